@@ -1,0 +1,265 @@
+//! The compiler: from a stream of runs and loops to the operations of a plan.
+//!
+//! It merges as it goes, looking at one operation back, so it takes linear time. All of it is `const
+//! fn` over a slice that the caller provides: derived types are compiled by the compiler, types built
+//! at run time by the very same code.
+//!
+//! What is merged, beyond the rules of the optimized description:
+//!
+//! - runs that touch;
+//! - equal blocks at equal distances, into one counted operation;
+//! - a loop over a single run, into a counted operation, and a loop over a counted operation that
+//!   continues it, into a longer one;
+//! - the last run of a repetition with the first of the next, where they touch: the first run moves
+//!   before the loop, the rest of the last repetition behind it.
+//!
+//! The order of the packed stream is the type map's, so nothing is ever reordered.
+
+use super::plan::{Blocks, Op};
+
+/// The most operations that a loop's body may have to be rotated for fusion. Rotation repeats the
+/// body behind the loop, so this bounds the growth.
+const MAX_ROTATED: usize = 16;
+
+/// Collects operations in a slice.
+#[derive(Debug)]
+pub(super) struct Builder<'a> {
+    ops: &'a mut [Op],
+    len: usize,
+    /// Index of the last operation of the innermost open loop, if it may still grow.
+    last: Option<usize>,
+    overflow: bool,
+}
+
+/// A loop that has been started and not ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenLoop {
+    start: usize,
+    last: Option<usize>,
+}
+
+impl<'a> Builder<'a> {
+    /// An empty program, to be written into `ops`.
+    pub(super) const fn new(ops: &'a mut [Op]) -> Self {
+        Self { ops, len: 0, last: None, overflow: false }
+    }
+
+    /// The number of operations, or `None` if the slice was too short for them.
+    pub(super) const fn finish(self) -> Option<usize> {
+        if self.overflow { None } else { Some(self.len) }
+    }
+
+    const fn push_op(&mut self, op: Op) {
+        if self.len == self.ops.len() {
+            self.overflow = true;
+            return;
+        }
+        self.ops[self.len] = op;
+        self.last = Some(self.len);
+        self.len += 1;
+    }
+
+    /// Adds one run of bytes.
+    pub(super) const fn run(&mut self, disp: i64, len: u64) {
+        self.blocks(Blocks::run(disp, len));
+    }
+
+    /// Adds blocks, merged with what is before where that is possible.
+    pub(super) const fn blocks(&mut self, blocks: Blocks) {
+        let new = blocks.normalized();
+        if new.len == 0 || new.count == 0 || self.overflow {
+            return;
+        }
+        let Some(index) = self.last else { return self.push_op(Op::Blocks(new)) };
+        let Op::Blocks(old) = self.ops[index] else { return self.push_op(Op::Blocks(new)) };
+
+        // What touches in memory is one copy, even if that splits a counted operation.
+        if old.last_end() == new.disp && (old.count == 1 || new.count == 1) {
+            let joined = Blocks::run(old.block(old.count - 1), old.len + new.len);
+            if old.count == 1 {
+                self.len = index;
+                self.last = None;
+                self.push_op(Op::Blocks(joined));
+            } else {
+                self.ops[index] = Op::Blocks(Blocks { count: old.count - 1, ..old }.normalized());
+                self.push_op(Op::Blocks(joined));
+            }
+            if new.count > 1 {
+                let rest = Blocks { disp: new.block(1), count: new.count - 1, ..new };
+                self.push_op(Op::Blocks(rest.normalized()));
+            }
+            return;
+        }
+        match old.followed_by(new) {
+            Some(both) => self.ops[index] = Op::Blocks(both),
+            None => self.push_op(Op::Blocks(new)),
+        }
+    }
+
+    /// Starts a loop; [`end_loop`](Self::end_loop) takes what comes back.
+    pub(super) const fn begin_loop(&mut self) -> OpenLoop {
+        let open = OpenLoop { start: self.len, last: self.last };
+        // Replaced when the loop is ended.
+        self.push_op(Op::Loop { count: 0, stride: 0, items: 0 });
+        self.last = None;
+        open
+    }
+
+    /// Ends the innermost loop.
+    pub(super) const fn end_loop(&mut self, open: OpenLoop, count: u64, stride: i64) {
+        if self.overflow {
+            return;
+        }
+        let first = open.start + 1;
+        let items = self.len - first;
+        let last_before = open.last;
+        if items == 0 || count == 0 {
+            self.len = open.start;
+            self.last = last_before;
+            return;
+        }
+        if items == 1
+            && let Op::Blocks(body) = self.ops[first]
+            && let Some(all) = body.repeated(count, stride)
+        {
+            self.len = open.start;
+            self.last = last_before;
+            return self.blocks(all);
+        }
+        if items <= MAX_ROTATED
+            && count > 1
+            && let Some(rotation) = Rotation::of(self.ops, first, self.len, stride)
+        {
+            self.len = open.start;
+            self.last = last_before;
+            return self.rotated(&rotation, count, stride);
+        }
+        self.ops[open.start] = Op::Loop { count, stride, items };
+        self.last = Some(open.start);
+    }
+
+    /// Writes a loop whose repetitions touch: the first run, the body from its second run to the
+    /// first of the next repetition, and what is left of the last repetition.
+    const fn rotated(&mut self, rotation: &Rotation, count: u64, stride: i64) {
+        let seam = rotation.seam(stride);
+        self.blocks(rotation.head);
+        if count == 2 {
+            self.middle(rotation, 0);
+            self.blocks(seam);
+        } else {
+            let open = self.begin_loop();
+            self.middle(rotation, 0);
+            self.blocks(seam);
+            // Not rotated again: the seam does not touch what begins the rotated body, or that would
+            // have been merged with the head.
+            let items = self.len - open.start - 1;
+            if items == 1 && !self.overflow {
+                self.end_loop(open, count - 1, stride);
+            } else if !self.overflow {
+                self.ops[open.start] = Op::Loop { count: count - 1, stride, items };
+                self.last = Some(open.start);
+            }
+        }
+        let shift = stride.wrapping_mul((count - 1).cast_signed());
+        self.middle(rotation, shift);
+        self.blocks(rotation.tail.shifted(shift));
+    }
+
+    /// Writes the body without its first and its last run.
+    const fn middle(&mut self, rotation: &Rotation, shift: i64) {
+        let mut i = 0;
+        while i < rotation.len {
+            match rotation.body[i] {
+                Op::Blocks(blocks) => self.blocks(blocks.shifted(shift)),
+                // A loop of the body goes over as it is; only its own operations are shifted.
+                Op::Loop { count, stride, items } => {
+                    self.push_op(Op::Loop { count, stride, items });
+                    let head = self.last;
+                    let end = i + items;
+                    while i < end {
+                        i += 1;
+                        self.push_op(rotation.body[i].shifted(shift));
+                    }
+                    self.last = head;
+                }
+            }
+            i += 1;
+        }
+    }
+}
+
+/// A loop's body taken apart at its first and its last run.
+#[derive(Debug)]
+pub(super) struct Rotation {
+    /// The first run.
+    pub(super) head: Blocks,
+    /// What is between.
+    pub(super) body: [Op; MAX_ROTATED],
+    pub(super) len: usize,
+    /// The last run.
+    pub(super) tail: Blocks,
+}
+
+impl Rotation {
+    /// Takes `ops[first..end]` apart, if its last run touches the first one of the next repetition.
+    pub(super) const fn of(ops: &[Op], first: usize, end: usize, stride: i64) -> Option<Self> {
+        let items = end - first;
+        if items == 0 || items > MAX_ROTATED {
+            return None;
+        }
+        // The last operation of the body must be a top-level one, not the end of an inner loop.
+        let mut i = first;
+        let mut last = first;
+        while i < end {
+            last = i;
+            i += match ops[i] {
+                Op::Blocks(_) => 1,
+                Op::Loop { items, .. } => items + 1,
+            };
+        }
+        let (Op::Blocks(front), Op::Blocks(back)) = (ops[first], ops[last]) else { return None };
+        if last == first && front.count == 1 {
+            // A single run: its repetitions are blocks already.
+            return None;
+        }
+        let head = Blocks::run(front.disp, front.len);
+        let tail = Blocks::run(back.block(back.count - 1), back.len);
+        if tail.last_end() as i128 != head.disp as i128 + stride as i128 {
+            return None;
+        }
+        let mut rotation = Self { head, body: [Op::NONE; MAX_ROTATED], len: 0, tail };
+        let mut i = first;
+        while i < end {
+            let op = ops[i];
+            let at_top = i == first || i == last;
+            if let Op::Blocks(mut blocks) = op
+                && at_top
+            {
+                if i == first {
+                    blocks = Blocks { disp: blocks.block(1), count: blocks.count - 1, ..blocks };
+                }
+                if i == last {
+                    blocks.count -= 1;
+                }
+                if blocks.count > 0 {
+                    rotation.push(Op::Blocks(blocks.normalized()));
+                }
+            } else {
+                rotation.push(op);
+            }
+            i += 1;
+        }
+        Some(rotation)
+    }
+
+    const fn push(&mut self, op: Op) {
+        self.body[self.len] = op;
+        self.len += 1;
+    }
+
+    /// The run that spans from one repetition into the next.
+    pub(super) const fn seam(&self, stride: i64) -> Blocks {
+        let next = self.head.shifted(stride);
+        Blocks::run(self.tail.disp, self.tail.len + next.len)
+    }
+}

@@ -1,0 +1,171 @@
+//! Commit in `const` evaluation: from the constant type map straight to operations.
+
+use super::builder::Builder;
+use super::plan::Op;
+use crate::typemap::{Field, Node, TypeMap};
+
+/// Type maps with more entries than this are not compiled in `const` evaluation, which is an
+/// interpreter and would take its time; they are committed at run time.
+const MAX_ENTRIES: usize = 4096;
+
+/// The operations of one value, as a constant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Program<const N: usize> {
+    ops: [Op; N],
+    /// `None` if they are more than `N`.
+    len: Option<usize>,
+}
+
+impl<const N: usize> Program<N> {
+    /// The operations, or `None` if they are more than `N`.
+    pub(crate) const fn ops(&self) -> Option<&[Op]> {
+        match self.len {
+            Some(len) => Some(self.ops.split_at(len).0),
+            None => None,
+        }
+    }
+
+    /// What `lower` writes for `map`.
+    const fn of(map: &TypeMap, what: What) -> Self {
+        let mut ops = [Op::NONE; N];
+        if map.entries() > MAX_ENTRIES {
+            return Self { ops, len: None };
+        }
+        let mut builder = Builder::new(&mut ops);
+        lower(map, 0, what, &mut builder);
+        let len = builder.finish();
+        Self { ops, len }
+    }
+}
+
+/// The data in the order of the type map: what packing copies.
+pub(crate) const fn pack_program<const N: usize>(map: &TypeMap) -> Program<N> {
+    Program::of(map, What::Packed)
+}
+
+/// The data in the order of their addresses.
+pub(super) const fn data_program<const N: usize>(map: &TypeMap) -> Program<N> {
+    Program::of(map, What::Data)
+}
+
+/// The bytes that are not data, in the order of their addresses.
+pub(super) const fn gap_program<const N: usize>(map: &TypeMap) -> Program<N> {
+    Program::of(map, What::Gaps)
+}
+
+/// Which bytes of a value are asked for.
+#[derive(Clone, Copy)]
+enum What {
+    Packed,
+    Data,
+    Gaps,
+}
+
+const fn lower(map: &TypeMap, base: usize, what: What, out: &mut Builder<'_>) {
+    match *map.node() {
+        Node::Basic { basic, .. } => {
+            if !matches!(what, What::Gaps) {
+                out.run(signed(base), basic.size() as u64);
+            }
+        }
+        Node::Array { mut count, mut element } => {
+            // An array of arrays is one longer array.
+            while let Node::Array { count: inner, element: innermost } = *element.node() {
+                count *= inner;
+                element = innermost;
+            }
+            if count == 1 {
+                lower(element, base, what, out);
+            } else if count > 1 {
+                let open = out.begin_loop();
+                lower(element, base, what, out);
+                out.end_loop(open, count as u64, signed(element.stride()));
+            }
+        }
+        Node::Structure { fields, .. } => match what {
+            What::Packed => {
+                let mut i = 0;
+                while i < fields.len() {
+                    if let Some(field) = fields[i].map() {
+                        lower(field, base + fields[i].offset(), what, out);
+                    }
+                    i += 1;
+                }
+            }
+            What::Data | What::Gaps => lower_by_address(map, fields, base, what, out),
+        },
+    }
+}
+
+const fn lower_by_address(
+    map: &TypeMap,
+    fields: &[Field],
+    base: usize,
+    what: What,
+    out: &mut Builder<'_>,
+) {
+    let ascending = is_ascending(fields);
+    let mut end = 0;
+    let mut i = 0;
+    while i < fields.len() {
+        let next = if ascending { Some(&fields[i]) } else { first_from(fields, end) };
+        i += 1;
+        let Some(field) = next else { break };
+        let Some(inner) = occupied(field) else { continue };
+        if matches!(what, What::Gaps) {
+            out.run(signed(base + end), (field.offset() - end) as u64);
+        }
+        lower(inner, base + field.offset(), what, out);
+        end = field.offset() + inner.stride();
+    }
+    if matches!(what, What::Gaps) {
+        out.run(signed(base + end), (map.stride() - end) as u64);
+    }
+}
+
+/// The map of a field that is not skipped and has bytes.
+const fn occupied(field: &Field) -> Option<&'static TypeMap> {
+    match field.map() {
+        Some(map) if map.stride() > 0 => Some(map),
+        _ => None,
+    }
+}
+
+/// Whether the fields lie in memory in the order of their declaration, as they nearly always do.
+const fn is_ascending(fields: &[Field]) -> bool {
+    let mut end = 0;
+    let mut i = 0;
+    while i < fields.len() {
+        if let Some(map) = occupied(&fields[i]) {
+            if fields[i].offset() < end {
+                return false;
+            }
+            end = fields[i].offset() + map.stride();
+        }
+        i += 1;
+    }
+    true
+}
+
+/// The field with the least offset from `end` on.
+const fn first_from(fields: &[Field], end: usize) -> Option<&Field> {
+    let mut first: Option<&Field> = None;
+    let mut i = 0;
+    while i < fields.len() {
+        let field = &fields[i];
+        let nearer = match first {
+            None => true,
+            Some(first) => field.offset() < first.offset(),
+        };
+        if occupied(field).is_some() && field.offset() >= end && nearer {
+            first = Some(field);
+        }
+        i += 1;
+    }
+    first
+}
+
+/// An offset inside an object, which is never larger than `isize::MAX`.
+const fn signed(offset: usize) -> i64 {
+    (offset as u64).cast_signed()
+}

@@ -1,0 +1,82 @@
+//! The optimized description, by the rules of seed `opal_datatype_t` (`opt_desc`).
+//!
+//! - Data that follow each other in the type map and touch in memory become one entry; where their
+//!   types differ, an entry of bytes.
+//! - A loop over one run is a run itself when its repetitions touch. Otherwise, if the first
+//!   repetition touches what is before the loop, it is merged there; the one or two that are left
+//!   are written out, more stay a loop over bytes.
+//!
+//! This is what Open MPI executes. Here it is a step on the way to the [`Plan`](super::Plan), and the
+//! form in which a tool author can compare the two engines.
+
+use alloc::vec::Vec;
+
+use crate::basic::Basic;
+use crate::types::{Description, Elem, Entry, Writer};
+
+/// Loops over one run with no more repetitions than this are written out.
+const WRITTEN_OUT: u64 = 2;
+
+/// Optimizes a description.
+pub(super) fn optimize(description: &Description) -> Description {
+    let mut out = Writer::new();
+    let mut loops = Vec::new();
+    for entry in description.entries() {
+        match *entry {
+            Entry::Elem(elem) => append(&mut out, elem),
+            Entry::Loop(head) => loops.push((out.open(), head)),
+            // The last one, which no loop was opened for, is written by `finish`.
+            Entry::EndLoop(_) => {
+                let Some((open, head)) = loops.pop() else { break };
+                match *out.body(&open) {
+                    [Entry::Elem(body)] if body.is_run() => {
+                        out.discard(open);
+                        repeat_run(&mut out, as_bytes(body), head.loops, head.extent);
+                    }
+                    _ => out.close(open, head.loops, head.extent),
+                }
+            }
+        }
+    }
+    out.finish(description.extent())
+}
+
+/// Adds data, merged with what is before where they touch.
+fn append(out: &mut Writer, elem: Elem) {
+    match out.last_run() {
+        Some(last)
+            if last.basic != elem.basic && elem.is_run() && last.run_end() == elem.disp =>
+        {
+            *last = as_bytes(*last);
+            last.count += elem.size();
+        }
+        _ => out.elem(elem),
+    }
+}
+
+/// Adds `loops` repetitions of a run of bytes.
+fn repeat_run(out: &mut Writer, run: Elem, loops: u64, extent: i64) {
+    if i128::from(extent) == i128::from(run.count) {
+        return append(out, Elem { count: run.count * loops, ..run });
+    }
+    let touches = out.last_run().is_some_and(|last| last.run_end() == run.disp);
+    let merged = u64::from(touches);
+    if touches {
+        append(out, run);
+    }
+    let turn = |n: u64| {
+        // A displacement of the data, which are known to fit.
+        Elem { disp: run.disp.wrapping_add(extent.wrapping_mul(n.cast_signed())), ..run }
+    };
+    if loops - merged <= WRITTEN_OUT {
+        (merged..loops).for_each(|n| append(out, turn(n)));
+    } else {
+        let open = out.open();
+        out.elem(turn(merged));
+        out.close(open, loops - merged, extent);
+    }
+}
+
+fn as_bytes(elem: Elem) -> Elem {
+    Elem { basic: Basic::U8, count: elem.size(), disp: elem.disp, extent: 1 }
+}

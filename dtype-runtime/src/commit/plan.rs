@@ -1,0 +1,236 @@
+//! The plan: what commit compiles a description into.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::builder::{Builder, OpenLoop, Rotation};
+use crate::types::{Description, Entry, Loop};
+
+/// One operation of a [`Plan`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Copies.
+    Blocks(Blocks),
+    /// Repeats the operations that follow.
+    Loop {
+        /// How many times.
+        count: u64,
+        /// How many bytes the displacements advance with each repetition.
+        stride: i64,
+        /// How many operations are repeated.
+        items: usize,
+    },
+}
+
+/// `count` blocks of `len` bytes, their starts `stride` bytes apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// Displacement in bytes of the first block.
+    pub disp: i64,
+    /// Bytes of each block.
+    pub len: u64,
+    /// Number of blocks.
+    pub count: u64,
+    /// Bytes from the start of one block to that of the next; 0 for a single block.
+    pub stride: i64,
+}
+
+impl Op {
+    /// What fills the unused part of an array of operations.
+    pub(super) const NONE: Self = Self::Blocks(Blocks { disp: 0, len: 0, count: 0, stride: 0 });
+
+    pub(super) const fn shifted(self, by: i64) -> Self {
+        match self {
+            Self::Blocks(blocks) => Self::Blocks(blocks.shifted(by)),
+            Self::Loop { .. } => self,
+        }
+    }
+}
+
+// Displacements are those of data, which are known to fit 64 bits, or are passed through on the way
+// to one: hence the wrapping arithmetic.
+impl Blocks {
+    /// A single block.
+    pub(super) const fn run(disp: i64, len: u64) -> Self {
+        Self { disp, len, count: 1, stride: 0 }
+    }
+
+    /// Displacement of block `index`.
+    pub const fn block(&self, index: u64) -> i64 {
+        self.disp.wrapping_add(self.stride.wrapping_mul(index.cast_signed()))
+    }
+
+    /// One past the last byte of the last block.
+    pub(super) const fn last_end(&self) -> i64 {
+        self.block(self.count.saturating_sub(1)).wrapping_add(self.len.cast_signed())
+    }
+
+    /// The widest unit, in bytes, of which every block consists and to which every block is aligned
+    /// relative to the origin: 8, 4, 2 or 1.
+    pub const fn unit(&self) -> u64 {
+        let all = self.disp.cast_unsigned() | self.len | self.stride.cast_unsigned() | 8;
+        1 << all.trailing_zeros()
+    }
+
+    pub(super) const fn shifted(self, by: i64) -> Self {
+        Self { disp: self.disp.wrapping_add(by), ..self }
+    }
+
+    /// The same bytes in the one way to write them: blocks that touch are one block, and a single
+    /// block has stride 0.
+    pub(crate) const fn normalized(self) -> Self {
+        if self.count == 1 {
+            Self { stride: 0, ..self }
+        } else if self.stride as i128 == self.len as i128 {
+            Self::run(self.disp, self.len * self.count)
+        } else {
+            self
+        }
+    }
+
+    /// Both in one, if `next` continues `self` at an equal distance.
+    pub(super) const fn followed_by(self, next: Self) -> Option<Self> {
+        if self.len != next.len {
+            return None;
+        }
+        let stride = next.disp as i128 - self.block(self.count - 1) as i128;
+        let fits = (self.count == 1 || self.stride as i128 == stride)
+            && (next.count == 1 || next.stride as i128 == stride)
+            && stride == stride as i64 as i128;
+        if !fits {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "just seen to fit")]
+        let stride = stride as i64;
+        Some(Self { count: self.count + next.count, stride, ..self })
+    }
+
+    /// `count` repetitions, if they are blocks at equal distances.
+    pub(crate) const fn repeated(self, count: u64, stride: i64) -> Option<Self> {
+        if count == 1 {
+            Some(self)
+        } else if self.count == 1 {
+            Some(Self { count, stride, ..self })
+        } else if stride as i128 == self.stride as i128 * self.count as i128 {
+            Some(Self { count: self.count * count, ..self })
+        } else {
+            None
+        }
+    }
+}
+
+/// What is executed to pack or unpack instances of a type.
+///
+/// The loop over the instances is part of it: where the last run of one instance touches the first
+/// of the next, they are copied as one. For `n` instances the plan stands for
+///
+/// - `prologue`, once, at the first instance;
+/// - `steady`, [`repetitions(n)`](Self::repetitions) times, each an extent further;
+/// - `epilogue`, once, at the last instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    prologue: Vec<Op>,
+    steady: Vec<Op>,
+    epilogue: Vec<Op>,
+    extent: i64,
+}
+
+impl Plan {
+    /// Compiles an optimized description.
+    pub(super) fn compile(description: &Description) -> Self {
+        let extent = description.extent();
+        let ops = compile(description.entries());
+        match Rotation::of(&ops, 0, ops.len(), extent) {
+            None => Self { prologue: Vec::new(), steady: ops, epilogue: Vec::new(), extent },
+            Some(rotation) => {
+                let middle = &rotation.body[..rotation.len];
+                let with = |last| [middle, &[Op::Blocks(last)]].concat();
+                Self {
+                    prologue: vec![Op::Blocks(rotation.head)],
+                    steady: with(rotation.seam(extent)),
+                    epilogue: with(rotation.tail),
+                    extent,
+                }
+            }
+        }
+    }
+
+    /// The operations before the first repetition, relative to the first instance.
+    pub fn prologue(&self) -> &[Op] {
+        &self.prologue
+    }
+
+    /// The operations of each repetition.
+    pub fn steady(&self) -> &[Op] {
+        &self.steady
+    }
+
+    /// The operations after the last repetition, relative to the last instance.
+    pub fn epilogue(&self) -> &[Op] {
+        &self.epilogue
+    }
+
+    /// How many times `steady` is executed for `count` instances.
+    pub fn repetitions(&self, count: u64) -> u64 {
+        if self.prologue.is_empty() { count } else { count.saturating_sub(1) }
+    }
+
+    /// Bytes from one repetition to the next.
+    pub fn extent(&self) -> i64 {
+        self.extent
+    }
+}
+
+/// The operations of one instance.
+fn compile(entries: &[Entry]) -> Vec<Op> {
+    // Nearly always enough: merging only ever shortens, rotation alone lengthens.
+    let mut capacity = entries.len();
+    loop {
+        let mut ops = vec![Op::NONE; capacity];
+        if let Some(len) = build(entries, Builder::new(&mut ops)) {
+            ops.truncate(len);
+            ops.shrink_to_fit();
+            return ops;
+        }
+        capacity *= 2;
+    }
+}
+
+fn build(entries: &[Entry], mut builder: Builder<'_>) -> Option<usize> {
+    // `None` stands for a loop that was folded into the one inside it.
+    let mut loops: Vec<Option<(OpenLoop, u64, i64)>> = Vec::new();
+    let mut folded = 1;
+    for (index, entry) in entries.iter().enumerate() {
+        match entry {
+            Entry::Elem(elem) if elem.is_run() => builder.run(elem.disp, elem.size()),
+            Entry::Elem(elem) => builder.blocks(Blocks {
+                disp: elem.disp,
+                len: elem.basic.size() as u64,
+                count: elem.count,
+                stride: elem.extent,
+            }),
+            Entry::Loop(outer) if continues(outer, entries.get(index + 1)) => {
+                folded *= outer.loops;
+                loops.push(None);
+            }
+            Entry::Loop(head) => {
+                loops.push(Some((builder.begin_loop(), head.loops * folded, head.extent)));
+                folded = 1;
+            }
+            Entry::EndLoop(_) => {
+                if let Some(Some((open, count, stride))) = loops.pop() {
+                    builder.end_loop(open, count, stride);
+                }
+            }
+        }
+    }
+    builder.finish()
+}
+
+/// Whether a loop has nothing but another loop in it, and goes on where that ends: then the two are
+/// one.
+fn continues(outer: &Loop, next: Option<&Entry>) -> bool {
+    let Some(Entry::Loop(inner)) = next else { return false };
+    inner.items + 2 == outer.items
+        && i128::from(outer.extent) == i128::from(inner.extent) * i128::from(inner.loops)
+}

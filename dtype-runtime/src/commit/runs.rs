@@ -1,0 +1,256 @@
+//! Which bytes of a value are data and which are not, as constants.
+
+use alloc::vec::Vec;
+use core::iter::FusedIterator;
+use core::marker::PhantomData;
+use core::ops::Range;
+
+use super::constant::{Program, data_program, gap_program};
+use super::plan::{Blocks, Op};
+use crate::datatype::Datatype;
+
+/// Ranges of bytes within a value, in ascending order, none touching the next.
+///
+/// Ranges that repeat are not stored one by one, so the ranges of `[T; 1_000_000]` take no more room
+/// than those of `[T; 2]`.
+#[derive(Clone, Copy, Debug)]
+pub struct ByteRanges {
+    ops: &'static [Op],
+}
+
+/// The bytes of a `T` that hold data: initialised in every value, and written by unpacking.
+///
+/// A `const fn`, so that the answer can be a constant:
+///
+/// ```
+/// use dtype_runtime::{runs, ByteRanges};
+///
+/// const RUNS: ByteRanges = runs::<(u64, [(u16, u8); 2])>();
+/// const { assert!(RUNS.len() == 14) };
+/// ```
+///
+/// A type with more than 1024 separate ranges, repetitions not counted, does not compile.
+///
+/// ```
+/// # use dtype_runtime::runs;
+/// #[repr(C)]
+/// #[derive(dtype_runtime::Datatype)]
+/// struct Sample {
+///     value: f64,
+///     flag: bool,
+/// }
+/// assert!(runs::<Sample>().iter().eq([0..9]));
+/// ```
+pub const fn runs<T: Datatype>() -> ByteRanges {
+    ByteRanges { ops: const { data_ops::<T>() } }
+}
+
+/// The bytes of a `T` that hold no data: padding and skipped fields.
+///
+/// Together with [`runs`] these are all the bytes of a value.
+///
+/// ```
+/// # use dtype_runtime::gaps;
+/// #[repr(C)]
+/// #[derive(dtype_runtime::Datatype)]
+/// struct Sample {
+///     flag: bool,
+///     value: f64,
+/// }
+/// assert!(gaps::<Sample>().iter().eq([1..8]));
+/// ```
+pub const fn gaps<T: Datatype>() -> ByteRanges {
+    ByteRanges { ops: const { gap_ops::<T>() } }
+}
+
+/// The programs of a type, in the two sizes there are: a constant cannot have just the length that it
+/// needs when the type is generic.
+struct Programs<T>(PhantomData<T>);
+
+impl<T: Datatype> Programs<T> {
+    const DATA: &'static Program<64> = &data_program(T::TYPE_MAP);
+    const MANY_DATA: &'static Program<1024> = &data_program(T::TYPE_MAP);
+    const GAPS: &'static Program<64> = &gap_program(T::TYPE_MAP);
+    const MANY_GAPS: &'static Program<1024> = &gap_program(T::TYPE_MAP);
+}
+
+const fn data_ops<T: Datatype>() -> &'static [Op] {
+    match Programs::<T>::DATA.ops() {
+        Some(ops) => ops,
+        None => many_data_ops::<T>(),
+    }
+}
+
+// Functions of their own, so that the large programs are computed only where they are needed.
+const fn many_data_ops<T: Datatype>() -> &'static [Op] {
+    match Programs::<T>::MANY_DATA.ops() {
+        Some(ops) => ops,
+        None => panic!("this type has more than 1024 separate ranges of data"),
+    }
+}
+
+const fn gap_ops<T: Datatype>() -> &'static [Op] {
+    match Programs::<T>::GAPS.ops() {
+        Some(ops) => ops,
+        None => many_gap_ops::<T>(),
+    }
+}
+
+const fn many_gap_ops<T: Datatype>() -> &'static [Op] {
+    match Programs::<T>::MANY_GAPS.ops() {
+        Some(ops) => ops,
+        None => panic!("this type has more than 1024 separate gaps"),
+    }
+}
+
+impl ByteRanges {
+    /// Number of bytes in all ranges.
+    pub const fn len(&self) -> usize {
+        // Bytes of one object.
+        total(self.ops) as usize
+    }
+
+    /// Whether there is no byte.
+    pub const fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// The ranges, in ascending order.
+    pub fn iter(&self) -> ByteRangesIter {
+        ByteRangesIter {
+            ops: self.ops,
+            index: 0,
+            block: 0,
+            shift: 0,
+            turns: Vec::new(),
+            pending: None,
+        }
+    }
+
+    pub(crate) const fn ops(&self) -> &'static [Op] {
+        self.ops
+    }
+}
+
+impl IntoIterator for ByteRanges {
+    type Item = Range<usize>;
+    type IntoIter = ByteRangesIter;
+
+    fn into_iter(self) -> ByteRangesIter {
+        self.iter()
+    }
+}
+
+impl IntoIterator for &ByteRanges {
+    type Item = Range<usize>;
+    type IntoIter = ByteRangesIter;
+
+    fn into_iter(self) -> ByteRangesIter {
+        self.iter()
+    }
+}
+
+const fn total(ops: &[Op]) -> u64 {
+    let mut sum = 0;
+    let mut i = 0;
+    while i < ops.len() {
+        match ops[i] {
+            Op::Blocks(blocks) => {
+                sum += blocks.len * blocks.count;
+                i += 1;
+            }
+            Op::Loop { count, items, .. } => {
+                let body = ops.split_at(i + 1).1.split_at(items).0;
+                sum += count * total(body);
+                i += items + 1;
+            }
+        }
+    }
+    sum
+}
+
+/// Iterator over [`ByteRanges`].
+#[derive(Clone, Debug)]
+pub struct ByteRangesIter {
+    ops: &'static [Op],
+    index: usize,
+    /// The next block of the current operation.
+    block: u64,
+    /// What the open loops add.
+    shift: i64,
+    turns: Vec<Turn>,
+    pending: Option<Range<usize>>,
+}
+
+/// A loop that is being walked.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    first: usize,
+    end: usize,
+    left: u64,
+    stride: i64,
+    outer: i64,
+}
+
+impl ByteRangesIter {
+    fn next_block(&mut self) -> Option<Range<usize>> {
+        loop {
+            if let Some(turn) = self.turns.last_mut()
+                && self.index == turn.end
+            {
+                turn.left -= 1;
+                if turn.left > 0 {
+                    self.index = turn.first;
+                    self.shift += turn.stride;
+                } else {
+                    self.shift = turn.outer;
+                    self.turns.pop();
+                }
+                continue;
+            }
+            match *self.ops.get(self.index)? {
+                Op::Blocks(blocks) if self.block < blocks.count => {
+                    self.block += 1;
+                    return Some(range(blocks, self.block - 1, self.shift));
+                }
+                Op::Blocks(_) => {
+                    self.block = 0;
+                    self.index += 1;
+                }
+                Op::Loop { count, stride, items } => {
+                    let first = self.index + 1;
+                    let (end, outer) = (first + items, self.shift);
+                    self.turns.push(Turn { first, end, left: count, stride, outer });
+                    self.index = first;
+                }
+            }
+        }
+    }
+}
+
+/// One block as a range. Offsets inside an object fit `usize`.
+fn range(blocks: Blocks, index: u64, shift: i64) -> Range<usize> {
+    let start = (blocks.block(index) + shift).cast_unsigned() as usize;
+    start..start + blocks.len as usize
+}
+
+impl Iterator for ByteRangesIter {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let mut range = match self.pending.take() {
+            Some(range) => range,
+            None => self.next_block()?,
+        };
+        while let Some(next) = self.next_block() {
+            if next.start != range.end {
+                self.pending = Some(next);
+                break;
+            }
+            range.end = next.end;
+        }
+        Some(range)
+    }
+}
+
+impl FusedIterator for ByteRangesIter {}

@@ -1,0 +1,190 @@
+//! Packing from and unpacking into plain memory.
+
+use crate::commit::Committed;
+use crate::error::Error;
+use crate::kernel::{self, Pack, Unpack};
+use crate::types::{Interval, overlaps};
+
+impl Committed {
+    /// Packs `count` instances from `memory` to the front of `out`, and returns how many bytes that
+    /// were. The origin of the first instance, displacement 0, is `origin` bytes into `memory`, which
+    /// leaves room for negative displacements; it may lie outside, as long as the data do not.
+    ///
+    /// `out` may be longer than needed. Gaps are not read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] when the data reach outside `memory`;
+    /// [`Error::DestinationTooSmall`]. Nothing is written then.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let backwards = Type::vector(4, 1, -1, &Type::basic(Basic::U8))?.commit();
+    /// let mut out = [0; 4];
+    /// assert_eq!(backwards.pack(b"abcd", 3, 1, &mut out)?, 4);
+    /// assert_eq!(&out, b"dcba");
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Pack")]
+    pub fn pack(
+        &self,
+        memory: &[u8],
+        origin: usize,
+        count: usize,
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        let size = self.packed_size(count)?;
+        self.check_span(memory.len(), origin, count)?;
+        if out.len() < size {
+            let (needed, available) = (size as u64, out.len() as u64);
+            return Err(Error::DestinationTooSmall { needed, available });
+        }
+        let base = memory.as_ptr().cast_mut().wrapping_add(origin);
+        // SAFETY: all bytes that the instances name lie in `memory`, as just checked, and are only
+        // read; `out` has room for all of them. A shared and an exclusive borrow do not overlap.
+        unsafe { kernel::execute::<Pack>(self.plan(), count as u64, base, out.as_mut_ptr()) };
+        Ok(size)
+    }
+
+    /// Unpacks `count` instances from `packed` into `memory`, the mirror image of
+    /// [`pack`](Self::pack), and returns how many bytes that were. Gaps are not written.
+    ///
+    /// The memory consists of bytes, so any packed bytes are accepted; what they mean, and whether a
+    /// `bool` among them is one, is up to who reads them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`]; [`Error::PackedLength`] when `packed` is not exactly as long as the
+    /// instances take; [`Error::OutOfBounds`] when the data reach outside `memory`;
+    /// [`Error::Overlap`] when they name a byte more than once. Nothing is written then.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let column = Type::vector(2, 1, 3, &Type::basic(Basic::U8))?.commit();
+    /// let mut matrix = *b"......";
+    /// column.unpack(b"xy", &mut matrix, 1, 1)?;
+    /// assert_eq!(&matrix, b".x..y.");
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Unpack")]
+    pub fn unpack(
+        &self,
+        packed: &[u8],
+        memory: &mut [u8],
+        origin: usize,
+        count: usize,
+    ) -> Result<usize, Error> {
+        let size = self.packed_size(count)?;
+        if packed.len() != size {
+            let (expected, actual) = (size as u64, packed.len() as u64);
+            return Err(Error::PackedLength { expected, actual });
+        }
+        self.check_span(memory.len(), origin, count)?;
+        self.check_overlap(count)?;
+        let base = memory.as_mut_ptr().wrapping_add(origin);
+        // SAFETY: as in `pack`, with the roles exchanged: `packed` is only read.
+        unsafe {
+            kernel::execute::<Unpack>(self.plan(), count as u64, base, packed.as_ptr().cast_mut());
+        }
+        Ok(size)
+    }
+
+    /// [`pack`](Self::pack) from a raw origin, for memory that cannot be borrowed as bytes: memory
+    /// with uninitialised gaps, or memory of another language.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`], [`Error::DestinationTooSmall`]. Nothing is written then.
+    ///
+    /// # Safety
+    ///
+    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be
+    /// initialised, readable and in the same allocation as `origin`, and not be written by anyone
+    /// meanwhile; `out` must not overlap them.
+    pub unsafe fn pack_raw(
+        &self,
+        origin: *const u8,
+        count: usize,
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        let size = self.packed_size(count)?;
+        if out.len() < size {
+            let (needed, available) = (size as u64, out.len() as u64);
+            return Err(Error::DestinationTooSmall { needed, available });
+        }
+        // SAFETY: the caller vouches for the memory; `out` was just checked.
+        unsafe {
+            kernel::execute::<Pack>(self.plan(), count as u64, origin.cast_mut(), out.as_mut_ptr());
+        }
+        Ok(size)
+    }
+
+    /// [`unpack`](Self::unpack) to a raw origin.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`], [`Error::PackedLength`], [`Error::Overlap`]. Nothing is written
+    /// then.
+    ///
+    /// # Safety
+    ///
+    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be
+    /// writable and in the same allocation as `origin`, and not be accessed by anyone else
+    /// meanwhile; `packed` must not overlap them. If the memory holds Rust values, the bytes must
+    /// make valid ones.
+    pub unsafe fn unpack_raw(
+        &self,
+        packed: &[u8],
+        origin: *mut u8,
+        count: usize,
+    ) -> Result<usize, Error> {
+        let size = self.packed_size(count)?;
+        if packed.len() != size {
+            let (expected, actual) = (size as u64, packed.len() as u64);
+            return Err(Error::PackedLength { expected, actual });
+        }
+        self.check_overlap(count)?;
+        // SAFETY: the caller vouches for the memory; `packed` was just checked and is only read.
+        unsafe {
+            kernel::execute::<Unpack>(self.plan(), count as u64, origin, packed.as_ptr().cast_mut());
+        }
+        Ok(size)
+    }
+
+    /// Packed bytes of `count` instances.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`] when they cannot be addressed.
+    #[doc(alias = "MPI_Pack_size")]
+    pub fn packed_size(&self, count: usize) -> Result<usize, Error> {
+        usize::try_from(self.size())
+            .ok()
+            .and_then(|size| size.checked_mul(count))
+            .ok_or(Error::CountTooLarge { count: count as u64, size: self.size() })
+    }
+
+    /// Checks that the data of `count` instances lie in a memory of `len` bytes.
+    fn check_span(&self, len: usize, origin: usize, count: usize) -> Result<(), Error> {
+        let (Some(Interval { start, end }), true) = (self.data(), count > 0) else { return Ok(()) };
+        // Below 2⁶⁴ · 2⁶³ in magnitude, and what is added is far smaller than what is left.
+        let last = (count as i128 - 1) * i128::from(self.extent());
+        let start = origin as i128 + i128::from(start) + last.min(0);
+        let end = origin as i128 + i128::from(end) + last.max(0);
+        if start < 0 || end > len as i128 {
+            return Err(Error::OutOfBounds { start, end, len: len as u64 });
+        }
+        Ok(())
+    }
+
+    /// Checks that `count` instances name no byte twice.
+    fn check_overlap(&self, count: usize) -> Result<(), Error> {
+        let count = count as u64;
+        // Instances that clear one another need no look at their blocks.
+        let apart = count <= 1 || self.extent().unsigned_abs() >= self.true_extent().unsigned_abs();
+        let overlap = count > 0
+            && (self.self_overlap()
+                || !apart && overlaps(self.description().entries(), count, self.extent()));
+        if overlap { Err(Error::Overlap { count }) } else { Ok(()) }
+    }
+}

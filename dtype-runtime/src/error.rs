@@ -1,0 +1,177 @@
+//! What can go wrong. Every variant says what was asked for and what was there.
+
+use alloc::string::String;
+use core::fmt;
+
+/// An operation that was refused. Nothing was written when one of these comes back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A quantity does not fit 64 bits (sizes stay below 2⁶³, like `MPI_Count`).
+    Overflow {
+        /// The call that was made, as it is named here: `"vector"`.
+        call: &'static str,
+        /// The quantity: `"size"`, `"upper bound"`.
+        quantity: &'static str,
+    },
+    /// Two arrays of one call that go together have different lengths.
+    ArgumentLengths {
+        /// The call that was made.
+        call: &'static str,
+        /// The argument, as MPI names it: `"array_of_types"`.
+        argument: &'static str,
+        /// Number of elements that the call's other arrays have.
+        expected: usize,
+        /// Number of elements that this one has.
+        actual: usize,
+    },
+    /// A datatype would nest deeper than [`MAX_DEPTH`](crate::typemap::MAX_DEPTH) levels.
+    TooDeep {
+        /// Levels that it would have.
+        depth: u32,
+        /// Levels that it may have.
+        limit: u32,
+    },
+    /// The description of a datatype would have more entries than one may have.
+    TooManyEntries {
+        /// Entries that it would have.
+        entries: u64,
+        /// Entries that it may have.
+        limit: u64,
+    },
+    /// The destination is too small.
+    DestinationTooSmall {
+        /// Bytes that the operation writes.
+        needed: u64,
+        /// Bytes that the destination has.
+        available: u64,
+    },
+    /// The packed bytes are not as many as the operation takes.
+    PackedLength {
+        /// Bytes that the operation takes.
+        expected: u64,
+        /// Bytes that were given.
+        actual: u64,
+    },
+    /// The packed bytes end inside a record.
+    PartialRecord {
+        /// Bytes that were given.
+        actual: u64,
+        /// Packed bytes of one record.
+        record: u64,
+    },
+    /// `count` instances of a type have more packed bytes than 64 bits can count, or than can be
+    /// addressed.
+    CountTooLarge {
+        /// Instances asked for.
+        count: u64,
+        /// Packed bytes of one instance.
+        size: u64,
+    },
+    /// A position behind the end of the packed stream.
+    Position {
+        /// Bytes from the start that were asked for.
+        position: u64,
+        /// Bytes that the stream has.
+        end: u64,
+    },
+    /// The layout reaches outside the memory that was given.
+    OutOfBounds {
+        /// First byte that the layout touches, relative to the start of the memory.
+        start: i128,
+        /// One past the last byte that it touches, likewise.
+        end: i128,
+        /// Bytes that the memory has.
+        len: u64,
+    },
+    /// The instances name a byte of memory more than once, or too many small blocks interleave to
+    /// prove that they do not: such a layout can be packed, not unpacked.
+    Overlap {
+        /// Instances asked for.
+        count: u64,
+    },
+    /// Packed bytes that would make an invalid value.
+    InvalidValue {
+        /// Index of the record in the packed bytes.
+        record: usize,
+        /// Path of the field in the record, `"header.flags[2]"`; empty when the record itself is the
+        /// value.
+        path: String,
+        /// The Rust type that does not have the value.
+        expected: &'static str,
+        /// The bit pattern that was found, zero-extended.
+        value: u128,
+    },
+    /// The memory for the result could not be allocated.
+    Allocation {
+        /// Records asked for.
+        count: usize,
+        /// Bytes of one record in memory.
+        stride: usize,
+    },
+    /// A signature hash that came from elsewhere is not that of the type at hand.
+    SignatureMismatch {
+        /// The hash of the type at hand.
+        expected: u64,
+        /// The hash that came.
+        actual: u64,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Overflow { call, quantity } => {
+                write!(f, "{call}: the {quantity} does not fit 64 bits")
+            }
+            Self::ArgumentLengths { call, argument, expected, actual } => {
+                write!(f, "{call}: {argument} has {actual} elements, the other arrays have {expected}")
+            }
+            Self::TooDeep { depth, limit } => {
+                write!(f, "a datatype of {depth} levels; at most {limit} are supported")
+            }
+            Self::TooManyEntries { entries, limit } => {
+                write!(f, "a description of {entries} entries; at most {limit} are supported")
+            }
+            Self::DestinationTooSmall { needed, available } => {
+                write!(f, "{needed} bytes are to be written, the destination has {available}")
+            }
+            Self::PackedLength { expected, actual } => {
+                write!(f, "{expected} packed bytes are needed, {actual} were given")
+            }
+            Self::PartialRecord { actual, record } => {
+                write!(f, "{actual} packed bytes are no whole number of records of {record} bytes")
+            }
+            Self::CountTooLarge { count, size } => {
+                write!(f, "{count} instances of {size} packed bytes are too large to address")
+            }
+            Self::Position { position, end } => {
+                write!(f, "position {position} of a packed stream of {end} bytes")
+            }
+            Self::OutOfBounds { start, end, len } => write!(
+                f,
+                "the layout touches bytes {start} to {end} of a memory that has {len} bytes"
+            ),
+            Self::Overlap { count } => write!(
+                f,
+                "{count} instances of this type name a byte of memory more than once and cannot be \
+                 unpacked"
+            ),
+            Self::InvalidValue { record, path, expected, value } => {
+                write!(f, "record {record}")?;
+                if !path.is_empty() {
+                    write!(f, ", field {path}")?;
+                }
+                write!(f, ": {value:#x} is not a valid {expected}")
+            }
+            Self::Allocation { count, stride } => {
+                write!(f, "no memory for {count} records of {stride} bytes")
+            }
+            Self::SignatureMismatch { expected, actual } => {
+                write!(f, "the signature hash is {actual:#018x}, this type's is {expected:#018x}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Error {}

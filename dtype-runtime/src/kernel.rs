@@ -1,0 +1,90 @@
+//! The copy routines: the only place, with `typed`, where memory is touched through raw pointers.
+//!
+//! One walk over the operations of a plan serves every [`Direction`]. What it copies is decided one
+//! level up, where spans are checked; here the pointers are trusted.
+
+mod blocks;
+
+pub(crate) use blocks::{Direction, Pack, Unpack, Zero};
+
+use crate::commit::{Op, Plan};
+
+/// Executes a plan for `count` instances.
+///
+/// # Safety
+///
+/// `memory + displacement` must be valid for `D` on every byte that the plan names for instances 0
+/// to `count − 1`, and `packed` for as many bytes as these are together. The two must not overlap.
+pub(crate) unsafe fn execute<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
+    if count == 0 {
+        return;
+    }
+    let repetitions = plan.repetitions(count);
+    let mut packed = packed;
+    // SAFETY: the three parts together name the bytes of the instances and nothing else, each part
+    // with the displacements that the plan gives it; the caller vouches for those.
+    unsafe {
+        packed = operations::<D>(plan.prologue(), memory, packed);
+        packed = repeated::<D>(plan.steady(), repetitions, plan.extent(), memory, packed);
+        let last = memory.wrapping_offset(offset(plan.extent(), count - 1));
+        operations::<D>(plan.epilogue(), last, packed);
+    }
+}
+
+/// Executes operations `count` times, `stride` bytes apart. Returns the end of what was packed.
+///
+/// # Safety
+///
+/// As [`execute`], for the bytes that the operations name in each repetition.
+pub(crate) unsafe fn repeated<D: Direction>(
+    ops: &[Op],
+    count: u64,
+    stride: i64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
+    if let [Op::Blocks(only)] = ops
+        && let Some(all) = only.repeated(count, stride)
+    {
+        // SAFETY: the same bytes, as one operation.
+        return unsafe { blocks::blocks::<D>(all, memory, packed) };
+    }
+    let mut packed = packed;
+    for turn in 0..count {
+        // SAFETY: the caller vouches for every repetition.
+        packed =
+            unsafe { operations::<D>(ops, memory.wrapping_offset(offset(stride, turn)), packed) };
+    }
+    packed
+}
+
+/// Executes operations once. Returns the end of what was packed.
+///
+/// # Safety
+///
+/// As [`execute`], for the bytes that the operations name.
+unsafe fn operations<D: Direction>(ops: &[Op], memory: *mut u8, packed: *mut u8) -> *mut u8 {
+    let mut packed = packed;
+    let mut rest = ops;
+    while let [op, after @ ..] = rest {
+        rest = after;
+        match *op {
+            // SAFETY: one of the operations that the caller vouches for.
+            Op::Blocks(all) => packed = unsafe { blocks::blocks::<D>(all, memory, packed) },
+            Op::Loop { count, stride, items } => {
+                let (body, behind) = after.split_at(items);
+                rest = behind;
+                // SAFETY: likewise.
+                packed = unsafe { repeated::<D>(body, count, stride, memory, packed) };
+            }
+        }
+    }
+    packed
+}
+
+/// A displacement as an offset. Those of data fit, because the data lie in memory; those that are
+/// passed through on the way may wrap, which `wrapping_offset` undoes.
+#[expect(clippy::cast_possible_truncation, reason = "wraps by design, see above")]
+fn offset(stride: i64, turn: u64) -> isize {
+    stride.wrapping_mul(turn.cast_signed()) as isize
+}

@@ -1,0 +1,98 @@
+//! MPI-style datatypes for Rust: describe a memory layout once, then pack, unpack and inspect it.
+//!
+//! # Structs
+//!
+//! `#[derive(Datatype)]` reads a struct's layout from the compiler and makes a constant
+//! [type map](TypeMap) of it. [`pack`] copies the fields of a slice of structs, without the padding,
+//! into bytes; [`unpack`] and [`unpack_into`] put them back, and refuse bytes that would make an
+//! invalid `bool`, `char`, `NonZero` or enum before anything is written.
+//!
+//! ```
+//! use dtype_runtime::{Datatype, Error};
+//!
+//! #[derive(Datatype, Clone, Debug, PartialEq)]
+//! struct Particle {
+//!     position: [f64; 3],
+//!     charge: i8,
+//!     fixed: bool,
+//! }
+//!
+//! let particles = vec![Particle { position: [1.0, 2.0, 3.0], charge: -1, fixed: true }];
+//! let bytes = dtype_runtime::pack(&particles);
+//! assert_eq!(bytes.len(), 26); // a Particle takes 32
+//!
+//! assert_eq!(dtype_runtime::unpack::<Particle>(&bytes)?, particles);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! [`runs`] and [`gaps`] say which bytes of a value are data and which are padding; [`zero_gaps`]
+//! clears the padding in place, so that an array can be hashed or shared as bytes.
+//!
+//! # Irregular layouts
+//!
+//! [`Type`] has the constructors of MPI: vectors, structures, resized types, nested as you like, with
+//! the bounds of the standard. [`Type::commit`] compiles one; the [`Committed`] type packs from and
+//! unpacks into plain bytes.
+//!
+//! ```
+//! use dtype_runtime::{Basic, Type};
+//!
+//! // The left column of a 3 × 4 matrix of bytes, twice: the resize makes columns neighbours.
+//! let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8))?;
+//! let column = Type::resized(&column, 0, 1)?.commit();
+//! let mut out = [0; 6];
+//! column.pack(b"abcdefghijkl", 0, 2, &mut out)?;
+//! assert_eq!(&out, b"aeibfj");
+//! # Ok::<(), dtype_runtime::Error>(())
+//! ```
+//!
+//! # Looking at a type
+//!
+//! Every step from the type to what is executed can be read: [`Type::type_map`],
+//! [`Type::signature`], [`Type::description`], [`Committed::optimized_description`],
+//! [`Committed::plan`], and [`Type::diagram`] draws a picture.
+//!
+//! # Sources
+//!
+//! The rules are those of the MPI standard, version 4.1, chapter 5; for the markers LB and UB, of
+//! MPI 1.1, section 3.12.3. The description and its optimization follow Open MPI's
+//! `opal_datatype_t`, and the stack view its `opal_convertor_t`, as notes on their 2014 sources
+//! describe them; where this documentation says "seed", it means these notes.
+//!
+//! # Features
+//!
+//! | feature | default | what |
+//! |---|---|---|
+//! | `derive` | yes | `#[derive(Datatype)]` |
+//! | `std` | yes | nothing needs it yet; without it the crate is `no_std` with `alloc` |
+//! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` are datatypes |
+//! | `half` | no | `f16` and `bf16` are datatypes |
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+extern crate alloc;
+
+pub mod basic;
+pub mod commit;
+pub mod convertor;
+pub mod datatype;
+mod error;
+mod kernel;
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
+pub mod show;
+mod signature;
+mod typed;
+pub mod typemap;
+pub mod types;
+
+pub use basic::{Basic, Validity};
+pub use commit::{ByteRanges, Committed, gaps, runs};
+pub use datatype::{Datatype, Describes};
+#[cfg(feature = "derive")]
+pub use dtype_derive::Datatype;
+pub use error::Error;
+pub use typed::{pack, pack_into, packed_size, unpack, unpack_into, zero_gaps};
+pub use typemap::TypeMap;
+pub use types::{Flags, Signature, Type};

@@ -1,0 +1,5 @@
+//! Layouts for people to look at.
+
+mod diagram;
+
+pub use diagram::Diagram;

@@ -1,0 +1,227 @@
+//! The runs of a type as constants, and the loops over them.
+
+use core::marker::PhantomData;
+
+use crate::commit::{Op, Program, pack_program};
+use crate::datatype::Datatype;
+use crate::kernel::{self, Direction};
+use crate::typemap::TypeMap;
+use crate::types::Type;
+
+/// A type with at most this many runs gets code of its own; one with more is packed by walking the
+/// operations of its plan.
+const MAX_RUNS: usize = 64;
+
+/// A range of data in a value.
+#[derive(Clone, Copy)]
+struct Run {
+    offset: usize,
+    len: usize,
+}
+
+/// The runs of one value, in packed order.
+struct RunList {
+    runs: [Run; MAX_RUNS],
+    len: usize,
+}
+
+/// How the records of a type are copied.
+enum Strategy {
+    /// There is nothing to copy.
+    Nothing,
+    /// Records are all data, in order: one copy for all.
+    Whole,
+    /// Copies run by run, from constants.
+    Runs(RunList),
+    /// As `Runs`, where the last run of a record touches the first of the next.
+    Linked(RunList),
+    /// By the operations of a constant program.
+    Program(Program<MAX_RUNS>),
+    /// Too large for a constant: committed at each call.
+    Commit,
+}
+
+/// Refuses a hand-written map that does not belong to its type.
+pub(super) const fn assert_stride<T: Datatype>() {
+    assert!(T::TYPE_MAP.stride() == size_of::<T>(), "the type map is not that of the type");
+}
+
+/// The constants of a type.
+pub(super) struct Layout<T>(PhantomData<T>);
+
+impl<T: Datatype> Layout<T> {
+    const STRATEGY: &'static Strategy = &{
+        assert_stride::<T>();
+        Strategy::of(T::TYPE_MAP)
+    };
+
+    /// Copies the data of `count` records.
+    ///
+    /// # Safety
+    ///
+    /// `memory` must be valid for `D` on the data of `count` values of `T`, and `packed` on as many
+    /// bytes as these are; the two must not overlap.
+    #[inline]
+    pub(super) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+        let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());
+        // SAFETY: the runs and operations were computed from the map of `T`, so they name its data
+        // and together have `size` bytes; the caller vouches for those of all records. The offsets
+        // stay within `count · stride` and `count · size` bytes.
+        unsafe {
+            match Self::STRATEGY {
+                Strategy::Nothing => {}
+                Strategy::Whole => D::copy(memory, packed, count * size),
+                Strategy::Runs(list) => {
+                    for i in 0..count {
+                        list.copy::<D>(0, list.len, memory.add(i * stride), packed.add(i * size));
+                    }
+                }
+                Strategy::Linked(list) if count > 0 => {
+                    let (first, last) = (list.runs[0].len, list.runs[list.len - 1]);
+                    // The link goes from the last run of a record to the first of the next.
+                    let link = last.len + first;
+                    D::copy(memory, packed, first);
+                    let (mut memory, mut packed) = (memory, packed.add(first));
+                    for _ in 1..count {
+                        packed = list.copy::<D>(1, list.len - 1, memory, packed);
+                        D::copy(memory.add(last.offset), packed, link);
+                        memory = memory.add(stride);
+                        packed = packed.add(link);
+                    }
+                    list.copy::<D>(1, list.len, memory, packed);
+                }
+                Strategy::Linked(_) => {}
+                Strategy::Program(program) => {
+                    let ops = program.ops().unwrap_or(&[]);
+                    kernel::repeated::<D>(ops, count as u64, stride as i64, memory, packed);
+                }
+                Strategy::Commit => commit_and_execute::<T, D>(memory, packed, count),
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`Layout::execute`].
+#[cold]
+unsafe fn commit_and_execute<T: Datatype, D: Direction>(
+    memory: *mut u8,
+    packed: *mut u8,
+    count: usize,
+) {
+    // A slice has Rust's stride, whatever extent the type was resized to: instances are executed one
+    // by one.
+    let committed = Type::of::<T>().commit();
+    for i in 0..count {
+        // SAFETY: the plan names the data of one value; the caller vouches for all of them.
+        unsafe {
+            let memory = memory.add(i * size_of::<T>());
+            kernel::execute::<D>(committed.plan(), 1, memory, packed.add(i * T::TYPE_MAP.size()));
+        }
+    }
+}
+
+impl RunList {
+    /// Copies the runs from index `from` to before `to` of one record. Returns the end of what was
+    /// packed.
+    ///
+    /// # Safety
+    ///
+    /// As [`Layout::execute`], for the runs named.
+    #[inline(always)]
+    unsafe fn copy<D: Direction>(
+        &self,
+        from: usize,
+        to: usize,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) -> *mut u8 {
+        let mut packed = packed;
+        let mut j = from;
+        while j < to {
+            let Run { offset, len } = self.runs[j];
+            // SAFETY: one of the runs that the caller vouches for.
+            unsafe {
+                D::copy(memory.add(offset), packed, len);
+                packed = packed.add(len);
+            }
+            j += 1;
+        }
+        packed
+    }
+
+    /// The operations with their loops expanded, if they are few enough.
+    const fn expand(ops: &[Op]) -> Option<Self> {
+        let mut list = Self { runs: [Run { offset: 0, len: 0 }; MAX_RUNS], len: 0 };
+        if list.add(ops, 0) { Some(list) } else { None }
+    }
+
+    const fn add(&mut self, ops: &[Op], shift: i64) -> bool {
+        let mut i = 0;
+        while i < ops.len() {
+            match ops[i] {
+                Op::Blocks(blocks) => {
+                    let mut block = 0;
+                    while block < blocks.count {
+                        if !self.push(blocks.block(block) + shift, blocks.len) {
+                            return false;
+                        }
+                        block += 1;
+                    }
+                    i += 1;
+                }
+                Op::Loop { count, stride, items } => {
+                    let body = ops.split_at(i + 1).1.split_at(items).0;
+                    let mut turn = 0;
+                    while turn < count {
+                        if !self.add(body, shift + stride * turn.cast_signed()) {
+                            return false;
+                        }
+                        turn += 1;
+                    }
+                    i += items + 1;
+                }
+            }
+        }
+        true
+    }
+
+    /// Adds a run, to the one before where they touch.
+    #[expect(clippy::cast_possible_truncation, reason = "offsets inside an object")]
+    const fn push(&mut self, disp: i64, len: u64) -> bool {
+        let (offset, len) = (disp.cast_unsigned() as usize, len as usize);
+        if self.len > 0 {
+            let last = &mut self.runs[self.len - 1];
+            if last.offset + last.len == offset {
+                last.len += len;
+                return true;
+            }
+        }
+        if self.len == MAX_RUNS {
+            return false;
+        }
+        self.runs[self.len] = Run { offset, len };
+        self.len += 1;
+        true
+    }
+}
+
+impl Strategy {
+    const fn of(map: &TypeMap) -> Self {
+        let program = pack_program::<MAX_RUNS>(map);
+        let Some(ops) = program.ops() else { return Self::Commit };
+        let Some(list) = RunList::expand(ops) else { return Self::Program(program) };
+        if list.len == 0 {
+            return Self::Nothing;
+        }
+        let (first, last) = (list.runs[0], list.runs[list.len - 1]);
+        if list.len == 1 && first.len == map.stride() {
+            Self::Whole
+        } else if list.len > 1 && last.offset + last.len == first.offset + map.stride() {
+            Self::Linked(list)
+        } else {
+            Self::Runs(list)
+        }
+    }
+}

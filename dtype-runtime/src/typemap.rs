@@ -1,0 +1,373 @@
+//! The type map as a constant: the tree that a derive emits.
+//!
+//! A [`TypeMap`] mirrors the Rust type: a leaf for a basic datatype, an array node for `[T; N]`, a
+//! structure node for structs and tuples. It never expands an array, so `[T; 1_000_000]` is as
+//! small as `[T; 2]`, and everything that is asked of it here is a `const fn`.
+//!
+//! Displacements are offsets in the Rust value, read from the compiler. The order of the fields is
+//! the order in which the source declares them, which is the order of the packed stream, whatever
+//! the compiler did with the memory layout.
+
+use crate::basic::{Basic, Discriminants, Validity};
+use crate::signature::Fingerprint;
+
+/// How deep type maps and datatypes may nest. Everything that walks one recurses by this much at
+/// most, so that no input can exhaust the stack.
+pub const MAX_DEPTH: u32 = 255;
+
+/// The greatest magnitude in bytes of a bound set by an attribute: no object is larger, and the sum
+/// of two such values and an object's size still fits 64 bits.
+const MAX_BOUND: i64 = 1 << 61;
+
+/// The type map of a Rust type: which bytes of a value are data, as what, in which order.
+#[derive(Clone, Copy, Debug)]
+pub struct TypeMap {
+    node: Node,
+    /// Packed bytes.
+    size: usize,
+    /// `size_of` the Rust type.
+    stride: usize,
+    fingerprint: Fingerprint,
+    restricted: bool,
+    skips: bool,
+    depth: u32,
+    entries: usize,
+}
+
+/// One level of a [`TypeMap`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Node {
+    /// A leaf.
+    Basic {
+        /// What it is on the wire.
+        basic: Basic,
+        /// Which of its bit patterns are legal.
+        validity: Validity,
+        /// The Rust type, for messages.
+        name: &'static str,
+    },
+    /// `count` elements, each at Rust's stride from the one before.
+    Array {
+        /// Number of elements.
+        count: usize,
+        /// The element's map.
+        element: &'static TypeMap,
+    },
+    /// A struct or tuple.
+    Structure {
+        /// The type's name, or the one that `#[dtype(name = "…")]` gave it.
+        name: &'static str,
+        /// In declaration order.
+        fields: &'static [Field],
+        /// What the attributes said about the bounds.
+        markers: Markers,
+    },
+}
+
+/// A field of a structure node.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    name: &'static str,
+    offset: usize,
+    map: Option<&'static TypeMap>,
+}
+
+impl Field {
+    /// A field at `offset` bytes from the start of the value, described by `map`.
+    pub const fn new(name: &'static str, offset: usize, map: &'static TypeMap) -> Self {
+        Self { name, offset, map: Some(map) }
+    }
+
+    /// A field that is not part of the type map.
+    pub const fn skipped(name: &'static str, offset: usize) -> Self {
+        Self { name, offset, map: None }
+    }
+
+    /// The name, or the index of a tuple's field.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Bytes from the start of the value.
+    pub const fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The field's own map; `None` for a skipped field.
+    pub const fn map(&self) -> Option<&'static TypeMap> {
+        self.map
+    }
+}
+
+/// What the attributes of a struct say about its bounds (MPI-4.1 section 5.1.7, and the LB/UB
+/// markers of MPI-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Markers {
+    lb: Option<i64>,
+    ub: Option<i64>,
+    resized: Option<(i64, i64)>,
+}
+
+impl Markers {
+    /// Nothing: the bounds are 0 and `size_of` the type.
+    pub const NONE: Self = Self { lb: None, ub: None, resized: None };
+
+    /// As `MPI_Type_create_resized` with this lower bound and extent, in bytes.
+    ///
+    /// # Panics
+    ///
+    /// When a value is beyond ±2⁶¹ bytes; in a derive that is a compile error.
+    pub const fn resized(lb: i64, extent: i64) -> Self {
+        assert_bound(lb);
+        assert_bound(extent);
+        Self { resized: Some((lb, extent)), ..Self::NONE }
+    }
+
+    /// With an LB marker at this displacement in bytes.
+    ///
+    /// # Panics
+    ///
+    /// When the displacement is beyond ±2⁶¹ bytes; in a derive that is a compile error.
+    #[must_use]
+    pub const fn with_lb(self, displacement: i64) -> Self {
+        assert_bound(displacement);
+        Self { lb: Some(displacement), ..self }
+    }
+
+    /// With a UB marker at this displacement in bytes.
+    ///
+    /// # Panics
+    ///
+    /// When the displacement is beyond ±2⁶¹ bytes; in a derive that is a compile error.
+    #[must_use]
+    pub const fn with_ub(self, displacement: i64) -> Self {
+        assert_bound(displacement);
+        Self { ub: Some(displacement), ..self }
+    }
+
+    /// The displacement of the LB marker.
+    pub const fn lb(&self) -> Option<i64> {
+        self.lb
+    }
+
+    /// The displacement of the UB marker.
+    pub const fn ub(&self) -> Option<i64> {
+        self.ub
+    }
+
+    /// Lower bound and extent of a resize.
+    pub const fn resize(&self) -> Option<(i64, i64)> {
+        self.resized
+    }
+}
+
+const fn assert_bound(bytes: i64) {
+    assert!(
+        bytes >= -MAX_BOUND && bytes <= MAX_BOUND,
+        "a bound of more than 2^61 bytes: no object is that large"
+    );
+}
+
+impl TypeMap {
+    /// A leaf of which every legal bit pattern of the basic datatype is a value.
+    pub const fn basic(basic: Basic) -> Self {
+        let validity = match basic {
+            Basic::Bool => Validity::Bool,
+            Basic::Char => Validity::Char,
+            _ => Validity::Any,
+        };
+        Self::leaf(basic, validity, basic.name())
+    }
+
+    /// A leaf that refuses some bit patterns. `name` is the Rust type as messages show it.
+    pub const fn restricted(basic: Basic, validity: Validity, name: &'static str) -> Self {
+        Self::leaf(basic, validity, name)
+    }
+
+    /// The map of a fieldless enum `E` whose discriminants, zero-extended, are `values`.
+    ///
+    /// # Panics
+    ///
+    /// When `E` does not have the size of `basic`, or `values` is empty; in a derive that is a
+    /// compile error.
+    pub const fn enumeration<E>(name: &'static str, basic: Basic, values: &'static [u128]) -> Self {
+        assert!(
+            size_of::<E>() == basic.size(),
+            "the enum does not have the size of the integer that its repr names"
+        );
+        Self::leaf(basic, Validity::Enum(Discriminants::new(values)), name)
+    }
+
+    const fn leaf(basic: Basic, validity: Validity, name: &'static str) -> Self {
+        Self {
+            node: Node::Basic { basic, validity, name },
+            size: basic.size(),
+            stride: basic.size(),
+            fingerprint: Fingerprint::of(basic.code()),
+            restricted: !validity.is_any(),
+            skips: false,
+            depth: 0,
+            entries: 1,
+        }
+    }
+
+    /// The map of an array of `count` elements.
+    ///
+    /// # Panics
+    ///
+    /// When the array would be larger than any object, or nests deeper than [`MAX_DEPTH`].
+    pub const fn array(element: &'static TypeMap, count: usize) -> Self {
+        let Some(stride) = element.stride.checked_mul(count) else {
+            panic!("an array larger than any object")
+        };
+        Self {
+            node: Node::Array { count, element },
+            // Cannot overflow: an element's data bytes are among its bytes.
+            size: element.size * count,
+            stride,
+            fingerprint: element.fingerprint.repeated(count as u64),
+            restricted: element.restricted && count > 0,
+            skips: element.skips && count > 0,
+            depth: deeper(element.depth),
+            entries: element.entries.saturating_add(2),
+        }
+    }
+
+    /// The map of the struct or tuple `S` with these fields, in declaration order.
+    ///
+    /// # Panics
+    ///
+    /// When a field reaches past the end of `S`, or the map nests deeper than [`MAX_DEPTH`]; in a
+    /// derive that is a compile error.
+    pub const fn structure<S>(
+        name: &'static str,
+        fields: &'static [Field],
+        markers: Markers,
+    ) -> Self {
+        let mut map = Self {
+            node: Node::Structure { name, fields, markers },
+            size: 0,
+            stride: size_of::<S>(),
+            fingerprint: Fingerprint::EMPTY,
+            restricted: false,
+            skips: false,
+            depth: 0,
+            entries: 0,
+        };
+        let mut i = 0;
+        while i < fields.len() {
+            match fields[i].map {
+                None => map.skips = true,
+                Some(field) => {
+                    assert!(
+                        fields[i].offset <= map.stride
+                            && field.stride <= map.stride - fields[i].offset,
+                        "a field reaches past the end of its struct"
+                    );
+                    map.size += field.size;
+                    map.fingerprint = map.fingerprint.then(field.fingerprint);
+                    map.restricted |= field.restricted;
+                    map.skips |= field.skips;
+                    map.entries = map.entries.saturating_add(field.entries);
+                    if deeper(field.depth) > map.depth {
+                        map.depth = deeper(field.depth);
+                    }
+                }
+            }
+            i += 1;
+        }
+        assert!(map.size <= map.stride, "the fields of a struct overlap");
+        map
+    }
+
+    /// The top level of the tree.
+    pub const fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Bytes of one value in the packed stream.
+    pub const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// `size_of` the Rust type in bytes: the distance between neighbours in a slice.
+    pub const fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Whether some bit patterns of the data bytes are not values, so that unpacking has to look.
+    pub const fn is_restricted(&self) -> bool {
+        self.restricted
+    }
+
+    /// Whether a field was left out of the map, at any depth.
+    pub const fn skips_fields(&self) -> bool {
+        self.skips
+    }
+
+    /// Whether the data bytes are all the bytes of a value.
+    pub const fn is_dense(&self) -> bool {
+        self.size == self.stride
+    }
+
+    /// The 64-bit hash of the type signature: equal for types with the same basic datatypes in the
+    /// same order, however they are nested and laid out. Stable across versions and platforms.
+    pub const fn signature_hash(&self) -> u64 {
+        self.fingerprint.hash()
+    }
+
+    pub(crate) const fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// How many entries a description of this map has, loops not expanded: a measure of the work
+    /// that any walk over it takes.
+    pub(crate) const fn entries(&self) -> usize {
+        self.entries
+    }
+}
+
+const fn deeper(depth: u32) -> u32 {
+    assert!(depth < MAX_DEPTH, "a type map that nests more than 255 levels deep");
+    depth + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_structure_sums_up_its_fields() {
+        const U8: &TypeMap = &TypeMap::basic(Basic::U8);
+        const BOOL: &TypeMap = &TypeMap::basic(Basic::Bool);
+        const FLAGS: &TypeMap = &TypeMap::array(BOOL, 3);
+        const FIELDS: &[Field] =
+            &[Field::new("a", 7, U8), Field::new("b", 0, FLAGS), Field::skipped("c", 4)];
+        const MAP: TypeMap = TypeMap::structure::<u64>("S", FIELDS, Markers::NONE);
+        assert_eq!((MAP.size(), MAP.stride()), (4, 8));
+        assert!(MAP.is_restricted() && MAP.skips_fields() && !MAP.is_dense());
+        const SAME: TypeMap = TypeMap::structure::<u32>(
+            "T",
+            &[Field::new("x", 0, U8), Field::new("y", 1, FLAGS)],
+            Markers::NONE,
+        );
+        assert_eq!(MAP.signature_hash(), SAME.signature_hash());
+        assert_ne!(MAP.signature_hash(), FLAGS.signature_hash());
+    }
+
+    #[test]
+    #[should_panic(expected = "past the end")]
+    fn a_field_outside_is_refused() {
+        const U32: &TypeMap = &TypeMap::basic(Basic::U32);
+        const FIELDS: &[Field] = &[Field::new("a", 2, U32)];
+        let _ = TypeMap::structure::<u32>("S", FIELDS, Markers::NONE);
+    }
+
+    #[test]
+    fn an_empty_array_restricts_nothing() {
+        const BOOL: &TypeMap = &TypeMap::basic(Basic::Bool);
+        let map = TypeMap::array(BOOL, 0);
+        assert!(!map.is_restricted() && map.is_dense() && map.size() == 0);
+    }
+}

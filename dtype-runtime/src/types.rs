@@ -1,0 +1,224 @@
+//! Datatypes built at run time.
+
+mod bounds;
+mod construct;
+mod derived;
+mod description;
+mod entries;
+mod flags;
+mod overlap;
+mod signature;
+
+use alloc::sync::Arc;
+use core::fmt;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use crate::basic::Basic;
+use crate::signature::Fingerprint;
+
+pub(crate) use bounds::Interval;
+pub use description::{Description, Elem, EndLoop, Entry, Loop};
+pub use entries::{MapEntry, TypeMapEntries};
+pub use flags::Flags;
+pub(crate) use description::Writer;
+pub(crate) use overlap::overlaps;
+pub use signature::Signature;
+
+/// A datatype: a sequence of basic datatypes with displacements, and bounds.
+///
+/// It is built by the constructors of MPI-4.1 section 5.1.2, which are named after their MPI calls,
+/// or taken from a Rust type with [`Type::of`]. A `Type` is immutable; cloning one copies a pointer,
+/// and types that were built from it keep it alive. [`commit`](Type::commit) compiles it for
+/// packing.
+///
+/// Counts and block lengths are numbers of elements; displacements, strides of `hvector`, bounds and
+/// extents are bytes. All are 64 bits wide, and every constructor checks its arithmetic.
+///
+/// ```
+/// use dtype_runtime::{Basic, Type};
+///
+/// // Column 0 of a 4 × 6 matrix of f64.
+/// let column = Type::vector(4, 1, 6, &Type::basic(Basic::F64))?;
+/// assert_eq!(column.size(), 32);
+/// assert_eq!(column.extent(), 8 * (3 * 6 + 1));
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Type(Arc<Inner>);
+
+struct Inner {
+    constructor: Constructor,
+    size: u64,
+    elements: u64,
+    /// The bytes that hold data; `None` where there are none.
+    data: Option<Interval>,
+    /// The markers, reduced to the least lb and the greatest ub.
+    markers: bounds::Marks,
+    lb: i64,
+    ub: i64,
+    align: u64,
+    flags: Flags,
+    fingerprint: Fingerprint,
+    depth: u32,
+    /// An upper bound of the description's length.
+    entries: u64,
+    overlap: Lazy,
+}
+
+/// The call that made a type, with the arguments as they were given.
+#[derive(Clone)]
+pub(crate) enum Constructor {
+    Basic(Basic),
+    LbMarker,
+    UbMarker,
+    Contiguous { count: u64, old: Type },
+    Vector { count: u64, blocklength: u64, stride: i64, old: Type },
+    Hvector { count: u64, blocklength: u64, stride: i64, old: Type },
+    Structure { members: alloc::boxed::Box<[Member]> },
+    Resized { old: Type },
+}
+
+/// One block of a `structure`.
+#[derive(Clone)]
+pub(crate) struct Member {
+    pub(crate) blocklength: u64,
+    pub(crate) displacement: i64,
+    pub(crate) ty: Type,
+}
+
+/// An answer that is worked out when it is first asked for. Threads that race compute the same
+/// answer and store the same byte, so relaxed ordering is enough.
+struct Lazy(AtomicU8);
+
+impl Lazy {
+    const UNKNOWN: u8 = 2;
+
+    const fn new() -> Self {
+        Self(AtomicU8::new(Self::UNKNOWN))
+    }
+
+    fn get_or(&self, compute: impl FnOnce() -> bool) -> bool {
+        match self.0.load(Ordering::Relaxed) {
+            Self::UNKNOWN => {
+                let answer = compute();
+                self.0.store(u8::from(answer), Ordering::Relaxed);
+                answer
+            }
+            known => known == 1,
+        }
+    }
+}
+
+impl Type {
+    /// Packed bytes of one instance: the sum over the type map, repeated bytes included
+    /// (`MPI_Type_size`).
+    #[doc(alias = "MPI_Type_size")]
+    pub fn size(&self) -> u64 {
+        self.0.size
+    }
+
+    /// The lower bound in bytes (MPI-4.1 section 5.1.6).
+    #[doc(alias = "MPI_Type_get_extent")]
+    pub fn lb(&self) -> i64 {
+        self.0.lb
+    }
+
+    /// The upper bound in bytes (MPI-4.1 section 5.1.6).
+    pub fn ub(&self) -> i64 {
+        self.0.ub
+    }
+
+    /// `ub − lb` in bytes: the distance between neighbouring instances. May be negative.
+    #[doc(alias = "MPI_Type_get_extent")]
+    pub fn extent(&self) -> i64 {
+        // Checked when the type was made.
+        self.0.ub - self.0.lb
+    }
+
+    /// The displacement in bytes of the first byte of data, markers aside; 0 without data.
+    #[doc(alias = "MPI_Type_get_true_extent")]
+    pub fn true_lb(&self) -> i64 {
+        self.0.data.map_or(0, |data| data.start)
+    }
+
+    /// One past the last byte of data, markers aside; 0 without data.
+    pub fn true_ub(&self) -> i64 {
+        self.0.data.map_or(0, |data| data.end)
+    }
+
+    /// `true_ub − true_lb` in bytes.
+    #[doc(alias = "MPI_Type_get_true_extent")]
+    pub fn true_extent(&self) -> i64 {
+        self.true_ub() - self.true_lb()
+    }
+
+    /// The strictest alignment, in bytes, of the basic datatypes inside; 1 without data.
+    pub fn align(&self) -> u64 {
+        self.0.align
+    }
+
+    /// Number of basic datatypes in one instance.
+    pub fn elements(&self) -> u64 {
+        self.0.elements
+    }
+
+    /// The flags of seed `opal_datatype_t`, with `OVERLAP` computed. The first call on a type whose
+    /// blocks interleave takes time in proportion to n log n of their number.
+    pub fn flags(&self) -> Flags {
+        if self.self_overlap() { self.0.flags | Flags::OVERLAP } else { self.0.flags }
+    }
+
+    /// Whether one instance names a byte of memory twice.
+    pub(crate) fn self_overlap(&self) -> bool {
+        self.0.overlap.get_or(|| {
+            // In order and without gaps: nothing can be named twice.
+            !self.0.flags.contains(Flags::CONTIGUOUS)
+                && overlaps(self.description().entries(), 1, self.extent())
+        })
+    }
+
+    /// The 64-bit hash of the type signature: equal for types with the same basic datatypes in the
+    /// same order, whatever their layout, and equal to
+    /// [`TypeMap::signature_hash`](crate::TypeMap::signature_hash) of a derived type.
+    pub fn signature_hash(&self) -> u64 {
+        self.0.fingerprint.hash()
+    }
+
+    pub(crate) fn constructor(&self) -> &Constructor {
+        &self.0.constructor
+    }
+
+    pub(crate) fn data(&self) -> Option<Interval> {
+        self.0.data
+    }
+}
+
+impl Constructor {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Basic(basic) => basic.name(),
+            Self::LbMarker => "lb_marker",
+            Self::UbMarker => "ub_marker",
+            Self::Contiguous { .. } => "contiguous",
+            Self::Vector { .. } => "vector",
+            Self::Hvector { .. } => "hvector",
+            Self::Structure { .. } => "structure",
+            Self::Resized { .. } => "resized",
+        }
+    }
+}
+
+impl fmt::Debug for Type {
+    /// The outermost constructor and the numbers, not the whole tree: types share their parts, and
+    /// the tree can be exponentially larger than the memory that it takes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Type")
+            .field("constructor", &self.0.constructor.name())
+            .field("size", &self.size())
+            .field("lb", &self.lb())
+            .field("extent", &self.extent())
+            .field("true_lb", &self.true_lb())
+            .field("true_extent", &self.true_extent())
+            .finish_non_exhaustive()
+    }
+}

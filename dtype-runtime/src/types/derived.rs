@@ -1,0 +1,111 @@
+//! From the constant type map of a Rust type to a [`Type`].
+
+use alloc::vec::Vec;
+
+use super::Type;
+use crate::datatype::Datatype;
+use crate::error::Error;
+use crate::typemap::{Field, Node, TypeMap};
+
+impl Type {
+    /// The datatype of a Rust type.
+    ///
+    /// Its bounds are 0 and `size_of::<T>()`, or what the attributes say. A struct becomes a
+    /// `structure`, and is wrapped in `resized` only where the natural bounds are others, so that no
+    /// needless marker sticks to what is built from it. An array field becomes a block length, at
+    /// Rust's stride, whatever extent its element was resized to.
+    ///
+    /// # Panics
+    ///
+    /// Never for types that exist: their bounds are checked in the type map, and no object is large
+    /// enough to overflow the rest. A type map of more than 16 million entries (that is: fields, with
+    /// those of nested structs) is refused.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let t = Type::of::<(f64, u8)>();
+    /// assert_eq!((t.size(), t.extent()), (9, 16));
+    /// ```
+    pub fn of<T: Datatype>() -> Self {
+        match Self::from_map(T::TYPE_MAP) {
+            Ok(ty) => ty,
+            Err(error) => panic!("{}: {error}", core::any::type_name::<T>()),
+        }
+    }
+
+    fn from_map(map: &'static TypeMap) -> Result<Self, Error> {
+        match *map.node() {
+            Node::Basic { basic, .. } => Ok(Self::basic(basic)),
+            Node::Array { count, element } => {
+                let old = Self::from_map(element)?;
+                let (count, stride) = (count as u64, signed(element.stride()));
+                if old.extent() == stride {
+                    Self::contiguous(count, &old)
+                } else {
+                    Self::hvector(count, 1, stride, &old)
+                }
+            }
+            Node::Structure { fields, markers, .. } => {
+                let mut call = StructureCall::default();
+                for field in fields {
+                    call.field(field)?;
+                }
+                if let Some(lb) = markers.lb() {
+                    call.push(1, lb, Self::lb_marker());
+                }
+                if let Some(ub) = markers.ub() {
+                    call.push(1, ub, Self::ub_marker());
+                }
+                let natural = call.make()?;
+                let (lb, extent) = markers.resize().unwrap_or_else(|| {
+                    let lb = markers.lb().unwrap_or(0);
+                    (lb, markers.ub().unwrap_or(signed(map.stride())) - lb)
+                });
+                if (natural.lb(), natural.extent()) == (lb, extent) && markers.resize().is_none() {
+                    Ok(natural)
+                } else {
+                    Self::resized(&natural, lb, extent)
+                }
+            }
+        }
+    }
+}
+
+/// The arguments of a `structure` call.
+#[derive(Default)]
+struct StructureCall {
+    blocklengths: Vec<u64>,
+    displacements: Vec<i64>,
+    types: Vec<Type>,
+}
+
+impl StructureCall {
+    fn push(&mut self, blocklength: u64, displacement: i64, ty: Type) {
+        self.blocklengths.push(blocklength);
+        self.displacements.push(displacement);
+        self.types.push(ty);
+    }
+
+    fn field(&mut self, field: &Field) -> Result<(), Error> {
+        let Some(map) = field.map() else { return Ok(()) };
+        let displacement = signed(field.offset());
+        if let Node::Array { count, element } = *map.node() {
+            let old = Type::from_map(element)?;
+            if old.extent() == signed(element.stride()) {
+                self.push(count as u64, displacement, old);
+                return Ok(());
+            }
+        }
+        self.push(1, displacement, Type::from_map(map)?);
+        Ok(())
+    }
+
+    fn make(&self) -> Result<Type, Error> {
+        Type::structure(&self.blocklengths, &self.displacements, &self.types)
+    }
+}
+
+/// Offsets and strides inside an object, which is never larger than `isize::MAX`.
+fn signed(bytes: usize) -> i64 {
+    (bytes as u64).cast_signed()
+}

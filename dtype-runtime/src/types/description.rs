@@ -1,0 +1,359 @@
+//! The description: a datatype as Open MPI writes it down, before any optimization.
+//!
+//! The notation is that of seed `opal_datatype_t`: a flat list of [`Elem`], [`Loop`] and [`EndLoop`]
+//! entries. It is what every other view of a type is computed from, so this is the only place that
+//! walks the tree of constructors.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{Constructor, Flags, Type};
+use crate::basic::Basic;
+
+/// One entry of a [`Description`] (`dt_elem_desc_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Data.
+    Elem(Elem),
+    /// The start of a repetition.
+    Loop(Loop),
+    /// The end of a repetition.
+    EndLoop(EndLoop),
+}
+
+/// `count` basic datatypes at equal distances (`ddt_elem_desc_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elem {
+    /// The basic datatype.
+    pub basic: Basic,
+    /// How many of them.
+    pub count: u64,
+    /// Displacement of the first, in bytes from the origin of the whole type; loops around it add
+    /// their own.
+    pub disp: i64,
+    /// Distance in bytes from one to the next.
+    pub extent: i64,
+}
+
+/// The start of a repetition (`ddt_loop_desc_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// How many times the entries up to the matching [`EndLoop`] are repeated.
+    pub loops: u64,
+    /// Number of entries up to and including the matching [`EndLoop`].
+    pub items: usize,
+    /// How many bytes the displacements advance with each repetition.
+    pub extent: i64,
+    /// `CONTIGUOUS` and `NO_GAPS` of one repetition.
+    pub flags: Flags,
+}
+
+/// The end of a repetition (`ddt_endloop_desc_t`). The last entry of a description is one too: its
+/// loop is the one over the instances, which has no [`Loop`] entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndLoop {
+    /// Number of entries back to the matching [`Loop`].
+    pub items: usize,
+    /// Bytes of data in one repetition.
+    pub size: u64,
+    /// Displacement in bytes of the first data in the loop.
+    pub first_elem_disp: i64,
+    /// As in the matching [`Loop`].
+    pub flags: Flags,
+}
+
+impl Elem {
+    /// Bytes of data.
+    pub const fn size(&self) -> u64 {
+        self.count * self.basic.size() as u64
+    }
+
+    /// Whether the elements touch, so that they are one run of bytes.
+    pub(crate) const fn is_run(&self) -> bool {
+        self.count == 1 || self.extent == self.basic.size() as i64
+    }
+
+    /// One past the last byte, for elements that touch.
+    pub(crate) const fn run_end(&self) -> i64 {
+        // The data's end was checked when the type was made.
+        self.disp.wrapping_add(self.size().cast_signed())
+    }
+}
+
+/// A datatype as a list of entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    entries: Vec<Entry>,
+    extent: i64,
+}
+
+impl Description {
+    /// The entries; the last one is the [`EndLoop`] of the loop over the instances.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// How many bytes the displacements advance from one instance to the next.
+    pub fn extent(&self) -> i64 {
+        self.extent
+    }
+}
+
+impl Type {
+    /// The type written down entry by entry, as the constructors gave it. The bounds are not part of
+    /// it: a resize leaves no trace.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let rows = Type::vector(4, 5, 6, &Type::basic(Basic::U16))?;
+    /// assert_eq!(
+    ///     rows.description().to_string(),
+    ///     "\
+    /// loop 4 times, extent 12
+    ///   elem u16 × 5 @ 0, extent 2
+    /// endloop 2 items, size 10, first @ 0
+    /// endloop 3 items, size 40, first @ 0
+    /// "
+    /// );
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn description(&self) -> Description {
+        let mut writer = Writer::new();
+        writer.walk(self, 0);
+        writer.finish(self.extent())
+    }
+}
+
+/// Writes a description.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    entries: Vec<Entry>,
+    /// Index of the entry before which nothing may be merged into: the first of the innermost open
+    /// loop, or the one after the last closed loop.
+    fence: usize,
+}
+
+impl Writer {
+    pub(crate) fn new() -> Self {
+        Self { entries: Vec::new(), fence: 0 }
+    }
+
+    /// Adds the entries of `ty` at displacement `base`.
+    fn walk(&mut self, ty: &Type, base: i64) {
+        if ty.size() == 0 {
+            return;
+        }
+        match ty.constructor() {
+            Constructor::Basic(basic) => self.elem(Elem {
+                basic: *basic,
+                count: 1,
+                disp: base,
+                extent: basic.size() as i64,
+            }),
+            Constructor::LbMarker | Constructor::UbMarker => {}
+            Constructor::Contiguous { count, old } => self.block(*count, old, base),
+            Constructor::Vector { count, blocklength, stride, old } => {
+                // Its overflow was excluded, but for a single block, where it has no effect.
+                let stride = stride.wrapping_mul(old.extent());
+                self.blocks(*count, stride, *blocklength, old, base);
+            }
+            Constructor::Hvector { count, blocklength, stride, old } => {
+                self.blocks(*count, *stride, *blocklength, old, base);
+            }
+            Constructor::Structure { members } => {
+                for member in members.iter().filter(|member| member.ty.size() > 0) {
+                    if member.blocklength > 0 {
+                        // The sum may pass through values that do not fit, when the data lie on the
+                        // far side; where the data end up was checked.
+                        let base = base.wrapping_add(member.displacement);
+                        self.block(member.blocklength, &member.ty, base);
+                    }
+                }
+            }
+            Constructor::Resized { old } => self.walk(old, base),
+        }
+    }
+
+    fn blocks(&mut self, count: u64, stride: i64, blocklength: u64, old: &Type, base: i64) {
+        self.repeat(count, stride, |this| this.block(blocklength, old, base));
+    }
+
+    /// `count` instances of `old`, one after another.
+    fn block(&mut self, count: u64, old: &Type, base: i64) {
+        self.repeat(count, old.extent(), |this| this.walk(old, base));
+    }
+
+    fn repeat(&mut self, loops: u64, extent: i64, body: impl FnOnce(&mut Self)) {
+        if loops == 1 {
+            return body(self);
+        }
+        let open = self.open();
+        body(self);
+        self.close(open, loops, extent);
+    }
+
+    /// Starts a loop; [`close`](Self::close) takes what comes back.
+    pub(crate) fn open(&mut self) -> OpenLoop {
+        let open = OpenLoop { start: self.entries.len(), fence: self.fence };
+        // Replaced when the loop is closed.
+        self.entries.push(Entry::Loop(Loop { loops: 0, items: 0, extent: 0, flags: Flags::NONE }));
+        self.fence = self.entries.len();
+        open
+    }
+
+    /// Ends the innermost loop. A loop over one run of touching elements is folded into it when the
+    /// repetitions touch as well.
+    pub(crate) fn close(&mut self, open: OpenLoop, loops: u64, extent: i64) {
+        let OpenLoop { start, fence } = open;
+        if let [Entry::Elem(elem)] = self.entries[start + 1..]
+            && elem.is_run()
+            && i128::from(extent) == i128::from(elem.size())
+        {
+            self.entries.truncate(start);
+            self.fence = fence;
+            let extent = elem.basic.size() as i64;
+            return self.elem(Elem { count: elem.count * loops, extent, ..elem });
+        }
+        self.entries[start] = Entry::Loop(Loop { loops, items: 0, extent, flags: Flags::NONE });
+        // Filled in by `finish`.
+        self.entries.push(Entry::EndLoop(EndLoop {
+            items: 0,
+            size: 0,
+            first_elem_disp: 0,
+            flags: Flags::NONE,
+        }));
+        self.fence = self.entries.len();
+    }
+
+    /// Adds data, to the entry before if that ends where this starts and has the same type.
+    pub(crate) fn elem(&mut self, elem: Elem) {
+        match self.last_run() {
+            Some(last)
+                if last.basic == elem.basic && elem.is_run() && last.run_end() == elem.disp =>
+            {
+                last.count += elem.count;
+                last.extent = elem.basic.size() as i64;
+            }
+            _ => self.entries.push(Entry::Elem(elem)),
+        }
+    }
+
+    /// The last entry, if it is a run of data in the innermost open loop.
+    pub(crate) fn last_run(&mut self) -> Option<&mut Elem> {
+        match self.entries[self.fence..].last_mut() {
+            Some(Entry::Elem(elem)) if elem.is_run() => Some(elem),
+            _ => None,
+        }
+    }
+
+    /// The entries since the innermost open loop started.
+    pub(crate) fn body(&self, open: &OpenLoop) -> &[Entry] {
+        &self.entries[open.start + 1..]
+    }
+
+    /// Takes back the innermost open loop with all that is in it.
+    pub(crate) fn discard(&mut self, open: OpenLoop) {
+        self.entries.truncate(open.start);
+        self.fence = open.fence;
+    }
+
+    /// Adds the end of the loop over the instances, and fills in what a loop's entries say about
+    /// each other.
+    pub(crate) fn finish(mut self, extent: i64) -> Description {
+        self.entries.push(Entry::EndLoop(EndLoop {
+            items: 0,
+            size: 0,
+            first_elem_disp: 0,
+            flags: Flags::NONE,
+        }));
+        let mut levels = Vec::new();
+        let mut level = Level::default();
+        for index in 0..self.entries.len() {
+            match self.entries[index] {
+                Entry::Elem(elem) => level.add(elem.disp, elem.size(), elem.is_run()),
+                Entry::Loop(_) => {
+                    levels.push(level);
+                    level = Level { start: Some(index), ..Level::default() };
+                }
+                Entry::EndLoop(_) => {
+                    let inner = core::mem::replace(&mut level, levels.pop().unwrap_or_default());
+                    let items = index - inner.start.unwrap_or(0);
+                    let (mut flags, first) =
+                        (Flags::CONTIGUOUS.when(!inner.broken), inner.first.unwrap_or(0));
+                    if let Some(start) = inner.start
+                        && let Entry::Loop(head) = &mut self.entries[start]
+                    {
+                        let touching = i128::from(head.extent) == i128::from(inner.size);
+                        flags |= Flags::NO_GAPS.when(!inner.broken && touching);
+                        head.items = items;
+                        head.flags = flags;
+                        let run = !inner.broken && (touching || head.loops == 1);
+                        level.add(first, inner.size * head.loops, run);
+                    } else {
+                        let touching = i128::from(extent) == i128::from(inner.size);
+                        flags |= Flags::NO_GAPS.when(!inner.broken && touching);
+                    }
+                    self.entries[index] = Entry::EndLoop(EndLoop {
+                        items,
+                        size: inner.size,
+                        first_elem_disp: first,
+                        flags,
+                    });
+                }
+            }
+        }
+        Description { entries: self.entries, extent }
+    }
+}
+
+/// A loop that has been started and not ended.
+#[derive(Debug)]
+pub(crate) struct OpenLoop {
+    start: usize,
+    fence: usize,
+}
+
+/// What is known of a loop while its entries are read.
+#[derive(Default)]
+struct Level {
+    start: Option<usize>,
+    size: u64,
+    first: Option<i64>,
+    end: Option<i64>,
+    broken: bool,
+}
+
+impl Level {
+    fn add(&mut self, disp: i64, size: u64, is_run: bool) {
+        self.broken |= !is_run || self.end.is_some_and(|end| end != disp);
+        self.first.get_or_insert(disp);
+        self.size += size;
+        // Only compared, and only while the data are one run.
+        self.end = Some(disp.wrapping_add(size.cast_signed()));
+    }
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut depth = 0_usize;
+        for entry in &self.entries {
+            if matches!(entry, Entry::EndLoop(_)) {
+                depth = depth.saturating_sub(1);
+            }
+            write!(f, "{:1$}", "", 2 * depth)?;
+            match entry {
+                Entry::Elem(Elem { basic, count, disp, extent }) => {
+                    writeln!(f, "elem {basic} × {count} @ {disp}, extent {extent}")?;
+                }
+                Entry::Loop(Loop { loops, extent, .. }) => {
+                    writeln!(f, "loop {loops} times, extent {extent}")?;
+                    depth += 1;
+                }
+                Entry::EndLoop(EndLoop { items, size, first_elem_disp, .. }) => {
+                    writeln!(f, "endloop {items} items, size {size}, first @ {first_elem_disp}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! The flags of a datatype.
+
+use core::fmt;
+use core::ops::{BitOr, BitOrAssign};
+
+/// The flags that Open MPI's `opal_datatype_t` carries, by the same names and with the same meaning
+/// (`OPAL_DATATYPE_FLAG_*`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Flags(u16);
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// A basic datatype or marker; not set on pair types.
+    pub const PREDEFINED: Self = Self(1 << 0);
+    /// Ready to be packed: predefined, or committed.
+    pub const COMMITTED: Self = Self(1 << 1);
+    /// Names a byte of memory more than once: can be packed, not unpacked.
+    pub const OVERLAP: Self = Self(1 << 2);
+    /// The data lie in one piece and in the order of the type map, bounds aside.
+    pub const CONTIGUOUS: Self = Self(1 << 3);
+    /// Contiguous, and the extent is the size: so are several instances in a row.
+    pub const NO_GAPS: Self = Self(1 << 4);
+    /// The lower bound was set with an LB marker. A resize alone does not set this.
+    pub const USER_LB: Self = Self(1 << 5);
+    /// The upper bound was set with a UB marker. A resize alone does not set this.
+    pub const USER_UB: Self = Self(1 << 6);
+    /// Has data; markers and empty types have none.
+    pub const DATA: Self = Self(1 << 7);
+    /// What every basic datatype has.
+    pub const BASIC: Self = Self(
+        Self::PREDEFINED.0
+            | Self::CONTIGUOUS.0
+            | Self::NO_GAPS.0
+            | Self::DATA.0
+            | Self::COMMITTED.0,
+    );
+
+    const NAMES: [(Self, &'static str); 8] = [
+        (Self::PREDEFINED, "PREDEFINED"),
+        (Self::COMMITTED, "COMMITTED"),
+        (Self::OVERLAP, "OVERLAP"),
+        (Self::CONTIGUOUS, "CONTIGUOUS"),
+        (Self::NO_GAPS, "NO_GAPS"),
+        (Self::USER_LB, "USER_LB"),
+        (Self::USER_UB, "USER_UB"),
+        (Self::DATA, "DATA"),
+    ];
+
+    /// Whether all of `other` are set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// `self` if `condition` holds, else none.
+    pub(crate) const fn when(self, condition: bool) -> Self {
+        if condition { self } else { Self::NONE }
+    }
+
+    /// Those of `self` that are also in `mask`.
+    pub(crate) const fn only(self, mask: Self) -> Self {
+        Self(self.0 & mask.0)
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Flags {
+    fn bitor_assign(&mut self, other: Self) {
+        *self = *self | other;
+    }
+}
+
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut set = Self::NAMES.iter().filter(|(flag, _)| self.contains(*flag));
+        let Some((_, first)) = set.next() else { return f.write_str("NONE") };
+        f.write_str(first)?;
+        set.try_for_each(|(_, name)| write!(f, " | {name}"))
+    }
+}
