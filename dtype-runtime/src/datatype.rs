@@ -59,13 +59,13 @@ pub unsafe trait Datatype: Sized {
 )]
 pub unsafe trait Describes<T> {
     /// Which bytes of a `T` are data, as what, in which order.
-    const TYPE_MAP: &'static TypeMap;
+    const FOREIGN_MAP: &'static TypeMap;
 }
 
 // SAFETY: the elements of an array lie one after another, `size_of::<T>()` apart, and the promise
 // for `T` holds for each.
 unsafe impl<T, D: Describes<T>, const N: usize> Describes<[T; N]> for D {
-    const TYPE_MAP: &'static TypeMap = &TypeMap::array(D::TYPE_MAP, N);
+    const FOREIGN_MAP: &'static TypeMap = &TypeMap::array(D::FOREIGN_MAP, N);
 }
 
 macro_rules! basic {
@@ -152,7 +152,6 @@ unsafe impl Datatype for () {
 }
 
 // SAFETY: the elements lie one after another, `size_of::<T>()` apart.
-#[diagnostic::do_not_recommend]
 unsafe impl<T: Datatype, const N: usize> Datatype for [T; N] {
     const TYPE_MAP: &'static TypeMap = &TypeMap::array(T::TYPE_MAP, N);
 }

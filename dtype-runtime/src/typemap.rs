@@ -118,6 +118,7 @@ impl Markers {
     /// # Panics
     ///
     /// When a value is beyond ±2⁶¹ bytes; in a derive that is a compile error.
+    #[track_caller]
     pub const fn resized(lb: i64, extent: i64) -> Self {
         assert_bound(lb);
         assert_bound(extent);
@@ -129,6 +130,7 @@ impl Markers {
     /// # Panics
     ///
     /// When the displacement is beyond ±2⁶¹ bytes; in a derive that is a compile error.
+    #[track_caller]
     #[must_use]
     pub const fn with_lb(self, displacement: i64) -> Self {
         assert_bound(displacement);
@@ -140,6 +142,7 @@ impl Markers {
     /// # Panics
     ///
     /// When the displacement is beyond ±2⁶¹ bytes; in a derive that is a compile error.
+    #[track_caller]
     #[must_use]
     pub const fn with_ub(self, displacement: i64) -> Self {
         assert_bound(displacement);
@@ -162,6 +165,7 @@ impl Markers {
     }
 }
 
+#[track_caller]
 const fn assert_bound(bytes: i64) {
     assert!(
         bytes >= -MAX_BOUND && bytes <= MAX_BOUND,
@@ -191,6 +195,7 @@ impl TypeMap {
     ///
     /// When `E` does not have the size of `basic`, or `values` is empty; in a derive that is a
     /// compile error.
+    #[track_caller]
     pub const fn enumeration<E>(name: &'static str, basic: Basic, values: &'static [u128]) -> Self {
         assert!(
             size_of::<E>() == basic.size(),
@@ -217,6 +222,7 @@ impl TypeMap {
     /// # Panics
     ///
     /// When the array would be larger than any object, or nests deeper than [`MAX_DEPTH`].
+    #[track_caller]
     pub const fn array(element: &'static TypeMap, count: usize) -> Self {
         let Some(stride) = element.stride.checked_mul(count) else {
             panic!("an array larger than any object")
@@ -240,6 +246,7 @@ impl TypeMap {
     ///
     /// When a field reaches past the end of `S`, or the map nests deeper than [`MAX_DEPTH`]; in a
     /// derive that is a compile error.
+    #[track_caller]
     pub const fn structure<S>(
         name: &'static str,
         fields: &'static [Field],
@@ -317,10 +324,6 @@ impl TypeMap {
         self.fingerprint.hash()
     }
 
-    pub(crate) const fn fingerprint(&self) -> Fingerprint {
-        self.fingerprint
-    }
-
     /// How many entries a description of this map has, loops not expanded: a measure of the work
     /// that any walk over it takes.
     pub(crate) const fn entries(&self) -> usize {
@@ -328,6 +331,7 @@ impl TypeMap {
     }
 }
 
+#[track_caller]
 const fn deeper(depth: u32) -> u32 {
     assert!(depth < MAX_DEPTH, "a type map that nests more than 255 levels deep");
     depth + 1

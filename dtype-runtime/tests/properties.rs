@@ -1,0 +1,277 @@
+//! Random datatypes, compared with the naive reference in every respect.
+
+mod model;
+
+use dtype_runtime::commit::{Op, Plan};
+use dtype_runtime::convertor::StackType;
+use dtype_runtime::types::{Description, Entry};
+use dtype_runtime::{Basic, Error, Flags, Type};
+use model::{Map, config, has_duplicates, trees};
+use proptest::prelude::*;
+
+/// The bytes that a description names, in order, for one instance.
+fn bytes_of_description(description: &Description) -> Vec<i64> {
+    fn expand(entries: &[Entry], shift: i64, bytes: &mut Vec<i64>) {
+        let mut i = 0;
+        while i < entries.len() {
+            match entries[i] {
+                Entry::Elem(elem) => {
+                    for n in 0..elem.count as i64 {
+                        let at = shift + elem.disp + n * elem.extent;
+                        bytes.extend(at..at + elem.basic.size() as i64);
+                    }
+                }
+                Entry::Loop(head) => {
+                    let Entry::EndLoop(end) = entries[i + head.items] else { panic!("no end") };
+                    assert_eq!((end.items, end.flags), (head.items, head.flags));
+                    let body = &entries[i + 1..i + head.items];
+                    let before = bytes.len();
+                    for n in 0..head.loops as i64 {
+                        expand(body, shift + n * head.extent, bytes);
+                    }
+                    let added = &bytes[before..];
+                    assert_eq!(added.len() as u64, end.size * head.loops);
+                    assert_eq!(added[0], shift + end.first_elem_disp);
+                    let one = &added[..end.size as usize];
+                    let in_one_piece = one.windows(2).all(|pair| pair[1] == pair[0] + 1);
+                    assert_eq!(head.flags.contains(Flags::CONTIGUOUS), in_one_piece);
+                    i += head.items;
+                }
+                Entry::EndLoop(_) => panic!("an end without a start"),
+            }
+            i += 1;
+        }
+    }
+    let (end, body) = description.entries().split_last().unwrap();
+    let mut bytes = Vec::new();
+    expand(body, 0, &mut bytes);
+    let Entry::EndLoop(end) = end else { panic!("no end") };
+    assert_eq!((end.items, end.size), (body.len(), bytes.len() as u64));
+    bytes
+}
+
+/// The bytes that a plan names, in order.
+fn bytes_of_plan(plan: &Plan, count: usize) -> Vec<i64> {
+    fn expand(ops: &[Op], shift: i64, bytes: &mut Vec<i64>) {
+        let mut i = 0;
+        while i < ops.len() {
+            match ops[i] {
+                Op::Blocks(blocks) => {
+                    assert!(blocks.count > 0 && blocks.len > 0);
+                    assert!(blocks.count > 1 || blocks.stride == 0);
+                    for n in 0..blocks.count {
+                        let at = shift + blocks.block(n);
+                        bytes.extend(at..at + blocks.len as i64);
+                    }
+                    let unit = blocks.unit();
+                    assert!(blocks.len % unit == 0 && blocks.disp % unit as i64 == 0);
+                }
+                Op::Loop { count, stride, items } => {
+                    for n in 0..count as i64 {
+                        expand(&ops[i + 1..=i + items], shift + n * stride, bytes);
+                    }
+                    i += items;
+                }
+            }
+            i += 1;
+        }
+    }
+    let mut bytes = Vec::new();
+    if count > 0 {
+        expand(plan.prologue(), 0, &mut bytes);
+        for n in 0..plan.repetitions(count as u64) as i64 {
+            expand(plan.steady(), n * plan.extent(), &mut bytes);
+        }
+        expand(plan.epilogue(), (count as i64 - 1) * plan.extent(), &mut bytes);
+    }
+    bytes
+}
+
+/// A memory that holds `count` instances with some bytes to spare on both sides.
+struct Memory {
+    bytes: Vec<u8>,
+    origin: usize,
+}
+
+impl Memory {
+    const SPARE: i64 = 3;
+
+    /// `None` if the origin lies before the first byte of data, and cannot be written as an offset.
+    fn new(map: &Map, count: usize) -> Option<Self> {
+        let bytes = map.bytes(count);
+        let start = bytes.iter().min().copied().unwrap_or(0) - Self::SPARE;
+        let end = bytes.iter().max().map_or(0, |last| last + 1) + Self::SPARE;
+        let origin = usize::try_from(-start).ok()?;
+        let bytes = (0..end - start).map(|i| (i * 31 + 7) as u8).collect();
+        Some(Self { bytes, origin })
+    }
+
+    fn at(&self, displacement: i64) -> usize {
+        usize::try_from(self.origin as i64 + displacement).unwrap()
+    }
+}
+
+proptest! {
+    #![proptest_config(config(2000))]
+
+    #[test]
+    fn numbers_and_maps(tree in trees()) {
+        let (ty, map) = (tree.build().unwrap(), tree.map());
+        prop_assert_eq!(ty.size(), map.size() as u64);
+        prop_assert_eq!((ty.lb(), ty.ub(), ty.extent()), (map.lb(), map.ub(), map.extent()));
+        prop_assert_eq!((ty.true_lb(), ty.true_ub()), (map.true_lb(), map.true_ub()));
+        prop_assert_eq!(ty.align(), map.align() as u64);
+        prop_assert_eq!(ty.elements(), map.data.len() as u64);
+        let pairs: Vec<_> = ty.type_map().map(|e| (e.basic, e.displacement)).collect();
+        prop_assert_eq!(&pairs, &map.data);
+
+        let bytes = map.bytes(1);
+        let contiguous = bytes.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        let flags = ty.flags();
+        if !bytes.is_empty() {
+            prop_assert_eq!(flags.contains(Flags::CONTIGUOUS), contiguous);
+            let no_gaps = contiguous && map.extent() == map.size() as i64;
+            prop_assert_eq!(flags.contains(Flags::NO_GAPS), no_gaps);
+        }
+        prop_assert_eq!(flags.contains(Flags::OVERLAP), has_duplicates(&bytes));
+        prop_assert_eq!(flags.contains(Flags::DATA), !bytes.is_empty());
+    }
+
+    #[test]
+    fn the_signature_forgets_the_layout(tree in trees()) {
+        let (ty, map) = (tree.build().unwrap(), tree.map());
+        // The same basic datatypes in one flat structure, at other places.
+        let types: Vec<Type> = map.data.iter().map(|&(basic, _)| Type::basic(basic)).collect();
+        let places: Vec<i64> = (0..types.len() as i64).map(|i| i * 40).collect();
+        let flat = Type::structure(&vec![1; types.len()], &places, &types).unwrap();
+        prop_assert_eq!(ty.signature_hash(), flat.signature_hash());
+        prop_assert_eq!(ty.signature(), flat.signature());
+        let longer = Type::structure(&[1, 1], &[0, 0], &[ty.clone(), Type::basic(Basic::U8)]);
+        prop_assert_ne!(longer.unwrap().signature_hash(), ty.signature_hash());
+    }
+
+    #[test]
+    fn every_form_names_the_same_bytes(tree in trees(), count in 0_usize..5) {
+        let (ty, map) = (tree.build().unwrap(), tree.map());
+        let one = map.bytes(1);
+        prop_assert_eq!(&bytes_of_description(&ty.description()), &one);
+        let committed = ty.commit();
+        prop_assert_eq!(&bytes_of_description(committed.optimized_description()), &one);
+        prop_assert_eq!(bytes_of_plan(committed.plan(), count), map.bytes(count));
+    }
+
+    #[test]
+    fn pack_and_unpack(tree in trees(), count in 0_usize..5) {
+        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
+        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
+        let bytes = map.bytes(count);
+        let expected: Vec<u8> = bytes.iter().map(|&at| memory.bytes[memory.at(at)]).collect();
+
+        // One byte more than needed stays as it was; one byte less is refused.
+        let mut out = vec![0xA5; expected.len() + 1];
+        prop_assert_eq!(
+            committed.pack(&memory.bytes, memory.origin, count, &mut out),
+            Ok(expected.len())
+        );
+        prop_assert_eq!(&out[..expected.len()], &expected);
+        prop_assert_eq!(out[expected.len()], 0xA5);
+        if !expected.is_empty() {
+            let mut short = vec![0xA5; expected.len() - 1];
+            let refused = committed.pack(&memory.bytes, memory.origin, count, &mut short);
+            let needed = expected.len() as u64;
+            prop_assert_eq!(
+                refused,
+                Err(Error::DestinationTooSmall { needed, available: needed - 1 })
+            );
+            prop_assert!(short.iter().all(|&byte| byte == 0xA5));
+        }
+
+        // Back into a memory of canaries: they survive wherever there is no data.
+        let mut target = vec![0x5A; memory.bytes.len()];
+        let result = committed.unpack(&expected, &mut target, memory.origin, count);
+        if has_duplicates(&bytes) {
+            prop_assert_eq!(result, Err(Error::Overlap { count: count as u64 }));
+            prop_assert!(target.iter().all(|&byte| byte == 0x5A));
+            return Ok(());
+        }
+        prop_assert_eq!(result, Ok(expected.len()));
+        let mut wanted = vec![0x5A; memory.bytes.len()];
+        for (&at, &byte) in bytes.iter().zip(&expected) {
+            wanted[memory.at(at)] = byte;
+        }
+        prop_assert_eq!(target, wanted);
+    }
+
+    #[test]
+    fn a_memory_that_is_a_byte_too_short_is_refused(tree in trees(), count in 1_usize..4) {
+        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
+        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
+        let bytes = map.bytes(count);
+        let (Some(&first), Some(&last)) = (bytes.iter().min(), bytes.iter().max()) else {
+            return Ok(());
+        };
+        let mut out = vec![0; bytes.len()];
+        let mut pack = |memory: &[u8], origin| committed.pack(memory, origin, count, &mut out);
+        let (from, to) = (memory.at(first), memory.at(last));
+        // Exactly the bytes between the first and the last are enough.
+        if from <= memory.origin {
+            let origin = memory.origin - from;
+            prop_assert!(pack(&memory.bytes[from..=to], origin).is_ok());
+            let error = pack(&memory.bytes[from..to], origin).unwrap_err();
+            let end = (to + 1 - from) as i128;
+            prop_assert_eq!(error, Error::OutOfBounds { start: 0, end, len: (to - from) as u64 });
+            if origin > 0 {
+                let error = pack(&memory.bytes[from + 1..=to], origin - 1).unwrap_err();
+                prop_assert!(
+                    matches!(error, Error::OutOfBounds { start: -1, .. }),
+                    "{}", error
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_stack_leads_to_the_next_byte(tree in trees(), count in 1_usize..4) {
+        let (ty, map) = (tree.build().unwrap(), tree.map());
+        let committed = ty.commit();
+        let bytes = map.bytes(count);
+        for description in [&ty.description(), committed.optimized_description()] {
+            for (position, &at) in bytes.iter().enumerate() {
+                let stack = description.stack(count as u64, position as u64).unwrap();
+                prop_assert_eq!(stack[0].index, -1);
+                let mut outer = stack[0].disp;
+                prop_assert_eq!(outer, (position / map.size()) as i64 * map.extent());
+                for frame in &stack[1..] {
+                    let index = usize::try_from(frame.index).unwrap();
+                    match (frame.kind, description.entries()[index]) {
+                        (StackType::Basic(basic), Entry::Elem(elem)) => {
+                            prop_assert_eq!((basic, frame.disp), (elem.basic, at));
+                            prop_assert!((1..=elem.count).contains(&frame.count));
+                        }
+                        (StackType::Loop, Entry::Loop(head)) => {
+                            // As many repetitions as were begun lie behind, the last one perhaps
+                            // not completely.
+                            let begun = (head.loops - frame.count) as i64;
+                            let advance = frame.disp - outer;
+                            prop_assert!(
+                                advance == begun * head.extent
+                                    || advance == (begun - 1) * head.extent
+                            );
+                            outer = frame.disp;
+                        }
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+            let end = bytes.len() as u64;
+            let done = description.stack(count as u64, end).unwrap();
+            if end > 0 {
+                prop_assert!(done.iter().all(|frame| frame.count == 0));
+            }
+            prop_assert_eq!(
+                description.stack(count as u64, end + 1),
+                Err(Error::Position { position: end + 1, end })
+            );
+        }
+    }
+}
