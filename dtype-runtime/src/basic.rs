@@ -265,7 +265,8 @@ mod tests {
     fn sparse_and_dense_discriminants() {
         const SPARSE: Discriminants = Discriminants::new(&[7, 1, 200]);
         const DENSE: Discriminants = Discriminants::new(&[5, 3, 4]);
-        let accepted = |set: Discriminants| (0..300).filter(|&b| set.contains(b)).collect::<Vec<_>>();
+        let accepted =
+            |set: Discriminants| (0..300).filter(|&b| set.contains(b)).collect::<Vec<_>>();
         assert_eq!(accepted(SPARSE), [1, 7, 200]);
         assert_eq!(accepted(DENSE), [3, 4, 5]);
     }

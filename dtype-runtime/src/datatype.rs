@@ -142,7 +142,8 @@ transparent! { Wrapping Saturating ManuallyDrop }
 // SAFETY: no bytes.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: ?Sized> Datatype for PhantomData<T> {
-    const TYPE_MAP: &'static TypeMap = &TypeMap::structure::<Self>("PhantomData", &[], Markers::NONE);
+    const TYPE_MAP: &'static TypeMap =
+        &TypeMap::structure::<Self>("PhantomData", &[], Markers::NONE);
 }
 
 // SAFETY: no bytes.

@@ -125,7 +125,10 @@ impl fmt::Display for Error {
                 write!(f, "{call}: the {quantity} does not fit 64 bits")
             }
             Self::ArgumentLengths { call, argument, expected, actual } => {
-                write!(f, "{call}: {argument} has {actual} elements, the other arrays have {expected}")
+                write!(
+                    f,
+                    "{call}: {argument} has {actual} elements, the other arrays have {expected}"
+                )
             }
             Self::TooDeep { depth, limit } => {
                 write!(f, "a datatype of {depth} levels; at most {limit} are supported")

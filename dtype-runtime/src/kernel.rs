@@ -4,6 +4,7 @@
 //! level up, where spans are checked; here the pointers are trusted.
 
 mod blocks;
+mod records;
 
 pub(crate) use blocks::{Direction, Pack, Unpack, Zero};
 
@@ -15,7 +16,12 @@ use crate::commit::{Op, Plan};
 ///
 /// `memory + displacement` must be valid for `D` on every byte that the plan names for instances 0
 /// to `count − 1`, and `packed` for as many bytes as these are together. The two must not overlap.
-pub(crate) unsafe fn execute<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
+pub(crate) unsafe fn execute<D: Direction>(
+    plan: &Plan,
+    count: u64,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
     if count == 0 {
         return;
     }
@@ -48,6 +54,10 @@ pub(crate) unsafe fn repeated<D: Direction>(
     {
         // SAFETY: the same bytes, as one operation.
         return unsafe { blocks::blocks::<D>(all, memory, packed) };
+    }
+    if let Some(record) = records::Record::of(ops, stride, count) {
+        // SAFETY: the same bytes, in another order of copying.
+        return unsafe { record.execute::<D>(memory, packed) };
     }
     let mut packed = packed;
     for turn in 0..count {

@@ -72,15 +72,15 @@
 
 extern crate alloc;
 
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
 pub mod basic;
 pub mod commit;
 pub mod convertor;
 pub mod datatype;
 mod error;
 mod kernel;
-#[doc(hidden)]
-#[path = "private.rs"]
-pub mod __private;
 pub mod show;
 mod signature;
 mod typed;

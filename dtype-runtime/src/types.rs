@@ -17,10 +17,10 @@ use crate::basic::Basic;
 use crate::signature::Fingerprint;
 
 pub(crate) use bounds::Interval;
+pub(crate) use description::Writer;
 pub use description::{Description, Elem, EndLoop, Entry, Loop};
 pub use entries::{MapEntry, TypeMapEntries};
 pub use flags::Flags;
-pub(crate) use description::Writer;
 pub(crate) use overlap::overlaps;
 pub use signature::Signature;
 

@@ -2,6 +2,7 @@
 //! their type maps.
 
 #![cfg(feature = "derive")]
+#![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
 use core::mem::MaybeUninit;
 use core::num::{NonZero, Wrapping};
@@ -102,7 +103,9 @@ impl<T: Datatype> Records<T> {
 
     fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: as in `as_slice`.
-        unsafe { core::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.memory.len()) }
+        unsafe {
+            core::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.memory.len())
+        }
     }
 }
 
@@ -189,7 +192,10 @@ fn check<T: Datatype>(count: usize, seed: u64) {
         .type_map()
         .map(|entry| (usize::try_from(entry.displacement).unwrap(), entry.basic.size()))
         .collect();
-    assert!(places.iter().copied().eq(leaves.iter().map(|leaf| (leaf.offset, leaf.size))), "{name}");
+    assert!(
+        places.iter().copied().eq(leaves.iter().map(|leaf| (leaf.offset, leaf.size))),
+        "{name}"
+    );
     if ty.extent() == stride as i64 {
         dynamic(&ty.commit(), &memory, &expected, count);
     }
@@ -447,8 +453,8 @@ fn the_least_record_with_a_mistake_is_named() {
 fn runs_and_gaps_are_constants() {
     const RUNS: dtype_runtime::ByteRanges = runs::<Long>();
     const { assert!(RUNS.len() == 4 + 900 + 6 * 63 && !RUNS.is_empty()) };
-    assert!(gaps::<Tail>().iter().eq([13..16]));
-    assert!(runs::<Skipping>().iter().take(1).eq([0..2]));
+    assert_eq!(gaps::<Tail>().iter().collect::<Vec<_>>(), vec![13..16; 1]);
+    assert_eq!(runs::<Skipping>().iter().next(), Some(0..2));
     assert!(gaps::<u64>().is_empty());
     // A record of a million elements is not expanded.
     assert_eq!(runs::<[(u8, u32); 1_000_000]>().len(), 5_000_000);

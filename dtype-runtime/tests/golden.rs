@@ -86,11 +86,11 @@ fn seed_000_picture() {
 
 #[test]
 fn seed_000_flags() {
+    use Basic::{U8, U16, U32};
     let of = |displacements: &[i64], basics: &[Basic]| {
         let types: Vec<Type> = basics.iter().copied().map(Type::basic).collect();
         Type::structure(&vec![1; types.len()], displacements, &types).unwrap().flags()
     };
-    use Basic::{U8, U16, U32};
     // In order and without a gap; the padding behind makes the extent larger than the size.
     let tail = of(&[0, 4, 6], &[U32, U16, U8]);
     assert_eq!(tail, Flags::CONTIGUOUS | Flags::DATA);
@@ -106,19 +106,11 @@ fn seed_000_flags() {
     assert!(!Type::lb_marker().flags().contains(Flags::USER_LB));
     assert!(!Type::lb_marker().flags().contains(Flags::DATA));
     // A marker at the very place of the natural bound counts.
-    let marked = Type::structure(
-        &[1, 1],
-        &[0, 0],
-        &[Type::lb_marker(), basic(Basic::I32)],
-    )
-    .unwrap();
+    let marked =
+        Type::structure(&[1, 1], &[0, 0], &[Type::lb_marker(), basic(Basic::I32)]).unwrap();
     assert_eq!(marked.flags(), Flags::USER_LB | dense() | Flags::DATA);
-    let marked = Type::structure(
-        &[1, 1],
-        &[4, 0],
-        &[Type::ub_marker(), basic(Basic::I32)],
-    )
-    .unwrap();
+    let marked =
+        Type::structure(&[1, 1], &[4, 0], &[Type::ub_marker(), basic(Basic::I32)]).unwrap();
     assert_eq!(marked.flags(), Flags::USER_UB | dense() | Flags::DATA);
     // Markers are sticky, and so are their flags.
     let array = Type::contiguous(3, &marked).unwrap();
@@ -195,10 +187,7 @@ fn seed_003_stack() {
         let kind = StackType::Basic(basic);
         assert_eq!(stack[3..], [StackFrame { index: 2, kind, count, disp: 294 }]);
     }
-    assert_eq!(
-        ty.description().stack(2, 241),
-        Err(Error::Position { position: 241, end: 240 })
-    );
+    assert_eq!(ty.description().stack(2, 241), Err(Error::Position { position: 241, end: 240 }));
 }
 
 /// Where the first entry is data, the stack begins with it.
@@ -209,7 +198,7 @@ fn stack_of_a_type_that_begins_with_data() {
     assert_eq!(stack[1..], [StackFrame { index: 0, kind, count: 1, disp: 0 }]);
 }
 
-/// size, lb, extent, true_lb, true_extent
+/// Size, lb, extent, true lb, true extent.
 fn numbers(ty: &Type) -> (u64, i64, i64, i64, i64) {
     (ty.size(), ty.lb(), ty.extent(), ty.true_lb(), ty.true_extent())
 }

@@ -44,9 +44,7 @@ pub(super) fn optimize(description: &Description) -> Description {
 /// Adds data, merged with what is before where they touch.
 fn append(out: &mut Writer, elem: Elem) {
     match out.last_run() {
-        Some(last)
-            if last.basic != elem.basic && elem.is_run() && last.run_end() == elem.disp =>
-        {
+        Some(last) if last.basic != elem.basic && elem.is_run() && last.run_end() == elem.disp => {
             *last = as_bytes(*last);
             last.count += elem.size();
         }

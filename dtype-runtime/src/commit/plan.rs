@@ -96,7 +96,8 @@ impl Blocks {
         let stride = next.disp as i128 - self.block(self.count - 1) as i128;
         let fits = (self.count == 1 || self.stride as i128 == stride)
             && (next.count == 1 || next.stride as i128 == stride)
-            && stride == stride as i64 as i128;
+            && stride >= i64::MIN as i128
+            && stride <= i64::MAX as i128;
         if !fits {
             return None;
         }

@@ -105,8 +105,8 @@ const fn many_gap_ops<T: Datatype>() -> &'static [Op] {
 
 impl ByteRanges {
     /// Number of bytes in all ranges.
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of one object")]
     pub const fn len(&self) -> usize {
-        // Bytes of one object.
         total(self.ops) as usize
     }
 
@@ -228,7 +228,8 @@ impl ByteRangesIter {
     }
 }
 
-/// One block as a range. Offsets inside an object fit `usize`.
+/// One block as a range.
+#[expect(clippy::cast_possible_truncation, reason = "offsets inside an object")]
 fn range(blocks: Blocks, index: u64, shift: i64) -> Range<usize> {
     let start = (blocks.block(index) + shift).cast_unsigned() as usize;
     start..start + blocks.len as usize

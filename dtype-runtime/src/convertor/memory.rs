@@ -146,7 +146,12 @@ impl Committed {
         self.check_overlap(count)?;
         // SAFETY: the caller vouches for the memory; `packed` was just checked and is only read.
         unsafe {
-            kernel::execute::<Unpack>(self.plan(), count as u64, origin, packed.as_ptr().cast_mut());
+            kernel::execute::<Unpack>(
+                self.plan(),
+                count as u64,
+                origin,
+                packed.as_ptr().cast_mut(),
+            );
         }
         Ok(size)
     }

@@ -65,7 +65,7 @@ impl Description {
         let mut stack = Vec::new();
         let mut level = Level { entries: body, index: 0, disp: 0, rest: position };
         let instances = Repetition { index: -1, loops: count, size, extent: self.extent() };
-        level.enter(instances, &mut stack);
+        level.enter(&instances, &mut stack);
         level.descend(&mut stack);
         Ok(stack)
     }
@@ -93,8 +93,8 @@ struct Repetition {
 
 impl Level<'_> {
     /// Goes to the repetition that holds the position, and writes the frame.
-    fn enter(&mut self, around: Repetition, stack: &mut Vec<StackFrame>) {
-        let Repetition { index, loops, size, extent } = around;
+    fn enter(&mut self, around: &Repetition, stack: &mut Vec<StackFrame>) {
+        let Repetition { index, loops, size, extent } = *around;
         let (mut turn, mut rest) = match size {
             0 => (0, 0),
             _ => (self.rest / size, self.rest % size),
@@ -146,7 +146,7 @@ impl Level<'_> {
                         let (loops, size, extent) = (head.loops, end.size, head.extent);
                         self.entries = body;
                         self.index += 1;
-                        self.enter(Repetition { index, loops, size, extent }, stack);
+                        self.enter(&Repetition { index, loops, size, extent }, stack);
                     } else {
                         self.rest -= all;
                         self.entries = behind;

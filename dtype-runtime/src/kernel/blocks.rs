@@ -62,61 +62,118 @@ impl Direction for Zero {
 /// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for
 /// `D`.
 #[expect(clippy::cast_possible_truncation, reason = "lengths and counts of blocks in memory")]
-pub(super) unsafe fn blocks<D: Direction>(all: Blocks, memory: *mut u8, packed: *mut u8) -> *mut u8 {
+pub(super) unsafe fn blocks<D: Direction>(
+    all: Blocks,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
     let Blocks { disp, len, count, stride } = all.normalized();
     let memory = memory.wrapping_offset(disp as isize);
-    let (len, count, stride) = (len as usize, count as usize, stride as isize);
-    // A length that is known when this is compiled turns the copy into a load and a store.
-    // SAFETY: what the caller vouches for, passed on.
+    let (len, count) = (len as usize, count as usize);
+    if count == 1 {
+        // SAFETY: the one block that the caller vouches for.
+        unsafe { D::copy(memory, packed, len) };
+    } else {
+        let steps = Steps { memory: stride as isize, packed: D::advance(len) };
+        // SAFETY: what the caller vouches for, passed on.
+        unsafe { strided::<D>(len, count, steps, memory, packed) };
+    }
+    packed.wrapping_add(D::advance(len * count))
+}
+
+/// The distances from one block to the next, in bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Steps {
+    pub(super) memory: isize,
+    pub(super) packed: usize,
+}
+
+/// Copies `count` blocks of `len` bytes.
+///
+/// A length that is known when this is compiled turns a copy into a load and a store. There are few
+/// such lengths; those between two powers of two are covered by two copies that overlap.
+///
+/// # Safety
+///
+/// For each block, `len` bytes from `memory` and from `packed` on, advanced by the steps, must be
+/// valid for `D`.
+pub(super) unsafe fn strided<D: Direction>(
+    len: usize,
+    count: usize,
+    steps: Steps,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    // SAFETY: what the caller vouches for, passed on; each `pair` covers `len` bytes, because its
+    // width is at least half of that.
     unsafe {
         match len {
-            _ if count == 1 => {
-                D::copy(memory, packed, len);
-                packed.wrapping_add(D::advance(len))
-            }
-            1 => fixed::<D, 1>(memory, stride, packed, count),
-            2 => fixed::<D, 2>(memory, stride, packed, count),
-            4 => fixed::<D, 4>(memory, stride, packed, count),
-            8 => fixed::<D, 8>(memory, stride, packed, count),
-            12 => fixed::<D, 12>(memory, stride, packed, count),
-            16 => fixed::<D, 16>(memory, stride, packed, count),
-            24 => fixed::<D, 24>(memory, stride, packed, count),
-            32 => fixed::<D, 32>(memory, stride, packed, count),
-            _ => any::<D>(len, memory, stride, packed, count),
+            0 => {}
+            1 => single::<D, 1>(count, steps, memory, packed),
+            2 => single::<D, 2>(count, steps, memory, packed),
+            3 => pair::<D, 2>(len, count, steps, memory, packed),
+            4 => single::<D, 4>(count, steps, memory, packed),
+            5..8 => pair::<D, 4>(len, count, steps, memory, packed),
+            8 => single::<D, 8>(count, steps, memory, packed),
+            9..16 => pair::<D, 8>(len, count, steps, memory, packed),
+            16 => single::<D, 16>(count, steps, memory, packed),
+            17..32 => pair::<D, 16>(len, count, steps, memory, packed),
+            32 => single::<D, 32>(count, steps, memory, packed),
+            33..64 => pair::<D, 32>(len, count, steps, memory, packed),
+            _ => each(count, steps, memory, packed, |memory, packed| D::copy(memory, packed, len)),
         }
     }
 }
 
 /// # Safety
 ///
-/// As [`blocks`].
-unsafe fn fixed<D: Direction, const LEN: usize>(
-    memory: *mut u8,
-    stride: isize,
-    packed: *mut u8,
+/// As [`strided`], for blocks of `W` bytes.
+unsafe fn single<D: Direction, const W: usize>(
     count: usize,
-) -> *mut u8 {
-    // SAFETY: as the caller vouches; with the length known, `any` is compiled for it.
-    unsafe { any::<D>(LEN, memory, stride, packed, count) }
+    steps: Steps,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    each(count, steps, memory, packed, |memory, packed| {
+        // SAFETY: one of the blocks that the caller vouches for.
+        unsafe { D::copy(memory, packed, W) }
+    });
 }
 
 /// # Safety
 ///
-/// As [`blocks`].
-#[inline(always)]
-unsafe fn any<D: Direction>(
+/// As [`strided`]; `len` must be between `W` and `2 · W`.
+unsafe fn pair<D: Direction, const W: usize>(
     len: usize,
-    mut memory: *mut u8,
-    stride: isize,
-    mut packed: *mut u8,
     count: usize,
-) -> *mut u8 {
+    steps: Steps,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let second = len - W;
+    each(count, steps, memory, packed, |memory, packed| {
+        // SAFETY: the first and the last `W` bytes of one of the blocks that the caller vouches for.
+        // They overlap, and write the same bytes there.
+        unsafe {
+            D::copy(memory, packed, W);
+            D::copy(memory.add(second), packed.wrapping_add(second), W);
+        }
+    });
+}
+
+/// Calls `copy` for each block. The pointers step over what lies between without touching it, the
+/// last time past the end, which is why they wrap.
+#[inline(always)]
+fn each(
+    count: usize,
+    steps: Steps,
+    mut memory: *mut u8,
+    mut packed: *mut u8,
+    mut copy: impl FnMut(*mut u8, *mut u8),
+) {
     for _ in 0..count {
-        // SAFETY: one of the blocks that the caller vouches for. The pointers step over what lies
-        // between without touching it, the last time past the end, which is why they wrap.
-        unsafe { D::copy(memory, packed, len) };
-        memory = memory.wrapping_offset(stride);
-        packed = packed.wrapping_add(D::advance(len));
+        copy(memory, packed);
+        memory = memory.wrapping_offset(steps.memory);
+        packed = packed.wrapping_add(steps.packed);
     }
-    packed
 }

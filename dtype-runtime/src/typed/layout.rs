@@ -26,6 +26,7 @@ struct RunList {
 }
 
 /// How the records of a type are copied.
+#[expect(clippy::large_enum_variant, reason = "a constant, never moved")]
 enum Strategy {
     /// There is nothing to copy.
     Nothing,
@@ -76,7 +77,8 @@ impl<T: Datatype> Layout<T> {
                         list.copy::<D>(0, list.len, memory.add(i * stride), packed.add(i * size));
                     }
                 }
-                Strategy::Linked(list) if count > 0 => {
+                Strategy::Linked(_) if count == 0 => {}
+                Strategy::Linked(list) => {
                     let (first, last) = (list.runs[0].len, list.runs[list.len - 1]);
                     // The link goes from the last run of a record to the first of the next.
                     let link = last.len + first;
@@ -90,7 +92,6 @@ impl<T: Datatype> Layout<T> {
                     }
                     list.copy::<D>(1, list.len, memory, packed);
                 }
-                Strategy::Linked(_) => {}
                 Strategy::Program(program) => {
                     let ops = program.ops().unwrap_or(&[]);
                     kernel::repeated::<D>(ops, count as u64, stride as i64, memory, packed);

@@ -80,10 +80,9 @@ fn record_is_valid(list: &[Check], record: &[u8]) -> bool {
 #[inline(always)]
 fn bits(bytes: &[u8]) -> u128 {
     match *bytes {
-        [a] => u128::from(a),
+        [byte] => u128::from(byte),
         [a, b] => u128::from(u16::from_ne_bytes([a, b])),
         [a, b, c, d] => u128::from(u32::from_ne_bytes([a, b, c, d])),
-        [a, b, c, d, e, f, g, h] => u128::from(u64::from_ne_bytes([a, b, c, d, e, f, g, h])),
         _ => {
             let mut all = [0; 16];
             let len = bytes.len().min(16);

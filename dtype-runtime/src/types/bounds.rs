@@ -85,7 +85,12 @@ impl Bounds {
             (Marks { lb, ub: None }, Some(data)) => {
                 let lb = lb.unwrap_or(data.start);
                 let extent = data.end.checked_sub(lb).ok_or(overflow("extent"))?;
-                (lb, self.pad(extent).and_then(|extent| lb.checked_add(extent)).ok_or(overflow("upper bound"))?)
+                (
+                    lb,
+                    self.pad(extent)
+                        .and_then(|extent| lb.checked_add(extent))
+                        .ok_or(overflow("upper bound"))?,
+                )
             }
         };
         ub.checked_sub(lb).ok_or(overflow("extent"))?;
@@ -103,13 +108,10 @@ impl Bounds {
 }
 
 /// The least and the greatest of `0, stride, …, (count − 1) · stride`, for a `count` above zero.
-pub(super) fn reach(
-    count: u64,
-    stride: i64,
-    call: &'static str,
-) -> Result<(i64, i64), Error> {
+pub(super) fn reach(count: u64, stride: i64, call: &'static str) -> Result<(i64, i64), Error> {
     // At most 2⁶⁴ · 2⁶³ in magnitude, which fits.
     let last = i128::from(count - 1) * i128::from(stride);
-    let last = i64::try_from(last).map_err(|_| Error::Overflow { call, quantity: "displacement" })?;
+    let last =
+        i64::try_from(last).map_err(|_| Error::Overflow { call, quantity: "displacement" })?;
     Ok((last.min(0), last.max(0)))
 }

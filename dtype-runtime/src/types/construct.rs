@@ -322,14 +322,14 @@ impl Type {
         let mut parts = Parts::new("structure");
         let expected = blocklengths.len();
         let same = |argument, actual| {
-            let error =
-                Error::ArgumentLengths { call: "structure", argument, expected, actual };
+            let error = Error::ArgumentLengths { call: "structure", argument, expected, actual };
             if actual == expected { Ok(()) } else { Err(error) }
         };
         same("array_of_displacements", displacements.len())?;
         same("array_of_types", types.len())?;
         let mut members = Vec::with_capacity(expected);
-        for ((&blocklength, &displacement), ty) in blocklengths.iter().zip(displacements).zip(types) {
+        for ((&blocklength, &displacement), ty) in blocklengths.iter().zip(displacements).zip(types)
+        {
             parts.add(&Copies { blocks: 1, stride: 0, blocklength, displacement, old: ty })?;
             members.push(Member { blocklength, displacement, ty: ty.clone() });
         }

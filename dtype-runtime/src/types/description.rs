@@ -144,12 +144,14 @@ impl Writer {
             return;
         }
         match ty.constructor() {
-            Constructor::Basic(basic) => self.elem(Elem {
-                basic: *basic,
-                count: 1,
-                disp: base,
-                extent: basic.size() as i64,
-            }),
+            Constructor::Basic(basic) => {
+                self.elem(Elem {
+                    basic: *basic,
+                    count: 1,
+                    disp: base,
+                    extent: basic.size() as i64,
+                });
+            }
             Constructor::LbMarker | Constructor::UbMarker => {}
             Constructor::Contiguous { count, old } => self.block(*count, old, base),
             Constructor::Vector { count, blocklength, stride, old } => {
@@ -203,6 +205,7 @@ impl Writer {
 
     /// Ends the innermost loop. A loop over one run of touching elements is folded into it when the
     /// repetitions touch as well.
+    #[expect(clippy::needless_pass_by_value, reason = "a loop is ended once")]
     pub(crate) fn close(&mut self, open: OpenLoop, loops: u64, extent: i64) {
         let OpenLoop { start, fence } = open;
         if let [Entry::Elem(elem)] = self.entries[start + 1..]
@@ -252,6 +255,7 @@ impl Writer {
     }
 
     /// Takes back the innermost open loop with all that is in it.
+    #[expect(clippy::needless_pass_by_value, reason = "a loop is ended once")]
     pub(crate) fn discard(&mut self, open: OpenLoop) {
         self.entries.truncate(open.start);
         self.fence = open.fence;

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use super::entries::ElemWalk;
 use super::Type;
+use super::entries::ElemWalk;
 use crate::basic::Basic;
 
 /// The type signature of a datatype: its basic datatypes in order, displacements left out (MPI-4.1

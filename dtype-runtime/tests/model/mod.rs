@@ -196,9 +196,8 @@ pub(crate) fn trees() -> impl Strategy<Value = Tree> {
                         .collect(),
                 )
             }),
-            (old, -10..10_i64, aligned).prop_map(|(old, lb, extent)| {
-                Tree::Resized(old, lb, extent)
-            }),
+            (old, -10..10_i64, aligned)
+                .prop_map(|(old, lb, extent)| { Tree::Resized(old, lb, extent) }),
         ]
     })
     .prop_filter("small enough to be written out", |tree| tree.map().size() < 20_000)
