@@ -67,7 +67,7 @@
 //! | `std` | yes | nothing needs it yet; without it the crate is `no_std` with `alloc` |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` are datatypes |
 //! | `half` | no | `f16` and `bf16` are datatypes |
-#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
@@ -96,3 +96,8 @@ pub use error::Error;
 pub use typed::{pack, pack_into, packed_size, unpack, unpack_into, zero_gaps};
 pub use typemap::TypeMap;
 pub use types::{Flags, Signature, Type};
+
+/// The code in the README is compiled and run with the documentation tests.
+#[cfg(all(doctest, feature = "derive"))]
+#[doc = include_str!("../../README.md")]
+mod readme {}

@@ -263,3 +263,149 @@ impl Rotation {
         Blocks::run(self.tail.disp, self.tail.len + next.len)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Basic, Type};
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    fn program(write: impl FnOnce(&mut Builder<'_>)) -> Vec<Op> {
+        let mut ops = vec![Op::NONE; 64];
+        let mut builder = Builder::new(&mut ops);
+        write(&mut builder);
+        let len = builder.finish().unwrap();
+        ops.truncate(len);
+        ops
+    }
+
+    fn blocks(disp: i64, len: u64, count: u64, stride: i64) -> Op {
+        Op::Blocks(Blocks { disp, len, count, stride })
+    }
+
+    fn run(disp: i64, len: u64) -> Op {
+        blocks(disp, len, 1, 0)
+    }
+
+    #[test]
+    fn runs_that_touch_become_one() {
+        let ops = program(|b| {
+            b.run(0, 4);
+            b.run(4, 2);
+            b.run(6, 0);
+            b.run(6, 10);
+        });
+        assert_eq!(ops, [run(0, 16)]);
+    }
+
+    #[test]
+    fn equal_blocks_at_equal_distances_become_one_operation() {
+        let ops = program(|b| [0, 10, 20, 30].into_iter().for_each(|disp| b.run(disp, 4)));
+        assert_eq!(ops, [blocks(0, 4, 4, 10)]);
+        // Backwards, on the spot, and in two directions.
+        let ops = program(|b| [9, 6, 3, 3, 3, 6].into_iter().for_each(|disp| b.run(disp, 1)));
+        assert_eq!(ops, [blocks(9, 1, 3, -3), blocks(3, 1, 2, 0), run(6, 1)]);
+    }
+
+    #[test]
+    fn a_counted_operation_gives_up_its_last_block_to_what_touches_it() {
+        let ops = program(|b| {
+            b.run(0, 4);
+            b.run(8, 4);
+            b.run(12, 4);
+        });
+        assert_eq!(ops, [run(0, 4), run(8, 8)]);
+    }
+
+    #[test]
+    fn loops_over_one_run_fold() {
+        let ops = program(|b| {
+            let outer = b.begin_loop();
+            let inner = b.begin_loop();
+            b.run(3, 2);
+            b.end_loop(inner, 4, 5);
+            b.end_loop(outer, 3, 20);
+        });
+        assert_eq!(ops, [blocks(3, 2, 12, 5)]);
+        let ops = program(|b| {
+            let outer = b.begin_loop();
+            b.run(0, 2);
+            b.run(2, 6);
+            b.end_loop(outer, 3, 8);
+        });
+        assert_eq!(ops, [run(0, 24)]);
+        // Two dimensions stay a loop.
+        let ops = program(|b| {
+            let outer = b.begin_loop();
+            b.blocks(Blocks { disp: 0, len: 2, count: 4, stride: 5 });
+            b.end_loop(outer, 3, 21);
+        });
+        assert_eq!(ops, [Op::Loop { count: 3, stride: 21, items: 1 }, blocks(0, 2, 4, 5)]);
+    }
+
+    #[test]
+    fn the_end_of_a_repetition_is_joined_to_the_start_of_the_next() {
+        // 4 bytes at 0 and 4 at 8 of 12: the second and the next first are one run of 8.
+        let ops = program(|b| {
+            let outer = b.begin_loop();
+            b.run(0, 4);
+            b.run(8, 4);
+            b.end_loop(outer, 10, 12);
+        });
+        assert_eq!(ops, [run(0, 4), blocks(8, 8, 9, 12), run(116, 4)]);
+        // With something between.
+        let ops = program(|b| {
+            let outer = b.begin_loop();
+            b.run(0, 1);
+            b.run(2, 3);
+            b.run(7, 9);
+            b.end_loop(outer, 5, 16);
+        });
+        let seam = [run(2, 3), run(7, 10)];
+        let steady = [Op::Loop { count: 4, stride: 16, items: 2 }, seam[0], seam[1]];
+        let last = [run(66, 3), run(71, 9)];
+        assert_eq!(ops, [&[run(0, 1)], &steady[..], &last].concat());
+    }
+
+    #[test]
+    fn a_program_that_does_not_fit_says_so() {
+        let mut ops = [Op::NONE; 2];
+        let mut builder = Builder::new(&mut ops);
+        let open = builder.begin_loop();
+        builder.run(0, 1);
+        builder.run(5, 2);
+        builder.end_loop(open, 3, 10);
+        assert_eq!(builder.finish(), None);
+    }
+
+    #[test]
+    fn instances_of_a_type_are_joined_in_its_plan() {
+        let i32 = Type::basic(Basic::I32);
+        let ty = Type::structure(&[1, 1], &[0, 8], &[i32.clone(), i32]).unwrap().commit();
+        let plan = ty.plan();
+        assert_eq!(plan.prologue(), [run(0, 4)]);
+        assert_eq!(plan.steady(), [run(8, 8)]);
+        assert_eq!(plan.epilogue(), [run(8, 4)]);
+        assert_eq!((plan.repetitions(0), plan.repetitions(1), plan.repetitions(9)), (0, 0, 8));
+    }
+
+    #[test]
+    fn compilation_stays_linear_in_nested_loops_that_touch() {
+        // Each level's repetitions touch, so each could be rotated; the plan must not double.
+        let mut ty =
+            Type::structure(&[1, 1], &[0, 2], &[Type::basic(Basic::U8), Type::basic(Basic::U8)])
+                .unwrap();
+        for _ in 0..15 {
+            let two = Type::contiguous(3, &ty).unwrap();
+            let extent = two.extent();
+            let parts = [two.clone(), two];
+            ty = Type::structure(&[1, 1], &[0, extent + 1], &parts).unwrap();
+            if ty.description().entries().len() > 5000 {
+                break;
+            }
+        }
+        let entries = ty.description().entries().len();
+        assert!(ty.commit().plan().steady().len() <= 6 * entries);
+    }
+}
