@@ -4,6 +4,7 @@
 //! level up, where spans are checked; here the pointers are trusted.
 
 mod blocks;
+pub(crate) mod pieces;
 mod records;
 
 pub(crate) use blocks::{Direction, Pack, Unpack, Zero};

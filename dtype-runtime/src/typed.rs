@@ -92,12 +92,7 @@ pub fn pack_into<T: Datatype>(items: &[T], out: &mut [u8]) -> Result<usize, Erro
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
 pub fn unpack<T: Datatype>(bytes: &[u8]) -> Result<Vec<T>, Error> {
-    const {
-        assert!(
-            !T::TYPE_MAP.skips_fields(),
-            "this type skips fields, which `unpack` could not initialise: use `unpack_into`"
-        );
-    }
+    const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
     let count = whole_records::<T>(bytes)?;
     validate::validate::<T>(bytes, count)?;
     let mut items = Vec::new();
@@ -152,10 +147,7 @@ pub fn unpack_into<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, 
 /// ```
 pub fn zero_gaps<T: Datatype>(items: &mut [T]) -> &[u8] {
     const {
-        assert!(
-            !T::TYPE_MAP.skips_fields(),
-            "this type skips fields: its gaps are not padding, and zeroing them would destroy values"
-        );
+        refuse_skipped_fields::<T>(NOT_PADDING);
         layout::assert_stride::<T>();
     }
     let len = size_of_val(items);
@@ -168,6 +160,20 @@ pub fn zero_gaps<T: Datatype>(items: &mut [T]) -> &[u8] {
         let (ops, count) = (gaps::<T>().ops(), items.len() as u64);
         kernel::repeated::<Zero>(ops, count, size_of::<T>() as i64, base, base);
         core::slice::from_raw_parts(base, len)
+    }
+}
+
+const NOT_INITIALISED: &str =
+    "this type skips fields, which `unpack` could not initialise: use `unpack_into`";
+
+const NOT_PADDING: &str =
+    "this type skips fields: its gaps are not padding, and zeroing them would destroy values";
+
+/// Keeps a type that skips fields from being compiled.
+#[track_caller]
+const fn refuse_skipped_fields<T: Datatype>(why: &'static str) {
+    if T::TYPE_MAP.skips_fields() {
+        panic!("{}", why);
     }
 }
 

@@ -9,6 +9,7 @@
 //! the compiler did with the memory layout.
 
 use crate::basic::{Basic, Discriminants, Validity};
+use crate::error::Error;
 use crate::signature::Fingerprint;
 
 /// How deep type maps and datatypes may nest. Everything that walks one recurses by this much at
@@ -324,11 +325,34 @@ impl TypeMap {
         self.fingerprint.hash()
     }
 
+    /// Compares a signature hash that came from elsewhere, with a message say, with that of this map.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SignatureMismatch`] with both.
+    ///
+    /// ```
+    /// use dtype_runtime::{Datatype, TypeMap};
+    /// let map = <(u8, f64)>::TYPE_MAP;
+    /// // Another nesting, the same basic datatypes.
+    /// let theirs = <((u8, ()), [f64; 1])>::TYPE_MAP.signature_hash();
+    /// assert!(map.check_signature_hash(theirs).is_ok());
+    /// assert!(map.check_signature_hash(theirs ^ 1).is_err());
+    /// ```
+    pub const fn check_signature_hash(&self, actual: u64) -> Result<(), Error> {
+        check_hash(self.signature_hash(), actual)
+    }
+
     /// How many entries a description of this map has, loops not expanded: a measure of the work
     /// that any walk over it takes.
     pub(crate) const fn entries(&self) -> usize {
         self.entries
     }
+}
+
+/// `Ok` if the hashes are the same.
+pub(crate) const fn check_hash(expected: u64, actual: u64) -> Result<(), Error> {
+    if expected == actual { Ok(()) } else { Err(Error::SignatureMismatch { expected, actual }) }
 }
 
 #[track_caller]

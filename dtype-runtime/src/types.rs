@@ -14,7 +14,9 @@ use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::basic::Basic;
+use crate::error::Error;
 use crate::signature::Fingerprint;
+use crate::typemap::check_hash;
 
 pub(crate) use bounds::Interval;
 pub(crate) use description::Writer;
@@ -182,6 +184,15 @@ impl Type {
     /// [`TypeMap::signature_hash`](crate::TypeMap::signature_hash) of a derived type.
     pub fn signature_hash(&self) -> u64 {
         self.0.fingerprint.hash()
+    }
+
+    /// Compares a signature hash that came from elsewhere, with a message say, with that of this type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SignatureMismatch`] with both.
+    pub fn check_signature_hash(&self, actual: u64) -> Result<(), Error> {
+        check_hash(self.signature_hash(), actual)
     }
 
     pub(crate) fn constructor(&self) -> &Constructor {

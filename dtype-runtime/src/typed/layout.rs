@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use crate::commit::{Op, Program, pack_program};
 use crate::datatype::Datatype;
-use crate::kernel::{self, Direction};
+use crate::kernel::{self, Direction, pieces};
 use crate::typemap::TypeMap;
 use crate::types::Type;
 
@@ -34,7 +34,8 @@ enum Strategy {
     Whole,
     /// Copies run by run, from constants.
     Runs(RunList),
-    /// As `Runs`, where the last run of a record touches the first of the next.
+    /// As `Runs`, where the last run of a record touches the first of the next, and the two together
+    /// take fewer moves than one by one.
     Linked(RunList),
     /// By the operations of a constant program.
     Program(Program<MAX_RUNS>),
@@ -82,11 +83,11 @@ impl<T: Datatype> Layout<T> {
                     let (first, last) = (list.runs[0].len, list.runs[list.len - 1]);
                     // The link goes from the last run of a record to the first of the next.
                     let link = last.len + first;
-                    D::copy(memory, packed, first);
+                    pieces::copy::<D>(memory, packed, first);
                     let (mut memory, mut packed) = (memory, packed.add(first));
                     for _ in 1..count {
                         packed = list.copy::<D>(1, list.len - 1, memory, packed);
-                        D::copy(memory.add(last.offset), packed, link);
+                        pieces::copy::<D>(memory.add(last.offset), packed, link);
                         memory = memory.add(stride);
                         packed = packed.add(link);
                     }
@@ -144,7 +145,7 @@ impl RunList {
             let Run { offset, len } = self.runs[j];
             // SAFETY: one of the runs that the caller vouches for.
             unsafe {
-                D::copy(memory.add(offset), packed, len);
+                pieces::copy::<D>(memory.add(offset), packed, len);
                 packed = packed.add(len);
             }
             j += 1;
@@ -219,7 +220,11 @@ impl Strategy {
         let (first, last) = (list.runs[0], list.runs[list.len - 1]);
         if list.len == 1 && first.len == map.stride() {
             Self::Whole
-        } else if list.len > 1 && last.offset + last.len == first.offset + map.stride() {
+        } else if list.len > 1
+            && last.offset + last.len == first.offset + map.stride()
+            && pieces::count(last.len + first.len)
+                < pieces::count(last.len) + pieces::count(first.len)
+        {
             Self::Linked(list)
         } else {
             Self::Runs(list)

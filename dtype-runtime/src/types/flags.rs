@@ -27,6 +27,9 @@ impl Flags {
     pub const USER_UB: Self = Self(1 << 6);
     /// Has data; markers and empty types have none.
     pub const DATA: Self = Self(1 << 7);
+    /// Not available in this build. Every type is available in every build here, so it is never set;
+    /// it stands for types that come from elsewhere.
+    pub const UNAVAILABLE: Self = Self(1 << 8);
     /// What every basic datatype has.
     pub const BASIC: Self = Self(
         Self::PREDEFINED.0
@@ -36,7 +39,8 @@ impl Flags {
             | Self::COMMITTED.0,
     );
 
-    const NAMES: [(Self, &'static str); 8] = [
+    const NAMES: [(Self, &'static str); 9] = [
+        (Self::UNAVAILABLE, "UNAVAILABLE"),
         (Self::PREDEFINED, "PREDEFINED"),
         (Self::COMMITTED, "COMMITTED"),
         (Self::OVERLAP, "OVERLAP"),

@@ -1,0 +1,121 @@
+//! Struct arrays in one table of ratios: the library's time over that of the hand-written loop.
+//!
+//! `cargo bench -p dtype-benches --bench ratios`
+//!
+//! A machine that others share speeds up and slows down while one looks. So the two take turns, many
+//! short rounds each, and each ratio is the median over the pairs of neighbours. Criterion's own
+//! benches, in `struct_arrays`, give absolute times and their history instead.
+
+use core::hint::black_box;
+use std::time::{Duration, Instant};
+
+use dtype_benches::{Body, Hole, Mixed, Shape, Small, Tail};
+use dtype_runtime::{Type, pack, pack_into, unpack_into};
+
+/// Pairs of rounds for each figure.
+const PAIRS: usize = 101;
+
+/// About how long a round takes.
+const ROUND: Duration = Duration::from_micros(300);
+
+fn main() {
+    // `cargo test --benches` and `cargo bench -- --test` only want to know that it runs.
+    let quick = std::env::args().any(|argument| argument == "--test");
+    let pairs = if quick { 1 } else { PAIRS };
+    println!("time over that of the hand-written loop; GB/s of packed bytes in brackets");
+    println!(
+        "{:<18} {:>7} {:>15} {:>15} {:>15}",
+        "struct", "records", "pack", "unpack", "at run time"
+    );
+    let mut product = [1.0, 1.0];
+    let mut figures = 0;
+    for count in [1000, 65_536] {
+        for row in [
+            row::<Tail>(count, pairs),
+            row::<Hole>(count, pairs),
+            row::<Small>(count, pairs),
+            row::<Body>(count, pairs),
+            row::<Mixed>(count, pairs),
+        ] {
+            product = [product[0] * row[0], product[1] * row[1]];
+            figures += 1;
+        }
+    }
+    let [pack, unpack] = product.map(|product| product.powf(1.0 / f64::from(figures)));
+    println!("geometric means: pack {pack:.2}, unpack {unpack:.2}");
+}
+
+/// Prints the figures of one struct, and returns the ratios of packing and unpacking.
+fn row<S: Shape>(count: usize, pairs: usize) -> [f64; 2] {
+    let items: Vec<S> = (0..count).map(S::sample).collect();
+    let packed = pack(&items);
+    let mut by_hand = vec![0; packed.len()];
+    let mut ours = vec![0; packed.len()];
+    let bytes = packed.len();
+
+    let pack = versus(
+        pairs,
+        || S::pack_by_hand(black_box(&items), black_box(&mut by_hand)),
+        || drop(black_box(pack_into(black_box(&items), black_box(&mut ours)))),
+    );
+    let committed = Type::of::<S>().commit();
+    let dynamic = versus(
+        pairs,
+        || S::pack_by_hand(black_box(&items), black_box(&mut by_hand)),
+        || {
+            // SAFETY: the type is that of `S`, whose extent is its stride; `ours` is another object.
+            let length = unsafe { committed.pack_raw(items.as_ptr().cast(), count, &mut ours) };
+            let _ = black_box(length);
+        },
+    );
+    assert_eq!(by_hand, ours);
+
+    let (mut by_hand, mut ours) = (items.clone(), items.clone());
+    let unpack = versus(
+        pairs,
+        || S::unpack_by_hand(black_box(&packed), black_box(&mut by_hand)),
+        || drop(black_box(unpack_into(black_box(&packed), black_box(&mut ours)))),
+    );
+    assert_eq!(by_hand, ours);
+
+    let cell = |figure: &Figure| {
+        let rate = u32::try_from(bytes).map_or(f64::NAN, f64::from);
+        let rate = rate / figure.ours.as_secs_f64() / 1e9;
+        format!("{:.2} ({rate:.1})", figure.ratio)
+    };
+    let [a, b, c] = [&pack, &unpack, &dynamic].map(cell);
+    println!("{:<18} {count:>7} {a:>15} {b:>15} {c:>15}", S::NAME);
+    [pack.ratio, unpack.ratio]
+}
+
+struct Figure {
+    /// Median over the pairs.
+    ratio: f64,
+    /// Median time of one call of ours.
+    ours: Duration,
+}
+
+fn versus(pairs: usize, mut theirs: impl FnMut(), mut ours: impl FnMut()) -> Figure {
+    let calls = calls_per_round(&mut theirs);
+    let mut rounds: Vec<(Duration, Duration)> =
+        (0..pairs).map(|_| (time(calls, &mut theirs), time(calls, &mut ours))).collect();
+    let ratio = |(theirs, ours): &(Duration, Duration)| ours.as_secs_f64() / theirs.as_secs_f64();
+    rounds.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    let median = ratio(&rounds[pairs / 2]);
+    rounds.sort_by_key(|(_, ours)| *ours);
+    Figure { ratio: median, ours: rounds[pairs / 2].1 / calls }
+}
+
+fn calls_per_round(call: &mut impl FnMut()) -> u32 {
+    let mut calls = 1;
+    while time(calls, call) < ROUND {
+        calls *= 2;
+    }
+    calls
+}
+
+fn time(calls: u32, call: &mut impl FnMut()) -> Duration {
+    let start = Instant::now();
+    (0..calls).for_each(|_| call());
+    start.elapsed()
+}

@@ -1,0 +1,56 @@
+//! The attributes of a field.
+
+use proc_macro2::Ident;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Path};
+
+use super::words::{self, misplaced};
+use super::{Place, bare, each_word, once, path};
+use crate::errors::Errors;
+
+/// What the attributes of a field said. A bare word is kept, for its place in the source.
+#[derive(Default)]
+pub(crate) struct FieldAttrs {
+    pub(crate) lb: Option<Ident>,
+    pub(crate) ub: Option<Ident>,
+    pub(crate) skip: Option<Ident>,
+    /// The type that describes this field.
+    pub(crate) with: Option<Path>,
+}
+
+impl FieldAttrs {
+    /// Reads the attributes of a field; mistakes go to `errors` and leave their word out.
+    pub(crate) fn read(attributes: &[Attribute], errors: &mut Errors) -> Self {
+        let mut attrs = Self::default();
+        each_word(attributes, errors, |word, input, errors| attrs.word(word, input, errors));
+        attrs
+    }
+
+    fn word(
+        &mut self,
+        word: &Ident,
+        input: ParseStream<'_>,
+        errors: &mut Errors,
+    ) -> syn::Result<()> {
+        match word.to_string().as_str() {
+            "lb" => {
+                let word = bare(word, input, ": the marker stands at the start of the field")?;
+                once(&mut self.lb, &word.clone(), word, errors);
+            }
+            "ub" => {
+                let word = bare(word, input, ": the marker stands at the end of the field")?;
+                once(&mut self.ub, &word.clone(), word, errors);
+            }
+            "skip" => {
+                let word = bare(word, input, "")?;
+                once(&mut self.skip, &word.clone(), word, errors);
+            }
+            "with" => {
+                let path = path(word, input, words::WITH, Path::parse)?;
+                once(&mut self.with, word, path, errors);
+            }
+            _ => return Err(misplaced(word, Place::Field)),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! The where clause of the impl.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::{Generics, Path, Type};
+
+use crate::hint::Hint;
+use crate::model::{Body, Field, Item};
+
+/// The predicates that the impl needs beyond the item's own: those of `bound = "…"`, or else one for
+/// every mapped field whose type mentions a type parameter.
+///
+/// The bound is on the field's type and not on the parameter, which accepts `PhantomData<T>` for any
+/// `T`, and `T::Item` where only that is a datatype. It repeats the tokens of the type, which the
+/// map itself never does; a macro in them that answers differently the second time leaves the body
+/// of the impl without the bound it needs, and nothing compiles.
+pub(crate) fn predicates(item: &Item<'_>, private: &TokenStream) -> Vec<TokenStream> {
+    if let Some(bound) = &item.attrs.bound {
+        return bound.iter().map(ToTokens::to_token_stream).collect();
+    }
+    let Body::Struct(fields) = &item.body else { return Vec::new() };
+    let parameters = Parameters::of(item.generics);
+    if parameters.0.is_empty() {
+        return Vec::new();
+    }
+    let mapped = fields.iter().filter(|field| field.is_mapped());
+    mapped.flat_map(|field| of_field(field, &parameters, private)).collect()
+}
+
+fn of_field(
+    Field { ty, attrs, .. }: &Field<'_>,
+    parameters: &Parameters,
+    private: &TokenStream,
+) -> Vec<TokenStream> {
+    if let Some(with) = &attrs.with {
+        return of_description(with, ty, parameters, private);
+    }
+    let mentioned = parameters.mentioned_in(ty.to_token_stream());
+    if Hint::is_hopeless(ty) {
+        // `where Vec<T>: Datatype` would be accepted, and make an impl that can never be used.
+        // Bounds on the parameters bring the mistake to light here, and still suffice for a
+        // datatype of the user's own that happens to be called `Vec`.
+        return mentioned.iter().map(|parameter| quote!(#parameter: #private::Datatype)).collect();
+    }
+    if mentioned.is_empty() { Vec::new() } else { vec![quote!(#ty: #private::Datatype)] }
+}
+
+fn of_description(
+    with: &Path,
+    ty: &Type,
+    parameters: &Parameters,
+    private: &TokenStream,
+) -> Vec<TokenStream> {
+    let mut tokens = with.to_token_stream();
+    ty.to_tokens(&mut tokens);
+    if parameters.mentioned_in(tokens).is_empty() {
+        Vec::new()
+    } else {
+        vec![quote!(#with: #private::Describes<#ty>)]
+    }
+}
+
+/// The type parameters of an item.
+struct Parameters(Vec<Ident>);
+
+impl Parameters {
+    fn of(generics: &Generics) -> Self {
+        Self(generics.type_params().map(|parameter| parameter.ident.clone()).collect())
+    }
+
+    /// Those that occur anywhere in the tokens, the arguments of macros included. That may find one
+    /// too many, in `module::T`, say, and the bound is then one that holds anyway.
+    fn mentioned_in(&self, tokens: TokenStream) -> Vec<&Ident> {
+        let mut found = Vec::new();
+        self.collect(tokens, &mut found);
+        found
+    }
+
+    fn collect<'a>(&'a self, tokens: TokenStream, found: &mut Vec<&'a Ident>) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => self.collect(group.stream(), found),
+                TokenTree::Ident(ident) => {
+                    let parameter = self.0.iter().find(|p| p.unraw() == ident.unraw());
+                    if let Some(parameter) = parameter
+                        && !found.contains(&parameter)
+                    {
+                        found.push(parameter);
+                    }
+                }
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+}

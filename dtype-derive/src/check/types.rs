@@ -1,0 +1,79 @@
+//! Field types that the syntax alone gives away as no datatypes.
+//!
+//! What hides behind an alias or a macro is left to the compiler, whose message is not as good.
+
+use syn::{Type, TypeArray, TypeGroup, TypeParen, TypeTuple};
+
+use crate::errors::Errors;
+
+/// Notes each part of a field's type that cannot be described. Arguments of generic types are not
+/// looked at: `PhantomData<&T>` holds no reference.
+pub(super) fn check(ty: &Type, errors: &mut Errors) {
+    match ty {
+        Type::Paren(TypeParen { elem, .. })
+        | Type::Group(TypeGroup { elem, .. })
+        | Type::Array(TypeArray { elem, .. }) => check(elem, errors),
+        Type::Tuple(TypeTuple { elems, .. }) => {
+            for elem in elems {
+                check(elem, errors);
+            }
+        }
+        _ => {
+            if let Some(message) = refusal(ty) {
+                errors.at(ty, message);
+            }
+        }
+    }
+}
+
+/// Whether the type, as a struct's last field, leaves the struct without a size.
+pub(crate) fn is_unsized(ty: &Type) -> bool {
+    match ty {
+        Type::Paren(TypeParen { elem, .. }) | Type::Group(TypeGroup { elem, .. }) => {
+            is_unsized(elem)
+        }
+        Type::Slice(_) | Type::TraitObject(_) => true,
+        _ => is_str(ty),
+    }
+}
+
+fn is_str(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.qself.is_none() && path.path.is_ident("str"))
+}
+
+fn refusal(ty: &Type) -> Option<&'static str> {
+    Some(match ty {
+        Type::Reference(_) => {
+            "a reference is not a datatype: an address means nothing to another process. Store the \
+             value itself, or leave the field out with `#[dtype(skip)]`"
+        }
+        Type::Ptr(_) => {
+            "a pointer is not a datatype: an address means nothing to another process. Store the \
+             value itself or an index into an array, or leave the field out with `#[dtype(skip)]`"
+        }
+        Type::FnPtr(_) => {
+            "a function pointer is not a datatype: an address means nothing to another process. \
+             Store an enum that says which function, or leave the field out with `#[dtype(skip)]`"
+        }
+        Type::TraitObject(_) => {
+            "a trait object is not a datatype: its type is known at run time only. Store a concrete \
+             type, or make the struct generic over it"
+        }
+        Type::ImplTrait(_) => {
+            "`impl Trait` has no name here: make the struct generic over the type"
+        }
+        Type::Slice(_) => {
+            "a slice is not a datatype: its length is not part of the type. Store an array `[T; N]` \
+             and the length in use beside it"
+        }
+        Type::Never(_) => {
+            "`!` has no value, so nothing of it can be packed: leave the field out with \
+             `#[dtype(skip)]`"
+        }
+        _ if is_str(ty) => {
+            "`str` is not a datatype: its length is not part of the type. Store the bytes in an \
+             array `[u8; N]` and the length in use beside it"
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,32 @@
+//! Enums: fieldless, not empty, and with an integer that the source names.
+
+use syn::{DeriveInput, Variant};
+
+use crate::errors::Errors;
+use crate::repr::Integer;
+
+pub(super) fn check(source: &DeriveInput, variants: &[&Variant], errors: &mut Errors) {
+    let ident = &source.ident;
+    if variants.is_empty() {
+        errors.at(ident, "an enum without variants has no value, so nothing of it can be packed");
+        return;
+    }
+    let mut carries_data = false;
+    for variant in variants.iter().filter(|variant| !variant.fields.is_empty()) {
+        carries_data = true;
+        errors.at(
+            variant,
+            "an enum whose variants carry data is not a datatype: which bytes are in use differs \
+             from value to value. Write a struct with a fieldless enum as its tag and the fields of \
+             all the variants beside it",
+        );
+    }
+    // With data in it the repr is not what is wrong.
+    if !carries_data && Integer::of(&source.attrs).is_none() {
+        errors.at(
+            ident,
+            "an enum needs an integer to travel as: put `#[repr(u8)]`, or another integer type, on \
+             it",
+        );
+    }
+}

@@ -1,0 +1,151 @@
+//! The type map of a struct.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Expr, Path};
+
+use super::Target;
+use super::projection::{ends, projection};
+use crate::attr::{ItemAttrs, Resize};
+use crate::hint::Hint;
+use crate::model::{Field, Item};
+
+/// The expression for the map.
+pub(super) fn map(item: &Item<'_>, fields: &[Field<'_>], target: &Target) -> TokenStream {
+    let Target { private, ty, .. } = target;
+    let name = item.name();
+    let exhaustive = exhaustive(fields, target);
+    let honest = target.is_remote.then(|| honest(fields, target));
+    let entries = fields.iter().map(|field| entry(field, target));
+    let markers = markers(&item.attrs, fields, target);
+    quote!({
+        #exhaustive
+        #honest
+        &#private::TypeMap::structure::<#ty>(#name, const { &[#(#entries),*] }, #markers)
+    })
+}
+
+/// Two patterns: the first has no `..` and so covers every field there is; the second has one, which
+/// the compiler refuses for a union.
+fn exhaustive(fields: &[Field<'_>], Target { ty, constructor, .. }: &Target) -> TokenStream {
+    let members = fields.iter().map(|field| &field.member);
+    // The braces go with the path before them: of a foreign struct, the compiler then names the field
+    // that is missing, and shows it at the path in the attribute.
+    let end = constructor.clone().into_iter().last().map_or(Span::call_site(), |last| last.span());
+    let mut all = Group::new(Delimiter::Brace, quote!(#(#members: _),*));
+    all.set_span(end);
+    let value = Ident::new("__dtype_value", Span::mixed_site());
+    let is_no_union = fields
+        .first()
+        .map(|Field { member, .. }| quote!(let #constructor { #member: _, .. } = #value;));
+    quote! {
+        let _: fn(&#ty) = |#value| {
+            let #constructor #all = #value;
+            #is_no_union
+        };
+    }
+}
+
+/// For a foreign struct: what the local one says of the types must be so. Every local field is read
+/// on the way, or the compiler would call the local struct dead.
+fn honest(fields: &[Field<'_>], Target { private, ty, .. }: &Target) -> TokenStream {
+    let local = quote!(Self);
+    fields
+        .iter()
+        .map(|field| {
+            let here = projection(&local, field);
+            if field.is_mapped() {
+                let there = projection(ty, field);
+                quote!(#private::same_type(#there, #here);)
+            } else {
+                quote!(let _ = #here;)
+            }
+        })
+        .collect()
+}
+
+/// One `Field` of the map.
+fn entry(field: &Field<'_>, target: &Target) -> TokenStream {
+    let private = &target.private;
+    let name = field.name();
+    let offset = offset(field, target);
+    if !field.is_mapped() {
+        return quote!(#private::Field::skipped(#name, #offset));
+    }
+    let place = projection(&target.ty, field);
+    let map = if let Some(with) = &field.attrs.with {
+        let description = description(with, private);
+        quote!(#private::field_map_with(#place, #description))
+    } else {
+        let function = Hint::of(field.ty).function();
+        quote!(#private::#function(#place))
+    };
+    quote!(#private::Field::new(#name, #offset, #map))
+}
+
+/// `PhantomData::<With>`, all of it at the place of the path in the attribute.
+fn description(with: &Path, private: &TokenStream) -> TokenStream {
+    let (first, last) = ends(&with.to_token_stream());
+    let phantom = quote!(#private::core::marker::PhantomData::<);
+    let phantom = phantom.into_iter().map(|mut token| {
+        token.set_span(token.span().located_at(first));
+        token
+    });
+    let mut description: TokenStream = phantom.collect();
+    with.to_tokens(&mut description);
+    description.extend(quote_spanned!(last=> >));
+    description
+}
+
+fn offset(field: &Field<'_>, Target { private, ty, .. }: &Target) -> TokenStream {
+    let member = &field.member;
+    quote!(#private::memoffset::offset_of!(#ty, #member))
+}
+
+fn markers(item: &ItemAttrs, fields: &[Field<'_>], target: &Target) -> TokenStream {
+    let private = &target.private;
+    let none = quote!(#private::Markers);
+    if let Some(Resize { lb, extent }) = &item.resize {
+        let (lb, extent) = (displacement(lb, target), displacement(extent, target));
+        return quote!(#none::resized(#lb, #extent));
+    }
+    let start = fields.iter().find(|field| field.attrs.lb.is_some());
+    let lb = match (&item.lb, start) {
+        (Some(lb), _) => Some(displacement(&lb.value, target)),
+        (None, Some(field)) => Some(start_of(field, target)),
+        (None, None) => None,
+    };
+    let end = fields.iter().find(|field| field.attrs.ub.is_some());
+    let ub = match (&item.ub, end) {
+        (Some(ub), _) => Some(displacement(&ub.value, target)),
+        (None, Some(field)) => Some(end_of(field, target)),
+        (None, None) => None,
+    };
+    let lb = lb.map(|lb| quote!(.with_lb(#lb)));
+    let ub = ub.map(|ub| quote!(.with_ub(#ub)));
+    quote!(#none::NONE #lb #ub)
+}
+
+/// The author's expression, which keeps its own span, so that a wrong type is underlined there. The
+/// block keeps it to itself: a `return` in it returns from nothing of ours.
+fn displacement(value: &Expr, Target { private, .. }: &Target) -> TokenStream {
+    let local = Ident::new("__dtype_displacement", Span::mixed_site());
+    let value = value.to_token_stream();
+    quote!(const { let #local: #private::core::primitive::i64 = #value; #local })
+}
+
+fn start_of(field: &Field<'_>, target: &Target) -> TokenStream {
+    let private = &target.private;
+    let offset = offset(field, target);
+    quote!(#offset as #private::core::primitive::i64)
+}
+
+/// The sum is at most the size of the struct.
+fn end_of(field: &Field<'_>, target: &Target) -> TokenStream {
+    let private = &target.private;
+    let start = offset(field, target);
+    let place = projection(&target.ty, field);
+    quote! {
+        #start.saturating_add(#private::field_size(#place)) as #private::core::primitive::i64
+    }
+}

@@ -1,0 +1,43 @@
+//! The lints of the user's crate.
+//!
+//! Hardly any looks into code that another crate's macro has written. Those that do are allowed where
+//! there is a cause and nowhere else: an `allow` in a crate that forbids the lint is an error.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, Data, DeriveInput, Fields, Meta};
+
+/// Attributes for the emitted code: what the author allowed for the item, and the mention of what is
+/// deprecated in it.
+pub(crate) fn allowed(input: &DeriveInput) -> Vec<TokenStream> {
+    let mut allowed: Vec<_> = input.attrs.iter().filter_map(repeated).collect();
+    if mentions_deprecated(input) {
+        allowed.push(quote!(#[allow(deprecated)]));
+    }
+    allowed
+}
+
+/// An `allow` or `expect` as an `allow`: the item may well be all that meets the expectation.
+fn repeated(attribute: &Attribute) -> Option<TokenStream> {
+    match &attribute.meta {
+        Meta::List(list) if list.path.is_ident("allow") || list.path.is_ident("expect") => {
+            let lints = &list.tokens;
+            Some(quote!(#[allow(#lints)]))
+        }
+        _ => None,
+    }
+}
+
+fn mentions_deprecated(input: &DeriveInput) -> bool {
+    let is_deprecated = |attribute: &Attribute| attribute.path().is_ident("deprecated");
+    let in_fields =
+        |fields: &Fields| fields.iter().any(|field| field.attrs.iter().any(is_deprecated));
+    input.attrs.iter().any(is_deprecated)
+        || match &input.data {
+            Data::Struct(data) => in_fields(&data.fields),
+            Data::Enum(data) => {
+                data.variants.iter().any(|variant| variant.attrs.iter().any(is_deprecated))
+            }
+            Data::Union(_) => false,
+        }
+}

@@ -1,0 +1,92 @@
+//! What the derive knows of an item once its source has been read: names, types and attributes, not
+//! yet checked for sense.
+
+use proc_macro2::{Ident, Span};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Fields, Generics, Index, Member, Type, Variant};
+
+use crate::attr::{self, FieldAttrs, ItemAttrs, Place};
+use crate::errors::Errors;
+
+/// The struct, enum or union under the derive.
+pub(crate) struct Item<'a> {
+    pub(crate) source: &'a DeriveInput,
+    pub(crate) ident: &'a Ident,
+    pub(crate) generics: &'a Generics,
+    pub(crate) attrs: ItemAttrs,
+    pub(crate) body: Body<'a>,
+}
+
+/// What is between the braces.
+pub(crate) enum Body<'a> {
+    Struct(Vec<Field<'a>>),
+    Enum(Vec<&'a Variant>),
+    /// The keyword.
+    Union(Span),
+}
+
+/// A field of a struct.
+pub(crate) struct Field<'a> {
+    pub(crate) member: Member,
+    pub(crate) ty: &'a Type,
+    pub(crate) attrs: FieldAttrs,
+}
+
+impl<'a> Item<'a> {
+    /// Reads the item. Mistakes in the attributes go to `errors`.
+    pub(crate) fn read(input: &'a DeriveInput, errors: &mut Errors) -> Self {
+        let place = match input.data {
+            Data::Enum(_) => Place::Enum,
+            Data::Struct(_) | Data::Union(_) => Place::Struct,
+        };
+        let attrs = ItemAttrs::read(&input.attrs, place, errors);
+        let body = match &input.data {
+            Data::Struct(data) => Body::Struct(fields(&data.fields, errors)),
+            Data::Enum(data) => {
+                attr::refuse_on_variants(data.variants.iter(), errors);
+                Body::Enum(data.variants.iter().collect())
+            }
+            Data::Union(data) => Body::Union(data.union_token.span()),
+        };
+        Self { source: input, ident: &input.ident, generics: &input.generics, attrs, body }
+    }
+
+    /// The name that the type map shows: the attribute's, or that of the type described.
+    pub(crate) fn name(&self) -> String {
+        if let Some(name) = &self.attrs.name {
+            return name.value();
+        }
+        let remote = self.attrs.remote.as_ref().and_then(|path| path.segments.last());
+        remote.map_or(self.ident, |segment| &segment.ident).unraw().to_string()
+    }
+}
+
+impl Field<'_> {
+    /// The name as the type map shows it: without `r#`, or the index.
+    pub(crate) fn name(&self) -> String {
+        match &self.member {
+            Member::Named(ident) => ident.unraw().to_string(),
+            Member::Unnamed(index) => index.index.to_string(),
+        }
+    }
+
+    /// Whether the field is part of the type map.
+    pub(crate) fn is_mapped(&self) -> bool {
+        self.attrs.skip.is_none()
+    }
+}
+
+fn fields<'a>(fields: &'a Fields, errors: &mut Errors) -> Vec<Field<'a>> {
+    (0..)
+        .zip(fields)
+        .map(|(index, field)| Field {
+            member: match &field.ident {
+                Some(ident) => Member::Named(ident.clone()),
+                None => Member::Unnamed(Index { index, span: field.ty.span() }),
+            },
+            ty: &field.ty,
+            attrs: FieldAttrs::read(&field.attrs, errors),
+        })
+        .collect()
+}

@@ -1,0 +1,6 @@
+use dtype_runtime::Datatype;
+
+#[derive(Datatype)]
+enum Never {}
+
+fn main() {}

@@ -1,0 +1,39 @@
+//! A runtime under another name, as a crate that re-exports it has to say.
+mod facade {
+    pub use dtype_runtime as runtime;
+
+    #[macro_export]
+    macro_rules! point {
+        ($name:ident) => {
+            #[derive($crate::facade::runtime::Datatype)]
+            #[dtype(crate = $crate::facade::runtime)]
+            struct $name(f32, f32);
+        };
+    }
+}
+
+/// Takes the place of the crate for whoever does not say otherwise.
+#[allow(unused)]
+mod dtype_runtime {}
+
+use facade::runtime::Datatype;
+
+#[derive(Datatype)]
+#[dtype(crate = facade::runtime)]
+struct Here(u16);
+
+#[derive(Datatype)]
+#[dtype(crate = crate::facade::runtime)]
+#[repr(u8)]
+enum Kind {
+    One,
+}
+
+point!(Point);
+
+fn main() {
+    assert_eq!(Here::TYPE_MAP.size(), 2);
+    assert_eq!(Kind::TYPE_MAP.size(), 1);
+    assert_eq!(Point::TYPE_MAP.size(), 8);
+    let _ = Kind::One;
+}

@@ -1,0 +1,31 @@
+//! Discriminants that the compiler counts, and an enum as a field.
+use dtype_runtime::typemap::Node;
+use dtype_runtime::{Datatype, Validity};
+
+#[derive(Clone, Copy, Datatype)]
+#[repr(u8)]
+enum Kind {
+    Quark,
+    Lepton,
+    Boson,
+}
+
+#[derive(Datatype)]
+struct Particle {
+    kind: Kind,
+    energy: f64,
+    decays: [Kind; 2],
+}
+
+fn main() {
+    let map = Particle::TYPE_MAP;
+    assert!(map.is_restricted());
+    assert_eq!(map.size(), 11);
+    let Node::Basic { validity: Validity::Enum(set), .. } = Kind::TYPE_MAP.node() else {
+        panic!("{:?}", Kind::TYPE_MAP)
+    };
+    for bits in 0..300 {
+        assert_eq!(set.contains(bits), bits < 3, "{bits}");
+    }
+    assert_eq!(Kind::Boson as u8 + Kind::Lepton as u8 + Kind::Quark as u8, 3);
+}

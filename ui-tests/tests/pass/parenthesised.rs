@@ -1,0 +1,13 @@
+//! A type in parentheses.
+use dtype_runtime::Datatype;
+
+#[derive(Datatype)]
+#[allow(unused_parens)]
+struct Parenthesised {
+    value: (u32),
+    values: ([(u8); 2]),
+}
+
+fn main() {
+    assert_eq!(Parenthesised::TYPE_MAP.size(), 6);
+}
