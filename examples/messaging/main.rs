@@ -1,0 +1,156 @@
+//! Sends real records to a second process and has them sent back.
+//!
+//! `cargo run --release --example messaging` reads the airports of `examples/data/airports.csv`, starts
+//! a second process of itself, sends it the array in frames over a loopback TCP connection and compares
+//! what comes back. Another file, with at least the columns iata, name, state, latitude and longitude,
+//! can be named.
+
+mod peer;
+mod report;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use dtype_examples::airports::{self, Airport};
+use dtype_examples::frame::{self, Limits};
+use dtype_runtime::{pack, pack_into, unpack_into};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::peer::Peer;
+use crate::report::Throughput;
+
+/// Packed bytes of a frame.
+const FRAME: usize = 32 * 1024;
+
+/// What either side is ready to take.
+const LIMITS: Limits = Limits { frame: FRAME, records: 10_000_000 };
+
+/// How long packing alone, and unpacking alone, is measured.
+const MEASURED: Duration = Duration::from_millis(300);
+
+/// Packs airport records, sends them to a second process, and verifies what comes back.
+#[derive(Parser)]
+struct Arguments {
+    /// CSV file with the columns iata, name, state, latitude and longitude.
+    #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/data/airports.csv"))]
+    path: PathBuf,
+    /// How many times the array travels there and back.
+    #[arg(long, default_value_t = 3000, value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: u32,
+    /// Be the second process: connect to this address and send back what comes.
+    #[arg(long, hide = true)]
+    echo: Option<SocketAddr>,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    match arguments.echo {
+        Some(address) => peer::echo(address),
+        None => send_and_verify(&arguments),
+    }
+}
+
+fn send_and_verify(arguments: &Arguments) -> Result<()> {
+    // The path of the repository's file is absolute; what the reader knows is where they are.
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = arguments.path.strip_prefix(here).unwrap_or(&arguments.path).display();
+    let file = File::open(&arguments.path).with_context(|| format!("cannot open {path}"))?;
+    let airports = airports::read(file).with_context(|| format!("cannot read {path}"))?;
+    println!("{} airports from {path}\n", airports.len());
+    report::layout::<Airport>();
+    report::sizes::<Airport>(airports.len());
+
+    let alone = alone(&airports)?;
+    let mut peer = Peer::start()?;
+    let there_and_back = match trips(&mut peer, &airports, arguments.repetitions) {
+        Ok(throughput) => throughput,
+        // If the other process has failed, its reason comes first.
+        Err(error) => return Err(peer.stop_after(error)),
+    };
+    peer.finish()?;
+    println!(
+        "Sent to a second process and back, {} times; every record came back as it was.\n",
+        arguments.repetitions
+    );
+    report::throughput(&[
+        ("pack", alone.0),
+        ("unpack, with the regions checked", alone.1),
+        ("packed, sent, unpacked, packed, sent, unpacked", there_and_back),
+    ]);
+    Ok(())
+}
+
+/// The array there and back, so many times, compared each time.
+fn trips(peer: &mut Peer, airports: &[Airport], repetitions: u32) -> Result<Throughput> {
+    // What comes back is written over records that have names of their own, which must stay.
+    let mut returned: Vec<Airport> =
+        airports.iter().map(|a| Airport { name: a.name.clone(), ..Airport::default() }).collect();
+    let packed = pack(airports);
+    let bar = ProgressBar::new(repetitions.into());
+    bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} trips, {eta} left")?);
+    let mut elapsed = Duration::ZERO;
+    for trip in 1..=repetitions {
+        let start = Instant::now();
+        let mut out = BufWriter::with_capacity(FRAME + frame::HEADER, peer.stream());
+        frame::send(airports, FRAME, &mut out).context("cannot send the records")?;
+        out.flush()?;
+        drop(out);
+        let came = frame::receive(&mut peer.stream(), LIMITS, &mut returned)
+            .context("cannot receive the records")?;
+        elapsed += start.elapsed();
+        ensure!(came, "the other process closed the connection before trip {trip} was over");
+        if trip == 1 {
+            compare(airports, &returned)?;
+        } else {
+            ensure!(pack(&returned) == packed, "trip {trip} came back changed");
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(Throughput::new(packed.len() * 2, repetitions, elapsed))
+}
+
+/// Field by field, with the record that differs in the message.
+fn compare(sent: &[Airport], returned: &[Airport]) -> Result<()> {
+    ensure!(
+        sent.len() == returned.len(),
+        "{} records were sent, {} came back",
+        sent.len(),
+        returned.len()
+    );
+    for (index, (sent, returned)) in sent.iter().zip(returned).enumerate() {
+        ensure!(sent == returned, "record {index} was {sent:?} and came back as {returned:?}");
+    }
+    Ok(())
+}
+
+/// Packing and unpacking without a connection, repeated until there is something to see.
+fn alone(airports: &[Airport]) -> Result<(Throughput, Throughput)> {
+    let mut packed = pack(airports);
+    let mut records = airports.to_vec();
+    let pack = measure(packed.len(), || pack_into(airports, &mut packed))?;
+    let unpack = measure(packed.len(), || unpack_into(&packed, &mut records))?;
+    compare(airports, &records)?;
+    Ok((pack, unpack))
+}
+
+fn measure<E>(bytes: usize, mut work: impl FnMut() -> Result<usize, E>) -> Result<Throughput>
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let start = Instant::now();
+    let mut repetitions = 0;
+    while start.elapsed() < MEASURED {
+        // Looking at the clock each time would cost as much as packing a short array.
+        for _ in 0..16 {
+            std::hint::black_box(work()?);
+        }
+        repetitions += 16;
+    }
+    Ok(Throughput::new(bytes, repetitions, start.elapsed()))
+}

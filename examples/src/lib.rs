@@ -1,0 +1,4 @@
+//! The parts of the examples that are worth testing by themselves.
+
+pub mod airports;
+pub mod frame;
