@@ -172,9 +172,7 @@ const NOT_PADDING: &str =
 /// Keeps a type that skips fields from being compiled.
 #[track_caller]
 const fn refuse_skipped_fields<T: Datatype>(why: &'static str) {
-    if T::TYPE_MAP.skips_fields() {
-        panic!("{}", why);
-    }
+    assert!(!T::TYPE_MAP.skips_fields(), "{}", why);
 }
 
 /// How many records the bytes hold.

@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_length_is_covered_and_nothing_else_is_touched() {
-        for len in 0..200 {
+        for len in 0..200_usize {
             let mut from: Vec<u8> = (1..=len).map(|i| i.to_le_bytes()[0]).collect();
             let mut to = vec![0; len + 2];
             // SAFETY: both have the bytes.
