@@ -73,9 +73,11 @@ use crate::model::Item;
 ///
 /// ## `lb = E` and `ub = E`
 ///
-/// Place an LB or UB marker of MPI-1 at a displacement. Unlike `resize` a marker is sticky: it also
-/// bounds every datatype of which this one becomes a part. There is one of each kind at most, and none
-/// beside `resize`, which would erase it.
+/// Place an LB or UB marker of MPI-1 at a displacement. A marker sets one bound and leaves the other as
+/// it is, and it sets the flag `USER_LB` or `USER_UB`, which `resize` does not. Like the bounds of a
+/// `resize` it is sticky: it goes on to bound what is built from this datatype with the constructors
+/// of `Type`. (A derived struct of which this one is a field has its own bounds.) There is one of each
+/// kind at most, and none beside `resize`, which would erase it.
 ///
 /// ```
 /// # use dtype_runtime::Datatype;
@@ -141,8 +143,7 @@ use crate::model::Item;
 /// ## `crate = path::to::dtype_runtime`
 ///
 /// Where the runtime is to be found, for macros and crates that re-export it. The default is
-/// `::dtype_runtime`. It has to be that crate under whatever name: the `unsafe impl` rests on what is
-/// found there.
+/// `::dtype_runtime`. It has to be that crate under whatever name, see [Safety](#safety).
 ///
 /// # Attributes of an enum
 ///
@@ -195,6 +196,10 @@ use crate::model::Item;
 /// one promise in the name of the author, that the data fields may be overwritten with any values
 /// that their types allow, private fields included. A type that keeps an invariant among its fields
 /// should not be derived.
+///
+/// What is proved rests on the runtime. With `crate = path` the author vouches that the path leads to
+/// `dtype_runtime`, as an `unsafe impl` would: a module that pretends to be it could give a field the
+/// type map of another type.
 #[proc_macro_derive(Datatype, attributes(dtype))]
 pub fn derive_datatype(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

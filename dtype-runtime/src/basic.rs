@@ -194,7 +194,7 @@ pub struct Discriminants {
 }
 
 impl Discriminants {
-    /// The set of `values`, in any order. The compiler has refused duplicates before they come here.
+    /// The set of `values`, in any order.
     ///
     /// # Panics
     ///
@@ -203,6 +203,8 @@ impl Discriminants {
     pub const fn new(values: &'static [u128]) -> Self {
         assert!(!values.is_empty(), "an enum without variants has no value to pack");
         let (mut least, mut greatest) = (values[0], values[0]);
+        // Only of values in ascending order is it known that none is there twice.
+        let mut ascending = true;
         let mut i = 1;
         while i < values.len() {
             if values[i] < least {
@@ -211,9 +213,10 @@ impl Discriminants {
             if values[i] > greatest {
                 greatest = values[i];
             }
+            ascending &= values[i - 1] < values[i];
             i += 1;
         }
-        let dense = greatest - least == values.len() as u128 - 1;
+        let dense = ascending && greatest - least == values.len() as u128 - 1;
         Self { least, greatest, dense, values }
     }
 
@@ -264,10 +267,17 @@ mod tests {
     #[test]
     fn sparse_and_dense_discriminants() {
         const SPARSE: Discriminants = Discriminants::new(&[7, 1, 200]);
-        const DENSE: Discriminants = Discriminants::new(&[5, 3, 4]);
+        const DENSE: Discriminants = Discriminants::new(&[3, 4, 5]);
+        const SHUFFLED: Discriminants = Discriminants::new(&[5, 3, 4]);
+        const TWICE: Discriminants = Discriminants::new(&[0, 2, 2]);
+        const ENDS: Discriminants = Discriminants::new(&[0, u128::MAX]);
         let accepted =
             |set: Discriminants| (0..300).filter(|&b| set.contains(b)).collect::<Vec<_>>();
         assert_eq!(accepted(SPARSE), [1, 7, 200]);
         assert_eq!(accepted(DENSE), [3, 4, 5]);
+        assert_eq!(accepted(SHUFFLED), [3, 4, 5]);
+        assert_eq!(accepted(TWICE), [0, 2]);
+        assert_eq!(accepted(ENDS), [0]);
+        assert!(ENDS.contains(u128::MAX) && !ENDS.contains(u128::MAX - 1));
     }
 }

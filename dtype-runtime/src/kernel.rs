@@ -23,7 +23,7 @@ pub(crate) unsafe fn execute<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    if count == 0 {
+    if count == 0 || plan.steady().is_empty() {
         return;
     }
     let repetitions = plan.repetitions(count);
@@ -50,6 +50,10 @@ pub(crate) unsafe fn repeated<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
+    if ops.is_empty() {
+        // However often.
+        return packed;
+    }
     if let [Op::Blocks(only)] = ops
         && let Some(all) = only.repeated(count, stride)
     {

@@ -18,6 +18,12 @@ pub const fn field_map_with<S, F, D: Describes<F>>(
     _project: fn(*const S) -> *const F,
     _with: core::marker::PhantomData<D>,
 ) -> &'static TypeMap {
+    const {
+        assert!(
+            D::FOREIGN_MAP.stride() == size_of::<F>(),
+            "the description is not that of a type of this size"
+        );
+    }
     D::FOREIGN_MAP
 }
 

@@ -12,8 +12,8 @@ use crate::basic::{Basic, Discriminants, Validity};
 use crate::error::Error;
 use crate::signature::Fingerprint;
 
-/// How deep type maps and datatypes may nest. Everything that walks one recurses by this much at
-/// most, so that no input can exhaust the stack.
+/// How deep datatypes may nest, so that no walk over one can exhaust the stack. A structure in a type
+/// map counts twice, because it may become a `structure` in a `resized`.
 pub const MAX_DEPTH: u32 = 255;
 
 /// The greatest magnitude in bytes of a bound set by an attribute: no object is larger, and the sum
@@ -261,7 +261,7 @@ impl TypeMap {
             restricted: false,
             skips: false,
             depth: 0,
-            entries: 0,
+            entries: 1,
         };
         let mut i = 0;
         while i < fields.len() {
@@ -278,8 +278,9 @@ impl TypeMap {
                     map.restricted |= field.restricted;
                     map.skips |= field.skips;
                     map.entries = map.entries.saturating_add(field.entries);
-                    if deeper(field.depth) > map.depth {
-                        map.depth = deeper(field.depth);
+                    let depth = deeper(deeper(field.depth));
+                    if depth > map.depth {
+                        map.depth = depth;
                     }
                 }
             }

@@ -165,7 +165,8 @@ impl Type {
     }
 
     /// The flags of seed `opal_datatype_t`, with `OVERLAP` computed. The first call on a type whose
-    /// blocks interleave takes time in proportion to n log n of their number.
+    /// blocks interleave irregularly takes time in proportion to n log n of their number; with more
+    /// than four million of those the type is called overlapping.
     pub fn flags(&self) -> Flags {
         if self.self_overlap() { self.0.flags | Flags::OVERLAP } else { self.0.flags }
     }
@@ -173,15 +174,18 @@ impl Type {
     /// Whether one instance names a byte of memory twice.
     pub(crate) fn self_overlap(&self) -> bool {
         self.0.overlap.get_or(|| {
-            // In order and without gaps: nothing can be named twice.
+            // In order and without gaps: nothing can be named twice. More bytes than there is room
+            // for: something must be.
             !self.0.flags.contains(Flags::CONTIGUOUS)
-                && overlaps(self.description().entries(), 1, self.extent())
+                && (self.size() > self.true_extent().cast_unsigned()
+                    || overlaps(self.description().entries(), 1, self.extent()))
         })
     }
 
     /// The 64-bit hash of the type signature: equal for types with the same basic datatypes in the
     /// same order, whatever their layout, and equal to
-    /// [`TypeMap::signature_hash`](crate::TypeMap::signature_hash) of a derived type.
+    /// [`TypeMap::signature_hash`](crate::TypeMap::signature_hash) of a derived type. It tells mistakes
+    /// from matches; it does not withstand someone who looks for two types with the same hash.
     pub fn signature_hash(&self) -> u64 {
         self.0.fingerprint.hash()
     }

@@ -1,5 +1,6 @@
 //! Commit in `const` evaluation: from the constant type map straight to operations.
 
+use self::What::{Data, Gaps, Packed};
 use super::builder::Builder;
 use super::plan::Op;
 use crate::typemap::{Field, Node, TypeMap};
@@ -28,7 +29,9 @@ impl<const N: usize> Program<N> {
     /// What `lower` writes for `map`.
     const fn of(map: &TypeMap, what: What) -> Self {
         let mut ops = [Op::NONE; N];
-        if map.entries() > MAX_ENTRIES {
+        // Of a map without gaps only the packed order has to be looked up.
+        let by_fields = !map.is_dense() || matches!(what, Packed);
+        if by_fields && map.entries() > MAX_ENTRIES {
             return Self { ops, len: None };
         }
         let mut builder = Builder::new(&mut ops);
@@ -40,17 +43,17 @@ impl<const N: usize> Program<N> {
 
 /// The data in the order of the type map: what packing copies.
 pub(crate) const fn pack_program<const N: usize>(map: &TypeMap) -> Program<N> {
-    Program::of(map, What::Packed)
+    Program::of(map, Packed)
 }
 
 /// The data in the order of their addresses.
 pub(super) const fn data_program<const N: usize>(map: &TypeMap) -> Program<N> {
-    Program::of(map, What::Data)
+    Program::of(map, Data)
 }
 
 /// The bytes that are not data, in the order of their addresses.
 pub(super) const fn gap_program<const N: usize>(map: &TypeMap) -> Program<N> {
-    Program::of(map, What::Gaps)
+    Program::of(map, Gaps)
 }
 
 /// Which bytes of a value are asked for.
@@ -62,9 +65,17 @@ enum What {
 }
 
 const fn lower(map: &TypeMap, base: usize, what: What, out: &mut Builder<'_>) {
+    // Nothing of the kind asked for, or nothing else: no need to look inside, where there may be a
+    // great many parts without a byte.
+    match what {
+        Packed | Data if map.size() == 0 => return,
+        Gaps if map.is_dense() => return,
+        Data if map.is_dense() => return out.run(signed(base), map.size() as u64),
+        Packed | Data | Gaps => {}
+    }
     match *map.node() {
         Node::Basic { basic, .. } => {
-            if !matches!(what, What::Gaps) {
+            if !matches!(what, Gaps) {
                 out.run(signed(base), basic.size() as u64);
             }
         }
@@ -83,7 +94,7 @@ const fn lower(map: &TypeMap, base: usize, what: What, out: &mut Builder<'_>) {
             }
         }
         Node::Structure { fields, .. } => match what {
-            What::Packed => {
+            Packed => {
                 let mut i = 0;
                 while i < fields.len() {
                     if let Some(field) = fields[i].map() {
@@ -92,7 +103,7 @@ const fn lower(map: &TypeMap, base: usize, what: What, out: &mut Builder<'_>) {
                     i += 1;
                 }
             }
-            What::Data | What::Gaps => lower_by_address(map, fields, base, what, out),
+            Data | Gaps => lower_by_address(map, fields, base, what, out),
         },
     }
 }
@@ -112,13 +123,13 @@ const fn lower_by_address(
         i += 1;
         let Some(field) = next else { break };
         let Some(inner) = occupied(field) else { continue };
-        if matches!(what, What::Gaps) {
+        if matches!(what, Gaps) {
             out.run(signed(base + end), (field.offset() - end) as u64);
         }
         lower(inner, base + field.offset(), what, out);
         end = field.offset() + inner.stride();
     }
-    if matches!(what, What::Gaps) {
+    if matches!(what, Gaps) {
         out.run(signed(base + end), (map.stride() - end) as u64);
     }
 }

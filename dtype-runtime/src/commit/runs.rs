@@ -29,7 +29,8 @@ pub struct ByteRanges {
 /// const { assert!(RUNS.len() == 14) };
 /// ```
 ///
-/// A type with more than 1024 separate ranges, repetitions not counted, does not compile.
+/// A type that has padding and more than 1024 separate ranges or 4096 fields, repetitions not counted,
+/// does not compile.
 ///
 /// ```
 /// # use dtype_runtime::runs;
@@ -85,7 +86,7 @@ const fn data_ops<T: Datatype>() -> &'static [Op] {
 const fn many_data_ops<T: Datatype>() -> &'static [Op] {
     match Programs::<T>::MANY_DATA.ops() {
         Some(ops) => ops,
-        None => panic!("this type has more than 1024 separate ranges of data"),
+        None => panic!("a type with more than 1024 separate ranges of data, or 4096 fields"),
     }
 }
 
@@ -99,7 +100,7 @@ const fn gap_ops<T: Datatype>() -> &'static [Op] {
 const fn many_gap_ops<T: Datatype>() -> &'static [Op] {
     match Programs::<T>::MANY_GAPS.ops() {
         Some(ops) => ops,
-        None => panic!("this type has more than 1024 separate gaps"),
+        None => panic!("a type with more than 1024 separate gaps, or 4096 fields"),
     }
 }
 

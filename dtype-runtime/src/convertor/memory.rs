@@ -172,7 +172,7 @@ impl Committed {
     /// Checks that the data of `count` instances lie in a memory of `len` bytes.
     fn check_span(&self, len: usize, origin: usize, count: usize) -> Result<(), Error> {
         let (Some(Interval { start, end }), true) = (self.data(), count > 0) else { return Ok(()) };
-        // Below 2⁶⁴ · 2⁶³ in magnitude, and what is added is far smaller than what is left.
+        // Less than 2⁶⁴ · 2⁶³ in magnitude, by more than 2⁶⁴: room for what is added.
         let last = (count as i128 - 1) * i128::from(self.extent());
         let start = origin as i128 + i128::from(start) + last.min(0);
         let end = origin as i128 + i128::from(end) + last.max(0);
@@ -187,9 +187,16 @@ impl Committed {
         let count = count as u64;
         // Instances that clear one another need no look at their blocks.
         let apart = count <= 1 || self.extent().unsigned_abs() >= self.true_extent().unsigned_abs();
+        // More bytes than there is room for: one must be named twice.
+        let crowded = || {
+            let steps = i128::from(count) - 1;
+            let room = i128::from(self.true_extent()) + steps * i128::from(self.extent()).abs();
+            i128::from(count) * i128::from(self.size()) > room
+        };
         let overlap = count > 0
             && (self.self_overlap()
-                || !apart && overlaps(self.description().entries(), count, self.extent()));
+                || !apart
+                    && (crowded() || overlaps(self.description().entries(), count, self.extent())));
         if overlap { Err(Error::Overlap { count }) } else { Ok(()) }
     }
 }

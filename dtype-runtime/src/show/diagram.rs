@@ -41,8 +41,10 @@ impl Type {
     /// assert_eq!(picture, "■■■■ ■■ ■□");
     /// ```
     pub fn diagram(&self) -> Diagram {
-        let start = self.lb().min(self.true_lb());
-        let end = self.ub().max(self.true_ub());
+        let (lb, ub) = (self.lb(), self.ub());
+        let (data_start, data_end) = self.data().map_or((lb, ub), |data| (data.start, data.end));
+        let start = lb.min(ub).min(data_start);
+        let end = lb.max(ub).max(data_end);
         let all = (i128::from(end) - i128::from(start)).max(0);
         let len = usize::try_from(all).unwrap_or(usize::MAX);
         let mut cells = vec![Cell::Gap; len.min(MAX_BYTES)];

@@ -211,12 +211,12 @@ impl RunList {
 
 impl Strategy {
     const fn of(map: &TypeMap) -> Self {
+        if map.size() == 0 {
+            return Self::Nothing;
+        }
         let program = pack_program::<MAX_RUNS>(map);
         let Some(ops) = program.ops() else { return Self::Commit };
         let Some(list) = RunList::expand(ops) else { return Self::Program(program) };
-        if list.len == 0 {
-            return Self::Nothing;
-        }
         let (first, last) = (list.runs[0], list.runs[list.len - 1]);
         if list.len == 1 && first.len == map.stride() {
             Self::Whole

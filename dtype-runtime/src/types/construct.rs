@@ -15,7 +15,7 @@ use crate::signature::Fingerprint;
 use crate::typemap::MAX_DEPTH;
 
 /// How many entries a description may have, loops not expanded.
-const MAX_ENTRIES: u64 = 1 << 24;
+pub(super) const MAX_ENTRIES: u64 = 1 << 24;
 
 /// The type under construction.
 struct Parts {

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Type;
+use super::construct::MAX_ENTRIES;
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::typemap::{Field, Node, TypeMap};
@@ -10,16 +11,13 @@ use crate::typemap::{Field, Node, TypeMap};
 impl Type {
     /// The datatype of a Rust type.
     ///
-    /// Its bounds are 0 and `size_of::<T>()`, or what the attributes say. A struct becomes a
+    /// Its bounds are 0 and `size_of::<T>()`, or what the attributes of the struct say. It becomes a
     /// `structure`, and is wrapped in `resized` only where the natural bounds are others, so that no
     /// needless marker sticks to what is built from it. An array field becomes a block length, at
-    /// Rust's stride, whatever extent its element was resized to.
+    /// Rust's stride, whatever extent its element was resized to; a bare array of such elements has
+    /// the bounds that their markers give it.
     ///
-    /// # Panics
-    ///
-    /// Never for types that exist: their bounds are checked in the type map, and no object is large
-    /// enough to overflow the rest. A type map of more than 16 million entries (that is: fields, with
-    /// those of nested structs) is refused.
+    /// A type with more than 16 million fields, those of nested structs counted, does not compile.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
@@ -27,9 +25,17 @@ impl Type {
     /// assert_eq!((t.size(), t.extent()), (9, 16));
     /// ```
     pub fn of<T: Datatype>() -> Self {
+        const {
+            assert!(
+                T::TYPE_MAP.entries() as u64 <= MAX_ENTRIES,
+                "a type map of more than 16 million entries"
+            );
+        }
         match Self::from_map(T::TYPE_MAP) {
             Ok(ty) => ty,
-            Err(error) => panic!("{}: {error}", core::any::type_name::<T>()),
+            // Entries and depth were checked in constants, and so were the bounds that attributes
+            // set; an object and its offsets are too small for the sums to overflow.
+            Err(error) => unreachable!("{}: {error}", core::any::type_name::<T>()),
         }
     }
 
@@ -91,10 +97,13 @@ impl StructureCall {
         let displacement = signed(field.offset());
         if let Node::Array { count, element } = *map.node() {
             let old = Type::from_map(element)?;
-            if old.extent() == signed(element.stride()) {
-                self.push(count as u64, displacement, old);
-                return Ok(());
+            let (count, stride) = (count as u64, signed(element.stride()));
+            if old.extent() == stride {
+                self.push(count, displacement, old);
+            } else {
+                self.push(1, displacement, Type::hvector(count, 1, stride, &old)?);
             }
+            return Ok(());
         }
         self.push(1, displacement, Type::from_map(map)?);
         Ok(())

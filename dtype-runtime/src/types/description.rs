@@ -65,7 +65,7 @@ pub struct EndLoop {
 impl Elem {
     /// Bytes of data.
     pub const fn size(&self) -> u64 {
-        self.count * self.basic.size() as u64
+        self.count.saturating_mul(self.basic.size() as u64)
     }
 
     /// Whether the elements touch, so that they are one run of bytes.
@@ -96,6 +96,38 @@ impl Description {
     /// How many bytes the displacements advance from one instance to the next.
     pub fn extent(&self) -> i64 {
         self.extent
+    }
+}
+
+impl Description {
+    /// The same sequence of basic datatypes with all displacements 0: neighbours of the same type are
+    /// one entry, and so is a loop over a single one.
+    pub(super) fn without_layout(&self) -> Self {
+        let mut out = Writer::new();
+        let mut loops = Vec::new();
+        let add = |out: &mut Writer, basic, count| {
+            let last = out.entries[out.fence..].last_mut();
+            match last {
+                Some(Entry::Elem(last)) if last.basic == basic => last.count += count,
+                _ => out.entries.push(Entry::Elem(Elem { basic, count, disp: 0, extent: 0 })),
+            }
+        };
+        for entry in &self.entries {
+            match *entry {
+                Entry::Elem(elem) => add(&mut out, elem.basic, elem.count),
+                Entry::Loop(head) => loops.push((out.open(), head.loops)),
+                Entry::EndLoop(_) => {
+                    let Some((open, count)) = loops.pop() else { break };
+                    if let [Entry::Elem(only)] = *out.body(&open) {
+                        out.discard(open);
+                        add(&mut out, only.basic, only.count * count);
+                    } else {
+                        out.close(open, count, 0);
+                    }
+                }
+            }
+        }
+        Self { entries: out.entries, extent: 0 }
     }
 }
 

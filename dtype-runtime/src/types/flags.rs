@@ -15,7 +15,8 @@ impl Flags {
     pub const PREDEFINED: Self = Self(1 << 0);
     /// Ready to be packed: predefined, or committed.
     pub const COMMITTED: Self = Self(1 << 1);
-    /// Names a byte of memory more than once: can be packed, not unpacked.
+    /// Names a byte of memory more than once, or interleaves too many blocks to rule it out: can be
+    /// packed, not unpacked.
     pub const OVERLAP: Self = Self(1 << 2);
     /// The data lie in one piece and in the order of the type map, bounds aside.
     pub const CONTIGUOUS: Self = Self(1 << 3);

@@ -1,11 +1,13 @@
 //! Whether a layout names a byte of memory twice.
 //!
 //! Unpacking into such a layout would leave the result to the order of the copies, so it is refused
-//! (MPI-4.1 section 5.1.1: a datatype with overlapping entries must not be used to receive). The
-//! answer is exact. Two proofs settle nearly every layout without expanding a loop: a loop's body
-//! fits between its repetitions, or the strides around each block, sorted by size, each clear what
-//! lies within (which is what interleaved columns and transposes look like). Where neither applies,
-//! the blocks are expanded and sorted.
+//! (MPI-4.1 section 5.1.1: a datatype with overlapping entries must not be used to receive).
+//!
+//! Three proofs settle nearly every layout without expanding a loop: a loop's body fits between its
+//! repetitions; the strides around each block, sorted by size, each clear what lies within (which is
+//! what transposes look like); the blocks lie apart modulo what all strides have in common
+//! (interleaved columns, arrays of structs as structs of arrays). Where none applies, the blocks are
+//! expanded and sorted, which is exact, as long as they are not too many.
 
 use alloc::vec::Vec;
 
@@ -13,7 +15,7 @@ use super::Entry;
 
 /// How many blocks are expanded at most. A layout that needs more is called overlapping; what is
 /// lost is that unpacking into it is refused.
-const MAX_BLOCKS: u64 = 1 << 24;
+const MAX_BLOCKS: u64 = 1 << 22;
 
 /// Bytes from `start` to before `end`; wider than 64 bits because sums are not checked one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,21 +34,30 @@ struct Dimension {
 /// Whether `count` instances, `extent` bytes apart, of the type with this description name a byte
 /// more than once.
 pub(crate) fn overlaps(entries: &[Entry], count: u64, extent: i64) -> bool {
-    let body = entries.strip_suffix(&entries[entries.len().saturating_sub(1)..]).unwrap_or(entries);
+    let Some((_, body)) = entries.split_last() else { return false };
     let instances = Dimension { count, stride: extent };
     if body.is_empty() || count == 0 || nests(body, instances).is_some() {
         return false;
     }
-    let mut blocks = Vec::new();
-    collect(body, &mut Vec::from([instances]), &mut blocks);
-    !lattices_are_disjoint(&blocks) && expanded_blocks_touch(&blocks)
+    let mut layout = Layout::default();
+    let outermost = layout.enter(instances, None);
+    layout.collect(body, outermost);
+    !layout.is_disjoint() && layout.expanded_blocks_touch()
 }
 
-/// A block with the loops around it, outermost first.
+/// The blocks of a description, each with the loops around it.
+#[derive(Default)]
+struct Layout {
+    blocks: Vec<Block>,
+    /// Each loop, with the index of the one around it.
+    loops: Vec<(Dimension, Option<usize>)>,
+}
+
 struct Block {
     start: i64,
     len: u64,
-    dimensions: Vec<Dimension>,
+    /// Index of the innermost loop.
+    innermost: Option<usize>,
 }
 
 /// The bytes between the first and the last of a loop, if its body names none twice and fits between
@@ -97,76 +108,161 @@ fn hull_of_disjoint(parts: &mut [Extent]) -> Option<Extent> {
     }
 }
 
-/// The blocks of a description, each with all the loops around it.
-fn collect(body: &[Entry], around: &mut Vec<Dimension>, blocks: &mut Vec<Block>) {
-    let mut rest = body;
-    while let [entry, after @ ..] = rest {
-        rest = after;
-        match entry {
-            Entry::Elem(elem) => {
-                let mut dimensions = around.clone();
-                let len = if elem.is_run() {
-                    elem.size()
-                } else {
-                    dimensions.push(Dimension { count: elem.count, stride: elem.extent });
-                    elem.basic.size() as u64
-                };
-                dimensions.retain(|dimension| dimension.count > 1);
-                blocks.push(Block { start: elem.disp, len, dimensions });
+impl Layout {
+    /// Adds a loop inside another, unless it has a single turn.
+    fn enter(&mut self, dimension: Dimension, around: Option<usize>) -> Option<usize> {
+        if dimension.count == 1 {
+            return around;
+        }
+        self.loops.push((dimension, around));
+        Some(self.loops.len() - 1)
+    }
+
+    fn collect(&mut self, body: &[Entry], around: Option<usize>) {
+        let mut rest = body;
+        while let [entry, after @ ..] = rest {
+            rest = after;
+            match entry {
+                Entry::Elem(elem) => {
+                    let (len, innermost) = if elem.is_run() {
+                        (elem.size(), around)
+                    } else {
+                        let elements = Dimension { count: elem.count, stride: elem.extent };
+                        (elem.basic.size() as u64, self.enter(elements, around))
+                    };
+                    self.blocks.push(Block { start: elem.disp, len, innermost });
+                }
+                Entry::Loop(head) => {
+                    let (inside, outside) = after.split_at(head.items);
+                    let dimension = Dimension { count: head.loops, stride: head.extent };
+                    let inner = self.enter(dimension, around);
+                    self.collect(&inside[..head.items - 1], inner);
+                    rest = outside;
+                }
+                Entry::EndLoop(_) => {}
             }
-            Entry::Loop(head) => {
-                let (inside, outside) = after.split_at(head.items);
-                around.push(Dimension { count: head.loops, stride: head.extent });
-                collect(&inside[..head.items - 1], around, blocks);
-                around.pop();
-                rest = outside;
-            }
-            Entry::EndLoop(_) => {}
         }
     }
-}
 
-/// Whether each block's repetitions clear one another when the strides are taken by size, and no two
-/// blocks' repetitions come into the same range.
-fn lattices_are_disjoint(blocks: &[Block]) -> bool {
-    let hull = |block: &Block| {
-        let start = i128::from(block.start);
-        let mut dimensions = block.dimensions.clone();
-        dimensions.sort_unstable_by_key(|dimension| dimension.stride.unsigned_abs());
-        dimensions
-            .iter()
-            .try_fold(Extent { start, end: start + i128::from(block.len) }, |inner, &dimension| {
-                repeated(inner, dimension)
-            })
-    };
-    let Some(mut hulls) = blocks.iter().map(hull).collect::<Option<Vec<_>>>() else { return false };
-    hull_of_disjoint(&mut hulls).is_some()
-}
-
-/// Expands the blocks and looks for two that share a byte.
-fn expanded_blocks_touch(blocks: &[Block]) -> bool {
-    let number = |block: &Block| {
-        block.dimensions.iter().try_fold(1_u64, |n, dimension| n.checked_mul(dimension.count))
-    };
-    let total = blocks.iter().try_fold(0_u64, |n, block| n.checked_add(number(block)?));
-    if total.is_none_or(|total| total > MAX_BLOCKS) {
-        return true;
+    /// The loops around a block, innermost first.
+    fn around(&self, block: &Block) -> impl Iterator<Item = Dimension> {
+        let mut next = block.innermost;
+        core::iter::from_fn(move || {
+            let (dimension, around) = self.loops[next?];
+            next = around;
+            Some(dimension)
+        })
     }
-    let mut expanded = Vec::new();
-    for block in blocks {
-        let start = i128::from(block.start);
-        let first = expanded.len();
-        expanded.push(Extent { start, end: start + i128::from(block.len) });
-        for dimension in &block.dimensions {
-            let inner = expanded.len();
-            for turn in 1..dimension.count {
-                let shift = i128::from(turn) * i128::from(dimension.stride);
-                for index in first..inner {
-                    let Extent { start, end } = expanded[index];
-                    expanded.push(Extent { start: start + shift, end: end + shift });
+
+    /// Whether each block's repetitions clear one another when the strides are taken by size, and no
+    /// two blocks' repetitions meet: because they stay in different ranges, or apart modulo what all
+    /// strides have in common.
+    fn is_disjoint(&self) -> bool {
+        let mut dimensions = Vec::new();
+        let mut hulls = Vec::with_capacity(self.blocks.len());
+        for block in &self.blocks {
+            dimensions.clear();
+            dimensions.extend(self.around(block));
+            dimensions.sort_unstable_by_key(|dimension| dimension.stride.unsigned_abs());
+            let start = i128::from(block.start);
+            let one = Extent { start, end: start + i128::from(block.len) };
+            let all = dimensions.iter().try_fold(one, |inner, &around| repeated(inner, around));
+            let Some(hull) = all else { return false };
+            hulls.push(hull);
+        }
+        hull_of_disjoint(&mut hulls).is_some() || self.is_disjoint_modulo_strides()
+    }
+
+    /// Given that no block meets itself: whether no two meet, since they lie apart modulo the common
+    /// divisor of all strides.
+    fn is_disjoint_modulo_strides(&self) -> bool {
+        let modulus = self
+            .loops
+            .iter()
+            .fold(0, |all, (dimension, _)| common_divisor(all, dimension.stride.unsigned_abs()));
+        if modulus == 0 {
+            return false;
+        }
+        let modulus = i128::from(modulus);
+        let mut parts = Vec::with_capacity(self.blocks.len() + 1);
+        for block in &self.blocks {
+            let start = i128::from(block.start).rem_euclid(modulus);
+            let end = start + i128::from(block.len);
+            parts.push(Extent { start, end: end.min(modulus) });
+            if end > modulus {
+                parts.push(Extent { start: 0, end: end - modulus });
+            }
+        }
+        hull_of_disjoint(&mut parts).is_some()
+    }
+
+    /// Expands the blocks and looks for two that share a byte.
+    fn expanded_blocks_touch(&self) -> bool {
+        let number = |block: &Block| {
+            self.around(block).try_fold(1_u64, |n, dimension| n.checked_mul(dimension.count))
+        };
+        let total = self.blocks.iter().try_fold(0_u64, |n, block| n.checked_add(number(block)?));
+        if total.is_none_or(|total| total > MAX_BLOCKS) {
+            return true;
+        }
+        let mut expanded = Vec::new();
+        for block in &self.blocks {
+            let start = i128::from(block.start);
+            let first = expanded.len();
+            expanded.push(Extent { start, end: start + i128::from(block.len) });
+            for dimension in self.around(block) {
+                let inner = expanded.len();
+                for turn in 1..dimension.count {
+                    let shift = i128::from(turn) * i128::from(dimension.stride);
+                    for index in first..inner {
+                        let Extent { start, end } = expanded[index];
+                        expanded.push(Extent { start: start + shift, end: end + shift });
+                    }
                 }
             }
         }
+        hull_of_disjoint(&mut expanded).is_none()
     }
-    hull_of_disjoint(&mut expanded).is_none()
+}
+
+fn common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Basic, Flags, Type};
+
+    /// Two columns of f64, interleaved: far more blocks than are expanded.
+    #[test]
+    fn interleaved_columns_are_disjoint() {
+        let column = Type::vector(1 << 40, 1, 2, &Type::basic(Basic::F64)).unwrap();
+        let both =
+            |second| Type::structure(&[1, 1], &[0, second], &[column.clone(), column.clone()]);
+        assert!(!both(8).unwrap().flags().contains(Flags::OVERLAP));
+        assert!(both(7).unwrap().flags().contains(Flags::OVERLAP));
+        assert!(both(16).unwrap().flags().contains(Flags::OVERLAP));
+    }
+
+    /// A transpose: columns that are neighbours, as the resize makes them.
+    #[test]
+    fn transposes_are_disjoint() {
+        let column = Type::vector(2000, 1, 2000, &Type::basic(Basic::F64)).unwrap();
+        let next = Type::resized(&column, 0, 8).unwrap();
+        let matrix = |columns| Type::contiguous(columns, &next).unwrap().flags();
+        assert!(!matrix(2000).contains(Flags::OVERLAP));
+        assert!(matrix(2001).contains(Flags::OVERLAP));
+    }
+
+    #[test]
+    fn more_data_than_room_overlap_at_once() {
+        let mut ty = Type::basic(Basic::U64);
+        for _ in 0..30 {
+            ty = Type::hvector(2, 1, 1, &ty).unwrap();
+        }
+        assert!(ty.flags().contains(Flags::OVERLAP));
+    }
 }

@@ -10,7 +10,8 @@ use crate::basic::Basic;
 /// section 5.1.1).
 ///
 /// Two signatures are equal when the sequences are. Comparing takes constant time when they differ
-/// in length or hash, and otherwise looks at every run of equal basic datatypes.
+/// in length or hash, and time in proportion to the descriptions when they are nested alike; otherwise
+/// it looks at every run of equal basic datatypes.
 #[derive(Clone)]
 pub struct Signature {
     ty: Type,
@@ -51,7 +52,7 @@ impl Signature {
     /// The sequence as runs: a basic datatype and how many times it comes in a row. Neighbouring runs
     /// have different types.
     pub fn runs(&self) -> impl Iterator<Item = (Basic, u64)> + use<> {
-        let mut walk = ElemWalk::new(self.ty.description());
+        let mut walk = ElemWalk::new(self.ty.description().without_layout());
         let mut next = walk.next();
         core::iter::from_fn(move || {
             let first = next.take()?;
@@ -70,7 +71,10 @@ impl Signature {
 
 impl PartialEq for Signature {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.hash() == other.hash() && self.runs().eq(other.runs())
+        let nesting = |signature: &Self| signature.ty.description().without_layout();
+        self.len() == other.len()
+            && self.hash() == other.hash()
+            && (nesting(self) == nesting(other) || self.runs().eq(other.runs()))
     }
 }
 

@@ -1,0 +1,108 @@
+//! Inputs that are small to write down and would take for ever, or overflow, if they were walked.
+
+#![cfg(feature = "derive")]
+
+use std::collections::BTreeSet;
+
+use dtype_runtime::{Basic, Datatype, Error, Type, gaps, pack, runs, unpack, zero_gaps};
+
+#[test]
+fn any_number_of_instances_without_data() {
+    let empty = Type::contiguous(0, &Type::basic(Basic::U8)).unwrap();
+    for ty in [Type::resized(&empty, 0, 8).unwrap(), Type::resized(&empty, 5, -8).unwrap(), empty] {
+        let committed = ty.commit();
+        assert_eq!(committed.pack(&[], 0, usize::MAX, &mut []), Ok(0));
+        assert_eq!(committed.unpack(&[], &mut [], 0, usize::MAX), Ok(0));
+    }
+    assert_eq!(zero_gaps(&mut [(); usize::MAX]), []);
+    assert_eq!(pack(&[(); usize::MAX]), []);
+    assert_eq!(pack(&[[[(); usize::MAX]; 2]; 2]), []);
+}
+
+#[test]
+fn counts_that_cannot_be_addressed() {
+    let ty = Type::basic(Basic::U64).commit();
+    let refused = Err(Error::CountTooLarge { count: u64::MAX, size: 8 });
+    assert_eq!(ty.pack(&[], 0, usize::MAX, &mut []), refused);
+    assert_eq!(ty.unpack(&[], &mut [], 0, usize::MAX), refused);
+}
+
+#[test]
+fn signatures_of_terabytes_compare_at_once() {
+    let u8s = Type::basic(Basic::U8);
+    let of = |stride| Type::hvector(1 << 40, 1, stride, &u8s).unwrap().signature();
+    assert_eq!(of(16), of(32));
+    assert_eq!(format!("{:?}", of(16)), "{1099511627776×u8}");
+    let pair = Type::of::<(u8, u32)>();
+    let pairs = |stride| Type::hvector(1 << 40, 1, stride, &pair).unwrap().signature();
+    assert_eq!(pairs(8), pairs(80));
+    assert_ne!(pairs(8), of(16));
+    let text = format!("{:?}", pairs(8));
+    assert!(text.ends_with("… 2199023255552 in all}"), "{text}");
+}
+
+#[derive(Datatype)]
+#[dtype(resize(lb = 0, extent = 64))]
+struct Wrapped<T> {
+    inner: [T; 1],
+}
+
+type Four<T> = Wrapped<Wrapped<Wrapped<Wrapped<T>>>>;
+
+#[test]
+fn nested_resized_arrays_are_linear() {
+    type Sixteen<T> = Four<Four<Four<Four<T>>>>;
+    let ty = Type::of::<Sixteen<Sixteen<u32>>>();
+    assert_eq!((ty.size(), ty.extent()), (4, 64));
+}
+
+type Pair<T> = (T, T);
+type Sixteen<T> = Pair<Pair<Pair<Pair<T>>>>;
+
+#[test]
+fn many_parts_without_a_byte() {
+    type Many = Pair<Sixteen<Sixteen<Sixteen<()>>>>;
+    assert_eq!(size_of::<Many>(), 0);
+    assert_eq!(pack::<Many>(&[]), []);
+    assert!(runs::<Many>().is_empty() && gaps::<Many>().is_empty());
+}
+
+#[test]
+fn many_fields_in_one_piece() {
+    // 8192 bytes, each a field of its own.
+    type Many = Pair<Sixteen<Sixteen<Sixteen<u8>>>>;
+    assert_eq!(runs::<Many>().iter().collect::<Vec<_>>(), vec![0..8192; 1]);
+    assert!(gaps::<Many>().is_empty());
+}
+
+#[test]
+fn more_fields_than_a_constant_program_holds() {
+    // 8192 records with padding: committed at run time.
+    type Many = Sixteen<Sixteen<Sixteen<Pair<(u8, u16)>>>>;
+    let bytes: Vec<u8> = (0..3 * 8192 * 2).map(|i: u32| i.to_le_bytes()[0]).collect();
+    let items: Vec<Many> = unpack(&bytes).unwrap();
+    assert_eq!(pack(&items), bytes);
+}
+
+#[test]
+fn hashes_of_short_signatures_are_distinct() {
+    // All sequences of up to four basic datatypes.
+    let mut hashes = BTreeSet::new();
+    let mut sequences = vec![vec![]];
+    let mut number = 0;
+    for _ in 0..4 {
+        sequences = sequences
+            .iter()
+            .flat_map(|sequence: &Vec<Basic>| {
+                Basic::ALL.iter().map(|basic| [sequence.as_slice(), &[*basic]].concat())
+            })
+            .collect();
+        for sequence in &sequences {
+            let types: Vec<Type> = sequence.iter().map(|basic| Type::basic(*basic)).collect();
+            let (ones, places) = (vec![1; types.len()], vec![0; types.len()]);
+            hashes.insert(Type::structure(&ones, &places, &types).unwrap().signature_hash());
+            number += 1;
+        }
+    }
+    assert_eq!(hashes.len(), number);
+}
