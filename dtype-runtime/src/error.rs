@@ -25,6 +25,39 @@ pub enum Error {
         /// Number of elements that this one has.
         actual: usize,
     },
+    /// An argument is outside its range.
+    ArgumentRange {
+        /// The call that was made.
+        call: &'static str,
+        /// The argument, as MPI names it: `"array_of_subsizes"`.
+        argument: &'static str,
+        /// Which element of it, if it is an array.
+        index: Option<usize>,
+        /// What was given.
+        value: u64,
+        /// The least that it may be.
+        least: u64,
+        /// The most that it may be.
+        greatest: u64,
+    },
+    /// A named datatype was asked for its contents.
+    NoContents {
+        /// The datatype.
+        name: &'static str,
+    },
+    /// The small form of an envelope was asked for, and the type was made with large counts. MPI's class
+    /// for this is `MPI_ERR_TYPE`.
+    LargeCounts {
+        /// How many there are.
+        number: usize,
+    },
+    /// Contents that no call can have had.
+    Contents {
+        /// The constructor that they are said to belong to.
+        combiner: &'static str,
+        /// What is wrong with them.
+        problem: &'static str,
+    },
     /// A datatype would nest deeper than [`MAX_DEPTH`](crate::typemap::MAX_DEPTH) levels.
     TooDeep {
         /// Levels that it would have.
@@ -129,6 +162,31 @@ impl fmt::Display for Error {
                     f,
                     "{call}: {argument} has {actual} elements, the other arrays have {expected}"
                 )
+            }
+            Self::ArgumentRange { call, argument, index, value, least, greatest } => {
+                write!(f, "{call}: {argument}")?;
+                if let Some(index) = index {
+                    write!(f, "[{index}]")?;
+                }
+                match (*least, *greatest) {
+                    (least, u64::MAX) => write!(f, " is {value}, which is less than {least}"),
+                    (only, same) if only == same => write!(f, " is {value}, not {only}"),
+                    (least, greatest) => {
+                        write!(f, " is {value}, which is not from {least} to {greatest}")
+                    }
+                }
+            }
+            Self::NoContents { name } => {
+                write!(f, "{name} is a named datatype, which has no contents")
+            }
+            Self::LargeCounts { number } => {
+                write!(
+                    f,
+                    "the type was made with {number} large counts, which the small form lacks"
+                )
+            }
+            Self::Contents { combiner, problem } => {
+                write!(f, "the contents of a {combiner}: {problem}")
             }
             Self::TooDeep { depth, limit } => {
                 write!(f, "a datatype of {depth} levels; at most {limit} are supported")

@@ -1,14 +1,19 @@
 //! Datatypes built at run time.
 
+mod array;
 mod bounds;
 mod construct;
+mod decode;
 mod derived;
 mod description;
 mod entries;
 mod flags;
+mod irregular;
 mod overlap;
+mod parts;
 mod signature;
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -18,7 +23,9 @@ use crate::error::Error;
 use crate::signature::Fingerprint;
 use crate::typemap::check_hash;
 
+pub use array::{Distribution, Order};
 pub(crate) use bounds::Interval;
+pub use decode::{Combiner, Contents, Envelope};
 pub(crate) use description::Writer;
 pub use description::{Description, Elem, EndLoop, Entry, Loop};
 pub use entries::{MapEntry, TypeMapEntries};
@@ -73,11 +80,62 @@ pub(crate) enum Constructor {
     Basic(Basic),
     LbMarker,
     UbMarker,
-    Contiguous { count: u64, old: Type },
-    Vector { count: u64, blocklength: u64, stride: i64, old: Type },
-    Hvector { count: u64, blocklength: u64, stride: i64, old: Type },
-    Structure { members: alloc::boxed::Box<[Member]> },
-    Resized { old: Type },
+    Dup {
+        old: Type,
+    },
+    Contiguous {
+        count: u64,
+        old: Type,
+    },
+    Vector {
+        count: u64,
+        blocklength: u64,
+        stride: i64,
+        old: Type,
+    },
+    Hvector {
+        count: u64,
+        blocklength: u64,
+        stride: i64,
+        old: Type,
+    },
+    Indexed {
+        blocklengths: Box<[u64]>,
+        displacements: Box<[i64]>,
+        old: Type,
+    },
+    Hindexed {
+        blocklengths: Box<[u64]>,
+        displacements: Box<[i64]>,
+        old: Type,
+    },
+    IndexedBlock {
+        blocklength: u64,
+        displacements: Box<[i64]>,
+        old: Type,
+    },
+    HindexedBlock {
+        blocklength: u64,
+        displacements: Box<[i64]>,
+        old: Type,
+    },
+    Structure {
+        members: Box<[Member]>,
+    },
+    /// `built` has the data, made of simpler types.
+    Subarray {
+        arguments: Box<array::Subarray>,
+        old: Type,
+        built: Type,
+    },
+    Darray {
+        arguments: Box<array::Darray>,
+        old: Type,
+        built: Type,
+    },
+    Resized {
+        old: Type,
+    },
 }
 
 /// One block of a `structure`.
@@ -203,6 +261,11 @@ impl Type {
         &self.0.constructor
     }
 
+    /// Whether there is anything whose place matters: data, or a marker.
+    fn has_bounds(&self) -> bool {
+        self.0.data.is_some() || self.0.markers != bounds::Marks::default()
+    }
+
     pub(crate) fn data(&self) -> Option<Interval> {
         self.0.data
     }
@@ -214,10 +277,17 @@ impl Constructor {
             Self::Basic(basic) => basic.name(),
             Self::LbMarker => "lb_marker",
             Self::UbMarker => "ub_marker",
+            Self::Dup { .. } => "dup",
             Self::Contiguous { .. } => "contiguous",
             Self::Vector { .. } => "vector",
             Self::Hvector { .. } => "hvector",
+            Self::Indexed { .. } => "indexed",
+            Self::Hindexed { .. } => "hindexed",
+            Self::IndexedBlock { .. } => "indexed_block",
+            Self::HindexedBlock { .. } => "hindexed_block",
             Self::Structure { .. } => "structure",
+            Self::Subarray { .. } => "subarray",
+            Self::Darray { .. } => "darray",
             Self::Resized { .. } => "resized",
         }
     }

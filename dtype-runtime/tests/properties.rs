@@ -6,9 +6,9 @@ mod model;
 
 use dtype_runtime::commit::{Op, Plan};
 use dtype_runtime::convertor::StackType;
-use dtype_runtime::types::{Description, Entry};
+use dtype_runtime::types::{Combiner, Description, Entry};
 use dtype_runtime::{Basic, Error, Flags, Type};
-use model::{Map, config, has_duplicates, trees};
+use model::{Map, Tree, config, has_duplicates, trees};
 use proptest::prelude::*;
 
 /// The bytes that a description names, in order, for one instance.
@@ -150,6 +150,44 @@ proptest! {
         prop_assert_eq!(ty.signature(), flat.signature());
         let longer = Type::structure(&[1, 1], &[0, 0], &[ty.clone(), Type::basic(Basic::U8)]);
         prop_assert_ne!(longer.unwrap().signature_hash(), ty.signature_hash());
+    }
+
+    #[test]
+    fn decoding_gives_back_the_call(tree in trees()) {
+        let ty = tree.build().unwrap();
+        let envelope = ty.envelope();
+        let contents = match ty.contents() {
+            Ok(contents) => contents,
+            Err(error) => {
+                let named = matches!(tree, Tree::Basic(_) | Tree::LbMarker | Tree::UbMarker);
+                prop_assert!(named && matches!(error, Error::NoContents { .. }), "{}", error);
+                prop_assert_eq!(envelope.combiner, Combiner::Named);
+                return Ok(());
+            }
+        };
+        prop_assert_eq!(
+            (
+                envelope.num_integers,
+                envelope.num_addresses,
+                envelope.num_large_counts,
+                envelope.num_datatypes,
+                envelope.combiner,
+            ),
+            (
+                contents.integers.len(),
+                contents.addresses.len(),
+                contents.large_counts.len(),
+                contents.datatypes.len(),
+                contents.combiner,
+            )
+        );
+        prop_assert!(envelope.small().is_ok());
+        let again = contents.rebuild().unwrap();
+        prop_assert!(again.type_map().eq(ty.type_map()));
+        prop_assert_eq!((again.lb(), again.ub(), again.flags()), (ty.lb(), ty.ub(), ty.flags()));
+        let twice = again.contents().unwrap();
+        prop_assert_eq!(twice.integers, contents.integers);
+        prop_assert_eq!(twice.addresses, contents.addresses);
     }
 
     #[test]

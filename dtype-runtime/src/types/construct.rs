@@ -1,160 +1,15 @@
-//! The constructors.
-//!
-//! Each reduces to copies of old types at displacements. What a constructor adds is collected by
-//! [`Parts`], which is where the arithmetic is checked; a further constructor needs its variant in
-//! [`Constructor`], its calls of [`Parts::add`] here and its walk in the description.
+//! The constructors for blocks at equal distances and for structures, and the types that everything
+//! else is made of.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::bounds::{Bounds, Interval, Marks, reach};
+use super::bounds::{Interval, Marks};
+use super::parts::{Copies, Parts};
 use super::{Constructor, Flags, Inner, Lazy, Member, Type};
 use crate::basic::Basic;
 use crate::error::Error;
 use crate::signature::Fingerprint;
-use crate::typemap::MAX_DEPTH;
-
-/// How many entries a description may have, loops not expanded.
-pub(super) const MAX_ENTRIES: u64 = 1 << 24;
-
-/// The type under construction.
-struct Parts {
-    call: &'static str,
-    size: u64,
-    elements: u64,
-    bounds: Bounds,
-    user: Flags,
-    run: Run,
-    fingerprint: Fingerprint,
-    depth: u32,
-    entries: u64,
-}
-
-/// Whether the data so far are one run in type map order.
-#[derive(Clone, Copy)]
-enum Run {
-    Empty,
-    Upto(i64),
-    Broken,
-}
-
-/// Copies of an old type: `blocks` blocks, `stride` bytes apart, of `blocklength` instances each, the
-/// first at `displacement`.
-struct Copies<'a> {
-    blocks: u64,
-    stride: i64,
-    blocklength: u64,
-    displacement: i64,
-    old: &'a Type,
-}
-
-impl Parts {
-    fn new(call: &'static str) -> Self {
-        Self {
-            call,
-            size: 0,
-            elements: 0,
-            bounds: Bounds::new(call),
-            user: Flags::NONE,
-            run: Run::Empty,
-            fingerprint: Fingerprint::EMPTY,
-            depth: 0,
-            entries: 0,
-        }
-    }
-
-    fn overflow(&self, quantity: &'static str) -> Error {
-        Error::Overflow { call: self.call, quantity }
-    }
-
-    fn add(&mut self, copies: &Copies<'_>) -> Result<(), Error> {
-        let Copies { blocks, stride, blocklength, displacement, old } = *copies;
-        self.depth = self.depth.max(old.0.depth + 1);
-        if self.depth > MAX_DEPTH {
-            return Err(Error::TooDeep { depth: self.depth, limit: MAX_DEPTH });
-        }
-        if blocks == 0 || blocklength == 0 {
-            return Ok(());
-        }
-        let count = u128::from(blocks) * u128::from(blocklength);
-        let times = |n: u64| u64::try_from(count.checked_mul(u128::from(n))?).ok();
-        self.size = times(old.size())
-            .and_then(|size| self.size.checked_add(size))
-            .filter(|&size| i64::try_from(size).is_ok())
-            .ok_or_else(|| self.overflow("size"))?;
-        // No overflow: an element has at least one byte.
-        self.elements += times(old.elements()).unwrap_or(0);
-        self.entries = self.entries.saturating_add(old.0.entries + 4 * u64::from(old.size() > 0));
-        if self.entries > MAX_ENTRIES {
-            return Err(Error::TooManyEntries { entries: self.entries, limit: MAX_ENTRIES });
-        }
-
-        let marks = old.0.markers;
-        if old.0.data.is_some() || marks != Marks::default() {
-            let inner = reach(blocklength, old.extent(), self.call)?;
-            let outer = reach(blocks, stride, self.call)?;
-            let sum = |a: i64, b: i64| {
-                displacement
-                    .checked_add(a)
-                    .and_then(|sum| sum.checked_add(b))
-                    .ok_or_else(|| self.overflow("displacement"))
-            };
-            let displacements = (sum(inner.0, outer.0)?, sum(inner.1, outer.1)?);
-            self.bounds.add(old.0.data, marks, old.align(), displacements)?;
-            // A marker itself does not have the flag; what it is put into does.
-            self.user |= match old.constructor() {
-                Constructor::LbMarker => Flags::USER_LB,
-                Constructor::UbMarker => Flags::USER_UB,
-                _ => old.0.flags.only(Flags::USER_LB | Flags::USER_UB),
-            };
-        }
-        self.fingerprint =
-            self.fingerprint.then(old.0.fingerprint.repeated(blocklength).repeated(blocks));
-        self.extend_run(copies);
-        Ok(())
-    }
-
-    /// Follows whether the data stay in one piece.
-    fn extend_run(&mut self, copies: &Copies<'_>) {
-        let Copies { blocks, stride, blocklength, displacement, old } = *copies;
-        let (Some(data), Some(all)) = (old.0.data, self.bounds.data) else { return };
-        let size = i128::from(old.size());
-        let whole = old.0.flags.contains(Flags::CONTIGUOUS)
-            && (blocklength == 1 || i128::from(old.extent()) == size)
-            && (blocks == 1 || i128::from(stride) == size * i128::from(blocklength));
-        let start = i128::from(displacement) + i128::from(data.start);
-        self.run = match self.run {
-            Run::Empty if whole => Run::Upto(all.end),
-            Run::Upto(end) if whole && i128::from(end) == start => Run::Upto(all.end),
-            _ => Run::Broken,
-        };
-    }
-
-    fn finish(self, constructor: Constructor) -> Result<Type, Error> {
-        let (lb, ub) = self.bounds.finish()?;
-        let contiguous = !matches!(self.run, Run::Broken);
-        let no_gaps = contiguous && i128::from(ub) - i128::from(lb) == i128::from(self.size);
-        let flags = self.user
-            | Flags::CONTIGUOUS.when(contiguous)
-            | Flags::NO_GAPS.when(no_gaps)
-            | Flags::DATA.when(self.size > 0);
-        Ok(Type(Arc::new(Inner {
-            constructor,
-            size: self.size,
-            elements: self.elements,
-            data: self.bounds.data,
-            markers: self.bounds.marks,
-            lb,
-            ub,
-            align: self.bounds.align,
-            flags,
-            fingerprint: self.fingerprint,
-            depth: self.depth,
-            entries: self.entries,
-            overlap: Lazy::new(),
-        })))
-    }
-}
 
 impl Type {
     /// The named datatype of one basic datatype.
@@ -334,6 +189,27 @@ impl Type {
             members.push(Member { blocklength, displacement, ty: ty.clone() });
         }
         parts.finish(Constructor::Structure { members: members.into() })
+    }
+
+    /// A copy of `old` that is a type of its own (MPI-4.1 section 5.1.10): nothing about it is
+    /// different but that it says so when it is decoded.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooDeep`], [`Error::TooManyEntries`].
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Flags, Type};
+    /// let copy = Type::dup(&Type::basic(Basic::I32))?;
+    /// assert_eq!(copy.extent(), 4);
+    /// assert!(!copy.flags().contains(Flags::PREDEFINED));
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Type_dup")]
+    pub fn dup(old: &Self) -> Result<Self, Error> {
+        let mut parts = Parts::new("dup");
+        parts.add(&Copies { blocks: 1, stride: 0, blocklength: 1, displacement: 0, old })?;
+        parts.finish(Constructor::Dup { old: old.clone() })
     }
 
     /// `old` with other bounds: its markers are erased and new ones put at `lb` and `lb + extent`

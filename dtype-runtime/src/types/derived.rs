@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Type;
-use super::construct::MAX_ENTRIES;
+use super::parts::MAX_ENTRIES;
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::typemap::{Field, Node, TypeMap};

@@ -194,17 +194,41 @@ impl Writer {
             Constructor::Hvector { count, blocklength, stride, old } => {
                 self.blocks(*count, *stride, *blocklength, old, base);
             }
-            Constructor::Structure { members } => {
-                for member in members.iter().filter(|member| member.ty.size() > 0) {
-                    if member.blocklength > 0 {
-                        // The sum may pass through values that do not fit, when the data lie on the
-                        // far side; where the data end up was checked.
-                        let base = base.wrapping_add(member.displacement);
-                        self.block(member.blocklength, &member.ty, base);
-                    }
+            Constructor::Indexed { blocklengths, displacements, old } => {
+                for (&length, &displacement) in blocklengths.iter().zip(displacements) {
+                    // Its overflow was excluded, but for empty blocks, which have no entry.
+                    let place = base.wrapping_add(displacement.wrapping_mul(old.extent()));
+                    self.block(length, old, place);
                 }
             }
-            Constructor::Resized { old } => self.walk(old, base),
+            Constructor::Hindexed { blocklengths, displacements, old } => {
+                for (&length, &displacement) in blocklengths.iter().zip(displacements) {
+                    self.block(length, old, base.wrapping_add(displacement));
+                }
+            }
+            Constructor::IndexedBlock { blocklength, displacements, old } => {
+                for &displacement in displacements {
+                    let place = base.wrapping_add(displacement.wrapping_mul(old.extent()));
+                    self.block(*blocklength, old, place);
+                }
+            }
+            Constructor::HindexedBlock { blocklength, displacements, old } => {
+                for &displacement in displacements {
+                    self.block(*blocklength, old, base.wrapping_add(displacement));
+                }
+            }
+            Constructor::Structure { members } => {
+                for member in members.iter().filter(|member| member.ty.size() > 0) {
+                    // The sum may pass through values that do not fit, when the data lie on the
+                    // far side; where the data end up was checked.
+                    let place = base.wrapping_add(member.displacement);
+                    self.block(member.blocklength, &member.ty, place);
+                }
+            }
+            Constructor::Dup { old }
+            | Constructor::Resized { old }
+            | Constructor::Subarray { built: old, .. }
+            | Constructor::Darray { built: old, .. } => self.walk(old, base),
         }
     }
 
@@ -214,6 +238,9 @@ impl Writer {
 
     /// `count` instances of `old`, one after another.
     fn block(&mut self, count: u64, old: &Type, base: i64) {
+        if count == 0 {
+            return;
+        }
         self.repeat(count, old.extent(), |this| this.walk(old, base));
     }
 

@@ -1,6 +1,7 @@
 //! The naive reference: type maps written out pair by pair, and every question answered by looking
 //! at all of them.
 
+use dtype_runtime::types::{Distribution, Order};
 use dtype_runtime::{Basic, Error, Type};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -22,6 +23,55 @@ pub(crate) enum Tree {
     Hvector(u64, u64, i64, Box<Tree>),
     Structure(Vec<(u64, i64, Tree)>),
     Resized(Box<Tree>, i64, i64),
+    Dup(Box<Tree>),
+    Indexed(Vec<(u64, i64)>, Box<Tree>),
+    Hindexed(Vec<(u64, i64)>, Box<Tree>),
+    IndexedBlock(u64, Vec<i64>, Box<Tree>),
+    HindexedBlock(u64, Vec<i64>, Box<Tree>),
+    /// Size, subsize and start of each dimension.
+    Subarray(Vec<(u64, u64, u64)>, Order, Box<Tree>),
+    /// Size, distribution and processes of each dimension; the process's coordinates.
+    Darray(Vec<(u64, Distribution, u64)>, Vec<u64>, Order, Box<Tree>),
+}
+
+/// Whether process `coordinate` of a dimension has element `index` of it.
+fn owns(
+    size: u64,
+    distribution: Distribution,
+    processes: u64,
+    coordinate: u64,
+    index: u64,
+) -> bool {
+    match distribution {
+        Distribution::None => true,
+        Distribution::Block(length) => {
+            index / length.unwrap_or(size.div_ceil(processes)) == coordinate
+        }
+        Distribution::Cyclic(length) => index / length.unwrap_or(1) % processes == coordinate,
+    }
+}
+
+/// The elements of an array for which `wanted` holds of each index, in the order of memory, as a map
+/// with the bounds of the whole array.
+fn elements(sizes: &[u64], order: Order, old: &Map, wanted: impl Fn(usize, u64) -> bool) -> Map {
+    let total: u64 = sizes.iter().product();
+    let fastest_first: Vec<usize> = match order {
+        Order::C => (0..sizes.len()).rev().collect(),
+        Order::Fortran => (0..sizes.len()).collect(),
+    };
+    let mut map = Map::default();
+    for position in 0..total {
+        let mut rest = position;
+        let mut all = true;
+        for &dimension in &fastest_first {
+            all &= wanted(dimension, rest % sizes[dimension]);
+            rest /= sizes[dimension];
+        }
+        if all {
+            map.add(old, position as i64 * old.extent());
+        }
+    }
+    Map { lbs: vec![0], ubs: vec![total as i64 * old.extent()], ..map }
 }
 
 /// A type map, with the markers beside it.
@@ -132,6 +182,44 @@ impl Tree {
                 }
                 map
             }
+            Self::Dup(old) => old.map(),
+            Self::Indexed(blocks, old) => {
+                let old = old.map();
+                let mut map = Map::default();
+                for (length, displacement) in blocks {
+                    map.add(&Map::blocks([0], *length, &old), displacement * old.extent());
+                }
+                map
+            }
+            Self::Hindexed(blocks, old) => {
+                let mut map = Map::default();
+                for (length, displacement) in blocks {
+                    map.add(&Map::blocks([0], *length, &old.map()), *displacement);
+                }
+                map
+            }
+            Self::IndexedBlock(length, displacements, old) => {
+                let old = old.map();
+                let starts = displacements.iter().map(|place| place * old.extent());
+                Map::blocks(starts, *length, &old)
+            }
+            Self::HindexedBlock(length, displacements, old) => {
+                Map::blocks(displacements.iter().copied(), *length, &old.map())
+            }
+            Self::Subarray(dimensions, order, old) => {
+                let sizes: Vec<u64> = dimensions.iter().map(|dimension| dimension.0).collect();
+                elements(&sizes, *order, &old.map(), |i, index| {
+                    let (_, subsize, start) = dimensions[i];
+                    (start..start + subsize).contains(&index)
+                })
+            }
+            Self::Darray(dimensions, coordinates, order, old) => {
+                let sizes: Vec<u64> = dimensions.iter().map(|dimension| dimension.0).collect();
+                elements(&sizes, *order, &old.map(), |i, index| {
+                    let (size, distribution, processes) = dimensions[i];
+                    owns(size, distribution, processes, coordinates[i], index)
+                })
+            }
             Self::Resized(old, lb, extent) => {
                 Map { lbs: vec![*lb], ubs: vec![lb + extent], ..old.map() }
             }
@@ -157,9 +245,62 @@ impl Tree {
                 let displacements: Vec<i64> = members.iter().map(|member| member.1).collect();
                 Type::structure(&lengths, &displacements, &types?)
             }
+            Self::Dup(old) => Type::dup(&old.build()?),
+            Self::Indexed(blocks, old) => {
+                let (lengths, displacements): (Vec<u64>, Vec<i64>) = blocks.iter().copied().unzip();
+                Type::indexed(&lengths, &displacements, &old.build()?)
+            }
+            Self::Hindexed(blocks, old) => {
+                let (lengths, displacements): (Vec<u64>, Vec<i64>) = blocks.iter().copied().unzip();
+                Type::hindexed(&lengths, &displacements, &old.build()?)
+            }
+            Self::IndexedBlock(length, displacements, old) => {
+                Type::indexed_block(*length, displacements, &old.build()?)
+            }
+            Self::HindexedBlock(length, displacements, old) => {
+                Type::hindexed_block(*length, displacements, &old.build()?)
+            }
+            Self::Subarray(dimensions, order, old) => {
+                let sizes: Vec<u64> = dimensions.iter().map(|dimension| dimension.0).collect();
+                let subsizes: Vec<u64> = dimensions.iter().map(|dimension| dimension.1).collect();
+                let starts: Vec<u64> = dimensions.iter().map(|dimension| dimension.2).collect();
+                Type::subarray(&sizes, &subsizes, &starts, *order, &old.build()?)
+            }
+            Self::Darray(dimensions, coordinates, order, old) => {
+                let sizes: Vec<u64> = dimensions.iter().map(|dimension| dimension.0).collect();
+                let distributions: Vec<Distribution> =
+                    dimensions.iter().map(|dimension| dimension.1).collect();
+                let grid: Vec<u64> = dimensions.iter().map(|dimension| dimension.2).collect();
+                let processes = grid.iter().product();
+                let rank = grid.iter().zip(coordinates).fold(0, |rank, (n, at)| rank * n + at);
+                let old = old.build()?;
+                Type::darray(processes, rank, &sizes, &distributions, &grid, *order, &old)
+            }
             Self::Resized(old, lb, extent) => Type::resized(&old.build()?, *lb, *extent),
         }
     }
+}
+
+/// Size, subsize and start.
+fn dimension() -> impl Strategy<Value = (u64, u64, u64)> {
+    (1..6_u64).prop_flat_map(|size| {
+        (1..=size).prop_flat_map(move |subsize| (Just(size), Just(subsize), 0..=size - subsize))
+    })
+}
+
+/// Size, distribution and processes, with a coordinate.
+fn share() -> impl Strategy<Value = ((u64, Distribution, u64), u64)> {
+    (1..8_u64, 1..4_u64).prop_flat_map(|(size, processes)| {
+        let least = size.div_ceil(processes);
+        let kinds = prop_oneof![
+            Just((Distribution::None, 1)),
+            Just((Distribution::Block(None), processes)),
+            (least..least + 3).prop_map(move |n| (Distribution::Block(Some(n)), processes)),
+            Just((Distribution::Cyclic(None), processes)),
+            (1..4_u64).prop_map(move |n| (Distribution::Cyclic(Some(n)), processes)),
+        ];
+        kinds.prop_flat_map(move |(kind, processes)| (Just((size, kind, processes)), 0..processes))
+    })
 }
 
 /// Random trees, small enough to be written out: negative strides, empty blocks, markers, resized
@@ -175,30 +316,65 @@ pub(crate) fn trees() -> impl Strategy<Value = Tree> {
         let count = prop_oneof![1 => Just(0_u64), 9 => 1..5_u64];
         let aligned = prop_oneof![(-3..10_i64).prop_map(|n| n * 8), -20..60_i64];
         let members = (count.clone(), aligned.clone(), inner);
+        let list = proptest::collection::vec((count.clone(), -6..12_i64), 0..5);
+        let places = proptest::collection::vec(-6..12_i64, 0..5);
+        let bytes = proptest::collection::vec(aligned.clone(), 0..5);
+        let blocks = proptest::collection::vec((count.clone(), aligned.clone()), 0..5);
+        let order = proptest::sample::select(vec![Order::C, Order::Fortran]);
+        let irregular = prop_oneof![
+            old.clone().prop_map(Tree::Dup),
+            (list, old.clone()).prop_map(|(blocks, old)| Tree::Indexed(blocks, old)),
+            (blocks, old.clone()).prop_map(|(blocks, old)| Tree::Hindexed(blocks, old)),
+            (count.clone(), places, old.clone())
+                .prop_map(|(n, places, old)| Tree::IndexedBlock(n, places, old)),
+            (count.clone(), bytes, old.clone())
+                .prop_map(|(n, places, old)| Tree::HindexedBlock(n, places, old)),
+            (proptest::collection::vec(dimension(), 1..4), order.clone(), old.clone())
+                .prop_map(|(dimensions, order, old)| Tree::Subarray(dimensions, order, old)),
+            (proptest::collection::vec(share(), 1..4), order, old.clone()).prop_map(
+                |(shares, order, old)| {
+                    let (dimensions, coordinates) = shares.into_iter().unzip();
+                    Tree::Darray(dimensions, coordinates, order, old)
+                }
+            ),
+        ];
         prop_oneof![
-            (count.clone(), old.clone()).prop_map(|(n, old)| Tree::Contiguous(n, old)),
-            (count.clone(), count.clone(), -3..6_i64, old.clone())
-                .prop_map(|(n, length, stride, old)| Tree::Vector(n, length, stride, old)),
-            (count.clone(), count, aligned.clone(), old.clone())
-                .prop_map(|(n, length, stride, old)| Tree::Hvector(n, length, stride, old)),
-            proptest::collection::vec(members.clone(), 0..4).prop_map(Tree::Structure),
-            // Members one after another, as in a struct.
-            proptest::collection::vec(members, 1..4).prop_map(|members| {
-                let mut at = 0;
-                Tree::Structure(
-                    members
-                        .into_iter()
-                        .map(|(length, _, old)| {
-                            let start = at;
-                            at += length as i64 * old.map().extent();
-                            (length, start, old)
-                        })
-                        .collect(),
-                )
-            }),
-            (old, -10..10_i64, aligned)
-                .prop_map(|(old, lb, extent)| { Tree::Resized(old, lb, extent) }),
+            7 => irregular,
+            7 => regular(count, aligned, old, members),
         ]
     })
     .prop_filter("small enough to be written out", |tree| tree.map().size() < 20_000)
+}
+
+/// Blocks at equal distances, structures and resized types.
+fn regular(
+    count: impl Strategy<Value = u64> + Clone + 'static,
+    aligned: impl Strategy<Value = i64> + Clone + 'static,
+    old: impl Strategy<Value = Box<Tree>> + Clone + 'static,
+    members: impl Strategy<Value = (u64, i64, Tree)> + Clone + 'static,
+) -> impl Strategy<Value = Tree> {
+    prop_oneof![
+        (count.clone(), old.clone()).prop_map(|(n, old)| Tree::Contiguous(n, old)),
+        (count.clone(), count.clone(), -3..6_i64, old.clone())
+            .prop_map(|(n, length, stride, old)| Tree::Vector(n, length, stride, old)),
+        (count.clone(), count, aligned.clone(), old.clone())
+            .prop_map(|(n, length, stride, old)| Tree::Hvector(n, length, stride, old)),
+        proptest::collection::vec(members.clone(), 0..4).prop_map(Tree::Structure),
+        // Members one after another, as in a struct.
+        proptest::collection::vec(members, 1..4).prop_map(|members| {
+            let mut at = 0;
+            Tree::Structure(
+                members
+                    .into_iter()
+                    .map(|(length, _, old)| {
+                        let start = at;
+                        at += length as i64 * old.map().extent();
+                        (length, start, old)
+                    })
+                    .collect(),
+            )
+        }),
+        (old, -10..10_i64, aligned)
+            .prop_map(|(old, lb, extent)| { Tree::Resized(old, lb, extent) }),
+    ]
 }

@@ -1,0 +1,340 @@
+//! Parts of multidimensional arrays: subarrays and distributed arrays.
+//!
+//! Both are built from the simpler constructors, and remember what they were asked for.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::bounds::Marks;
+use super::parts::{Copies, Parts};
+use super::{Constructor, Type};
+use crate::error::Error;
+
+/// How an array lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The last index runs fastest (`MPI_ORDER_C`).
+    C,
+    /// The first index runs fastest (`MPI_ORDER_FORTRAN`).
+    Fortran,
+}
+
+/// How a dimension of an array is distributed over processes (MPI-4.1 section 5.1.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Distribution {
+    /// Not at all: there is one process in this dimension (`MPI_DISTRIBUTE_NONE`).
+    None,
+    /// One block for each process (`MPI_DISTRIBUTE_BLOCK`), of so many elements; without a number, of
+    /// as many as make the blocks equal but for the last (`MPI_DISTRIBUTE_DFLT_DARG`).
+    Block(Option<u64>),
+    /// Blocks of so many elements, dealt out in turn (`MPI_DISTRIBUTE_CYCLIC`); without a number, of
+    /// one.
+    Cyclic(Option<u64>),
+}
+
+impl Distribution {
+    /// Whether its argument is the number by which the ABI of MPI-5.0 means the default.
+    pub(super) fn reads_as_default(&self) -> bool {
+        const DFLT_DARG: u64 = 19;
+        matches!(self, Self::Block(Some(DFLT_DARG)) | Self::Cyclic(Some(DFLT_DARG)))
+    }
+}
+
+/// The arguments of a `subarray`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Subarray {
+    pub(crate) sizes: Box<[u64]>,
+    pub(crate) subsizes: Box<[u64]>,
+    pub(crate) starts: Box<[u64]>,
+    pub(crate) order: Order,
+}
+
+/// The arguments of a `darray`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Darray {
+    pub(crate) size: u64,
+    pub(crate) rank: u64,
+    pub(crate) gsizes: Box<[u64]>,
+    pub(crate) distributions: Box<[Distribution]>,
+    pub(crate) psizes: Box<[u64]>,
+    pub(crate) order: Order,
+}
+
+impl Type {
+    /// The part of an array of `sizes` elements that begins at `starts` and has `subsizes` elements
+    /// (MPI-4.1 section 5.1.3). Its bounds are those of the whole array, whatever the bounds of `old`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ArgumentLengths`] when the arrays differ in length; [`Error::ArgumentRange`] when there
+    /// is no dimension, or when a size is zero or the part does not lie within the array;
+    /// [`Error::Overflow`], [`Error::TooDeep`], [`Error::TooManyEntries`].
+    ///
+    /// ```
+    /// use dtype_runtime::types::Order;
+    /// use dtype_runtime::{Basic, Type};
+    /// let t = Type::subarray(&[4, 6], &[2, 3], &[1, 2], Order::C, &Type::basic(Basic::I8))?;
+    /// assert_eq!((t.size(), t.extent()), (6, 24));
+    /// assert_eq!((t.true_lb(), t.true_extent()), (8, 9));
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Type_create_subarray")]
+    pub fn subarray(
+        sizes: &[u64],
+        subsizes: &[u64],
+        starts: &[u64],
+        order: Order,
+        old: &Self,
+    ) -> Result<Self, Error> {
+        let call = "subarray";
+        let ndims = dimensions(call, sizes.len())?;
+        same_length(call, "array_of_subsizes", subsizes.len(), ndims)?;
+        same_length(call, "array_of_starts", starts.len(), ndims)?;
+        for i in 0..ndims {
+            within(call, "array_of_sizes", i, sizes[i], 1, u64::MAX)?;
+            within(call, "array_of_subsizes", i, subsizes[i], 1, sizes[i])?;
+            within(call, "array_of_starts", i, starts[i], 0, sizes[i] - subsizes[i])?;
+        }
+        let overflow = |quantity| Error::Overflow { call, quantity };
+        let times = |bytes: i64, n: u64| {
+            i64::try_from(n).ok().and_then(|n| bytes.checked_mul(n)).ok_or(overflow("extent"))
+        };
+        let (mut part, mut stride, mut start) = (old.clone(), old.extent(), 0_i64);
+        for (n, i) in fastest_first(ndims, order).enumerate() {
+            part = if n == 0 {
+                Self::contiguous(subsizes[i], &part)?
+            } else {
+                Self::hvector(subsizes[i], 1, stride, &part)?
+            };
+            let offset = times(stride, starts[i])?;
+            start = start.checked_add(offset).ok_or(overflow("displacement"))?;
+            stride = times(stride, sizes[i])?;
+        }
+        let [sizes, subsizes, starts] = [sizes, subsizes, starts].map(Box::from);
+        let arguments = Box::new(Subarray { sizes, subsizes, starts, order });
+        let built = Self::structure(&[1], &[start], &[part])?;
+        bounded(call, stride, &built, |built| Constructor::Subarray {
+            arguments,
+            old: old.clone(),
+            built,
+        })
+    }
+
+    /// The part that process `rank` of `size` processes has of an array of `gsizes` elements, which is
+    /// distributed over a grid of `psizes` processes (MPI-4.1 section 5.1.4). The grid is in C order,
+    /// whatever the order of the array. The bounds are those of the whole array.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ArgumentLengths`] when the arrays differ in length; [`Error::ArgumentRange`] when there
+    /// is no dimension, a size is zero, the grid does not have `size` processes, `rank` is not one of
+    /// them, a dimension that is not distributed has more than one, or the blocks of a block
+    /// distribution do not cover it; [`Error::Overflow`], [`Error::TooDeep`],
+    /// [`Error::TooManyEntries`].
+    ///
+    /// ```
+    /// use dtype_runtime::types::{Distribution, Order};
+    /// use dtype_runtime::{Basic, Type};
+    /// // Ten elements dealt out to three processes in pairs: the second gets 2, 3, 8, 9.
+    /// let pairs = [Distribution::Cyclic(Some(2))];
+    /// let u8s = Type::basic(Basic::U8);
+    /// let t = Type::darray(3, 1, &[10], &pairs, &[3], Order::C, &u8s)?.commit();
+    /// let mut out = [0; 4];
+    /// t.pack(b"0123456789", 0, 1, &mut out)?;
+    /// assert_eq!(&out, b"2389");
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Type_create_darray")]
+    pub fn darray(
+        size: u64,
+        rank: u64,
+        gsizes: &[u64],
+        distributions: &[Distribution],
+        psizes: &[u64],
+        order: Order,
+        old: &Self,
+    ) -> Result<Self, Error> {
+        let call = "darray";
+        let ndims = dimensions(call, gsizes.len())?;
+        same_length(call, "array_of_distribs", distributions.len(), ndims)?;
+        same_length(call, "array_of_psizes", psizes.len(), ndims)?;
+        let mut processes = 1_u64;
+        for i in 0..ndims {
+            within(call, "array_of_gsizes", i, gsizes[i], 1, u64::MAX)?;
+            within(call, "array_of_psizes", i, psizes[i], 1, u64::MAX)?;
+            processes = processes.saturating_mul(psizes[i]);
+        }
+        let scalar = |argument, value, least, greatest| {
+            let index = None;
+            if (least..=greatest).contains(&value) {
+                return Ok(());
+            }
+            Err(Error::ArgumentRange { call, argument, index, value, least, greatest })
+        };
+        scalar("size", size, processes, processes)?;
+        scalar("rank", rank, 0, size - 1)?;
+
+        let coordinates = coordinates(rank, size, psizes);
+        let mut built = old.clone();
+        for i in fastest_first(ndims, order) {
+            let share = Share::of(i, distributions[i], gsizes[i], psizes[i], coordinates[i])?;
+            built = share.build(&built)?;
+        }
+        let extent = built.extent();
+        let [gsizes, psizes] = [gsizes, psizes].map(Box::from);
+        let distributions = distributions.into();
+        let arguments = Box::new(Darray { size, rank, gsizes, distributions, psizes, order });
+        bounded(call, extent, &built, |built| Constructor::Darray {
+            arguments,
+            old: old.clone(),
+            built,
+        })
+    }
+}
+
+/// `built` with the bounds 0 and `extent` in the place of its own.
+fn bounded(
+    call: &'static str,
+    extent: i64,
+    built: &Type,
+    constructor: impl FnOnce(Type) -> Constructor,
+) -> Result<Type, Error> {
+    let mut parts = Parts::new(call);
+    let old = built;
+    parts.add(&Copies { blocks: 1, stride: 0, blocklength: 1, displacement: 0, old })?;
+    parts.bounds.marks = Marks { lb: Some(0), ub: Some(extent) };
+    parts.finish(constructor(built.clone()))
+}
+
+/// What one process has of one dimension: blocks of `length` elements, the first at `start`, `step`
+/// apart, and perhaps a shorter one behind them.
+struct Share {
+    global: u64,
+    start: u64,
+    length: u64,
+    step: u64,
+    whole: u64,
+    rest: u64,
+}
+
+impl Share {
+    fn of(
+        index: usize,
+        distribution: Distribution,
+        global: u64,
+        processes: u64,
+        coordinate: u64,
+    ) -> Result<Self, Error> {
+        let call = "darray";
+        let darg = |value, least| {
+            within(call, "array_of_dargs", index, value, least, u64::MAX).map(|()| value)
+        };
+        let length = match distribution {
+            Distribution::None => {
+                within(call, "array_of_psizes", index, processes, 1, 1)?;
+                global
+            }
+            Distribution::Block(None) => global.div_ceil(processes),
+            // All the blocks together must cover the dimension.
+            Distribution::Block(Some(length)) => darg(length, global.div_ceil(processes))?,
+            Distribution::Cyclic(length) => darg(length.unwrap_or(1), 1)?,
+        };
+        let step = match distribution {
+            Distribution::Cyclic(_) => length.saturating_mul(processes),
+            Distribution::None | Distribution::Block(_) => u64::MAX,
+        };
+        let start = length.saturating_mul(coordinate);
+        let left = global.saturating_sub(start);
+        // Blocks begin at 0, step, 2 · step, … of what is left.
+        let blocks = left.div_ceil(step);
+        let last = left - blocks.saturating_sub(1) * step;
+        let (whole, rest) = match last {
+            _ if blocks == 0 => (0, 0),
+            last if last >= length => (blocks, 0),
+            last => (blocks - 1, last),
+        };
+        Ok(Self { global, start, length, step, whole, rest })
+    }
+
+    fn build(&self, old: &Type) -> Result<Type, Error> {
+        let overflow = Error::Overflow { call: "darray", quantity: "extent" };
+        let bytes = |elements: u64| {
+            i64::try_from(elements)
+                .ok()
+                .and_then(|elements| elements.checked_mul(old.extent()))
+                .ok_or(overflow.clone())
+        };
+        let mut types = Vec::new();
+        let mut displacements = Vec::new();
+        if self.whole > 0 {
+            let step = if self.whole > 1 { bytes(self.step)? } else { 0 };
+            types.push(Type::hvector(self.whole, self.length, step, old)?);
+            displacements.push(bytes(self.start)?);
+        }
+        if self.rest > 0 {
+            // Behind the whole blocks, all of them within the dimension.
+            let start = self.start + if self.whole > 0 { self.whole * self.step } else { 0 };
+            types.push(Type::contiguous(self.rest, old)?);
+            displacements.push(bytes(start)?);
+        }
+        let ones = [1, 1];
+        let share = Type::structure(&ones[..types.len()], &displacements, &types)?;
+        Type::resized(&share, 0, bytes(self.global)?)
+    }
+}
+
+/// The place of a process in the grid: the last coordinate changes fastest.
+fn coordinates(rank: u64, size: u64, psizes: &[u64]) -> Vec<u64> {
+    let (mut rank, mut below) = (rank, size);
+    psizes
+        .iter()
+        .map(|processes| {
+            below /= processes;
+            let coordinate = rank / below;
+            rank %= below;
+            coordinate
+        })
+        .collect()
+}
+
+/// The dimensions from the one whose index runs fastest to the slowest.
+fn fastest_first(ndims: usize, order: Order) -> impl Iterator<Item = usize> {
+    (0..ndims).map(move |n| match order {
+        Order::C => ndims - 1 - n,
+        Order::Fortran => n,
+    })
+}
+
+fn dimensions(call: &'static str, ndims: usize) -> Result<usize, Error> {
+    let (argument, index, greatest) = ("ndims", None, u64::MAX);
+    match ndims {
+        0 => Err(Error::ArgumentRange { call, argument, index, value: 0, least: 1, greatest }),
+        _ => Ok(ndims),
+    }
+}
+
+fn same_length(
+    call: &'static str,
+    argument: &'static str,
+    actual: usize,
+    expected: usize,
+) -> Result<(), Error> {
+    if actual == expected {
+        return Ok(());
+    }
+    Err(Error::ArgumentLengths { call, argument, expected, actual })
+}
+
+fn within(
+    call: &'static str,
+    argument: &'static str,
+    index: usize,
+    value: u64,
+    least: u64,
+    greatest: u64,
+) -> Result<(), Error> {
+    if (least..=greatest).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::ArgumentRange { call, argument, index: Some(index), value, least, greatest })
+}

@@ -1,0 +1,137 @@
+//! The constructors for blocks at displacements of their own.
+
+use super::parts::Parts;
+use super::{Constructor, Type};
+use crate::error::Error;
+
+impl Type {
+    /// Blocks of `old` at irregular places: block `i` has `blocklengths[i]` instances and starts
+    /// `displacements[i]` extents of `old` from the origin (MPI-4.1 section 5.1.2). Blocks of length
+    /// zero have no effect.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ArgumentLengths`] when the two arrays differ in length; [`Error::Overflow`],
+    /// [`Error::TooDeep`], [`Error::TooManyEntries`].
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// // The upper triangle of a 3 × 3 matrix, row by row.
+    /// let t = Type::indexed(&[3, 2, 1], &[0, 4, 8], &Type::basic(Basic::U8))?.commit();
+    /// let mut out = [0; 6];
+    /// t.pack(b"abc.ef..i", 0, 1, &mut out)?;
+    /// assert_eq!(&out, b"abcefi");
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Type_indexed")]
+    pub fn indexed(blocklengths: &[u64], displacements: &[i64], old: &Self) -> Result<Self, Error> {
+        let mut parts = Parts::new("indexed");
+        same_length("indexed", blocklengths, displacements)?;
+        let bytes = in_bytes("indexed", displacements, old);
+        parts.add_list(old, blocklengths.iter().copied().zip(bytes))?;
+        let (blocklengths, displacements) = (blocklengths.into(), displacements.into());
+        parts.finish(Constructor::Indexed { blocklengths, displacements, old: old.clone() })
+    }
+
+    /// As [`indexed`](Self::indexed), with the displacements in bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`indexed`](Self::indexed).
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let t = Type::hindexed(&[2, 1], &[0, 100], &Type::basic(Basic::I32))?;
+    /// assert_eq!((t.size(), t.extent()), (12, 104));
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Type_create_hindexed")]
+    pub fn hindexed(
+        blocklengths: &[u64],
+        displacements: &[i64],
+        old: &Self,
+    ) -> Result<Self, Error> {
+        let mut parts = Parts::new("hindexed");
+        same_length("hindexed", blocklengths, displacements)?;
+        let bytes = displacements.iter().copied().map(Ok);
+        parts.add_list(old, blocklengths.iter().copied().zip(bytes))?;
+        let (blocklengths, displacements) = (blocklengths.into(), displacements.into());
+        parts.finish(Constructor::Hindexed { blocklengths, displacements, old: old.clone() })
+    }
+
+    /// As [`indexed`](Self::indexed), all blocks of one length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`], [`Error::TooDeep`], [`Error::TooManyEntries`].
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let t = Type::indexed_block(1, &[4, 0, 2], &Type::basic(Basic::U8))?.commit();
+    /// let mut out = [0; 3];
+    /// t.pack(b"abcde", 0, 1, &mut out)?;
+    /// assert_eq!(&out, b"eac");
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Type_create_indexed_block")]
+    pub fn indexed_block(
+        blocklength: u64,
+        displacements: &[i64],
+        old: &Self,
+    ) -> Result<Self, Error> {
+        let mut parts = Parts::new("indexed_block");
+        let bytes = in_bytes("indexed_block", displacements, old);
+        parts.add_list(old, bytes.map(|bytes| (blocklength, bytes)))?;
+        let displacements = displacements.into();
+        parts.finish(Constructor::IndexedBlock { blocklength, displacements, old: old.clone() })
+    }
+
+    /// As [`indexed_block`](Self::indexed_block), with the displacements in bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`indexed_block`](Self::indexed_block).
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let t = Type::hindexed_block(2, &[-8, 8], &Type::basic(Basic::I32))?;
+    /// assert_eq!((t.lb(), t.ub()), (-8, 16));
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Type_create_hindexed_block")]
+    pub fn hindexed_block(
+        blocklength: u64,
+        displacements: &[i64],
+        old: &Self,
+    ) -> Result<Self, Error> {
+        let mut parts = Parts::new("hindexed_block");
+        parts.add_list(old, displacements.iter().map(|&bytes| (blocklength, Ok(bytes))))?;
+        let displacements = displacements.into();
+        parts.finish(Constructor::HindexedBlock { blocklength, displacements, old: old.clone() })
+    }
+}
+
+/// Displacements counted in extents of `old`, as bytes.
+fn in_bytes(
+    call: &'static str,
+    displacements: &[i64],
+    old: &Type,
+) -> impl Iterator<Item = Result<i64, Error>> {
+    let extent = old.extent();
+    displacements.iter().map(move |displacement| {
+        let quantity = "displacement";
+        displacement.checked_mul(extent).ok_or(Error::Overflow { call, quantity })
+    })
+}
+
+fn same_length(
+    call: &'static str,
+    blocklengths: &[u64],
+    displacements: &[i64],
+) -> Result<(), Error> {
+    let (expected, actual) = (blocklengths.len(), displacements.len());
+    if expected == actual {
+        return Ok(());
+    }
+    Err(Error::ArgumentLengths { call, argument: "array_of_displacements", expected, actual })
+}

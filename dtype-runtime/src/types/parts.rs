@@ -1,0 +1,228 @@
+//! A type under construction: what all constructors share.
+//!
+//! Each constructor reduces to copies of old types at displacements. What they add is collected here,
+//! which is where the arithmetic is checked. A further constructor needs its variant in
+//! [`Constructor`], its calls of [`Parts::add`] or [`Parts::add_list`], its walk in the description and
+//! its place in the decoding.
+
+use alloc::sync::Arc;
+
+use super::bounds::{Bounds, reach};
+use super::{Constructor, Flags, Inner, Lazy, Type};
+use crate::error::Error;
+use crate::signature::Fingerprint;
+use crate::typemap::MAX_DEPTH;
+
+/// How many entries a description may have, loops not expanded.
+pub(super) const MAX_ENTRIES: u64 = 1 << 24;
+
+/// The type under construction.
+pub(super) struct Parts {
+    call: &'static str,
+    size: u64,
+    elements: u64,
+    pub(super) bounds: Bounds,
+    user: Flags,
+    run: Run,
+    fingerprint: Fingerprint,
+    depth: u32,
+    entries: u64,
+}
+
+/// Whether the data so far are one run in type map order.
+#[derive(Clone, Copy)]
+enum Run {
+    Empty,
+    Upto(i128),
+    Broken,
+}
+
+/// Copies of an old type: `blocks` blocks, `stride` bytes apart, of `blocklength` instances each, the
+/// first at `displacement`.
+pub(super) struct Copies<'a> {
+    pub(super) blocks: u64,
+    pub(super) stride: i64,
+    pub(super) blocklength: u64,
+    pub(super) displacement: i64,
+    pub(super) old: &'a Type,
+}
+
+impl Parts {
+    pub(super) fn new(call: &'static str) -> Self {
+        Self {
+            call,
+            size: 0,
+            elements: 0,
+            bounds: Bounds::new(call),
+            user: Flags::NONE,
+            run: Run::Empty,
+            fingerprint: Fingerprint::EMPTY,
+            depth: 0,
+            entries: 0,
+        }
+    }
+
+    pub(super) fn overflow(&self, quantity: &'static str) -> Error {
+        Error::Overflow { call: self.call, quantity }
+    }
+
+    /// Adds blocks at equal distances.
+    pub(super) fn add(&mut self, copies: &Copies<'_>) -> Result<(), Error> {
+        let Copies { blocks, stride, blocklength, displacement, old } = *copies;
+        self.check_depth(old)?;
+        if blocks == 0 || blocklength == 0 {
+            return Ok(());
+        }
+        let count = u128::from(blocks) * u128::from(blocklength);
+        let fingerprint = old.0.fingerprint.repeated(blocklength).repeated(blocks);
+        self.count(old, count, 4, fingerprint)?;
+        if !old.has_bounds() {
+            return Ok(());
+        }
+        let inner = reach(blocklength, old.extent(), self.call)?;
+        let outer = reach(blocks, stride, self.call)?;
+        let sum = |a: i64, b: i64| {
+            displacement
+                .checked_add(a)
+                .and_then(|sum| sum.checked_add(b))
+                .ok_or_else(|| self.overflow("displacement"))
+        };
+        self.bound(old, (sum(inner.0, outer.0)?, sum(inner.1, outer.1)?))?;
+
+        let size = i128::from(old.size());
+        let whole = (blocklength == 1 || i128::from(old.extent()) == size)
+            && (blocks == 1 || i128::from(stride) == size * i128::from(blocklength));
+        self.extend_run(old, count, displacement, whole);
+        Ok(())
+    }
+
+    /// Adds blocks of one old type with lengths and displacements of their own, in bytes. Blocks of
+    /// length zero have no effect, and their displacements are not looked at.
+    pub(super) fn add_list(
+        &mut self,
+        old: &Type,
+        blocks: impl Iterator<Item = (u64, Result<i64, Error>)>,
+    ) -> Result<(), Error> {
+        self.check_depth(old)?;
+        let gapless = i128::from(old.extent()) == i128::from(old.size());
+        let (mut total, mut number) = (0_u128, 0_u64);
+        let mut places: Option<(i64, i64)> = None;
+        for (blocklength, displacement) in blocks.filter(|(blocklength, _)| *blocklength > 0) {
+            total += u128::from(blocklength);
+            number += 1;
+            if !old.has_bounds() {
+                continue;
+            }
+            let displacement = displacement?;
+            let (least, greatest) = reach(blocklength, old.extent(), self.call)?;
+            let shifted =
+                |by| displacement.checked_add(by).ok_or_else(|| self.overflow("displacement"));
+            let (least, greatest) = (shifted(least)?, shifted(greatest)?);
+            places = Some(match places {
+                None => (least, greatest),
+                Some(all) => (all.0.min(least), all.1.max(greatest)),
+            });
+            self.extend_run(old, blocklength.into(), displacement, blocklength == 1 || gapless);
+        }
+        let Ok(repetitions) = u64::try_from(total) else {
+            // More than 2⁶⁴ of something: too many unless it is nothing.
+            return if old.size() > 0 { Err(self.overflow("size")) } else { Ok(()) };
+        };
+        if repetitions == 0 {
+            return Ok(());
+        }
+        let fingerprint = old.0.fingerprint.repeated(repetitions);
+        let entries = number.saturating_mul(old.0.entries + 2);
+        // One block's worth of entries is added with the rest.
+        self.entries = self.entries.saturating_add(if old.size() > 0 { entries } else { 0 });
+        self.count(old, total, 0, fingerprint)?;
+        places.map_or(Ok(()), |places| self.bound(old, places))
+    }
+
+    fn check_depth(&mut self, old: &Type) -> Result<(), Error> {
+        self.depth = self.depth.max(old.0.depth + 1);
+        if self.depth > MAX_DEPTH {
+            return Err(Error::TooDeep { depth: self.depth, limit: MAX_DEPTH });
+        }
+        Ok(())
+    }
+
+    /// Counts `count` copies of `old`, whose description takes so many entries more than its own.
+    fn count(
+        &mut self,
+        old: &Type,
+        count: u128,
+        entries: u64,
+        fingerprint: Fingerprint,
+    ) -> Result<(), Error> {
+        let times = |n: u64| u64::try_from(count.checked_mul(u128::from(n))?).ok();
+        self.size = times(old.size())
+            .and_then(|size| self.size.checked_add(size))
+            .filter(|&size| i64::try_from(size).is_ok())
+            .ok_or_else(|| self.overflow("size"))?;
+        // No overflow: an element has at least one byte.
+        self.elements += times(old.elements()).unwrap_or(0);
+        if old.size() > 0 {
+            self.entries = self.entries.saturating_add(old.0.entries + entries);
+        }
+        if self.entries > MAX_ENTRIES {
+            return Err(Error::TooManyEntries { entries: self.entries, limit: MAX_ENTRIES });
+        }
+        self.fingerprint = self.fingerprint.then(fingerprint);
+        Ok(())
+    }
+
+    /// Takes the bounds of copies of `old` into account, given the least and the greatest of their
+    /// displacements.
+    fn bound(&mut self, old: &Type, places: (i64, i64)) -> Result<(), Error> {
+        self.bounds.add(old.0.data, old.0.markers, old.align(), places)?;
+        // A marker itself does not have the flag; what it is put into does.
+        self.user |= match old.constructor() {
+            Constructor::LbMarker => Flags::USER_LB,
+            Constructor::UbMarker => Flags::USER_UB,
+            _ => old.0.flags.only(Flags::USER_LB | Flags::USER_UB),
+        };
+        Ok(())
+    }
+
+    /// Follows whether the data stay in one piece. `whole` says whether the copies would keep
+    /// contiguous data so.
+    fn extend_run(&mut self, old: &Type, count: u128, displacement: i64, whole: bool) {
+        let Some(data) = old.0.data else { return };
+        let start = i128::from(displacement) + i128::from(data.start);
+        self.run = match self.run {
+            _ if !whole || !old.0.flags.contains(Flags::CONTIGUOUS) => Run::Broken,
+            Run::Upto(end) if end != start => Run::Broken,
+            Run::Broken => Run::Broken,
+            // The copies are within bounds that fit, so their number does as well.
+            Run::Empty | Run::Upto(_) => Run::Upto(start.saturating_add(
+                i128::try_from(count).unwrap_or(i128::MAX).saturating_mul(old.size().into()),
+            )),
+        };
+    }
+
+    pub(super) fn finish(self, constructor: Constructor) -> Result<Type, Error> {
+        let (lb, ub) = self.bounds.finish()?;
+        let contiguous = !matches!(self.run, Run::Broken);
+        let no_gaps = contiguous && i128::from(ub) - i128::from(lb) == i128::from(self.size);
+        let flags = self.user
+            | Flags::CONTIGUOUS.when(contiguous)
+            | Flags::NO_GAPS.when(no_gaps)
+            | Flags::DATA.when(self.size > 0);
+        Ok(Type(Arc::new(Inner {
+            constructor,
+            size: self.size,
+            elements: self.elements,
+            data: self.bounds.data,
+            markers: self.bounds.marks,
+            lb,
+            ub,
+            align: self.bounds.align,
+            flags,
+            fingerprint: self.fingerprint,
+            depth: self.depth,
+            entries: self.entries,
+            overlap: Lazy::new(),
+        })))
+    }
+}
