@@ -8,6 +8,8 @@
 //! the order in which the source declares them, which is the order of the packed stream, whatever
 //! the compiler did with the memory layout.
 
+use core::fmt;
+
 use crate::basic::{Basic, Discriminants, Validity};
 use crate::error::Error;
 use crate::signature::Fingerprint;
@@ -71,18 +73,19 @@ pub enum Node {
 pub struct Field {
     name: &'static str,
     offset: usize,
+    size: usize,
     map: Option<&'static TypeMap>,
 }
 
 impl Field {
     /// A field at `offset` bytes from the start of the value, described by `map`.
     pub const fn new(name: &'static str, offset: usize, map: &'static TypeMap) -> Self {
-        Self { name, offset, map: Some(map) }
+        Self { name, offset, size: map.stride, map: Some(map) }
     }
 
-    /// A field that is not part of the type map.
-    pub const fn skipped(name: &'static str, offset: usize) -> Self {
-        Self { name, offset, map: None }
+    /// A field of `size` bytes that is not part of the type map.
+    pub const fn skipped(name: &'static str, offset: usize, size: usize) -> Self {
+        Self { name, offset, size, map: None }
     }
 
     /// The name, or the index of a tuple's field.
@@ -93,6 +96,11 @@ impl Field {
     /// Bytes from the start of the value.
     pub const fn offset(&self) -> usize {
         self.offset
+    }
+
+    /// `size_of` the field, in bytes.
+    pub const fn size(&self) -> usize {
+        self.size
     }
 
     /// The field's own map; `None` for a skipped field.
@@ -351,6 +359,16 @@ impl TypeMap {
     }
 }
 
+impl fmt::Display for TypeMap {
+    /// The type as Rust writes it: `[u8; 4]`, or the name of a struct. An enum has its own name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.node {
+            Node::Basic { name, .. } | Node::Structure { name, .. } => f.write_str(name),
+            Node::Array { count, element } => write!(f, "[{element}; {count}]"),
+        }
+    }
+}
+
 /// `Ok` if the hashes are the same.
 pub(crate) const fn check_hash(expected: u64, actual: u64) -> Result<(), Error> {
     if expected == actual { Ok(()) } else { Err(Error::SignatureMismatch { expected, actual }) }
@@ -372,7 +390,7 @@ mod tests {
         const BOOL: &TypeMap = &TypeMap::basic(Basic::Bool);
         const FLAGS: &TypeMap = &TypeMap::array(BOOL, 3);
         const FIELDS: &[Field] =
-            &[Field::new("a", 7, U8), Field::new("b", 0, FLAGS), Field::skipped("c", 4)];
+            &[Field::new("a", 7, U8), Field::new("b", 0, FLAGS), Field::skipped("c", 4, 2)];
         const MAP: TypeMap = TypeMap::structure::<u64>("S", FIELDS, Markers::NONE);
         const SAME: TypeMap = TypeMap::structure::<u32>(
             "T",
@@ -380,6 +398,7 @@ mod tests {
             Markers::NONE,
         );
         assert_eq!((MAP.size(), MAP.stride()), (4, 8));
+        assert_eq!((MAP.to_string(), FLAGS.to_string()), ("S".into(), "[bool; 3]".into()));
         assert!(MAP.is_restricted() && MAP.skips_fields() && !MAP.is_dense());
         assert_eq!(MAP.signature_hash(), SAME.signature_hash());
         assert_ne!(MAP.signature_hash(), FLAGS.signature_hash());

@@ -456,6 +456,7 @@ fn runs_and_gaps_are_constants() {
     assert_eq!(gaps::<Tail>().iter().collect::<Vec<_>>(), vec![13..16; 1]);
     assert_eq!(runs::<Skipping>().iter().next(), Some(0..2));
     assert!(gaps::<u64>().is_empty());
+    assert_eq!(format!("{:?}", gaps::<Tail>()), "[13..16]");
     // A record of a million elements is not expanded.
     assert_eq!(runs::<[(u8, u32); 1_000_000]>().len(), 5_000_000);
     assert_eq!(runs::<[u8; 1_000_000]>().iter().count(), 1);

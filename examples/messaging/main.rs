@@ -9,7 +9,7 @@ mod peer;
 mod report;
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write, stdout};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -20,6 +20,7 @@ use dtype_examples::airports::{self, Airport};
 use dtype_examples::frame::{self, Limits};
 use dtype_runtime::{pack, pack_into, unpack_into};
 use indicatif::{ProgressBar, ProgressStyle};
+use thiserror::Error;
 
 use crate::peer::Peer;
 use crate::report::Throughput;
@@ -49,21 +50,38 @@ struct Arguments {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
-    match arguments.echo {
+    let result = match arguments.echo {
         Some(address) => peer::echo(address),
-        None => send_and_verify(&arguments),
+        None => send_and_verify(&arguments, &mut stdout().lock()),
+    };
+    match result {
+        // Whoever reads the output has seen enough of it.
+        Err(error) if is_closed_pipe(&error) => Ok(()),
+        result => result,
     }
 }
 
-fn send_and_verify(arguments: &Arguments) -> Result<()> {
+/// Whether the output could not be written because nobody reads it any more. Failures of the
+/// connection have a context, which is what is looked at first.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<PrintError>();
+    error.is_some_and(|PrintError(error)| error.kind() == ErrorKind::BrokenPipe)
+}
+
+/// The output could not be written.
+#[derive(Debug, Error)]
+#[error("cannot print")]
+struct PrintError(#[source] std::io::Error);
+
+fn send_and_verify(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     // The path of the repository's file is absolute; what the reader knows is where they are.
     let here = std::env::current_dir().unwrap_or_default();
     let path = arguments.path.strip_prefix(here).unwrap_or(&arguments.path).display();
     let file = File::open(&arguments.path).with_context(|| format!("cannot open {path}"))?;
     let airports = airports::read(file).with_context(|| format!("cannot read {path}"))?;
-    println!("{} airports from {path}\n", airports.len());
-    report::layout::<Airport>();
-    report::sizes::<Airport>(airports.len());
+    writeln!(out, "Airports from {path}: {}\n", airports.len()).map_err(PrintError)?;
+    report::layout::<Airport>(out).map_err(PrintError)?;
+    report::sizes::<Airport>(airports.len(), out).map_err(PrintError)?;
 
     let alone = alone(&airports)?;
     let mut peer = Peer::start()?;
@@ -73,15 +91,17 @@ fn send_and_verify(arguments: &Arguments) -> Result<()> {
         Err(error) => return Err(peer.stop_after(error)),
     };
     peer.finish()?;
-    println!(
-        "Sent to a second process and back, {} times; every record came back as it was.\n",
-        arguments.repetitions
-    );
-    report::throughput(&[
+    let lines = [
         ("pack", alone.0),
         ("unpack, with the regions checked", alone.1),
         ("packed, sent, unpacked, packed, sent, unpacked", there_and_back),
-    ]);
+    ];
+    let repetitions = arguments.repetitions;
+    writeln!(out, "Sent to a second process and back, {repetitions} times over;")
+        .and_then(|()| writeln!(out, "every record came back as it was.\n"))
+        .and_then(|()| report::throughput(&lines, out))
+        .and_then(|()| out.flush())
+        .map_err(PrintError)?;
     Ok(())
 }
 

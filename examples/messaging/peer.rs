@@ -127,7 +127,7 @@ pub(crate) fn echo(address: SocketAddr) -> Result<()> {
     let stream = prepare(stream)?;
     let mut records: Vec<Airport> = Vec::new();
     while frame::receive(&mut &stream, LIMITS, &mut records)
-        .context("the second process cannot receive")?
+        .context("the second process cannot receive the records")?
     {
         let mut out = BufWriter::with_capacity(FRAME + frame::HEADER, &stream);
         frame::send(&records, FRAME, &mut out).context("the second process cannot send")?;

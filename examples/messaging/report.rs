@@ -1,5 +1,6 @@
 //! What the program prints.
 
+use std::io::{self, Write};
 use std::time::Duration;
 
 use dtype_runtime::typemap::{Field, Node};
@@ -21,33 +22,35 @@ impl Throughput {
 
 /// The layout of a struct: a picture in the order of addresses, and the fields in the order in which
 /// they are packed.
-pub(crate) fn layout<T: Datatype>() {
-    let Node::Structure { name, fields, .. } = T::TYPE_MAP.node() else { return };
-    println!("{name} in memory (■ data, □ padding or skipped):\n");
-    println!("  {}\n", Type::of::<T>().diagram().to_string().replace('\n', "\n  "));
-    println!("  {:<10} {:>6} {:>7}", "field", "offset", "bytes");
+pub(crate) fn layout<T: Datatype>(out: &mut impl Write) -> io::Result<()> {
+    let Node::Structure { name, fields, .. } = T::TYPE_MAP.node() else { return Ok(()) };
+    writeln!(out, "{name} in memory (■ data, □ padding or skipped):\n")?;
+    writeln!(out, "  {}\n", Type::of::<T>().diagram().to_string().replace('\n', "\n  "))?;
+    writeln!(out, "  {:<10} {:>6} {:>6}  travels as", "field", "offset", "bytes")?;
     for field in *fields {
-        let bytes = field.map().map_or("skipped".to_owned(), |map| map.size().to_string());
-        println!("  {:<10} {:>6} {bytes:>7}", Field::name(field), field.offset());
+        let ty = field.map().map_or("(skipped)".to_owned(), ToString::to_string);
+        let (offset, size) = (field.offset(), field.size());
+        writeln!(out, "  {:<10} {offset:>6} {size:>6}  {ty}", Field::name(field))?;
     }
-    println!();
+    writeln!(out)
 }
 
 /// What packing saves.
-pub(crate) fn sizes<T: Datatype>(count: usize) {
+pub(crate) fn sizes<T: Datatype>(count: usize, out: &mut impl Write) -> io::Result<()> {
     let (memory, packed) = (size_of::<T>() * count, packed_size::<T>(count));
     let saved = memory - packed;
-    println!("In memory {memory:>10} bytes, {} each", size_of::<T>());
-    println!("Packed    {packed:>10} bytes, {} each", packed_size::<T>(1));
-    println!("Saved     {saved:>10} bytes, {} %\n", saved * 100 / memory.max(1));
+    writeln!(out, "In memory {memory:>10} bytes, {} each", size_of::<T>())?;
+    writeln!(out, "Packed    {packed:>10} bytes, {} each", packed_size::<T>(1))?;
+    writeln!(out, "Saved     {saved:>10} bytes, {} %\n", saved * 100 / memory.max(1))
 }
 
 /// A line for each kind of work.
-pub(crate) fn throughput(lines: &[(&str, Throughput)]) {
-    println!("{:>9} {:>10}", "GB/s", "µs");
+pub(crate) fn throughput(lines: &[(&str, Throughput)], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{:>9} {:>10}", "GB/s", "µs")?;
     for (work, Throughput { bytes, each }) in lines {
         let seconds = each.as_secs_f64();
         let rate = u32::try_from(*bytes).map_or(f64::NAN, f64::from) / seconds / 1e9;
-        println!("{rate:>9.2} {:>10.1}  {work}", seconds * 1e6);
+        writeln!(out, "{rate:>9.2} {:>10.1}  {work}", seconds * 1e6)?;
     }
+    Ok(())
 }

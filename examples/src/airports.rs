@@ -43,17 +43,30 @@ pub enum Region {
 }
 
 impl Region {
-    /// The region of a state.
-    pub fn of_state(state: [u8; 2]) -> Self {
+    /// The region of a state; `None` where there is no such state.
+    pub fn of_state(state: [u8; 2]) -> Option<Self> {
         match &state {
-            b"AK" => Self::Alaska,
-            b"HI" => Self::Hawaii,
-            b"AS" | b"CQ" | b"GU" | b"PR" | b"VI" => Self::Territory,
-            b"NA" => Self::Unknown,
-            _ => Self::Contiguous,
+            b"AK" => Some(Self::Alaska),
+            b"HI" => Some(Self::Hawaii),
+            // The Northern Marianas were CQ before they became MP.
+            b"AS" | b"CQ" | b"GU" | b"MP" | b"PR" | b"VI" => Some(Self::Territory),
+            b"NA" => Some(Self::Unknown),
+            _ => CONTIGUOUS.contains(&state).then_some(Self::Contiguous),
         }
     }
 }
+
+/// The states between Canada and Mexico, and DC.
+const CONTIGUOUS: [[u8; 2]; 49] = [
+    *b"AL", *b"AR", *b"AZ", *b"CA", *b"CO", *b"CT", *b"DC", *b"DE", *b"FL", *b"GA", *b"IA", *b"ID",
+    *b"IL", *b"IN", *b"KS", *b"KY", *b"LA", *b"MA", *b"MD", *b"ME", *b"MI", *b"MN", *b"MO", *b"MS",
+    *b"MT", *b"NC", *b"ND", *b"NE", *b"NH", *b"NJ", *b"NM", *b"NV", *b"NY", *b"OH", *b"OK", *b"OR",
+    *b"PA", *b"RI", *b"SC", *b"SD", *b"TN", *b"TX", *b"UT", *b"VA", *b"VT", *b"WA", *b"WI", *b"WV",
+    *b"WY",
+];
+
+/// How many characters of a wrong field an error shows.
+const EXCERPT: usize = 40;
 
 /// What is wrong with a CSV file.
 #[derive(Debug, Error)]
@@ -73,7 +86,7 @@ pub enum CsvError {
         line: u64,
         /// The column's name.
         column: &'static str,
-        /// What the field holds.
+        /// What the field holds; of a long one, the beginning.
         text: String,
         /// What is wrong with that.
         problem: &'static str,
@@ -91,22 +104,44 @@ pub enum CsvError {
     /// There is no record.
     #[error("the file has no records")]
     Empty,
-    /// The file cannot be read, or is not text.
+    /// A line holds bytes that are not UTF-8.
+    #[error("line {line}, field {field}: not UTF-8")]
+    NotText {
+        /// The line in the file, from 1.
+        line: u64,
+        /// The field in the line, from 1.
+        field: u64,
+    },
+    /// The file cannot be read.
     #[error(transparent)]
     Read(csv::Error),
 }
 
-impl From<csv::Error> for CsvError {
-    fn from(error: csv::Error) -> Self {
+impl CsvError {
+    /// What the reader refused of this file.
+    fn new(error: csv::Error, file: &[u8]) -> Self {
         match error.kind() {
             csv::ErrorKind::UnequalLengths { pos, expected_len, len } => Self::FieldCount {
-                line: pos.as_ref().map_or(0, csv::Position::line),
+                line: line(pos.as_ref(), file),
                 expected: *expected_len,
                 actual: *len,
             },
+            csv::ErrorKind::Utf8 { pos, err } => {
+                Self::NotText { line: line(pos.as_ref(), file), field: err.field() as u64 + 1 }
+            }
             _ => Self::Read(error),
         }
     }
+}
+
+/// The line on which the record at a position begins, as an editor counts. The reader's own count
+/// does not do: for it a record begins right behind the end of the one before, which leaves out
+/// blank lines, and the `\n` of a `\r\n`.
+fn line(position: Option<&csv::Position>, file: &[u8]) -> u64 {
+    let byte = position.map_or(0, csv::Position::byte);
+    let (before, rest) = file.split_at(usize::try_from(byte).map_or(0, |at| at.min(file.len())));
+    let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    before.iter().chain(blank).filter(|&&byte| byte == b'\n').count() as u64 + 1
 }
 
 /// Where the columns are.
@@ -123,12 +158,15 @@ struct Columns {
 /// # Errors
 ///
 /// [`CsvError`], which names the line and the column.
-pub fn read(input: impl Read) -> Result<Vec<Airport>, CsvError> {
-    let mut reader = ReaderBuilder::new().from_reader(input);
-    let columns = Columns::find(reader.headers()?)?;
+pub fn read(mut input: impl Read) -> Result<Vec<Airport>, CsvError> {
+    let mut file = Vec::new();
+    input.read_to_end(&mut file).map_err(|error| CsvError::Read(error.into()))?;
+    let refuse = |error| CsvError::new(error, &file);
+    let mut reader = ReaderBuilder::new().from_reader(&file[..]);
+    let columns = Columns::find(reader.headers().map_err(refuse)?)?;
     let mut airports = Vec::new();
     for record in reader.records() {
-        airports.push(columns.airport(&record?)?);
+        airports.push(columns.airport(&Row { record: &record.map_err(refuse)?, file: &file })?);
     }
     if airports.is_empty() { Err(CsvError::Empty) } else { Ok(airports) }
 }
@@ -150,37 +188,50 @@ impl Columns {
         })
     }
 
-    fn airport(&self, record: &StringRecord) -> Result<Airport, CsvError> {
-        let code = Field::new(record, self.iata, "iata");
-        let state = Field::new(record, self.state, "state").exactly()?;
+    fn airport(&self, row: &Row<'_>) -> Result<Airport, CsvError> {
+        let state_field = row.field(self.state, "state");
+        let state = state_field.exactly()?;
+        let no_such_state = || state_field.refuse("not a state or territory, nor NA");
         Ok(Airport {
-            code: code.at_most()?,
+            code: row.field(self.iata, "iata").at_most()?,
             state,
-            latitude: Field::new(record, self.latitude, "latitude").degrees(90.0)?,
-            longitude: Field::new(record, self.longitude, "longitude").degrees(180.0)?,
-            region: Region::of_state(state),
-            name: Field::new(record, self.name, "name").text.to_owned(),
+            latitude: row.field(self.latitude, "latitude").degrees(90.0)?,
+            longitude: row.field(self.longitude, "longitude").degrees(180.0)?,
+            region: Region::of_state(state).ok_or_else(no_such_state)?,
+            name: row.field(self.name, "name").text.to_owned(),
         })
+    }
+}
+
+/// A record and the file that it is from.
+struct Row<'a> {
+    record: &'a StringRecord,
+    file: &'a [u8],
+}
+
+impl Row<'_> {
+    fn field(&self, index: usize, column: &'static str) -> Field<'_> {
+        // The reader has seen to it that every record has as many fields as the header.
+        Field { text: self.record.get(index).unwrap_or_default(), row: self, column }
     }
 }
 
 /// A field with what an error has to say of it.
 struct Field<'a> {
     text: &'a str,
-    line: u64,
+    row: &'a Row<'a>,
     column: &'static str,
 }
 
 impl<'a> Field<'a> {
-    fn new(record: &'a StringRecord, index: usize, column: &'static str) -> Self {
-        // The reader has seen to it that every record has as many fields as the header.
-        let text = record.get(index).unwrap_or_default();
-        Self { text, line: record.position().map_or(0, csv::Position::line), column }
-    }
-
     fn refuse(&self, problem: &'static str) -> CsvError {
-        let Self { text, line, column } = *self;
-        CsvError::Field { line, column, text: text.to_owned(), problem }
+        // The file decides how long a field is; a message is for people.
+        let mut text: String = self.text.chars().take(EXCERPT).collect();
+        if text.len() < self.text.len() {
+            text.push('…');
+        }
+        let line = line(self.row.record.position(), self.row.file);
+        CsvError::Field { line, column: self.column, text, problem }
     }
 
     fn capitals_and_digits(&self) -> Result<&'a [u8], CsvError> {
@@ -277,6 +328,35 @@ mod tests {
         );
         assert_eq!(with("X,Y,Z,M,USA,1,2"), "line 3, column state: \"M\" is not of two letters");
         assert_eq!(with("X,Y,Z"), "line 3 has 3 fields, the header has 7");
+        assert_eq!(
+            with("X,Y,Z,ZZ,USA,1,2"),
+            "line 3, column state: \"ZZ\" is not a state or territory, nor NA"
+        );
+        let shown = "x".repeat(EXCERPT);
+        assert_eq!(
+            with(&format!("X,Y,Z,MS,USA,{},2", "x".repeat(10_000))),
+            format!("line 3, column latitude: \"{shown}…\" is not a number")
+        );
+    }
+
+    #[test]
+    fn lines_are_counted_as_an_editor_counts() {
+        // A blank line, and a name that goes over two lines, before the bad one: line 6.
+        let before = format!("{HEADER}{GOOD}\n{}", GOOD.replace("Thigpen", "\"Thig\npen\""));
+        for (bad, said) in [
+            ("X,Y,Z,MS,USA,x,1\n", "line 6, column latitude: \"x\" is not a number"),
+            ("X,Y,Z\n", "line 6 has 3 fields, the header has 7"),
+        ] {
+            let text = format!("{before}{bad}");
+            assert_eq!(message(&text), said);
+            assert_eq!(message(&text.replace('\n', "\r\n")), said);
+            assert_eq!(message(&format!("\u{feff}{text}")), said);
+        }
+        for end in ["\n", "\r\n"] {
+            let mut bytes = before.replace('\n', end).into_bytes();
+            bytes.extend_from_slice(b"X,Y\xFF,Z,MS,USA,1,1\n");
+            assert_eq!(read(&bytes[..]).unwrap_err().to_string(), "line 6, field 2: not UTF-8");
+        }
     }
 
     #[test]
@@ -287,6 +367,6 @@ mod tests {
             "the header has no column \"state\"; it has [\"iata\", \"name\"]"
         );
         assert_eq!(message(""), "the header has no column \"iata\"; it has []");
-        assert!(matches!(read(&b"iata,\xFF\n"[..]), Err(CsvError::Read(_))));
+        assert!(matches!(read(&b"iata,\xFF\n"[..]), Err(CsvError::NotText { line: 1, field: 2 })));
     }
 }

@@ -119,7 +119,7 @@ pub enum FrameError {
         actual: usize,
     },
     /// The stream failed.
-    #[error("the connection failed: {0}")]
+    #[error("the connection failed")]
     Io(#[from] io::Error),
 }
 

@@ -4,13 +4,19 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 /// The example's program: cargo builds the examples beside the tests.
-fn messaging(arguments: &[&str]) -> Output {
+fn command(arguments: &[&str]) -> Command {
     let test = std::env::current_exe().expect("the test knows its own path");
     let target = test.parent().and_then(|deps| deps.parent()).expect("tests are in target/*/deps");
     let program =
         target.join("examples").join(format!("messaging{}", std::env::consts::EXE_SUFFIX));
     assert!(program.exists(), "{} has not been built", program.display());
-    Command::new(program).args(arguments).output().expect("the example runs")
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
+
+fn messaging(arguments: &[&str]) -> Output {
+    command(arguments).output().expect("the example runs")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -44,7 +50,7 @@ fn the_airports_go_there_and_back() {
     let output = messaging(&["--repetitions", "3"]);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{err}");
-    assert!(out.contains("3376 airports"), "{out}");
+    assert!(out.contains("airports.csv: 3376\n"), "{out}");
     assert!(out.contains("■■■■■■■■ ■■■■■■■■ ■ ■ ■ ■ ■ ■ ■□"), "{out}");
     assert!(out.contains("every record came back as it was"), "{out}");
     assert!(out.contains("77648 bytes, 23 each"), "{out}");
@@ -59,7 +65,7 @@ fn another_file() {
     );
     let output = messaging(&[file.path(), "--repetitions", "1"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("1 airports"));
+    assert!(text(&output.stdout).contains("good.csv: 1\n"));
 }
 
 #[test]
@@ -79,6 +85,20 @@ fn a_file_that_is_not_there_is_named() {
     let output = messaging(&["no/such/file.csv"]);
     assert!(!output.status.success());
     assert!(text(&output.stderr).contains("cannot open no/such/file.csv"));
+}
+
+#[test]
+fn a_reader_who_has_seen_enough_is_no_error() {
+    use std::process::Stdio;
+    let mut child = command(&["--repetitions", "1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the example starts");
+    // Closed before anything can be read from it.
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the example ends");
+    assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
 #[test]

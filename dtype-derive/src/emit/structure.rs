@@ -69,10 +69,11 @@ fn entry(field: &Field<'_>, target: &Target) -> TokenStream {
     let private = &target.private;
     let name = field.name();
     let offset = offset(field, target);
-    if !field.is_mapped() {
-        return quote!(#private::Field::skipped(#name, #offset));
-    }
     let place = projection(&target.ty, field);
+    if !field.is_mapped() {
+        let size = quote!(#private::field_size(#place));
+        return quote!(#private::Field::skipped(#name, #offset, #size));
+    }
     let map = if let Some(with) = &field.attrs.with {
         let description = description(with, private);
         quote!(#private::field_map_with(#place, #description))

@@ -1,6 +1,7 @@
 //! Which bytes of a value are data and which are not, as constants.
 
 use alloc::vec::Vec;
+use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -13,7 +14,7 @@ use crate::datatype::Datatype;
 ///
 /// Ranges that repeat are not stored one by one, so the ranges of `[T; 1_000_000]` take no more room
 /// than those of `[T; 2]`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ByteRanges {
     ops: &'static [Op],
 }
@@ -130,6 +131,17 @@ impl ByteRanges {
 
     pub(crate) const fn ops(&self) -> &'static [Op] {
         self.ops
+    }
+}
+
+impl fmt::Debug for ByteRanges {
+    /// The ranges, the first of them if there are many.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 64;
+        let mut ranges = self.iter();
+        let mut list = f.debug_list();
+        list.entries(ranges.by_ref().take(SHOWN));
+        if ranges.next().is_some() { list.finish_non_exhaustive() } else { list.finish() }
     }
 }
 
