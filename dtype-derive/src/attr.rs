@@ -10,7 +10,10 @@ mod words;
 use proc_macro2::{Ident, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, MacroDelimiter, Meta, Path, Token};
+use syn::{
+    Attribute, Expr, ExprLit, GenericParam, Generics, Lit, LitStr, MacroDelimiter, Meta, Path,
+    Token,
+};
 
 pub(crate) use self::field::FieldAttrs;
 pub(crate) use self::item::{ItemAttrs, Resize};
@@ -22,6 +25,22 @@ pub(crate) enum Place {
     Struct,
     Enum,
     Field,
+}
+
+/// Notes a mistake for every `#[dtype(…)]` on the parameters of an item.
+pub(crate) fn refuse_on_parameters(generics: &Generics, errors: &mut Errors) {
+    let attributes = generics.params.iter().flat_map(|parameter| match parameter {
+        GenericParam::Lifetime(parameter) => &parameter.attrs,
+        GenericParam::Type(parameter) => &parameter.attrs,
+        GenericParam::Const(parameter) => &parameter.attrs,
+    });
+    for attribute in attributes.filter(|a| is_ours(a)) {
+        errors.at(
+            &attribute.meta,
+            "a parameter takes no `dtype` attribute: for a bound write `#[dtype(bound = \"…\")]` on \
+             the item",
+        );
+    }
 }
 
 /// Notes a mistake for every `#[dtype(…)]` on the variants of an enum.
@@ -123,7 +142,12 @@ fn expression(word: &Ident, input: ParseStream<'_>, shape: &str) -> syn::Result<
 
 /// `word = "…"`
 fn string(word: &Ident, input: ParseStream<'_>, shape: &str) -> syn::Result<LitStr> {
-    match expression(word, input, shape)? {
+    let mut value = expression(word, input, shape)?;
+    // A `$name:literal` of a macro.
+    while let Expr::Group(group) = value {
+        value = *group.expr;
+    }
+    match value {
         Expr::Lit(ExprLit { lit: Lit::Str(string), .. }) => Ok(string),
         other => Err(syn::Error::new_spanned(other, format_args!("expected `{shape}`"))),
     }

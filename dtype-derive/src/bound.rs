@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
-use syn::{Generics, Path, Type};
+use syn::{Generics, Path, Type, TypeArray, TypeGroup, TypeParen};
 
 use crate::hint::Hint;
 use crate::model::{Body, Field, Item};
@@ -28,6 +28,11 @@ pub(crate) fn predicates(item: &Item<'_>, private: &TokenStream) -> Vec<TokenStr
     mapped.flat_map(|field| of_field(field, &parameters, private)).collect()
 }
 
+/// Whether a type depends on a type parameter of the item.
+pub(crate) fn mentions_parameters(item: &Item<'_>, ty: &Type) -> bool {
+    !Parameters::of(item.generics).mentioned_in(ty.to_token_stream()).is_empty()
+}
+
 fn of_field(
     Field { ty, attrs, .. }: &Field<'_>,
     parameters: &Parameters,
@@ -37,7 +42,7 @@ fn of_field(
         return of_description(with, ty, parameters, private);
     }
     let mentioned = parameters.mentioned_in(ty.to_token_stream());
-    if Hint::is_hopeless(ty) {
+    if Hint::is_hopeless(ty) && !parameters.begin(ty) {
         // `where Vec<T>: Datatype` would be accepted, and make an impl that can never be used.
         // Bounds on the parameters bring the mistake to light here, and still suffice for a
         // datatype of the user's own that happens to be called `Vec`.
@@ -67,6 +72,20 @@ struct Parameters(Vec<Ident>);
 impl Parameters {
     fn of(generics: &Generics) -> Self {
         Self(generics.type_params().map(|parameter| parameter.ident.clone()).collect())
+    }
+
+    /// Whether the type is an associated type, whose name says nothing about what it is.
+    fn begin(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Paren(TypeParen { elem, .. })
+            | Type::Group(TypeGroup { elem, .. })
+            | Type::Array(TypeArray { elem, .. }) => self.begin(elem),
+            Type::Path(path) => {
+                path.qself.is_some()
+                    || path.path.segments.len() > 1 && self.0.contains(&path.path.segments[0].ident)
+            }
+            _ => false,
+        }
     }
 
     /// Those that occur anywhere in the tokens, the arguments of macros included. That may find one

@@ -7,10 +7,19 @@ mod markers;
 mod types;
 mod variants;
 
+use syn::Type;
+
 use crate::errors::Errors;
 use crate::model::{Body, Field, Item};
 
 pub(crate) use self::types::is_unsized;
+
+/// Whether the syntax of a type gives it away as no datatype.
+pub(crate) fn refuses(ty: &Type) -> bool {
+    let mut errors = Errors::default();
+    types::check(ty, &mut errors);
+    errors.into_compile_errors().is_some()
+}
 
 /// Notes every mistake in the item that the reading of its attributes has not noted already.
 pub(crate) fn check(item: &Item<'_>, errors: &mut Errors) {

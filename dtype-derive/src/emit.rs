@@ -15,7 +15,7 @@ use quote::{ToTokens, quote};
 use syn::{GenericParam, Lifetime, Path, PathArguments};
 
 use crate::bound;
-use crate::check::is_unsized;
+use crate::check::{is_unsized, refuses};
 use crate::lints;
 use crate::model::{Body, Item};
 
@@ -37,6 +37,9 @@ pub(crate) fn emit(item: &Item<'_>) -> TokenStream {
 /// An impl that means nothing, for an item in which a mistake was found: so that its uses do not add
 /// errors of their own to those that the author has to read. It goes out together with a
 /// `compile_error!` and so never into a program.
+///
+/// Its map has the fields in which nothing was found, as far as no bound is needed for them, so that
+/// the compiler says in the same go which of them is no datatype.
 pub(crate) fn fallback(item: &Item<'_>) -> TokenStream {
     if let Body::Struct(fields) = &item.body
         && fields.last().is_some_and(|field| is_unsized(field.ty))
@@ -46,8 +49,21 @@ pub(crate) fn fallback(item: &Item<'_>) -> TokenStream {
     let target = Target::of(item);
     let Target { private, ty, .. } = &target;
     let name = item.name();
+    let fields = match &item.body {
+        Body::Struct(fields) if !target.is_remote => fields.as_slice(),
+        _ => &[],
+    };
+    let independent = fields.iter().filter(|field| {
+        let is_plain = field.is_mapped() && field.attrs.with.is_none();
+        is_plain && !refuses(field.ty) && !bound::mentions_parameters(item, field.ty)
+    });
+    let entries = independent.map(|field| structure::entry(field, &target));
     let map = quote! {
-        &#private::TypeMap::structure::<#ty>(#name, &[], #private::Markers::NONE)
+        &#private::TypeMap::structure::<#ty>(
+            #name,
+            const { &[#(#entries),*] },
+            #private::Markers::NONE,
+        )
     };
     implementation(item, &target, &[], &map, None)
 }
@@ -109,7 +125,17 @@ fn implementation(
 ) -> TokenStream {
     let ident = item.ident;
     let Target { private, implemented, constant, .. } = target;
-    let (impl_generics, ty_generics, _) = item.generics.split_for_impl();
+    // Attributes of parameters belong to the derives that know them, which this impl has none of.
+    let mut generics = item.generics.clone();
+    for parameter in &mut generics.params {
+        let attributes = match parameter {
+            GenericParam::Lifetime(parameter) => &mut parameter.attrs,
+            GenericParam::Type(parameter) => &mut parameter.attrs,
+            GenericParam::Const(parameter) => &mut parameter.attrs,
+        };
+        attributes.retain(|a| a.path().is_ident("allow") || a.path().is_ident("expect"));
+    }
+    let (impl_generics, ty_generics, _) = generics.split_for_impl();
     let own = item.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     // A list of all the types that have been derived helps nobody whose own type is none of them. An
     // impl with bounds stays, because it leads to the argument that does not meet them.

@@ -5,8 +5,9 @@ use syn::{GenericArgument, PathArguments, Type, TypeArray, TypeGroup, TypeParen}
 
 /// A guess at what is wrong with a type, from its name alone.
 ///
-/// A wrong guess does no harm: a type of the user's own that is called `Vec` and is a datatype is
-/// accepted, and one that is not would be refused in any case, in less fitting words.
+/// A wrong guess hardly ever does harm: a type of the user's own that is called `Vec` and is a datatype
+/// is accepted, and one that is not would be refused in any case, in less fitting words. Where such a
+/// type has a parameter that is no datatype, `bound` says what the derive should ask for instead.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hint {
     None,
@@ -72,7 +73,9 @@ impl Hint {
     /// Whether no type of such a name in the standard library is a datatype, whatever its arguments.
     pub(crate) fn is_hopeless(ty: &Type) -> bool {
         match Self::of(ty) {
-            Self::None => false,
+            // The opaque types of the libraries have no parameters; one that mentions a parameter is
+            // the author's own.
+            Self::None | Self::Opaque => false,
             // `Option<T>` is a datatype for the right `T`, which `Box<_>` is not.
             Self::Option => argument(ty).is_some_and(|argument| Self::of(argument) != Self::None),
             _ => true,

@@ -11,6 +11,11 @@ use syn::{Attribute, Data, DeriveInput, Fields, Meta};
 /// deprecated in it.
 pub(crate) fn allowed(input: &DeriveInput) -> Vec<TokenStream> {
     let mut allowed: Vec<_> = input.attrs.iter().filter_map(repeated).collect();
+    // The bounds of the impl repeat the types of fields.
+    if let Data::Struct(data) = &input.data {
+        let of_fields = data.fields.iter().flat_map(|field| &field.attrs);
+        allowed.extend(of_fields.filter_map(repeated));
+    }
     if mentions_deprecated(input) {
         allowed.push(quote!(#[allow(deprecated)]));
     }

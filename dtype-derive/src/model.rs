@@ -41,13 +41,23 @@ impl<'a> Item<'a> {
             Data::Struct(_) | Data::Union(_) => Place::Struct,
         };
         let attrs = ItemAttrs::read(&input.attrs, place, errors);
+        attr::refuse_on_parameters(&input.generics, errors);
         let body = match &input.data {
             Data::Struct(data) => Body::Struct(fields(&data.fields, errors)),
             Data::Enum(data) => {
                 attr::refuse_on_variants(data.variants.iter(), errors);
+                // Data are refused, but what else is wrong with them is said in the same go.
+                for variant in &data.variants {
+                    fields(&variant.fields, errors);
+                }
                 Body::Enum(data.variants.iter().collect())
             }
-            Data::Union(data) => Body::Union(data.union_token.span()),
+            Data::Union(data) => {
+                for field in &data.fields.named {
+                    FieldAttrs::read(&field.attrs, errors);
+                }
+                Body::Union(data.union_token.span())
+            }
         };
         Self { source: input, ident: &input.ident, generics: &input.generics, attrs, body }
     }

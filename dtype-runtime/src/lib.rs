@@ -30,8 +30,8 @@
 //!
 //! # Irregular layouts
 //!
-//! [`Type`] has the constructors of MPI: vectors, structures, resized types, nested as you like, with
-//! the bounds of the standard. [`Type::commit`] compiles one; the [`Committed`] type packs from and
+//! [`Type`] has the constructors of MPI: vectors, irregular blocks, structures, parts of arrays, nested as
+//! you like, with the bounds of the standard. [`Type::commit`] compiles one; the [`Committed`] type packs from and
 //! unpacks into plain bytes.
 //!
 //! ```
@@ -49,7 +49,7 @@
 //! # Looking at a type
 //!
 //! Every step from the type to what is executed can be read: [`Type::type_map`],
-//! [`Type::signature`], [`Type::description`], [`Committed::optimized_description`],
+//! [`Type::signature`], [`Type::envelope`] and [`Type::contents`], [`Type::description`], [`Committed::optimized_description`],
 //! [`Committed::plan`], and [`Type::diagram`] draws a picture.
 //!
 //! # Sources

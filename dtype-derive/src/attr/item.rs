@@ -1,6 +1,7 @@
 //! The attributes of a struct or an enum.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, LitStr, Path, Token, WherePredicate, parenthesized, token};
@@ -64,6 +65,14 @@ impl ItemAttrs {
             "name" => once(&mut self.name, word, string(word, input, words::NAME)?, errors),
             "remote" => {
                 let path = path(word, input, words::REMOTE, Path::parse)?;
+                if may_be_fickle(path.to_token_stream()) {
+                    return Err(syn::Error::new_spanned(
+                        path,
+                        "the path is written into the output more than once, and a macro in it may \
+                         expand differently each time: give the type a name with `type` and write \
+                         that name here",
+                    ));
+                }
                 once(&mut self.remote, word, path, errors);
             }
             "lb" if on_struct => {
@@ -83,6 +92,15 @@ impl ItemAttrs {
         }
         Ok(())
     }
+}
+
+/// Whether a macro or an attribute may be among the tokens.
+fn may_be_fickle(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => may_be_fickle(group.stream()),
+        TokenTree::Punct(punct) => matches!(punct.as_char(), '!' | '#'),
+        TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+    })
 }
 
 /// The predicates in the string of `bound = "…"`, which may be none.

@@ -34,7 +34,7 @@ pub(super) fn misplaced(word: &Ident, place: Place) -> syn::Error {
             "an enum has the bounds of its integer: to set others, wrap the enum in a struct and \
              put `{name}` there"
         ),
-        ("skip" | "with", Place::Struct) => {
+        ("skip" | "with", Place::Struct | Place::Enum) => {
             format!("`{name}` belongs on a field, not on {here}")
         }
         ("bound" | "crate" | "name" | "remote" | "resize", Place::Field) => {

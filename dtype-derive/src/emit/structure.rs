@@ -65,7 +65,7 @@ fn honest(fields: &[Field<'_>], Target { private, ty, .. }: &Target) -> TokenStr
 }
 
 /// One `Field` of the map.
-fn entry(field: &Field<'_>, target: &Target) -> TokenStream {
+pub(super) fn entry(field: &Field<'_>, target: &Target) -> TokenStream {
     let private = &target.private;
     let name = field.name();
     let offset = offset(field, target);
