@@ -1,8 +1,9 @@
 //! Commit: from what was asked for to what is executed.
 //!
-//! The description becomes the optimized description of seed `opal_datatype_t`, and that is compiled
-//! into a [`Plan`]. For derived types the same compiler runs in `const` evaluation, straight from the
-//! constant type map.
+//! The description is compiled into a [`Plan`]. For derived types the same compiler runs in `const`
+//! evaluation, straight from the constant type map. The optimized description of seed
+//! `opal_datatype_t`, which is what Open MPI executes, is a view for tools: the compiler makes every
+//! merge that it shows, and more.
 
 mod builder;
 mod constant;
@@ -28,7 +29,6 @@ pub struct Committed(Arc<Inner>);
 
 struct Inner {
     ty: Type,
-    optimized: Description,
     plan: Plan,
 }
 
@@ -48,9 +48,8 @@ impl Type {
     #[doc(alias = "MPI_Type_commit")]
     #[must_use]
     pub fn commit(&self) -> Committed {
-        let optimized = optimize::optimize(&self.description());
-        let plan = Plan::compile(&optimized);
-        Committed(Arc::new(Inner { ty: self.clone(), optimized, plan }))
+        let plan = Plan::compile(&self.description());
+        Committed(Arc::new(Inner { ty: self.clone(), plan }))
     }
 }
 
@@ -83,8 +82,8 @@ impl Committed {
     /// );
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
-    pub fn optimized_description(&self) -> &Description {
-        &self.0.optimized
+    pub fn optimized_description(&self) -> Description {
+        optimize::optimize(&self.description())
     }
 
     /// What is executed when instances are packed or unpacked.

@@ -169,7 +169,7 @@ fn seed_003_descriptions() {
 fn seed_003_stack() {
     let frame = |index, count, disp| StackFrame { index, kind: StackType::Loop, count, disp };
     let ty = seed_003();
-    let optimized = ty.commit().optimized_description().clone();
+    let optimized = ty.commit().optimized_description();
     for description in [&ty.description(), &optimized] {
         // Before the first copy.
         let stack = description.stack(2, 0).unwrap();

@@ -196,7 +196,7 @@ proptest! {
         let one = map.bytes(1);
         prop_assert_eq!(&bytes_of_description(&ty.description()), &one);
         let committed = ty.commit();
-        prop_assert_eq!(&bytes_of_description(committed.optimized_description()), &one);
+        prop_assert_eq!(&bytes_of_description(&committed.optimized_description()), &one);
         prop_assert_eq!(bytes_of_plan(committed.plan(), count), map.bytes(count));
     }
 
@@ -276,7 +276,7 @@ proptest! {
         let (ty, map) = (tree.build().unwrap(), tree.map());
         let committed = ty.commit();
         let bytes = map.bytes(count);
-        for description in [&ty.description(), committed.optimized_description()] {
+        for description in [&ty.description(), &committed.optimized_description()] {
             for (position, &at) in bytes.iter().enumerate() {
                 let stack = description.stack(count as u64, position as u64).unwrap();
                 prop_assert_eq!(stack[0].index, -1);

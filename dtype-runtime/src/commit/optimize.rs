@@ -6,8 +6,8 @@
 //!   repetition touches what is before the loop, it is merged there; the one or two that are left
 //!   are written out, more stay a loop over bytes.
 //!
-//! This is what Open MPI executes. Here it is a step on the way to the [`Plan`](super::Plan), and the
-//! form in which a tool author can compare the two engines.
+//! This is what Open MPI executes. Here it is the form in which a tool author can compare the two
+//! engines; what is executed is the [`Plan`](super::Plan).
 
 use alloc::vec::Vec;
 

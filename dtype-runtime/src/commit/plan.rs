@@ -137,7 +137,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Compiles an optimized description.
+    /// Compiles a description.
     pub(super) fn compile(description: &Description) -> Self {
         let extent = description.extent();
         let ops = compile(description.entries());

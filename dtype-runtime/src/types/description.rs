@@ -150,7 +150,7 @@ impl Type {
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn description(&self) -> Description {
-        let mut writer = Writer::new();
+        let mut writer = Writer::with_capacity(self.0.entries);
         writer.walk(self, 0);
         writer.finish(self.extent())
     }
@@ -168,6 +168,13 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new() -> Self {
         Self { entries: Vec::new(), fence: 0 }
+    }
+
+    /// With room for so many entries, and the end of the loop over the instances.
+    fn with_capacity(entries: u64) -> Self {
+        // An upper bound that is limited to millions; what is not used is never touched.
+        let capacity = usize::try_from(entries).map_or(0, |entries| entries + 1);
+        Self { entries: Vec::with_capacity(capacity), fence: 0 }
     }
 
     /// Adds the entries of `ty` at displacement `base`.
@@ -365,6 +372,7 @@ impl Writer {
                 }
             }
         }
+        self.entries.shrink_to_fit();
         Description { entries: self.entries, extent }
     }
 }

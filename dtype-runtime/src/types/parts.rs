@@ -132,7 +132,9 @@ impl Parts {
             return Ok(());
         }
         let fingerprint = old.0.fingerprint.repeated(repetitions);
-        let entries = number.saturating_mul(old.0.entries + 2);
+        // A block of touching elements is one entry, another block a loop.
+        let each = if old.0.entries == 1 && gapless { 1 } else { old.0.entries + 2 };
+        let entries = number.saturating_mul(each);
         // One block's worth of entries is added with the rest.
         self.entries = self.entries.saturating_add(if old.size() > 0 { entries } else { 0 });
         self.count(old, total, 0, fingerprint)?;
