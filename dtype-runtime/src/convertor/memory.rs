@@ -33,17 +33,11 @@ impl Committed {
         count: usize,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        let size = self.packed_size(count)?;
+        self.packed_size(count)?;
         self.check_span(memory.len(), origin, count)?;
-        if out.len() < size {
-            let (needed, available) = (size as u64, out.len() as u64);
-            return Err(Error::DestinationTooSmall { needed, available });
-        }
-        let base = memory.as_ptr().cast_mut().wrapping_add(origin);
-        // SAFETY: all bytes that the instances name lie in `memory`, as just checked, and are only
-        // read; `out` has room for all of them. A shared and an exclusive borrow do not overlap.
-        unsafe { kernel::execute::<Pack>(self.plan(), count as u64, base, out.as_mut_ptr()) };
-        Ok(size)
+        // SAFETY: all bytes that the instances name lie in `memory`, as just checked. It is borrowed,
+        // so nobody writes to it, and does not overlap `out`, which is borrowed exclusively.
+        unsafe { self.pack_raw(memory.as_ptr().wrapping_add(origin), count, out) }
     }
 
     /// Unpacks `count` instances from `packed` into `memory`, the mirror image of
@@ -74,19 +68,12 @@ impl Committed {
         origin: usize,
         count: usize,
     ) -> Result<usize, Error> {
-        let size = self.packed_size(count)?;
-        if packed.len() != size {
-            let (expected, actual) = (size as u64, packed.len() as u64);
-            return Err(Error::PackedLength { expected, actual });
-        }
+        self.packed_size(count)?;
         self.check_span(memory.len(), origin, count)?;
-        self.check_overlap(count)?;
-        let base = memory.as_mut_ptr().wrapping_add(origin);
-        // SAFETY: as in `pack`, with the roles exchanged: `packed` is only read.
-        unsafe {
-            kernel::execute::<Unpack>(self.plan(), count as u64, base, packed.as_ptr().cast_mut());
-        }
-        Ok(size)
+        // SAFETY: all bytes that the instances name lie in `memory`, as just checked. It is borrowed
+        // exclusively, so nobody else accesses it, and does not overlap `packed`. It holds bytes, of
+        // which any are valid.
+        unsafe { self.unpack_raw(packed, memory.as_mut_ptr().wrapping_add(origin), count) }
     }
 
     /// [`pack`](Self::pack) from a raw origin, for memory that cannot be borrowed as bytes: memory
