@@ -309,6 +309,12 @@ fn empty_irregular_blocks_have_no_effect_however_absurd_their_place() {
     assert_eq!((ty.lb(), ty.extent(), ty.size()), (8, 4, 4));
     assert_eq!(Type::indexed_block(0, &[i64::MAX], old).unwrap().extent(), 0);
     assert_eq!(Type::indexed(&[], &[], old).unwrap().size(), 0);
+    // More copies than 64 bits can count, of a type that is all bounds.
+    let empty = Type::resized(&Type::contiguous(0, old).unwrap(), 4, 0).unwrap();
+    let many = Type::hindexed(&[u64::MAX, u64::MAX], &[0, 8], &empty).unwrap();
+    assert_eq!((many.size(), many.lb(), many.ub()), (0, 4, 12));
+    let refused = Error::Overflow { call: "hindexed", quantity: "size" };
+    assert_eq!(Type::hindexed(&[1 << 60, 1 << 60], &[0, 0], old).err(), Some(refused));
 }
 
 #[test]

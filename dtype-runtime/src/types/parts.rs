@@ -124,14 +124,12 @@ impl Parts {
             });
             self.extend_run(old, blocklength.into(), displacement, blocklength == 1 || gapless);
         }
-        let Ok(repetitions) = u64::try_from(total) else {
-            // More than 2⁶⁴ of something: too many unless it is nothing.
-            return if old.size() > 0 { Err(self.overflow("size")) } else { Ok(()) };
-        };
-        if repetitions == 0 {
+        if number == 0 {
             return Ok(());
         }
-        let fingerprint = old.0.fingerprint.repeated(repetitions);
+        // More than 2⁶⁴ copies are refused below, unless they are of nothing, in which case their
+        // number plays no part.
+        let fingerprint = old.0.fingerprint.repeated(u64::try_from(total).unwrap_or(u64::MAX));
         // A block of touching elements is one entry, another block a loop.
         let each = if old.0.entries == 1 && gapless { 1 } else { old.0.entries + 2 };
         let entries = number.saturating_mul(each);
