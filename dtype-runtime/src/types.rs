@@ -11,6 +11,7 @@ mod flags;
 mod irregular;
 mod overlap;
 mod parts;
+mod query;
 mod signature;
 
 use alloc::boxed::Box;

@@ -84,6 +84,18 @@ fn seed_000_picture() {
     assert_eq!(picture, "■■■■■■■■ ■■■■ ■■ ■■ ■■■■ ■■ ■■ ■■□□ ■■□□ ■■□□");
 }
 
+/// The example of the facts: 76 bytes of struct{vector(2, 3, 4) of {i32, f64}, i32} are 13 elements,
+/// where a library says 14.
+#[test]
+fn elements_of_a_vector_of_structs() {
+    let pair = Type::structure(&[1, 1], &[0, 8], &[basic(Basic::I32), basic(Basic::F64)]).unwrap();
+    let rows = Type::vector(2, 3, 4, &pair).unwrap();
+    let end = rows.extent();
+    let ty = Type::structure(&[1, 1], &[0, end], &[rows, basic(Basic::I32)]).unwrap();
+    assert_eq!((ty.size(), ty.element_count(76), ty.elements()), (76, Some(13), 13));
+    assert_eq!(ty.element_count(74), None);
+}
+
 #[test]
 fn seed_000_flags() {
     use Basic::{U8, U16, U32};

@@ -153,6 +153,43 @@ proptest! {
     }
 
     #[test]
+    fn counting_and_order(tree in trees(), instances in 0_usize..3) {
+        let (ty, map) = (tree.build().unwrap(), tree.map());
+        let places: Vec<i64> = map.data.iter().map(|pair| pair.1).collect();
+        prop_assert_eq!(ty.is_monotonic(), places.is_sorted());
+        prop_assert_eq!(ty.extent_is_short(), map.extent() < map.true_ub() - map.true_lb());
+
+        // Where each element of a few instances ends.
+        let mut end = 0;
+        let mut ends = vec![0];
+        for _ in 0..instances {
+            ends.extend(map.data.iter().map(|(basic, _)| {
+                end += basic.size() as u64;
+                end
+            }));
+        }
+        for bytes in 0..=end {
+            let expected = ends.binary_search(&bytes).ok().map(|index| index as u64);
+            prop_assert_eq!(ty.element_count(bytes), expected);
+            let whole = map.size() as u64;
+            let expected = match bytes.checked_rem(whole) {
+                None => Some(0),
+                Some(0) => Some(bytes / whole),
+                Some(_) => None,
+            };
+            prop_assert_eq!(ty.instance_count(bytes), expected);
+        }
+        for (elements, &bytes) in ends.iter().enumerate() {
+            prop_assert_eq!(ty.element_bytes(elements as u64), Ok(bytes));
+        }
+        if map.data.is_empty() {
+            prop_assert_eq!((ty.element_count(1), ty.instance_count(1)), (None, None));
+            prop_assert!(ty.element_bytes(1).is_err());
+        }
+        prop_assert!(map.size() < 2 || ty.element_bytes(u64::MAX).is_err() || map.align() == 1);
+    }
+
+    #[test]
     fn decoding_gives_back_the_call(tree in trees()) {
         let ty = tree.build().unwrap();
         let envelope = ty.envelope();
