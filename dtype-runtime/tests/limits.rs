@@ -106,3 +106,21 @@ fn hashes_of_short_signatures_are_distinct() {
     }
     assert_eq!(hashes.len(), number);
 }
+
+/// Types are shared among threads, and answer there what they answer here.
+#[test]
+fn types_are_shared_among_threads() {
+    fn shared<T: Send + Sync + Clone>(_: &T) {}
+    let column = Type::vector(100, 1, 7, &Type::basic(Basic::U16)).unwrap();
+    let ty = Type::structure(&[1, 1], &[0, 2], &[column.clone(), column]).unwrap();
+    let committed = ty.commit();
+    shared(&ty);
+    shared(&committed);
+    shared(&ty.description());
+    shared(&Error::NoContents { name: "" });
+    let flags = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| committed.flags())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(flags.iter().all(|flags| *flags == committed.flags()));
+}
