@@ -290,6 +290,11 @@ fn arrays_that_do_not_fit_together() {
         darray(2, 0, 8, Distribution::Cyclic(Some(0)), 2),
         "darray: array_of_dargs[0] is 0, which is less than 1"
     );
+    let (grid, kinds) = ([1 << 33, 1 << 33], [block, block]);
+    assert_eq!(
+        message(Type::darray(u64::MAX, 5, &[9, 9], &kinds, &grid, Order::C, old)),
+        "darray: the number of processes does not fit 64 bits"
+    );
     assert_eq!(
         message(Type::indexed(&[1], &[1, 2], old)),
         "indexed: array_of_displacements has 2 elements, the other arrays have 1"

@@ -162,7 +162,9 @@ impl Type {
         for i in 0..ndims {
             within(call, "array_of_gsizes", i, gsizes[i], 1, u64::MAX)?;
             within(call, "array_of_psizes", i, psizes[i], 1, u64::MAX)?;
-            processes = processes.saturating_mul(psizes[i]);
+            processes = processes
+                .checked_mul(psizes[i])
+                .ok_or(Error::Overflow { call, quantity: "number of processes" })?;
         }
         let scalar = |argument, value, least, greatest| {
             let index = None;

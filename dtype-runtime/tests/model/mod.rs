@@ -6,10 +6,12 @@ use dtype_runtime::{Basic, Error, Type};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
-/// So many cases; failing ones are kept beside the test.
+/// So many cases, or those of `PROPTEST_CASES`; failing ones are kept beside the test.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     let kept = FileFailurePersistence::WithSource("regressions");
-    ProptestConfig { cases, failure_persistence: Some(Box::new(kept)), ..ProptestConfig::default() }
+    let default = ProptestConfig::default();
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { cases };
+    ProptestConfig { cases, failure_persistence: Some(Box::new(kept)), ..default }
 }
 
 /// A datatype as the tree of calls that makes it.

@@ -1,0 +1,108 @@
+//! Extreme arguments in every constructor, and everything that can be asked of what comes out: no
+//! panic, no endless walk.
+
+use dtype_runtime::types::{Distribution, Order};
+use dtype_runtime::{Basic, Error, Type};
+use proptest::prelude::*;
+
+/// Counts, small ones mostly, and those at the ends.
+fn counts() -> impl Strategy<Value = u64> + Clone {
+    let ends = vec![u64::MAX, u64::MAX - 1, 1 << 63, (1 << 63) - 1, 1 << 62, 1 << 33, 1 << 31, 19];
+    prop_oneof![4 => 0..5_u64, 1 => proptest::sample::select(ends)]
+}
+
+fn displacements() -> impl Strategy<Value = i64> + Clone {
+    let ends = vec![i64::MAX, i64::MIN, i64::MAX - 7, i64::MIN + 8, 1 << 62, -(1 << 62), 1 << 32];
+    prop_oneof![4 => -9..30_i64, 1 => proptest::sample::select(ends)]
+}
+
+/// A type, or the error of the call that should have made it.
+fn types() -> impl Strategy<Value = Result<Type, Error>> {
+    let leaf = prop_oneof![
+        8 => proptest::sample::select(Basic::ALL).prop_map(|basic| Ok(Type::basic(basic))),
+        1 => Just(Ok(Type::lb_marker())),
+        1 => Just(Ok(Type::ub_marker())),
+    ];
+    leaf.prop_recursive(4, 12, 3, |inner| {
+        let numbers = (counts(), counts(), displacements(), displacements());
+        let lists = (
+            proptest::collection::vec(counts(), 0..4),
+            proptest::collection::vec(displacements(), 0..4),
+            proptest::collection::vec(counts(), 0..4),
+        );
+        (0..12_u8, numbers, lists, inner.clone(), inner).prop_map(
+            |(call, (n, m, a, b), (counts, places, more), old, other)| {
+                let (old, other) = (old?, other?);
+                let order = if n % 2 == 0 { Order::C } else { Order::Fortran };
+                let length = counts.len().min(places.len());
+                let (lengths, starts) = (&counts[..length], &places[..length]);
+                match call {
+                    0 => Type::contiguous(n, &old),
+                    1 => Type::vector(n, m, a, &old),
+                    2 => Type::hvector(n, m, a, &old),
+                    3 => Type::indexed(lengths, starts, &old),
+                    4 => Type::hindexed(lengths, starts, &old),
+                    5 => Type::indexed_block(n, &places, &old),
+                    6 => Type::hindexed_block(n, &places, &old),
+                    7 => Type::structure(&[n, m], &[a, b], &[old, other]),
+                    8 => Type::subarray(&counts, &more, &vec![m; counts.len()], order, &old),
+                    9 => {
+                        let kind = match m % 5 {
+                            0 => Distribution::None,
+                            1 => Distribution::Block(None),
+                            2 => Distribution::Block(Some(n)),
+                            3 => Distribution::Cyclic(None),
+                            _ => Distribution::Cyclic(Some(n)),
+                        };
+                        let processes = more.iter().fold(1_u64, |all, n| all.saturating_mul(*n));
+                        let kinds = vec![kind; counts.len()];
+                        Type::darray(processes, m, &counts, &kinds, &more, order, &old)
+                    }
+                    10 => Type::resized(&old, a, b),
+                    _ => Type::dup(&old),
+                }
+            },
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: std::env::var_os("PROPTEST_CASES").map_or(4000, |_| ProptestConfig::default().cases),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn nothing_panics(
+        ty in types(),
+        count in prop_oneof![0..4_usize, Just(usize::MAX), Just(1_usize << 40)],
+        origin in prop_oneof![0..100_usize, Just(usize::MAX), Just(1_usize << 63)],
+        number in counts(),
+    ) {
+        let Ok(ty) = ty else { return Ok(()) };
+        prop_assert_eq!(ty.ub().checked_sub(ty.lb()), Some(ty.extent()));
+        prop_assert!(ty.true_extent() >= 0);
+        let committed = ty.commit();
+        let _ = (ty.flags(), ty.diagram().to_string(), format!("{ty:?} {:?}", ty.signature()));
+        let _ = (ty.is_monotonic(), ty.extent_is_short());
+        let _ = (ty.element_count(number), ty.instance_count(number), ty.element_bytes(number));
+        let _ = ty.type_map().take(100).count();
+        let _ = committed.optimized_description().to_string();
+        for description in [ty.description(), committed.optimized_description()] {
+            let _ = description.stack(number, number / 2);
+        }
+        if let Ok(contents) = ty.contents() {
+            let again = contents.rebuild();
+            prop_assert_eq!(again.map(|again| again.size()), Ok(ty.size()));
+        }
+        // A memory of a hundred bytes: what does not lie in it is refused.
+        let (mut memory, mut packed) = (vec![1; 100], vec![2; 200]);
+        let _ = committed.pack(&memory, origin, count, &mut packed);
+        if let Ok(size) = committed.packed_size(count)
+            && size <= packed.len()
+        {
+            let _ = committed.unpack(&packed[..size], &mut memory, origin, count);
+        }
+    }
+}
