@@ -14,6 +14,7 @@ mod runs;
 use alloc::sync::Arc;
 use core::fmt;
 use core::ops::Deref;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use constant::{Program, pack_program};
 pub use plan::{Blocks, Op, Plan};
@@ -30,6 +31,9 @@ pub struct Committed(Arc<Inner>);
 struct Inner {
     ty: Type,
     plan: Plan,
+    /// The most instances that are known to name no byte twice. It only ever grows towards the truth,
+    /// so threads need not agree on it.
+    disjoint: AtomicUsize,
 }
 
 impl Type {
@@ -49,7 +53,7 @@ impl Type {
     #[must_use]
     pub fn commit(&self) -> Committed {
         let plan = Plan::compile(&self.description());
-        Committed(Arc::new(Inner { ty: self.clone(), plan }))
+        Committed(Arc::new(Inner { ty: self.clone(), plan, disjoint: AtomicUsize::new(0) }))
     }
 }
 
@@ -84,6 +88,18 @@ impl Committed {
     /// ```
     pub fn optimized_description(&self) -> Description {
         optimize::optimize(&self.description())
+    }
+
+    /// Whether `count` instances name no byte twice, by `prove` where it is not known yet.
+    pub(crate) fn is_disjoint(&self, count: usize, prove: impl FnOnce() -> bool) -> bool {
+        if count <= self.0.disjoint.load(Ordering::Relaxed) {
+            return true;
+        }
+        let disjoint = prove();
+        if disjoint {
+            self.0.disjoint.fetch_max(count, Ordering::Relaxed);
+        }
+        disjoint
     }
 
     /// What is executed when instances are packed or unpacked.

@@ -124,3 +124,17 @@ fn types_are_shared_among_threads() {
     });
     assert!(flags.iter().all(|flags| *flags == committed.flags()));
 }
+
+/// What was proved of few instances is not taken for a proof of many.
+#[test]
+fn overlap_is_looked_at_anew_for_more_instances() {
+    let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8)).unwrap();
+    let ty = Type::resized(&column, 0, 1).unwrap().commit();
+    let mut memory = [0; 16];
+    for count in [4, 2, 5, 4, 5] {
+        let packed = vec![1; 3 * count];
+        let result = ty.unpack(&packed, &mut memory, 0, count);
+        let expected = if count < 5 { Ok(3 * count) } else { Err(Error::Overlap { count: 5 }) };
+        assert_eq!(result, expected, "{count} columns of four");
+    }
+}

@@ -169,21 +169,27 @@ impl Committed {
         Ok(())
     }
 
-    /// Checks that `count` instances name no byte twice.
+    /// Checks that `count` instances name no byte twice. Proving it may take as long as unpacking, so
+    /// what was proved once is remembered.
     fn check_overlap(&self, count: usize) -> Result<(), Error> {
-        let count = count as u64;
+        if self.is_disjoint(count, || !self.instances_overlap(count as u64)) {
+            return Ok(());
+        }
+        Err(Error::Overlap { count: count as u64 })
+    }
+
+    fn instances_overlap(&self, count: u64) -> bool {
+        if self.self_overlap() {
+            return true;
+        }
         // Instances that clear one another need no look at their blocks.
-        let apart = count <= 1 || self.extent().unsigned_abs() >= self.true_extent().unsigned_abs();
+        if count <= 1 || self.extent().unsigned_abs() >= self.true_extent().unsigned_abs() {
+            return false;
+        }
         // More bytes than there is room for: one must be named twice.
-        let crowded = || {
-            let steps = i128::from(count) - 1;
-            let room = i128::from(self.true_extent()) + steps * i128::from(self.extent()).abs();
-            i128::from(count) * i128::from(self.size()) > room
-        };
-        let overlap = count > 0
-            && (self.self_overlap()
-                || !apart
-                    && (crowded() || overlaps(self.description().entries(), count, self.extent())));
-        if overlap { Err(Error::Overlap { count }) } else { Ok(()) }
+        let steps = i128::from(count) - 1;
+        let room = i128::from(self.true_extent()) + steps * i128::from(self.extent()).abs();
+        i128::from(count) * i128::from(self.size()) > room
+            || overlaps(self.description().entries(), count, self.extent())
     }
 }
