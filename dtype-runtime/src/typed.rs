@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use crate::commit::gaps;
 use crate::datatype::Datatype;
 use crate::error::Error;
-use crate::kernel::{self, Direction, Pack, Unpack, Zero};
+use crate::kernel::{self, Pack, Unpack, Zero};
 use layout::Layout;
 
 /// Packed bytes of `count` records of type `T`; `usize::MAX` if that is more than can be addressed.
@@ -192,7 +192,8 @@ fn whole_records<T: Datatype>(bytes: &[u8]) -> Result<usize, Error> {
 unsafe fn pack_records<T: Datatype>(items: &[T], out: *mut u8) {
     let memory = items.as_ptr().cast::<u8>().cast_mut();
     // SAFETY: the items' bytes are readable, and only read.
-    unsafe { records::<T, Pack>(memory, out, items.len()) }
+    // By the promise of `Datatype` the runs lie within each item.
+    unsafe { Layout::<T>::execute::<Pack>(memory, out, items.len()) }
 }
 
 /// # Safety
@@ -201,16 +202,7 @@ unsafe fn pack_records<T: Datatype>(items: &[T], out: *mut u8) {
 /// as many.
 #[inline]
 unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
-    // SAFETY: as the caller vouches; the packed bytes are only read.
-    unsafe { records::<T, Unpack>(items.cast(), bytes.as_ptr().cast_mut(), count) }
-}
-
-/// # Safety
-///
-/// `memory` must be valid for `D` on the data of `count` values of `T`, and `packed` on as many
-/// bytes as these are.
-#[inline]
-unsafe fn records<T: Datatype, D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
-    // SAFETY: by the promise of `Datatype`, the runs lie within each value.
-    unsafe { Layout::<T>::execute::<D>(memory, packed, count) }
+    // SAFETY: as the caller vouches; the packed bytes are only read. By the promise of `Datatype` the
+    // runs lie within each item.
+    unsafe { Layout::<T>::execute::<Unpack>(items.cast(), bytes.as_ptr().cast_mut(), count) }
 }

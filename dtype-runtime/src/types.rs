@@ -29,6 +29,7 @@ pub(crate) use bounds::Interval;
 pub use decode::{Combiner, Contents, Envelope};
 pub(crate) use description::Writer;
 pub use description::{Description, Elem, EndLoop, Entry, Loop};
+use description::{Item, items};
 pub use entries::{MapEntry, TypeMapEntries};
 pub use flags::Flags;
 pub(crate) use overlap::overlaps;

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::bounds::Marks;
-use super::parts::{Copies, Parts};
+use super::parts::{Parts, same_length};
 use super::{Constructor, Type};
 use crate::error::Error;
 
@@ -88,12 +88,12 @@ impl Type {
     ) -> Result<Self, Error> {
         let call = "subarray";
         let ndims = dimensions(call, sizes.len())?;
-        same_length(call, "array_of_subsizes", subsizes.len(), ndims)?;
-        same_length(call, "array_of_starts", starts.len(), ndims)?;
+        same_length(call, "array_of_subsizes", ndims, subsizes.len())?;
+        same_length(call, "array_of_starts", ndims, starts.len())?;
         for i in 0..ndims {
-            within(call, "array_of_sizes", i, sizes[i], 1, u64::MAX)?;
-            within(call, "array_of_subsizes", i, subsizes[i], 1, sizes[i])?;
-            within(call, "array_of_starts", i, starts[i], 0, sizes[i] - subsizes[i])?;
+            within(call, "array_of_sizes", Some(i), sizes[i], 1, u64::MAX)?;
+            within(call, "array_of_subsizes", Some(i), subsizes[i], 1, sizes[i])?;
+            within(call, "array_of_starts", Some(i), starts[i], 0, sizes[i] - subsizes[i])?;
         }
         let overflow = |quantity| Error::Overflow { call, quantity };
         let times = |bytes: i64, n: u64| {
@@ -156,25 +156,18 @@ impl Type {
     ) -> Result<Self, Error> {
         let call = "darray";
         let ndims = dimensions(call, gsizes.len())?;
-        same_length(call, "array_of_distribs", distributions.len(), ndims)?;
-        same_length(call, "array_of_psizes", psizes.len(), ndims)?;
+        same_length(call, "array_of_distribs", ndims, distributions.len())?;
+        same_length(call, "array_of_psizes", ndims, psizes.len())?;
         let mut processes = 1_u64;
         for i in 0..ndims {
-            within(call, "array_of_gsizes", i, gsizes[i], 1, u64::MAX)?;
-            within(call, "array_of_psizes", i, psizes[i], 1, u64::MAX)?;
+            within(call, "array_of_gsizes", Some(i), gsizes[i], 1, u64::MAX)?;
+            within(call, "array_of_psizes", Some(i), psizes[i], 1, u64::MAX)?;
             processes = processes
                 .checked_mul(psizes[i])
                 .ok_or(Error::Overflow { call, quantity: "number of processes" })?;
         }
-        let scalar = |argument, value, least, greatest| {
-            let index = None;
-            if (least..=greatest).contains(&value) {
-                return Ok(());
-            }
-            Err(Error::ArgumentRange { call, argument, index, value, least, greatest })
-        };
-        scalar("size", size, processes, processes)?;
-        scalar("rank", rank, 0, size - 1)?;
+        within(call, "size", None, size, processes, processes)?;
+        within(call, "rank", None, rank, 0, size - 1)?;
 
         let coordinates = coordinates(rank, size, psizes);
         let mut built = old.clone();
@@ -201,9 +194,7 @@ fn bounded(
     built: &Type,
     constructor: impl FnOnce(Type) -> Constructor,
 ) -> Result<Type, Error> {
-    let mut parts = Parts::new(call);
-    let old = built;
-    parts.add(&Copies { blocks: 1, stride: 0, blocklength: 1, displacement: 0, old })?;
+    let mut parts = Parts::copy_of(call, built)?;
     parts.bounds.marks = Marks { lb: Some(0), ub: Some(extent) };
     parts.finish(constructor(built.clone()))
 }
@@ -229,11 +220,11 @@ impl Share {
     ) -> Result<Self, Error> {
         let call = "darray";
         let darg = |value, least| {
-            within(call, "array_of_dargs", index, value, least, u64::MAX).map(|()| value)
+            within(call, "array_of_dargs", Some(index), value, least, u64::MAX).map(|()| value)
         };
         let length = match distribution {
             Distribution::None => {
-                within(call, "array_of_psizes", index, processes, 1, 1)?;
+                within(call, "array_of_psizes", Some(index), processes, 1, 1)?;
                 global
             }
             Distribution::Block(None) => global.div_ceil(processes),
@@ -307,30 +298,15 @@ fn fastest_first(ndims: usize, order: Order) -> impl Iterator<Item = usize> {
     })
 }
 
+/// The number of dimensions, of which there must be one.
 fn dimensions(call: &'static str, ndims: usize) -> Result<usize, Error> {
-    let (argument, index, greatest) = ("ndims", None, u64::MAX);
-    match ndims {
-        0 => Err(Error::ArgumentRange { call, argument, index, value: 0, least: 1, greatest }),
-        _ => Ok(ndims),
-    }
-}
-
-fn same_length(
-    call: &'static str,
-    argument: &'static str,
-    actual: usize,
-    expected: usize,
-) -> Result<(), Error> {
-    if actual == expected {
-        return Ok(());
-    }
-    Err(Error::ArgumentLengths { call, argument, expected, actual })
+    within(call, "ndims", None, ndims as u64, 1, u64::MAX).map(|()| ndims)
 }
 
 fn within(
     call: &'static str,
     argument: &'static str,
-    index: usize,
+    index: Option<usize>,
     value: u64,
     least: u64,
     greatest: u64,
@@ -338,5 +314,5 @@ fn within(
     if (least..=greatest).contains(&value) {
         return Ok(());
     }
-    Err(Error::ArgumentRange { call, argument, index: Some(index), value, least, greatest })
+    Err(Error::ArgumentRange { call, argument, index, value, least, greatest })
 }

@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::bounds::{Interval, Marks};
-use super::parts::{Copies, Parts};
+use super::parts::{Copies, Parts, same_length};
 use super::{Constructor, Flags, Inner, Lazy, Member, Type};
 use crate::basic::Basic;
 use crate::error::Error;
@@ -176,12 +176,8 @@ impl Type {
     ) -> Result<Self, Error> {
         let mut parts = Parts::new("structure");
         let expected = blocklengths.len();
-        let same = |argument, actual| {
-            let error = Error::ArgumentLengths { call: "structure", argument, expected, actual };
-            if actual == expected { Ok(()) } else { Err(error) }
-        };
-        same("array_of_displacements", displacements.len())?;
-        same("array_of_types", types.len())?;
+        same_length("structure", "array_of_displacements", expected, displacements.len())?;
+        same_length("structure", "array_of_types", expected, types.len())?;
         let mut members = Vec::with_capacity(expected);
         for ((&blocklength, &displacement), ty) in blocklengths.iter().zip(displacements).zip(types)
         {
@@ -207,9 +203,7 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_Type_dup")]
     pub fn dup(old: &Self) -> Result<Self, Error> {
-        let mut parts = Parts::new("dup");
-        parts.add(&Copies { blocks: 1, stride: 0, blocklength: 1, displacement: 0, old })?;
-        parts.finish(Constructor::Dup { old: old.clone() })
+        Parts::copy_of("dup", old)?.finish(Constructor::Dup { old: old.clone() })
     }
 
     /// `old` with other bounds: its markers are erased and new ones put at `lb` and `lb + extent`
@@ -228,9 +222,9 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_Type_create_resized")]
     pub fn resized(old: &Self, lb: i64, extent: i64) -> Result<Self, Error> {
-        let mut parts = Parts::new("resized");
-        let ub = lb.checked_add(extent).ok_or_else(|| parts.overflow("upper bound"))?;
-        parts.add(&Copies { blocks: 1, stride: 0, blocklength: 1, displacement: 0, old })?;
+        let (call, quantity) = ("resized", "upper bound");
+        let ub = lb.checked_add(extent).ok_or(Error::Overflow { call, quantity })?;
+        let mut parts = Parts::copy_of(call, old)?;
         parts.bounds.marks = Marks { lb: Some(lb), ub: Some(ub) };
         parts.finish(Constructor::Resized { old: old.clone() })
     }

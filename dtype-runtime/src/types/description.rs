@@ -6,8 +6,9 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use core::iter::repeat;
 
-use super::{Constructor, Flags, Type};
+use super::{Constructor, Flags, Member, Type};
 use crate::basic::Basic;
 
 /// One entry of a [`Description`] (`dt_elem_desc_t`).
@@ -62,6 +63,36 @@ pub struct EndLoop {
     pub flags: Flags,
 }
 
+impl EndLoop {
+    /// What the writer fills in when the description is finished.
+    const UNFILLED: Self = Self { items: 0, size: 0, first_elem_disp: 0, flags: Flags::NONE };
+}
+
+/// A top-level part of a body.
+pub(crate) enum Item<'a> {
+    /// Data.
+    Elem(&'a Elem),
+    /// A loop, with its body.
+    Loop(&'a Loop, &'a [Entry]),
+}
+
+/// The top-level parts of a body; the [`EndLoop`] behind it may be there or not.
+pub(crate) fn items(body: &[Entry]) -> impl Iterator<Item = Item<'_>> {
+    let mut rest = body;
+    core::iter::from_fn(move || match rest {
+        [Entry::Elem(elem), after @ ..] => {
+            rest = after;
+            Some(Item::Elem(elem))
+        }
+        [Entry::Loop(head), after @ ..] => {
+            let (inside, behind) = after.split_at(head.items);
+            rest = behind;
+            Some(Item::Loop(head, &inside[..head.items - 1]))
+        }
+        [Entry::EndLoop(_), ..] | [] => None,
+    })
+}
+
 impl Elem {
     /// Bytes of data.
     pub const fn size(&self) -> u64 {
@@ -97,9 +128,7 @@ impl Description {
     pub fn extent(&self) -> i64 {
         self.extent
     }
-}
 
-impl Description {
     /// The same sequence of basic datatypes with all displacements 0: neighbours of the same type are
     /// one entry, and so is a loop over a single one.
     pub(super) fn without_layout(&self) -> Self {
@@ -178,6 +207,9 @@ impl Writer {
     }
 
     /// Adds the entries of `ty` at displacement `base`.
+    ///
+    /// Sums and products may pass through values that do not fit, when the data lie on the far side of
+    /// the origin or there are none: where the data end up was checked when the type was made.
     fn walk(&mut self, ty: &Type, base: i64) {
         if ty.size() == 0 {
             return;
@@ -194,7 +226,6 @@ impl Writer {
             Constructor::LbMarker | Constructor::UbMarker => {}
             Constructor::Contiguous { count, old } => self.block(*count, old, base),
             Constructor::Vector { count, blocklength, stride, old } => {
-                // Its overflow was excluded, but for a single block, where it has no effect.
                 let stride = stride.wrapping_mul(old.extent());
                 self.blocks(*count, stride, *blocklength, old, base);
             }
@@ -202,34 +233,20 @@ impl Writer {
                 self.blocks(*count, *stride, *blocklength, old, base);
             }
             Constructor::Indexed { blocklengths, displacements, old } => {
-                for (&length, &displacement) in blocklengths.iter().zip(displacements) {
-                    // Its overflow was excluded, but for empty blocks, which have no entry.
-                    let place = base.wrapping_add(displacement.wrapping_mul(old.extent()));
-                    self.block(length, old, place);
-                }
+                self.list(blocklengths.iter().copied(), displacements, old.extent(), old, base);
             }
             Constructor::Hindexed { blocklengths, displacements, old } => {
-                for (&length, &displacement) in blocklengths.iter().zip(displacements) {
-                    self.block(length, old, base.wrapping_add(displacement));
-                }
+                self.list(blocklengths.iter().copied(), displacements, 1, old, base);
             }
             Constructor::IndexedBlock { blocklength, displacements, old } => {
-                for &displacement in displacements {
-                    let place = base.wrapping_add(displacement.wrapping_mul(old.extent()));
-                    self.block(*blocklength, old, place);
-                }
+                self.list(repeat(*blocklength), displacements, old.extent(), old, base);
             }
             Constructor::HindexedBlock { blocklength, displacements, old } => {
-                for &displacement in displacements {
-                    self.block(*blocklength, old, base.wrapping_add(displacement));
-                }
+                self.list(repeat(*blocklength), displacements, 1, old, base);
             }
             Constructor::Structure { members } => {
-                for member in members.iter().filter(|member| member.ty.size() > 0) {
-                    // The sum may pass through values that do not fit, when the data lie on the
-                    // far side; where the data end up was checked.
-                    let place = base.wrapping_add(member.displacement);
-                    self.block(member.blocklength, &member.ty, place);
+                for Member { blocklength, displacement, ty } in members {
+                    self.block(*blocklength, ty, base.wrapping_add(*displacement));
                 }
             }
             Constructor::Dup { old }
@@ -243,9 +260,23 @@ impl Writer {
         self.repeat(count, stride, |this| this.block(blocklength, old, base));
     }
 
-    /// `count` instances of `old`, one after another.
+    /// Blocks of these lengths at these displacements, which count in units of so many bytes.
+    fn list(
+        &mut self,
+        blocklengths: impl Iterator<Item = u64>,
+        displacements: &[i64],
+        unit: i64,
+        old: &Type,
+        base: i64,
+    ) {
+        for (length, displacement) in blocklengths.zip(displacements) {
+            self.block(length, old, base.wrapping_add(displacement.wrapping_mul(unit)));
+        }
+    }
+
+    /// `count` instances of `old`, one after another. Where there is no data there is no entry.
     fn block(&mut self, count: u64, old: &Type, base: i64) {
-        if count == 0 {
+        if count == 0 || old.size() == 0 {
             return;
         }
         self.repeat(count, old.extent(), |this| this.walk(old, base));
@@ -284,13 +315,7 @@ impl Writer {
             return self.elem(Elem { count: elem.count * loops, extent, ..elem });
         }
         self.entries[start] = Entry::Loop(Loop { loops, items: 0, extent, flags: Flags::NONE });
-        // Filled in by `finish`.
-        self.entries.push(Entry::EndLoop(EndLoop {
-            items: 0,
-            size: 0,
-            first_elem_disp: 0,
-            flags: Flags::NONE,
-        }));
+        self.entries.push(Entry::EndLoop(EndLoop::UNFILLED));
         self.fence = self.entries.len();
     }
 
@@ -330,12 +355,7 @@ impl Writer {
     /// Adds the end of the loop over the instances, and fills in what a loop's entries say about
     /// each other.
     pub(crate) fn finish(mut self, extent: i64) -> Description {
-        self.entries.push(Entry::EndLoop(EndLoop {
-            items: 0,
-            size: 0,
-            first_elem_disp: 0,
-            flags: Flags::NONE,
-        }));
+        self.entries.push(Entry::EndLoop(EndLoop::UNFILLED));
         let mut levels = Vec::new();
         let mut level = Level::default();
         for index in 0..self.entries.len() {

@@ -1,6 +1,6 @@
 //! The constructors for blocks at displacements of their own.
 
-use super::parts::Parts;
+use super::parts::{Parts, same_length};
 use super::{Constructor, Type};
 use crate::error::Error;
 
@@ -26,7 +26,8 @@ impl Type {
     #[doc(alias = "MPI_Type_indexed")]
     pub fn indexed(blocklengths: &[u64], displacements: &[i64], old: &Self) -> Result<Self, Error> {
         let mut parts = Parts::new("indexed");
-        same_length("indexed", blocklengths, displacements)?;
+        let (expected, actual) = (blocklengths.len(), displacements.len());
+        same_length("indexed", "array_of_displacements", expected, actual)?;
         let bytes = in_bytes("indexed", displacements, old);
         parts.add_list(old, blocklengths.iter().copied().zip(bytes))?;
         let (blocklengths, displacements) = (blocklengths.into(), displacements.into());
@@ -52,7 +53,8 @@ impl Type {
         old: &Self,
     ) -> Result<Self, Error> {
         let mut parts = Parts::new("hindexed");
-        same_length("hindexed", blocklengths, displacements)?;
+        let (expected, actual) = (blocklengths.len(), displacements.len());
+        same_length("hindexed", "array_of_displacements", expected, actual)?;
         let bytes = displacements.iter().copied().map(Ok);
         parts.add_list(old, blocklengths.iter().copied().zip(bytes))?;
         let (blocklengths, displacements) = (blocklengths.into(), displacements.into());
@@ -122,16 +124,4 @@ fn in_bytes(
         let quantity = "displacement";
         displacement.checked_mul(extent).ok_or(Error::Overflow { call, quantity })
     })
-}
-
-fn same_length(
-    call: &'static str,
-    blocklengths: &[u64],
-    displacements: &[i64],
-) -> Result<(), Error> {
-    let (expected, actual) = (blocklengths.len(), displacements.len());
-    if expected == actual {
-        return Ok(());
-    }
-    Err(Error::ArgumentLengths { call, argument: "array_of_displacements", expected, actual })
 }

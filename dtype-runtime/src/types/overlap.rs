@@ -11,7 +11,7 @@
 
 use alloc::vec::Vec;
 
-use super::Entry;
+use super::{Entry, Item, items};
 
 /// How many blocks are expanded at most. A layout that needs more is called overlapping; what is
 /// lost is that unpacking into it is refused.
@@ -64,22 +64,17 @@ struct Block {
 /// its repetitions.
 fn nests(body: &[Entry], around: Dimension) -> Option<Extent> {
     let mut parts = Vec::new();
-    let mut rest = body;
-    while let [entry, after @ ..] = rest {
-        rest = after;
-        match entry {
-            Entry::Elem(elem) => {
+    for item in items(body) {
+        match item {
+            Item::Elem(elem) => {
                 let start = i128::from(elem.disp);
                 let inner = Extent { start, end: start + elem.basic.size() as i128 };
                 parts.push(repeated(inner, Dimension { count: elem.count, stride: elem.extent })?);
             }
-            Entry::Loop(head) => {
-                let (inside, outside) = after.split_at(head.items);
+            Item::Loop(head, inside) => {
                 let dimension = Dimension { count: head.loops, stride: head.extent };
-                parts.push(nests(&inside[..head.items - 1], dimension)?);
-                rest = outside;
+                parts.push(nests(inside, dimension)?);
             }
-            Entry::EndLoop(_) => {}
         }
     }
     repeated(hull_of_disjoint(&mut parts)?, around)
@@ -119,11 +114,9 @@ impl Layout {
     }
 
     fn collect(&mut self, body: &[Entry], around: Option<usize>) {
-        let mut rest = body;
-        while let [entry, after @ ..] = rest {
-            rest = after;
-            match entry {
-                Entry::Elem(elem) => {
+        for item in items(body) {
+            match item {
+                Item::Elem(elem) => {
                     let (len, innermost) = if elem.is_run() {
                         (elem.size(), around)
                     } else {
@@ -132,14 +125,11 @@ impl Layout {
                     };
                     self.blocks.push(Block { start: elem.disp, len, innermost });
                 }
-                Entry::Loop(head) => {
-                    let (inside, outside) = after.split_at(head.items);
+                Item::Loop(head, inside) => {
                     let dimension = Dimension { count: head.loops, stride: head.extent };
                     let inner = self.enter(dimension, around);
-                    self.collect(&inside[..head.items - 1], inner);
-                    rest = outside;
+                    self.collect(inside, inner);
                 }
-                Entry::EndLoop(_) => {}
             }
         }
     }

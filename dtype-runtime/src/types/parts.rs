@@ -62,6 +62,13 @@ impl Parts {
         }
     }
 
+    /// A single copy of `old`, to be given other bounds or another name.
+    pub(super) fn copy_of(call: &'static str, old: &Type) -> Result<Self, Error> {
+        let mut parts = Self::new(call);
+        parts.add(&Copies { blocks: 1, stride: 0, blocklength: 1, displacement: 0, old })?;
+        Ok(parts)
+    }
+
     pub(super) fn overflow(&self, quantity: &'static str) -> Error {
         Error::Overflow { call: self.call, quantity }
     }
@@ -225,4 +232,17 @@ impl Parts {
             overlap: Lazy::new(),
         })))
     }
+}
+
+/// Arrays of one call that go together have the same length.
+pub(super) fn same_length(
+    call: &'static str,
+    argument: &'static str,
+    expected: usize,
+    actual: usize,
+) -> Result<(), Error> {
+    if actual == expected {
+        return Ok(());
+    }
+    Err(Error::ArgumentLengths { call, argument, expected, actual })
 }

@@ -1,6 +1,6 @@
 //! Counting elements and bytes, and whether a layout is in order.
 
-use super::{Entry, Type};
+use super::{Entry, Item, Type, items};
 use crate::error::Error;
 
 /// A front part of an instance.
@@ -117,12 +117,10 @@ impl Type {
 /// The largest front part of a description, in whole elements, that measures at most `limit`.
 fn front(entries: &[Entry], limit: u64, measure: Measure) -> Amount {
     let mut part = Amount::default();
-    let mut rest = entries;
-    while let [entry, after @ ..] = rest {
+    for item in items(entries) {
         let left = limit - measure(part);
-        match entry {
-            Entry::Elem(elem) => {
-                rest = after;
+        match item {
+            Item::Elem(elem) => {
                 let one = Amount { bytes: elem.basic.size() as u64, elements: 1 };
                 let number = elem.count.min(left / measure(one));
                 part.add(number, one);
@@ -130,9 +128,7 @@ fn front(entries: &[Entry], limit: u64, measure: Measure) -> Amount {
                     break;
                 }
             }
-            Entry::Loop(head) => {
-                let (inside, behind) = after.split_at(head.items);
-                rest = behind;
+            Item::Loop(head, inside) => {
                 let one = front(inside, u64::MAX, measure);
                 let number = head.loops.min(left / measure(one));
                 part.add(number, one);
@@ -141,7 +137,6 @@ fn front(entries: &[Entry], limit: u64, measure: Measure) -> Amount {
                     break;
                 }
             }
-            Entry::EndLoop(_) => break,
         }
     }
     part
@@ -150,20 +145,13 @@ fn front(entries: &[Entry], limit: u64, measure: Measure) -> Amount {
 /// The first and the last displacement of a body, if none is less than the one before.
 fn ascent(body: &[Entry]) -> Option<(i128, i128)> {
     let mut all: Option<(i128, i128)> = None;
-    let mut rest = body;
-    while let [entry, after @ ..] = rest {
-        let (first, last) = match entry {
-            Entry::Elem(elem) => {
-                rest = after;
+    for item in items(body) {
+        let (first, last) = match item {
+            Item::Elem(elem) => {
                 let first = i128::from(elem.disp);
                 repeated((first, first), elem.count, elem.extent)?
             }
-            Entry::Loop(head) => {
-                let (inside, behind) = after.split_at(head.items);
-                rest = behind;
-                repeated(ascent(inside)?, head.loops, head.extent)?
-            }
-            Entry::EndLoop(_) => break,
+            Item::Loop(head, inside) => repeated(ascent(inside)?, head.loops, head.extent)?,
         };
         all = match all {
             None => Some((first, last)),
