@@ -19,7 +19,6 @@ impl Mesh for Grid {
 }
 
 #[derive(Datatype)]
-#[allow(dead_code)]
 struct Sample<M: Mesh> {
     cell: M::Cell,
     vec: <M as Mesh>::Vec,
@@ -29,14 +28,12 @@ struct Sample<M: Mesh> {
 struct Seconds;
 
 #[derive(Datatype)]
-#[allow(dead_code)]
 struct Duration<U> {
     value: f64,
     unit: PhantomData<U>,
 }
 
 #[derive(Datatype)]
-#[allow(dead_code)]
 struct Event<U> {
     lasted: Duration<U>,
 }
@@ -45,7 +42,6 @@ macro_rules! named {
     ($name:literal) => {
         #[derive(Datatype)]
         #[dtype(name = $name)]
-        #[allow(dead_code)]
         struct Named(u8);
     };
 }

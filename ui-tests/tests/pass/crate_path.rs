@@ -13,7 +13,7 @@ mod facade {
 }
 
 /// Takes the place of the crate for whoever does not say otherwise.
-#[allow(unused)]
+#[allow(unused, reason = "it is there to be found by mistake")]
 mod dtype_runtime {}
 
 use facade::runtime::Datatype;

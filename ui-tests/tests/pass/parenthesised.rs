@@ -2,7 +2,7 @@
 use dtype_runtime::Datatype;
 
 #[derive(Datatype)]
-#[allow(unused_parens)]
+#[allow(unused_parens, reason = "the subject of this file")]
 struct Parenthesised {
     value: (u32),
     values: ([(u8); 2]),
