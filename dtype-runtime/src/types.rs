@@ -11,6 +11,7 @@ mod flags;
 mod irregular;
 mod overlap;
 mod parts;
+mod predefined;
 mod query;
 mod signature;
 
@@ -33,6 +34,8 @@ use description::{Item, items};
 pub use entries::{MapEntry, TypeMapEntries};
 pub use flags::Flags;
 pub(crate) use overlap::overlaps;
+pub(crate) use predefined::Fortran;
+pub use predefined::{Pair, TypeClass};
 pub use signature::Signature;
 
 /// A datatype: a sequence of basic datatypes with displacements, and bounds.
@@ -82,6 +85,18 @@ pub(crate) enum Constructor {
     Basic(Basic),
     LbMarker,
     UbMarker,
+    /// A value and an index; `built` has the data. It has a name, or was asked for by its parts.
+    Pair {
+        name: Option<Pair>,
+        value: Basic,
+        index: Basic,
+        built: Type,
+    },
+    /// A type of Fortran's kinds, and the basic datatype that it is here.
+    Fortran {
+        request: Fortran,
+        basic: Basic,
+    },
     Dup {
         old: Type,
     },
@@ -259,6 +274,20 @@ impl Type {
         check_hash(self.signature_hash(), actual)
     }
 
+    /// Where the type is kept: the same for clones of one type, and different for all others, as long as one
+    /// of them is there. What walks a type can tell by this which parts it has seen; types share their parts,
+    /// and the tree can be exponentially larger than the memory that it takes.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let (a, b) = (Type::basic(Basic::U8), Type::basic(Basic::U8));
+    /// assert_eq!(a.address(), a.clone().address());
+    /// assert_ne!(a.address(), b.address());
+    /// ```
+    pub fn address(&self) -> *const () {
+        Arc::as_ptr(&self.0).cast()
+    }
+
     pub(crate) fn constructor(&self) -> &Constructor {
         &self.0.constructor
     }
@@ -279,6 +308,11 @@ impl Constructor {
             Self::Basic(basic) => basic.name(),
             Self::LbMarker => "lb_marker",
             Self::UbMarker => "ub_marker",
+            Self::Pair { name: Some(pair), .. } => pair.name(),
+            Self::Pair { name: None, .. } => "value_index",
+            Self::Fortran { request: Fortran::Real { .. }, .. } => "f90_real",
+            Self::Fortran { request: Fortran::Complex { .. }, .. } => "f90_complex",
+            Self::Fortran { request: Fortran::Integer { .. }, .. } => "f90_integer",
             Self::Dup { .. } => "dup",
             Self::Contiguous { .. } => "contiguous",
             Self::Vector { .. } => "vector",

@@ -19,24 +19,7 @@ impl Type {
     /// assert_eq!(Type::basic(Basic::F64).extent(), 8);
     /// ```
     pub fn basic(basic: Basic) -> Self {
-        let size = basic.size() as u64;
-        // At most 16 bytes.
-        let end = basic.size() as i64;
-        Self(Arc::new(Inner {
-            constructor: Constructor::Basic(basic),
-            size,
-            elements: 1,
-            data: Some(Interval { start: 0, end }),
-            markers: Marks::default(),
-            lb: 0,
-            ub: end,
-            align: basic.align() as u64,
-            flags: Flags::BASIC,
-            fingerprint: Fingerprint::of(basic.code()),
-            depth: 0,
-            entries: 1,
-            overlap: Lazy::new(),
-        }))
+        leaf(Constructor::Basic(basic))
     }
 
     /// The pseudo-datatype that marks the lower bound of a [`structure`](Self::structure), the
@@ -228,4 +211,28 @@ impl Type {
         parts.bounds.marks = Marks { lb: Some(lb), ub: Some(ub) };
         parts.finish(Constructor::Resized { old: old.clone() })
     }
+}
+
+/// A predefined datatype of a single value, which the constructor names.
+pub(super) fn leaf(constructor: Constructor) -> Type {
+    let (Constructor::Basic(basic) | Constructor::Fortran { basic, .. }) = constructor else {
+        unreachable!("{} is not a single value", constructor.name())
+    };
+    // At most 32 bytes.
+    let end = basic.size() as i64;
+    Type(Arc::new(Inner {
+        constructor,
+        size: basic.size() as u64,
+        elements: 1,
+        data: Some(Interval { start: 0, end }),
+        markers: Marks::default(),
+        lb: 0,
+        ub: end,
+        align: basic.align() as u64,
+        flags: Flags::BASIC,
+        fingerprint: Fingerprint::of(basic.canonical().code()),
+        depth: 0,
+        entries: 1,
+        overlap: Lazy::new(),
+    }))
 }

@@ -129,8 +129,8 @@ impl Description {
         self.extent
     }
 
-    /// The same sequence of basic datatypes with all displacements 0: neighbours of the same type are
-    /// one entry, and so is a loop over a single one.
+    /// The same sequence of basic datatypes, as what they count in a signature and with all displacements
+    /// 0: neighbours of the same type are one entry, and so is a loop over a single one.
     pub(super) fn without_layout(&self) -> Self {
         let mut out = Writer::new();
         let mut loops = Vec::new();
@@ -143,7 +143,7 @@ impl Description {
         };
         for entry in &self.entries {
             match *entry {
-                Entry::Elem(elem) => add(&mut out, elem.basic, elem.count),
+                Entry::Elem(elem) => add(&mut out, elem.basic.canonical(), elem.count),
                 Entry::Loop(head) => loops.push((out.open(), head.loops)),
                 Entry::EndLoop(_) => {
                     let Some((open, count)) = loops.pop() else { break };
@@ -215,7 +215,7 @@ impl Writer {
             return;
         }
         match ty.constructor() {
-            Constructor::Basic(basic) => {
+            Constructor::Basic(basic) | Constructor::Fortran { basic, .. } => {
                 self.elem(Elem {
                     basic: *basic,
                     count: 1,
@@ -251,6 +251,7 @@ impl Writer {
             }
             Constructor::Dup { old }
             | Constructor::Resized { old }
+            | Constructor::Pair { built: old, .. }
             | Constructor::Subarray { built: old, .. }
             | Constructor::Darray { built: old, .. } => self.walk(old, base),
         }

@@ -22,7 +22,8 @@ pub(super) struct Parts {
     size: u64,
     elements: u64,
     pub(super) bounds: Bounds,
-    user: Flags,
+    /// Flags that do not follow from the layout.
+    pub(super) user: Flags,
     run: Run,
     fingerprint: Fingerprint,
     depth: u32,
