@@ -13,6 +13,7 @@ mod overlap;
 mod parts;
 mod predefined;
 mod query;
+mod rules;
 mod signature;
 
 use alloc::boxed::Box;
@@ -26,6 +27,7 @@ use crate::signature::Fingerprint;
 use crate::typemap::check_hash;
 
 pub use array::{Distribution, Order};
+pub use bounds::Bounds;
 pub(crate) use bounds::Interval;
 pub use decode::{Combiner, Contents, Envelope};
 pub(crate) use description::Writer;
@@ -60,6 +62,7 @@ pub use signature::Signature;
 #[derive(Clone)]
 pub struct Type(Arc<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     constructor: Constructor,
     size: u64,
@@ -76,6 +79,8 @@ struct Inner {
     depth: u32,
     /// An upper bound of the description's length.
     entries: u64,
+    /// By which rules the bounds were found.
+    rules: Bounds,
     overlap: Lazy,
 }
 
@@ -166,6 +171,12 @@ pub(crate) struct Member {
 /// An answer that is worked out when it is first asked for. Threads that race compute the same
 /// answer and store the same byte, so relaxed ordering is enough.
 struct Lazy(AtomicU8);
+
+impl Clone for Lazy {
+    fn clone(&self) -> Self {
+        Self(AtomicU8::new(self.0.load(Ordering::Relaxed)))
+    }
+}
 
 impl Lazy {
     const UNKNOWN: u8 = 2;
@@ -286,6 +297,12 @@ impl Type {
     /// ```
     pub fn address(&self) -> *const () {
         Arc::as_ptr(&self.0).cast()
+    }
+
+    /// Lower bound and extent as a `resized` was given them. By MPICH's rules a type without data has others.
+    fn resize(&self) -> (i64, i64) {
+        let lb = self.0.markers.lb.unwrap_or(0);
+        (lb, self.0.markers.ub.unwrap_or(lb) - lb)
     }
 
     pub(crate) fn constructor(&self) -> &Constructor {

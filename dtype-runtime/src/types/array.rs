@@ -5,7 +5,6 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::bounds::Marks;
 use super::parts::{Parts, same_length};
 use super::{Constructor, Type};
 use crate::error::Error;
@@ -195,7 +194,7 @@ fn bounded(
     constructor: impl FnOnce(Type) -> Constructor,
 ) -> Result<Type, Error> {
     let mut parts = Parts::copy_of(call, built)?;
-    parts.bounds.marks = Marks { lb: Some(0), ub: Some(extent) };
+    parts.bounds.set(0, extent);
     parts.finish(constructor(built.clone()))
 }
 

@@ -4,9 +4,9 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::bounds::{Interval, Marks};
+use super::bounds::{Bounds, Interval, Marks};
 use super::parts::{Copies, Parts, same_length};
-use super::{Constructor, Flags, Inner, Lazy, Member, Type};
+use super::{Constructor, Flags, Inner, Lazy, Member, Type, rules};
 use crate::basic::Basic;
 use crate::error::Error;
 use crate::signature::Fingerprint;
@@ -62,6 +62,7 @@ impl Type {
             fingerprint: Fingerprint::EMPTY,
             depth: 0,
             entries: 0,
+            rules: Bounds::Literal,
             overlap: Lazy::new(),
         }))
     }
@@ -167,6 +168,7 @@ impl Type {
             parts.add(&Copies { blocks: 1, stride: 0, blocklength, displacement, old: ty })?;
             members.push(Member { blocklength, displacement, ty: ty.clone() });
         }
+        parts.mixed = rules::are_mixed(types);
         parts.finish(Constructor::Structure { members: members.into() })
     }
 
@@ -208,7 +210,7 @@ impl Type {
         let (call, quantity) = ("resized", "upper bound");
         let ub = lb.checked_add(extent).ok_or(Error::Overflow { call, quantity })?;
         let mut parts = Parts::copy_of(call, old)?;
-        parts.bounds.marks = Marks { lb: Some(lb), ub: Some(ub) };
+        parts.bounds.set(lb, ub);
         parts.finish(Constructor::Resized { old: old.clone() })
     }
 }
@@ -233,6 +235,7 @@ pub(super) fn leaf(constructor: Constructor) -> Type {
         fingerprint: Fingerprint::of(basic.canonical().code()),
         depth: 0,
         entries: 1,
+        rules: Bounds::Literal,
         overlap: Lazy::new(),
     }))
 }

@@ -158,7 +158,8 @@ impl Type {
             Constructor::Subarray { arguments, .. } => subarray(arguments),
             Constructor::Darray { arguments, .. } => darray(arguments),
             Constructor::Resized { .. } => {
-                vec![Argument::Address(self.lb()), Argument::Address(self.extent())]
+                let (lb, extent) = self.resize();
+                vec![Argument::Address(lb), Argument::Address(extent)]
             }
         }
     }
