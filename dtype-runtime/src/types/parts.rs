@@ -154,7 +154,7 @@ impl Parts {
     }
 
     /// What the whole takes over from a part, also from one of which there are no copies.
-    fn inherit(&mut self, old: &Type) -> Result<(), Error> {
+    pub(super) fn inherit(&mut self, old: &Type) -> Result<(), Error> {
         self.rules = self.rules.max(old.0.rules);
         self.depth = self.depth.max(old.0.depth + 1);
         if self.depth > MAX_DEPTH {
