@@ -1,7 +1,11 @@
 //! What can go wrong. Every variant says what was asked for and what was there.
 
+mod malformed;
+
 use alloc::string::String;
 use core::fmt;
+
+pub use malformed::Malformed;
 
 /// An operation that was refused. Nothing was written when one of these comes back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +86,13 @@ pub enum Error {
         combiner: &'static str,
         /// What is wrong with them.
         problem: &'static str,
+    },
+    /// Bytes that are no marshalled datatype.
+    Marshalled {
+        /// Where in the bytes it shows, counted from the first.
+        offset: usize,
+        /// What is wrong.
+        problem: Malformed,
     },
     /// A datatype would nest deeper than [`MAX_DEPTH`](crate::typemap::MAX_DEPTH) levels.
     TooDeep {
@@ -221,6 +232,9 @@ impl fmt::Display for Error {
             }
             Self::Contents { combiner, problem } => {
                 write!(f, "the contents of a {combiner}: {problem}")
+            }
+            Self::Marshalled { offset, problem } => {
+                write!(f, "byte {offset} of a marshalled datatype: {problem}")
             }
             Self::TooDeep { depth, limit } => {
                 write!(f, "a datatype of {depth} levels; at most {limit} are supported")

@@ -92,7 +92,7 @@ pub use commit::{ByteRanges, Committed, gaps, runs};
 pub use datatype::{Datatype, Describes};
 #[cfg(feature = "derive")]
 pub use dtype_derive::Datatype;
-pub use error::Error;
+pub use error::{Error, Malformed};
 pub use typed::{pack, pack_into, packed_size, unpack, unpack_into, zero_gaps};
 pub use typemap::TypeMap;
 pub use types::{Flags, Signature, Type};

@@ -7,8 +7,10 @@ mod decode;
 mod derived;
 mod description;
 mod entries;
+mod equality;
 mod flags;
 mod irregular;
+mod marshal;
 mod overlap;
 mod parts;
 mod predefined;
@@ -320,6 +322,18 @@ impl Type {
 }
 
 impl Constructor {
+    /// Whether it is the name of a datatype, not a call that makes one of others.
+    fn is_predefined(&self) -> bool {
+        matches!(
+            self,
+            Self::Basic(_)
+                | Self::LbMarker
+                | Self::UbMarker
+                | Self::Pair { .. }
+                | Self::Fortran { .. }
+        )
+    }
+
     fn name(&self) -> &'static str {
         match self {
             Self::Basic(basic) => basic.name(),

@@ -1,7 +1,7 @@
 //! The switch between the rules for bounds. Which numbers MPICH has is known from MPICH itself; the tests
 //! of the bridge compare them on random types.
 
-use dtype_runtime::types::{Bounds, Order};
+use dtype_runtime::types::{Bounds, Distribution, Order};
 use dtype_runtime::{Basic, Type};
 
 /// Lower bound and extent by the literal standard, and by MPICH.
@@ -46,6 +46,10 @@ fn padding() {
     assert_eq!(both(&alike), [(0, 6), (0, 5)]);
     let by_name = Type::structure(&[1, 1], &[0, 3], &[i16.clone(), basic(Basic::I16)]).unwrap();
     assert_eq!(both(&by_name), [(0, 6), (0, 5)]);
+    // Types are values: whether the members share their memory plays no part.
+    let row = || Type::contiguous(3, &i16).unwrap();
+    let rows = Type::structure(&[1, 1], &[0, 7], &[row(), row()]).unwrap();
+    assert_eq!(both(&rows), [(0, 14), (0, 13)]);
     let copied = Type::structure(&[1, 1], &[0, 3], &[i16.clone(), Type::dup(&i16).unwrap()]);
     assert_eq!(both(&copied.unwrap())[0], (0, 6));
 }
@@ -69,6 +73,10 @@ fn what_is_built_from_it_follows() {
     assert_eq!((pair.bounds(), pair.extent()), (Bounds::Mpich, 24));
     let part = Type::subarray(&[4], &[2], &[1], Order::C, &pair).unwrap();
     assert_eq!((part.bounds(), part.extent(), part.true_lb()), (Bounds::Mpich, 96, 24));
+    // The share of a process that has nothing of the array.
+    let block = [Distribution::Block(None)];
+    let nothing = Type::darray(2, 1, &[1], &block, &[2], Order::C, &pair).unwrap();
+    assert_eq!((nothing.bounds(), nothing.size()), (Bounds::Mpich, 0));
 }
 
 /// 2³⁰ paths lead to the leaf.

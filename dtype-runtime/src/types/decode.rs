@@ -122,7 +122,7 @@ impl Envelope {
 
 /// The arguments that made a datatype (`MPI_Type_get_contents`), in the arrays and at the places where
 /// the standard puts them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
     /// The call.
     pub combiner: Combiner,

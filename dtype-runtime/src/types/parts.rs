@@ -30,7 +30,7 @@ pub(super) struct Parts {
     entries: u64,
     /// The rules for the bounds: those of the parts.
     pub(super) rules: Bounds,
-    /// Whether it is a structure with members of different types.
+    /// Whether it is a structure with members of different types; looked at where the rules ask for it.
     pub(super) mixed: bool,
 }
 

@@ -36,7 +36,7 @@ pub enum Pair {
 }
 
 impl Pair {
-    /// All of them.
+    /// All of them, in an order that does not change: a marshalled type names a pair by its place.
     pub const ALL: &'static [Self] = &[
         Self::FloatInt,
         Self::DoubleInt,

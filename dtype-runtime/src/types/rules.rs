@@ -41,20 +41,21 @@ impl Type {
 }
 
 /// Whether the members of a structure, markers aside, are not all of one type.
-pub(super) fn are_mixed(types: &[Type]) -> bool {
+pub(super) fn are_mixed(types: &[Type], are_equal: fn(&Type, &Type) -> bool) -> bool {
     let mut members = types
         .iter()
         .filter(|ty| !matches!(ty.constructor(), Constructor::LbMarker | Constructor::UbMarker));
-    members.next().is_some_and(|first| members.any(|other| !first.passes_for(other)))
+    members.next().is_some_and(|first| members.any(|other| !first.passes_for(other, are_equal)))
 }
 
 impl Type {
-    /// Whether MPICH takes this type and `other` for the same: one object, perhaps by way of `dup`.
-    fn passes_for(&self, other: &Self) -> bool {
+    /// Whether MPICH takes this type and `other` for the same, perhaps by way of `dup`. It compares handles;
+    /// here, where a type is a value, equal ones are one, as if each had been made once and used repeatedly.
+    fn passes_for(&self, other: &Self, are_equal: fn(&Self, &Self) -> bool) -> bool {
         let (ours, theirs) = (self.original(), other.original());
         match (ours.constructor(), theirs.constructor()) {
             (Constructor::Basic(ours), Constructor::Basic(theirs)) => ours == theirs,
-            _ => ours.address() == theirs.address(),
+            _ => are_equal(ours, theirs),
         }
     }
 

@@ -1,0 +1,132 @@
+//! Marshalling: a datatype as bytes, to be kept or sent.
+//!
+//! The form is canonical. Each distinct node of the tree is there once, whether or not the type in memory
+//! shares it; the nodes are sorted by height and then by their bytes, which makes every order but one
+//! refutable by comparing neighbours; numbers have one form. The height of a node is 0 if it is made of no
+//! other, and otherwise one more than that of the highest among its parts.
+
+mod code;
+mod reader;
+mod table;
+mod varint;
+mod writer;
+
+use alloc::vec::Vec;
+
+use super::Type;
+use crate::error::{Error, Malformed};
+pub(super) use table::Table;
+
+/// The first byte.
+const MAGIC: u8 = 0xD7;
+/// The second byte: the version of the form. A type in a form that is extended by new codes keeps its bytes;
+/// a change of what bytes mean takes a new version.
+const VERSION: u8 = 1;
+/// The third byte: what holds of the whole tree. No flag has a meaning yet.
+const FLAGS: u8 = 0;
+
+impl Type {
+    /// The type as bytes: compact, the same on every platform, and the same for equal types.
+    ///
+    /// The bytes name the calls that made the type, with their arguments. `MPI_LONG` is `MPI_LONG` on the
+    /// other side, and has the size that it has there; displacements in bytes stay what they are. Compare
+    /// [`size`](Self::size) and [`extent`](Self::extent) where the two sides may differ in that. Parts that
+    /// occur repeatedly are written once, so the form is never much larger than the type in memory.
+    ///
+    /// # The form
+    ///
+    /// Three bytes, `D7 01 00`: that it is a datatype, the version, and flags, none of which has a meaning
+    /// yet. Then the number of the last node, and the nodes, numbered from 0; the last is the type. Numbers
+    /// are varints (LEB128) of at most 64 bits in their shortest form; signed ones, marked ± below, are
+    /// zigzag-coded first. A node is a code and arguments:
+    ///
+    /// | code | what | arguments |
+    /// |---|---|---|
+    /// | `01` … | [`Basic::code`](crate::Basic::code) | |
+    /// | `7D`, `7E` | LB marker, UB marker | |
+    /// | `7F` | pair with a name | its index in [`Pair::ALL`](crate::types::Pair::ALL), a byte |
+    /// | `80` | dup | node |
+    /// | `81` | contiguous | count, node |
+    /// | `82`, `83` | vector, hvector | count, blocklength, ±stride, node |
+    /// | `84`, `85` | indexed, hindexed | blocklengths, ±displacements, node |
+    /// | `86`, `87` | indexed block, hindexed block | 2n, blocklength, ±displacements, node |
+    /// | `88` | structure | blocklengths, ±displacements, nodes |
+    /// | `89` | subarray | 2n + order, sizes, subsizes, starts, node |
+    /// | `8A` | darray | size, rank, 2n + order, gsizes, distributions, psizes, node |
+    /// | `8B`, `8C` | Fortran real, complex | precision + 1, range + 1; 0 where undefined |
+    /// | `8D` | Fortran integer | range + 1 |
+    /// | `8E` | resized | ±lb, ±extent, node |
+    /// | `8F` | pair without a name | value and index, each a basic datatype's code |
+    /// | `90` | by the rules of [`Bounds::Mpich`](crate::types::Bounds::Mpich) | a predefined datatype or marker, as above |
+    ///
+    /// A node among the arguments is the number of one that came before. Blocklengths are 2n and n numbers,
+    /// or 2n + 1 and the one number that all n > 0 are. A displacement is written as the difference, modulo
+    /// 2⁶⁴, to the one before it. The order is 0 for C and 1 for Fortran; a distribution is one of the bytes
+    /// none 0, block 1, block of n 2, cyclic 3, cyclic of n 4, with n behind it.
+    ///
+    /// No node comes twice. They are sorted by height, and those of one height by their bytes; a node that is
+    /// made of no other has height 0, any other one more than the highest of its parts.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let columns = Type::vector(4, 1, 6, &Type::basic(Basic::F64))?;
+    /// let bytes = columns.marshal();
+    /// assert_eq!(bytes, [0xD7, 1, 0, 1, Basic::F64.code(), 0x82, 4, 1, 12, 0]);
+    /// assert_eq!(Type::unmarshal(&bytes)?, columns);
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[must_use]
+    pub fn marshal(&self) -> Vec<u8> {
+        let table = Table::of(&[self]);
+        let mut out = Vec::with_capacity(3 + 10 + table.bytes.len());
+        out.extend([MAGIC, VERSION, FLAGS]);
+        varint::put_unsigned(&mut out, table.last());
+        out.extend_from_slice(&table.bytes);
+        out
+    }
+
+    /// The type that was [marshalled](Self::marshal) to these bytes.
+    ///
+    /// The bytes may come from anywhere. Only those that `marshal` writes are taken, so what comes back always
+    /// marshals to the same bytes again. Time and memory stay in proportion to their number: at most 256 bytes
+    /// of memory for each, and far less for all but contrived types. The depth of what comes back is limited as
+    /// that of all types is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Marshalled`] when the bytes are not what `marshal` writes, and the errors of the constructors
+    /// when they refuse the arguments.
+    ///
+    /// ```
+    /// use dtype_runtime::{Error, Malformed, Type};
+    /// let mut bytes = Type::of::<(u32, f64)>().marshal();
+    /// bytes.push(0);
+    /// let (offset, problem) = (bytes.len() - 1, Malformed::Trailing { extra: 1 });
+    /// assert_eq!(Type::unmarshal(&bytes), Err(Error::Marshalled { offset, problem }));
+    /// ```
+    pub fn unmarshal(bytes: &[u8]) -> Result<Self, Error> {
+        let (ty, used) = Self::unmarshal_prefix(bytes)?;
+        match bytes.len() - used {
+            0 => Ok(ty),
+            extra => Err(varint::wrong(used, Malformed::Trailing { extra })),
+        }
+    }
+
+    /// The type at the front of these bytes, and how many of them it takes: for types inside a message.
+    ///
+    /// # Errors
+    ///
+    /// As [`unmarshal`](Self::unmarshal), except that more bytes may follow.
+    ///
+    /// ```
+    /// use dtype_runtime::Type;
+    /// let mut message = Type::of::<(u32, f64)>().marshal();
+    /// message.extend(b"and more");
+    /// let (ty, used) = Type::unmarshal_prefix(&message)?;
+    /// assert_eq!((ty.size(), &message[used..]), (12, &b"and more"[..]));
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn unmarshal_prefix(bytes: &[u8]) -> Result<(Self, usize), Error> {
+        reader::read(bytes)
+    }
+}

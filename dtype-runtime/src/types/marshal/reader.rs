@@ -1,0 +1,281 @@
+//! From bytes back to types. Nothing in the bytes is trusted: what is wrong with their form is found here,
+//! what is wrong with the arguments by the constructors.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::code;
+use super::varint::{Bytes, wrong};
+use super::{FLAGS, MAGIC, VERSION};
+use crate::basic::Basic;
+use crate::error::{Error, Malformed};
+use crate::types::array::{Distribution, Order};
+use crate::types::{Bounds, Constructor, Pair, Type};
+
+/// A node that was read.
+struct Node {
+    ty: Type,
+    height: usize,
+    is_referenced: bool,
+}
+
+struct Reader<'a> {
+    bytes: Bytes<'a>,
+    nodes: Vec<Node>,
+    /// The height of the node that is being read, as far as its parts are known.
+    height: usize,
+}
+
+/// The type at the front of these bytes, and how many of them it takes.
+pub(super) fn read(bytes: &[u8]) -> Result<(Type, usize), Error> {
+    let mut bytes = Bytes::new(bytes);
+    let mut head = |expected, problem: fn(u8) -> Malformed| {
+        let at = bytes.at();
+        match bytes.byte()? {
+            found if found == expected => Ok(()),
+            found => Err(wrong(at, problem(found))),
+        }
+    };
+    head(MAGIC, |found| Malformed::Magic { found })?;
+    head(VERSION, |found| Malformed::Version { found })?;
+    head(FLAGS, |found| Malformed::Flags { found })?;
+    let at = bytes.at();
+    // Every node takes a byte at least.
+    let last = usize::try_from(bytes.unsigned()?).ok().filter(|&last| last < bytes.remaining());
+    let last = last.ok_or_else(|| wrong(at, Malformed::Truncated))?;
+    let nodes = Vec::with_capacity(last + 1);
+    let reader = Reader { bytes, nodes, height: 0 };
+    reader.nodes(last)
+}
+
+impl<'a> Reader<'a> {
+    fn nodes(mut self, last: usize) -> Result<(Type, usize), Error> {
+        let mut before: (usize, &[u8]) = (0, &[]);
+        for number in 0..=last {
+            let start = self.bytes.at();
+            self.height = 0;
+            let ty = self.node()?;
+            let this = (self.height, self.bytes.since(start));
+            // In the one order that there is, equal nodes would be neighbours.
+            if number > 0 && before >= this {
+                let same = before == this;
+                let problem = if same { Malformed::Duplicate } else { Malformed::Disorder };
+                return Err(wrong(start, problem));
+            }
+            before = this;
+            self.nodes.push(Node { ty, height: self.height, is_referenced: number == last });
+        }
+        let end = self.bytes.at();
+        if let Some(node) = self.nodes.iter().position(|node| !node.is_referenced) {
+            return Err(wrong(end, Malformed::Unreferenced { node: node as u64 }));
+        }
+        match self.nodes.pop() {
+            Some(node) => Ok((node.ty, end)),
+            None => Err(wrong(end, Malformed::Truncated)),
+        }
+    }
+
+    fn node(&mut self) -> Result<Type, Error> {
+        let at = self.bytes.at();
+        match self.bytes.byte()? {
+            code::BY_MPICH => {
+                let at = self.bytes.at();
+                let code = self.bytes.byte()?;
+                self.predefined(at, code)?.with_bounds(Bounds::Mpich)
+            }
+            code::DUP => Type::dup(&self.part()?),
+            code::CONTIGUOUS => Type::contiguous(self.bytes.unsigned()?, &self.part()?),
+            code::VECTOR => self.strided(Type::vector),
+            code::HVECTOR => self.strided(Type::hvector),
+            code::INDEXED => self.blocks(Type::indexed),
+            code::HINDEXED => self.blocks(Type::hindexed),
+            code::INDEXED_BLOCK => self.equal_blocks(Type::indexed_block),
+            code::HINDEXED_BLOCK => self.equal_blocks(Type::hindexed_block),
+            code::STRUCTURE => self.structure(),
+            code::SUBARRAY => self.subarray(),
+            code::DARRAY => self.darray(),
+            code::RESIZED => {
+                let (lb, extent) = (self.bytes.signed()?, self.bytes.signed()?);
+                Type::resized(&self.part()?, lb, extent)
+            }
+            code => self.predefined(at, code),
+        }
+    }
+
+    /// A node without parts, whose code was read.
+    fn predefined(&mut self, at: usize, code: u8) -> Result<Type, Error> {
+        match code {
+            code::LB_MARKER => Ok(Type::lb_marker()),
+            code::UB_MARKER => Ok(Type::ub_marker()),
+            code::PAIR => self.pair(),
+            code::VALUE_INDEX => self.value_index(at),
+            code::F90_REAL => Type::f90_real(self.digits()?, self.digits()?),
+            code::F90_COMPLEX => Type::f90_complex(self.digits()?, self.digits()?),
+            code::F90_INTEGER => {
+                let at = self.bytes.at();
+                let range = self.digits()?.ok_or_else(|| wrong(at, Malformed::Range))?;
+                Type::f90_integer(range)
+            }
+            code => basic(at, code).map(Type::basic),
+        }
+    }
+
+    /// A node that came before.
+    fn part(&mut self) -> Result<Type, Error> {
+        let at = self.bytes.at();
+        let number = self.bytes.unsigned()?;
+        let node = usize::try_from(number).ok().and_then(|number| self.nodes.get_mut(number));
+        let Some(node) = node else {
+            return Err(wrong(at, Malformed::Reference { node: number }));
+        };
+        node.is_referenced = true;
+        self.height = self.height.max(node.height + 1);
+        Ok(node.ty.clone())
+    }
+
+    fn pair(&mut self) -> Result<Type, Error> {
+        let at = self.bytes.at();
+        let found = self.bytes.byte()?;
+        let pair = Pair::ALL.get(usize::from(found));
+        pair.map(|pair| Type::pair(*pair)).ok_or_else(|| wrong(at, Malformed::Code { found }))
+    }
+
+    fn value_index(&mut self, start: usize) -> Result<Type, Error> {
+        let mut part = || {
+            let at = self.bytes.at();
+            basic(at, self.bytes.byte()?).map(Type::basic)
+        };
+        let (value, index) = (part()?, part()?);
+        let ty = Type::value_index(&value, &index)?;
+        match ty.constructor() {
+            Constructor::Pair { name: None, .. } => Ok(ty),
+            // It has a name, and is written by that.
+            _ => Err(wrong(start, Malformed::Longwinded)),
+        }
+    }
+
+    /// A precision or a range, if it is defined.
+    fn digits(&mut self) -> Result<Option<u32>, Error> {
+        let at = self.bytes.at();
+        let Some(value) = self.bytes.unsigned()?.checked_sub(1) else { return Ok(None) };
+        u32::try_from(value).map(Some).map_err(|_| wrong(at, Malformed::Range))
+    }
+
+    fn strided(
+        &mut self,
+        call: impl FnOnce(u64, u64, i64, &Type) -> Result<Type, Error>,
+    ) -> Result<Type, Error> {
+        let (count, blocklength) = (self.bytes.unsigned()?, self.bytes.unsigned()?);
+        let stride = self.bytes.signed()?;
+        call(count, blocklength, stride, &self.part()?)
+    }
+
+    fn blocks(
+        &mut self,
+        call: impl FnOnce(&[u64], &[i64], &Type) -> Result<Type, Error>,
+    ) -> Result<Type, Error> {
+        // A displacement takes a byte, and the lengths may be equal.
+        let blocklengths = self.blocklengths(1)?;
+        let displacements = self.displacements(blocklengths.len())?;
+        call(&blocklengths, &displacements, &self.part()?)
+    }
+
+    fn equal_blocks(
+        &mut self,
+        call: impl FnOnce(u64, &[i64], &Type) -> Result<Type, Error>,
+    ) -> Result<Type, Error> {
+        let at = self.bytes.at();
+        let (length, bit) = self.bytes.length(1)?;
+        if bit {
+            return Err(wrong(at, Malformed::Range));
+        }
+        let blocklength = self.bytes.unsigned()?;
+        let displacements = self.displacements(length)?;
+        call(blocklength, &displacements, &self.part()?)
+    }
+
+    fn structure(&mut self) -> Result<Type, Error> {
+        // A displacement and a type take a byte each.
+        let blocklengths = self.blocklengths(2)?;
+        let displacements = self.displacements(blocklengths.len())?;
+        let mut types = Vec::with_capacity(blocklengths.len());
+        for _ in 0..blocklengths.len() {
+            types.push(self.part()?);
+        }
+        // No node comes twice, so different ones are not equal.
+        let are_equal = |a: &Type, b: &Type| a.address() == b.address();
+        Type::structure_by(&blocklengths, &displacements, &types, are_equal)
+    }
+
+    fn subarray(&mut self) -> Result<Type, Error> {
+        let (ndims, order) = self.ndims()?;
+        let mut argument = || self.several(ndims, Bytes::unsigned);
+        let (sizes, subsizes, starts) = (argument()?, argument()?, argument()?);
+        Type::subarray(&sizes, &subsizes, &starts, order, &self.part()?)
+    }
+
+    fn darray(&mut self) -> Result<Type, Error> {
+        let (size, rank) = (self.bytes.unsigned()?, self.bytes.unsigned()?);
+        let (ndims, order) = self.ndims()?;
+        let gsizes = self.several(ndims, Bytes::unsigned)?;
+        let distributions = self.several(ndims, distribution)?;
+        let psizes = self.several(ndims, Bytes::unsigned)?;
+        Type::darray(size, rank, &gsizes, &distributions, &psizes, order, &self.part()?)
+    }
+
+    /// The number of dimensions, each of which takes three bytes at least, and the order.
+    fn ndims(&mut self) -> Result<(usize, Order), Error> {
+        let (ndims, is_fortran) = self.bytes.length(3)?;
+        Ok((ndims, if is_fortran { Order::Fortran } else { Order::C }))
+    }
+
+    /// Block lengths of a list of which each block takes so many bytes besides.
+    fn blocklengths(&mut self, each: usize) -> Result<Vec<u64>, Error> {
+        let at = self.bytes.at();
+        let (length, equal) = self.bytes.length(each)?;
+        let longwinded = Err(wrong(at, Malformed::Longwinded));
+        if equal {
+            return if length > 0 { Ok(vec![self.bytes.unsigned()?; length]) } else { longwinded };
+        }
+        let all = self.several(length, Bytes::unsigned)?;
+        let written_in_vain = length > 0 && all.iter().all(|length| *length == all[0]);
+        if written_in_vain { longwinded } else { Ok(all) }
+    }
+
+    fn displacements(&mut self, length: usize) -> Result<Vec<i64>, Error> {
+        let mut before = 0_i64;
+        self.several(length, |bytes| {
+            before = before.wrapping_add(bytes.signed()?);
+            Ok(before)
+        })
+    }
+
+    /// So many of a kind; `length` was compared with the bytes that are left.
+    fn several<T>(
+        &mut self,
+        length: usize,
+        mut one: impl FnMut(&mut Bytes<'a>) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let mut all = Vec::with_capacity(length);
+        for _ in 0..length {
+            all.push(one(&mut self.bytes)?);
+        }
+        Ok(all)
+    }
+}
+
+fn basic(at: usize, code: u8) -> Result<Basic, Error> {
+    Basic::from_code(code).ok_or_else(|| wrong(at, Malformed::Code { found: code }))
+}
+
+fn distribution(bytes: &mut Bytes<'_>) -> Result<Distribution, Error> {
+    let at = bytes.at();
+    Ok(match bytes.byte()? {
+        code::NONE => Distribution::None,
+        code::BLOCK => Distribution::Block(None),
+        code::BLOCK_OF => Distribution::Block(Some(bytes.unsigned()?)),
+        code::CYCLIC => Distribution::Cyclic(None),
+        code::CYCLIC_OF => Distribution::Cyclic(Some(bytes.unsigned()?)),
+        found => return Err(wrong(at, Malformed::Code { found })),
+    })
+}
