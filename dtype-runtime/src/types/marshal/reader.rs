@@ -22,6 +22,8 @@ struct Node {
 struct Reader<'a> {
     bytes: Bytes<'a>,
     nodes: Vec<Node>,
+    /// How many of the nodes no other refers to so far.
+    unreferenced: usize,
     /// The height of the node that is being read, as far as its parts are known.
     height: usize,
 }
@@ -43,15 +45,16 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Type, usize), Error> {
     // Every node takes a byte at least.
     let last = usize::try_from(bytes.unsigned()?).ok().filter(|&last| last < bytes.remaining());
     let last = last.ok_or_else(|| wrong(at, Malformed::Truncated))?;
-    let nodes = Vec::with_capacity(last + 1);
-    let reader = Reader { bytes, nodes, height: 0 };
+    let nodes = Vec::with_capacity(last);
+    let reader = Reader { bytes, nodes, unreferenced: 0, height: 0 };
     reader.nodes(last)
 }
 
 impl<'a> Reader<'a> {
     fn nodes(mut self, last: usize) -> Result<(Type, usize), Error> {
         let mut before: (usize, &[u8]) = (0, &[]);
-        for number in 0..=last {
+        loop {
+            let number = self.nodes.len();
             let start = self.bytes.at();
             self.height = 0;
             let ty = self.node()?;
@@ -63,15 +66,20 @@ impl<'a> Reader<'a> {
                 return Err(wrong(start, problem));
             }
             before = this;
-            self.nodes.push(Node { ty, height: self.height, is_referenced: number == last });
-        }
-        let end = self.bytes.at();
-        if let Some(node) = self.nodes.iter().position(|node| !node.is_referenced) {
-            return Err(wrong(end, Malformed::Unreferenced { node: node as u64 }));
-        }
-        match self.nodes.pop() {
-            Some(node) => Ok((node.ty, end)),
-            None => Err(wrong(end, Malformed::Truncated)),
+            let end = self.bytes.at();
+            if number == last {
+                let dead = self.nodes.iter().position(|node| !node.is_referenced);
+                return match dead {
+                    Some(node) => Err(wrong(end, Malformed::Unreferenced { node: node as u64 })),
+                    None => Ok((ty, end)),
+                };
+            }
+            self.nodes.push(Node { ty, height: self.height, is_referenced: false });
+            self.unreferenced += 1;
+            // Each still has to be referred to, which takes a byte at least.
+            if self.unreferenced > self.bytes.remaining() {
+                return Err(wrong(end, Malformed::Truncated));
+            }
         }
     }
 
@@ -128,7 +136,10 @@ impl<'a> Reader<'a> {
         let Some(node) = node else {
             return Err(wrong(at, Malformed::Reference { node: number }));
         };
-        node.is_referenced = true;
+        if !node.is_referenced {
+            node.is_referenced = true;
+            self.unreferenced -= 1;
+        }
         self.height = self.height.max(node.height + 1);
         Ok(node.ty.clone())
     }
