@@ -52,6 +52,11 @@
 //! [`Type::signature`], [`Type::envelope`] and [`Type::contents`], [`Type::description`], [`Committed::optimized_description`],
 //! [`Committed::plan`], and [`Type::diagram`] draws a picture.
 //!
+//! # Keeping and sending a type
+//!
+//! [`Type::marshal`] writes any type as compact bytes that every platform reads back with [`Type::unmarshal`],
+//! which takes bytes from anywhere. Equal types, made by the same calls, have equal bytes.
+//!
 //! # Sources
 //!
 //! The rules are those of the MPI standard, version 4.1, chapter 5; for the markers LB and UB, of
@@ -67,6 +72,7 @@
 //! | `std` | yes | nothing needs it yet; without it the crate is `no_std` with `alloc` |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` are datatypes |
 //! | `half` | no | `f16` and `bf16` are datatypes |
+//! | `serde` | no | [`Type`], [`Basic`], [`Flags`] and what [`types`] decodes to implement serde's traits; a type as its [marshalled](Type::marshal) bytes, hexadecimal where people read it |
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -81,6 +87,8 @@ pub mod convertor;
 pub mod datatype;
 mod error;
 mod kernel;
+#[cfg(feature = "serde")]
+mod serialize;
 pub mod show;
 mod signature;
 mod typed;

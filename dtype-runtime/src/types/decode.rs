@@ -21,6 +21,8 @@ use arguments::Argument;
 ///
 /// The numbers are those of the ABI of MPI-5.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 #[repr(i32)]
 pub enum Combiner {
@@ -92,6 +94,7 @@ impl Combiner {
 
 /// How many arguments of which kind made a datatype (`MPI_Type_get_envelope`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Envelope {
     /// Length of [`Contents::integers`].
     pub num_integers: usize,
@@ -123,6 +126,7 @@ impl Envelope {
 /// The arguments that made a datatype (`MPI_Type_get_contents`), in the arrays and at the places where
 /// the standard puts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contents {
     /// The call.
     pub combiner: Combiner,

@@ -62,6 +62,30 @@ impl Flags {
         if condition { self } else { Self::NONE }
     }
 
+    #[cfg(feature = "serde")]
+    pub(crate) const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// Those with these bits, if all of them are flags.
+    #[cfg(feature = "serde")]
+    pub(crate) fn from_bits(bits: u16) -> Option<Self> {
+        let known = Self::NAMES.iter().fold(Self::NONE, |all, (flag, _)| all | *flag);
+        (bits & !known.0 == 0).then_some(Self(bits))
+    }
+
+    /// The flags that are written like this by `Debug`.
+    #[cfg(feature = "serde")]
+    pub(crate) fn parse(names: &str) -> Option<Self> {
+        if names == "NONE" {
+            return Some(Self::NONE);
+        }
+        names.split(" | ").try_fold(Self::NONE, |all, name| {
+            let (flag, _) = Self::NAMES.iter().find(|(_, known)| *known == name)?;
+            Some(all | *flag)
+        })
+    }
+
     /// Those of `self` that are also in `mask`.
     pub(crate) const fn only(self, mask: Self) -> Self {
         Self(self.0 & mask.0)
