@@ -19,7 +19,9 @@ fn displacements() -> impl Strategy<Value = i64> + Clone {
 fn predefined(call: u8, a: u32, b: u32) -> Result<Type, Error> {
     let basic = |n: u32| Type::basic(Basic::ALL[n as usize % Basic::ALL.len()]);
     // Small more often than not.
-    let some = |n: u32| if n % 3 == 0 { None } else { Some(if n % 5 == 0 { n } else { n % 40 }) };
+    let some = |n: u32| {
+        if n.is_multiple_of(3) { None } else { Some(if n.is_multiple_of(5) { n } else { n % 40 }) }
+    };
     match call % 6 {
         0 => Ok(Type::pair(Pair::ALL[a as usize % Pair::ALL.len()])),
         1 => Type::value_index(&basic(a), &basic(b)),
