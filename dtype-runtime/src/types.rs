@@ -11,12 +11,14 @@ mod equality;
 mod flags;
 mod irregular;
 mod marshal;
+mod levels;
 mod overlap;
 mod parts;
 mod predefined;
 mod query;
 mod rules;
 mod signature;
+mod ucp;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -37,10 +39,12 @@ pub use description::{Description, Elem, EndLoop, Entry, Loop};
 use description::{Item, items};
 pub use entries::{MapEntry, TypeMapEntries};
 pub use flags::Flags;
+pub use levels::Level;
 pub(crate) use overlap::overlaps;
 pub(crate) use predefined::Fortran;
 pub use predefined::{Pair, TypeClass};
 pub use signature::Signature;
+pub use ucp::StructField;
 
 /// A datatype: a sequence of basic datatypes with displacements, and bounds.
 ///

@@ -6,7 +6,7 @@ mod model;
 
 use dtype_runtime::commit::{Op, Plan};
 use dtype_runtime::convertor::StackType;
-use dtype_runtime::types::{Combiner, Description, Entry};
+use dtype_runtime::types::{Combiner, Description, Entry, Level, StructField};
 use dtype_runtime::{Basic, Error, Flags, Type};
 use model::{Map, Tree, config, has_duplicates, trees};
 use proptest::prelude::*;
@@ -87,6 +87,23 @@ fn bytes_of_plan(plan: &Plan, count: usize) -> Vec<i64> {
         expand(plan.epilogue(), (count as i64 - 1) * plan.extent(), &mut bytes);
     }
     bytes
+}
+
+/// The bytes that rows of repetitions name, in order.
+fn bytes_of_levels(levels: &[Level]) -> Vec<i64> {
+    let Some((last, outer)) = levels.split_last() else { return Vec::new() };
+    assert!(last.length > 0);
+    let mut starts = vec![0];
+    for (i, level) in levels.iter().enumerate() {
+        let within = levels.get(i + 1).map_or(level.length, |inner| inner.length * inner.count);
+        assert_eq!(level.length, within);
+        assert!(level.count > 0 && (level.count > 1 || (outer.is_empty() && level.stride == 0)));
+        let repetitions = |start: i64| {
+            (0..level.count as i64).map(move |n| start + level.base + n * level.stride)
+        };
+        starts = starts.into_iter().flat_map(repetitions).collect();
+    }
+    starts.into_iter().flat_map(|start| start..start + last.length as i64).collect()
 }
 
 /// A memory that holds `count` instances with some bytes to spare on both sides.
@@ -238,6 +255,32 @@ proptest! {
         let committed = ty.commit();
         prop_assert_eq!(&bytes_of_description(&committed.optimized_description()), &one);
         prop_assert_eq!(bytes_of_plan(committed.plan(), count), map.bytes(count));
+    }
+
+    #[test]
+    fn levels_name_the_same_bytes(tree in trees()) {
+        let (ty, bytes) = (tree.build().unwrap(), tree.map().bytes(1));
+        match ty.levels() {
+            Some(levels) => prop_assert_eq!(bytes_of_levels(&levels), bytes),
+            None => prop_assert!(!ty.flags().contains(Flags::CONTIGUOUS)),
+        }
+    }
+
+    #[test]
+    fn every_nest_has_levels(
+        basic in proptest::sample::select(Basic::ALL),
+        rows in proptest::collection::vec((-30..30_i64, -40..90_i64, 1..4_u64), 0..5),
+    ) {
+        let mut ty = Type::basic(basic);
+        let mut bytes: Vec<i64> = (0..basic.size() as i64).collect();
+        for &(displacement, extent, repeat) in &rows {
+            ty = Type::ucp_struct(&[StructField { displacement, extent, ty }], repeat).unwrap();
+            let starts = (0..repeat as i64).map(|n| displacement + n * extent);
+            bytes = starts.flat_map(|at| bytes.iter().map(move |byte| at + byte)).collect();
+        }
+        prop_assert_eq!(ty.levels().map(|levels| bytes_of_levels(&levels)), Some(bytes));
+        let repeated = rows.iter().filter(|row| row.2 > 1).count();
+        prop_assert!(ty.levels().unwrap().len() <= repeated.max(1));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The naive reference: type maps written out pair by pair, and every question answered by looking
 //! at all of them.
 
-use dtype_runtime::types::{Distribution, Order, Pair};
+use dtype_runtime::types::{Distribution, Order, Pair, StructField};
 use dtype_runtime::{Basic, Error, Type};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -40,6 +40,8 @@ pub(crate) enum Tree {
     Subarray(Vec<(u64, u64, u64)>, Order, Box<Tree>),
     /// Size, distribution and processes of each dimension; the process's coordinates.
     Darray(Vec<(u64, Distribution, u64)>, Vec<u64>, Order, Box<Tree>),
+    /// Displacement, extent and type of each field; the repetitions.
+    Ucp(Vec<(i64, i64, Tree)>, u64),
 }
 
 /// One value, and an index at the next place that its alignment allows.
@@ -266,6 +268,15 @@ impl Tree {
             Self::Resized(old, lb, extent) => {
                 Map { lbs: vec![*lb], ubs: vec![lb + extent], ..old.map() }
             }
+            Self::Ucp(fields, repeat) => {
+                let mut map = Map::default();
+                for repetition in 0..*repeat as i64 {
+                    for (displacement, extent, old) in fields {
+                        map.add(&old.map(), displacement + repetition * extent);
+                    }
+                }
+                map
+            }
         }
     }
 
@@ -327,6 +338,14 @@ impl Tree {
                 Type::darray(processes, rank, &sizes, &distributions, &grid, *order, &old)
             }
             Self::Resized(old, lb, extent) => Type::resized(&old.build()?, *lb, *extent),
+            Self::Ucp(fields, repeat) => {
+                let field = |(displacement, extent, old): &(i64, i64, Self)| {
+                    let ty = old.build()?;
+                    Ok(StructField { displacement: *displacement, extent: *extent, ty })
+                };
+                let fields: Result<Vec<StructField>, Error> = fields.iter().map(field).collect();
+                Type::ucp_struct(&fields?, *repeat)
+            }
         }
     }
 }
@@ -385,7 +404,8 @@ pub(crate) fn trees() -> impl Strategy<Value = Tree> {
         let old = inner.clone().prop_map(Box::new);
         let count = prop_oneof![1 => Just(0_u64), 9 => 1..5_u64];
         let aligned = prop_oneof![(-3..10_i64).prop_map(|n| n * 8), -20..60_i64];
-        let members = (count.clone(), aligned.clone(), inner);
+        let members = (count.clone(), aligned.clone(), inner.clone());
+        let fields = (aligned.clone(), prop_oneof![2 => Just(24_i64), 1 => -10..30_i64], inner);
         let list = proptest::collection::vec((count.clone(), -6..12_i64), 0..5);
         let places = proptest::collection::vec(-6..12_i64, 0..5);
         let bytes = proptest::collection::vec(aligned.clone(), 0..5);
@@ -408,9 +428,11 @@ pub(crate) fn trees() -> impl Strategy<Value = Tree> {
                 }
             ),
         ];
+        let fields = proptest::collection::vec(fields, 0..4);
         prop_oneof![
             7 => irregular,
-            7 => regular(count, aligned, old, members),
+            7 => regular(count.clone(), aligned, old, members),
+            1 => (fields, count).prop_map(|(fields, repeat)| Tree::Ucp(fields, repeat)),
         ]
     })
     .prop_filter("small enough to be written out", |tree| tree.map().size() < 20_000)

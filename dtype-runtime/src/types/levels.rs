@@ -1,0 +1,117 @@
+//! Nested repetitions as rows of numbers.
+
+use alloc::vec::Vec;
+
+use super::{Description, Elem, Entry, Item, Type, Writer, items};
+use crate::basic::Basic;
+
+/// One level of a nest of repetitions: `count` pieces of `length` bytes, `stride` bytes apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Level {
+    /// Where the first repetition lies: bytes from the start of a repetition of the level around it, or, for
+    /// the outermost level, from the origin. What the nested displacements come to is the outermost level's;
+    /// the others have 0.
+    pub base: i64,
+    /// Packed bytes of one repetition: at the innermost level a run of bytes, elsewhere what the level inside
+    /// it has in all, `length · count`.
+    pub length: u64,
+    /// How many repetitions there are.
+    pub count: u64,
+    /// Bytes from the start of one repetition to that of the next; may be negative, or less than what one
+    /// spans, and is 0 where there is only one.
+    pub stride: i64,
+}
+
+impl Type {
+    /// The repetitions of one instance as rows, outermost first, if its data are a nest of repetitions around
+    /// one run of bytes: what the repeated keys of a network adapter are registered with, one for each level
+    /// (seed `ucp_struct_dt_desc_t`, example 3). Byte `b` of the run, in repetition `i` of the outermost
+    /// level, `j` of the next, lies at `levels[0].base + i · levels[0].stride + j · levels[1].stride + b`, and
+    /// the last index runs fastest.
+    ///
+    /// A plain run is one level with one repetition. A type without data has no level: the list is empty. `None` is the answer
+    /// for everything that has several runs, or several nests, in one repetition, as the
+    /// [description](Self::description) shows them; displacements in a list are not searched for a common
+    /// distance. A [`ucp_struct`](Self::ucp_struct) of several fields is such a type: its bytes go field by
+    /// field within each repetition, which no order of rows says. A key is registered for each field, and
+    /// its rows are those of the structure with that field alone:
+    ///
+    /// ```
+    /// use dtype_runtime::types::{Level, StructField};
+    /// use dtype_runtime::{Basic, Type};
+    /// let fields = [
+    ///     StructField { displacement: 0, extent: 16, ty: Type::basic(Basic::F32) },
+    ///     StructField { displacement: 8, extent: 16, ty: Type::basic(Basic::U16) },
+    /// ];
+    /// assert_eq!(Type::ucp_struct(&fields, 3)?.levels(), None);
+    /// let alone = Type::ucp_struct(&fields[1..], 3)?.levels();
+    /// assert_eq!(alone, Some(vec![Level { base: 8, length: 2, count: 3, stride: 16 }]));
+    ///
+    /// // Part of an array of 4 × 6 × 8 elements.
+    /// use dtype_runtime::types::Order;
+    /// let (whole, part, start) = ([4, 6, 8], [2, 3, 5], [1, 0, 2]);
+    /// let part = Type::subarray(&whole, &part, &start, Order::C, &Type::basic(Basic::I32))?;
+    /// assert_eq!(
+    ///     part.levels(),
+    ///     Some(vec![
+    ///         Level { base: 4 * (48 + 2), length: 3 * 20, count: 2, stride: 4 * 48 },
+    ///         Level { base: 0, length: 20, count: 3, stride: 4 * 8 },
+    ///     ])
+    /// );
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn levels(&self) -> Option<Vec<Level>> {
+        let description = in_bytes(&self.description());
+        let mut levels = Vec::new();
+        let mut body = description.entries();
+        let run = loop {
+            let mut parts = items(body);
+            match (parts.next(), parts.next()) {
+                (Some(Item::Elem(run)), None) => break run,
+                (Some(Item::Loop(head, inside)), None) => {
+                    let (count, stride) = (head.loops, head.extent);
+                    levels.push(Level { base: 0, length: 0, count, stride });
+                    body = inside;
+                }
+                // A loop is never empty, so this is the instance.
+                (None, _) => return Some(levels),
+                (Some(_), Some(_)) => return None,
+            }
+        };
+        if levels.is_empty() {
+            levels.push(Level { base: 0, length: 0, count: 1, stride: 0 });
+        }
+        levels[0].base = run.disp;
+        let mut length = run.size();
+        for level in levels.iter_mut().rev() {
+            level.length = length;
+            // No more than the size of the type in all.
+            length *= level.count;
+        }
+        Some(levels)
+    }
+}
+
+/// The same bytes in the same order, whatever they are bytes of: neighbours that touch are one entry, and so
+/// are repetitions that touch.
+fn in_bytes(description: &Description) -> Description {
+    let mut out = Writer::new();
+    let mut loops = Vec::new();
+    let run = |count, disp| Elem { basic: Basic::U8, count, disp, extent: 1 };
+    for entry in description.entries() {
+        match entry {
+            Entry::Elem(elem) if elem.is_run() => out.elem(run(elem.size(), elem.disp)),
+            Entry::Elem(elem) => {
+                let open = out.open();
+                out.elem(run(elem.basic.size() as u64, elem.disp));
+                out.close(open, elem.count, elem.extent);
+            }
+            Entry::Loop(head) => loops.push((out.open(), head)),
+            Entry::EndLoop(_) => {
+                let Some((open, head)) = loops.pop() else { break };
+                out.close(open, head.loops, head.extent);
+            }
+        }
+    }
+    out.finish(description.extent())
+}
