@@ -50,7 +50,8 @@
 //!
 //! Every step from the type to what is executed can be read: [`Type::type_map`],
 //! [`Type::signature`], [`Type::envelope`] and [`Type::contents`], [`Type::description`], [`Committed::optimized_description`],
-//! [`Committed::plan`], and [`Type::diagram`] draws a picture.
+//! [`Committed::plan`], and [`Type::diagram`] draws a picture. [`Type::calling_sequence`] prints the program
+//! that makes the type, in C or in Rust.
 //!
 //! # Keeping and sending a type
 //!

@@ -1,5 +1,7 @@
-//! Layouts for people to look at.
+//! Layouts for people to look at, and types as the programs that make them.
 
+mod calls;
 mod diagram;
 
+pub use calls::{CallingSequence, Language};
 pub use diagram::Diagram;

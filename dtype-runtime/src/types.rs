@@ -10,8 +10,8 @@ mod entries;
 mod equality;
 mod flags;
 mod irregular;
-mod marshal;
 mod levels;
+mod marshal;
 mod overlap;
 mod parts;
 mod predefined;
@@ -338,7 +338,7 @@ impl Constructor {
         )
     }
 
-    fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Basic(basic) => basic.name(),
             Self::LbMarker => "lb_marker",

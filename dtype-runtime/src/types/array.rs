@@ -33,7 +33,7 @@ pub enum Distribution {
 
 impl Distribution {
     /// Whether its argument is the number by which the ABI of MPI-5.0 means the default.
-    pub(super) fn reads_as_default(&self) -> bool {
+    pub(crate) fn reads_as_default(&self) -> bool {
         const DFLT_DARG: u64 = 19;
         matches!(self, Self::Block(Some(DFLT_DARG)) | Self::Cyclic(Some(DFLT_DARG)))
     }

@@ -1,0 +1,208 @@
+//! The program text that makes a type again.
+
+mod c;
+mod call;
+mod fill;
+mod rust;
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::basic::Basic;
+use crate::types::{Constructor, Type};
+use call::Call;
+use fill::Fill;
+
+/// The language of a [`CallingSequence`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Language {
+    /// The C binding of MPI-4.1.
+    C,
+    /// This crate.
+    Rust,
+}
+
+/// The calls that make a type, as program text: its `Display`. Made by [`Type::calling_sequence`].
+///
+/// Each type on the way is a variable, `t1`, `t2` and so on, and the last one is the result. A type that is
+/// used in several places is made once. Named datatypes are written where they are used. The arguments are
+/// those that were given. Lines are broken at 100 columns.
+#[derive(Clone, Debug)]
+pub struct CallingSequence<'a> {
+    language: Language,
+    root: &'a Type,
+    /// The types that take a variable, each behind those that it is made of.
+    made: Vec<&'a Type>,
+    /// Their places in that list, from 1: the numbers of the variables.
+    numbers: BTreeMap<Key, usize>,
+    /// Whether one of the markers is used.
+    markers: bool,
+}
+
+/// What is one variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    /// A basic datatype without a name.
+    Basic(Basic),
+    /// A type, by where it is kept.
+    Address(usize),
+}
+
+impl Type {
+    /// The program text that makes this type again: "the calling sequence used in their initial
+    /// definition" (MPI-4.1 section 5.1.13).
+    ///
+    /// # Rust
+    ///
+    /// The text compiles as it is inside a function that returns `Result<_, Error>`, with
+    ///
+    /// ```
+    /// # #[allow(unused_imports)]
+    /// use dtype_runtime::types::{Distribution, Order, Pair};
+    /// # #[allow(unused_imports)]
+    /// use dtype_runtime::{Basic, Error, Type};
+    /// ```
+    ///
+    /// of which it needs those that it names.
+    ///
+    /// ```
+    /// use dtype_runtime::show::Language;
+    /// use dtype_runtime::{Basic, Type};
+    /// let column = Type::vector(4, 1, 6, &Type::basic(Basic::F64))?;
+    /// let both = Type::structure(&[1, 2], &[0, 8], &[column.clone(), column])?;
+    /// assert_eq!(
+    ///     both.calling_sequence(Language::Rust).to_string(),
+    ///     "\
+    /// let t1 = Type::vector(4, 1, 6, &Type::basic(Basic::F64))?;
+    /// let t2 = Type::structure(&[1, 2], &[0, 8], &[t1.clone(), t1.clone()])?;
+    /// "
+    /// );
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    ///
+    /// # C
+    ///
+    /// The text is a part of a function in C99, between the initialisation of MPI and its end. It commits
+    /// the result, unless that is predefined, and frees what was made on the way. Where an argument does
+    /// not fit an `int`, it calls the form with large counts, which MPI-4.0 introduced; an argument that fits
+    /// neither has a comment that says so.
+    ///
+    /// Some datatypes are not MPI's, and comments say what was done about them. The markers are written as
+    /// `MPI_LB` and `MPI_UB`, which MPI-3.0 removed. A basic datatype without a
+    /// [name in MPI](Basic::mpi_name) becomes a block of `MPI_BYTE`, which is moved but never converted, and
+    /// has no alignment, so that bounds of what is made of it may lack padding; a
+    /// [`value_index`](Type::value_index) of one is a structure.
+    ///
+    /// ```
+    /// use dtype_runtime::show::Language;
+    /// use dtype_runtime::{Basic, Type};
+    /// let column = Type::vector(4, 1, 6, &Type::basic(Basic::F64))?;
+    /// let both = Type::structure(&[1, 2], &[0, 8], &[column.clone(), column])?;
+    /// assert_eq!(
+    ///     both.calling_sequence(Language::C).to_string(),
+    ///     "\
+    /// MPI_Datatype t1;
+    /// MPI_Type_vector(4, 1, 6, MPI_DOUBLE, &t1);
+    /// const int t2_blocklengths[] = {1, 2};
+    /// const MPI_Aint t2_displacements[] = {0, 8};
+    /// const MPI_Datatype t2_types[] = {t1, t1};
+    /// MPI_Datatype t2;
+    /// MPI_Type_create_struct(2, t2_blocklengths, t2_displacements, t2_types, &t2);
+    /// MPI_Type_commit(&t2);
+    /// MPI_Type_free(&t1);
+    /// "
+    /// );
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn calling_sequence(&self, language: Language) -> CallingSequence<'_> {
+        let mut sequence = CallingSequence {
+            language,
+            root: self,
+            made: Vec::new(),
+            numbers: BTreeMap::new(),
+            markers: false,
+        };
+        sequence.visit(self);
+        sequence
+    }
+}
+
+impl<'a> CallingSequence<'a> {
+    /// How many variables the text has: the result is `t` and this number.
+    ///
+    /// ```
+    /// use dtype_runtime::show::Language;
+    /// use dtype_runtime::{Basic, Type};
+    /// let pairs = Type::contiguous(2, &Type::basic(Basic::Int))?;
+    /// let two = Type::hvector(2, 1, 100, &pairs)?;
+    /// assert_eq!(two.calling_sequence(Language::C).variables(), 2);
+    /// assert_eq!(Type::basic(Basic::Int).calling_sequence(Language::C).variables(), 1);
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn variables(&self) -> usize {
+        self.made.len().max(1)
+    }
+
+    /// Adds the types that `ty` is made of, and then `ty`. Types nest at most 255 levels deep, and each is
+    /// looked into once.
+    fn visit(&mut self, ty: &'a Type) {
+        let ty = self.written_as(ty);
+        self.markers |= matches!(ty.constructor(), Constructor::LbMarker | Constructor::UbMarker);
+        let Some(key) = self.key(ty) else { return };
+        if self.numbers.contains_key(&key) {
+            return;
+        }
+        for part in Call::of(ty).iter().flat_map(Call::types) {
+            self.visit(part);
+        }
+        self.made.push(ty);
+        self.numbers.insert(key, self.made.len());
+    }
+
+    /// The type whose call stands for this one: itself, but in C the structure of a pair that MPI lacks.
+    fn written_as(&self, ty: &'a Type) -> &'a Type {
+        match ty.constructor() {
+            Constructor::Pair { name: None, value, index, built }
+                if self.language == Language::C
+                    && (value.mpi_name().is_none() || index.mpi_name().is_none()) =>
+            {
+                built
+            }
+            _ => ty,
+        }
+    }
+
+    /// By what the variable of a type is found; `None` for one that is written where it is used.
+    fn key(&self, ty: &Type) -> Option<Key> {
+        match (ty.constructor(), self.language) {
+            (Constructor::Basic(basic), Language::C) if basic.mpi_name().is_none() => {
+                Some(Key::Basic(*basic))
+            }
+            (
+                Constructor::Basic(_)
+                | Constructor::LbMarker
+                | Constructor::UbMarker
+                | Constructor::Pair { name: Some(_), .. },
+                _,
+            ) => None,
+            _ => Some(Key::Address(ty.address().addr())),
+        }
+    }
+
+    /// The number of the variable of a type, if it has one.
+    fn variable(&self, ty: &'a Type) -> Option<usize> {
+        self.key(self.written_as(ty)).and_then(|key| self.numbers.get(&key).copied())
+    }
+}
+
+impl fmt::Display for CallingSequence<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = Fill::new(f);
+        match self.language {
+            Language::C => c::program(self, &mut out),
+            Language::Rust => rust::program(self, &mut out),
+        }
+    }
+}

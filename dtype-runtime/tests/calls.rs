@@ -1,0 +1,303 @@
+//! The calling sequences: that they are the text of programs, and that the programs make the type.
+
+use std::collections::BTreeSet;
+
+use dtype_runtime::show::Language;
+use dtype_runtime::types::{Distribution, Order, Pair};
+use dtype_runtime::{Basic, Error, Type};
+
+// A program as it is printed: compiled, executed, and below compared with what is printed of its result.
+include!("calls/all.rs");
+
+fn rust(ty: &Type) -> String {
+    ty.calling_sequence(Language::Rust).to_string()
+}
+
+fn c(ty: &Type) -> String {
+    ty.calling_sequence(Language::C).to_string()
+}
+
+/// What both languages print of a type that is one call.
+fn assert_calls(ty: Result<Type, Error>, in_rust: &str, in_c: &str) {
+    let ty = ty.unwrap();
+    assert_eq!(rust(&ty), format!("let t1 = {in_rust}?;\n"));
+    let commit = if in_c.contains("f90") || in_c.contains("value_index") {
+        ""
+    } else {
+        "MPI_Type_commit(&t1);\n"
+    };
+    assert_eq!(c(&ty), format!("{in_c}\n{commit}"));
+}
+
+#[test]
+fn the_program_prints_itself() {
+    let ty = all().unwrap();
+    let text = include_str!("calls/all.rs");
+    let (_, body) = text.split_once("{\n").unwrap();
+    let (body, result) = body.rsplit_once("    Ok(t").unwrap();
+    let lines = body.lines().map(|line| format!("{}\n", line.strip_prefix("    ").unwrap()));
+    assert_eq!(rust(&ty), lines.collect::<String>());
+    let variables = ty.calling_sequence(Language::Rust).variables();
+    assert_eq!(result, format!("{variables})\n}}\n"));
+}
+
+#[test]
+fn the_same_program_in_c() {
+    assert_eq!(c(&all().unwrap()), include_str!("calls/all.c"));
+}
+
+#[test]
+fn all_is_every_constructor() {
+    let mut combiners = BTreeSet::new();
+    let mut rest = vec![all().unwrap()];
+    while let Some(ty) = rest.pop() {
+        combiners.insert(ty.envelope().combiner.abi_value());
+        match ty.contents() {
+            Ok(contents) => rest.extend(contents.datatypes),
+            Err(error) => {
+                let refused = matches!(error, Error::NoContents { .. } | Error::Contents { .. });
+                assert!(refused, "{error}");
+            }
+        }
+    }
+    assert_eq!(combiners.into_iter().collect::<Vec<i32>>(), (101..=117).collect::<Vec<i32>>());
+}
+
+#[test]
+fn regular_calls() {
+    let old = &Type::basic(Basic::F64);
+    assert_calls(
+        Type::dup(old),
+        "Type::dup(&Type::basic(Basic::F64))",
+        "MPI_Datatype t1;\nMPI_Type_dup(MPI_DOUBLE, &t1);",
+    );
+    assert_calls(
+        Type::contiguous(7, &Type::pair(Pair::TwoInt)),
+        "Type::contiguous(7, &Type::pair(Pair::TwoInt))",
+        "MPI_Datatype t1;\nMPI_Type_contiguous(7, MPI_2INT, &t1);",
+    );
+    // As it was asked for, although it is contiguous.
+    assert_calls(
+        Type::vector(10, 2, 2, old),
+        "Type::vector(10, 2, 2, &Type::basic(Basic::F64))",
+        "MPI_Datatype t1;\nMPI_Type_vector(10, 2, 2, MPI_DOUBLE, &t1);",
+    );
+    assert_calls(
+        Type::hvector(3, 2, -(1 << 40), old),
+        "Type::hvector(3, 2, -1099511627776, &Type::basic(Basic::F64))",
+        "MPI_Datatype t1;\nMPI_Type_create_hvector(3, 2, -1099511627776, MPI_DOUBLE, &t1);",
+    );
+    assert_calls(
+        Type::resized(old, -4, 16),
+        "Type::resized(&Type::basic(Basic::F64), -4, 16)",
+        "MPI_Datatype t1;\nMPI_Type_create_resized(MPI_DOUBLE, -4, 16, &t1);",
+    );
+    assert_calls(
+        Type::f90_real(None, Some(37)),
+        "Type::f90_real(None, Some(37))",
+        "MPI_Datatype t1;\nMPI_Type_create_f90_real(MPI_UNDEFINED, 37, &t1);",
+    );
+    assert_calls(
+        Type::value_index(old, &Type::basic(Basic::U64)),
+        "Type::value_index(&Type::basic(Basic::F64), &Type::basic(Basic::U64))",
+        "MPI_Datatype t1;\nMPI_Type_get_value_index(MPI_DOUBLE, MPI_UINT64_T, &t1);",
+    );
+}
+
+#[test]
+fn empty_lists() {
+    let old = &Type::basic(Basic::F64);
+    assert_calls(
+        Type::indexed(&[], &[], old),
+        "Type::indexed(&[], &[], &Type::basic(Basic::F64))",
+        "\
+const int t1_blocklengths[] = {0};
+const int t1_displacements[] = {0};
+MPI_Datatype t1;
+MPI_Type_indexed(0, t1_blocklengths, t1_displacements, MPI_DOUBLE, &t1);",
+    );
+    assert_calls(
+        Type::structure(&[], &[], &[]),
+        "Type::structure(&[], &[], &[])",
+        "\
+const int t1_blocklengths[] = {0};
+const MPI_Aint t1_displacements[] = {0};
+const MPI_Datatype t1_types[] = {MPI_DATATYPE_NULL};
+MPI_Datatype t1;
+MPI_Type_create_struct(0, t1_blocklengths, t1_displacements, t1_types, &t1);",
+    );
+}
+
+/// Without a call, the result is a variable all the same.
+#[test]
+fn named_types() {
+    let printed = |ty: Type| (rust(&ty), c(&ty));
+    let texts = |rust: &str, c: &str| (rust.to_owned(), c.to_owned());
+    assert_eq!(
+        printed(Type::basic(Basic::Int)),
+        texts("let t1 = Type::basic(Basic::Int);\n", "MPI_Datatype t1 = MPI_INT;\n")
+    );
+    assert_eq!(
+        printed(Type::pair(Pair::LongDoubleInt)),
+        texts(
+            "let t1 = Type::pair(Pair::LongDoubleInt);\n",
+            "MPI_Datatype t1 = MPI_LONG_DOUBLE_INT;\n"
+        )
+    );
+    let (marker, in_c) = printed(Type::ub_marker());
+    assert_eq!(marker, "let t1 = Type::ub_marker();\n");
+    assert!(in_c.starts_with("/* MPI_LB and MPI_UB are MPI-1's;"), "{in_c}");
+    assert!(in_c.ends_with(" */\nMPI_Datatype t1 = MPI_UB;\n"), "{in_c}");
+    assert_eq!(
+        printed(Type::basic(Basic::Char)),
+        texts(
+            "let t1 = Type::basic(Basic::Char);\n",
+            "\
+/* MPI has no char; these are its bytes, which are not converted, and not aligned. */
+MPI_Datatype t1;
+MPI_Type_contiguous(4, MPI_BYTE, &t1);
+MPI_Type_commit(&t1);
+"
+        )
+    );
+    for &basic in Basic::ALL {
+        let ty = Type::basic(basic);
+        assert!(rust(&ty).starts_with("let t1 = Type::basic(Basic::"));
+        assert_eq!(c(&ty).contains("MPI_Type_contiguous"), basic.mpi_name().is_none(), "{basic}");
+    }
+}
+
+#[test]
+fn large_forms() {
+    const BIG: u64 = 1 << 31;
+    let (byte, far) = (&Type::basic(Basic::Byte), 1 << 32);
+    let last_call = |ty: Result<Type, Error>| {
+        let text = c(&ty.unwrap());
+        let text = text.strip_suffix("MPI_Type_commit(&t1);\n").unwrap().to_owned();
+        text.replace("MPI_Datatype t1;\n", "")
+    };
+    assert_eq!(
+        last_call(Type::contiguous(BIG, byte)),
+        "MPI_Type_contiguous_c(2147483648, MPI_BYTE, &t1);\n"
+    );
+    assert_eq!(
+        last_call(Type::contiguous(BIG - 1, byte)),
+        "MPI_Type_contiguous(2147483647, MPI_BYTE, &t1);\n"
+    );
+    assert_eq!(
+        last_call(Type::vector(2, 3, far, byte)),
+        "MPI_Type_vector_c(2, 3, 4294967296, MPI_BYTE, &t1);\n"
+    );
+    assert_eq!(
+        last_call(Type::hvector(BIG, 1, 2, byte)),
+        "MPI_Type_create_hvector_c(2147483648, 1, 2, MPI_BYTE, &t1);\n"
+    );
+    assert_eq!(
+        last_call(Type::indexed(&[1, 1], &[0, far], byte)),
+        "\
+const MPI_Count t1_blocklengths[] = {1, 1};
+const MPI_Count t1_displacements[] = {0, 4294967296};
+MPI_Type_indexed_c(2, t1_blocklengths, t1_displacements, MPI_BYTE, &t1);
+"
+    );
+    // Addresses are as wide in the small form, and counts in the large form.
+    assert_eq!(
+        last_call(Type::hindexed_block(1, &[0, far], byte)),
+        "\
+const MPI_Aint t1_displacements[] = {0, 4294967296};
+MPI_Type_create_hindexed_block(2, 1, t1_displacements, MPI_BYTE, &t1);
+"
+    );
+    assert_eq!(
+        last_call(Type::structure(&[BIG], &[4], std::slice::from_ref(byte))),
+        "\
+const MPI_Count t1_blocklengths[] = {2147483648};
+const MPI_Count t1_displacements[] = {4};
+const MPI_Datatype t1_types[] = {MPI_BYTE};
+MPI_Type_create_struct_c(1, t1_blocklengths, t1_displacements, t1_types, &t1);
+"
+    );
+    let kinds = [Distribution::Block(None), Distribution::Cyclic(Some(3))];
+    assert_eq!(
+        last_call(Type::darray(2, 1, &[BIG, 3], &kinds, &[2, 1], Order::C, byte)),
+        "\
+const MPI_Count t1_gsizes[] = {2147483648, 3};
+const int t1_distribs[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC};
+const int t1_dargs[] = {MPI_DISTRIBUTE_DFLT_DARG, 3};
+const int t1_psizes[] = {2, 1};
+MPI_Type_create_darray_c(2, 1, 2, t1_gsizes, t1_distribs, t1_dargs, t1_psizes, MPI_ORDER_C,
+    MPI_BYTE, &t1);
+"
+    );
+}
+
+/// Arguments that no form of MPI's calls takes are printed, with a word about it; Rust takes them.
+#[test]
+fn arguments_beyond_mpi() {
+    let empty = Type::contiguous(0, &Type::basic(Basic::Int)).unwrap();
+    let many = Type::contiguous(u64::MAX, &empty).unwrap();
+    let least = Type::hindexed(&[0], &[i64::MIN], &many).unwrap();
+    assert_eq!(
+        rust(&least),
+        "\
+let t1 = Type::contiguous(0, &Type::basic(Basic::Int))?;
+let t2 = Type::contiguous(18446744073709551615, &t1)?;
+let t3 = Type::hindexed(&[0], &[-9223372036854775808], &t2)?;
+"
+    );
+    assert_eq!(
+        c(&least),
+        "\
+MPI_Datatype t1;
+MPI_Type_contiguous(0, MPI_INT, &t1);
+/* An argument here is larger than MPI's form of it can be. */
+MPI_Datatype t2;
+MPI_Type_contiguous_c(18446744073709551615, t1, &t2);
+const int t3_blocklengths[] = {0};
+const MPI_Aint t3_displacements[] = {(-9223372036854775807 - 1)};
+MPI_Datatype t3;
+MPI_Type_create_hindexed(1, t3_blocklengths, t3_displacements, t2, &t3);
+MPI_Type_commit(&t3);
+MPI_Type_free(&t1);
+MPI_Type_free(&t2);
+"
+    );
+    let grid = [1 << 32];
+    let kinds = [Distribution::Cyclic(None)];
+    let share = Type::darray(1 << 32, 5, &[9], &kinds, &grid, Order::C, &Type::basic(Basic::Int));
+    assert!(c(&share.unwrap()).starts_with("/* An argument here is larger"));
+}
+
+/// What is shared is made once: the text grows with what was made, not with the tree.
+#[test]
+fn shared_parts_are_made_once() {
+    let mut ty = Type::contiguous(0, &Type::basic(Basic::Int)).unwrap();
+    for _ in 0..200 {
+        ty = Type::structure(&[1, 1], &[0, 0], &[ty.clone(), ty]).unwrap();
+    }
+    for language in [Language::C, Language::Rust] {
+        let sequence = ty.calling_sequence(language);
+        assert_eq!(sequence.variables(), 201);
+        assert!(sequence.to_string().len() < 201 * 400);
+    }
+    // Two of the same make are two; a basic datatype without a name is one, however often it is asked for.
+    let (a, b) = (Type::basic(Basic::I128), Type::basic(Basic::I128));
+    let both = Type::structure(&[1, 1], &[0, 16], &[a.clone(), b]).unwrap();
+    assert_eq!(both.calling_sequence(Language::C).variables(), 2);
+    let (a, b) = (Type::dup(&a).unwrap(), Type::dup(&a).unwrap());
+    let both = Type::structure(&[1, 1], &[0, 16], &[a, b]).unwrap();
+    assert_eq!(both.calling_sequence(Language::C).variables(), 4);
+}
+
+#[test]
+fn long_lists_are_broken_into_lines() {
+    let places: Vec<i64> = (0..2000).map(|n| n * n).collect();
+    let ty = Type::indexed_block(1, &places, &Type::basic(Basic::U8)).unwrap();
+    for text in [rust(&ty), c(&ty)] {
+        assert!(text.lines().all(|line| line.len() <= 100 && !line.ends_with(' ')));
+        let long = text.lines().filter(|line| line.len() > 85).count();
+        assert!((160..200).contains(&long), "{long}");
+        let all = places.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        assert!(text.replace("\n    ", " ").contains(&all));
+    }
+}
