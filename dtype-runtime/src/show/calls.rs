@@ -93,7 +93,8 @@ impl Type {
     /// `MPI_LB` and `MPI_UB`, which MPI-3.0 removed. A basic datatype without a
     /// [name in MPI](Basic::mpi_name) becomes a block of `MPI_BYTE`, which is moved but never converted, and
     /// has no alignment, so that bounds of what is made of it may lack padding; a
-    /// [`value_index`](Type::value_index) of one is a structure.
+    /// [`value_index`](Type::value_index) of one is a structure. Names that the standard leaves to the library,
+    /// such as `MPI_INTEGER16`, may be missing in one.
     ///
     /// ```
     /// use dtype_runtime::show::Language;
@@ -105,8 +106,8 @@ impl Type {
     ///     "\
     /// MPI_Datatype t1;
     /// MPI_Type_vector(4, 1, 6, MPI_DOUBLE, &t1);
-    /// const int t2_blocklengths[] = {1, 2};
-    /// const MPI_Aint t2_displacements[] = {0, 8};
+    /// static const int t2_blocklengths[] = {1, 2};
+    /// static const MPI_Aint t2_displacements[] = {0, 8};
     /// const MPI_Datatype t2_types[] = {t1, t1};
     /// MPI_Datatype t2;
     /// MPI_Type_create_struct(2, t2_blocklengths, t2_displacements, t2_types, &t2);

@@ -9,6 +9,7 @@ use crate::error::Error;
 const CALL: &str = "ucp_struct";
 
 /// One field of a [`Type::ucp_struct`] (`ucp_struct_dt_desc_t`).
+#[doc(alias = "ucp_struct_dt_desc_t")]
 #[derive(Clone, Debug)]
 pub struct StructField {
     /// Where the field's first repetition lies, in bytes from the origin (`displ`).

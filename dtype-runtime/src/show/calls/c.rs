@@ -114,7 +114,8 @@ fn arrays<'a>(
                 (Form::Address, false) => "MPI_Aint",
                 (Form::Count | Form::Address, true) => "MPI_Count",
             };
-            write!(out, "const {element} t{number}_{name}[] = {{")?;
+            // Static, because a list can be larger than a stack.
+            write!(out, "static const {element} t{number}_{name}[] = {{")?;
             let mut is_empty = true;
             list(out, numbers.iter(), |out, value| {
                 is_empty = false;
