@@ -306,7 +306,7 @@ impl Type {
     }
 
     /// Lower bound and extent as a `resized` was given them. By MPICH's rules a type without data has others.
-    fn resize(&self) -> (i64, i64) {
+    pub(crate) fn resize(&self) -> (i64, i64) {
         let lb = self.0.markers.lb.unwrap_or(0);
         (lb, self.0.markers.ub.unwrap_or(lb) - lb)
     }

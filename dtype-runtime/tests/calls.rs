@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dtype_runtime::show::Language;
-use dtype_runtime::types::{Distribution, Order, Pair};
+use dtype_runtime::types::{Bounds, Distribution, Order, Pair};
 use dtype_runtime::{Basic, Error, Type};
 
 // A program as it is printed: compiled, executed, and below compared with what is printed of its result.
@@ -134,6 +134,29 @@ const MPI_Datatype t1_types[] = {MPI_DATATYPE_NULL};
 MPI_Datatype t1;
 MPI_Type_create_struct(0, t1_blocklengths, t1_displacements, t1_types, &t1);",
     );
+}
+
+/// The rules for bounds come from the predefined datatypes, so that is where they are written.
+#[test]
+fn rules_for_bounds() {
+    let wide = Type::resized(&Type::basic(Basic::I32), -4, 16).unwrap();
+    let real = Type::f90_real(Some(6), None).unwrap();
+    let ty =
+        Type::structure(&[1, 1, 1], &[0, 8, 24], &[wide.clone(), Type::basic(Basic::F64), real]);
+    let ty = ty.unwrap().with_bounds(Bounds::Mpich).unwrap();
+    let both = Type::structure(&[1, 1], &[0, 100], &[wide, ty]).unwrap();
+    assert_eq!(
+        rust(&both),
+        "\
+let t1 = Type::resized(&Type::basic(Basic::I32), -4, 16)?;
+let t2 = Type::resized(&Type::basic(Basic::I32).with_bounds(Bounds::Mpich)?, -4, 16)?;
+let t3 = Type::f90_real(Some(6), None)?.with_bounds(Bounds::Mpich)?;
+let t4 = Type::structure(&[1, 1, 1], &[0, 8, 24], &[t2.clone(),
+    Type::basic(Basic::F64).with_bounds(Bounds::Mpich)?, t3.clone()])?;
+let t5 = Type::structure(&[1, 1], &[0, 100], &[t1.clone(), t4.clone()])?;
+"
+    );
+    assert!(!c(&both).contains("bounds"));
 }
 
 /// Without a call, the result is a variable all the same.

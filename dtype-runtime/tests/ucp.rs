@@ -109,7 +109,10 @@ fn the_edges() {
     }
     for second in [8, 9] {
         let fields = [field(4, 8, bytes(4)), field(i64::MAX, second, bytes(4))];
-        assert_eq!(Type::ucp_struct(&fields, 0).unwrap().size(), 0);
+        let never = Type::ucp_struct(&fields, 0).unwrap();
+        assert_eq!((never.size(), never.extent(), never.levels()), (0, 0, Some(vec![])));
+        assert_eq!(never.contents().unwrap().integers, [2, 0, 0]);
+        assert_eq!(never.contents().unwrap().addresses, [4, i64::MAX]);
     }
     // Backwards, and before the origin.
     let ty = Type::ucp_struct(&[field(-3, -4, bytes(2))], 3).unwrap();

@@ -60,12 +60,13 @@ impl Type {
     ///
     /// ```
     /// # #[allow(unused_imports)]
-    /// use dtype_runtime::types::{Distribution, Order, Pair};
+    /// use dtype_runtime::types::{Bounds, Distribution, Order, Pair};
     /// # #[allow(unused_imports)]
     /// use dtype_runtime::{Basic, Error, Type};
     /// ```
     ///
-    /// of which it needs those that it names.
+    /// of which it needs those that it names. Types whose bounds follow [other rules](Type::with_bounds) than
+    /// the standard's follow them from the predefined datatypes on, and are written so.
     ///
     /// ```
     /// use dtype_runtime::show::Language;
@@ -87,7 +88,7 @@ impl Type {
     /// The text is a part of a function in C99, between the initialisation of MPI and its end. It commits
     /// the result, unless that is predefined, and frees what was made on the way. Where an argument does
     /// not fit an `int`, it calls the form with large counts, which MPI-4.0 introduced; an argument that fits
-    /// neither has a comment that says so.
+    /// neither has a comment that says so. The bounds are what the library makes of these calls.
     ///
     /// Some datatypes are not MPI's, and comments say what was done about them. The markers are written as
     /// `MPI_LB` and `MPI_UB`, which MPI-3.0 removed. A basic datatype without a

@@ -35,7 +35,7 @@ impl Type {
     ///   [`structure`](Self::structure); a field whose type has neither data nor markers lies nowhere, and
     ///   its extent does not count;
     /// - where they differ, one `structure` with a member for each repetition of each field;
-    /// - once, just that structure, and no time, a structure without members.
+    /// - once, just that structure, and no time at all, one whose blocks have the length 0.
     ///
     /// Its bounds are those that these have, without a marker of its own: the extents of fields say where
     /// the repetitions are, not how far apart instances lie. So to repeat it further, make it a field of
@@ -62,10 +62,9 @@ impl Type {
     pub fn ucp_struct(fields: &[StructField], repeat: u64) -> Result<Self, Error> {
         let made = match common_extent(fields) {
             // What is not there has no effect, however absurd its place.
-            _ if repeat == 0 => once(&[]),
-            _ if repeat == 1 => once(fields),
+            _ if repeat <= 1 => once(fields, repeat),
             Some(extent) => {
-                once(fields).and_then(|structure| Self::hvector(repeat, 1, extent, &structure))
+                once(fields, 1).and_then(|structure| Self::hvector(repeat, 1, extent, &structure))
             }
             None => written_out(fields, repeat),
         };
@@ -84,11 +83,11 @@ fn common_extent(fields: &[StructField]) -> Option<i64> {
     extents.all(|extent| extent == first).then_some(first)
 }
 
-/// The first repetition.
-fn once(fields: &[StructField]) -> Result<Type, Error> {
+/// The first repetition, with blocks of this length.
+fn once(fields: &[StructField], blocklength: u64) -> Result<Type, Error> {
     let displacements: Vec<i64> = fields.iter().map(|field| field.displacement).collect();
     let types: Vec<Type> = fields.iter().map(|field| field.ty.clone()).collect();
-    Type::structure(&alloc::vec![1; fields.len()], &displacements, &types)
+    Type::structure(&alloc::vec![blocklength; fields.len()], &displacements, &types)
 }
 
 /// Every repetition of every field as a member of one structure.

@@ -159,7 +159,8 @@ impl<'a> Call<'a> {
                 ("darray", "MPI_Type_create_darray", arguments)
             }
             Constructor::Resized { old } => {
-                let arguments = vec![Argument::Type(old), address(ty.lb()), address(ty.extent())];
+                let (lb, extent) = ty.resize();
+                let arguments = vec![Argument::Type(old), address(lb), address(extent)];
                 ("resized", "MPI_Type_create_resized", arguments)
             }
         };

@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use super::CallingSequence;
 use super::call::{Argument, Call};
 use super::fill::{Fill, list};
-use crate::types::{Constructor, Distribution, Order, Type};
+use crate::types::{Bounds, Constructor, Distribution, Order, Type};
 
 pub(super) fn program(sequence: &CallingSequence<'_>, out: &mut Fill<'_, '_>) -> fmt::Result {
     if sequence.made.is_empty() {
@@ -19,7 +19,12 @@ pub(super) fn program(sequence: &CallingSequence<'_>, out: &mut Fill<'_, '_>) ->
         // The length of a list is not an argument of its own.
         let arguments = call.arguments.iter().filter(|a| !matches!(a, Argument::Length(_)));
         list(out, arguments, |out, one| argument(sequence, out, one))?;
-        out.write_str(")?;\n")?;
+        out.write_str(")?")?;
+        // What is made of others follows the rules of those.
+        if call.types().next().is_none() {
+            rules(out, made)?;
+        }
+        out.write_str(";\n")?;
     }
     Ok(())
 }
@@ -73,9 +78,18 @@ fn ty<'a>(sequence: &CallingSequence<'a>, out: &mut Fill<'_, '_>, ty: &'a Type) 
         return write!(out, "t{number}");
     }
     match ty.constructor() {
-        Constructor::Basic(basic) => write!(out, "Type::basic(Basic::{basic:?})"),
-        Constructor::Pair { name: Some(pair), .. } => write!(out, "Type::pair(Pair::{pair:?})"),
+        Constructor::Basic(basic) => write!(out, "Type::basic(Basic::{basic:?})")?,
+        Constructor::Pair { name: Some(pair), .. } => write!(out, "Type::pair(Pair::{pair:?})")?,
         // The markers; everything else is a variable.
-        other => write!(out, "Type::{}()", other.name()),
+        other => write!(out, "Type::{}()", other.name())?,
+    }
+    rules(out, ty)
+}
+
+/// The rules for the bounds of a predefined datatype, and of what is made of it.
+fn rules(out: &mut Fill<'_, '_>, ty: &Type) -> fmt::Result {
+    match ty.bounds() {
+        Bounds::Literal => Ok(()),
+        other => write!(out, ".with_bounds(Bounds::{other:?})?"),
     }
 }
