@@ -8,11 +8,13 @@ mod derived;
 mod description;
 mod entries;
 mod flags;
+mod integers;
 mod irregular;
 mod overlap;
 mod parts;
 mod query;
 mod signature;
+mod walk;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -32,8 +34,10 @@ pub use description::{Description, Elem, EndLoop, Entry, Loop};
 use description::{Item, items};
 pub use entries::{MapEntry, TypeMapEntries};
 pub use flags::Flags;
+use integers::Integers;
 pub(crate) use overlap::overlaps;
 pub use signature::Signature;
+pub(crate) use walk::{Sink, walk};
 
 /// A datatype: a sequence of basic datatypes with displacements, and bounds.
 ///
@@ -102,23 +106,23 @@ pub(crate) enum Constructor {
         old: Type,
     },
     Indexed {
-        blocklengths: Box<[u64]>,
-        displacements: Box<[i64]>,
+        blocklengths: Integers<u64>,
+        displacements: Integers<i64>,
         old: Type,
     },
     Hindexed {
-        blocklengths: Box<[u64]>,
-        displacements: Box<[i64]>,
+        blocklengths: Integers<u64>,
+        displacements: Integers<i64>,
         old: Type,
     },
     IndexedBlock {
         blocklength: u64,
-        displacements: Box<[i64]>,
+        displacements: Integers<i64>,
         old: Type,
     },
     HindexedBlock {
         blocklength: u64,
-        displacements: Box<[i64]>,
+        displacements: Integers<i64>,
         old: Type,
     },
     Structure {

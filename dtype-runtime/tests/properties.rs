@@ -54,10 +54,21 @@ fn bytes_of_description(description: &Description) -> Vec<i64> {
 
 /// The bytes that a plan names, in order.
 fn bytes_of_plan(plan: &Plan, count: usize) -> Vec<i64> {
-    fn expand(ops: &[Op], shift: i64, bytes: &mut Vec<i64>) {
+    fn expand(plan: &Plan, ops: &[Op], shift: i64, bytes: &mut Vec<i64>) {
         let mut i = 0;
         while i < ops.len() {
             match ops[i] {
+                Op::List(list) => {
+                    let blocks: Vec<(i64, u64)> = plan.blocks_of(&list).collect();
+                    assert_eq!(blocks.len() as u64, list.count());
+                    assert!(
+                        blocks.windows(2).all(|pair| pair[0].0 + pair[0].1 as i64 != pair[1].0)
+                    );
+                    for (at, len) in blocks {
+                        assert!(len > 0 && list.block_len().is_none_or(|all| all == len));
+                        bytes.extend(shift + at..shift + at + len as i64);
+                    }
+                }
                 Op::Blocks(blocks) => {
                     assert!(blocks.count > 0 && blocks.len > 0);
                     assert!(blocks.count > 1 || blocks.stride == 0);
@@ -70,7 +81,7 @@ fn bytes_of_plan(plan: &Plan, count: usize) -> Vec<i64> {
                 }
                 Op::Loop { count, stride, items } => {
                     for n in 0..count as i64 {
-                        expand(&ops[i + 1..=i + items], shift + n * stride, bytes);
+                        expand(plan, &ops[i + 1..=i + items], shift + n * stride, bytes);
                     }
                     i += items;
                 }
@@ -80,11 +91,11 @@ fn bytes_of_plan(plan: &Plan, count: usize) -> Vec<i64> {
     }
     let mut bytes = Vec::new();
     if count > 0 {
-        expand(plan.prologue(), 0, &mut bytes);
+        expand(plan, plan.prologue(), 0, &mut bytes);
         for n in 0..plan.repetitions(count as u64) as i64 {
-            expand(plan.steady(), n * plan.extent(), &mut bytes);
+            expand(plan, plan.steady(), n * plan.extent(), &mut bytes);
         }
-        expand(plan.epilogue(), (count as i64 - 1) * plan.extent(), &mut bytes);
+        expand(plan, plan.epilogue(), (count as i64 - 1) * plan.extent(), &mut bytes);
     }
     bytes
 }

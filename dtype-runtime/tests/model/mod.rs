@@ -305,6 +305,25 @@ fn share() -> impl Strategy<Value = ((u64, Distribution, u64), u64)> {
     })
 }
 
+/// Enough blocks for a list in a plan: stretches of equal blocks at equal distances, of lengths one
+/// mostly, some of them long.
+fn long_list() -> impl Strategy<Value = Vec<(u64, i64)>> {
+    let times = prop_oneof![20 => 1..3_usize, 1 => 1..80_usize];
+    let stretch = (1..4_u64, -1..4_i64, times);
+    (proptest::collection::vec(stretch, 4..70), any::<bool>()).prop_map(|(stretches, varied)| {
+        let mut at = 0;
+        let mut blocks = Vec::new();
+        for (length, gap, times) in stretches {
+            let length = if varied { length } else { 1 };
+            for _ in 0..times {
+                blocks.push((length, at));
+                at += length as i64 + gap;
+            }
+        }
+        blocks
+    })
+}
+
 /// Random trees, small enough to be written out: negative strides, empty blocks, markers, resized
 /// and overlapping parts, and often enough blocks that touch.
 pub(crate) fn trees() -> impl Strategy<Value = Tree> {
@@ -325,6 +344,15 @@ pub(crate) fn trees() -> impl Strategy<Value = Tree> {
         let order = proptest::sample::select(vec![Order::C, Order::Fortran]);
         let irregular = prop_oneof![
             old.clone().prop_map(Tree::Dup),
+            (long_list(), old.clone()).prop_map(|(blocks, old)| Tree::Indexed(blocks, old)),
+            (long_list(), any::<bool>(), old.clone()).prop_map(|(blocks, bytes, old)| {
+                let places = blocks.into_iter().map(|block| block.1);
+                if bytes {
+                    Tree::HindexedBlock(1, places.map(|place| 3 * place - 50).collect(), old)
+                } else {
+                    Tree::IndexedBlock(1, places.collect(), old)
+                }
+            }),
             (list, old.clone()).prop_map(|(blocks, old)| Tree::Indexed(blocks, old)),
             (blocks, old.clone()).prop_map(|(blocks, old)| Tree::Hindexed(blocks, old)),
             (count.clone(), places, old.clone())
