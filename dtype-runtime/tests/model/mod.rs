@@ -93,9 +93,10 @@ impl Map {
 
     fn blocks(starts: impl IntoIterator<Item = i64>, length: u64, old: &Self) -> Self {
         let mut map = Self::default();
+        let extent = old.extent();
         for start in starts {
             for i in 0..length as i64 {
-                map.add(old, start + i * old.extent());
+                map.add(old, start + i * extent);
             }
         }
         map
@@ -146,9 +147,10 @@ impl Map {
     /// The displacement of every byte of the packed stream of `count` instances.
     pub(crate) fn bytes(&self, count: usize) -> Vec<i64> {
         let mut bytes = Vec::new();
+        let extent = self.extent();
         for i in 0..count as i64 {
             for &(basic, at) in &self.data {
-                bytes.extend((0..basic.size() as i64).map(|byte| i * self.extent() + at + byte));
+                bytes.extend((0..basic.size() as i64).map(|byte| i * extent + at + byte));
             }
         }
         bytes
@@ -310,7 +312,7 @@ fn share() -> impl Strategy<Value = ((u64, Distribution, u64), u64)> {
 fn long_list() -> impl Strategy<Value = Vec<(u64, i64)>> {
     let times = prop_oneof![20 => 1..3_usize, 1 => 1..80_usize];
     let stretch = (1..4_u64, -1..4_i64, times);
-    (proptest::collection::vec(stretch, 4..70), any::<bool>()).prop_map(|(stretches, varied)| {
+    (proptest::collection::vec(stretch, 4..40), any::<bool>()).prop_map(|(stretches, varied)| {
         let mut at = 0;
         let mut blocks = Vec::new();
         for (length, gap, times) in stretches {
@@ -327,8 +329,28 @@ fn long_list() -> impl Strategy<Value = Vec<(u64, i64)>> {
 /// Random trees, small enough to be written out: negative strides, empty blocks, markers, resized
 /// and overlapping parts, and often enough blocks that touch.
 pub(crate) fn trees() -> impl Strategy<Value = Tree> {
+    trees_with_lists(0)
+}
+
+/// As [`trees`], with lists of many blocks among the leaves, as often as the weight says.
+pub(crate) fn trees_with_lists(weight: u32) -> impl Strategy<Value = Tree> {
+    let basic = proptest::sample::select(Basic::ALL).prop_map(Tree::Basic);
+    // Of single elements, with gaps between or not, so that what they are put into stays small.
+    let old = (basic.clone(), 0..4_i64).prop_map(|(basic, gap)| {
+        let extent = basic.map().extent() + gap;
+        Box::new(if gap < 3 { basic } else { Tree::Resized(Box::new(basic), 0, extent) })
+    });
+    let lists = (long_list(), 0..3_u8, old).prop_map(|(blocks, call, old)| {
+        let places = blocks.iter().map(|block| block.1);
+        match call {
+            0 => Tree::IndexedBlock(1, places.collect(), old),
+            1 => Tree::HindexedBlock(1, places.map(|place| 3 * place - 50).collect(), old),
+            _ => Tree::Indexed(blocks, old),
+        }
+    });
     let leaf = prop_oneof![
-        12 => proptest::sample::select(Basic::ALL).prop_map(Tree::Basic),
+        weight => lists,
+        12 => basic,
         1 => Just(Tree::LbMarker),
         1 => Just(Tree::UbMarker),
     ];
@@ -344,15 +366,6 @@ pub(crate) fn trees() -> impl Strategy<Value = Tree> {
         let order = proptest::sample::select(vec![Order::C, Order::Fortran]);
         let irregular = prop_oneof![
             old.clone().prop_map(Tree::Dup),
-            (long_list(), old.clone()).prop_map(|(blocks, old)| Tree::Indexed(blocks, old)),
-            (long_list(), any::<bool>(), old.clone()).prop_map(|(blocks, bytes, old)| {
-                let places = blocks.into_iter().map(|block| block.1);
-                if bytes {
-                    Tree::HindexedBlock(1, places.map(|place| 3 * place - 50).collect(), old)
-                } else {
-                    Tree::IndexedBlock(1, places.collect(), old)
-                }
-            }),
             (list, old.clone()).prop_map(|(blocks, old)| Tree::Indexed(blocks, old)),
             (blocks, old.clone()).prop_map(|(blocks, old)| Tree::Hindexed(blocks, old)),
             (count.clone(), places, old.clone())
