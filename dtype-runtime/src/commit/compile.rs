@@ -3,6 +3,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::iter;
 
 use super::builder::{Builder, OpenLoop, Position, Rotation};
 use super::list::{Block, End, OpenList, Tables};
@@ -75,10 +76,24 @@ impl Sink for Compiler {
     type Open = ();
 
     fn elem(&mut self, elem: Elem) {
-        if self.ended.is_some() {
-            self.end_loop();
+        self.elems(iter::once(elem));
+    }
+
+    #[inline]
+    fn elems(&mut self, elems: impl Iterator<Item = Elem>) {
+        self.end_loop();
+        let mut blocks = elems.map(|elem| Block { disp: elem.disp, len: elem.size() });
+        loop {
+            if let Some(open) = &mut self.list {
+                match self.tables.extend(open, &mut blocks) {
+                    Ok(()) => return,
+                    Err(end) => self.cut(end),
+                }
+            } else {
+                let Some(block) = blocks.next() else { return };
+                self.run(block);
+            }
         }
-        self.run(Block { disp: elem.disp, len: elem.size() });
     }
 
     fn begin(&mut self) {
@@ -129,10 +144,9 @@ impl Compiler {
     }
 
     /// Adds a run of bytes.
-    #[inline]
     fn run(&mut self, block: Block) {
         if let Some(open) = &mut self.list {
-            if let Err(end) = self.tables.push(open, block) {
+            if let Err(end) = self.tables.extend(open, iter::once(block)) {
                 self.cut(end);
             }
         } else {

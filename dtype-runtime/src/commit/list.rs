@@ -201,7 +201,10 @@ impl Tables {
 }
 
 /// A list that still grows, at the end of its table.
-#[derive(Debug)]
+///
+/// It is small enough to be kept in registers while blocks are added one after another, as long as
+/// nothing but a copy leaves the loop.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct OpenList {
     list: List,
     /// The last block, which is not in the table yet because the next one may touch it.
@@ -265,44 +268,63 @@ impl OpenList {
 }
 
 impl Tables {
-    /// Adds a block to a list, behind the others.
+    /// Adds blocks to a list, behind the others, until one of them ends it.
     #[inline]
-    pub(super) fn push(&mut self, open: &mut OpenList, block: Block) -> Result<(), End> {
-        let pending = open.pending;
-        if pending.disp.wrapping_add(pending.len.cast_signed()) == block.disp {
-            open.pending.len += block.len;
-            return Ok(());
-        }
-        open.pending = block;
-        self.settle(open, pending)
+    pub(super) fn extend(
+        &mut self,
+        open: &mut OpenList,
+        mut blocks: impl Iterator<Item = Block>,
+    ) -> Result<(), End> {
+        let mut list = *open;
+        let result = blocks.try_for_each(|block| {
+            let pending = list.pending;
+            if pending.disp.wrapping_add(pending.len.cast_signed()) == block.disp {
+                list.pending.len += block.len;
+                return Ok(());
+            }
+            list.pending = block;
+            self.settle(&mut list, pending)
+        });
+        *open = list;
+        result
     }
 
     /// Puts a block that will not grow any more into the table.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self, open: &mut OpenList, block: Block) -> Result<(), End> {
         if open.list.count == 0 {
             open.list.first = self.even.len();
         }
         if !self.put(&open.list, block, open.packed) {
-            self.put_otherwise(open, block)?;
+            match self.put_otherwise(*open, block) {
+                Some(list) => open.list = list,
+                None => return Err(End::Misfit(block)),
+            }
         }
         open.list.count += 1;
         open.packed += block.len;
         open.least = open.least.min(block.len);
         open.greatest = open.greatest.max(block.len);
-        // The data's extent fits, so the distance does.
+        // Without branches: whether two neighbours are alike is what no processor can guess. The
+        // data's extent fits, so the distance does.
         let stride = block.disp.wrapping_sub(open.previous.disp);
-        // Without branches: whether two neighbours are alike is what no processor can guess.
         let same_stride = u32::from(stride == open.stride);
         let same_len = u32::from(block.len == open.previous.len);
         open.steps = (open.steps * same_stride + 1) * same_len;
         open.stride = stride;
         open.previous = block;
-        if open.steps + 1 < REGULAR { Ok(()) } else { Err(self.take_regular(open)) }
+        if open.steps + 1 < REGULAR {
+            return Ok(());
+        }
+        let regular = self.take_regular(*open);
+        // No more than there are: each step led to a block of this list, from another of it.
+        open.list.count -= REGULAR;
+        open.packed -= regular.len * regular.count;
+        Err(End::Regular(regular))
     }
 
     /// Adds an entry for a block if the form of the list has room for what it says.
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, list: &List, block: Block, packed: u64) -> bool {
         let offset = block.disp.wrapping_sub(list.disp).cast_unsigned();
         match list.form {
@@ -322,20 +344,21 @@ impl Tables {
         true
     }
 
-    /// Writes the list anew in a form that has room for a block, unless it is too long for that.
+    /// Writes the list anew in a form that has room for a block, and adds the block's entry; `None` if
+    /// the list is too long for that.
     #[cold]
-    fn put_otherwise(&mut self, open: &mut OpenList, block: Block) -> Result<(), End> {
-        let list = open.list;
+    fn put_otherwise(&mut self, open: OpenList, block: Block) -> Option<List> {
+        let mut list = open.list;
         if list.count >= REWRITTEN {
-            return Err(End::Misfit(block));
+            return None;
         }
         let offset = block.disp.wrapping_sub(list.disp).cast_unsigned();
         let narrow = matches!(list.form, Form::Even | Form::Varied)
             && u32::try_from(offset).is_ok()
             && u32::try_from(open.packed + block.len).is_ok();
         let even = list.block_len() == Some(block.len);
-        let blocks = self.take(open);
-        (open.list.form, open.list.first) = match (narrow, even) {
+        let blocks = self.take(&open);
+        (list.form, list.first) = match (narrow, even) {
             (true, true) => (Form::Even, self.even.len()),
             (true, false) => (Form::Varied, self.varied.len()),
             (false, true) => (Form::WideEven, self.wide_even.len()),
@@ -343,22 +366,20 @@ impl Tables {
         };
         let mut packed = 0;
         for block in blocks.into_iter().chain([block]) {
-            let fits = self.put(&open.list, block, packed);
+            let fits = self.put(&list, block, packed);
             debug_assert!(fits, "the form was chosen for it");
             packed += block.len;
         }
-        Ok(())
+        Some(list)
     }
 
     /// Takes the last blocks, which are regular, out again.
     #[cold]
-    fn take_regular(&mut self, open: &mut OpenList) -> End {
-        let OpenList { previous: Block { disp, len }, stride, .. } = *open;
-        open.list.count -= REGULAR;
-        open.packed -= u64::from(REGULAR) * len;
-        self.truncate(&open.list);
+    fn take_regular(&mut self, open: OpenList) -> Blocks {
+        let OpenList { list, previous: Block { disp, len }, stride, .. } = open;
+        self.truncate(&List { count: list.count - REGULAR, ..list });
         let disp = disp.wrapping_sub(stride.wrapping_mul(i64::from(REGULAR) - 1));
-        End::Regular(Blocks { disp, len, count: REGULAR.into(), stride })
+        Blocks { disp, len, count: REGULAR.into(), stride }
     }
 
     /// Takes all blocks of a list out of its table.

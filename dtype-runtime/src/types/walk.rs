@@ -19,6 +19,11 @@ pub(crate) trait Sink {
     /// Adds data: elements that touch.
     fn elem(&mut self, elem: Elem);
 
+    /// Adds data again and again.
+    fn elems(&mut self, elems: impl Iterator<Item = Elem>) {
+        elems.for_each(|elem| self.elem(elem));
+    }
+
     /// Starts a loop. Something follows before its end.
     fn begin(&mut self) -> Self::Open;
 
@@ -127,12 +132,11 @@ fn list_of_runs<S: Sink>(
         if let Lengths::Each(lengths) = lengths {
             lengths.read(from, &mut counts);
         }
-        for (count, place) in counts.iter().zip(&places).take(number) {
-            if *count > 0 {
-                let disp = base.wrapping_add(place.wrapping_mul(unit));
-                sink.elem(Elem { basic: Basic::U8, count: size * count, disp, extent: 1 });
-            }
-        }
+        let blocks = counts.iter().zip(&places).take(number).filter(|(count, _)| **count > 0);
+        sink.elems(blocks.map(|(count, place)| {
+            let disp = base.wrapping_add(place.wrapping_mul(unit));
+            Elem { basic: Basic::U8, count: size * count, disp, extent: 1 }
+        }));
     }
 }
 
