@@ -273,18 +273,23 @@ impl Tables {
     pub(super) fn extend(
         &mut self,
         open: &mut OpenList,
-        mut blocks: impl Iterator<Item = Block>,
+        blocks: impl Iterator<Item = Block>,
     ) -> Result<(), End> {
         let mut list = *open;
-        let result = blocks.try_for_each(|block| {
+        let mut result = Ok(());
+        // Not by `try_for_each`, which keeps the list in memory.
+        for block in blocks {
             let pending = list.pending;
             if pending.disp.wrapping_add(pending.len.cast_signed()) == block.disp {
                 list.pending.len += block.len;
-                return Ok(());
+                continue;
             }
             list.pending = block;
-            self.settle(&mut list, pending)
-        });
+            result = self.settle(&mut list, pending);
+            if result.is_err() {
+                break;
+            }
+        }
         *open = list;
         result
     }
