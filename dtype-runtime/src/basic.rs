@@ -1,142 +1,319 @@
 //! The basic datatypes: the leaves of every type map.
 //!
-//! A [`Basic`] says how many bytes an entry has, how it is aligned in memory and how wide it is in
-//! the `external32` representation. Which of its bit patterns are legal is a separate matter, the
+//! They are MPI's predefined datatypes of C, C++ and Fortran, the types of MPI's tools, and those of Rust
+//! that MPI lacks. A [`Basic`] says how many bytes an entry has, how it is aligned in memory and how wide it
+//! is in the `external32` representation. Which of its bit patterns are legal is a separate matter, the
 //! [`Validity`], because several Rust types share one basic datatype: `u32`, `NonZero<u32>` and an
 //! enum with `repr(u32)` all travel as [`Basic::U32`] and match one another's signature, but do not
 //! accept the same bytes.
 
+mod validity;
+
+use core::ffi;
 use core::fmt;
 
-/// A basic (predefined) datatype.
-///
-/// `usize` and `isize` have no variant of their own: they are the integer of their width, so that a
-/// signature tells a machine with 32-bit pointers from one with 64-bit pointers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub use validity::{Discriminants, Validity};
+
+/// What kind of value a basic datatype holds, which says how it is converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-#[repr(u8)]
-pub enum Basic {
-    /// 8-bit signed integer (`MPI_INT8_T`).
-    I8 = 1,
-    /// 16-bit signed integer (`MPI_INT16_T`).
-    I16 = 2,
-    /// 32-bit signed integer (`MPI_INT32_T`).
-    I32 = 3,
-    /// 64-bit signed integer (`MPI_INT64_T`).
-    I64 = 4,
-    /// 128-bit signed integer; MPI has none.
-    I128 = 5,
-    /// 8-bit unsigned integer (`MPI_UINT8_T`); also the byte of an optimized description.
-    U8 = 6,
-    /// 16-bit unsigned integer (`MPI_UINT16_T`).
-    U16 = 7,
-    /// 32-bit unsigned integer (`MPI_UINT32_T`).
-    U32 = 8,
-    /// 64-bit unsigned integer (`MPI_UINT64_T`).
-    U64 = 9,
-    /// 128-bit unsigned integer; MPI has none.
-    U128 = 10,
-    /// IEEE 754 binary16 (`MPI_REAL2`).
-    F16 = 11,
-    /// The upper half of an IEEE 754 binary32, "bfloat16"; MPI has none.
-    Bf16 = 12,
-    /// IEEE 754 binary32 (`MPI_FLOAT`).
-    F32 = 13,
-    /// IEEE 754 binary64 (`MPI_DOUBLE`).
-    F64 = 14,
-    /// Two binary32, real part first (`MPI_C_FLOAT_COMPLEX`).
-    C32 = 15,
-    /// Two binary64, real part first (`MPI_C_DOUBLE_COMPLEX`).
-    C64 = 16,
-    /// A Rust `bool`: one byte, 0 or 1 (`MPI_C_BOOL`).
-    Bool = 17,
-    /// A Rust `char`: four bytes, a Unicode scalar value; MPI has none.
-    Char = 18,
+pub enum Kind {
+    /// A signed integer in two's complement.
+    Integer,
+    /// An unsigned integer.
+    Unsigned,
+    /// A binary floating-point number.
+    Float,
+    /// Two floating-point numbers, real part first.
+    Complex,
+    /// A truth value.
+    Logical,
+    /// A character.
+    Character,
+    /// Bytes that mean nothing here, and are never converted.
+    Bytes,
 }
 
-impl Basic {
-    /// Every basic datatype, in the order of [`code`](Self::code).
-    pub const ALL: &'static [Self] = &[
-        Self::I8,
-        Self::I16,
-        Self::I32,
-        Self::I64,
-        Self::I128,
-        Self::U8,
-        Self::U16,
-        Self::U32,
-        Self::U64,
-        Self::U128,
-        Self::F16,
-        Self::Bf16,
-        Self::F32,
-        Self::F64,
-        Self::C32,
-        Self::C64,
-        Self::Bool,
-        Self::Char,
-    ];
+/// What is known of a basic datatype.
+struct Row {
+    name: &'static str,
+    mpi_name: Option<&'static str>,
+    kind: Kind,
+    size: usize,
+    align: usize,
+    external32_size: usize,
+    canonical: Basic,
+}
 
-    /// The name, as Rust writes the type.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::I8 => "i8",
-            Self::I16 => "i16",
-            Self::I32 => "i32",
-            Self::I64 => "i64",
-            Self::I128 => "i128",
-            Self::U8 => "u8",
-            Self::U16 => "u16",
-            Self::U32 => "u32",
-            Self::U64 => "u64",
-            Self::U128 => "u128",
-            Self::F16 => "f16",
-            Self::Bf16 => "bf16",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-            Self::C32 => "c32",
-            Self::C64 => "c64",
-            Self::Bool => "bool",
-            Self::Char => "char",
+macro_rules! basics {
+    ($(
+        $(#[doc = $doc:literal])+
+        $variant:ident = $code:literal, $name:literal, $mpi:expr, $kind:ident, $like:ident,
+        $size:expr, $align:expr, $external32:expr;
+    )+) => {
+        /// A basic (predefined) datatype.
+        ///
+        /// `usize` and `isize` have no variant of their own: they are the integer of their width, so that a
+        /// signature tells a machine with 32-bit pointers from one with 64-bit pointers.
+        ///
+        /// MPI's names for one kind of value in several languages (`MPI_INT`, `MPI_INT32_T`, `MPI_INTEGER`)
+        /// are different variants, because a type decodes to the name that it was made with. In a
+        /// [signature](crate::Signature) they are the same: see [`canonical`](Self::canonical).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        #[repr(u8)]
+        pub enum Basic {
+            $( $(#[doc = $doc])+ $variant = $code, )+
         }
+
+        /// In the order of the codes, which start at 1.
+        static ROWS: &[Row] = &[$(
+            Row {
+                name: $name,
+                mpi_name: $mpi,
+                kind: Kind::$kind,
+                size: $size,
+                align: $align,
+                external32_size: $external32,
+                canonical: Basic::$like,
+            },
+        )+];
+
+        impl Basic {
+            /// Every basic datatype, in the order of [`code`](Self::code).
+            pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
+        }
+    };
+}
+
+basics! {
+    /// 8-bit signed integer (`MPI_INT8_T`).
+    I8 = 1, "i8", Some("MPI_INT8_T"), Integer, I8, 1, 1, 1;
+    /// 16-bit signed integer (`MPI_INT16_T`).
+    I16 = 2, "i16", Some("MPI_INT16_T"), Integer, I16, 2, align_of::<i16>(), 2;
+    /// 32-bit signed integer (`MPI_INT32_T`).
+    I32 = 3, "i32", Some("MPI_INT32_T"), Integer, I32, 4, align_of::<i32>(), 4;
+    /// 64-bit signed integer (`MPI_INT64_T`).
+    I64 = 4, "i64", Some("MPI_INT64_T"), Integer, I64, 8, align_of::<i64>(), 8;
+    /// 128-bit signed integer; C has none.
+    I128 = 5, "i128", None, Integer, I128, 16, align_of::<i128>(), 16;
+    /// 8-bit unsigned integer (`MPI_UINT8_T`); also the byte of an optimized description.
+    U8 = 6, "u8", Some("MPI_UINT8_T"), Unsigned, U8, 1, 1, 1;
+    /// 16-bit unsigned integer (`MPI_UINT16_T`).
+    U16 = 7, "u16", Some("MPI_UINT16_T"), Unsigned, U16, 2, align_of::<u16>(), 2;
+    /// 32-bit unsigned integer (`MPI_UINT32_T`).
+    U32 = 8, "u32", Some("MPI_UINT32_T"), Unsigned, U32, 4, align_of::<u32>(), 4;
+    /// 64-bit unsigned integer (`MPI_UINT64_T`).
+    U64 = 9, "u64", Some("MPI_UINT64_T"), Unsigned, U64, 8, align_of::<u64>(), 8;
+    /// 128-bit unsigned integer; MPI has none.
+    U128 = 10, "u128", None, Unsigned, U128, 16, align_of::<u128>(), 16;
+    /// IEEE 754 binary16; MPI has it in Fortran only, as [`Real2`](Self::Real2).
+    F16 = 11, "f16", None, Float, F16, 2, align_of::<u16>(), 2;
+    /// The upper half of an IEEE 754 binary32, "bfloat16"; MPI has none.
+    Bf16 = 12, "bf16", None, Float, Bf16, 2, align_of::<u16>(), 2;
+    /// IEEE 754 binary32 (`MPI_FLOAT`).
+    F32 = 13, "f32", Some("MPI_FLOAT"), Float, F32, 4, align_of::<f32>(), 4;
+    /// IEEE 754 binary64 (`MPI_DOUBLE`).
+    F64 = 14, "f64", Some("MPI_DOUBLE"), Float, F64, 8, align_of::<f64>(), 8;
+    /// Two binary32, real part first (`MPI_C_FLOAT_COMPLEX`, `MPI_C_COMPLEX`).
+    C32 = 15, "c32", Some("MPI_C_FLOAT_COMPLEX"), Complex, C32, 8, align_of::<f32>(), 8;
+    /// Two binary64, real part first (`MPI_C_DOUBLE_COMPLEX`).
+    C64 = 16, "c64", Some("MPI_C_DOUBLE_COMPLEX"), Complex, C64, 16, align_of::<f64>(), 16;
+    /// A Rust `bool`: one byte, 0 or 1 (`MPI_C_BOOL`).
+    Bool = 17, "bool", Some("MPI_C_BOOL"), Logical, Bool, 1, 1, 1;
+    /// A Rust `char`: four bytes, a Unicode scalar value; MPI has none.
+    Char = 18, "char", None, Character, Char, 4, align_of::<char>(), 4;
+
+    /// A byte that is never converted (`MPI_BYTE`).
+    Byte = 19, "byte", Some("MPI_BYTE"), Bytes, Byte, 1, 1, 1;
+    /// A byte of a packed message (`MPI_PACKED`).
+    Packed = 20, "packed", Some("MPI_PACKED"), Bytes, Packed, 1, 1, 1;
+    /// An address or a displacement (`MPI_AINT`).
+    Aint = 21, "aint", Some("MPI_AINT"), Integer, Aint, size_of::<isize>(), align_of::<isize>(), 8;
+    /// A position in a file (`MPI_OFFSET`).
+    Offset = 22, "offset", Some("MPI_OFFSET"), Integer, I64, 8, align_of::<i64>(), 8;
+    /// A large count (`MPI_COUNT`).
+    Count = 23, "count", Some("MPI_COUNT"), Integer, I64, 8, align_of::<i64>(), 8;
+
+    /// C's `char`, a printable character (`MPI_CHAR`).
+    CChar = 24, "c_char", Some("MPI_CHAR"), Character, CChar, 1, 1, 1;
+    /// C's `signed char`, an integer (`MPI_SIGNED_CHAR`).
+    SignedChar = 25, "c_schar", Some("MPI_SIGNED_CHAR"), Integer, I8, 1, 1, 1;
+    /// C's `unsigned char`, an integer (`MPI_UNSIGNED_CHAR`).
+    UnsignedChar = 26, "c_uchar", Some("MPI_UNSIGNED_CHAR"), Unsigned, U8, 1, 1, 1;
+    /// C's `wchar_t` (`MPI_WCHAR`); two bytes in `external32`.
+    WideChar = 27, "c_wchar", Some("MPI_WCHAR"), Character, WideChar, WCHAR, WCHAR, 2;
+    /// C's `short` (`MPI_SHORT`).
+    Short = 28, "c_short", Some("MPI_SHORT"), Integer, I16,
+        size_of::<ffi::c_short>(), align_of::<ffi::c_short>(), 2;
+    /// C's `unsigned short` (`MPI_UNSIGNED_SHORT`).
+    UnsignedShort = 29, "c_ushort", Some("MPI_UNSIGNED_SHORT"), Unsigned, U16,
+        size_of::<ffi::c_ushort>(), align_of::<ffi::c_ushort>(), 2;
+    /// C's `int` (`MPI_INT`).
+    Int = 30, "c_int", Some("MPI_INT"), Integer, I32,
+        size_of::<ffi::c_int>(), align_of::<ffi::c_int>(), 4;
+    /// C's `unsigned` (`MPI_UNSIGNED`).
+    Unsigned = 31, "c_uint", Some("MPI_UNSIGNED"), Unsigned, U32,
+        size_of::<ffi::c_uint>(), align_of::<ffi::c_uint>(), 4;
+    /// C's `long` (`MPI_LONG`); four bytes in `external32`, whatever it has here.
+    Long = 32, "c_long", Some("MPI_LONG"), Integer, Long,
+        size_of::<ffi::c_long>(), align_of::<ffi::c_long>(), 4;
+    /// C's `unsigned long` (`MPI_UNSIGNED_LONG`); four bytes in `external32`, whatever it has here.
+    UnsignedLong = 33, "c_ulong", Some("MPI_UNSIGNED_LONG"), Unsigned, UnsignedLong,
+        size_of::<ffi::c_ulong>(), align_of::<ffi::c_ulong>(), 4;
+    /// C's `long long` (`MPI_LONG_LONG`, `MPI_LONG_LONG_INT`).
+    LongLong = 34, "c_longlong", Some("MPI_LONG_LONG"), Integer, I64,
+        size_of::<ffi::c_longlong>(), align_of::<ffi::c_longlong>(), 8;
+    /// C's `unsigned long long` (`MPI_UNSIGNED_LONG_LONG`).
+    UnsignedLongLong = 35, "c_ulonglong", Some("MPI_UNSIGNED_LONG_LONG"), Unsigned, U64,
+        size_of::<ffi::c_ulonglong>(), align_of::<ffi::c_ulonglong>(), 8;
+    /// C's `long double` (`MPI_LONG_DOUBLE`): the 80 bits of the x87 in 16 bytes on x86-64, binary128 or
+    /// binary64 elsewhere.
+    LongDouble = 36, "c_longdouble", Some("MPI_LONG_DOUBLE"), Float, LongDouble,
+        LONG_DOUBLE.0, LONG_DOUBLE.1, 16;
+    /// Two `long double`, real part first (`MPI_C_LONG_DOUBLE_COMPLEX`).
+    LongDoubleComplex = 37, "c_longdouble_complex", Some("MPI_C_LONG_DOUBLE_COMPLEX"), Complex,
+        LongDoubleComplex, 2 * LONG_DOUBLE.0, LONG_DOUBLE.1, 32;
+
+    /// C++'s `bool` (`MPI_CXX_BOOL`).
+    CxxBool = 38, "cxx_bool", Some("MPI_CXX_BOOL"), Logical, Bool, 1, 1, 1;
+    /// C++'s `std::complex<float>` (`MPI_CXX_FLOAT_COMPLEX`).
+    CxxFloatComplex = 39, "cxx_float_complex", Some("MPI_CXX_FLOAT_COMPLEX"), Complex, C32,
+        8, align_of::<f32>(), 8;
+    /// C++'s `std::complex<double>` (`MPI_CXX_DOUBLE_COMPLEX`).
+    CxxDoubleComplex = 40, "cxx_double_complex", Some("MPI_CXX_DOUBLE_COMPLEX"), Complex, C64,
+        16, align_of::<f64>(), 16;
+    /// C++'s `std::complex<long double>` (`MPI_CXX_LONG_DOUBLE_COMPLEX`).
+    CxxLongDoubleComplex = 41, "cxx_longdouble_complex", Some("MPI_CXX_LONG_DOUBLE_COMPLEX"), Complex,
+        LongDoubleComplex, 2 * LONG_DOUBLE.0, LONG_DOUBLE.1, 32;
+
+    /// Fortran's `CHARACTER(1)` (`MPI_CHARACTER`).
+    Character = 42, "character", Some("MPI_CHARACTER"), Character, CChar, 1, 1, 1;
+    /// Fortran's default `LOGICAL` (`MPI_LOGICAL`).
+    Logical = 43, "logical", Some("MPI_LOGICAL"), Logical, Logical, 4, align_of::<i32>(), 4;
+    /// Fortran's default `INTEGER` (`MPI_INTEGER`).
+    Integer = 44, "integer", Some("MPI_INTEGER"), Integer, I32, 4, align_of::<i32>(), 4;
+    /// Fortran's default `REAL` (`MPI_REAL`).
+    Real = 45, "real", Some("MPI_REAL"), Float, F32, 4, align_of::<f32>(), 4;
+    /// Fortran's `DOUBLE PRECISION` (`MPI_DOUBLE_PRECISION`).
+    DoublePrecision = 46, "double_precision", Some("MPI_DOUBLE_PRECISION"), Float, F64,
+        8, align_of::<f64>(), 8;
+    /// Fortran's default `COMPLEX` (`MPI_COMPLEX`).
+    Complex = 47, "complex", Some("MPI_COMPLEX"), Complex, C32, 8, align_of::<f32>(), 8;
+    /// Fortran's `DOUBLE COMPLEX` (`MPI_DOUBLE_COMPLEX`).
+    DoubleComplex = 48, "double_complex", Some("MPI_DOUBLE_COMPLEX"), Complex, C64,
+        16, align_of::<f64>(), 16;
+    /// Fortran's `INTEGER*1` (`MPI_INTEGER1`).
+    Integer1 = 49, "integer1", Some("MPI_INTEGER1"), Integer, I8, 1, 1, 1;
+    /// Fortran's `INTEGER*2` (`MPI_INTEGER2`).
+    Integer2 = 50, "integer2", Some("MPI_INTEGER2"), Integer, I16, 2, align_of::<i16>(), 2;
+    /// Fortran's `INTEGER*4` (`MPI_INTEGER4`).
+    Integer4 = 51, "integer4", Some("MPI_INTEGER4"), Integer, I32, 4, align_of::<i32>(), 4;
+    /// Fortran's `INTEGER*8` (`MPI_INTEGER8`).
+    Integer8 = 52, "integer8", Some("MPI_INTEGER8"), Integer, I64, 8, align_of::<i64>(), 8;
+    /// Fortran's `INTEGER*16` (`MPI_INTEGER16`).
+    Integer16 = 53, "integer16", Some("MPI_INTEGER16"), Integer, I128, 16, align_of::<i128>(), 16;
+    /// Fortran's `REAL*2`, a binary16 (`MPI_REAL2`).
+    Real2 = 54, "real2", Some("MPI_REAL2"), Float, F16, 2, align_of::<u16>(), 2;
+    /// Fortran's `REAL*4` (`MPI_REAL4`).
+    Real4 = 55, "real4", Some("MPI_REAL4"), Float, F32, 4, align_of::<f32>(), 4;
+    /// Fortran's `REAL*8` (`MPI_REAL8`).
+    Real8 = 56, "real8", Some("MPI_REAL8"), Float, F64, 8, align_of::<f64>(), 8;
+    /// Fortran's `REAL*16`, a binary128 (`MPI_REAL16`).
+    Real16 = 57, "real16", Some("MPI_REAL16"), Float, Real16, 16, 16, 16;
+    /// Fortran's `COMPLEX*4`, two binary16 (`MPI_COMPLEX4`).
+    Complex4 = 58, "complex4", Some("MPI_COMPLEX4"), Complex, Complex4, 4, align_of::<u16>(), 4;
+    /// Fortran's `COMPLEX*8` (`MPI_COMPLEX8`).
+    Complex8 = 59, "complex8", Some("MPI_COMPLEX8"), Complex, C32, 8, align_of::<f32>(), 8;
+    /// Fortran's `COMPLEX*16` (`MPI_COMPLEX16`).
+    Complex16 = 60, "complex16", Some("MPI_COMPLEX16"), Complex, C64, 16, align_of::<f64>(), 16;
+    /// Fortran's `COMPLEX*32`, two binary128 (`MPI_COMPLEX32`).
+    Complex32 = 61, "complex32", Some("MPI_COMPLEX32"), Complex, Complex32, 32, 16, 32;
+}
+
+/// Bytes of C's `wchar_t`, which is also its alignment.
+const WCHAR: usize = if cfg!(windows) { 2 } else { 4 };
+
+/// Size and alignment in bytes of C's `long double`, by the platforms' calling conventions.
+const LONG_DOUBLE: (usize, usize) = {
+    let as_double = cfg!(any(target_env = "msvc", target_arch = "arm", target_arch = "wasm32"))
+        || cfg!(all(target_vendor = "apple", target_arch = "aarch64"));
+    if as_double {
+        (8, align_of::<f64>())
+    } else if cfg!(all(target_arch = "x86", not(target_vendor = "apple"))) {
+        (12, 4)
+    } else if cfg!(target_arch = "s390x") {
+        (16, 8)
+    } else {
+        (16, 16)
+    }
+};
+
+impl Basic {
+    const fn row(self) -> &'static Row {
+        &ROWS[self as usize - 1]
+    }
+
+    /// The name: as Rust writes the type, or [`core::ffi`] the types of C, or, in small letters, as MPI does.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The name of MPI's predefined datatype (MPI-4.1 section 3.2.2 and appendix A.1), if there is one.
+    pub const fn mpi_name(self) -> Option<&'static str> {
+        self.row().mpi_name
+    }
+
+    /// What kind of value it is.
+    pub const fn kind(self) -> Kind {
+        self.row().kind
     }
 
     /// Bytes of one value, in memory and in the native packed stream.
     pub const fn size(self) -> usize {
-        match self {
-            Self::I8 | Self::U8 | Self::Bool => 1,
-            Self::I16 | Self::U16 | Self::F16 | Self::Bf16 => 2,
-            Self::I32 | Self::U32 | Self::F32 | Self::Char => 4,
-            Self::I64 | Self::U64 | Self::F64 | Self::C32 => 8,
-            Self::I128 | Self::U128 | Self::C64 => 16,
-        }
+        self.row().size
     }
 
     /// The alignment in bytes that this platform gives the type. It is what pads the extent of a
     /// datatype (the ε of MPI-4.1 section 5.1.6), never a demand on a buffer's address.
     pub const fn align(self) -> usize {
-        match self {
-            Self::I8 | Self::U8 | Self::Bool => 1,
-            Self::I16 | Self::U16 | Self::F16 | Self::Bf16 => align_of::<u16>(),
-            Self::I32 | Self::U32 => align_of::<u32>(),
-            Self::I64 | Self::U64 => align_of::<u64>(),
-            Self::I128 | Self::U128 => align_of::<u128>(),
-            Self::F32 | Self::C32 => align_of::<f32>(),
-            Self::F64 | Self::C64 => align_of::<f64>(),
-            Self::Char => align_of::<char>(),
-        }
+        self.row().align
     }
 
     /// Bytes of one value in the `external32` representation (MPI-4.1 section 14.5.2). For the
     /// types that MPI lacks it is the native size.
     pub const fn external32_size(self) -> usize {
-        self.size()
+        self.row().external32_size
+    }
+
+    /// What it counts as in a signature: itself, or the type of Rust's that has the same values at the same
+    /// width, in memory as in `external32`. So a Rust `i32` matches an `MPI_INT` and an `MPI_INTEGER`, as it
+    /// does in every MPI library; to the letter of MPI-4.1 section 3.3.1 the names would have to be the same.
+    /// `MPI_LONG` matches itself alone, because its width depends on the machine.
+    ///
+    /// ```
+    /// use dtype_runtime::Basic;
+    /// assert_eq!(Basic::Int.canonical(), Basic::I32);
+    /// assert_eq!(Basic::Long.canonical(), Basic::Long);
+    /// ```
+    #[must_use]
+    pub const fn canonical(self) -> Self {
+        let like = self.row().canonical;
+        if like.size() == self.size() { like } else { self }
     }
 
     /// A number that stays the same in every version and on every platform: what the signature hash
-    /// is computed from.
+    /// is computed from, and what stands for the type in a marshalled one.
     pub const fn code(self) -> u8 {
         self as u8
+    }
+
+    /// The basic datatype with this [`code`](Self::code).
+    pub const fn from_code(code: u8) -> Option<Self> {
+        if code == 0 || code as usize > Self::ALL.len() {
+            return None;
+        }
+        Some(Self::ALL[code as usize - 1])
     }
 }
 
@@ -146,138 +323,101 @@ impl fmt::Display for Basic {
     }
 }
 
-/// Which bit patterns of a basic datatype form a value of the Rust type it stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Validity {
-    /// All of them.
-    Any,
-    /// 0 and 1.
-    Bool,
-    /// The Unicode scalar values: 0 to 0x10FFFF without the surrogates.
-    Char,
-    /// All but zero.
-    NonZero,
-    /// The discriminants of an enum.
-    Enum(Discriminants),
-}
-
-impl Validity {
-    /// Whether `bits`, the value zero-extended to 128 bits, is one of the legal patterns.
-    #[inline]
-    pub const fn accepts(self, bits: u128) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Bool => bits <= 1,
-            Self::Char => bits <= 0x10_FFFF && (bits < 0xD800 || bits > 0xDFFF),
-            Self::NonZero => bits != 0,
-            Self::Enum(values) => values.contains(bits),
-        }
-    }
-
-    /// Whether every pattern is legal, so that nothing needs to be checked.
-    pub const fn is_any(self) -> bool {
-        matches!(self, Self::Any)
-    }
-}
-
-/// The discriminants of an enum, as bit patterns zero-extended to 128 bits.
-///
-/// Most enums number their variants without a hole, and then two comparisons decide; the others are
-/// searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Discriminants {
-    least: u128,
-    greatest: u128,
-    dense: bool,
-    values: &'static [u128],
-}
-
-impl Discriminants {
-    /// The set of `values`, in any order.
-    ///
-    /// # Panics
-    ///
-    /// When `values` is empty: such an enum has no value, and nothing could ever be unpacked. The
-    /// derive refuses these earlier.
-    pub const fn new(values: &'static [u128]) -> Self {
-        assert!(!values.is_empty(), "an enum without variants has no value to pack");
-        let (mut least, mut greatest) = (values[0], values[0]);
-        // Only of values in ascending order is it known that none is there twice.
-        let mut ascending = true;
-        let mut i = 1;
-        while i < values.len() {
-            if values[i] < least {
-                least = values[i];
-            }
-            if values[i] > greatest {
-                greatest = values[i];
-            }
-            ascending &= values[i - 1] < values[i];
-            i += 1;
-        }
-        let dense = ascending && greatest - least == values.len() as u128 - 1;
-        Self { least, greatest, dense, values }
-    }
-
-    /// Whether `bits` is one of the discriminants.
-    #[inline]
-    pub const fn contains(self, bits: u128) -> bool {
-        if bits < self.least || bits > self.greatest {
-            return false;
-        }
-        if self.dense {
-            return true;
-        }
-        let mut i = 0;
-        while i < self.values.len() {
-            if self.values[i] == bits {
-                return true;
-            }
-            i += 1;
-        }
-        false
-    }
-
-    /// The discriminants in declaration order.
-    pub const fn values(self) -> &'static [u128] {
-        self.values
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn codes_are_distinct_and_all_lists_every_type() {
         for (i, basic) in Basic::ALL.iter().enumerate() {
             assert_eq!(usize::from(basic.code()), i + 1, "{basic}");
+            assert_eq!(Basic::from_code(basic.code()), Some(*basic));
         }
+        assert_eq!((Basic::from_code(0), Basic::from_code(u8::MAX)), (None, None));
+        let names: BTreeSet<&str> = Basic::ALL.iter().map(|basic| basic.name()).collect();
+        assert_eq!(names.len(), Basic::ALL.len());
+        let named = || Basic::ALL.iter().filter_map(|basic| basic.mpi_name());
+        assert_eq!(named().collect::<BTreeSet<_>>().len(), named().count());
     }
 
     #[test]
-    fn char_accepts_exactly_what_the_language_accepts() {
-        for bits in (0..0x0011_0100_u32).chain([u32::MAX]) {
-            let expected = char::from_u32(bits).is_some();
-            assert_eq!(Validity::Char.accepts(bits.into()), expected, "{bits:#x}");
+    fn what_a_type_counts_as_has_its_width_and_kind() {
+        for &basic in Basic::ALL {
+            let canonical = basic.canonical();
+            assert_eq!(canonical.canonical(), canonical, "{basic}");
+            assert_eq!(canonical.kind(), basic.kind(), "{basic}");
+            assert_eq!(
+                (canonical.size(), canonical.external32_size()),
+                (basic.size(), basic.external32_size()),
+                "{basic}"
+            );
+            assert_eq!(basic.size() % basic.align(), 0, "{basic}");
         }
     }
 
+    /// The table of MPI-4.1 section 14.5.2.
     #[test]
-    fn sparse_and_dense_discriminants() {
-        const SPARSE: Discriminants = Discriminants::new(&[7, 1, 200]);
-        const DENSE: Discriminants = Discriminants::new(&[3, 4, 5]);
-        const SHUFFLED: Discriminants = Discriminants::new(&[5, 3, 4]);
-        const TWICE: Discriminants = Discriminants::new(&[0, 2, 2]);
-        const ENDS: Discriminants = Discriminants::new(&[0, u128::MAX]);
-        let accepted =
-            |set: Discriminants| (0..300).filter(|&b| set.contains(b)).collect::<Vec<_>>();
-        assert_eq!(accepted(SPARSE), [1, 7, 200]);
-        assert_eq!(accepted(DENSE), [3, 4, 5]);
-        assert_eq!(accepted(SHUFFLED), [3, 4, 5]);
-        assert_eq!(accepted(TWICE), [0, 2]);
-        assert_eq!(accepted(ENDS), [0]);
-        assert!(ENDS.contains(u128::MAX) && !ENDS.contains(u128::MAX - 1));
+    fn external32_sizes() {
+        use Basic::*;
+        let table: [(usize, &[Basic]); 6] = [
+            (
+                1,
+                &[
+                    Byte,
+                    Packed,
+                    CChar,
+                    SignedChar,
+                    UnsignedChar,
+                    Bool,
+                    CxxBool,
+                    I8,
+                    U8,
+                    Character,
+                    Integer1,
+                ],
+            ),
+            (2, &[Short, UnsignedShort, I16, U16, WideChar, Integer2, Real2]),
+            (
+                4,
+                &[
+                    Int,
+                    Unsigned,
+                    Long,
+                    UnsignedLong,
+                    F32,
+                    I32,
+                    U32,
+                    Logical,
+                    Integer,
+                    Real,
+                    Integer4,
+                    Real4,
+                ],
+            ),
+            (
+                8,
+                &[
+                    LongLong,
+                    UnsignedLongLong,
+                    F64,
+                    I64,
+                    U64,
+                    Aint,
+                    Count,
+                    Offset,
+                    DoublePrecision,
+                    Complex,
+                    C32,
+                ],
+            ),
+            (16, &[LongDouble, DoubleComplex, Real16, Integer16, C64]),
+            (32, &[LongDoubleComplex, CxxLongDoubleComplex, Complex32]),
+        ];
+        for (size, types) in table {
+            for basic in types {
+                assert_eq!(basic.external32_size(), size, "{basic}");
+            }
+        }
     }
 }

@@ -40,6 +40,31 @@ pub enum Error {
         /// The most that it may be.
         greatest: u64,
     },
+    /// A datatype among the arguments is not one that the call takes.
+    ArgumentType {
+        /// The call that was made.
+        call: &'static str,
+        /// The argument, as MPI names it: `"value_type"`.
+        argument: &'static str,
+        /// What the call takes.
+        expected: &'static str,
+        /// The constructor of the datatype that was given, or its name.
+        actual: &'static str,
+    },
+    /// Arguments of which one may be undefined, but not all.
+    Undefined {
+        /// The call that was made.
+        call: &'static str,
+        /// The arguments, as MPI names them: `"p and r"`.
+        arguments: &'static str,
+    },
+    /// No named datatype has the size that was asked for.
+    NoMatch {
+        /// The class of types that was asked for.
+        class: &'static str,
+        /// The bytes that were asked for.
+        size: u64,
+    },
     /// A named datatype was asked for its contents.
     NoContents {
         /// The datatype.
@@ -175,6 +200,15 @@ impl fmt::Display for Error {
                         write!(f, " is {value}, which is not from {least} to {greatest}")
                     }
                 }
+            }
+            Self::ArgumentType { call, argument, expected, actual } => {
+                write!(f, "{call}: {argument} is {actual}, not {expected}")
+            }
+            Self::Undefined { call, arguments } => {
+                write!(f, "{call}: {arguments} are both undefined")
+            }
+            Self::NoMatch { class, size } => {
+                write!(f, "no named {class} type has {size} bytes")
             }
             Self::NoContents { name } => {
                 write!(f, "{name} is a named datatype, which has no contents")

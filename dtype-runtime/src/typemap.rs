@@ -218,7 +218,7 @@ impl TypeMap {
             node: Node::Basic { basic, validity, name },
             size: basic.size(),
             stride: basic.size(),
-            fingerprint: Fingerprint::of(basic.code()),
+            fingerprint: Fingerprint::of(basic.canonical().code()),
             restricted: !validity.is_any(),
             skips: false,
             depth: 0,

@@ -12,7 +12,9 @@ mod integers;
 mod irregular;
 mod overlap;
 mod parts;
+mod predefined;
 mod query;
+mod rules;
 mod signature;
 mod walk;
 
@@ -27,6 +29,7 @@ use crate::signature::Fingerprint;
 use crate::typemap::check_hash;
 
 pub use array::{Distribution, Order};
+pub use bounds::Bounds;
 pub(crate) use bounds::Interval;
 pub use decode::{Combiner, Contents, Envelope};
 pub(crate) use description::Writer;
@@ -36,6 +39,8 @@ pub use entries::{MapEntry, TypeMapEntries};
 pub use flags::Flags;
 use integers::Integers;
 pub(crate) use overlap::overlaps;
+pub(crate) use predefined::Fortran;
+pub use predefined::{Pair, TypeClass};
 pub use signature::Signature;
 pub(crate) use walk::{Sink, walk};
 
@@ -61,6 +66,7 @@ pub(crate) use walk::{Sink, walk};
 #[derive(Clone)]
 pub struct Type(Arc<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     constructor: Constructor,
     size: u64,
@@ -77,6 +83,8 @@ struct Inner {
     depth: u32,
     /// An upper bound of the description's length.
     entries: u64,
+    /// By which rules the bounds were found.
+    rules: Bounds,
     overlap: Lazy,
 }
 
@@ -86,6 +94,18 @@ pub(crate) enum Constructor {
     Basic(Basic),
     LbMarker,
     UbMarker,
+    /// A value and an index; `built` has the data. It has a name, or was asked for by its parts.
+    Pair {
+        name: Option<Pair>,
+        value: Basic,
+        index: Basic,
+        built: Type,
+    },
+    /// A type of Fortran's kinds, and the basic datatype that it is here.
+    Fortran {
+        request: Fortran,
+        basic: Basic,
+    },
     Dup {
         old: Type,
     },
@@ -155,6 +175,12 @@ pub(crate) struct Member {
 /// An answer that is worked out when it is first asked for. Threads that race compute the same
 /// answer and store the same byte, so relaxed ordering is enough.
 struct Lazy(AtomicU8);
+
+impl Clone for Lazy {
+    fn clone(&self) -> Self {
+        Self(AtomicU8::new(self.0.load(Ordering::Relaxed)))
+    }
+}
 
 impl Lazy {
     const UNKNOWN: u8 = 2;
@@ -263,6 +289,26 @@ impl Type {
         check_hash(self.signature_hash(), actual)
     }
 
+    /// Where the type is kept: the same for clones of one type, and different for all others, as long as one
+    /// of them is there. What walks a type can tell by this which parts it has seen; types share their parts,
+    /// and the tree can be exponentially larger than the memory that it takes.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let (a, b) = (Type::basic(Basic::U8), Type::basic(Basic::U8));
+    /// assert_eq!(a.address(), a.clone().address());
+    /// assert_ne!(a.address(), b.address());
+    /// ```
+    pub fn address(&self) -> *const () {
+        Arc::as_ptr(&self.0).cast()
+    }
+
+    /// Lower bound and extent as a `resized` was given them. By MPICH's rules a type without data has others.
+    fn resize(&self) -> (i64, i64) {
+        let lb = self.0.markers.lb.unwrap_or(0);
+        (lb, self.0.markers.ub.unwrap_or(lb) - lb)
+    }
+
     pub(crate) fn constructor(&self) -> &Constructor {
         &self.0.constructor
     }
@@ -283,6 +329,11 @@ impl Constructor {
             Self::Basic(basic) => basic.name(),
             Self::LbMarker => "lb_marker",
             Self::UbMarker => "ub_marker",
+            Self::Pair { name: Some(pair), .. } => pair.name(),
+            Self::Pair { name: None, .. } => "value_index",
+            Self::Fortran { request: Fortran::Real { .. }, .. } => "f90_real",
+            Self::Fortran { request: Fortran::Complex { .. }, .. } => "f90_complex",
+            Self::Fortran { request: Fortran::Integer { .. }, .. } => "f90_integer",
             Self::Dup { .. } => "dup",
             Self::Contiguous { .. } => "contiguous",
             Self::Vector { .. } => "vector",

@@ -1,7 +1,7 @@
 //! Extreme arguments in every constructor, and everything that can be asked of what comes out: no
 //! panic, no endless walk.
 
-use dtype_runtime::types::{Distribution, Order};
+use dtype_runtime::types::{Bounds, Distribution, Order, Pair, TypeClass};
 use dtype_runtime::{Basic, Error, Type};
 use proptest::prelude::*;
 
@@ -16,10 +16,26 @@ fn displacements() -> impl Strategy<Value = i64> + Clone {
     prop_oneof![4 => -9..30_i64, 1 => proptest::sample::select(ends)]
 }
 
+/// A predefined datatype that is no single named value, or the error.
+fn predefined(call: u8, a: u32, b: u32) -> Result<Type, Error> {
+    let basic = |n: u32| Type::basic(Basic::ALL[n as usize % Basic::ALL.len()]);
+    // Small more often than not.
+    let some = |n: u32| if n % 3 == 0 { None } else { Some(if n % 5 == 0 { n } else { n % 40 }) };
+    match call % 6 {
+        0 => Ok(Type::pair(Pair::ALL[a as usize % Pair::ALL.len()])),
+        1 => Type::value_index(&basic(a), &basic(b)),
+        2 => Type::f90_real(some(a), some(b)),
+        3 => Type::f90_complex(some(a), some(b)),
+        4 => Type::f90_integer(some(a).unwrap_or(b)),
+        _ => Type::match_size(TypeClass::Real, (a % 17).into()),
+    }
+}
+
 /// A type, or the error of the call that should have made it.
 fn types() -> impl Strategy<Value = Result<Type, Error>> {
     let leaf = prop_oneof![
         8 => proptest::sample::select(Basic::ALL).prop_map(|basic| Ok(Type::basic(basic))),
+        2 => any::<(u8, u32, u32)>().prop_map(|(call, a, b)| predefined(call, a, b)),
         1 => Just(Ok(Type::lb_marker())),
         1 => Just(Ok(Type::ub_marker())),
     ];
@@ -95,6 +111,13 @@ proptest! {
         if let Ok(contents) = ty.contents() {
             let again = contents.rebuild();
             prop_assert_eq!(again.map(|again| again.size()), Ok(ty.size()));
+        }
+        if let Ok(mpich) = ty.with_bounds(Bounds::Mpich) {
+            prop_assert_eq!(mpich.ub().checked_sub(mpich.lb()), Some(mpich.extent()));
+            prop_assert_eq!(mpich.signature(), ty.signature());
+            let again = mpich.with_bounds(Bounds::Literal).unwrap();
+            prop_assert_eq!((again.lb(), again.ub()), (ty.lb(), ty.ub()));
+            let _ = mpich.commit().pack(&[1; 100], origin, count, &mut [0; 200]);
         }
         // A memory of a hundred bytes: what does not lie in it is refused.
         let (mut memory, mut packed) = (vec![1; 100], vec![2; 200]);

@@ -207,7 +207,10 @@ proptest! {
         let contents = match ty.contents() {
             Ok(contents) => contents,
             Err(error) => {
-                let named = matches!(tree, Tree::Basic(_) | Tree::LbMarker | Tree::UbMarker);
+                let named = matches!(
+                    tree,
+                    Tree::Basic(_) | Tree::Pair(_) | Tree::LbMarker | Tree::UbMarker
+                );
                 prop_assert!(named && matches!(error, Error::NoContents { .. }), "{}", error);
                 prop_assert_eq!(envelope.combiner, Combiner::Named);
                 return Ok(());

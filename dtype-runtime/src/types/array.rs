@@ -5,7 +5,6 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::bounds::Marks;
 use super::parts::{Parts, same_length};
 use super::{Constructor, Type};
 use crate::error::Error;
@@ -113,7 +112,7 @@ impl Type {
         let [sizes, subsizes, starts] = [sizes, subsizes, starts].map(Box::from);
         let arguments = Box::new(Subarray { sizes, subsizes, starts, order });
         let built = Self::structure(&[1], &[start], &[part])?;
-        bounded(call, stride, &built, |built| Constructor::Subarray {
+        bounded(call, stride, old, &built, |built| Constructor::Subarray {
             arguments,
             old: old.clone(),
             built,
@@ -179,7 +178,7 @@ impl Type {
         let [gsizes, psizes] = [gsizes, psizes].map(Box::from);
         let distributions = distributions.into();
         let arguments = Box::new(Darray { size, rank, gsizes, distributions, psizes, order });
-        bounded(call, extent, &built, |built| Constructor::Darray {
+        bounded(call, extent, old, &built, |built| Constructor::Darray {
             arguments,
             old: old.clone(),
             built,
@@ -191,11 +190,14 @@ impl Type {
 fn bounded(
     call: &'static str,
     extent: i64,
+    old: &Type,
     built: &Type,
     constructor: impl FnOnce(Type) -> Constructor,
 ) -> Result<Type, Error> {
     let mut parts = Parts::copy_of(call, built)?;
-    parts.bounds.marks = Marks { lb: Some(0), ub: Some(extent) };
+    // A process may have nothing of the array, and then there is no `old` in what was built.
+    parts.inherit(old)?;
+    parts.bounds.set(0, extent);
     parts.finish(constructor(built.clone()))
 }
 

@@ -2,8 +2,10 @@
 //!
 //! The rules are the literal standard's (MPI-4.1 sections 5.1.6 and 5.1.7, MPI-1.1 section 3.12.3):
 //! a marker of a part stays a marker of the whole, the least lb and the greatest ub win, and where
-//! no ub marker is left the extent is padded to the strictest alignment, at every constructor.
+//! no ub marker is left the extent is padded to the strictest alignment, at every constructor. Those of
+//! MPICH are here as well, behind a switch.
 
+use super::{Constructor, Type};
 use crate::error::Error;
 
 /// A range of bytes, `start < end`.
@@ -20,61 +22,107 @@ pub(super) struct Marks {
     pub(super) ub: Option<i64>,
 }
 
+impl Marks {
+    /// The least lb and the greatest ub win.
+    fn add(&mut self, other: Self) {
+        self.lb = self.lb.into_iter().chain(other.lb).min();
+        self.ub = self.ub.into_iter().chain(other.ub).max();
+    }
+}
+
+/// By which rules a type's bounds follow from those of its parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Bounds {
+    /// Those of the standard, to the letter (MPI-4.1 sections 5.1.6 and 5.1.7); Open MPI has the same.
+    #[default]
+    Literal,
+    /// Those of MPICH 4: a marker counts for the type that it was put on, and not for what is built from
+    /// that, whose bounds are the least lower and the greatest upper bound of all copies; only a structure
+    /// whose members are of different types is padded; and a type without data has the bounds 0.
+    Mpich,
+}
+
 /// Collects the bounds of a type from those of its parts.
 #[derive(Debug)]
-pub(super) struct Bounds {
+pub(super) struct Hull {
     call: &'static str,
     pub(super) data: Option<Interval>,
+    /// The markers of the parts, wherever they were put on.
     pub(super) marks: Marks,
+    /// The markers that this call puts on.
+    own: Marks,
+    /// The least lower and the greatest upper bound of the parts that have data. Wider than 64 bits because
+    /// it plays a part by the rules of MPICH alone, and may overflow otherwise.
+    span: Option<(i128, i128)>,
     pub(super) align: u64,
 }
 
-impl Bounds {
+impl Hull {
     pub(super) fn new(call: &'static str) -> Self {
-        Self { call, data: None, marks: Marks::default(), align: 1 }
+        let marks = Marks::default();
+        Self { call, data: None, marks, own: marks, span: None, align: 1 }
     }
 
     /// Adds copies of a part at displacements of which the least and the greatest are given.
-    pub(super) fn add(
-        &mut self,
-        data: Option<Interval>,
-        marks: Marks,
-        align: u64,
-        displacements: (i64, i64),
-    ) -> Result<(), Error> {
+    pub(super) fn add(&mut self, part: &Type, displacements: (i64, i64)) -> Result<(), Error> {
         let (least, greatest) = displacements;
-        if let Some(data) = data {
+        if let Some(data) = part.0.data {
             let start = self.shift(data.start, least, "true lower bound")?;
             let end = self.shift(data.end, greatest, "true upper bound")?;
             self.data = Some(match self.data {
                 None => Interval { start, end },
                 Some(all) => Interval { start: all.start.min(start), end: all.end.max(end) },
             });
-            self.align = self.align.max(align);
+            self.align = self.align.max(part.align());
+            let lb = i128::from(part.lb()) + i128::from(least);
+            let ub = i128::from(part.ub()) + i128::from(greatest);
+            self.span = Some(match self.span {
+                None => (lb, ub),
+                Some(all) => (all.0.min(lb), all.1.max(ub)),
+            });
         }
-        if let Some(lb) = marks.lb {
-            let lb = self.shift(lb, least, "lower bound")?;
-            self.marks.lb = Some(self.marks.lb.map_or(lb, |least| least.min(lb)));
-        }
-        if let Some(ub) = marks.ub {
-            let ub = self.shift(ub, greatest, "upper bound")?;
-            self.marks.ub = Some(self.marks.ub.map_or(ub, |greatest| greatest.max(ub)));
+        let shifted = Marks {
+            lb: part.0.markers.lb.map(|lb| self.shift(lb, least, "lower bound")).transpose()?,
+            ub: part.0.markers.ub.map(|ub| self.shift(ub, greatest, "upper bound")).transpose()?,
+        };
+        self.marks.add(shifted);
+        if matches!(part.constructor(), Constructor::LbMarker | Constructor::UbMarker) {
+            self.own.add(shifted);
         }
         Ok(())
     }
 
-    fn shift(&self, bound: i64, by: i64, quantity: &'static str) -> Result<i64, Error> {
-        bound.checked_add(by).ok_or(Error::Overflow { call: self.call, quantity })
+    /// Puts markers on, in the place of those of the parts.
+    pub(super) fn set(&mut self, lb: i64, ub: i64) {
+        self.marks = Marks { lb: Some(lb), ub: Some(ub) };
+        self.own = self.marks;
     }
 
-    /// The lower and the upper bound of the whole. Their difference and that of the data's ends are
-    /// known to fit 64 bits from here on.
-    pub(super) fn finish(&self) -> Result<(i64, i64), Error> {
-        let overflow = |quantity| Error::Overflow { call: self.call, quantity };
+    fn shift(&self, bound: i64, by: i64, quantity: &'static str) -> Result<i64, Error> {
+        bound.checked_add(by).ok_or_else(|| self.overflow(quantity))
+    }
+
+    fn overflow(&self, quantity: &'static str) -> Error {
+        Error::Overflow { call: self.call, quantity }
+    }
+
+    /// The lower and the upper bound of the whole; `mixed` says whether it is a structure with members of
+    /// different types. Their difference and that of the data's ends are known to fit 64 bits from here on.
+    pub(super) fn finish(&self, rules: Bounds, mixed: bool) -> Result<(i64, i64), Error> {
         if let Some(data) = self.data {
-            data.end.checked_sub(data.start).ok_or(overflow("true extent"))?;
+            data.end.checked_sub(data.start).ok_or_else(|| self.overflow("true extent"))?;
         }
-        let (lb, ub) = match (self.marks, self.data) {
+        let (lb, ub) = match rules {
+            Bounds::Literal => self.literal()?,
+            Bounds::Mpich => self.mpich(mixed)?,
+        };
+        ub.checked_sub(lb).ok_or_else(|| self.overflow("extent"))?;
+        Ok((lb, ub))
+    }
+
+    fn literal(&self) -> Result<(i64, i64), Error> {
+        Ok(match (self.marks, self.data) {
             (Marks { lb: Some(lb), ub: Some(ub) }, _) => (lb, ub),
             // Without data a single marker is both bounds, and without any both are 0.
             (Marks { lb, ub }, None) => {
@@ -84,26 +132,29 @@ impl Bounds {
             (Marks { lb: None, ub: Some(ub) }, Some(data)) => (data.start, ub),
             (Marks { lb, ub: None }, Some(data)) => {
                 let lb = lb.unwrap_or(data.start);
-                let extent = data.end.checked_sub(lb).ok_or(overflow("extent"))?;
-                (
-                    lb,
-                    self.pad(extent)
-                        .and_then(|extent| lb.checked_add(extent))
-                        .ok_or(overflow("upper bound"))?,
-                )
+                (lb, self.pad(lb, data.end)?)
             }
-        };
-        ub.checked_sub(lb).ok_or(overflow("extent"))?;
-        Ok((lb, ub))
+        })
     }
 
-    /// Rounds an extent up to a multiple of the strictest alignment: the ε of the standard.
-    fn pad(&self, extent: i64) -> Option<i64> {
-        let align = i64::try_from(self.align).ok()?;
-        match extent.rem_euclid(align) {
-            0 => Some(extent),
-            rest => extent.checked_add(align - rest),
+    fn mpich(&self, mixed: bool) -> Result<(i64, i64), Error> {
+        let Some((lb, ub)) = self.span else { return Ok((0, 0)) };
+        let fits = |bound, quantity| i64::try_from(bound).map_err(|_| self.overflow(quantity));
+        let lb = self.own.lb.map_or_else(|| fits(lb, "lower bound"), Ok)?;
+        if let Some(ub) = self.own.ub {
+            return Ok((lb, ub));
         }
+        let ub = fits(ub, "upper bound")?;
+        Ok((lb, if mixed { self.pad(lb, ub)? } else { ub }))
+    }
+
+    /// The upper bound that makes the extent a multiple of the strictest alignment: the ε of the standard.
+    fn pad(&self, lb: i64, ub: i64) -> Result<i64, Error> {
+        let extent = ub.checked_sub(lb).ok_or_else(|| self.overflow("extent"))?;
+        // An alignment is a small power of two.
+        let rest = extent.rem_euclid(self.align.cast_signed());
+        let padding = if rest == 0 { 0 } else { self.align.cast_signed() - rest };
+        ub.checked_add(padding).ok_or_else(|| self.overflow("upper bound"))
     }
 }
 

@@ -4,9 +4,9 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::bounds::{Interval, Marks};
+use super::bounds::{Bounds, Interval, Marks};
 use super::parts::{Copies, Parts, same_length};
-use super::{Constructor, Flags, Inner, Lazy, Member, Type};
+use super::{Constructor, Flags, Inner, Lazy, Member, Type, rules};
 use crate::basic::Basic;
 use crate::error::Error;
 use crate::signature::Fingerprint;
@@ -19,24 +19,7 @@ impl Type {
     /// assert_eq!(Type::basic(Basic::F64).extent(), 8);
     /// ```
     pub fn basic(basic: Basic) -> Self {
-        let size = basic.size() as u64;
-        // At most 16 bytes.
-        let end = basic.size() as i64;
-        Self(Arc::new(Inner {
-            constructor: Constructor::Basic(basic),
-            size,
-            elements: 1,
-            data: Some(Interval { start: 0, end }),
-            markers: Marks::default(),
-            lb: 0,
-            ub: end,
-            align: basic.align() as u64,
-            flags: Flags::BASIC,
-            fingerprint: Fingerprint::of(basic.code()),
-            depth: 0,
-            entries: 1,
-            overlap: Lazy::new(),
-        }))
+        leaf(Constructor::Basic(basic))
     }
 
     /// The pseudo-datatype that marks the lower bound of a [`structure`](Self::structure), the
@@ -79,6 +62,7 @@ impl Type {
             fingerprint: Fingerprint::EMPTY,
             depth: 0,
             entries: 0,
+            rules: Bounds::Literal,
             overlap: Lazy::new(),
         }))
     }
@@ -184,6 +168,7 @@ impl Type {
             parts.add(&Copies { blocks: 1, stride: 0, blocklength, displacement, old: ty })?;
             members.push(Member { blocklength, displacement, ty: ty.clone() });
         }
+        parts.mixed = rules::are_mixed(types);
         parts.finish(Constructor::Structure { members: members.into() })
     }
 
@@ -225,7 +210,32 @@ impl Type {
         let (call, quantity) = ("resized", "upper bound");
         let ub = lb.checked_add(extent).ok_or(Error::Overflow { call, quantity })?;
         let mut parts = Parts::copy_of(call, old)?;
-        parts.bounds.marks = Marks { lb: Some(lb), ub: Some(ub) };
+        parts.bounds.set(lb, ub);
         parts.finish(Constructor::Resized { old: old.clone() })
     }
+}
+
+/// A predefined datatype of a single value, which the constructor names.
+pub(super) fn leaf(constructor: Constructor) -> Type {
+    let (Constructor::Basic(basic) | Constructor::Fortran { basic, .. }) = constructor else {
+        unreachable!("{} is not a single value", constructor.name())
+    };
+    // At most 32 bytes.
+    let end = basic.size() as i64;
+    Type(Arc::new(Inner {
+        constructor,
+        size: basic.size() as u64,
+        elements: 1,
+        data: Some(Interval { start: 0, end }),
+        markers: Marks::default(),
+        lb: 0,
+        ub: end,
+        align: basic.align() as u64,
+        flags: Flags::BASIC,
+        fingerprint: Fingerprint::of(basic.canonical().code()),
+        depth: 0,
+        entries: 1,
+        rules: Bounds::Literal,
+        overlap: Lazy::new(),
+    }))
 }

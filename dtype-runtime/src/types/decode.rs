@@ -48,8 +48,16 @@ pub enum Combiner {
     Subarray = 111,
     /// [`Type::darray`] (`MPI_COMBINER_DARRAY`).
     Darray = 112,
+    /// [`Type::f90_real`] (`MPI_COMBINER_F90_REAL`).
+    F90Real = 113,
+    /// [`Type::f90_complex`] (`MPI_COMBINER_F90_COMPLEX`).
+    F90Complex = 114,
+    /// [`Type::f90_integer`] (`MPI_COMBINER_F90_INTEGER`).
+    F90Integer = 115,
     /// [`Type::resized`] (`MPI_COMBINER_RESIZED`).
     Resized = 116,
+    /// [`Type::value_index`] without a name (`MPI_COMBINER_VALUE_INDEX`).
+    ValueIndex = 117,
 }
 
 impl Combiner {
@@ -73,7 +81,11 @@ impl Combiner {
             Self::Structure => "structure",
             Self::Subarray => "subarray",
             Self::Darray => "darray",
+            Self::F90Real => "f90_real",
+            Self::F90Complex => "f90_complex",
+            Self::F90Integer => "f90_integer",
             Self::Resized => "resized",
+            Self::ValueIndex => "value_index",
         }
     }
 }

@@ -128,8 +128,8 @@ impl Description {
         self.extent
     }
 
-    /// The same sequence of basic datatypes with all displacements 0: neighbours of the same type are
-    /// one entry, and so is a loop over a single one.
+    /// The same sequence of basic datatypes, as what they count in a signature and with all displacements
+    /// 0: neighbours of the same type are one entry, and so is a loop over a single one.
     pub(super) fn without_layout(&self) -> Self {
         let mut out = Writer::new();
         let mut loops = Vec::new();
@@ -142,7 +142,7 @@ impl Description {
         };
         for entry in &self.entries {
             match *entry {
-                Entry::Elem(elem) => add(&mut out, elem.basic, elem.count),
+                Entry::Elem(elem) => add(&mut out, elem.basic.canonical(), elem.count),
                 Entry::Loop(head) => loops.push((out.open(), head.loops)),
                 Entry::EndLoop(_) => {
                     let Some((open, count)) = loops.pop() else { break };

@@ -2,6 +2,7 @@
 //! type keeps as long as it lives.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 /// What is kept: an integer of 64 bits.
@@ -66,6 +67,10 @@ impl<T: Integer> Integers<T> {
         })
     }
 
+    pub(crate) fn to_vec(&self) -> Vec<T> {
+        self.iter().collect()
+    }
+
     /// Copies integers from index `from` on to the front of `out`, and returns how many there were.
     pub(crate) fn read(&self, from: usize, out: &mut [T]) -> usize {
         fn copy<N: Copy + Into<i64>, T: Integer>(all: &[N], from: usize, out: &mut [T]) -> usize {
@@ -111,13 +116,12 @@ impl<T: Integer> From<&[T]> for Integers<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
 
     #[test]
     fn integers_come_back_and_take_no_more_than_they_need() {
         fn kept<T: Integer + PartialEq + core::fmt::Debug>(values: &[T]) -> usize {
             let integers = Integers::from(values);
-            assert_eq!(integers.iter().collect::<Vec<_>>(), values);
+            assert_eq!(integers.to_vec(), values);
             let mut out = [T::from_bits(77); 3];
             assert_eq!(integers.read(1, &mut out), values.len().saturating_sub(1).min(3));
             assert!(out.iter().zip(values.iter().skip(1)).all(|(a, b)| a == b));

@@ -2,12 +2,12 @@
 //!
 //! Each constructor reduces to copies of old types at displacements. What they add is collected here,
 //! which is where the arithmetic is checked. A further constructor needs its variant in
-//! [`Constructor`], its calls of [`Parts::add`] or [`Parts::add_list`], its walk in the description and
-//! its place in the decoding.
+//! [`Constructor`], its calls of [`Parts::add`] or [`Parts::add_list`], its arm in the walk and its
+//! place in the decoding.
 
 use alloc::sync::Arc;
 
-use super::bounds::{Bounds, reach};
+use super::bounds::{Bounds, Hull, reach};
 use super::{Constructor, Flags, Inner, Lazy, Type};
 use crate::error::Error;
 use crate::signature::Fingerprint;
@@ -21,12 +21,17 @@ pub(super) struct Parts {
     call: &'static str,
     size: u64,
     elements: u64,
-    pub(super) bounds: Bounds,
-    user: Flags,
+    pub(super) bounds: Hull,
+    /// Flags that do not follow from the layout.
+    pub(super) user: Flags,
     run: Run,
     fingerprint: Fingerprint,
     depth: u32,
     entries: u64,
+    /// The rules for the bounds: those of the parts.
+    pub(super) rules: Bounds,
+    /// Whether it is a structure with members of different types.
+    pub(super) mixed: bool,
 }
 
 /// Whether the data so far are one run in type map order.
@@ -53,12 +58,14 @@ impl Parts {
             call,
             size: 0,
             elements: 0,
-            bounds: Bounds::new(call),
+            bounds: Hull::new(call),
             user: Flags::NONE,
             run: Run::Empty,
             fingerprint: Fingerprint::EMPTY,
             depth: 0,
             entries: 0,
+            rules: Bounds::Literal,
+            mixed: false,
         }
     }
 
@@ -76,7 +83,7 @@ impl Parts {
     /// Adds blocks at equal distances.
     pub(super) fn add(&mut self, copies: &Copies<'_>) -> Result<(), Error> {
         let Copies { blocks, stride, blocklength, displacement, old } = *copies;
-        self.check_depth(old)?;
+        self.inherit(old)?;
         if blocks == 0 || blocklength == 0 {
             return Ok(());
         }
@@ -112,7 +119,7 @@ impl Parts {
         unit: i64,
         blocks: impl Iterator<Item = (u64, i64)>,
     ) -> Result<(), Error> {
-        self.check_depth(old)?;
+        self.inherit(old)?;
         let extent = old.extent();
         let gapless = i128::from(extent) == i128::from(old.size());
         let has_bounds = old.has_bounds();
@@ -159,7 +166,9 @@ impl Parts {
         if has_bounds { self.bound(old, places) } else { Ok(()) }
     }
 
-    fn check_depth(&mut self, old: &Type) -> Result<(), Error> {
+    /// What the whole takes over from a part, also from one of which there are no copies.
+    pub(super) fn inherit(&mut self, old: &Type) -> Result<(), Error> {
+        self.rules = self.rules.max(old.0.rules);
         self.depth = self.depth.max(old.0.depth + 1);
         if self.depth > MAX_DEPTH {
             return Err(Error::TooDeep { depth: self.depth, limit: MAX_DEPTH });
@@ -195,7 +204,7 @@ impl Parts {
     /// Takes the bounds of copies of `old` into account, given the least and the greatest of their
     /// displacements.
     fn bound(&mut self, old: &Type, places: (i64, i64)) -> Result<(), Error> {
-        self.bounds.add(old.0.data, old.0.markers, old.align(), places)?;
+        self.bounds.add(old, places)?;
         // A marker itself does not have the flag; what it is put into does.
         self.user |= match old.constructor() {
             Constructor::LbMarker => Flags::USER_LB,
@@ -222,7 +231,7 @@ impl Parts {
     }
 
     pub(super) fn finish(self, constructor: Constructor) -> Result<Type, Error> {
-        let (lb, ub) = self.bounds.finish()?;
+        let (lb, ub) = self.bounds.finish(self.rules, self.mixed)?;
         let contiguous = !matches!(self.run, Run::Broken);
         let no_gaps = contiguous && i128::from(ub) - i128::from(lb) == i128::from(self.size);
         let flags = self.user
@@ -242,6 +251,7 @@ impl Parts {
             fingerprint: self.fingerprint,
             depth: self.depth,
             entries: self.entries,
+            rules: self.rules,
             overlap: Lazy::new(),
         })))
     }

@@ -43,7 +43,7 @@ pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
         return sink.elem(bytes(ty, 1, base));
     }
     match ty.constructor() {
-        Constructor::Basic(basic) => {
+        Constructor::Basic(basic) | Constructor::Fortran { basic, .. } => {
             let extent = basic.size() as i64;
             sink.elem(Elem { basic: *basic, count: 1, disp: base, extent });
         }
@@ -75,6 +75,7 @@ pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
         }
         Constructor::Dup { old }
         | Constructor::Resized { old }
+        | Constructor::Pair { built: old, .. }
         | Constructor::Subarray { built: old, .. }
         | Constructor::Darray { built: old, .. } => walk(old, base, sink),
     }

@@ -1,7 +1,7 @@
 //! The naive reference: type maps written out pair by pair, and every question answered by looking
 //! at all of them.
 
-use dtype_runtime::types::{Distribution, Order};
+use dtype_runtime::types::{Distribution, Order, Pair};
 use dtype_runtime::{Basic, Error, Type};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -20,6 +20,12 @@ pub(crate) enum Tree {
     Basic(Basic),
     LbMarker,
     UbMarker,
+    Pair(Pair),
+    /// Types that no named pair has.
+    ValueIndex(Basic, Basic),
+    F90Real(Option<u32>, Option<u32>),
+    F90Complex(Option<u32>, Option<u32>),
+    F90Integer(u32),
     Contiguous(u64, Box<Tree>),
     Vector(u64, u64, i64, Box<Tree>),
     Hvector(u64, u64, i64, Box<Tree>),
@@ -34,6 +40,36 @@ pub(crate) enum Tree {
     Subarray(Vec<(u64, u64, u64)>, Order, Box<Tree>),
     /// Size, distribution and processes of each dimension; the process's coordinates.
     Darray(Vec<(u64, Distribution, u64)>, Vec<u64>, Order, Box<Tree>),
+}
+
+/// One value, and an index at the next place that its alignment allows.
+fn pair((value, index): (Basic, Basic)) -> Map {
+    let mut at = value.size();
+    while at % index.align() != 0 {
+        at += 1;
+    }
+    Map { data: vec![(value, 0), (index, at as i64)], ..Map::default() }
+}
+
+/// The real and the complex type of a precision and a range.
+fn real(precision: Option<u32>, range: Option<u32>) -> (Basic, Basic) {
+    match (precision.unwrap_or(0), range.unwrap_or(0)) {
+        (0..=3, 0..=4) => (Basic::F16, Basic::Complex4),
+        (0..=6, 0..=37) => (Basic::F32, Basic::C32),
+        (0..=15, 0..=307) => (Basic::F64, Basic::C64),
+        (0..=18, _) => (Basic::LongDouble, Basic::LongDoubleComplex),
+        _ => (Basic::Real16, Basic::Complex32),
+    }
+}
+
+fn integer(range: u32) -> Basic {
+    match range {
+        0..=2 => Basic::I8,
+        3..=4 => Basic::I16,
+        5..=9 => Basic::I32,
+        10..=18 => Basic::I64,
+        _ => Basic::I128,
+    }
 }
 
 /// Whether process `coordinate` of a dimension has element `index` of it.
@@ -168,6 +204,11 @@ impl Tree {
     pub(crate) fn map(&self) -> Map {
         match self {
             Self::Basic(basic) => Map { data: vec![(*basic, 0)], ..Map::default() },
+            Self::Pair(named) => pair(named.parts()),
+            Self::ValueIndex(value, index) => pair((*value, *index)),
+            Self::F90Real(p, r) => Self::Basic(real(*p, *r).0).map(),
+            Self::F90Complex(p, r) => Self::Basic(real(*p, *r).1).map(),
+            Self::F90Integer(r) => Self::Basic(integer(*r)).map(),
             Self::LbMarker => Map { lbs: vec![0], ..Map::default() },
             Self::UbMarker => Map { ubs: vec![0], ..Map::default() },
             Self::Contiguous(count, old) => Map::blocks([0], *count, &old.map()),
@@ -233,6 +274,13 @@ impl Tree {
     pub(crate) fn build(&self) -> Result<Type, Error> {
         match self {
             Self::Basic(basic) => Ok(Type::basic(*basic)),
+            Self::Pair(named) => Ok(Type::pair(*named)),
+            Self::ValueIndex(value, index) => {
+                Type::value_index(&Type::basic(*value), &Type::basic(*index))
+            }
+            Self::F90Real(p, r) => Type::f90_real(*p, *r),
+            Self::F90Complex(p, r) => Type::f90_complex(*p, *r),
+            Self::F90Integer(r) => Type::f90_integer(*r),
             Self::LbMarker => Ok(Type::lb_marker()),
             Self::UbMarker => Ok(Type::ub_marker()),
             Self::Contiguous(count, old) => Type::contiguous(*count, &old.build()?),
@@ -326,6 +374,25 @@ fn long_list() -> impl Strategy<Value = Vec<(u64, i64)>> {
     })
 }
 
+/// The predefined datatypes that are no single named value.
+fn predefined() -> impl Strategy<Value = Tree> {
+    let unnamed = vec![
+        (Basic::F64, Basic::U64),
+        (Basic::I8, Basic::F64),
+        (Basic::LongDouble, Basic::Long),
+        (Basic::U16, Basic::U8),
+        (Basic::Real, Basic::Int),
+    ];
+    let request = (proptest::option::of(0..34_u32), 0..4932_u32);
+    prop_oneof![
+        proptest::sample::select(Pair::ALL).prop_map(Tree::Pair),
+        proptest::sample::select(unnamed).prop_map(|(value, index)| Tree::ValueIndex(value, index)),
+        request.clone().prop_map(|(p, r)| Tree::F90Real(p, Some(r))),
+        request.prop_map(|(p, r)| Tree::F90Complex(p, p.map_or(Some(r), |_| None))),
+        (0..39_u32).prop_map(Tree::F90Integer),
+    ]
+}
+
 /// Random trees, small enough to be written out: negative strides, empty blocks, markers, resized
 /// and overlapping parts, and often enough blocks that touch.
 pub(crate) fn trees() -> impl Strategy<Value = Tree> {
@@ -351,6 +418,7 @@ pub(crate) fn trees_with_lists(weight: u32) -> impl Strategy<Value = Tree> {
     let leaf = prop_oneof![
         weight => lists,
         12 => basic,
+        3 => predefined(),
         1 => Just(Tree::LbMarker),
         1 => Just(Tree::UbMarker),
     ];

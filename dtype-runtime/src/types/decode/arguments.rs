@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::Combiner;
 use crate::types::array::{Darray, Distribution, Order, Subarray};
-use crate::types::{Constructor, Type};
+use crate::types::{Constructor, Fortran, Type};
 
 /// An argument that is a number. Wider than any array that it goes to, so that nothing is lost before
 /// it is looked at.
@@ -34,6 +34,8 @@ pub(super) const DISTRIBUTE_NONE: i32 = 16;
 pub(super) const DISTRIBUTE_BLOCK: i32 = 17;
 pub(super) const DISTRIBUTE_CYCLIC: i32 = 18;
 pub(super) const DISTRIBUTE_DFLT_DARG: i32 = 19;
+/// `MPI_UNDEFINED`, the same in every library.
+pub(super) const UNDEFINED: i32 = -32766;
 
 fn order(order: Order) -> Argument {
     Argument::Int(
@@ -56,9 +58,16 @@ fn length<T>(array: &[T]) -> i128 {
 impl Type {
     pub(super) fn combiner(&self) -> Combiner {
         match self.constructor() {
-            Constructor::Basic(_) | Constructor::LbMarker | Constructor::UbMarker => {
-                Combiner::Named
-            }
+            Constructor::Basic(_)
+            | Constructor::LbMarker
+            | Constructor::UbMarker
+            | Constructor::Pair { name: Some(_), .. } => Combiner::Named,
+            Constructor::Pair { name: None, .. } => Combiner::ValueIndex,
+            Constructor::Fortran { request, .. } => match request {
+                Fortran::Real { .. } => Combiner::F90Real,
+                Fortran::Complex { .. } => Combiner::F90Complex,
+                Fortran::Integer { .. } => Combiner::F90Integer,
+            },
             Constructor::Dup { .. } => Combiner::Dup,
             Constructor::Contiguous { .. } => Combiner::Contiguous,
             Constructor::Vector { .. } => Combiner::Vector,
@@ -77,7 +86,14 @@ impl Type {
     /// The datatypes among the arguments.
     pub(super) fn parts(&self) -> Vec<Type> {
         match self.constructor() {
-            Constructor::Basic(_) | Constructor::LbMarker | Constructor::UbMarker => Vec::new(),
+            Constructor::Basic(_)
+            | Constructor::LbMarker
+            | Constructor::UbMarker
+            | Constructor::Pair { name: Some(_), .. }
+            | Constructor::Fortran { .. } => Vec::new(),
+            Constructor::Pair { name: None, value, index, .. } => {
+                [*value, *index].map(Type::basic).to_vec()
+            }
             Constructor::Dup { old }
             | Constructor::Contiguous { old, .. }
             | Constructor::Vector { old, .. }
@@ -101,7 +117,9 @@ impl Type {
             Constructor::Basic(_)
             | Constructor::LbMarker
             | Constructor::UbMarker
+            | Constructor::Pair { .. }
             | Constructor::Dup { .. } => Vec::new(),
+            Constructor::Fortran { request, .. } => fortran(*request),
             Constructor::Contiguous { count: n, .. } => vec![count(*n)],
             Constructor::Vector { count: n, blocklength, stride, .. } => {
                 vec![count(*n), count(*blocklength), count(*stride)]
@@ -140,9 +158,20 @@ impl Type {
             Constructor::Subarray { arguments, .. } => subarray(arguments),
             Constructor::Darray { arguments, .. } => darray(arguments),
             Constructor::Resized { .. } => {
-                vec![Argument::Address(self.lb()), Argument::Address(self.extent())]
+                let (lb, extent) = self.resize();
+                vec![Argument::Address(lb), Argument::Address(extent)]
             }
         }
+    }
+}
+
+fn fortran(request: Fortran) -> Vec<Argument> {
+    let int = |value: Option<u32>| Argument::Int(value.map_or(UNDEFINED.into(), i128::from));
+    match request {
+        Fortran::Real { precision, range } | Fortran::Complex { precision, range } => {
+            vec![int(precision), int(range)]
+        }
+        Fortran::Integer { range } => vec![int(Some(range))],
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::arguments::{
     DISTRIBUTE_BLOCK, DISTRIBUTE_CYCLIC, DISTRIBUTE_DFLT_DARG, DISTRIBUTE_NONE, ORDER_C,
-    ORDER_FORTRAN,
+    ORDER_FORTRAN, UNDEFINED,
 };
 use super::{Combiner, Contents};
 use crate::error::Error;
@@ -116,6 +116,13 @@ impl<'a> Reader<'a> {
                 Type::subarray(&sizes, &subsizes, &starts, order, self.datatype()?)
             }
             Combiner::Darray => self.darray(),
+            Combiner::F90Real => Type::f90_real(self.digits()?, self.digits()?),
+            Combiner::F90Complex => Type::f90_complex(self.digits()?, self.digits()?),
+            Combiner::F90Integer => {
+                let range = self.digits()?.ok_or_else(|| self.wrong("an undefined range"))?;
+                Type::f90_integer(range)
+            }
+            Combiner::ValueIndex => Type::value_index(self.datatype()?, self.datatype()?),
             Combiner::Resized => {
                 let (lb, extent) = (self.address()?, self.address()?);
                 Type::resized(self.datatype()?, lb, extent)
@@ -193,6 +200,17 @@ impl<'a> Reader<'a> {
 
     fn unsigned_int(&mut self) -> Result<u64, Error> {
         u64::try_from(self.int()?).map_err(|_| self.wrong("a negative integer"))
+    }
+
+    /// A precision or a range, if it is defined.
+    fn digits(&mut self) -> Result<Option<u32>, Error> {
+        match self.int()? {
+            UNDEFINED => Ok(None),
+            value => match u32::try_from(value) {
+                Ok(value) => Ok(Some(value)),
+                Err(_) => Err(self.wrong("a negative precision or range")),
+            },
+        }
     }
 
     /// The length of arrays that follow; at most as many as there are arguments left.

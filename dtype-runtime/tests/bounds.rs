@@ -1,0 +1,82 @@
+//! The switch between the rules for bounds. Which numbers MPICH has is known from MPICH itself; the tests
+//! of the bridge compare them on random types.
+
+use dtype_runtime::types::{Bounds, Order};
+use dtype_runtime::{Basic, Type};
+
+/// Lower bound and extent by the literal standard, and by MPICH.
+fn both(ty: &Type) -> [(i64, i64); 2] {
+    let mpich = ty.with_bounds(Bounds::Mpich).unwrap();
+    assert_eq!((ty.bounds(), mpich.bounds()), (Bounds::Literal, Bounds::Mpich));
+    assert_eq!(mpich.signature(), ty.signature());
+    // There and back.
+    let again = mpich.with_bounds(Bounds::Literal).unwrap();
+    assert_eq!((again.lb(), again.extent()), (ty.lb(), ty.extent()));
+    assert!(again.type_map().eq(ty.type_map()));
+    [(ty.lb(), ty.extent()), (mpich.lb(), mpich.extent())]
+}
+
+fn basic(basic: Basic) -> Type {
+    Type::basic(basic)
+}
+
+#[test]
+fn markers_stick_or_do_not() {
+    let wide = Type::resized(&basic(Basic::I32), -4, 16).unwrap();
+    assert_eq!(both(&wide), [(-4, 16), (-4, 16)]);
+    let pair = Type::structure(&[1, 1], &[0, 8], &[wide.clone(), basic(Basic::F64)]).unwrap();
+    assert_eq!(both(&pair), [(-4, 16), (-4, 24)]);
+    let short = Type::resized(&basic(Basic::F64), 2, 4).unwrap();
+    let pair = Type::hindexed(&[1, 1], &[0, 20], &short).unwrap();
+    assert_eq!(both(&pair), [(2, 24), (2, 24)]);
+    let marked =
+        Type::structure(&[1, 1], &[-3, 0], &[Type::lb_marker(), basic(Basic::I32)]).unwrap();
+    assert_eq!(both(&marked), [(-3, 8), (-3, 7)]);
+}
+
+#[test]
+fn padding() {
+    // Members of different types are padded by both, of one type by the standard alone.
+    let mixed = Type::structure(&[1, 1], &[0, 8], &[basic(Basic::F64), basic(Basic::I8)]).unwrap();
+    assert_eq!(both(&mixed), [(0, 16), (0, 16)]);
+    let i16 = basic(Basic::I16);
+    let odd = Type::hindexed(&[1, 1], &[0, 3], &i16).unwrap();
+    assert_eq!(both(&odd), [(0, 6), (0, 5)]);
+    let alike = Type::structure(&[1, 1], &[0, 3], &[i16.clone(), i16.clone()]).unwrap();
+    assert_eq!(both(&alike), [(0, 6), (0, 5)]);
+    let by_name = Type::structure(&[1, 1], &[0, 3], &[i16.clone(), basic(Basic::I16)]).unwrap();
+    assert_eq!(both(&by_name), [(0, 6), (0, 5)]);
+    let copied = Type::structure(&[1, 1], &[0, 3], &[i16.clone(), Type::dup(&i16).unwrap()]);
+    assert_eq!(both(&copied.unwrap())[0], (0, 6));
+}
+
+#[test]
+fn types_without_data() {
+    let empty = Type::resized(&Type::contiguous(0, &basic(Basic::I32)).unwrap(), -4, 100).unwrap();
+    let two = Type::contiguous(2, &empty).unwrap();
+    assert_eq!(both(&two), [(-4, 200), (0, 0)]);
+    // The arguments stay what they were.
+    let mpich = empty.with_bounds(Bounds::Mpich).unwrap();
+    assert_eq!(mpich.contents().unwrap().addresses, [-4, 100]);
+}
+
+#[test]
+fn what_is_built_from_it_follows() {
+    let wide = Type::resized(&basic(Basic::I32), -4, 16).unwrap();
+    let mpich = wide.with_bounds(Bounds::Mpich).unwrap();
+    let types = [mpich, basic(Basic::F64)];
+    let pair = Type::structure(&[1, 1], &[0, 8], &types).unwrap();
+    assert_eq!((pair.bounds(), pair.extent()), (Bounds::Mpich, 24));
+    let part = Type::subarray(&[4], &[2], &[1], Order::C, &pair).unwrap();
+    assert_eq!((part.bounds(), part.extent(), part.true_lb()), (Bounds::Mpich, 96, 24));
+}
+
+/// 2³⁰ paths lead to the leaf.
+#[test]
+fn shared_parts_are_made_once() {
+    let mut ty = Type::contiguous(0, &basic(Basic::I32)).unwrap();
+    for _ in 0..30 {
+        ty = Type::structure(&[1, 1], &[0, 0], &[ty.clone(), ty]).unwrap();
+    }
+    assert_eq!(both(&ty), [(0, 0), (0, 0)]);
+}
