@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use dtype_runtime::{Basic, Error, Type};
 
 /// Blocks of each type.
-const BLOCKS: usize = 100_000;
+const BLOCKS: u32 = 100_000;
 
 /// Rounds for each figure.
 const ROUNDS: usize = 101;
@@ -96,7 +96,7 @@ fn row(name: &str, rounds: usize, create: impl Fn() -> Result<Type, Error>) {
         drop(committed);
     }
     let [create, commit] = [creations, commits].map(|times| format!("{:.3?}", median(times)));
-    let each = f64::from(u32::try_from(held).unwrap_or(u32::MAX)) / BLOCKS as f64;
+    let each = f64::from(u32::try_from(held).unwrap_or(u32::MAX)) / f64::from(BLOCKS);
     println!("{name:<15} {create:>11} {commit:>11} {each:>16.2}");
 }
 
