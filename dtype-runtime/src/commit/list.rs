@@ -26,6 +26,8 @@ pub struct List {
     len: u64,
     /// Index of the first entry.
     first: usize,
+    /// Number of blocks. It fits: a type has at most 2²⁴ entries in its description, and none of them
+    /// adds more than a few blocks on average.
     count: u32,
     form: Form,
     moves: Moves,
