@@ -1,12 +1,14 @@
 //! Commit: from what was asked for to what is executed.
 //!
-//! The description is compiled into a [`Plan`]. For derived types the same compiler runs in `const`
+//! A type is compiled into a [`Plan`]. For derived types the same compiler runs in `const`
 //! evaluation, straight from the constant type map. The optimized description of seed
 //! `opal_datatype_t`, which is what Open MPI executes, is a view for tools: the compiler makes every
 //! merge that it shows, and more.
 
 mod builder;
+mod compile;
 mod constant;
+mod list;
 mod optimize;
 mod plan;
 mod runs;
@@ -17,6 +19,8 @@ use core::ops::Deref;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use constant::{Program, pack_program};
+pub use list::List;
+pub(crate) use list::{Entries, Moves, Tables, Width};
 pub use plan::{Blocks, Op, Plan};
 pub use runs::{ByteRanges, gaps, runs};
 
@@ -52,7 +56,7 @@ impl Type {
     #[doc(alias = "MPI_Type_commit")]
     #[must_use]
     pub fn commit(&self) -> Committed {
-        let plan = Plan::compile(&self.description());
+        let plan = compile::compile(self);
         Committed(Arc::new(Inner { ty: self.clone(), plan, disjoint: AtomicUsize::new(0) }))
     }
 }

@@ -4,12 +4,13 @@
 //! level up, where spans are checked; here the pointers are trusted.
 
 mod blocks;
+mod irregular;
 pub(crate) mod pieces;
 mod records;
 
 pub(crate) use blocks::{Direction, Pack, Unpack, Zero};
 
-use crate::commit::{Op, Plan};
+use crate::commit::{Op, Plan, Tables};
 
 /// Executes a plan for `count` instances.
 ///
@@ -31,20 +32,39 @@ pub(crate) unsafe fn execute<D: Direction>(
     // SAFETY: the three parts together name the bytes of the instances and nothing else, each part
     // with the displacements that the plan gives it; the caller vouches for those.
     unsafe {
-        packed = operations::<D>(plan.prologue(), memory, packed);
-        packed = repeated::<D>(plan.steady(), repetitions, plan.extent(), memory, packed);
+        let tables = plan.tables();
+        packed = operations::<D>(plan.prologue(), tables, memory, packed);
+        packed = repeated::<D>(plan.steady(), tables, repetitions, plan.extent(), memory, packed);
         let last = memory.wrapping_offset(offset(plan.extent(), count - 1));
-        operations::<D>(plan.epilogue(), last, packed);
+        operations::<D>(plan.epilogue(), tables, last, packed);
     }
+}
+
+/// Executes a constant program `count` times, `stride` bytes apart.
+///
+/// # Safety
+///
+/// As [`execute`], for the bytes that the operations name in each repetition.
+pub(crate) unsafe fn program<D: Direction>(
+    ops: &[Op],
+    count: u64,
+    stride: i64,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    // SAFETY: what the caller vouches for, passed on. Lists are made at run time only.
+    unsafe { repeated::<D>(ops, Tables::EMPTY, count, stride, memory, packed) };
 }
 
 /// Executes operations `count` times, `stride` bytes apart. Returns the end of what was packed.
 ///
 /// # Safety
 ///
-/// As [`execute`], for the bytes that the operations name in each repetition.
-pub(crate) unsafe fn repeated<D: Direction>(
+/// As [`execute`], for the bytes that the operations name in each repetition; the lists among them
+/// must be those of the tables.
+unsafe fn repeated<D: Direction>(
     ops: &[Op],
+    tables: &Tables,
     count: u64,
     stride: i64,
     memory: *mut u8,
@@ -67,8 +87,9 @@ pub(crate) unsafe fn repeated<D: Direction>(
     let mut packed = packed;
     for turn in 0..count {
         // SAFETY: the caller vouches for every repetition.
-        packed =
-            unsafe { operations::<D>(ops, memory.wrapping_offset(offset(stride, turn)), packed) };
+        packed = unsafe {
+            operations::<D>(ops, tables, memory.wrapping_offset(offset(stride, turn)), packed)
+        };
     }
     packed
 }
@@ -77,8 +98,13 @@ pub(crate) unsafe fn repeated<D: Direction>(
 ///
 /// # Safety
 ///
-/// As [`execute`], for the bytes that the operations name.
-unsafe fn operations<D: Direction>(ops: &[Op], memory: *mut u8, packed: *mut u8) -> *mut u8 {
+/// As [`repeated`], for the bytes that the operations name.
+unsafe fn operations<D: Direction>(
+    ops: &[Op],
+    tables: &Tables,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
     let mut packed = packed;
     let mut rest = ops;
     while let [op, after @ ..] = rest {
@@ -86,11 +112,13 @@ unsafe fn operations<D: Direction>(ops: &[Op], memory: *mut u8, packed: *mut u8)
         match *op {
             // SAFETY: one of the operations that the caller vouches for.
             Op::Blocks(all) => packed = unsafe { blocks::blocks::<D>(all, memory, packed) },
+            // SAFETY: likewise; the list is one of the tables'.
+            Op::List(all) => packed = unsafe { irregular::list::<D>(&all, tables, memory, packed) },
             Op::Loop { count, stride, items } => {
                 let (body, behind) = after.split_at(items);
                 rest = behind;
                 // SAFETY: likewise.
-                packed = unsafe { repeated::<D>(body, count, stride, memory, packed) };
+                packed = unsafe { repeated::<D>(body, tables, count, stride, memory, packed) };
             }
         }
     }

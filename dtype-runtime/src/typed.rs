@@ -158,7 +158,7 @@ pub fn zero_gaps<T: Datatype>(items: &mut [T]) -> &[u8] {
     // lives, so nobody can write to them.
     unsafe {
         let (ops, count) = (gaps::<T>().ops(), items.len() as u64);
-        kernel::repeated::<Zero>(ops, count, size_of::<T>() as i64, base, base);
+        kernel::program::<Zero>(ops, count, size_of::<T>() as i64, base, base);
         core::slice::from_raw_parts(base, len)
     }
 }

@@ -9,6 +9,7 @@ mod description;
 mod entries;
 mod equality;
 mod flags;
+mod integers;
 mod irregular;
 mod levels;
 mod marshal;
@@ -19,6 +20,7 @@ mod query;
 mod rules;
 mod signature;
 mod ucp;
+mod walk;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -39,12 +41,14 @@ pub use description::{Description, Elem, EndLoop, Entry, Loop};
 use description::{Item, items};
 pub use entries::{MapEntry, TypeMapEntries};
 pub use flags::Flags;
+pub(crate) use integers::Integers;
 pub use levels::Level;
 pub(crate) use overlap::overlaps;
 pub(crate) use predefined::Fortran;
 pub use predefined::{Pair, TypeClass};
 pub use signature::Signature;
 pub use ucp::StructField;
+pub(crate) use walk::{Sink, walk};
 
 /// A datatype: a sequence of basic datatypes with displacements, and bounds.
 ///
@@ -128,23 +132,23 @@ pub(crate) enum Constructor {
         old: Type,
     },
     Indexed {
-        blocklengths: Box<[u64]>,
-        displacements: Box<[i64]>,
+        blocklengths: Integers<u64>,
+        displacements: Integers<i64>,
         old: Type,
     },
     Hindexed {
-        blocklengths: Box<[u64]>,
-        displacements: Box<[i64]>,
+        blocklengths: Integers<u64>,
+        displacements: Integers<i64>,
         old: Type,
     },
     IndexedBlock {
         blocklength: u64,
-        displacements: Box<[i64]>,
+        displacements: Integers<i64>,
         old: Type,
     },
     HindexedBlock {
         blocklength: u64,
-        displacements: Box<[i64]>,
+        displacements: Integers<i64>,
         old: Type,
     },
     Structure {

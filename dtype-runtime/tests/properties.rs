@@ -8,7 +8,7 @@ use dtype_runtime::commit::{Op, Plan};
 use dtype_runtime::convertor::StackType;
 use dtype_runtime::types::{Combiner, Description, Entry, Level, StructField};
 use dtype_runtime::{Basic, Error, Flags, Type};
-use model::{Map, Tree, config, has_duplicates, trees};
+use model::{Map, Tree, config, has_duplicates, trees, trees_with_lists};
 use proptest::prelude::*;
 
 /// The bytes that a description names, in order, for one instance.
@@ -54,10 +54,21 @@ fn bytes_of_description(description: &Description) -> Vec<i64> {
 
 /// The bytes that a plan names, in order.
 fn bytes_of_plan(plan: &Plan, count: usize) -> Vec<i64> {
-    fn expand(ops: &[Op], shift: i64, bytes: &mut Vec<i64>) {
+    fn expand(plan: &Plan, ops: &[Op], shift: i64, bytes: &mut Vec<i64>) {
         let mut i = 0;
         while i < ops.len() {
             match ops[i] {
+                Op::List(list) => {
+                    let blocks: Vec<(i64, u64)> = plan.blocks_of(&list).collect();
+                    assert_eq!(blocks.len() as u64, list.count());
+                    assert!(
+                        blocks.windows(2).all(|pair| pair[0].0 + pair[0].1 as i64 != pair[1].0)
+                    );
+                    for (at, len) in blocks {
+                        assert!(len > 0 && list.block_len().is_none_or(|all| all == len));
+                        bytes.extend(shift + at..shift + at + len as i64);
+                    }
+                }
                 Op::Blocks(blocks) => {
                     assert!(blocks.count > 0 && blocks.len > 0);
                     assert!(blocks.count > 1 || blocks.stride == 0);
@@ -70,7 +81,7 @@ fn bytes_of_plan(plan: &Plan, count: usize) -> Vec<i64> {
                 }
                 Op::Loop { count, stride, items } => {
                     for n in 0..count as i64 {
-                        expand(&ops[i + 1..=i + items], shift + n * stride, bytes);
+                        expand(plan, &ops[i + 1..=i + items], shift + n * stride, bytes);
                     }
                     i += items;
                 }
@@ -80,11 +91,11 @@ fn bytes_of_plan(plan: &Plan, count: usize) -> Vec<i64> {
     }
     let mut bytes = Vec::new();
     if count > 0 {
-        expand(plan.prologue(), 0, &mut bytes);
+        expand(plan, plan.prologue(), 0, &mut bytes);
         for n in 0..plan.repetitions(count as u64) as i64 {
-            expand(plan.steady(), n * plan.extent(), &mut bytes);
+            expand(plan, plan.steady(), n * plan.extent(), &mut bytes);
         }
-        expand(plan.epilogue(), (count as i64 - 1) * plan.extent(), &mut bytes);
+        expand(plan, plan.epilogue(), (count as i64 - 1) * plan.extent(), &mut bytes);
     }
     bytes
 }
@@ -248,7 +259,7 @@ proptest! {
     }
 
     #[test]
-    fn every_form_names_the_same_bytes(tree in trees(), count in 0_usize..5) {
+    fn every_form_names_the_same_bytes(tree in trees_with_lists(4), count in 0_usize..5) {
         let (ty, map) = (tree.build().unwrap(), tree.map());
         let one = map.bytes(1);
         prop_assert_eq!(&bytes_of_description(&ty.description()), &one);
@@ -284,7 +295,7 @@ proptest! {
     }
 
     #[test]
-    fn pack_and_unpack(tree in trees(), count in 0_usize..40) {
+    fn pack_and_unpack(tree in trees_with_lists(4), count in 0_usize..40) {
         let (committed, map) = (tree.build().unwrap().commit(), tree.map());
         let count = if map.size() < 500 { count } else { count % 5 };
         let Some(memory) = Memory::new(&map, count) else { return Ok(()) };

@@ -2,7 +2,7 @@
 //!
 //! It merges as it goes, looking at one operation back, so it takes linear time. All of it is `const
 //! fn` over a slice that the caller provides: derived types are compiled by the compiler, types built
-//! at run time by the very same code.
+//! at run time by the very same code, except for the lists that `compile` makes of irregular blocks.
 //!
 //! What is merged, beyond the rules of the optimized description:
 //!
@@ -15,6 +15,7 @@
 //!
 //! The order of the packed stream is the type map's, so nothing is ever reordered.
 
+use super::list::List;
 use super::plan::{Blocks, Op};
 
 /// The most operations that a loop's body may have to be rotated for fusion. Rotation repeats the
@@ -31,6 +32,19 @@ pub(super) struct Builder<'a> {
     overflow: bool,
 }
 
+/// How far a builder has come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Position {
+    /// The number of operations.
+    pub(super) len: usize,
+    /// Index of the last operation of the innermost open loop, if it may still grow.
+    pub(super) last: Option<usize>,
+}
+
+impl Position {
+    pub(super) const START: Self = Self { len: 0, last: None };
+}
+
 /// A loop that has been started and not ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenLoop {
@@ -38,10 +52,28 @@ pub(super) struct OpenLoop {
     last: Option<usize>,
 }
 
+impl OpenLoop {
+    /// Index of the operation that stands for the loop.
+    pub(super) fn start(&self) -> usize {
+        self.start
+    }
+}
+
 impl<'a> Builder<'a> {
     /// An empty program, to be written into `ops`.
     pub(super) const fn new(ops: &'a mut [Op]) -> Self {
-        Self { ops, len: 0, last: None, overflow: false }
+        Self::resume(ops, Position::START)
+    }
+
+    /// Goes on where another builder, with the same operations, has come to.
+    pub(super) const fn resume(ops: &'a mut [Op], Position { len, last }: Position) -> Self {
+        Self { ops, len, last, overflow: false }
+    }
+
+    /// Where another builder can go on, if the slice was long enough.
+    pub(super) fn position(&self) -> Position {
+        debug_assert!(!self.overflow, "the slice was too short");
+        Position { len: self.len, last: self.last }
     }
 
     /// The number of operations, or `None` if the slice was too short for them.
@@ -94,6 +126,11 @@ impl<'a> Builder<'a> {
             Some(both) => self.ops[index] = Op::Blocks(both),
             None => self.push_op(Op::Blocks(new)),
         }
+    }
+
+    /// Adds a list, which is never merged with anything.
+    pub(super) const fn list(&mut self, list: List) {
+        self.push_op(Op::List(list));
     }
 
     /// Starts a loop; [`end_loop`](Self::end_loop) takes what comes back.
@@ -171,6 +208,7 @@ impl<'a> Builder<'a> {
         while i < rotation.len {
             match rotation.body[i] {
                 Op::Blocks(blocks) => self.blocks(blocks.shifted(shift)),
+                Op::List(list) => self.list(list.shifted(shift)),
                 // A loop of the body goes over as it is; only its own operations are shifted.
                 Op::Loop { count, stride, items } => {
                     self.push_op(Op::Loop { count, stride, items });
@@ -213,7 +251,7 @@ impl Rotation {
         while i < end {
             last = i;
             i += match ops[i] {
-                Op::Blocks(_) => 1,
+                Op::Blocks(_) | Op::List(_) => 1,
                 Op::Loop { items, .. } => items + 1,
             };
         }

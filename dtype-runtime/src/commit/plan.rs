@@ -1,16 +1,16 @@
-//! The plan: what commit compiles a description into.
+//! The plan: what commit compiles a type into.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
-use super::builder::{Builder, OpenLoop, Rotation};
-use crate::types::{Description, Entry, Loop};
+use super::list::{List, Tables};
 
 /// One operation of a [`Plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// Copies.
+    /// Copies blocks at equal distances.
     Blocks(Blocks),
+    /// Copies blocks at irregular places, which [`Plan::blocks_of`] looks up.
+    List(List),
     /// Repeats the operations that follow.
     Loop {
         /// How many times.
@@ -42,6 +42,7 @@ impl Op {
     pub(super) const fn shifted(self, by: i64) -> Self {
         match self {
             Self::Blocks(blocks) => Self::Blocks(blocks.shifted(by)),
+            Self::List(list) => Self::List(list.shifted(by)),
             Self::Loop { .. } => self,
         }
     }
@@ -130,32 +131,14 @@ impl Blocks {
 /// - `epilogue`, once, at the last instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    prologue: Vec<Op>,
-    steady: Vec<Op>,
-    epilogue: Vec<Op>,
-    extent: i64,
+    pub(super) prologue: Vec<Op>,
+    pub(super) steady: Vec<Op>,
+    pub(super) epilogue: Vec<Op>,
+    pub(super) extent: i64,
+    pub(super) tables: Tables,
 }
 
 impl Plan {
-    /// Compiles a description.
-    pub(super) fn compile(description: &Description) -> Self {
-        let extent = description.extent();
-        let ops = compile(description.entries());
-        match Rotation::of(&ops, 0, ops.len(), extent) {
-            None => Self { prologue: Vec::new(), steady: ops, epilogue: Vec::new(), extent },
-            Some(rotation) => {
-                let middle = &rotation.body[..rotation.len];
-                let with = |last| [middle, &[Op::Blocks(last)]].concat();
-                Self {
-                    prologue: vec![Op::Blocks(rotation.head)],
-                    steady: with(rotation.seam(extent)),
-                    epilogue: with(rotation.tail),
-                    extent,
-                }
-            }
-        }
-    }
-
     /// The operations before the first repetition, relative to the first instance.
     pub fn prologue(&self) -> &[Op] {
         &self.prologue
@@ -171,6 +154,29 @@ impl Plan {
         &self.epilogue
     }
 
+    /// Displacement and length, both in bytes, of each block of a list among these operations. Of a
+    /// list of another plan there may be fewer blocks, or none, or others.
+    ///
+    /// ```
+    /// use dtype_runtime::commit::Op;
+    /// use dtype_runtime::{Basic, Type};
+    /// // 40 triangular numbers: no two blocks are as far apart as two others.
+    /// let places: Vec<i64> = (0..40).map(|i| i * (i + 3) / 2).collect();
+    /// let committed = Type::indexed_block(1, &places, &Type::basic(Basic::U16))?.commit();
+    /// let plan = committed.plan();
+    /// let [Op::List(list)] = plan.steady() else { panic!("{plan:?}") };
+    /// assert_eq!((list.count(), list.block_len()), (40, Some(2)));
+    /// assert!(plan.blocks_of(list).eq(places.iter().map(|place| (2 * place, 2))));
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn blocks_of(&self, list: &List) -> impl Iterator<Item = (i64, u64)> {
+        self.tables.blocks(list)
+    }
+
+    pub(crate) fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
     /// How many times `steady` is executed for `count` instances.
     pub fn repetitions(&self, count: u64) -> u64 {
         if self.prologue.is_empty() { count } else { count.saturating_sub(1) }
@@ -180,58 +186,4 @@ impl Plan {
     pub fn extent(&self) -> i64 {
         self.extent
     }
-}
-
-/// The operations of one instance.
-fn compile(entries: &[Entry]) -> Vec<Op> {
-    // Nearly always enough: merging only ever shortens, rotation alone lengthens.
-    let mut capacity = entries.len();
-    loop {
-        let mut ops = vec![Op::NONE; capacity];
-        if let Some(len) = build(entries, Builder::new(&mut ops)) {
-            ops.truncate(len);
-            ops.shrink_to_fit();
-            return ops;
-        }
-        capacity *= 2;
-    }
-}
-
-fn build(entries: &[Entry], mut builder: Builder<'_>) -> Option<usize> {
-    // `None` stands for a loop that was folded into the one inside it.
-    let mut loops: Vec<Option<(OpenLoop, u64, i64)>> = Vec::new();
-    let mut folded = 1;
-    for (index, entry) in entries.iter().enumerate() {
-        match entry {
-            Entry::Elem(elem) if elem.is_run() => builder.run(elem.disp, elem.size()),
-            Entry::Elem(elem) => builder.blocks(Blocks {
-                disp: elem.disp,
-                len: elem.basic.size() as u64,
-                count: elem.count,
-                stride: elem.extent,
-            }),
-            Entry::Loop(outer) if continues(outer, entries.get(index + 1)) => {
-                folded *= outer.loops;
-                loops.push(None);
-            }
-            Entry::Loop(head) => {
-                loops.push(Some((builder.begin_loop(), head.loops * folded, head.extent)));
-                folded = 1;
-            }
-            Entry::EndLoop(_) => {
-                if let Some(Some((open, count, stride))) = loops.pop() {
-                    builder.end_loop(open, count, stride);
-                }
-            }
-        }
-    }
-    builder.finish()
-}
-
-/// Whether a loop has nothing but another loop in it, and goes on where that ends: then the two are
-/// one.
-fn continues(outer: &Loop, next: Option<&Entry>) -> bool {
-    let Some(Entry::Loop(inner)) = next else { return false };
-    inner.items + 2 == outer.items
-        && i128::from(outer.extent) == i128::from(inner.extent) * i128::from(inner.loops)
 }

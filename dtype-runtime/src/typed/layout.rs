@@ -95,7 +95,7 @@ impl<T: Datatype> Layout<T> {
                 }
                 Strategy::Program(program) => {
                     let ops = program.ops().unwrap_or(&[]);
-                    kernel::repeated::<D>(ops, count as u64, stride as i64, memory, packed);
+                    kernel::program::<D>(ops, count as u64, stride as i64, memory, packed);
                 }
                 Strategy::Commit => commit_and_execute::<T, D>(memory, packed, count),
             }
@@ -173,6 +173,8 @@ impl RunList {
                     }
                     i += 1;
                 }
+                // Made at run time only.
+                Op::List(_) => return false,
                 Op::Loop { count, stride, items } => {
                     let body = ops.split_at(i + 1).1.split_at(items).0;
                     let mut turn = 0;

@@ -1,14 +1,13 @@
 //! The description: a datatype as Open MPI writes it down, before any optimization.
 //!
 //! The notation is that of seed `opal_datatype_t`: a flat list of [`Elem`], [`Loop`] and [`EndLoop`]
-//! entries. It is what every other view of a type is computed from, so this is the only place that
-//! walks the tree of constructors.
+//! entries.
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::iter::repeat;
 
-use super::{Constructor, Flags, Member, Type};
+use super::walk::{Sink, walk};
+use super::{Flags, Type};
 use crate::basic::Basic;
 
 /// One entry of a [`Description`] (`dt_elem_desc_t`).
@@ -180,7 +179,7 @@ impl Type {
     /// ```
     pub fn description(&self) -> Description {
         let mut writer = Writer::with_capacity(self.0.entries);
-        writer.walk(self, 0);
+        walk(self, 0, &mut writer);
         writer.finish(self.extent())
     }
 }
@@ -204,92 +203,6 @@ impl Writer {
         // An upper bound that is limited to millions; what is not used is never touched.
         let capacity = usize::try_from(entries).map_or(0, |entries| entries + 1);
         Self { entries: Vec::with_capacity(capacity), fence: 0 }
-    }
-
-    /// Adds the entries of `ty` at displacement `base`.
-    ///
-    /// Sums and products may pass through values that do not fit, when the data lie on the far side of
-    /// the origin or there are none: where the data end up was checked when the type was made.
-    fn walk(&mut self, ty: &Type, base: i64) {
-        if ty.size() == 0 {
-            return;
-        }
-        match ty.constructor() {
-            Constructor::Basic(basic) | Constructor::Fortran { basic, .. } => {
-                self.elem(Elem {
-                    basic: *basic,
-                    count: 1,
-                    disp: base,
-                    extent: basic.size() as i64,
-                });
-            }
-            Constructor::LbMarker | Constructor::UbMarker => {}
-            Constructor::Contiguous { count, old } => self.block(*count, old, base),
-            Constructor::Vector { count, blocklength, stride, old } => {
-                let stride = stride.wrapping_mul(old.extent());
-                self.blocks(*count, stride, *blocklength, old, base);
-            }
-            Constructor::Hvector { count, blocklength, stride, old } => {
-                self.blocks(*count, *stride, *blocklength, old, base);
-            }
-            Constructor::Indexed { blocklengths, displacements, old } => {
-                self.list(blocklengths.iter().copied(), displacements, old.extent(), old, base);
-            }
-            Constructor::Hindexed { blocklengths, displacements, old } => {
-                self.list(blocklengths.iter().copied(), displacements, 1, old, base);
-            }
-            Constructor::IndexedBlock { blocklength, displacements, old } => {
-                self.list(repeat(*blocklength), displacements, old.extent(), old, base);
-            }
-            Constructor::HindexedBlock { blocklength, displacements, old } => {
-                self.list(repeat(*blocklength), displacements, 1, old, base);
-            }
-            Constructor::Structure { members } => {
-                for Member { blocklength, displacement, ty } in members {
-                    self.block(*blocklength, ty, base.wrapping_add(*displacement));
-                }
-            }
-            Constructor::Dup { old }
-            | Constructor::Resized { old }
-            | Constructor::Pair { built: old, .. }
-            | Constructor::Subarray { built: old, .. }
-            | Constructor::Darray { built: old, .. } => self.walk(old, base),
-        }
-    }
-
-    fn blocks(&mut self, count: u64, stride: i64, blocklength: u64, old: &Type, base: i64) {
-        self.repeat(count, stride, |this| this.block(blocklength, old, base));
-    }
-
-    /// Blocks of these lengths at these displacements, which count in units of so many bytes.
-    fn list(
-        &mut self,
-        blocklengths: impl Iterator<Item = u64>,
-        displacements: &[i64],
-        unit: i64,
-        old: &Type,
-        base: i64,
-    ) {
-        for (length, displacement) in blocklengths.zip(displacements) {
-            self.block(length, old, base.wrapping_add(displacement.wrapping_mul(unit)));
-        }
-    }
-
-    /// `count` instances of `old`, one after another. Where there is no data there is no entry.
-    fn block(&mut self, count: u64, old: &Type, base: i64) {
-        if count == 0 || old.size() == 0 {
-            return;
-        }
-        self.repeat(count, old.extent(), |this| this.walk(old, base));
-    }
-
-    fn repeat(&mut self, loops: u64, extent: i64, body: impl FnOnce(&mut Self)) {
-        if loops == 1 {
-            return body(self);
-        }
-        let open = self.open();
-        body(self);
-        self.close(open, loops, extent);
     }
 
     /// Starts a loop; [`close`](Self::close) takes what comes back.
@@ -395,6 +308,24 @@ impl Writer {
         }
         self.entries.shrink_to_fit();
         Description { entries: self.entries, extent }
+    }
+}
+
+impl Sink for Writer {
+    const BYTES: bool = false;
+
+    type Open = OpenLoop;
+
+    fn elem(&mut self, elem: Elem) {
+        Self::elem(self, elem);
+    }
+
+    fn begin(&mut self) -> OpenLoop {
+        self.open()
+    }
+
+    fn end(&mut self, open: OpenLoop, loops: u64, extent: i64) {
+        self.close(open, loops, extent);
     }
 }
 

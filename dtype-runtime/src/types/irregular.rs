@@ -28,8 +28,7 @@ impl Type {
         let mut parts = Parts::new("indexed");
         let (expected, actual) = (blocklengths.len(), displacements.len());
         same_length("indexed", "array_of_displacements", expected, actual)?;
-        let bytes = in_bytes("indexed", displacements, old);
-        parts.add_list(old, blocklengths.iter().copied().zip(bytes))?;
+        parts.add_list(old, old.extent(), pairs(blocklengths, displacements))?;
         let (blocklengths, displacements) = (blocklengths.into(), displacements.into());
         parts.finish(Constructor::Indexed { blocklengths, displacements, old: old.clone() })
     }
@@ -55,8 +54,7 @@ impl Type {
         let mut parts = Parts::new("hindexed");
         let (expected, actual) = (blocklengths.len(), displacements.len());
         same_length("hindexed", "array_of_displacements", expected, actual)?;
-        let bytes = displacements.iter().copied().map(Ok);
-        parts.add_list(old, blocklengths.iter().copied().zip(bytes))?;
+        parts.add_list(old, 1, pairs(blocklengths, displacements))?;
         let (blocklengths, displacements) = (blocklengths.into(), displacements.into());
         parts.finish(Constructor::Hindexed { blocklengths, displacements, old: old.clone() })
     }
@@ -82,8 +80,7 @@ impl Type {
         old: &Self,
     ) -> Result<Self, Error> {
         let mut parts = Parts::new("indexed_block");
-        let bytes = in_bytes("indexed_block", displacements, old);
-        parts.add_list(old, bytes.map(|bytes| (blocklength, bytes)))?;
+        parts.add_list(old, old.extent(), displacements.iter().map(|&at| (blocklength, at)))?;
         let displacements = displacements.into();
         parts.finish(Constructor::IndexedBlock { blocklength, displacements, old: old.clone() })
     }
@@ -107,21 +104,13 @@ impl Type {
         old: &Self,
     ) -> Result<Self, Error> {
         let mut parts = Parts::new("hindexed_block");
-        parts.add_list(old, displacements.iter().map(|&bytes| (blocklength, Ok(bytes))))?;
+        parts.add_list(old, 1, displacements.iter().map(|&at| (blocklength, at)))?;
         let displacements = displacements.into();
         parts.finish(Constructor::HindexedBlock { blocklength, displacements, old: old.clone() })
     }
 }
 
-/// Displacements counted in extents of `old`, as bytes.
-fn in_bytes(
-    call: &'static str,
-    displacements: &[i64],
-    old: &Type,
-) -> impl Iterator<Item = Result<i64, Error>> {
-    let extent = old.extent();
-    displacements.iter().map(move |displacement| {
-        let quantity = "displacement";
-        displacement.checked_mul(extent).ok_or(Error::Overflow { call, quantity })
-    })
+/// Lengths with their displacements.
+fn pairs(blocklengths: &[u64], displacements: &[i64]) -> impl Iterator<Item = (u64, i64)> {
+    blocklengths.iter().copied().zip(displacements.iter().copied())
 }

@@ -2,8 +2,8 @@
 //!
 //! Each constructor reduces to copies of old types at displacements. What they add is collected here,
 //! which is where the arithmetic is checked. A further constructor needs its variant in
-//! [`Constructor`], its calls of [`Parts::add`] or [`Parts::add_list`], its walk in the description and
-//! its place in the decoding.
+//! [`Constructor`], its calls of [`Parts::add`] or [`Parts::add_list`], its arm in the walk and its
+//! place in the decoding.
 
 use alloc::sync::Arc;
 
@@ -110,47 +110,60 @@ impl Parts {
         Ok(())
     }
 
-    /// Adds blocks of one old type with lengths and displacements of their own, in bytes. Blocks of
-    /// length zero have no effect, and their displacements are not looked at.
+    /// Adds blocks of one old type with lengths and displacements of their own, which count in units
+    /// of so many bytes. Blocks of length zero have no effect, and their displacements are not looked
+    /// at.
     pub(super) fn add_list(
         &mut self,
         old: &Type,
-        blocks: impl Iterator<Item = (u64, Result<i64, Error>)>,
+        unit: i64,
+        blocks: impl Iterator<Item = (u64, i64)>,
     ) -> Result<(), Error> {
         self.inherit(old)?;
-        let gapless = i128::from(old.extent()) == i128::from(old.size());
-        let (mut total, mut number) = (0_u128, 0_u64);
-        let mut places: Option<(i64, i64)> = None;
-        for (blocklength, displacement) in blocks.filter(|(blocklength, _)| *blocklength > 0) {
-            total += u128::from(blocklength);
-            number += 1;
-            if !old.has_bounds() {
+        let extent = old.extent();
+        let gapless = i128::from(extent) == i128::from(old.size());
+        let has_bounds = old.has_bounds();
+        let (mut total, mut number) = (0_u64, 0_u64);
+        // Of a hundred thousand blocks hardly one overflows: that one did is found out at the end.
+        let (mut overflow, mut too_many) = (false, false);
+        let farthest = if extent == 0 { u64::MAX } else { 1 << 63 };
+        let mut places = (i64::MAX, i64::MIN);
+        for (blocklength, displacement) in blocks {
+            if blocklength == 0 {
                 continue;
             }
-            let displacement = displacement?;
-            let (least, greatest) = reach(blocklength, old.extent(), self.call)?;
-            let shifted =
-                |by| displacement.checked_add(by).ok_or_else(|| self.overflow("displacement"));
-            let (least, greatest) = (shifted(least)?, shifted(greatest)?);
-            places = Some(match places {
-                None => (least, greatest),
-                Some(all) => (all.0.min(least), all.1.max(greatest)),
-            });
-            self.extend_run(old, blocklength.into(), displacement, blocklength == 1 || gapless);
+            number += 1;
+            let (sum, wrapped) = total.overflowing_add(blocklength);
+            (total, too_many) = (sum, too_many | wrapped);
+            if !has_bounds {
+                continue;
+            }
+            let (first, outside) = displacement.overflowing_mul(unit);
+            let (reach, beyond) = (blocklength - 1).cast_signed().overflowing_mul(extent);
+            let (last, too_far) = first.overflowing_add(reach);
+            overflow |= outside || beyond || too_far || blocklength > farthest;
+            places = (places.0.min(first).min(last), places.1.max(first).max(last));
+            if !matches!(self.run, Run::Broken) {
+                self.extend_run(old, blocklength.into(), first, blocklength == 1 || gapless);
+            }
         }
         if number == 0 {
             return Ok(());
         }
-        // More than 2⁶⁴ copies are refused below, unless they are of nothing, in which case their
+        if overflow {
+            return Err(self.overflow("displacement"));
+        }
+        // As many copies as this are refused below, unless they are of nothing, in which case their
         // number plays no part.
-        let fingerprint = old.0.fingerprint.repeated(u64::try_from(total).unwrap_or(u64::MAX));
+        let total = if too_many { u64::MAX } else { total };
+        let fingerprint = old.0.fingerprint.repeated(total);
         // A block of touching elements is one entry, another block a loop.
         let each = if old.0.entries == 1 && gapless { 1 } else { old.0.entries + 2 };
         let entries = number.saturating_mul(each);
         // One block's worth of entries is added with the rest.
         self.entries = self.entries.saturating_add(if old.size() > 0 { entries } else { 0 });
-        self.count(old, total, 0, fingerprint)?;
-        places.map_or(Ok(()), |places| self.bound(old, places))
+        self.count(old, total.into(), 0, fingerprint)?;
+        if has_bounds { self.bound(old, places) } else { Ok(()) }
     }
 
     /// What the whole takes over from a part, also from one of which there are no copies.

@@ -110,16 +110,16 @@ impl Remake {
                 Type::hvector(*count, *blocklength, *stride, &self.remake(old)?)
             }
             Constructor::Indexed { blocklengths, displacements, old } => {
-                Type::indexed(blocklengths, displacements, &self.remake(old)?)
+                Type::indexed(&blocklengths.to_vec(), &displacements.to_vec(), &self.remake(old)?)
             }
             Constructor::Hindexed { blocklengths, displacements, old } => {
-                Type::hindexed(blocklengths, displacements, &self.remake(old)?)
+                Type::hindexed(&blocklengths.to_vec(), &displacements.to_vec(), &self.remake(old)?)
             }
             Constructor::IndexedBlock { blocklength, displacements, old } => {
-                Type::indexed_block(*blocklength, displacements, &self.remake(old)?)
+                Type::indexed_block(*blocklength, &displacements.to_vec(), &self.remake(old)?)
             }
             Constructor::HindexedBlock { blocklength, displacements, old } => {
-                Type::hindexed_block(*blocklength, displacements, &self.remake(old)?)
+                Type::hindexed_block(*blocklength, &displacements.to_vec(), &self.remake(old)?)
             }
             Constructor::Structure { members } => self.structure(members),
             Constructor::Subarray { arguments, old, .. } => {

@@ -131,9 +131,10 @@ impl Map {
 
     fn blocks(starts: impl IntoIterator<Item = i64>, length: u64, old: &Self) -> Self {
         let mut map = Self::default();
+        let extent = old.extent();
         for start in starts {
             for i in 0..length as i64 {
-                map.add(old, start + i * old.extent());
+                map.add(old, start + i * extent);
             }
         }
         map
@@ -184,9 +185,10 @@ impl Map {
     /// The displacement of every byte of the packed stream of `count` instances.
     pub(crate) fn bytes(&self, count: usize) -> Vec<i64> {
         let mut bytes = Vec::new();
+        let extent = self.extent();
         for i in 0..count as i64 {
             for &(basic, at) in &self.data {
-                bytes.extend((0..basic.size() as i64).map(|byte| i * self.extent() + at + byte));
+                bytes.extend((0..basic.size() as i64).map(|byte| i * extent + at + byte));
             }
         }
         bytes
@@ -372,6 +374,25 @@ fn share() -> impl Strategy<Value = ((u64, Distribution, u64), u64)> {
     })
 }
 
+/// Enough blocks for a list in a plan: stretches of equal blocks at equal distances, of lengths one
+/// mostly, some of them long.
+fn long_list() -> impl Strategy<Value = Vec<(u64, i64)>> {
+    let times = prop_oneof![20 => 1..3_usize, 1 => 1..80_usize];
+    let stretch = (1..4_u64, -1..4_i64, times);
+    (proptest::collection::vec(stretch, 4..40), any::<bool>()).prop_map(|(stretches, varied)| {
+        let mut at = 0;
+        let mut blocks = Vec::new();
+        for (length, gap, times) in stretches {
+            let length = if varied { length } else { 1 };
+            for _ in 0..times {
+                blocks.push((length, at));
+                at += length as i64 + gap;
+            }
+        }
+        blocks
+    })
+}
+
 /// The predefined datatypes that are no single named value.
 fn predefined() -> impl Strategy<Value = Tree> {
     let unnamed = vec![
@@ -394,8 +415,28 @@ fn predefined() -> impl Strategy<Value = Tree> {
 /// Random trees, small enough to be written out: negative strides, empty blocks, markers, resized
 /// and overlapping parts, and often enough blocks that touch.
 pub(crate) fn trees() -> impl Strategy<Value = Tree> {
+    trees_with_lists(0)
+}
+
+/// As [`trees`], with lists of many blocks among the leaves, as often as the weight says.
+pub(crate) fn trees_with_lists(weight: u32) -> impl Strategy<Value = Tree> {
+    let basic = proptest::sample::select(Basic::ALL).prop_map(Tree::Basic);
+    // Of single elements, with gaps between or not, so that what they are put into stays small.
+    let old = (basic.clone(), 0..4_i64).prop_map(|(basic, gap)| {
+        let extent = basic.map().extent() + gap;
+        Box::new(if gap < 3 { basic } else { Tree::Resized(Box::new(basic), 0, extent) })
+    });
+    let lists = (long_list(), 0..3_u8, old).prop_map(|(blocks, call, old)| {
+        let places = blocks.iter().map(|block| block.1);
+        match call {
+            0 => Tree::IndexedBlock(1, places.collect(), old),
+            1 => Tree::HindexedBlock(1, places.map(|place| 3 * place - 50).collect(), old),
+            _ => Tree::Indexed(blocks, old),
+        }
+    });
     let leaf = prop_oneof![
-        12 => proptest::sample::select(Basic::ALL).prop_map(Tree::Basic),
+        weight => lists,
+        12 => basic,
         3 => predefined(),
         1 => Just(Tree::LbMarker),
         1 => Just(Tree::UbMarker),

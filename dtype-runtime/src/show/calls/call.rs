@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::basic::Basic;
-use crate::types::{Constructor, Distribution, Fortran, Member, Order, Type};
+use crate::types::{Constructor, Distribution, Fortran, Integers, Member, Order, Type};
 
 /// One call.
 pub(super) struct Call<'a> {
@@ -51,7 +51,8 @@ pub(super) enum Form {
 #[derive(Clone, Copy)]
 pub(super) enum Numbers<'a> {
     Counts(&'a [u64]),
-    Places(&'a [i64]),
+    Lengths(&'a Integers<u64>),
+    Places(&'a Integers<i64>),
     Blocklengths(&'a [Member]),
     Displacements(&'a [Member]),
 }
@@ -60,7 +61,8 @@ impl<'a> Numbers<'a> {
     pub(super) fn iter(self) -> Box<dyn Iterator<Item = i128> + 'a> {
         match self {
             Self::Counts(list) => Box::new(list.iter().map(|&n| n.into())),
-            Self::Places(list) => Box::new(list.iter().map(|&n| n.into())),
+            Self::Lengths(list) => Box::new(list.iter().map(i128::from)),
+            Self::Places(list) => Box::new(list.iter().map(i128::from)),
             Self::Blocklengths(members) => Box::new(members.iter().map(|m| m.blocklength.into())),
             Self::Displacements(members) => Box::new(members.iter().map(|m| m.displacement.into())),
         }
@@ -73,7 +75,7 @@ impl<'a> Call<'a> {
         use Form::{Address, Count, Int};
         let count = |n: u64| Argument::Number(Count, n.into());
         let address = |n: i64| Argument::Number(Address, n.into());
-        let lengths = |list| Argument::List("blocklengths", Count, Numbers::Counts(list));
+        let lengths = |list| Argument::List("blocklengths", Count, Numbers::Lengths(list));
         let places = |form, list| Argument::List("displacements", form, Numbers::Places(list));
         let (rust, mpi, arguments) = match ty.constructor() {
             Constructor::Basic(_)

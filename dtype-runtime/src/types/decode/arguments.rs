@@ -128,25 +128,25 @@ impl Type {
                 vec![count(*n), count(*blocklength), Argument::Address(*stride)]
             }
             Constructor::Indexed { blocklengths, displacements, .. } => {
-                let mut all = vec![count(length(blocklengths))];
-                all.extend(blocklengths.iter().map(|&n| count(n)));
-                all.extend(displacements.iter().map(|&n| count(n)));
+                let mut all = vec![count(blocklengths.len() as i128)];
+                all.extend(blocklengths.iter().map(count));
+                all.extend(displacements.iter().map(count));
                 all
             }
             Constructor::Hindexed { blocklengths, displacements, .. } => {
-                let mut all = vec![count(length(blocklengths))];
-                all.extend(blocklengths.iter().map(|&n| count(n)));
-                all.extend(displacements.iter().map(|&n| Argument::Address(n)));
+                let mut all = vec![count(blocklengths.len() as i128)];
+                all.extend(blocklengths.iter().map(count));
+                all.extend(displacements.iter().map(Argument::Address));
                 all
             }
             Constructor::IndexedBlock { blocklength, displacements, .. } => {
-                let mut all = vec![count(length(displacements)), count(*blocklength)];
-                all.extend(displacements.iter().map(|&n| count(n)));
+                let mut all = vec![count(displacements.len() as i128), count(*blocklength)];
+                all.extend(displacements.iter().map(count));
                 all
             }
             Constructor::HindexedBlock { blocklength, displacements, .. } => {
-                let mut all = vec![count(length(displacements)), count(*blocklength)];
-                all.extend(displacements.iter().map(|&n| Argument::Address(n)));
+                let mut all = vec![count(displacements.len() as i128), count(*blocklength)];
+                all.extend(displacements.iter().map(Argument::Address));
                 all
             }
             Constructor::Structure { members } => {

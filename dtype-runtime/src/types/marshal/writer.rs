@@ -39,15 +39,15 @@ impl Table {
             }
             Constructor::Indexed { blocklengths, displacements, old }
             | Constructor::Hindexed { blocklengths, displacements, old } => {
-                put_blocklengths(out, blocklengths.iter().copied());
-                put_displacements(out, displacements.iter().copied());
+                put_blocklengths(out, blocklengths.iter());
+                put_displacements(out, displacements.iter());
                 self.put_part(out, old);
             }
             Constructor::IndexedBlock { blocklength, displacements, old }
             | Constructor::HindexedBlock { blocklength, displacements, old } => {
                 put_length(out, displacements.len(), false);
                 put_unsigned(out, *blocklength);
-                put_displacements(out, displacements.iter().copied());
+                put_displacements(out, displacements.iter());
                 self.put_part(out, old);
             }
             Constructor::Structure { members } => {

@@ -1,0 +1,151 @@
+//! Arrays of integers in as few bytes as the greatest of them needs: the arguments of a call, which a
+//! type keeps as long as it lives.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+/// What is kept: an integer of 64 bits.
+pub(crate) trait Integer: Copy {
+    fn from_bits(bits: i64) -> Self;
+    fn bits(self) -> i64;
+}
+
+impl Integer for i64 {
+    fn from_bits(bits: i64) -> Self {
+        bits
+    }
+
+    fn bits(self) -> i64 {
+        self
+    }
+}
+
+impl Integer for u64 {
+    fn from_bits(bits: i64) -> Self {
+        bits.cast_unsigned()
+    }
+
+    fn bits(self) -> i64 {
+        self.cast_signed()
+    }
+}
+
+/// An array of integers.
+#[derive(Clone, Debug)]
+pub(crate) struct Integers<T> {
+    array: Array,
+    of: PhantomData<T>,
+}
+
+#[derive(Clone, Debug)]
+enum Array {
+    U8(Box<[u8]>),
+    U16(Box<[u16]>),
+    I32(Box<[i32]>),
+    I64(Box<[i64]>),
+}
+
+impl<T: Integer> Integers<T> {
+    pub(crate) fn len(&self) -> usize {
+        match &self.array {
+            Array::U8(all) => all.len(),
+            Array::U16(all) => all.len(),
+            Array::I32(all) => all.len(),
+            Array::I64(all) => all.len(),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = T> + Clone {
+        (0..self.len()).map(|index| {
+            T::from_bits(match &self.array {
+                Array::U8(all) => all[index].into(),
+                Array::U16(all) => all[index].into(),
+                Array::I32(all) => all[index].into(),
+                Array::I64(all) => all[index],
+            })
+        })
+    }
+
+    pub(crate) fn to_vec(&self) -> Vec<T> {
+        self.iter().collect()
+    }
+
+    /// Copies integers from index `from` on to the front of `out`, and returns how many there were.
+    pub(crate) fn read(&self, from: usize, out: &mut [T]) -> usize {
+        fn copy<N: Copy + Into<i64>, T: Integer>(all: &[N], from: usize, out: &mut [T]) -> usize {
+            let rest = all.get(from..).unwrap_or(&[]);
+            for (out, value) in out.iter_mut().zip(rest) {
+                *out = T::from_bits((*value).into());
+            }
+            rest.len().min(out.len())
+        }
+        match &self.array {
+            Array::U8(all) => copy(all, from, out),
+            Array::U16(all) => copy(all, from, out),
+            Array::I32(all) => copy(all, from, out),
+            Array::I64(all) => copy(all, from, out),
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seen to fit")]
+impl<T: Integer> From<&[T]> for Integers<T> {
+    fn from(values: &[T]) -> Self {
+        // All bits that occur, in the values and in what they are above the least of 32 bits. A sum
+        // that wraps is large.
+        let (mut bits, mut above) = (0, 0);
+        for value in values {
+            bits |= value.bits();
+            above |= value.bits().wrapping_sub(i32::MIN.into());
+        }
+        let each = values.iter().map(|value| value.bits());
+        let array = if u8::try_from(bits).is_ok() {
+            Array::U8(each.map(|bits| bits as u8).collect())
+        } else if u16::try_from(bits).is_ok() {
+            Array::U16(each.map(|bits| bits as u16).collect())
+        } else if u32::try_from(above).is_ok() {
+            Array::I32(each.map(|bits| bits as i32).collect())
+        } else {
+            Array::I64(each.collect())
+        };
+        Self { array, of: PhantomData }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_come_back_and_take_no_more_than_they_need() {
+        fn kept<T: Integer + PartialEq + core::fmt::Debug>(values: &[T]) -> usize {
+            let integers = Integers::from(values);
+            assert_eq!(integers.to_vec(), values);
+            let mut out = [T::from_bits(77); 3];
+            assert_eq!(integers.read(1, &mut out), values.len().saturating_sub(1).min(3));
+            assert!(out.iter().zip(values.iter().skip(1)).all(|(a, b)| a == b));
+            assert_eq!(integers.read(values.len() + 1, &mut out), 0);
+            match integers.array {
+                Array::U8(_) => 1,
+                Array::U16(_) => 2,
+                Array::I32(_) => 4,
+                Array::I64(_) => 8,
+            }
+        }
+        let (least, greatest) = (i64::from(i32::MIN), i64::from(i32::MAX));
+        assert_eq!(kept::<i64>(&[]), 1);
+        assert_eq!(kept(&[0_i64, 255, 3]), 1);
+        assert_eq!(kept(&[0_i64, 256, 3, 5, 9]), 2);
+        assert_eq!(kept(&[0_i64, -1]), 4);
+        assert_eq!(kept(&[0_i64, 65_536]), 4);
+        assert_eq!(kept(&[least, greatest]), 4);
+        assert_eq!(kept(&[0, greatest + 1]), 8);
+        assert_eq!(kept(&[least - 1]), 8);
+        assert_eq!(kept(&[i64::MIN, i64::MAX]), 8);
+        assert_eq!(kept(&[255_u64, 7]), 1);
+        assert_eq!(kept(&[65_535_u64]), 2);
+        assert_eq!(kept(&[u64::MAX, 0]), 4);
+        assert_eq!(kept(&[u64::MAX - (1 << 33), 0]), 8);
+    }
+}

@@ -1,0 +1,178 @@
+//! The walk over the tree of constructors, and what it can write to.
+//!
+//! Every view of a type comes from here: the description, entry by entry, and the plan, which commit
+//! compiles as the walk goes, without a list of entries in between.
+
+use super::integers::Integers;
+use super::{Constructor, Elem, Flags, Member, Type};
+use crate::basic::Basic;
+
+/// What a walk writes to: data and loops in the order of the type map.
+pub(crate) trait Sink {
+    /// Whether the data only count as bytes. Then whatever is one run, of basic datatypes however
+    /// different, comes as a single element list of [`Basic::U8`].
+    const BYTES: bool;
+
+    /// A loop that has been started and not ended.
+    type Open;
+
+    /// Adds data: elements that touch.
+    fn elem(&mut self, elem: Elem);
+
+    /// Adds data again and again.
+    fn elems(&mut self, elems: impl Iterator<Item = Elem>) {
+        elems.for_each(|elem| self.elem(elem));
+    }
+
+    /// Starts a loop. Something follows before its end.
+    fn begin(&mut self) -> Self::Open;
+
+    /// Ends the innermost loop, which is repeated `loops` times, `extent` bytes apart.
+    fn end(&mut self, open: Self::Open, loops: u64, extent: i64);
+}
+
+/// Writes the data of `ty` at displacement `base`.
+///
+/// Sums and products may pass through values that do not fit, when the data lie on the far side of
+/// the origin or there are none: where the data end up was checked when the type was made.
+pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
+    if ty.size() == 0 {
+        return;
+    }
+    if S::BYTES && is_run(ty) {
+        return sink.elem(bytes(ty, 1, base));
+    }
+    match ty.constructor() {
+        Constructor::Basic(basic) | Constructor::Fortran { basic, .. } => {
+            let extent = basic.size() as i64;
+            sink.elem(Elem { basic: *basic, count: 1, disp: base, extent });
+        }
+        Constructor::LbMarker | Constructor::UbMarker => {}
+        Constructor::Contiguous { count, old } => block(*count, old, base, sink),
+        Constructor::Vector { count, blocklength, stride, old } => {
+            let stride = stride.wrapping_mul(old.extent());
+            repeated(*count, stride, sink, |sink| block(*blocklength, old, base, sink));
+        }
+        Constructor::Hvector { count, blocklength, stride, old } => {
+            repeated(*count, *stride, sink, |sink| block(*blocklength, old, base, sink));
+        }
+        Constructor::Indexed { blocklengths, displacements, old } => {
+            list(Lengths::Each(blocklengths), displacements, old.extent(), old, base, sink);
+        }
+        Constructor::Hindexed { blocklengths, displacements, old } => {
+            list(Lengths::Each(blocklengths), displacements, 1, old, base, sink);
+        }
+        Constructor::IndexedBlock { blocklength, displacements, old } => {
+            list(Lengths::Same(*blocklength), displacements, old.extent(), old, base, sink);
+        }
+        Constructor::HindexedBlock { blocklength, displacements, old } => {
+            list(Lengths::Same(*blocklength), displacements, 1, old, base, sink);
+        }
+        Constructor::Structure { members } => {
+            for Member { blocklength, displacement, ty } in members {
+                block(*blocklength, ty, base.wrapping_add(*displacement), sink);
+            }
+        }
+        Constructor::Dup { old }
+        | Constructor::Resized { old }
+        | Constructor::Pair { built: old, .. }
+        | Constructor::Subarray { built: old, .. }
+        | Constructor::Darray { built: old, .. } => walk(old, base, sink),
+    }
+}
+
+/// The lengths of a list of blocks.
+#[derive(Clone, Copy)]
+enum Lengths<'a> {
+    Each(&'a Integers<u64>),
+    Same(u64),
+}
+
+/// Blocks of these lengths at these displacements, which count in units of so many bytes.
+fn list<S: Sink>(
+    lengths: Lengths<'_>,
+    displacements: &Integers<i64>,
+    unit: i64,
+    old: &Type,
+    base: i64,
+    sink: &mut S,
+) {
+    if S::BYTES && is_run(old) && touches(old) {
+        return list_of_runs(lengths, displacements, unit, old, base, sink);
+    }
+    let mut add = |length, displacement: i64| {
+        block(length, old, base.wrapping_add(displacement.wrapping_mul(unit)), sink);
+    };
+    match lengths {
+        Lengths::Same(length) => displacements.iter().for_each(|place| add(length, place)),
+        Lengths::Each(lengths) => {
+            lengths.iter().zip(displacements.iter()).for_each(|(length, place)| add(length, place));
+        }
+    }
+}
+
+/// As [`list`], where each block is one run: what a list of a hundred thousand blocks is, with all
+/// that can be known beforehand done beforehand.
+#[inline(never)]
+fn list_of_runs<S: Sink>(
+    lengths: Lengths<'_>,
+    displacements: &Integers<i64>,
+    unit: i64,
+    old: &Type,
+    base: i64,
+    sink: &mut S,
+) {
+    const AT_ONCE: usize = 64;
+    let (base, size) = (base.wrapping_add(old.true_lb()), old.size());
+    let (mut counts, mut places) = ([0; AT_ONCE], [0; AT_ONCE]);
+    if let Lengths::Same(length) = lengths {
+        counts = [length; AT_ONCE];
+    }
+    for from in (0..displacements.len()).step_by(AT_ONCE) {
+        let number = displacements.read(from, &mut places);
+        if let Lengths::Each(lengths) = lengths {
+            lengths.read(from, &mut counts);
+        }
+        let blocks = counts.iter().zip(&places).take(number).filter(|(count, _)| **count > 0);
+        sink.elems(blocks.map(|(count, place)| {
+            let disp = base.wrapping_add(place.wrapping_mul(unit));
+            Elem { basic: Basic::U8, count: size * count, disp, extent: 1 }
+        }));
+    }
+}
+
+/// `count` instances of `old`, one after another. Where there is no data nothing is written.
+fn block<S: Sink>(count: u64, old: &Type, base: i64, sink: &mut S) {
+    if count == 0 || old.size() == 0 {
+        return;
+    }
+    if S::BYTES && is_run(old) && (count == 1 || touches(old)) {
+        return sink.elem(bytes(old, count, base));
+    }
+    repeated(count, old.extent(), sink, |sink| walk(old, base, sink));
+}
+
+fn repeated<S: Sink>(loops: u64, extent: i64, sink: &mut S, body: impl FnOnce(&mut S)) {
+    if loops == 1 {
+        return body(sink);
+    }
+    let open = sink.begin();
+    body(sink);
+    sink.end(open, loops, extent);
+}
+
+/// Whether the data of one instance are one run of bytes, in the order of the type map.
+fn is_run(ty: &Type) -> bool {
+    ty.0.flags.contains(Flags::CONTIGUOUS)
+}
+
+/// Whether one instance, if it is a run, ends where the next one starts.
+fn touches(ty: &Type) -> bool {
+    i128::from(ty.extent()) == i128::from(ty.size())
+}
+
+/// So many instances, which together are one run, as bytes.
+fn bytes(ty: &Type, count: u64, base: i64) -> Elem {
+    let disp = base.wrapping_add(ty.true_lb());
+    Elem { basic: Basic::U8, count: ty.size() * count, disp, extent: 1 }
+}
