@@ -51,7 +51,24 @@ fn padding() {
     let rows = Type::structure(&[1, 1], &[0, 7], &[row(), row()]).unwrap();
     assert_eq!(both(&rows), [(0, 14), (0, 13)]);
     let copied = Type::structure(&[1, 1], &[0, 3], &[i16.clone(), Type::dup(&i16).unwrap()]);
-    assert_eq!(both(&copied.unwrap())[0], (0, 6));
+    assert_eq!(both(&copied.unwrap()), [(0, 6), (0, 5)]);
+    // Calls that change nothing make no other type, and neither does another name of the same kind.
+    let same = [
+        Type::contiguous(1, &i16).unwrap(),
+        Type::hvector(1, 1, 77, &i16).unwrap(),
+        Type::indexed(&[1], &[0], &i16).unwrap(),
+        Type::structure(&[1], &[0], &[Type::dup(&i16).unwrap()]).unwrap(),
+        Type::resized(&i16, 0, 2).unwrap(),
+        basic(Basic::UnsignedShort),
+    ];
+    for other in same {
+        let alike = Type::structure(&[1, 1], &[0, 3], &[i16.clone(), other]).unwrap();
+        assert_eq!(both(&alike)[1], (0, 5));
+    }
+    // An empty block is a member too.
+    let types = [i16.clone(), i16, basic(Basic::I8)];
+    let other = Type::structure(&[1, 1, 0], &[0, 3, 0], &types).unwrap();
+    assert_eq!(both(&other), [(0, 6), (0, 6)]);
 }
 
 #[test]
@@ -59,6 +76,15 @@ fn types_without_data() {
     let empty = Type::resized(&Type::contiguous(0, &basic(Basic::I32)).unwrap(), -4, 100).unwrap();
     let two = Type::contiguous(2, &empty).unwrap();
     assert_eq!(both(&two), [(-4, 200), (0, 0)]);
+    // A resize of its own counts, also by way of a dup.
+    assert_eq!(both(&empty), [(-4, 100), (-4, 100)]);
+    assert_eq!(both(&Type::dup(&empty).unwrap()), [(-4, 100), (-4, 100)]);
+    // Beside data of another type the place counts.
+    let beside = Type::structure(&[1, 1], &[0, 8], &[basic(Basic::I8), empty.clone()]).unwrap();
+    assert_eq!(both(&beside)[1], (0, 104));
+    let markers = [Type::ub_marker(), Type::ub_marker(), basic(Basic::I8)];
+    let last = Type::structure(&[1, 1, 1], &[9, 5, 0], &markers).unwrap();
+    assert_eq!(both(&last), [(0, 9), (0, 5)]);
     // The arguments stay what they were.
     let mpich = empty.with_bounds(Bounds::Mpich).unwrap();
     assert_eq!(mpich.contents().unwrap().addresses, [-4, 100]);

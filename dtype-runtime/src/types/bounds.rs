@@ -5,7 +5,7 @@
 //! no ub marker is left the extent is padded to the strictest alignment, at every constructor. Those of
 //! MPICH are here as well, behind a switch.
 
-use super::{Constructor, Type};
+use super::Type;
 use crate::error::Error;
 
 /// A range of bytes, `start < end`.
@@ -39,7 +39,9 @@ pub enum Bounds {
     Literal,
     /// Those of MPICH 4: a marker counts for the type that it was put on, and not for what is built from
     /// that, whose bounds are the least lower and the greatest upper bound of all copies; only a structure
-    /// whose members are of different types is padded; and a type without data has the bounds 0.
+    /// whose members are of different types is padded; and what is built from a type without data has the
+    /// bounds 0. Where MPICH counts blocks of length zero, or data where there are none, these rules do not
+    /// follow it.
     Mpich,
 }
 
@@ -50,8 +52,8 @@ pub(super) struct Hull {
     pub(super) data: Option<Interval>,
     /// The markers of the parts, wherever they were put on.
     pub(super) marks: Marks,
-    /// The markers that this call puts on.
-    own: Marks,
+    /// The markers that this call puts on, as far as the rules of MPICH ask for them.
+    pub(super) own: Marks,
     /// The least lower and the greatest upper bound of the parts that have data. Wider than 64 bits because
     /// it plays a part by the rules of MPICH alone, and may overflow otherwise.
     span: Option<(i128, i128)>,
@@ -76,21 +78,22 @@ impl Hull {
             });
             self.align = self.align.max(part.align());
             let lb = i128::from(part.lb()) + i128::from(least);
-            let ub = i128::from(part.ub()) + i128::from(greatest);
-            self.span = Some(match self.span {
-                None => (lb, ub),
-                Some(all) => (all.0.min(lb), all.1.max(ub)),
-            });
+            self.stretch(lb, i128::from(part.ub()) + i128::from(greatest));
         }
         let shifted = Marks {
             lb: part.0.markers.lb.map(|lb| self.shift(lb, least, "lower bound")).transpose()?,
             ub: part.0.markers.ub.map(|ub| self.shift(ub, greatest, "upper bound")).transpose()?,
         };
         self.marks.add(shifted);
-        if matches!(part.constructor(), Constructor::LbMarker | Constructor::UbMarker) {
-            self.own.add(shifted);
-        }
         Ok(())
+    }
+
+    /// Takes bounds into account that count by the rules of MPICH alone.
+    pub(super) fn stretch(&mut self, lb: i128, ub: i128) {
+        self.span = Some(match self.span {
+            None => (lb, ub),
+            Some(all) => (all.0.min(lb), all.1.max(ub)),
+        });
     }
 
     /// Puts markers on, in the place of those of the parts.
@@ -138,14 +141,15 @@ impl Hull {
     }
 
     fn mpich(&self, mixed: bool) -> Result<(i64, i64), Error> {
-        let Some((lb, ub)) = self.span else { return Ok((0, 0)) };
+        let (lb, ub) = self.span.unwrap_or((0, 0));
+        // Either may be replaced by a marker, and need not fit then.
         let fits = |bound, quantity| i64::try_from(bound).map_err(|_| self.overflow(quantity));
-        let lb = self.own.lb.map_or_else(|| fits(lb, "lower bound"), Ok)?;
-        if let Some(ub) = self.own.ub {
-            return Ok((lb, ub));
-        }
-        let ub = fits(ub, "upper bound")?;
-        Ok((lb, if mixed { self.pad(lb, ub)? } else { ub }))
+        let ub = match self.own.ub {
+            Some(ub) => ub,
+            None if mixed => self.pad(fits(lb, "lower bound")?, fits(ub, "upper bound")?)?,
+            None => fits(ub, "upper bound")?,
+        };
+        Ok((self.own.lb.map_or_else(|| fits(lb, "lower bound"), Ok)?, ub))
     }
 
     /// The upper bound that makes the extent a multiple of the strictest alignment: the ε of the standard.

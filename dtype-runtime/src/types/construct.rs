@@ -179,7 +179,9 @@ impl Type {
             parts.add(&Copies { blocks: 1, stride: 0, blocklength, displacement, old: ty })?;
             members.push(Member { blocklength, displacement, ty: ty.clone() });
         }
-        parts.mixed = parts.rules == Bounds::Mpich && rules::are_mixed(types, are_equal);
+        if parts.rules == Bounds::Mpich {
+            rules::structure(&mut parts, &members, are_equal);
+        }
         parts.finish(Constructor::Structure { members: members.into() })
     }
 
@@ -199,7 +201,9 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_Type_dup")]
     pub fn dup(old: &Self) -> Result<Self, Error> {
-        Parts::copy_of("dup", old)?.finish(Constructor::Dup { old: old.clone() })
+        let mut parts = Parts::copy_of("dup", old)?;
+        parts.bounds.stretch(old.lb().into(), old.ub().into());
+        parts.finish(Constructor::Dup { old: old.clone() })
     }
 
     /// `old` with other bounds: its markers are erased and new ones put at `lb` and `lb + extent`

@@ -4,7 +4,9 @@ use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::parts::Parts;
 use super::{Bounds, Constructor, Inner, Member, Type, array};
+use crate::basic::{Basic, Kind};
 use crate::error::Error;
 
 impl Type {
@@ -40,33 +42,98 @@ impl Type {
     }
 }
 
-/// Whether the members of a structure, markers aside, are not all of one type.
-pub(super) fn are_mixed(types: &[Type], are_equal: fn(&Type, &Type) -> bool) -> bool {
-    let mut members = types
-        .iter()
-        .filter(|ty| !matches!(ty.constructor(), Constructor::LbMarker | Constructor::UbMarker));
-    members.next().is_some_and(|first| members.any(|other| !first.passes_for(other, are_equal)))
+/// What a structure adds, by MPICH's rules, to the bounds of the copies that it is made of: the markers
+/// among its members, of which the last one counts, and, if the other members are not all of one type,
+/// padding and the places of members without data.
+pub(super) fn structure(
+    parts: &mut Parts,
+    members: &[Member],
+    are_equal: fn(&Type, &Type) -> bool,
+) {
+    for member in members {
+        match member.ty.constructor() {
+            Constructor::LbMarker => parts.bounds.own.lb = Some(member.displacement),
+            Constructor::UbMarker => parts.bounds.own.ub = Some(member.displacement),
+            _ => {}
+        }
+    }
+    let mut others = members.iter().filter(|member| {
+        !matches!(member.ty.constructor(), Constructor::LbMarker | Constructor::UbMarker)
+    });
+    let Some(first) = others.clone().next() else { return };
+    let alike = others.clone().all(|other| first.ty.passes_for(&other.ty, are_equal));
+    if alike || parts.bounds.data.is_none() {
+        return;
+    }
+    parts.mixed = true;
+    others.by_ref().filter(|member| member.ty.size() == 0 && member.blocklength > 0).for_each(
+        |Member { blocklength, displacement, ty }| {
+            let last = i128::from(blocklength - 1) * i128::from(ty.extent());
+            let place = i128::from(*displacement);
+            let lb = place + i128::from(ty.lb()) + last.min(0);
+            let ub = place + i128::from(ty.ub()) + last.max(0);
+            parts.bounds.stretch(lb, ub);
+        },
+    );
 }
 
 impl Type {
-    /// Whether MPICH takes this type and `other` for the same, perhaps by way of `dup`. It compares handles;
-    /// here, where a type is a value, equal ones are one, as if each had been made once and used repeatedly.
+    /// Whether MPICH takes this type and `other` for the same, one being made of the other by a call that
+    /// changes nothing, perhaps. It compares handles; here, where a type is a value, equal ones are one, as if
+    /// each had been made once and used repeatedly.
     fn passes_for(&self, other: &Self, are_equal: fn(&Self, &Self) -> bool) -> bool {
         let (ours, theirs) = (self.original(), other.original());
-        match (ours.constructor(), theirs.constructor()) {
-            (Constructor::Basic(ours), Constructor::Basic(theirs)) => ours == theirs,
+        match (ours.single(), theirs.single()) {
+            (Some(ours), Some(theirs)) => same_in_mpich(ours, theirs),
             _ => are_equal(ours, theirs),
         }
     }
 
-    /// What this type is a `dup` of, at any number of removes.
+    /// What this type is when the calls that change nothing are taken away.
     fn original(&self) -> &Self {
         let mut ty = self;
-        while let Constructor::Dup { old } = ty.constructor() {
-            ty = old;
+        loop {
+            ty = match ty.constructor() {
+                Constructor::Dup { old }
+                | Constructor::Contiguous { count: 1, old }
+                | Constructor::Vector { count: 1, blocklength: 1, old, .. }
+                | Constructor::Hvector { count: 1, blocklength: 1, old, .. } => old,
+                Constructor::Indexed { blocklengths, displacements, old }
+                | Constructor::Hindexed { blocklengths, displacements, old }
+                    if blocklengths.iter().eq([1]) && displacements.iter().eq([0]) =>
+                {
+                    old
+                }
+                Constructor::IndexedBlock { blocklength: 1, displacements, old }
+                | Constructor::HindexedBlock { blocklength: 1, displacements, old }
+                    if displacements.iter().eq([0]) =>
+                {
+                    old
+                }
+                Constructor::Structure { members } => match &**members {
+                    [Member { blocklength: 1, displacement: 0, ty }] => ty,
+                    _ => return ty,
+                },
+                Constructor::Resized { old } if (old.lb(), old.extent()) == ty.resize() => old,
+                _ => return ty,
+            }
         }
-        ty
     }
+
+    /// The single value that this type is.
+    fn single(&self) -> Option<Basic> {
+        match self.constructor() {
+            Constructor::Basic(basic) | Constructor::Fortran { basic, .. } => Some(*basic),
+            _ => None,
+        }
+    }
+}
+
+/// MPICH knows a basic datatype by its kind and width, and takes a truth value for an integer.
+fn same_in_mpich(a: Basic, b: Basic) -> bool {
+    let integer =
+        |basic: Basic| matches!(basic.kind(), Kind::Integer | Kind::Unsigned | Kind::Logical);
+    a.canonical() == b.canonical() || integer(a) && integer(b) && a.size() == b.size()
 }
 
 /// Makes types again.
