@@ -8,6 +8,7 @@
 mod builder;
 mod compile;
 mod constant;
+mod index;
 mod list;
 mod optimize;
 mod plan;
@@ -19,6 +20,7 @@ use core::ops::Deref;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use constant::{Program, pack_program};
+pub(crate) use index::{Index, size, size_at};
 pub use list::List;
 pub(crate) use list::{Entries, Moves, Tables, Width};
 pub use plan::{Blocks, Op, Plan};
@@ -56,7 +58,12 @@ impl Type {
     #[doc(alias = "MPI_Type_commit")]
     #[must_use]
     pub fn commit(&self) -> Committed {
-        let plan = compile::compile(self);
+        self.commit_at(self.extent())
+    }
+
+    /// As [`commit`](Self::commit), for instances that are `extent` bytes apart, whatever the type's extent.
+    pub(crate) fn commit_at(&self, extent: i64) -> Committed {
+        let plan = compile::compile(self, extent);
         Committed(Arc::new(Inner { ty: self.clone(), plan, disjoint: AtomicUsize::new(0) }))
     }
 }

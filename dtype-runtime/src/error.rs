@@ -144,6 +144,13 @@ pub enum Error {
         /// Bytes that the stream has.
         end: u64,
     },
+    /// A position inside a record whose values have to be checked as a whole.
+    InsideRecord {
+        /// Packed bytes from the start.
+        position: u64,
+        /// Packed bytes of one record.
+        record: u64,
+    },
     /// The layout reaches outside the memory that was given.
     OutOfBounds {
         /// First byte that the layout touches, relative to the start of the memory.
@@ -256,6 +263,9 @@ impl fmt::Display for Error {
             }
             Self::Position { position, end } => {
                 write!(f, "position {position} of a packed stream of {end} bytes")
+            }
+            Self::InsideRecord { position, record } => {
+                write!(f, "position {position} is inside a record of {record} packed bytes")
             }
             Self::OutOfBounds { start, end, len } => write!(
                 f,

@@ -8,7 +8,8 @@ mod irregular;
 pub(crate) mod pieces;
 mod records;
 
-pub(crate) use blocks::{Direction, Pack, Unpack, Zero};
+pub(crate) use blocks::{Direction, Pack, Steps, Unpack, Zero, blocks, strided};
+pub(crate) use irregular::list;
 
 use crate::commit::{Op, Plan, Tables};
 
@@ -62,7 +63,7 @@ pub(crate) unsafe fn program<D: Direction>(
 ///
 /// As [`execute`], for the bytes that the operations name in each repetition; the lists among them
 /// must be those of the tables.
-unsafe fn repeated<D: Direction>(
+pub(crate) unsafe fn repeated<D: Direction>(
     ops: &[Op],
     tables: &Tables,
     count: u64,
@@ -78,7 +79,7 @@ unsafe fn repeated<D: Direction>(
         && let Some(all) = only.repeated(count, stride)
     {
         // SAFETY: the same bytes, as one operation.
-        return unsafe { blocks::blocks::<D>(all, memory, packed) };
+        return unsafe { blocks::<D>(all, memory, packed) };
     }
     if let Some(record) = records::Record::of(ops, stride, count) {
         // SAFETY: the same bytes, in another order of copying.
@@ -111,9 +112,9 @@ unsafe fn operations<D: Direction>(
         rest = after;
         match *op {
             // SAFETY: one of the operations that the caller vouches for.
-            Op::Blocks(all) => packed = unsafe { blocks::blocks::<D>(all, memory, packed) },
+            Op::Blocks(all) => packed = unsafe { blocks::<D>(all, memory, packed) },
             // SAFETY: likewise; the list is one of the tables'.
-            Op::List(all) => packed = unsafe { irregular::list::<D>(&all, tables, memory, packed) },
+            Op::List(all) => packed = unsafe { list::<D>(&all, tables, memory, packed) },
             Op::Loop { count, stride, items } => {
                 let (body, behind) = after.split_at(items);
                 rest = behind;

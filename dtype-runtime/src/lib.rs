@@ -98,6 +98,7 @@ pub mod types;
 
 pub use basic::{Basic, Validity};
 pub use commit::{ByteRanges, Committed, gaps, runs};
+pub use convertor::{Packer, Unpacker};
 pub use datatype::{Datatype, Describes};
 #[cfg(feature = "derive")]
 pub use dtype_derive::Datatype;

@@ -5,6 +5,7 @@
 //! copies where fields touch.
 
 mod layout;
+mod stream;
 mod validate;
 
 use alloc::vec::Vec;

@@ -352,6 +352,10 @@ impl TypeMap {
         check_hash(self.signature_hash(), actual)
     }
 
+    pub(crate) const fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
     /// How many entries a description of this map has, loops not expanded: a measure of the work
     /// that any walk over it takes.
     pub(crate) const fn entries(&self) -> usize {

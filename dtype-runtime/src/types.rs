@@ -286,6 +286,10 @@ impl Type {
         self.0.fingerprint.hash()
     }
 
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        self.0.fingerprint
+    }
+
     /// Compares a signature hash that came from elsewhere, with a message say, with that of this type.
     ///
     /// # Errors

@@ -2,13 +2,15 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
+mod memory;
 mod model;
 
 use dtype_runtime::commit::{Op, Plan};
 use dtype_runtime::convertor::StackType;
 use dtype_runtime::types::{Combiner, Description, Entry, Level, StructField};
 use dtype_runtime::{Basic, Error, Flags, Type};
-use model::{Map, Tree, config, has_duplicates, trees, trees_with_lists};
+use memory::Memory;
+use model::{Tree, config, has_duplicates, trees, trees_with_lists};
 use proptest::prelude::*;
 
 /// The bytes that a description names, in order, for one instance.
@@ -115,30 +117,6 @@ fn bytes_of_levels(levels: &[Level]) -> Vec<i64> {
         starts = starts.into_iter().flat_map(repetitions).collect();
     }
     starts.into_iter().flat_map(|start| start..start + last.length as i64).collect()
-}
-
-/// A memory that holds `count` instances with some bytes to spare on both sides.
-struct Memory {
-    bytes: Vec<u8>,
-    origin: usize,
-}
-
-impl Memory {
-    const SPARE: i64 = 3;
-
-    /// `None` if the origin lies before the first byte of data, and cannot be written as an offset.
-    fn new(map: &Map, count: usize) -> Option<Self> {
-        let bytes = map.bytes(count);
-        let start = bytes.iter().min().copied().unwrap_or(0) - Self::SPARE;
-        let end = bytes.iter().max().map_or(0, |last| last + 1) + Self::SPARE;
-        let origin = usize::try_from(-start).ok()?;
-        let bytes = (0..end - start).map(|i| (i * 31 + 7).to_le_bytes()[0]).collect();
-        Some(Self { bytes, origin })
-    }
-
-    fn at(&self, displacement: i64) -> usize {
-        usize::try_from(self.origin as i64 + displacement).unwrap()
-    }
 }
 
 proptest! {

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::iter;
 
 use super::builder::{Builder, OpenLoop, Position, Rotation};
+use super::index::{self, Index};
 use super::list::{Block, End, OpenList, Tables};
 use super::plan::{Blocks, Op, Plan};
 use crate::types::{Elem, Sink, Type, walk};
@@ -27,8 +28,8 @@ const ROOM_FOR_BLOCKS: usize = 4;
 /// of which may be cut in two, with a run before, between and behind.
 const ROOM_FOR_LOOP: usize = 128;
 
-/// Compiles a type.
-pub(super) fn compile(ty: &Type) -> Plan {
+/// Compiles a type, for instances that are `extent` bytes apart.
+pub(super) fn compile(ty: &Type, extent: i64) -> Plan {
     let mut compiler = Compiler {
         ops: Vec::new(),
         at: Position::START,
@@ -39,7 +40,7 @@ pub(super) fn compile(ty: &Type) -> Plan {
         list: None,
     };
     walk(ty, 0, &mut compiler);
-    compiler.finish(ty.extent())
+    compiler.finish(extent)
 }
 
 struct Compiler {
@@ -247,21 +248,17 @@ impl Compiler {
         self.ops.shrink_to_fit();
         self.tables.shrink_to_fit();
         let (ops, tables) = (self.ops, self.tables);
-        match Rotation::of(&ops, 0, ops.len(), extent) {
-            None => {
-                Plan { prologue: Vec::new(), steady: ops, epilogue: Vec::new(), extent, tables }
-            }
+        let (prologue, steady, epilogue) = match Rotation::of(&ops, 0, ops.len(), extent) {
+            None => (Vec::new(), ops, Vec::new()),
             Some(rotation) => {
                 let middle = &rotation.body[..rotation.len];
                 let with = |last| [middle, &[Op::Blocks(last)]].concat();
-                Plan {
-                    prologue: vec![Op::Blocks(rotation.head)],
-                    steady: with(rotation.seam(extent)),
-                    epilogue: with(rotation.tail),
-                    extent,
-                    tables,
-                }
+                let prologue = vec![Op::Blocks(rotation.head)];
+                (prologue, with(rotation.seam(extent)), with(rotation.tail))
             }
-        }
+        };
+        let sizes = [&prologue, &steady, &epilogue].map(|ops| index::size(ops, &tables));
+        let index = Index::of(&steady, &tables);
+        Plan { prologue, steady, epilogue, extent, tables, sizes, index }
     }
 }

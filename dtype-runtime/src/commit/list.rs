@@ -106,8 +106,27 @@ pub(crate) enum Entries<'a> {
 }
 
 impl Entries<'_> {
+    /// The block that holds a position in the list's packed bytes, and where those of the block start.
+    pub(crate) fn find(&self, position: u64) -> (usize, u64) {
+        fn varied<W: Copy + Into<u64>>(entries: &[[W; 2]], position: u64) -> (usize, u64) {
+            let origin = entries.first().map_or(0, |[_, origin]| (*origin).into());
+            let behind = entries.partition_point(|[_, start]| (*start).into() - origin <= position);
+            let block = behind.saturating_sub(1);
+            (block, span(entries, block))
+        }
+        match *self {
+            Self::Even(_, len) | Self::WideEven(_, len) => {
+                let block = position.checked_div(len).unwrap_or(0);
+                // At most as many as there are offsets, in memory.
+                (usize::try_from(block).unwrap_or(usize::MAX), block * len)
+            }
+            Self::Varied(entries) => varied(entries, position),
+            Self::WideVaried(entries) => varied(entries, position),
+        }
+    }
+
     /// Offset and length of block `index`.
-    fn get(&self, index: usize) -> Option<(u64, u64)> {
+    pub(crate) fn get(&self, index: usize) -> Option<(u64, u64)> {
         fn varied<W: Copy + Into<u64>>(entries: &[[W; 2]], index: usize) -> Option<(u64, u64)> {
             let ([offset, packed], [_, end]) = (*entries.get(index)?, *entries.get(index + 1)?);
             Some((offset.into(), end.into() - packed.into()))
@@ -121,7 +140,23 @@ impl Entries<'_> {
     }
 }
 
+/// Packed bytes of the first blocks.
+fn span<W: Copy + Into<u64>>(entries: &[[W; 2]], blocks: usize) -> u64 {
+    match (entries.first(), entries.get(blocks)) {
+        (Some([_, start]), Some([_, end])) => (*end).into() - (*start).into(),
+        _ => 0,
+    }
+}
+
 impl List {
+    /// The blocks from index `from` to before `to`.
+    pub(crate) fn part(&self, from: usize, to: usize) -> Self {
+        debug_assert!(from <= to && to <= self.count as usize, "blocks of this list");
+        #[expect(clippy::cast_possible_truncation, reason = "no more than there are")]
+        let count = (to - from) as u32;
+        Self { first: self.first + from, count, ..*self }
+    }
+
     /// Number of blocks.
     pub const fn count(&self) -> u64 {
         self.count as u64
@@ -185,8 +220,18 @@ impl Tables {
         }
     }
 
+    /// Packed bytes of a list.
+    pub(super) fn size(&self, list: &List) -> u64 {
+        match self.entries(list) {
+            Entries::Even(offsets, len) => offsets.len() as u64 * len,
+            Entries::WideEven(offsets, len) => offsets.len() as u64 * len,
+            Entries::Varied(entries) => span(entries, entries.len().saturating_sub(1)),
+            Entries::WideVaried(entries) => span(entries, entries.len().saturating_sub(1)),
+        }
+    }
+
     /// Displacement and length in bytes of each block of a list.
-    pub(super) fn blocks(&self, list: &List) -> impl Iterator<Item = (i64, u64)> {
+    pub(crate) fn blocks(&self, list: &List) -> impl Iterator<Item = (i64, u64)> {
         let (entries, disp) = (self.entries(list), list.disp);
         (0..list.count as usize).map_while(move |index| {
             let (offset, len) = entries.get(index)?;

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::index::Index;
 use super::list::{List, Tables};
 
 /// One operation of a [`Plan`].
@@ -73,7 +74,7 @@ impl Blocks {
         1 << all.trailing_zeros()
     }
 
-    pub(super) const fn shifted(self, by: i64) -> Self {
+    pub(crate) const fn shifted(self, by: i64) -> Self {
         Self { disp: self.disp.wrapping_add(by), ..self }
     }
 
@@ -136,6 +137,10 @@ pub struct Plan {
     pub(super) epilogue: Vec<Op>,
     pub(super) extent: i64,
     pub(super) tables: Tables,
+    /// Packed bytes of prologue, one repetition and epilogue.
+    pub(super) sizes: [u64; 3],
+    /// Of the operations that are repeated, unless they are few.
+    pub(super) index: Option<Index>,
 }
 
 impl Plan {
@@ -171,6 +176,14 @@ impl Plan {
     /// ```
     pub fn blocks_of(&self, list: &List) -> impl Iterator<Item = (i64, u64)> {
         self.tables.blocks(list)
+    }
+
+    pub(crate) fn sizes(&self) -> [u64; 3] {
+        self.sizes
+    }
+
+    pub(crate) fn index(&self) -> Option<&Index> {
+        self.index.as_ref()
     }
 
     pub(crate) fn tables(&self) -> &Tables {

@@ -157,7 +157,7 @@ impl Committed {
     }
 
     /// Checks that the data of `count` instances lie in a memory of `len` bytes.
-    fn check_span(&self, len: usize, origin: usize, count: usize) -> Result<(), Error> {
+    pub(super) fn check_span(&self, len: usize, origin: usize, count: usize) -> Result<(), Error> {
         let (Some(Interval { start, end }), true) = (self.data(), count > 0) else { return Ok(()) };
         // Less than 2⁶⁴ · 2⁶³ in magnitude, by more than 2⁶⁴: room for what is added.
         let last = (count as i128 - 1) * i128::from(self.extent());
@@ -171,7 +171,7 @@ impl Committed {
 
     /// Checks that `count` instances name no byte twice. Proving it may take as long as unpacking, so
     /// what was proved once is remembered.
-    fn check_overlap(&self, count: usize) -> Result<(), Error> {
+    pub(super) fn check_overlap(&self, count: usize) -> Result<(), Error> {
         if self.is_disjoint(count, || !self.instances_overlap(count as u64)) {
             return Ok(());
         }

@@ -62,7 +62,7 @@ impl Direction for Zero {
 /// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for
 /// `D`.
 #[expect(clippy::cast_possible_truncation, reason = "lengths and counts of blocks in memory")]
-pub(super) unsafe fn blocks<D: Direction>(
+pub(crate) unsafe fn blocks<D: Direction>(
     all: Blocks,
     memory: *mut u8,
     packed: *mut u8,
@@ -83,9 +83,9 @@ pub(super) unsafe fn blocks<D: Direction>(
 
 /// The distances from one block to the next, in bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Steps {
-    pub(super) memory: isize,
-    pub(super) packed: usize,
+pub(crate) struct Steps {
+    pub(crate) memory: isize,
+    pub(crate) packed: usize,
 }
 
 /// Copies `count` blocks of `len` bytes.
@@ -97,7 +97,7 @@ pub(super) struct Steps {
 ///
 /// For each block, `len` bytes from `memory` and from `packed` on, advanced by the steps, must be
 /// valid for `D`.
-pub(super) unsafe fn strided<D: Direction>(
+pub(crate) unsafe fn strided<D: Direction>(
     len: usize,
     count: usize,
     steps: Steps,

@@ -30,7 +30,7 @@ impl Word for u64 {
 ///
 /// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for `D`.
 #[expect(clippy::cast_possible_truncation, reason = "displacements and lengths in memory")]
-pub(super) unsafe fn list<D: Direction>(
+pub(crate) unsafe fn list<D: Direction>(
     list: &List,
     tables: &Tables,
     memory: *mut u8,
@@ -142,10 +142,12 @@ unsafe fn spans<D: Direction, O: Word>(
     copy: unsafe fn(*mut u8, *mut u8, usize),
 ) -> *mut u8 {
     let mut end = packed;
+    // A part of a list does not start at its first packed byte.
+    let origin = entries.first().map_or(0, |[_, origin]| origin.offset());
     for pair in entries.windows(2) {
         let ([offset, from], [_, to]) = (pair[0], pair[1]);
         let len = to.offset() - from.offset();
-        let to = packed.wrapping_add(D::advance(from.offset()));
+        let to = packed.wrapping_add(D::advance(from.offset() - origin));
         // SAFETY: one of the blocks that the caller vouches for.
         unsafe { copy(memory.wrapping_add(offset.offset()), to, len) };
         end = to.wrapping_add(D::advance(len));

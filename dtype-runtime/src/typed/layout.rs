@@ -52,6 +52,11 @@ pub(super) const fn assert_stride<T: Datatype>() {
 pub(super) struct Layout<T>(PhantomData<T>);
 
 impl<T: Datatype> Layout<T> {
+    const PROGRAM: &'static Program<MAX_RUNS> = &pack_program(T::TYPE_MAP);
+
+    /// The operations of one value, if they are a constant.
+    pub(super) const OPS: Option<&'static [Op]> = Self::PROGRAM.ops();
+
     const STRATEGY: &'static Strategy = &{
         assert_stride::<T>();
         Strategy::of(T::TYPE_MAP)

@@ -128,6 +128,11 @@ impl Description {
         self.extent
     }
 
+    /// The same for instances that are so many bytes apart.
+    pub(crate) fn at(self, extent: i64) -> Self {
+        Self { extent, ..self }
+    }
+
     /// The same sequence of basic datatypes, as what they count in a signature and with all displacements
     /// 0: neighbours of the same type are one entry, and so is a loop over a single one.
     pub(super) fn without_layout(&self) -> Self {

@@ -1,0 +1,167 @@
+//! Copies from one memory to another of the same layout.
+
+use alloc::vec::Vec;
+use core::ops::ControlFlow;
+
+use super::cursor::{Instances, Repeated, Visitor};
+use crate::commit::{Blocks, Committed, Op};
+use crate::error::Error;
+use crate::kernel;
+
+impl Committed {
+    /// Copies the data of `count` instances from one memory to another, each with its own origin, as packing
+    /// and unpacking would, without the packed bytes in between. Gaps are neither read nor written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] when the data reach outside either memory;
+    /// [`Error::Overlap`] when they name a byte more than once. Nothing is written then.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8))?.commit();
+    /// let mut matrix = *b"............";
+    /// column.copy(b"abcdefghijkl", 1, &mut matrix, 0, 1)?;
+    /// assert_eq!(&matrix, b"b...f...j...");
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Sendrecv")]
+    pub fn copy(
+        &self,
+        from: &[u8],
+        from_origin: usize,
+        to: &mut [u8],
+        to_origin: usize,
+        count: usize,
+    ) -> Result<(), Error> {
+        self.check_span(from.len(), from_origin, count)?;
+        self.check_span(to.len(), to_origin, count)?;
+        let (from, to) =
+            (from.as_ptr().wrapping_add(from_origin), to.as_mut_ptr().wrapping_add(to_origin));
+        // SAFETY: all bytes that the instances name lie in the two memories, as just checked, of which one
+        // is borrowed and the other borrowed exclusively, so they do not overlap.
+        unsafe { self.copy_raw(from, to, count) }
+    }
+
+    /// As [`copy`](Self::copy), from one origin to another in one memory. The two layouts may overlap: the
+    /// result is as if all data had been read before the first byte was written, and takes a buffer of their
+    /// size then.
+    ///
+    /// # Errors
+    ///
+    /// As [`copy`](Self::copy), and [`Error::Allocation`].
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let pairs = Type::vector(2, 2, 3, &Type::basic(Basic::U8))?.commit();
+    /// let mut memory = *b"ab.cd...";
+    /// pairs.copy_within(&mut memory, 0, 1, 1)?;
+    /// assert_eq!(&memory, b"aabccd..");
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn copy_within(
+        &self,
+        memory: &mut [u8],
+        from_origin: usize,
+        to_origin: usize,
+        count: usize,
+    ) -> Result<(), Error> {
+        self.check_span(memory.len(), from_origin, count)?;
+        self.check_span(memory.len(), to_origin, count)?;
+        let base = memory.as_mut_ptr();
+        // SAFETY: all bytes that the instances name, from either origin, lie in the memory, as just checked,
+        // which is borrowed exclusively.
+        unsafe {
+            self.copy_raw(base.wrapping_add(from_origin), base.wrapping_add(to_origin), count)
+        }
+    }
+
+    /// As [`copy_within`](Self::copy_within), from one raw origin to another, in one memory or two.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`], [`Error::Overlap`], [`Error::Allocation`]. Nothing is written then.
+    ///
+    /// # Safety
+    ///
+    /// Every byte of data that `count` instances name must be initialised and readable at its displacement
+    /// from `from`, writable at its displacement from `to`, each in the same allocation as its origin, and
+    /// not be accessed by anyone else meanwhile. If the memory holds Rust values, the bytes must make valid
+    /// ones.
+    pub unsafe fn copy_raw(&self, from: *const u8, to: *mut u8, count: usize) -> Result<(), Error> {
+        let size = self.packed_size(count)?;
+        self.check_overlap(count)?;
+        if self.spans_meet(from, to, count) {
+            let mut packed = Vec::new();
+            packed
+                .try_reserve_exact(size)
+                .map_err(|_| Error::Allocation { count: size, stride: 1 })?;
+            packed.resize(size, 0);
+            // SAFETY: as the caller vouches; the buffer is of its own.
+            unsafe {
+                self.pack_raw(from, count, &mut packed)?;
+                self.unpack_raw(&packed, to, count)?;
+            }
+            return Ok(());
+        }
+        let instances = Instances::of_plan(self.plan(), count as u64);
+        let mut mover = Mover { from: from.cast_mut(), to };
+        let _ = instances.visit(0..size as u64, &mut mover);
+        Ok(())
+    }
+
+    /// Whether the bytes between the first and the last of the data overlap, of two origins.
+    fn spans_meet(&self, from: *const u8, to: *mut u8, count: usize) -> bool {
+        let steps = count.saturating_sub(1) as u128;
+        let length = u128::from(self.true_extent().unsigned_abs())
+            + steps * u128::from(self.extent().unsigned_abs());
+        u128::from(from.addr().abs_diff(to.addr()) as u64) < length
+    }
+}
+
+/// Copies pieces from one memory to another. Made by [`Committed::copy_raw`] only, whose caller vouches for all
+/// of the data in both, which do not overlap.
+struct Mover {
+    from: *mut u8,
+    to: *mut u8,
+}
+
+impl Mover {
+    /// Copies blocks of which the first is displaced by `disp`.
+    #[expect(clippy::cast_possible_truncation, reason = "blocks in memory")]
+    fn blocks_at(&mut self, disp: i64, len: u64, count: u64, stride: i64) {
+        let (disp, step) = (disp as isize, stride as isize);
+        let steps = kernel::Steps { memory: step, packed: step.cast_unsigned() };
+        let (from, to) = (self.from.wrapping_offset(disp), self.to.wrapping_offset(disp));
+        // SAFETY: data of the instances, read in the one memory and written at the same place in the other.
+        unsafe { kernel::strided::<kernel::Pack>(len as usize, count as usize, steps, from, to) };
+    }
+}
+
+impl Visitor for Mover {
+    fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
+        self.blocks_at(disp, len, 1, 0);
+        ControlFlow::Continue(())
+    }
+
+    fn blocks(&mut self, blocks: &Blocks) -> ControlFlow<()> {
+        let Blocks { disp, len, count, stride } = blocks.normalized();
+        self.blocks_at(disp, len, count, stride);
+        ControlFlow::Continue(())
+    }
+
+    /// Records of single blocks are taken block by block: one block of all records, then the next.
+    fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
+        let Repeated { ops, count, stride, shift, .. } = *repeated;
+        let single = |op: &Op| matches!(op, Op::Blocks(blocks) if blocks.count == 1);
+        if !ops.iter().all(single) {
+            return None;
+        }
+        for op in ops {
+            if let Op::Blocks(block) = op {
+                self.blocks_at(block.disp.wrapping_add(shift), block.len, count, stride);
+            }
+        }
+        Some(ControlFlow::Continue(()))
+    }
+}

@@ -1,0 +1,56 @@
+//! From one layout to another of the same signature.
+
+use super::packer::Packer;
+use super::unpacker::Unpacker;
+use crate::error::Error;
+use crate::typemap::check_hash;
+
+/// Packed bytes that pass through the stack at a time: enough that finding the place costs little, few enough
+/// to stay in the first-level cache.
+const AT_ONCE: usize = 4096;
+
+impl Packer<'_> {
+    /// Moves the rest of this stream to the position of another, whose layout may be any that holds the same
+    /// basic datatypes in the same order, as a message from one process to another would; returns how many
+    /// bytes that were. There is no buffer but a small one on the stack.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SignatureMismatch`] when the type signatures of all instances are not the same;
+    /// [`Error::Position`] when the receiver is at another position of the stream, or has not as much of it
+    /// left. Nothing is written then. [`Error::InvalidValue`] as for [`Unpacker::unpack`]: what came before
+    /// has been written then, and both are at the position of what was refused, or, where values have to be
+    /// checked, of the piece that it came in.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Packer, Type, Unpacker};
+    /// // Rows to columns.
+    /// let rows = [[1_u16, 2, 3], [4, 5, 6]];
+    /// let column = Type::vector(2, 1, 3, &Type::basic(Basic::U16))?;
+    /// let columns = Type::hvector(3, 1, 2, &column)?.commit();
+    /// let mut memory = [0; 12];
+    /// let sent = Packer::new(&rows).transfer_to(&mut columns.unpacker(&mut memory, 0, 1)?)?;
+    /// assert_eq!(sent, 12);
+    /// # #[cfg(target_endian = "little")]
+    /// assert_eq!(memory, [1, 0, 3, 0, 5, 0, 2, 0, 4, 0, 6, 0]);
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Sendrecv")]
+    pub fn transfer_to(&mut self, receiver: &mut Unpacker<'_>) -> Result<u64, Error> {
+        check_hash(receiver.signature_hash(), self.signature_hash())?;
+        let (from, to) = (self.position(), receiver.position());
+        if from != to || self.remaining() > receiver.remaining() {
+            return Err(Error::Position { position: from, end: to + receiver.remaining() });
+        }
+        let mut buffer = [0; AT_ONCE];
+        while !self.is_complete() {
+            let before = self.position();
+            let bytes = self.pack(&mut buffer);
+            if let Err(error) = receiver.unpack(&buffer[..bytes]) {
+                self.set_position(before)?;
+                return Err(error);
+            }
+        }
+        Ok(self.position() - from)
+    }
+}

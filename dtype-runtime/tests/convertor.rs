@@ -1,0 +1,417 @@
+//! The convertor: any fragments, in any order, through copies or without, compared with the naive reference.
+
+#![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
+
+mod memory;
+mod model;
+
+use std::io::{IoSlice, IoSliceMut, Read, Write};
+
+use dtype_runtime::convertor::Segment;
+use dtype_runtime::{Datatype, Error, Packer, Type, Unpacker, pack};
+use memory::Memory;
+use model::{config, has_duplicates, trees, trees_with_lists};
+use proptest::prelude::*;
+
+/// Cuts `0..end` into pieces of these lengths, over and over.
+fn fragments(end: usize, lengths: &[usize]) -> Vec<std::ops::Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for length in lengths.iter().cycle() {
+        if at == end {
+            break;
+        }
+        let to = end.min(at + length);
+        pieces.push(at..to);
+        at = to;
+    }
+    pieces
+}
+
+/// The pieces in an order of their own.
+fn shuffled<T>(mut pieces: Vec<T>, seed: u64) -> Vec<T> {
+    let mut state = seed | 1;
+    for i in (1..pieces.len()).rev() {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        pieces.swap(i, (state >> 33) as usize % (i + 1));
+    }
+    pieces
+}
+
+fn lengths() -> impl Strategy<Value = Vec<usize>> {
+    prop_oneof![
+        Just(vec![1]),
+        proptest::collection::vec(1..8_usize, 1..6),
+        proptest::collection::vec(1..200_usize, 1..6),
+    ]
+}
+
+/// The maximal runs of a sequence of addresses.
+fn runs(bytes: &[i64]) -> Vec<Segment> {
+    let mut runs: Vec<Segment> = Vec::new();
+    for &byte in bytes {
+        match runs.last_mut() {
+            Some(last) if last.disp + last.len as i64 == byte => last.len += 1,
+            _ => runs.push(Segment { disp: byte, len: 1 }),
+        }
+    }
+    runs
+}
+
+proptest! {
+    #![proptest_config(config(500))]
+
+    #[test]
+    fn packing_in_fragments(
+        tree in trees_with_lists(4),
+        count in 0_usize..6,
+        lengths in lengths(),
+        seed: u64,
+    ) {
+        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
+        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
+        let bytes = map.bytes(count);
+        let expected: Vec<u8> = bytes.iter().map(|&at| memory.bytes[memory.at(at)]).collect();
+        let packer = committed.packer(&memory.bytes, memory.origin, count).unwrap();
+
+        let mut inorder = packer.clone();
+        for piece in fragments(expected.len(), &lengths) {
+            prop_assert_eq!(inorder.position(), piece.start as u64);
+            prop_assert!(!inorder.is_complete());
+            let mut out = vec![0xA5; piece.len() + 2];
+            let room = piece.len();
+            prop_assert_eq!(inorder.pack(&mut out[1..=room]), room);
+            prop_assert_eq!(&out[1..=room], &expected[piece]);
+            prop_assert_eq!((out[0], out[room + 1]), (0xA5, 0xA5));
+        }
+        prop_assert!(inorder.is_complete() && inorder.pack(&mut [0; 3]) == 0);
+
+        let mut anywhere = packer.clone();
+        for piece in shuffled(fragments(expected.len(), &lengths), seed) {
+            anywhere.set_position(piece.start as u64).unwrap();
+            prop_assert_eq!(anywhere.remaining(), (expected.len() - piece.start) as u64);
+            let mut out = vec![0; piece.len()];
+            anywhere.pack(&mut out);
+            prop_assert_eq!(&out, &expected[piece.clone()]);
+            // Seeking is the same as streaming, and the stack is that of the position.
+            let stack = committed.description().stack(count as u64, piece.end as u64).unwrap();
+            prop_assert_eq!(anywhere.stack(), stack);
+        }
+        let end = expected.len() as u64;
+        let refused = Error::Position { position: end + 1, end };
+        prop_assert_eq!(anywhere.set_position(end + 1), Err(refused));
+
+        let mut read = Vec::new();
+        packer.clone().read_to_end(&mut read).unwrap();
+        prop_assert_eq!(&read, &expected);
+        let (mut a, mut b, mut c) = ([0; 5], [0; 0], [0; 70]);
+        let mut buffers = [&mut a[..], &mut b, &mut c].map(IoSliceMut::new);
+        let number = packer.clone().read_vectored(&mut buffers).unwrap();
+        prop_assert_eq!(number, expected.len().min(75));
+        let read: Vec<u8> = a.iter().chain(&c).copied().take(number).collect();
+        prop_assert_eq!(&read, &expected[..number]);
+    }
+
+    #[test]
+    fn unpacking_in_fragments(
+        tree in trees_with_lists(4),
+        count in 0_usize..6,
+        lengths in lengths(),
+        seed: u64,
+    ) {
+        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
+        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
+        let bytes = map.bytes(count);
+        let packed: Vec<u8> = (0..bytes.len()).map(|i| (i * 7 + 1) as u8).collect();
+        let mut target = vec![0x5A; memory.bytes.len()];
+        let unpacker = committed.unpacker(&mut target, memory.origin, count);
+        if has_duplicates(&bytes) {
+            prop_assert_eq!(unpacker.err(), Some(Error::Overlap { count: count as u64 }));
+            return Ok(());
+        }
+        let mut unpacker = unpacker.unwrap();
+        let mut wanted = vec![0x5A; memory.bytes.len()];
+        for piece in shuffled(fragments(packed.len(), &lengths), seed) {
+            unpacker.set_position(piece.start as u64).unwrap();
+            prop_assert_eq!(unpacker.unpack(&packed[piece.clone()]), Ok(piece.len()));
+            for i in piece {
+                wanted[memory.at(bytes[i])] = packed[i];
+            }
+        }
+        prop_assert!(unpacker.set_position(packed.len() as u64 + 1).is_err());
+        drop(unpacker);
+        prop_assert_eq!(&target, &wanted);
+
+        // In two parts, on two threads, by way of `Write`.
+        let middle = seed as usize % (packed.len() + 1);
+        let mut again = vec![0x5A; memory.bytes.len()];
+        let unpacker = committed.unpacker(&mut again, memory.origin, count).unwrap();
+        let (mut front, mut back) = unpacker.split_at(middle as u64).unwrap();
+        std::thread::scope(|scope| {
+            let (first, second) = packed.split_at(middle);
+            scope.spawn(move || {
+                let halves = [&first[..middle / 2], &first[middle / 2..]].map(IoSlice::new);
+                let written = front.write_vectored(&halves).unwrap();
+                assert_eq!((written, front.is_complete()), (middle, true));
+                assert!(middle == 0 || front.set_position(middle as u64 + 1).is_err());
+            });
+            scope.spawn(move || back.write_all(second).unwrap());
+        });
+        prop_assert_eq!(&again, &wanted);
+    }
+
+    #[test]
+    fn pieces_of_memory(
+        tree in trees_with_lists(4),
+        count in 0_usize..6,
+        ends: (usize, usize),
+        rest in 0_usize..50,
+    ) {
+        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
+        let bytes = map.bytes(count);
+        let (from, to) = (ends.0 % (bytes.len() + 1), ends.1 % (bytes.len() + 1));
+        let (from, to) = (from.min(to), from.max(to));
+        let expected = runs(&bytes[from..to]);
+        let iov = committed.iov(count, from as u64..to as u64).unwrap();
+        prop_assert_eq!(iov.collect::<Vec<_>>(), &expected[..]);
+        // Some now, the others from the position on.
+        let mut iov = committed.iov(count, from as u64..to as u64).unwrap();
+        let mut pieces: Vec<Segment> = iov.by_ref().take(rest).collect();
+        pieces.extend(committed.iov(count, iov.position()..to as u64).unwrap());
+        prop_assert_eq!(&pieces[..], &expected[..]);
+        let end = bytes.len() as u64;
+        prop_assert!(committed.iov(count, 0..end + 1).is_err());
+
+        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
+        let mut packer = committed.packer(&memory.bytes, memory.origin, count).unwrap();
+        let expected: Vec<u8> = bytes.iter().map(|&at| memory.bytes[memory.at(at)]).collect();
+        prop_assert_eq!(packer.chunks().collect::<Vec<_>>().concat(), &expected[..]);
+        let mut collected = Vec::new();
+        while let piece @ [_, ..] = packer.chunk() {
+            collected.extend_from_slice(piece);
+            packer.set_position(collected.len() as u64).unwrap();
+        }
+        prop_assert_eq!(collected, expected);
+    }
+
+    #[test]
+    fn copies(tree in trees_with_lists(4), count in 0_usize..6, shift in 0_usize..40) {
+        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
+        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
+        let bytes = map.bytes(count);
+        let mut target = vec![0x5A; memory.bytes.len() + shift];
+        let (origin, to) = (memory.origin, memory.origin + shift);
+        let result = committed.copy(&memory.bytes, origin, &mut target, to, count);
+        if has_duplicates(&bytes) {
+            prop_assert_eq!(result, Err(Error::Overlap { count: count as u64 }));
+            return Ok(());
+        }
+        prop_assert_eq!(result, Ok(()));
+        let mut wanted = vec![0x5A; target.len()];
+        for &at in &bytes {
+            wanted[memory.at(at) + shift] = memory.bytes[memory.at(at)];
+        }
+        prop_assert_eq!(&target, &wanted);
+
+        // In one memory, both ways.
+        let mut one = [&memory.bytes[..], &vec![0x11; shift]].concat();
+        for (from, to) in [(0, shift), (shift, 0)] {
+            let mut wanted = one.clone();
+            for &at in &bytes {
+                wanted[memory.at(at) + to] = one[memory.at(at) + from];
+            }
+            committed.copy_within(&mut one, origin + from, origin + to, count).unwrap();
+            prop_assert_eq!(&one, &wanted);
+        }
+    }
+
+    #[test]
+    fn transfers(tree in trees(), count in 0_usize..4) {
+        let (ty, map) = (tree.build().unwrap(), tree.map());
+        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
+        let bytes = map.bytes(count);
+        let expected: Vec<u8> = bytes.iter().map(|&at| memory.bytes[memory.at(at)]).collect();
+        // To the same basic datatypes one after another, and from there back.
+        let types: Vec<Type> = map.data.iter().map(|&(basic, _)| Type::basic(basic)).collect();
+        let places: Vec<i64> = map
+            .data
+            .iter()
+            .scan(0, |at, (basic, _)| Some(std::mem::replace(at, *at + basic.size() as i64)))
+            .collect();
+        let flat = Type::structure(&vec![1; types.len()], &places, &types).unwrap();
+        let flat = Type::resized(&flat, 0, map.size() as i64).unwrap().commit();
+        let committed = ty.commit();
+        let mut dense = vec![0; expected.len()];
+        let mut packer = committed.packer(&memory.bytes, memory.origin, count).unwrap();
+        let mut unpacker = flat.unpacker(&mut dense, 0, count).unwrap();
+        prop_assert_eq!(packer.transfer_to(&mut unpacker), Ok(expected.len() as u64));
+        prop_assert!(packer.is_complete() && unpacker.is_complete());
+        prop_assert_eq!(&dense, &expected);
+        if count > 0 && !map.data.is_empty() {
+            // One instance more is another signature.
+            let mut packer = committed.packer(&memory.bytes, memory.origin, count - 1).unwrap();
+            let mut unpacker = flat.unpacker(&mut dense, 0, count).unwrap();
+            let refused = packer.transfer_to(&mut unpacker);
+            prop_assert!(matches!(refused, Err(Error::SignatureMismatch { .. })), "{refused:?}");
+        }
+    }
+}
+
+/// With padding, a skipped field and values that are not any bits.
+#[derive(Datatype, Clone, Debug, PartialEq)]
+struct Checked {
+    letter: char,
+    #[dtype(skip)]
+    skipped: u16,
+    flag: bool,
+    numbers: [u16; 2],
+}
+
+fn checked(n: u32) -> Checked {
+    let letter = char::from_u32(97 + n % 26).unwrap();
+    Checked { letter, skipped: 7, flag: n % 2 == 1, numbers: [n as u16, (n >> 8) as u16] }
+}
+
+#[test]
+fn values_are_checked_as_a_whole_and_written_as_a_whole() {
+    let items: Vec<Checked> = (0..20).map(checked).collect();
+    let bytes = pack(&items);
+    assert_eq!(bytes.len(), 20 * 9);
+    for length in [1, 2, 4, 8, 9, 10, 31, 200] {
+        let mut target =
+            vec![Checked { letter: 'x', skipped: 9, flag: false, numbers: [0; 2] }; 20];
+        let mut unpacker = Unpacker::new(&mut target);
+        for piece in bytes.chunks(length) {
+            assert_eq!(unpacker.unpack(piece), Ok(piece.len()));
+        }
+        assert!(unpacker.is_complete());
+        let wanted: Vec<Checked> =
+            items.iter().map(|item| Checked { skipped: 9, ..item.clone() }).collect();
+        assert_eq!(target, wanted);
+    }
+}
+
+#[test]
+fn a_wrong_value_changes_nothing_and_can_be_sent_again() {
+    let items: Vec<Checked> = (0..5).map(checked).collect();
+    let bytes = pack(&items);
+    let mut wrong = bytes.clone();
+    wrong[3 * 9 + 4] = 2;
+    for length in [3, 9, 14, 45] {
+        let mut target = vec![checked(99); 5];
+        let mut unpacker = Unpacker::new(&mut target);
+        let mut at = 0;
+        let refused = loop {
+            let piece = &wrong[at..wrong.len().min(at + length)];
+            match unpacker.unpack(piece) {
+                Ok(number) => at += number,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(refused.to_string(), "record 3, field flag: 0x2 is not a valid bool");
+        assert_eq!(unpacker.position(), at as u64);
+        let start = at - at % 9;
+        unpacker.set_position(start as u64).unwrap();
+        assert_eq!(unpacker.unpack(&bytes[start..]), Ok(bytes.len() - start));
+        drop(unpacker);
+        assert!(target.iter().zip(&items).all(|(a, b)| (a.letter, a.flag) == (b.letter, b.flag)));
+    }
+    // What is in front of it in the same piece is not written either.
+    let mut target = vec![checked(99); 5];
+    assert!(Unpacker::new(&mut target).unpack(&wrong).is_err());
+    assert_eq!(target, vec![checked(99); 5]);
+    let error = Unpacker::new(&mut target).write(&wrong).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+}
+
+#[test]
+fn positions_inside_values_that_are_checked() {
+    let mut target = vec![checked(0); 4];
+    let mut unpacker = Unpacker::new(&mut target);
+    let inside = |position| Err(Error::InsideRecord { position, record: 9 });
+    assert_eq!(unpacker.set_position(10), inside(10));
+    assert_eq!(unpacker.set_position(27), Ok(()));
+    let last = pack(&[checked(1)]);
+    assert_eq!(unpacker.unpack(&last[..5]), Ok(5));
+    assert_eq!(unpacker.set_position(28), inside(28));
+    assert_eq!(unpacker.unpack(&last[5..]), Ok(4));
+    // A value that is left before it is complete is forgotten.
+    assert_eq!(unpacker.set_position(9), Ok(()));
+    assert_eq!(unpacker.unpack(&last[..5]), Ok(5));
+    assert_eq!(unpacker.set_position(9), Ok(()));
+    let (front, back) = unpacker.split_at(18).unwrap();
+    assert_eq!((front.remaining(), back.remaining()), (9, 18));
+    assert_eq!(front.split_at(17).err(), inside(17).err());
+    assert_eq!(back.split_at(17).err(), Some(Error::Position { position: 17, end: 36 }));
+    assert_eq!(target[3].letter, 'b');
+}
+
+type Odd = ((u8, u16), (u16, u8, u32), (u8, u64));
+type Wide = (Odd, (u8, Odd), (Odd, u8), (u16, Odd), (Odd, u32), (u8, u8, Odd), (Odd, Odd, u8));
+/// More ranges than a constant has room for, and none that repeats.
+type Wider = (Wide, u8, Wide, u16, Wide);
+
+/// Types whose operations are constants, and one that has too many.
+#[test]
+fn slices_in_fragments() {
+    fn same<T: Datatype + Clone>(items: &[T], mut target: Vec<T>) {
+        let whole = pack(items);
+        for length in [1, 7, 64, 1000, 100_000] {
+            let mut packer = Packer::new(items);
+            let mut unpacker = Unpacker::new(&mut target);
+            let mut buffer = vec![0; length];
+            let mut all = Vec::new();
+            while !packer.is_complete() {
+                let number = packer.pack(&mut buffer);
+                all.extend_from_slice(&buffer[..number]);
+                assert_eq!(unpacker.unpack(&buffer[..number]), Ok(number));
+            }
+            assert_eq!(all, whole);
+            assert_eq!(pack(&target), whole);
+        }
+        assert_eq!(Packer::new(items).chunks().collect::<Vec<_>>().concat(), whole);
+        let count = items.len() as u64;
+        let ty = Type::contiguous(count, &Type::of::<T>()).unwrap();
+        assert_eq!(Packer::new(items).signature_hash(), ty.signature_hash());
+    }
+    #[derive(Datatype, Clone)]
+    #[dtype(resize(lb = -8, extent = 100))]
+    struct Resized(u8, u32, u8);
+    let items: Vec<(u8, u64)> = (0..300_u32).map(|i| (i as u8, u64::from(i) << 20)).collect();
+    same(&items, vec![(0, 0); 300]);
+    let items: Vec<Resized> = (0..100).map(|i| Resized(i, i.into(), !i)).collect();
+    same(&items, vec![Resized(0, 0, 0); 100]);
+    same(&[(), ()], vec![(); 2]);
+    same::<u32>(&[], vec![]);
+    same(&[[1_u32; 40]; 30], vec![[0; 40]; 30]);
+    let many: Vec<[(u8, u16); 100]> = (0..9).map(|i| [(i, u16::from(i) << 8); 100]).collect();
+    same(&many, vec![[(0, 0); 100]; 9]);
+    let wide = |i: u8| {
+        let j = u16::from(i);
+        let odd: Odd = ((i, j), (j, i, 5), (i, 9));
+        let wide: Wide =
+            (odd, (i, odd), (odd, i), (j, odd), (odd, 77), (i, !i, odd), (odd, odd, i));
+        (wide, i, wide, j, wide)
+    };
+    let items: Vec<Wider> = (0..20).map(wide).collect();
+    same(&items, vec![wide(0); 20]);
+}
+
+/// A position in a list of many blocks, and in loops around them.
+#[test]
+fn positions_in_long_lists() {
+    let places: Vec<i64> = (0..65_536).map(|i| 3 * i + i % 7 * (i % 3)).collect();
+    let lengths: Vec<u64> = (0..65_536).map(|i| 1 + i % 2).collect();
+    let list = Type::indexed(&lengths, &places, &Type::of::<u16>()).unwrap();
+    let looped = Type::hvector(3, 1, 1 << 20, &list).unwrap().commit();
+    let memory: Vec<u8> = (0..4 << 20).map(|i: u32| (i >> 3 ^ i) as u8).collect();
+    let mut whole = vec![0; looped.packed_size(1).unwrap()];
+    looped.pack(&memory, 0, 1, &mut whole).unwrap();
+    let mut packer = looped.packer(&memory, 0, 1).unwrap();
+    for position in (0..whole.len()).step_by(9973) {
+        packer.set_position(position as u64).unwrap();
+        let mut out = [0; 333];
+        let number = packer.pack(&mut out);
+        assert_eq!(&out[..number], &whole[position..position + number]);
+    }
+}
