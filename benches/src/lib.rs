@@ -4,6 +4,8 @@
 //! compiler knows every length and drops every bounds check. The tests make sure that it does the
 //! same work as the library.
 
+pub mod turns;
+
 use dtype_runtime::Datatype;
 
 /// A struct with hand-written packing and unpacking.
