@@ -412,8 +412,7 @@ fn predefined() -> impl Strategy<Value = Tree> {
     ]
 }
 
-/// Random trees, small enough to be written out: negative strides, empty blocks, markers, resized
-/// and overlapping parts, and often enough blocks that touch.
+/// Random trees of every basic datatype.
 pub(crate) fn trees() -> impl Strategy<Value = Tree> {
     trees_with_lists(0)
 }
@@ -441,6 +440,16 @@ pub(crate) fn trees_with_lists(weight: u32) -> impl Strategy<Value = Tree> {
         1 => Just(Tree::LbMarker),
         1 => Just(Tree::UbMarker),
     ];
+    trees_of(leaf, 1)
+}
+
+/// Random trees with such leaves, small enough to be written out: negative strides, empty blocks, markers,
+/// resized and overlapping parts, and often enough blocks that touch; structures of UCX with this weight, where
+/// MPI's constructors together have 14.
+pub(crate) fn trees_of(
+    leaf: impl Strategy<Value = Tree> + 'static,
+    ucp: u32,
+) -> impl Strategy<Value = Tree> {
     leaf.prop_recursive(5, 24, 4, |inner| {
         let old = inner.clone().prop_map(Box::new);
         let count = prop_oneof![1 => Just(0_u64), 9 => 1..5_u64];
@@ -473,7 +482,7 @@ pub(crate) fn trees_with_lists(weight: u32) -> impl Strategy<Value = Tree> {
         prop_oneof![
             7 => irregular,
             7 => regular(count.clone(), aligned, old, members),
-            1 => (fields, count).prop_map(|(fields, repeat)| Tree::Ucp(fields, repeat)),
+            ucp => (fields, count).prop_map(|(fields, repeat)| Tree::Ucp(fields, repeat)),
         ]
     })
     .prop_filter("small enough to be written out", |tree| tree.map().size() < 20_000)

@@ -1,0 +1,49 @@
+//! Compiles the C half of the table of names, for the same MPI library that the `mpi` crate links to.
+
+use std::process::exit;
+
+fn main() {
+    println!("cargo:rerun-if-changed=src/names.c");
+    println!("cargo:rerun-if-env-changed=MPICC");
+    println!("cargo:rustc-check-cfg=cfg(large_counts)");
+
+    // The `mpi` crate asks the same question in the same way, and links to what the answer says.
+    let library = match build_probe_mpi::probe() {
+        Ok(library) => library,
+        Err(causes) => {
+            eprintln!(
+                "no MPI library was found; MPICC names its compiler wrapper, mpicc by default"
+            );
+            for cause in causes {
+                eprintln!("{cause}");
+            }
+            exit(1);
+        }
+    };
+    let mut compiler = cc::Build::new();
+    compiler.file("src/names.c").warnings(true);
+    match library.mpicc {
+        Some(wrapper) => {
+            compiler.compiler(wrapper);
+        }
+        None => {
+            compiler.includes(library.include_paths);
+        }
+    }
+    if version(&compiler) >= (4, 0) {
+        println!("cargo:rustc-cfg=large_counts");
+    }
+    compiler.compile("dtype_mpi_names");
+}
+
+/// The version of the standard that the library's header says it has.
+fn version(compiler: &cc::Build) -> (u32, u32) {
+    let text = compiler.clone().define("DTYPE_MPI_ASK_VERSION", None).expand();
+    let text = String::from_utf8(text).expect("C sources are text");
+    let line = text.lines().find_map(|line| line.strip_prefix("dtype_mpi_standard "));
+    let mut numbers = line.into_iter().flat_map(str::split_whitespace).map(str::parse);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(version)), Some(Ok(subversion))) => (version, subversion),
+        _ => panic!("mpi.h defines no MPI_VERSION and MPI_SUBVERSION"),
+    }
+}
