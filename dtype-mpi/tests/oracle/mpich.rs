@@ -13,10 +13,10 @@ use crate::model::Tree;
 pub(crate) struct Shape {
     object: u64,
     pub(crate) size: i64,
-    pub(crate) lb: i64,
-    pub(crate) ub: i64,
-    pub(crate) true_lb: i64,
-    pub(crate) true_ub: i64,
+    lb: i64,
+    ub: i64,
+    true_lb: i64,
+    true_ub: i64,
     align: i64,
 }
 
@@ -35,6 +35,16 @@ fn new_object() -> u64 {
 impl Shape {
     fn extent(&self) -> i64 {
         self.ub - self.lb
+    }
+
+    /// Lower bound and extent.
+    pub(crate) fn bounds(&self) -> (i64, i64) {
+        (self.lb, self.extent())
+    }
+
+    /// True lower bound and true extent.
+    pub(crate) fn true_bounds(&self) -> (i64, i64) {
+        (self.true_lb, self.true_ub - self.true_lb)
     }
 }
 

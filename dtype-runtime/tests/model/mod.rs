@@ -140,6 +140,14 @@ impl Map {
         map
     }
 
+    pub(crate) fn has_markers(&self) -> bool {
+        !(self.lbs.is_empty() && self.ubs.is_empty())
+    }
+
+    pub(crate) fn has_ub_marker(&self) -> bool {
+        !self.ubs.is_empty()
+    }
+
     pub(crate) fn size(&self) -> usize {
         self.data.iter().map(|(basic, _)| basic.size()).sum()
     }

@@ -1,0 +1,227 @@
+//! One type in both libraries, quantity by quantity.
+
+use std::fmt::Debug;
+
+use dtype_mpi::{Contents, Datatype};
+use dtype_runtime::types::{Bounds, Combiner};
+use dtype_runtime::{Error, Type};
+
+use crate::library::{self, Library};
+use crate::model::Tree;
+use crate::mpich;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Quantity {
+    /// Whether the library makes the type at all.
+    Made,
+    Size,
+    /// Lower bound and extent.
+    Bounds,
+    /// True lower bound and true extent.
+    TrueBounds,
+    /// Envelopes and contents at every level.
+    Contents,
+    /// The bytes of `MPI_Pack`.
+    Packed,
+    /// The memory after `MPI_Unpack`.
+    Unpacked,
+    /// The MPI datatype as a type again.
+    Back,
+    /// The library's bounds and those of the naive model of it.
+    Model,
+}
+
+/// A difference: what was compared, and both sides.
+pub(crate) type Difference = (Quantity, String);
+
+/// The type as the engine has it under the library's rules for bounds.
+pub(crate) fn ours(ty: &Type, library: Library) -> Type {
+    match library {
+        Library::OpenMpi => ty.clone(),
+        Library::Mpich => ty.with_bounds(Bounds::Mpich).expect("small types do not overflow"),
+    }
+}
+
+/// Every difference between the engine and the library; `count` instances are packed.
+pub(crate) fn compare(
+    tree: &Tree,
+    ty: &Type,
+    library: Library,
+    count: usize,
+    spoilt: &[Quantity],
+) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let mut note = |quantity, ours: &dyn Debug, theirs: &dyn Debug| {
+        found.push((quantity, format!("here {ours:?}, there {theirs:?}")));
+    };
+    let datatype = match Datatype::new(ty) {
+        Ok(datatype) => datatype,
+        Err(error) => {
+            note(Quantity::Made, &"made", &error);
+            return found;
+        }
+    };
+    let ours = ours(ty, library);
+
+    let size = datatype.size().unwrap();
+    if size != ours.size().cast_signed() {
+        note(Quantity::Size, &ours.size(), &size);
+    }
+    let bounds = datatype.extent().unwrap();
+    if bounds != (ours.lb(), ours.extent()) {
+        note(Quantity::Bounds, &(ours.lb(), ours.extent()), &bounds);
+    }
+    let true_bounds = datatype.true_extent().unwrap();
+    if true_bounds != (ours.true_lb(), ours.true_extent()) {
+        note(Quantity::TrueBounds, &(ours.true_lb(), ours.true_extent()), &true_bounds);
+    }
+    if library == Library::Mpich {
+        let model = mpich::shape(tree);
+        let expected = (model.size, model.bounds(), model.true_bounds());
+        if (size, bounds, true_bounds) != expected {
+            note(Quantity::Model, &expected, &(size, bounds, true_bounds));
+        }
+    }
+
+    if let Err((at, ours, theirs)) = levels(ty, &datatype) {
+        note(Quantity::Contents, &format!("{at}: {ours}"), &theirs);
+    }
+    match datatype.to_type() {
+        Ok(back) => {
+            if let Err(problem) = same(ty, &back) {
+                note(Quantity::Back, &problem, &back);
+            }
+        }
+        Err(error) => note(Quantity::Back, &ty, &error),
+    }
+
+    if !spoilt.contains(&Quantity::Packed) {
+    packing(&datatype, &ours, (size, bounds, true_bounds), count, &mut note);
+    }
+    found
+}
+
+/// Compares envelopes and contents here and there, level by level.
+fn levels(ty: &Type, datatype: &Datatype) -> Result<(), (&'static str, String, String)> {
+    let envelope = ty.envelope();
+    let differ = |ours: &dyn Debug, theirs: &dyn Debug| {
+        Err((envelope.combiner.name(), format!("{ours:?}"), format!("{theirs:?}")))
+    };
+    match datatype.envelope() {
+        Ok(theirs) if theirs == envelope => {}
+        theirs => return differ(&envelope, &theirs),
+    }
+    if envelope.combiner == Combiner::Named {
+        return Ok(());
+    }
+    let ours = ty.contents().expect("everything here is small");
+    let theirs = match datatype.contents() {
+        Ok(theirs) => theirs,
+        error => return differ(&ours, &error),
+    };
+    let Contents { combiner, integers, addresses, large_counts, datatypes } = &theirs;
+    if (combiner, integers, addresses, large_counts)
+        != (&ours.combiner, &ours.integers, &ours.addresses, &ours.large_counts)
+    {
+        return differ(&ours, &theirs);
+    }
+    for (ty, datatype) in ours.datatypes.iter().zip(datatypes) {
+        levels(ty, datatype)?;
+    }
+    Ok(())
+}
+
+/// Whether two types are made by the same calls and have the same layout.
+fn same(a: &Type, b: &Type) -> Result<(), String> {
+    let layout = |ty: &Type| (ty.size(), ty.lb(), ty.ub(), ty.true_lb(), ty.true_ub());
+    if layout(a) != layout(b) || a.signature() != b.signature() {
+        return Err(format!("{a:?}"));
+    }
+    if !a.type_map().eq(b.type_map()) {
+        return Err("another type map".into());
+    }
+    calls(a, b)
+}
+
+fn calls(a: &Type, b: &Type) -> Result<(), String> {
+    if a.envelope() != b.envelope() {
+        return Err(format!("{:?}", a.envelope()));
+    }
+    let (a, b) = match (a.contents(), b.contents()) {
+        (Ok(a), Ok(b)) => (a, b),
+        (a, b) if a.as_ref().err() == b.as_ref().err() => return Ok(()),
+        (a, _) => return Err(format!("{a:?}")),
+    };
+    if (&a.integers, &a.addresses, &a.large_counts) != (&b.integers, &b.addresses, &b.large_counts)
+    {
+        return Err(format!("{a:?}"));
+    }
+    a.datatypes.iter().zip(&b.datatypes).try_for_each(|(a, b)| calls(a, b))
+}
+
+/// Bytes that look like no others.
+fn noise(length: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+type Layout = (i64, (i64, i64), (i64, i64));
+
+fn packing(
+    datatype: &Datatype,
+    ours: &Type,
+    theirs: Layout,
+    count: usize,
+    note: &mut dyn FnMut(Quantity, &dyn Debug, &dyn Debug),
+) {
+    // Memory for all instances, wherever either side sees them. A library that has no bounds to speak of
+    // for a type without data does not touch any.
+    let (size, (lb, extent), (true_lb, true_extent)) = theirs;
+    let reach = [lb, extent, true_lb, true_extent, ours.lb(), ours.extent()]
+        .into_iter()
+        .chain([ours.true_lb(), ours.true_extent()])
+        .map(i64::unsigned_abs)
+        .filter(|&bytes| bytes < 1 << 40)
+        .max();
+    let margin = usize::try_from(reach.unwrap_or(0)).unwrap() * (count + 2) + 4096;
+    assert!(margin < 1 << 27, "a layout of {margin} bytes");
+    let memory = noise(2 * margin, 1);
+    let committed = ours.commit();
+    let length = usize::try_from(ours.size()).unwrap() * count;
+    let mut packed = vec![0; length];
+    committed.pack(&memory, margin, count, &mut packed).unwrap();
+
+    let room = length.max(usize::try_from(size).unwrap() * count) + 1024;
+    let packed_there = library::pack(datatype, &memory, margin, count, room);
+    if packed_there.as_ref() != Ok(&packed) {
+        let place = packed_there
+            .as_ref()
+            .map(|there| packed.iter().zip(there).position(|(here, there)| here != there));
+        note(Quantity::Packed, &packed.len(), &(packed_there.as_ref().map(Vec::len), place));
+    }
+
+    let before = noise(2 * margin, 99);
+    let mut here = before.clone();
+    match committed.unpack(&packed, &mut here, margin, count) {
+        Ok(_) => {}
+        Err(Error::Overlap { .. }) => return,
+        Err(error) => panic!("{error}"),
+    }
+    let mut there = before;
+    let code = library::unpack(datatype, &packed, &mut there, margin, count);
+    if here != there {
+        let places: Vec<i64> = (0..here.len())
+            .filter(|&i| here[i] != there[i])
+            .map(|i| i as i64 - margin as i64)
+            .take(5)
+            .collect();
+        note(Quantity::Unpacked, &"the memory", &(code, places));
+    }
+}

@@ -1,0 +1,104 @@
+//! The calls of the library that the crate does not make: packing.
+
+use std::ffi::CStr;
+use std::os::raw::{c_char, c_int};
+
+use dtype_mpi::Datatype;
+use mpi::ffi;
+use mpi::raw::AsRaw;
+
+/// The library that the tests are linked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Library {
+    OpenMpi,
+    Mpich,
+}
+
+impl Library {
+    pub(crate) fn here() -> Self {
+        let version = version();
+        match () {
+            () if version.starts_with("Open MPI") => Self::OpenMpi,
+            () if version.starts_with("MPICH") => Self::Mpich,
+            () => panic!("nothing is known about this library: {version}"),
+        }
+    }
+}
+
+/// What the library says it is, in one line.
+pub(crate) fn version() -> String {
+    let mut bytes = [0 as c_char; ffi::MPI_MAX_LIBRARY_VERSION_STRING as usize + 1];
+    let mut length = 0;
+    // SAFETY: the buffer has the length that the standard asks for, and stays terminated.
+    let text = unsafe {
+        ffi::MPI_Get_library_version(bytes.as_mut_ptr(), &raw mut length);
+        CStr::from_ptr(bytes.as_ptr())
+    };
+    text.to_string_lossy().lines().next().unwrap_or_default().replace('\t', " ")
+}
+
+fn int(number: usize) -> c_int {
+    c_int::try_from(number).expect("everything here is small")
+}
+
+/// Makes errors come back as codes, for the calls below.
+pub(crate) fn return_errors() {
+    // SAFETY: MPI runs; both are predefined.
+    unsafe { ffi::MPI_Comm_set_errhandler(ffi::RSMPI_COMM_SELF, ffi::RSMPI_ERRORS_RETURN) };
+}
+
+/// `MPI_Pack` of `count` instances whose origin is `origin` bytes into `memory`.
+pub(crate) fn pack(
+    datatype: &Datatype,
+    memory: &[u8],
+    origin: usize,
+    count: usize,
+    room: usize,
+) -> Result<Vec<u8>, c_int> {
+    let mut out = vec![0xee; room];
+    let mut position = 0;
+    let at = memory[origin..].as_ptr();
+    // SAFETY: the caller made `memory` so large that all instances lie in it, wherever one of the two
+    // libraries sees their ends; the datatype is committed.
+    let code = unsafe {
+        ffi::MPI_Pack(
+            at.cast(),
+            int(count),
+            datatype.as_raw(),
+            out.as_mut_ptr().cast(),
+            int(room),
+            &raw mut position,
+            ffi::RSMPI_COMM_SELF,
+        )
+    };
+    if code != 0 {
+        return Err(code);
+    }
+    out.truncate(usize::try_from(position).expect("a position is not negative"));
+    Ok(out)
+}
+
+/// `MPI_Unpack`, as above.
+pub(crate) fn unpack(
+    datatype: &Datatype,
+    packed: &[u8],
+    memory: &mut [u8],
+    origin: usize,
+    count: usize,
+) -> Result<(), c_int> {
+    let mut position = 0;
+    let at = memory[origin..].as_mut_ptr();
+    // SAFETY: as in `pack`.
+    let code = unsafe {
+        ffi::MPI_Unpack(
+            packed.as_ptr().cast(),
+            int(packed.len()),
+            &raw mut position,
+            at.cast(),
+            int(count),
+            datatype.as_raw(),
+            ffi::RSMPI_COMM_SELF,
+        )
+    };
+    if code == 0 { Ok(()) } else { Err(code) }
+}
