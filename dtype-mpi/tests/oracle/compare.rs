@@ -8,7 +8,7 @@ use dtype_runtime::{Error, Type};
 
 use crate::library::{self, Library};
 use crate::model::Tree;
-use crate::mpich;
+use crate::{mpich, openmpi};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,12 +76,9 @@ pub(crate) fn compare(
     if true_bounds != (ours.true_lb(), ours.true_extent()) {
         note(Quantity::TrueBounds, &(ours.true_lb(), ours.true_extent()), &true_bounds);
     }
-    if library == Library::Mpich {
-        let model = mpich::shape(tree);
-        let expected = (model.size, model.bounds(), model.true_bounds());
-        if (size, bounds, true_bounds) != expected {
-            note(Quantity::Model, &expected, &(size, bounds, true_bounds));
-        }
+    let expected = model(tree, library);
+    if (size, bounds, true_bounds) != expected {
+        note(Quantity::Model, &expected, &(size, bounds, true_bounds));
     }
 
     if let Err((at, ours, theirs)) = levels(ty, &datatype) {
@@ -97,9 +94,23 @@ pub(crate) fn compare(
     }
 
     if !spoilt.contains(&Quantity::Packed) {
-    packing(&datatype, &ours, (size, bounds, true_bounds), count, &mut note);
+        packing(&datatype, &ours, (size, bounds, true_bounds), count, &mut note);
     }
     found
+}
+
+/// Size, bounds and true bounds by the naive model of the library.
+pub(crate) fn model(tree: &Tree, library: Library) -> Layout {
+    match library {
+        Library::OpenMpi => {
+            let shape = openmpi::shape(tree);
+            (shape.size, shape.bounds(), shape.true_bounds())
+        }
+        Library::Mpich => {
+            let shape = mpich::shape(tree);
+            (shape.size, shape.bounds(), shape.true_bounds())
+        }
+    }
 }
 
 /// Compares envelopes and contents here and there, level by level.
@@ -172,7 +183,8 @@ fn noise(length: usize, seed: u64) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-type Layout = (i64, (i64, i64), (i64, i64));
+/// Size; lower bound and extent; the same of the data alone.
+pub(crate) type Layout = (i64, (i64, i64), (i64, i64));
 
 fn packing(
     datatype: &Datatype,

@@ -7,6 +7,7 @@ mod library;
 #[allow(dead_code, reason = "the tests of the engine need all of it")]
 mod model;
 mod mpich;
+mod openmpi;
 
 use compare::compare;
 use dtype_mpi::Datatype;
@@ -22,7 +23,11 @@ fn main() {
     let universe = mpi::initialize().unwrap();
     library::return_errors();
     let here = Library::here();
-    let named: Vec<Basic> = Basic::ALL.iter().copied().filter(|b| Datatype::new(&dtype_runtime::Type::basic(*b)).is_ok()).collect();
+    let named: Vec<Basic> = Basic::ALL
+        .iter()
+        .copied()
+        .filter(|b| Datatype::new(&dtype_runtime::Type::basic(*b)).is_ok())
+        .collect();
     println!("{} named", named.len());
     let leaf = prop_oneof![
         36 => proptest::sample::select(named).prop_map(Tree::Basic),
@@ -34,7 +39,10 @@ fn main() {
         1 => Just(Tree::UbMarker),
     ];
     let strategy = trees_of(leaf);
-    let mut runner = TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]));
+    let mut runner = TestRunner::new_with_rng(
+        Config::default(),
+        TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]),
+    );
     let n: usize = std::env::var("N").map_or(20000, |n| n.parse().unwrap());
     let mut all = std::collections::BTreeMap::<_, Vec<(usize, String)>>::new();
     let mut fired = std::collections::BTreeMap::new();
@@ -43,16 +51,30 @@ fn main() {
         let tree = strategy.new_tree(&mut runner).unwrap().current();
         let ty = tree.build().unwrap();
         let text = format!("{tree:?}");
-        if std::env::var_os("V").is_some() { println!("{i} {text}"); }
+        if std::env::var_os("V").is_some() {
+            println!("{i} {text}");
+        }
         let mine = classes::classes(&tree, here);
-        for m in &mine { *fired.entry(classes::CLASSES[*m].name).or_insert(0) += 1; }
-        let spoilt: Vec<compare::Quantity> = mine.iter().flat_map(|m| classes::CLASSES[*m].spoils).copied().collect();
+        for m in &mine {
+            *fired.entry(classes::CLASSES[*m].name).or_insert(0) += 1;
+        }
+        let spoilt: Vec<compare::Quantity> =
+            mine.iter().flat_map(|m| classes::CLASSES[*m].spoils).copied().collect();
         for (q, d) in compare(&tree, &ty, here, 1 + i % 3, &spoilt) {
-            if spoilt.contains(&q) { continue }
+            if spoilt.contains(&q) {
+                continue;
+            }
             all.entry(q).or_default().push((text.len(), format!("{text}\n    {d}")));
         }
     }
-    println!("{fired:?}"); println!("{n} types, {:?}", start.elapsed());
-    for (q, mut s) in all { s.sort(); println!("== {q:?} {}", s.len()); for (_, s) in s.iter().take(14) { println!("{s}"); } }
+    println!("{fired:?}");
+    println!("{n} types, {:?}", start.elapsed());
+    for (q, mut s) in all {
+        s.sort();
+        println!("== {q:?} {}", s.len());
+        for (_, s) in s.iter().take(14) {
+            println!("{s}");
+        }
+    }
     drop(universe);
 }

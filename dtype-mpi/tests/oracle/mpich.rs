@@ -54,8 +54,7 @@ fn hull(blocks: &[(i64, i64, Shape)]) -> Shape {
     let mut whole: Option<Shape> = None;
     for &(length, at, old) in blocks {
         let last = (length - 1) * old.extent();
-        let (least, greatest) =
-            if old.extent() > 0 { (at, at + last) } else { (at + last, at) };
+        let (least, greatest) = if old.extent() > 0 { (at, at + last) } else { (at + last, at) };
         let (size, align) = (length * old.size, old.align);
         let (lb, ub) = (old.lb + least, old.ub + greatest);
         let (true_lb, true_ub) = (old.true_lb + least, old.true_ub + greatest);
@@ -167,7 +166,15 @@ pub(crate) fn shape(tree: &Tree) -> Shape {
                 _ => 300 + value as u64,
             };
             let (size, ub) = (map.size() as i64, map.ub());
-            Shape { object, size, lb: 0, ub, true_lb: 0, true_ub: map.true_ub(), align: map.align() }
+            Shape {
+                object,
+                size,
+                lb: 0,
+                ub,
+                true_lb: 0,
+                true_ub: map.true_ub(),
+                align: map.align(),
+            }
         }
         Tree::ValueIndex(..) => unreachable!("no library has it"),
         Tree::F90Real(..) | Tree::F90Complex(..) | Tree::F90Integer(..) => {
@@ -215,9 +222,7 @@ pub(crate) fn shape(tree: &Tree) -> Shape {
             let starts: Vec<i64> = places.iter().map(|at| at * old.extent()).collect();
             blocks(&starts, signed(*length), old)
         }
-        Tree::HindexedBlock(length, places, old) => {
-            blocks(places, signed(*length), shape(old))
-        }
+        Tree::HindexedBlock(length, places, old) => blocks(places, signed(*length), shape(old)),
         Tree::Subarray(dimensions, order, old) => subarray(dimensions, *order, shape(old)),
         Tree::Darray(dimensions, coordinates, order, old) => {
             darray(dimensions, coordinates, *order, shape(old))
@@ -268,8 +273,8 @@ fn darray(
         let begin = at * length;
         if cyclic {
             let left = (size - begin).max(0);
-            let mine = left / (processes * length) * length
-                + (left % (processes * length)).min(length);
+            let mine =
+                left / (processes * length) * length + (left % (processes * length)).min(length);
             let (whole, rest) = (mine / length, mine % length);
             let step = processes * length * stride;
             let from = part;
