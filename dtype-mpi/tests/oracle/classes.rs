@@ -3,7 +3,7 @@
 
 use Quantity::*;
 
-use crate::compare::{Quantity, model};
+use crate::compare::{Quantity, model, ours};
 use crate::library::Library;
 use crate::model::Tree;
 use crate::mpich;
@@ -22,7 +22,7 @@ pub(crate) struct Class {
 }
 
 /// The parts of a type.
-fn parts(tree: &Tree) -> Vec<&Tree> {
+pub(crate) fn parts(tree: &Tree) -> Vec<&Tree> {
     match tree {
         Tree::Basic(_)
         | Tree::LbMarker
@@ -56,12 +56,21 @@ fn is_marker(tree: &Tree) -> bool {
     matches!(tree, Tree::LbMarker | Tree::UbMarker)
 }
 
-/// Whether the library's bounds are not those of the standard.
+/// Whether the library's bounds are not those that the engine has by the library's rules.
 fn has_other_bounds(tree: &Tree, library: Library) -> bool {
-    let map = tree.map();
-    let bounds = (map.lb(), map.extent());
-    let true_bounds = (map.true_lb(), map.true_ub() - map.true_lb());
-    model(tree, library) != (map.size() as i64, bounds, true_bounds)
+    let ty = ours(&tree.build().expect("small types do not overflow"), library);
+    let (bounds, true_bounds) = ((ty.lb(), ty.extent()), (ty.true_lb(), ty.true_extent()));
+    model(tree, library) != (ty.size().cast_signed(), bounds, true_bounds)
+}
+
+/// Whether there is no data in it, for one reason or another.
+fn is_empty(tree: &Tree) -> bool {
+    tree.map().data.is_empty()
+}
+
+/// Whether the type or a part of it, other than a marker, has no data.
+pub(crate) fn has_hollow_part(tree: &Tree) -> bool {
+    somewhere(tree, &|part| !is_marker(part) && is_empty(part))
 }
 
 /// A type other than a marker that has no data, and has bounds in Open MPI that it should not have; or one
@@ -112,6 +121,32 @@ pub(crate) const CLASSES: &[Class] = &[
         spoils: &[Bounds, TrueBounds, Packed, Unpacked],
         applies: |tree| somewhere(tree, &blocks_of_nothing),
         why: "blocks of length zero have bounds, and packing them divides by their size",
+    },
+    Class {
+        name: "bounds of nothing",
+        library: Library::Mpich,
+        allowance: 5.0,
+        spoils: &[Bounds, TrueBounds, Packed, Unpacked],
+        applies: |tree| {
+            somewhere(tree, &|part| {
+                (is_empty(part) || parts(part).into_iter().any(is_empty))
+                    && has_other_bounds(part, Library::Mpich)
+            })
+        },
+        why: "resizing a type without data gives it bounds, and as a member of a structure it counts with its place",
+    },
+    Class {
+        name: "one object",
+        library: Library::Mpich,
+        allowance: 5.0,
+        spoils: &[Bounds, TrueBounds, Packed, Unpacked],
+        applies: |tree| {
+            somewhere(tree, &|part| {
+                !is_empty(part) && !parts(part).into_iter().any(is_empty)
+                    && has_other_bounds(part, Library::Mpich)
+            })
+        },
+        why: "TODO",
     },
     Class {
         name: "darray of nothing",

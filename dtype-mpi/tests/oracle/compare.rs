@@ -4,10 +4,11 @@ use std::fmt::Debug;
 
 use dtype_mpi::{Contents, Datatype};
 use dtype_runtime::types::{Bounds, Combiner};
-use dtype_runtime::{Error, Type};
+use dtype_runtime::Type;
 
-use crate::library::{self, Library};
+use crate::library::Library;
 use crate::model::Tree;
+use crate::packing::Job;
 use crate::{mpich, openmpi};
 
 /// What is compared.
@@ -42,6 +43,9 @@ pub(crate) fn ours(ty: &Type, library: Library) -> Type {
         Library::Mpich => ty.with_bounds(Bounds::Mpich).expect("small types do not overflow"),
     }
 }
+
+/// Size; lower bound and extent; the same of the data alone.
+pub(crate) type Layout = (i64, (i64, i64), (i64, i64));
 
 /// Every difference between the engine and the library; `count` instances are packed.
 pub(crate) fn compare(
@@ -94,7 +98,10 @@ pub(crate) fn compare(
     }
 
     if !spoilt.contains(&Quantity::Packed) {
-        packing(&datatype, &ours, (size, bounds, true_bounds), count, &mut note);
+        let job = Job { datatype: &datatype, ours: &ours, library, count };
+        for (quantity, here, there) in job.run((size, bounds, true_bounds)) {
+            note(quantity, &here, &there);
+        }
     }
     found
 }
@@ -169,71 +176,4 @@ fn calls(a: &Type, b: &Type) -> Result<(), String> {
         return Err(format!("{a:?}"));
     }
     a.datatypes.iter().zip(&b.datatypes).try_for_each(|(a, b)| calls(a, b))
-}
-
-/// Bytes that look like no others.
-fn noise(length: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as u8
-    };
-    (0..length).map(|_| next()).collect()
-}
-
-/// Size; lower bound and extent; the same of the data alone.
-pub(crate) type Layout = (i64, (i64, i64), (i64, i64));
-
-fn packing(
-    datatype: &Datatype,
-    ours: &Type,
-    theirs: Layout,
-    count: usize,
-    note: &mut dyn FnMut(Quantity, &dyn Debug, &dyn Debug),
-) {
-    // Memory for all instances, wherever either side sees them. A library that has no bounds to speak of
-    // for a type without data does not touch any.
-    let (size, (lb, extent), (true_lb, true_extent)) = theirs;
-    let reach = [lb, extent, true_lb, true_extent, ours.lb(), ours.extent()]
-        .into_iter()
-        .chain([ours.true_lb(), ours.true_extent()])
-        .map(i64::unsigned_abs)
-        .filter(|&bytes| bytes < 1 << 40)
-        .max();
-    let margin = usize::try_from(reach.unwrap_or(0)).unwrap() * (count + 2) + 4096;
-    assert!(margin < 1 << 27, "a layout of {margin} bytes");
-    let memory = noise(2 * margin, 1);
-    let committed = ours.commit();
-    let length = usize::try_from(ours.size()).unwrap() * count;
-    let mut packed = vec![0; length];
-    committed.pack(&memory, margin, count, &mut packed).unwrap();
-
-    let room = length.max(usize::try_from(size).unwrap() * count) + 1024;
-    let packed_there = library::pack(datatype, &memory, margin, count, room);
-    if packed_there.as_ref() != Ok(&packed) {
-        let place = packed_there
-            .as_ref()
-            .map(|there| packed.iter().zip(there).position(|(here, there)| here != there));
-        note(Quantity::Packed, &packed.len(), &(packed_there.as_ref().map(Vec::len), place));
-    }
-
-    let before = noise(2 * margin, 99);
-    let mut here = before.clone();
-    match committed.unpack(&packed, &mut here, margin, count) {
-        Ok(_) => {}
-        Err(Error::Overlap { .. }) => return,
-        Err(error) => panic!("{error}"),
-    }
-    let mut there = before;
-    let code = library::unpack(datatype, &packed, &mut there, margin, count);
-    if here != there {
-        let places: Vec<i64> = (0..here.len())
-            .filter(|&i| here[i] != there[i])
-            .map(|i| i as i64 - margin as i64)
-            .take(5)
-            .collect();
-        note(Quantity::Unpacked, &"the memory", &(code, places));
-    }
 }

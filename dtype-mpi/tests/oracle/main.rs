@@ -1,80 +1,74 @@
 //! The engine and a real MPI library, on random types.
+//!
+//! Every type is made by the same calls on both sides. What is compared: size, bounds and true bounds,
+//! envelopes and contents at every level, the packed bytes of one to three instances, the memory after
+//! unpacking them, and the type that the library's datatype is decoded to. A difference must belong to one of
+//! the [classes] of explained ones, each of which is a property of the type and has an allowance; one that
+//! explains nothing any more fails the run as well.
+//!
+//! `DTYPE_ORACLE_TYPES` is the number of types, 20 000 by default, and `DTYPE_ORACLE_SEED` a number that other
+//! types come from.
 
 mod classes;
 mod compare;
+mod leaves;
 mod library;
 #[path = "../../../dtype-runtime/tests/model/mod.rs"]
 #[allow(dead_code, reason = "the tests of the engine need all of it")]
 mod model;
 mod mpich;
 mod openmpi;
+mod packing;
+mod tally;
 
-use compare::compare;
-use dtype_mpi::Datatype;
-use dtype_runtime::Basic;
-use dtype_runtime::types::Pair;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use leaves::Leaves;
 use library::Library;
-use model::{Tree, trees_of};
-use proptest::prelude::*;
-use proptest::strategy::ValueTree;
+use model::trees_of;
+use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use tally::Tally;
 
-fn main() {
-    let universe = mpi::initialize().unwrap();
+fn main() -> ExitCode {
+    // Alive until the end: MPI is finalized with it.
+    let _universe = mpi::initialize().expect("nothing else has initialised MPI");
     library::return_errors();
-    let here = Library::here();
-    let named: Vec<Basic> = Basic::ALL
-        .iter()
-        .copied()
-        .filter(|b| Datatype::new(&dtype_runtime::Type::basic(*b)).is_ok())
-        .collect();
-    println!("{} named", named.len());
-    let leaf = prop_oneof![
-        36 => proptest::sample::select(named).prop_map(Tree::Basic),
-        6 => proptest::sample::select(Pair::ALL).prop_map(Tree::Pair),
-        3 => proptest::sample::select(vec![(6,37),(7,30),(15,300),(4,100)]).prop_map(|(p, r)| Tree::F90Real(Some(p), Some(r))),
-        3 => (5..9_u32).prop_map(|p| Tree::F90Complex(Some(p), None)),
-        3 => (0..19_u32).prop_map(Tree::F90Integer),
-        1 => Just(Tree::LbMarker),
-        1 => Just(Tree::UbMarker),
-    ];
-    let strategy = trees_of(leaf);
-    let mut runner = TestRunner::new_with_rng(
-        Config::default(),
-        TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]),
-    );
-    let n: usize = std::env::var("N").map_or(20000, |n| n.parse().unwrap());
-    let mut all = std::collections::BTreeMap::<_, Vec<(usize, String)>>::new();
-    let mut fired = std::collections::BTreeMap::new();
-    let start = std::time::Instant::now();
-    for i in 0..n {
-        let tree = strategy.new_tree(&mut runner).unwrap().current();
-        let ty = tree.build().unwrap();
-        let text = format!("{tree:?}");
-        if std::env::var_os("V").is_some() {
-            println!("{i} {text}");
+    let library = Library::here();
+    println!("{}", library::version());
+
+    let types = setting("DTYPE_ORACLE_TYPES", 20_000);
+    let seed = setting("DTYPE_ORACLE_SEED", 1_u64);
+    println!("{types} types, DTYPE_ORACLE_SEED={seed}");
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+
+    let mut leaves = Leaves::of_library();
+    let trees = trees_of(leaves.strategy());
+    let mut tally = Tally::new(library);
+    let mut generated = 0;
+    while tally.types() < types {
+        let tree = trees.new_tree(&mut runner).expect("few trees are refused").current();
+        generated += 1;
+        // A third of the random types have parts without data, which the libraries agree on least.
+        if classes::has_hollow_part(&tree) && generated % 8 != 0 {
+            continue;
         }
-        let mine = classes::classes(&tree, here);
-        for m in &mine {
-            *fired.entry(classes::CLASSES[*m].name).or_insert(0) += 1;
-        }
-        let spoilt: Vec<compare::Quantity> =
-            mine.iter().flat_map(|m| classes::CLASSES[*m].spoils).copied().collect();
-        for (q, d) in compare(&tree, &ty, here, 1 + i % 3, &spoilt) {
-            if spoilt.contains(&q) {
-                continue;
-            }
-            all.entry(q).or_default().push((text.len(), format!("{text}\n    {d}")));
-        }
+        leaves.see(&tree);
+        tally.add(&tree);
     }
-    println!("{fired:?}");
-    println!("{n} types, {:?}", start.elapsed());
-    for (q, mut s) in all {
-        s.sort();
-        println!("== {q:?} {}", s.len());
-        for (_, s) in s.iter().take(14) {
-            println!("{s}");
-        }
+    let complete = leaves.report();
+    let explained = tally.report();
+    if complete && explained { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A number from the environment.
+fn setting<T: FromStr>(name: &str, default: T) -> T {
+    match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}, not a number")),
+        Err(_) => default,
     }
-    drop(universe);
 }
