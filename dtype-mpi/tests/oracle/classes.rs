@@ -1,7 +1,9 @@
 //! The differences that are explained: each a property of the type, with what it spoils and how often it may
 //! come up.
 
-use Quantity::*;
+use Quantity::{Bounds, Made, Packed, Padding, TrueBounds, Unpacked};
+use dtype_runtime::Basic;
+use dtype_runtime::types::{Distribution, Order, Pair};
 
 use crate::compare::{Quantity, model, ours};
 use crate::library::Library;
@@ -14,10 +16,14 @@ pub(crate) struct Class {
     pub(crate) library: Library,
     /// The types that it may apply to, in percent.
     pub(crate) allowance: f64,
-    /// What is not compared for these types. Where `Packed` or `Unpacked` is among them, the library's call
-    /// is not made, because some of these calls end the process.
+    /// What may differ for these types; everything else is compared.
     pub(crate) spoils: &'static [Quantity],
+    /// What is not asked of the library. With other bounds the instances lie elsewhere, and some of these calls
+    /// read and write anywhere or end the process.
+    pub(crate) avoids: &'static [Quantity],
     pub(crate) applies: fn(&Tree) -> bool,
+    /// A type of this class that does differ.
+    pub(crate) example: fn() -> Tree,
     pub(crate) why: &'static str,
 }
 
@@ -113,51 +119,157 @@ fn blocks_of_nothing(tree: &Tree) -> bool {
     }
 }
 
+/// Several instances of one type in a row, nothing else.
+fn row(tree: &Tree) -> Option<(u64, &Tree)> {
+    match tree {
+        Tree::Dup(old) => row(old),
+        Tree::Contiguous(n, old) | Tree::Vector(1, n, _, old) | Tree::Hvector(1, n, _, old) => {
+            Some((*n, old))
+        }
+        Tree::Indexed(list, old) | Tree::Hindexed(list, old) if list.len() == 1 => {
+            Some((list[0].0, old))
+        }
+        Tree::IndexedBlock(n, places, old) | Tree::HindexedBlock(n, places, old)
+            if places.len() == 1 =>
+        {
+            Some((*n, old))
+        }
+        Tree::Structure(members) if members.len() == 1 => Some((members[0].0, &members[0].2)),
+        _ => None,
+    }
+}
+
+/// A type of nothing but data that has other bounds in MPICH than in the engine, by MPICH's rules.
+fn differs_by_itself(tree: &Tree) -> bool {
+    !is_empty(tree)
+        && !parts(tree).into_iter().any(is_empty)
+        && has_other_bounds(tree, Library::Mpich)
+}
+
+fn is_binary128(tree: &Tree) -> bool {
+    matches!(tree, Tree::Basic(Basic::Real16 | Basic::Complex32))
+}
+
+fn is_long_double(tree: &Tree) -> bool {
+    match tree {
+        Tree::Basic(basic) => matches!(
+            basic,
+            Basic::LongDouble | Basic::LongDoubleComplex | Basic::CxxLongDoubleComplex
+        ),
+        Tree::Pair(pair) => *pair == Pair::LongDoubleInt,
+        _ => false,
+    }
+}
+
+fn leaf(basic: Basic) -> Box<Tree> {
+    Box::new(Tree::Basic(basic))
+}
+
 pub(crate) const CLASSES: &[Class] = &[
     Class {
         name: "blocks of nothing",
         library: Library::Mpich,
-        allowance: 5.0,
-        spoils: &[Bounds, TrueBounds, Packed, Unpacked],
+        allowance: 1.5,
+        spoils: &[Bounds, TrueBounds],
+        avoids: &[Packed],
         applies: |tree| somewhere(tree, &blocks_of_nothing),
-        why: "blocks of length zero have bounds, and packing them divides by their size",
+        example: || Tree::Vector(3, 0, 5, leaf(Basic::I32)),
+        why: "blocks of length zero have bounds, and packing what has them divides by zero",
     },
     Class {
         name: "bounds of nothing",
         library: Library::Mpich,
-        allowance: 5.0,
-        spoils: &[Bounds, TrueBounds, Packed, Unpacked],
+        allowance: 1.5,
+        spoils: &[Bounds, TrueBounds],
+        avoids: &[Packed],
         applies: |tree| {
             somewhere(tree, &|part| {
                 (is_empty(part) || parts(part).into_iter().any(is_empty))
                     && has_other_bounds(part, Library::Mpich)
             })
         },
-        why: "resizing a type without data gives it bounds, and as a member of a structure it counts with its place",
+        example: || {
+            Tree::Structure(vec![(3, -8, Tree::Structure(Vec::new())), (1, 16, *leaf(Basic::I32))])
+        },
+        why: "a member of a structure that has no data counts with its place, also in the true bounds",
     },
     Class {
-        name: "one object",
+        name: "binary128",
         library: Library::Mpich,
-        allowance: 5.0,
-        spoils: &[Bounds, TrueBounds, Packed, Unpacked],
+        allowance: 1.5,
+        spoils: &[Bounds, TrueBounds],
+        avoids: &[Packed],
+        applies: |tree| {
+            somewhere(tree, &|part| differs_by_itself(part) && somewhere(part, &is_binary128))
+        },
+        example: || Tree::Structure(vec![(1, 0, *leaf(Basic::Real16)), (1, 16, *leaf(Basic::I32))]),
+        why: "the library aligns MPI_REAL16 and MPI_COMPLEX32 as bytes",
+    },
+    Class {
+        name: "shares of one short block",
+        library: Library::Mpich,
+        allowance: 1.5,
+        spoils: &[Bounds, TrueBounds],
+        avoids: &[Packed],
+        applies: |tree| {
+            somewhere(tree, &|part| matches!(part, Tree::Darray(..)) && differs_by_itself(part))
+        },
+        example: || {
+            let pairs = Distribution::Cyclic(Some(2));
+            Tree::Darray(vec![(1, pairs, 2), (5, pairs, 2)], vec![0, 1], Order::C, leaf(Basic::I32))
+        },
+        why: "the whole blocks of a cyclic share count with their place where there are none",
+    },
+    Class {
+        name: "names of one type",
+        library: Library::Mpich,
+        allowance: 1.5,
+        spoils: &[Bounds, TrueBounds],
+        avoids: &[Packed],
         applies: |tree| {
             somewhere(tree, &|part| {
-                !is_empty(part) && !parts(part).into_iter().any(is_empty)
-                    && has_other_bounds(part, Library::Mpich)
+                differs_by_itself(part)
+                    && !somewhere(part, &is_binary128)
+                    && !matches!(part, Tree::Darray(..))
             })
         },
-        why: "TODO",
+        example: || Tree::Structure(vec![(1, 0, *leaf(Basic::Long)), (1, 9, *leaf(Basic::U64))]),
+        why: "members whose types have the same width and kind are of one type there, and of two here",
+    },
+    Class {
+        name: "rows that run backwards",
+        library: Library::Mpich,
+        allowance: 1.5,
+        spoils: &[Packed, Unpacked],
+        avoids: &[],
+        applies: |tree| row(tree).is_some_and(|(n, old)| n > 1 && mpich::shape(old).bounds().1 < 0),
+        example: || {
+            Tree::Contiguous(3, Box::new(Tree::Resized(Box::new(Tree::Pair(Pair::TwoInt)), 0, -8)))
+        },
+        why: "the instances of a row of types with a negative extent are looked for in the wrong places",
+    },
+    Class {
+        name: "long double",
+        library: Library::Mpich,
+        allowance: 25.0,
+        spoils: &[Padding],
+        avoids: &[],
+        applies: |tree| somewhere(tree, &is_long_double),
+        example: || Tree::Vector(2, 1, 2, leaf(Basic::LongDouble)),
+        why: "10 of its 16 bytes are copied; those are compared",
     },
     Class {
         name: "darray of nothing",
         library: Library::OpenMpi,
-        allowance: 5.0,
+        allowance: 1.5,
         spoils: &[Made],
+        avoids: &[],
         applies: |tree| {
-            somewhere(
-                tree,
-                &|part| matches!(part, Tree::Darray(_, _, _, old) if old.map().data.is_empty()),
-            )
+            somewhere(tree, &|part| matches!(part, Tree::Darray(_, _, _, old) if is_empty(old)))
+        },
+        example: || {
+            let nothing = Box::new(Tree::Structure(Vec::new()));
+            Tree::Darray(vec![(2, Distribution::None, 1)], vec![0], Order::C, nothing)
         },
         why: "a darray of a type without data is refused",
     },
@@ -166,23 +278,29 @@ pub(crate) const CLASSES: &[Class] = &[
         library: Library::OpenMpi,
         allowance: 1.5,
         spoils: &[Bounds, TrueBounds, Packed, Unpacked],
+        avoids: &[Packed],
         applies: |tree| somewhere(tree, &stride_of_minus_one),
+        example: || Tree::Vector(4, 1, -1, leaf(Basic::I8)),
         why: "the number means the natural extent inside the library",
     },
     Class {
         name: "padding of parts",
         library: Library::OpenMpi,
-        allowance: 3.5,
+        allowance: 2.5,
         spoils: &[Bounds, TrueBounds, Packed, Unpacked],
+        avoids: &[Packed],
         applies: |tree| somewhere(tree, &padded_twice),
+        example: || Tree::HindexedBlock(2, vec![72, 50, -7], leaf(Basic::I32)),
         why: "the padding of a part, or of the blocks so far, counts where a block is out of line",
     },
     Class {
         name: "bounds of nothing",
         library: Library::OpenMpi,
-        allowance: 3.5,
+        allowance: 2.0,
         spoils: &[Bounds, TrueBounds, Packed, Unpacked],
+        avoids: &[Packed],
         applies: |tree| is_marker(tree) || somewhere(tree, &bounds_of_nothing),
+        example: || Tree::Vector(1, 2, 1, Box::new(Tree::Structure(Vec::new()))),
         why: "a part without data counts with its place, or with the ends of the address space",
     },
 ];

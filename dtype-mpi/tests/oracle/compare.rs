@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use dtype_mpi::{Contents, Datatype};
-use dtype_runtime::types::{Bounds, Combiner};
 use dtype_runtime::Type;
+use dtype_runtime::types::{Bounds, Combiner};
 
 use crate::library::Library;
 use crate::model::Tree;
@@ -27,6 +27,8 @@ pub(crate) enum Quantity {
     Packed,
     /// The memory after `MPI_Unpack`.
     Unpacked,
+    /// Bytes inside basic datatypes that are no part of the value, packed and unpacked.
+    Padding,
     /// The MPI datatype as a type again.
     Back,
     /// The library's bounds and those of the naive model of it.
@@ -47,13 +49,13 @@ pub(crate) fn ours(ty: &Type, library: Library) -> Type {
 /// Size; lower bound and extent; the same of the data alone.
 pub(crate) type Layout = (i64, (i64, i64), (i64, i64));
 
-/// Every difference between the engine and the library; `count` instances are packed.
+/// Every difference between the engine and the library; `count` instances are packed, unless that is `avoided`.
 pub(crate) fn compare(
     tree: &Tree,
     ty: &Type,
     library: Library,
     count: usize,
-    spoilt: &[Quantity],
+    avoided: &[Quantity],
 ) -> Vec<Difference> {
     let mut found = Vec::new();
     let mut note = |quantity, ours: &dyn Debug, theirs: &dyn Debug| {
@@ -97,7 +99,7 @@ pub(crate) fn compare(
         Err(error) => note(Quantity::Back, &ty, &error),
     }
 
-    if !spoilt.contains(&Quantity::Packed) {
+    if !avoided.contains(&Quantity::Packed) {
         let job = Job { datatype: &datatype, ours: &ours, library, count };
         for (quantity, here, there) in job.run((size, bounds, true_bounds)) {
             note(quantity, &here, &there);

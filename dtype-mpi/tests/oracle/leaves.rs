@@ -13,8 +13,13 @@ use crate::model::Tree;
 
 /// Precisions and ranges, few because a library may keep a few dozen different requests alone, and none
 /// that asks for more or less than 4 or 8 bytes, which not every Fortran compiler has.
-const REALS: [(Option<u32>, Option<u32>); 5] =
-    [(Some(6), Some(37)), (Some(7), Some(30)), (Some(15), None), (None, Some(100)), (Some(4), None)];
+const REALS: [(Option<u32>, Option<u32>); 5] = [
+    (Some(6), Some(37)),
+    (Some(7), Some(30)),
+    (Some(15), None),
+    (None, Some(100)),
+    (Some(4), None),
+];
 
 /// Ranges of integers of 1, 2, 4 and 8 bytes.
 const INTEGERS: [u32; 7] = [0, 2, 3, 5, 9, 10, 18];

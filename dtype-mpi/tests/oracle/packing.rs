@@ -23,18 +23,23 @@ impl Job<'_> {
         let committed = self.ours.commit();
         let length = self.size() * self.count;
         let mut packed = vec![0; length];
-        committed.pack(&memory, margin, self.count, &mut packed).expect("the memory is large enough");
+        committed
+            .pack(&memory, margin, self.count, &mut packed)
+            .expect("the memory is large enough");
 
         let room = length.max(usize::try_from(theirs.0).unwrap_or(0) * self.count) + 1024;
         match library::pack(self.datatype, &memory, margin, self.count, room) {
             Ok(mut there) => {
                 let mut here = packed.clone();
+                let equal = here == there;
                 self.clear_ignored(&mut here, 0, true);
                 self.clear_ignored(&mut there, 0, true);
                 if here != there {
                     let place = here.iter().zip(&there).position(|(here, there)| here != there);
                     let there = format!("{} bytes, others from {place:?}", there.len());
                     found.push((Quantity::Packed, format!("{length} bytes"), there));
+                } else if !equal {
+                    found.push((Quantity::Padding, "copied".into(), "not packed".into()));
                 }
             }
             Err(code) => {
@@ -51,6 +56,7 @@ impl Job<'_> {
         }
         let mut there = before;
         let result = library::unpack(self.datatype, &packed, &mut there, margin, self.count);
+        let equal = here == there;
         self.clear_ignored(&mut here, margin, false);
         self.clear_ignored(&mut there, margin, false);
         if here != there {
@@ -58,6 +64,8 @@ impl Job<'_> {
             let place = place.map(|place| place as i64 - margin as i64);
             let there = format!("{result:?}, others from {place:?}");
             found.push((Quantity::Unpacked, "the memory".into(), there));
+        } else if !equal {
+            found.push((Quantity::Padding, "copied".into(), "not unpacked".into()));
         }
         found
     }
