@@ -5,7 +5,7 @@
 //! uses the [`mpi`] crate can so send what `#[derive(Datatype)]` describes:
 //!
 //! ```no_run
-//! use dtype_mpi::Datatype;
+//! use dtype_mpi::{Datatype, Memory};
 //! use dtype_runtime::Type;
 //! use mpi::datatype::{MutView, View};
 //! use mpi::traits::*;
@@ -22,12 +22,12 @@
 //! let mut particles = [Particle::default(); 100];
 //! if world.rank() == 0 {
 //!     // SAFETY: the datatype is that of the elements, and there are 100 of them.
-//!     let view = unsafe { View::with_count_and_datatype(&particles[..], 100, &particle) };
+//!     let view = unsafe { View::with_count_and_datatype(Memory::of(&particles), 100, &particle) };
 //!     world.process_at_rank(1).send(&view);
 //! } else {
+//!     let memory = Memory::of_mut(&mut particles);
 //!     // SAFETY: as above; every bit pattern of a number is one.
-//!     let mut view =
-//!         unsafe { MutView::with_count_and_datatype(&mut particles[..], 100, &particle) };
+//!     let mut view = unsafe { MutView::with_count_and_datatype(memory, 100, &particle) };
 //!     world.process_at_rank(0).receive_into(&mut view);
 //! }
 //! // The way back: the same constructors, with the same arguments.
@@ -59,3 +59,4 @@ mod traits;
 pub use decode::decode;
 pub use error::Error;
 pub use raw::{Contents, Datatype};
+pub use traits::Memory;

@@ -114,27 +114,39 @@ pub(crate) fn make(contents: &Contents, parts: &[&Datatype]) -> Result<Datatype,
             // SAFETY: see above.
             (call, unsafe { ffi::MPI_Type_create_resized(old, lb, extent, at) })
         }
-        Combiner::F90Real => {
-            let [p, r] = [from.digits()?, from.digits()?];
-            // SAFETY: see above.
-            let code = unsafe { ffi::MPI_Type_create_f90_real(p, r, at) };
-            return finish("MPI_Type_create_f90_real", code, || Datatype::predefined(new));
-        }
-        Combiner::F90Complex => {
-            let [p, r] = [from.digits()?, from.digits()?];
-            // SAFETY: see above.
-            let code = unsafe { ffi::MPI_Type_create_f90_complex(p, r, at) };
-            return finish("MPI_Type_create_f90_complex", code, || Datatype::predefined(new));
-        }
-        Combiner::F90Integer => {
-            let r = from.digits()?;
-            // SAFETY: see above.
-            let code = unsafe { ffi::MPI_Type_create_f90_integer(r, at) };
-            return finish("MPI_Type_create_f90_integer", code, || Datatype::predefined(new));
+        Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer => {
+            return fortran(combiner, &mut from);
         }
         other => return Err(Error::NoSuchCall { combiner: other.name() }),
     };
     finish(call, code, || Datatype::owned(new))
+}
+
+/// The types of Fortran's kinds, which the library keeps.
+fn fortran(combiner: Combiner, from: &mut Arguments<'_>) -> Result<Datatype, Error> {
+    let mut new = null();
+    let at = &raw mut new;
+    let first = from.digits()?;
+    let (call, code) = match combiner {
+        Combiner::F90Real => {
+            let range = from.digits()?;
+            // SAFETY: `new` lives through the call.
+            let code = unsafe { ffi::MPI_Type_create_f90_real(first, range, at) };
+            ("MPI_Type_create_f90_real", code)
+        }
+        Combiner::F90Complex => {
+            let range = from.digits()?;
+            // SAFETY: as above.
+            let code = unsafe { ffi::MPI_Type_create_f90_complex(first, range, at) };
+            ("MPI_Type_create_f90_complex", code)
+        }
+        _ => {
+            // SAFETY: as above.
+            let code = unsafe { ffi::MPI_Type_create_f90_integer(first, at) };
+            ("MPI_Type_create_f90_integer", code)
+        }
+    };
+    finish(call, code, || Datatype::predefined(new))
 }
 
 /// What a constructor made, if it did.
@@ -147,8 +159,7 @@ pub(super) fn finish(
     Ok(new())
 }
 
-/// Where an array is. Some libraries take the address of an empty one, which nothing is read from, for an
-/// error when it is not one of theirs to read.
+/// Where an array is. That of an empty one is an address all the same: some libraries refuse null, or crash.
 pub(super) fn pointer<T>(array: &[T]) -> *const T {
     array.as_ptr()
 }

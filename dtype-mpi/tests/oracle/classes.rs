@@ -161,8 +161,8 @@ fn is_long_double(tree: &Tree) -> bool {
     }
 }
 
-fn leaf(basic: Basic) -> Box<Tree> {
-    Box::new(Tree::Basic(basic))
+fn leaf(basic: Basic) -> Tree {
+    Tree::Basic(basic)
 }
 
 pub(crate) const CLASSES: &[Class] = &[
@@ -173,7 +173,7 @@ pub(crate) const CLASSES: &[Class] = &[
         spoils: &[Bounds, TrueBounds],
         avoids: &[Packed],
         applies: |tree| somewhere(tree, &blocks_of_nothing),
-        example: || Tree::Vector(3, 0, 5, leaf(Basic::I32)),
+        example: || Tree::Vector(3, 0, 5, Box::new(leaf(Basic::I32))),
         why: "blocks of length zero have bounds, and packing what has them divides by zero",
     },
     Class {
@@ -189,7 +189,7 @@ pub(crate) const CLASSES: &[Class] = &[
             })
         },
         example: || {
-            Tree::Structure(vec![(3, -8, Tree::Structure(Vec::new())), (1, 16, *leaf(Basic::I32))])
+            Tree::Structure(vec![(3, -8, Tree::Structure(Vec::new())), (1, 16, leaf(Basic::I32))])
         },
         why: "a member of a structure that has no data counts with its place, also in the true bounds",
     },
@@ -202,7 +202,7 @@ pub(crate) const CLASSES: &[Class] = &[
         applies: |tree| {
             somewhere(tree, &|part| differs_by_itself(part) && somewhere(part, &is_binary128))
         },
-        example: || Tree::Structure(vec![(1, 0, *leaf(Basic::Real16)), (1, 16, *leaf(Basic::I32))]),
+        example: || Tree::Structure(vec![(1, 0, leaf(Basic::Real16)), (1, 16, leaf(Basic::I32))]),
         why: "the library aligns MPI_REAL16 and MPI_COMPLEX32 as bytes",
     },
     Class {
@@ -216,7 +216,12 @@ pub(crate) const CLASSES: &[Class] = &[
         },
         example: || {
             let pairs = Distribution::Cyclic(Some(2));
-            Tree::Darray(vec![(1, pairs, 2), (5, pairs, 2)], vec![0, 1], Order::C, leaf(Basic::I32))
+            Tree::Darray(
+                vec![(1, pairs, 2), (5, pairs, 2)],
+                vec![0, 1],
+                Order::C,
+                Box::new(leaf(Basic::I32)),
+            )
         },
         why: "the whole blocks of a cyclic share count with their place where there are none",
     },
@@ -233,7 +238,7 @@ pub(crate) const CLASSES: &[Class] = &[
                     && !matches!(part, Tree::Darray(..))
             })
         },
-        example: || Tree::Structure(vec![(1, 0, *leaf(Basic::Long)), (1, 9, *leaf(Basic::U64))]),
+        example: || Tree::Structure(vec![(1, 0, leaf(Basic::Long)), (1, 9, leaf(Basic::U64))]),
         why: "members whose types have the same width and kind are of one type there, and of two here",
     },
     Class {
@@ -255,7 +260,7 @@ pub(crate) const CLASSES: &[Class] = &[
         spoils: &[Padding],
         avoids: &[],
         applies: |tree| somewhere(tree, &is_long_double),
-        example: || Tree::Vector(2, 1, 2, leaf(Basic::LongDouble)),
+        example: || Tree::Vector(2, 1, 2, Box::new(leaf(Basic::LongDouble))),
         why: "10 of its 16 bytes are copied; those are compared",
     },
     Class {
@@ -280,7 +285,7 @@ pub(crate) const CLASSES: &[Class] = &[
         spoils: &[Bounds, TrueBounds, Packed, Unpacked],
         avoids: &[Packed],
         applies: |tree| somewhere(tree, &stride_of_minus_one),
-        example: || Tree::Vector(4, 1, -1, leaf(Basic::I8)),
+        example: || Tree::Vector(4, 1, -1, Box::new(leaf(Basic::I8))),
         why: "the number means the natural extent inside the library",
     },
     Class {
@@ -290,7 +295,7 @@ pub(crate) const CLASSES: &[Class] = &[
         spoils: &[Bounds, TrueBounds, Packed, Unpacked],
         avoids: &[Packed],
         applies: |tree| somewhere(tree, &padded_twice),
-        example: || Tree::HindexedBlock(2, vec![72, 50, -7], leaf(Basic::I32)),
+        example: || Tree::HindexedBlock(2, vec![72, 50, -7], Box::new(leaf(Basic::I32))),
         why: "the padding of a part, or of the blocks so far, counts where a block is out of line",
     },
     Class {

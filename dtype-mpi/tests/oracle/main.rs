@@ -9,6 +9,12 @@
 //! `DTYPE_ORACLE_TYPES` is the number of types, 20 000 by default, and `DTYPE_ORACLE_SEED` a number that other
 //! types come from.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "everything here is small"
+)]
+
 mod classes;
 mod compare;
 mod leaves;

@@ -135,8 +135,16 @@ fn basic(basic: Basic) -> Shape {
     let same = match basic {
         B::I16 | B::U16 | B::Short | B::UnsignedShort | B::Integer2 => B::I16,
         B::I32 | B::U32 | B::Int | B::Unsigned | B::Logical | B::Integer | B::Integer4 => B::I32,
-        B::I64 | B::U64 | B::Aint | B::Offset | B::Count => B::I64,
-        B::Long | B::UnsignedLong | B::LongLong | B::UnsignedLongLong | B::Integer8 => B::I64,
+        B::I64
+        | B::U64
+        | B::Aint
+        | B::Offset
+        | B::Count
+        | B::Long
+        | B::UnsignedLong
+        | B::LongLong
+        | B::UnsignedLongLong
+        | B::Integer8 => B::I64,
         B::F32 | B::Real | B::Real4 => B::F32,
         B::F64 | B::DoublePrecision | B::Real8 => B::F64,
         B::C32 | B::CxxFloatComplex | B::Complex | B::Complex8 => B::C32,
