@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
 
     let mut leaves = Leaves::of_library();
-    let trees = trees_of(leaves.strategy());
+    let trees = trees_of(leaves.strategy(), 0);
     let mut tally = Tally::new(library);
     let mut generated = 0;
     while tally.types() < types {

@@ -184,7 +184,7 @@ pub(crate) fn shape(tree: &Tree) -> Shape {
                 align: map.align(),
             }
         }
-        Tree::ValueIndex(..) => unreachable!("no library has it"),
+        Tree::ValueIndex(..) | Tree::Ucp(..) => unreachable!("no library has it"),
         Tree::F90Real(..) | Tree::F90Complex(..) | Tree::F90Integer(..) => {
             basic(tree.map().data[0].0)
         }

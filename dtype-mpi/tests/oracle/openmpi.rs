@@ -161,6 +161,7 @@ fn resized(old: Shape, lb: i64, extent: i64) -> Shape {
 pub(crate) fn shape(tree: &Tree) -> Shape {
     let signed = |n: u64| n as i64;
     match tree {
+        Tree::Ucp(..) => unreachable!("no library has it"),
         Tree::LbMarker => Shape { marker: Marker::Lb, ..NULL },
         Tree::UbMarker => Shape { marker: Marker::Ub, ..NULL },
         Tree::Basic(_)

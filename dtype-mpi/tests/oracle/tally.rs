@@ -7,8 +7,9 @@ use crate::compare::{Quantity, compare, model};
 use crate::library::Library;
 use crate::model::Tree;
 
-/// So many random types have some of every class among them.
-const ENOUGH: usize = 20_000;
+/// Of so many types of a class some differ, unless there is nothing left to explain. Of a class that is rarer
+/// the example alone tells.
+const ENOUGH: usize = 30;
 
 /// Of one class: the types that it applies to, and those of them that do differ.
 #[derive(Clone, Copy, Default)]
@@ -102,7 +103,7 @@ impl Tally {
                 "{:24} {applies:>6} {:>7} {share:>7.2} {:>8.1} %  {}",
                 class.name, count.differs, class.allowance, class.why
             );
-            if !self.example_differs(class) || (count.differs == 0 && types >= ENOUGH) {
+            if !self.example_differs(class) || (count.differs == 0 && applies >= ENOUGH) {
                 println!("FAILED: {:?} explains nothing any more", class.name);
                 fine = false;
             }

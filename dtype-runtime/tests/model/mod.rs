@@ -140,14 +140,6 @@ impl Map {
         map
     }
 
-    pub(crate) fn has_markers(&self) -> bool {
-        !(self.lbs.is_empty() && self.ubs.is_empty())
-    }
-
-    pub(crate) fn has_ub_marker(&self) -> bool {
-        !self.ubs.is_empty()
-    }
-
     pub(crate) fn size(&self) -> usize {
         self.data.iter().map(|(basic, _)| basic.size()).sum()
     }
@@ -458,7 +450,7 @@ pub(crate) fn trees_of(
     leaf: impl Strategy<Value = Tree> + 'static,
     ucp: u32,
 ) -> impl Strategy<Value = Tree> {
-    leaf.prop_recursive(5, 24, 4, |inner| {
+    leaf.prop_recursive(5, 24, 4, move |inner| {
         let old = inner.clone().prop_map(Box::new);
         let count = prop_oneof![1 => Just(0_u64), 9 => 1..5_u64];
         let aligned = prop_oneof![(-3..10_i64).prop_map(|n| n * 8), -20..60_i64];
