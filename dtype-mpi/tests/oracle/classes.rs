@@ -5,10 +5,10 @@ use Quantity::{Bounds, Made, Packed, Padding, TrueBounds, Unpacked};
 use dtype_runtime::Basic;
 use dtype_runtime::types::{Distribution, Order, Pair};
 
-use crate::compare::{Quantity, model, ours};
+use crate::compare::{Quantity, model};
 use crate::library::Library;
 use crate::model::Tree;
-use crate::mpich;
+use crate::mpich::{self, Quirk};
 
 /// A peer's defect, or a deliberate difference.
 pub(crate) struct Class {
@@ -63,11 +63,17 @@ fn is_marker(tree: &Tree) -> bool {
     matches!(tree, Tree::LbMarker | Tree::UbMarker)
 }
 
-/// Whether the library's bounds are not those that the engine has by the library's rules.
-fn has_other_bounds(tree: &Tree, library: Library) -> bool {
-    let ty = ours(&tree.build().expect("small types do not overflow"), library);
-    let (bounds, true_bounds) = ((ty.lb(), ty.extent()), (ty.true_lb(), ty.true_extent()));
-    model(tree, library) != (ty.size().cast_signed(), bounds, true_bounds)
+/// Whether Open MPI's bounds are not those of the standard, by the naive models of both.
+fn has_other_bounds(tree: &Tree) -> bool {
+    let map = tree.map();
+    let bounds = (map.lb(), map.extent());
+    let true_bounds = (map.true_lb(), map.true_ub() - map.true_lb());
+    model(tree, Library::OpenMpi) != (map.size() as i64, bounds, true_bounds)
+}
+
+/// Whether the type or a part of it has other bounds for something about MPICH.
+fn depends(quirk: Quirk, tree: &Tree) -> bool {
+    somewhere(tree, &|part| mpich::depends_on(quirk, part))
 }
 
 /// Whether there is no data in it, for one reason or another.
@@ -84,8 +90,7 @@ pub(crate) fn has_hollow_part(tree: &Tree) -> bool {
 /// that such a type is a part of.
 fn bounds_of_nothing(tree: &Tree) -> bool {
     let without = |tree: &Tree| !is_marker(tree) && tree.map().data.is_empty();
-    (without(tree) || parts(tree).into_iter().any(without))
-        && has_other_bounds(tree, Library::OpenMpi)
+    (without(tree) || parts(tree).into_iter().any(without)) && has_other_bounds(tree)
 }
 
 /// Neighbouring blocks −1 bytes apart.
@@ -103,20 +108,7 @@ fn stride_of_minus_one(tree: &Tree) -> bool {
 fn padded_twice(tree: &Tree) -> bool {
     parts(tree).into_iter().all(|part| is_marker(part) || !part.map().data.is_empty())
         && !stride_of_minus_one(tree)
-        && has_other_bounds(tree, Library::OpenMpi)
-}
-
-/// Blocks of no instances of a type that has data.
-fn blocks_of_nothing(tree: &Tree) -> bool {
-    match tree {
-        Tree::Vector(count, 0, _, old) | Tree::Hvector(count, 0, _, old) => {
-            *count > 0 && mpich::shape(old).size > 0
-        }
-        Tree::IndexedBlock(0, places, old) | Tree::HindexedBlock(0, places, old) => {
-            !places.is_empty() && mpich::shape(old).size > 0
-        }
-        _ => false,
-    }
+        && has_other_bounds(tree)
 }
 
 /// Several instances of one type in a row, nothing else.
@@ -137,15 +129,6 @@ fn row(tree: &Tree) -> Option<(u64, &Tree)> {
         Tree::Structure(members) if members.len() == 1 => Some((members[0].0, &members[0].2)),
         _ => None,
     }
-}
-
-/// A type with data everywhere that has other bounds in MPICH than in the engine, by MPICH's rules.
-fn differs_by_itself(tree: &Tree) -> bool {
-    !has_hollow_part(tree) && has_other_bounds(tree, Library::Mpich)
-}
-
-fn is_binary128(tree: &Tree) -> bool {
-    matches!(tree, Tree::Basic(Basic::Real16 | Basic::Complex32))
 }
 
 fn is_long_double(tree: &Tree) -> bool {
@@ -170,26 +153,22 @@ pub(crate) const CLASSES: &[Class] = &[
         allowance: 1.5,
         spoils: &[Bounds, TrueBounds],
         avoids: &[Packed],
-        applies: |tree| somewhere(tree, &blocks_of_nothing),
+        applies: |tree| depends(Quirk::BlocksOfNothing, tree),
         example: || Tree::Vector(3, 0, 5, Box::new(leaf(Basic::I32))),
         why: "blocks of length zero have bounds, and packing what has them divides by zero",
     },
     Class {
-        name: "bounds of nothing",
+        name: "places of nothing",
         library: Library::Mpich,
         allowance: 1.5,
-        spoils: &[Bounds, TrueBounds],
-        avoids: &[Packed],
-        applies: |tree| {
-            somewhere(tree, &|part| {
-                (is_empty(part) || parts(part).into_iter().any(is_empty))
-                    && has_other_bounds(part, Library::Mpich)
-            })
-        },
+        spoils: &[TrueBounds],
+        avoids: &[],
+        applies: |tree| depends(Quirk::PlacesOfNothing, tree),
         example: || {
-            Tree::Structure(vec![(3, -8, Tree::Structure(Vec::new())), (1, 16, leaf(Basic::I32))])
+            let nothing = Tree::Structure(Vec::new());
+            Tree::Structure(vec![(3, -8, nothing), (1, 16, leaf(Basic::I32))])
         },
-        why: "a member of a structure that has no data counts with its place, also in the true bounds",
+        why: "the place of a member without data counts in the true bounds, as do the whole blocks that a cyclic share has none of",
     },
     Class {
         name: "binary128",
@@ -197,31 +176,9 @@ pub(crate) const CLASSES: &[Class] = &[
         allowance: 1.5,
         spoils: &[Bounds, TrueBounds],
         avoids: &[Packed],
-        applies: |tree| {
-            somewhere(tree, &|part| differs_by_itself(part) && somewhere(part, &is_binary128))
-        },
+        applies: |tree| depends(Quirk::Binary128, tree),
         example: || Tree::Structure(vec![(1, 0, leaf(Basic::Real16)), (1, 16, leaf(Basic::I32))]),
         why: "the library aligns MPI_REAL16 and MPI_COMPLEX32 as bytes",
-    },
-    Class {
-        name: "shares of one short block",
-        library: Library::Mpich,
-        allowance: 1.5,
-        spoils: &[Bounds, TrueBounds],
-        avoids: &[Packed],
-        applies: |tree| {
-            somewhere(tree, &|part| matches!(part, Tree::Darray(..)) && differs_by_itself(part))
-        },
-        example: || {
-            let pairs = Distribution::Cyclic(Some(2));
-            Tree::Darray(
-                vec![(1, pairs, 2), (5, pairs, 2)],
-                vec![0, 1],
-                Order::C,
-                Box::new(leaf(Basic::I32)),
-            )
-        },
-        why: "the whole blocks of a cyclic share count with their place where there are none",
     },
     Class {
         name: "pairs of equal numbers",
@@ -229,13 +186,7 @@ pub(crate) const CLASSES: &[Class] = &[
         allowance: 0.5,
         spoils: &[Bounds, TrueBounds],
         avoids: &[Packed],
-        applies: |tree| {
-            somewhere(tree, &|part| {
-                differs_by_itself(part)
-                    && !somewhere(part, &is_binary128)
-                    && !somewhere(part, &|part| matches!(part, Tree::Darray(..)))
-            })
-        },
+        applies: |tree| depends(Quirk::Pairs, tree),
         example: || {
             let pair = Tree::Pair(Pair::TwoReal);
             Tree::Structure(vec![(1, 0, pair), (1, 9, leaf(Basic::Complex))])

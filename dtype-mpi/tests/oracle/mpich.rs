@@ -23,8 +23,36 @@ pub(crate) struct Shape {
 /// A type without data, whatever made it.
 const EMPTY: Shape = Shape { object: 0, size: 0, lb: 0, ub: 0, true_lb: 0, true_ub: 0, align: 1 };
 
+/// Something about MPICH that is not in the engine's rules for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Quirk {
+    /// Blocks of length zero have bounds.
+    BlocksOfNothing,
+    /// A member without data counts with its place in the true bounds of a structure.
+    PlacesOfNothing,
+    /// A binary128 is aligned as a byte.
+    Binary128,
+    /// Two equal numbers are a complex number, and `MPI_2INTEGER` is `MPI_2INT`.
+    Pairs,
+}
+
 thread_local! {
     static OBJECTS: Cell<u64> = const { Cell::new(1000) };
+    static WITHOUT: Cell<Option<Quirk>> = const { Cell::new(None) };
+}
+
+fn has(quirk: Quirk) -> bool {
+    WITHOUT.get() != Some(quirk)
+}
+
+/// Whether the type has other bounds for the quirk.
+pub(crate) fn depends_on(quirk: Quirk, tree: &Tree) -> bool {
+    let layout = |shape: Shape| (shape.size, shape.bounds(), shape.true_bounds());
+    let with = layout(shape(tree));
+    WITHOUT.set(Some(quirk));
+    let without = layout(shape(tree));
+    WITHOUT.set(None);
+    with != without
 }
 
 fn new_object() -> u64 {
@@ -76,7 +104,8 @@ fn hull(blocks: &[(i64, i64, Shape)]) -> Shape {
 
 /// Blocks of one length. One block of one instance at 0 is the old type itself.
 fn blocks(starts: &[i64], length: i64, old: Shape) -> Shape {
-    if starts.is_empty() || old.size == 0 {
+    let nothing = length == 0 && !has(Quirk::BlocksOfNothing);
+    if starts.is_empty() || old.size == 0 || nothing {
         EMPTY
     } else if (starts, length) == (&[0], 1) {
         old
@@ -123,7 +152,12 @@ fn structure(members: &[(i64, i64, Shape)]) -> Shape {
         return hindexed(&list, members[0].2);
     }
     let counted: Vec<_> = members.iter().copied().filter(|member| member.0 > 0).collect();
-    let whole = hull(&counted);
+    let mut whole = hull(&counted);
+    if !has(Quirk::PlacesOfNothing) {
+        let data: Vec<_> = counted.iter().copied().filter(|member| member.2.size > 0).collect();
+        let data = hull(&data);
+        (whole.true_lb, whole.true_ub) = (data.true_lb, data.true_ub);
+    }
     // As C has it: what is left of a negative extent is negative, and the padding more than the alignment.
     let rest = whole.extent() % whole.align;
     Shape { ub: whole.ub + if rest == 0 { 0 } else { whole.align - rest }, ..whole }
@@ -153,7 +187,8 @@ fn basic(basic: Basic) -> Shape {
         other => other,
     };
     // Those without a counterpart in C are bytes.
-    let align = if matches!(basic, B::Real16 | B::Complex32) { 1 } else { basic.align() as i64 };
+    let bytes = matches!(basic, B::Real16 | B::Complex32) && has(Quirk::Binary128);
+    let align = if bytes { 1 } else { basic.align() as i64 };
     let size = basic.size() as i64;
     Shape { object: same as u64, size, lb: 0, ub: size, true_lb: 0, true_ub: size, align }
 }
@@ -168,6 +203,7 @@ pub(crate) fn shape(tree: &Tree) -> Shape {
             let (value, index) = pair.parts();
             // Two equal numbers are a complex number, and the pairs of two integers are one type.
             let object = match (value, index) {
+                _ if !has(Quirk::Pairs) => 400 + *pair as u64,
                 (Basic::Real, _) => Basic::C32 as u64,
                 (Basic::DoublePrecision, _) => Basic::C64 as u64,
                 (Basic::Int | Basic::Integer, _) => 200,
