@@ -65,6 +65,14 @@ fn padding() {
         let alike = Type::structure(&[1, 1], &[0, 3], &[i16.clone(), other]).unwrap();
         assert_eq!(both(&alike)[1], (0, 5));
     }
+    let part = Type::subarray(&[1], &[1], &[0], Order::C, &basic(Basic::F32)).unwrap();
+    let alike = Type::structure(&[2, 1], &[-13, -16], &[part, basic(Basic::Real4)]).unwrap();
+    assert_eq!(both(&alike)[1], (-16, 11));
+    // Towards the far side where the extent is negative.
+    let back = Type::resized(&basic(Basic::CxxFloatComplex), 7, -14).unwrap();
+    let types = [basic(Basic::U16), back];
+    let back = Type::structure(&[0, 1], &[0, 0], &types).unwrap();
+    assert_eq!(both(&back)[1], (7, -8));
     // An empty block is a member too.
     let types = [i16.clone(), i16, basic(Basic::I8)];
     let other = Type::structure(&[1, 1, 0], &[0, 3, 0], &types).unwrap();
@@ -85,6 +93,10 @@ fn types_without_data() {
     let markers = [Type::ub_marker(), Type::ub_marker(), basic(Basic::I8)];
     let last = Type::structure(&[1, 1, 1], &[9, 5, 0], &markers).unwrap();
     assert_eq!(both(&last), [(0, 9), (0, 5)]);
+    let nothing = Type::structure(&[], &[], &[]).unwrap();
+    let one = Type::resized(&nothing, 1, 44).unwrap();
+    let inside = Type::structure(&[1], &[0], &[one]).unwrap();
+    assert_eq!(both(&inside)[1], (0, 0));
     // The arguments stay what they were.
     let mpich = empty.with_bounds(Bounds::Mpich).unwrap();
     assert_eq!(mpich.contents().unwrap().addresses, [-4, 100]);

@@ -4,7 +4,7 @@ use super::layout::Layout;
 use super::validate::validate;
 use crate::convertor::{Constant, Packer, Program, Source, Unpacker, Validate};
 use crate::datatype::Datatype;
-use crate::kernel::{Pack, Unpack};
+use crate::kernel::{Direction, Pack, Unpack};
 use crate::types::Type;
 
 impl<T: Datatype> Layout<T> {
@@ -15,8 +15,8 @@ impl<T: Datatype> Layout<T> {
             ops,
             size: T::TYPE_MAP.size() as u64,
             stride: size_of::<T>() as i64,
-            pack: Self::execute::<Pack>,
-            unpack: Self::execute::<Unpack>,
+            pack: whole::<T, Pack>,
+            unpack: whole::<T, Unpack>,
             fingerprint: T::TYPE_MAP.fingerprint(),
             ty: Type::of::<T>,
         }),
@@ -35,6 +35,14 @@ impl<T: Datatype> Layout<T> {
             // The items' data are part of their memory.
             .unwrap_or_else(|| unreachable!("{count} items have more data than memory"))
     }
+}
+
+/// # Safety
+///
+/// As [`Layout::execute`].
+unsafe fn whole<T: Datatype, D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+    // SAFETY: as the caller vouches.
+    unsafe { Layout::<T>::execute::<D>(memory, packed, count) }
 }
 
 impl<'a> Packer<'a> {

@@ -135,7 +135,7 @@ impl Hull {
             (Marks { lb: None, ub: Some(ub) }, Some(data)) => (data.start, ub),
             (Marks { lb, ub: None }, Some(data)) => {
                 let lb = lb.unwrap_or(data.start);
-                (lb, self.pad(lb, data.end)?)
+                (lb, self.pad(lb, data.end, i64::rem_euclid)?)
             }
         })
     }
@@ -146,17 +146,21 @@ impl Hull {
         let fits = |bound, quantity| i64::try_from(bound).map_err(|_| self.overflow(quantity));
         let ub = match self.own.ub {
             Some(ub) => ub,
-            None if mixed => self.pad(fits(lb, "lower bound")?, fits(ub, "upper bound")?)?,
+            // C's remainder has the sign of a negative extent.
+            None if mixed => {
+                let remainder = |extent, align| extent % align;
+                self.pad(fits(lb, "lower bound")?, fits(ub, "upper bound")?, remainder)?
+            }
             None => fits(ub, "upper bound")?,
         };
         Ok((self.own.lb.map_or_else(|| fits(lb, "lower bound"), Ok)?, ub))
     }
 
     /// The upper bound that makes the extent a multiple of the strictest alignment: the ε of the standard.
-    fn pad(&self, lb: i64, ub: i64) -> Result<i64, Error> {
+    fn pad(&self, lb: i64, ub: i64, remainder: fn(i64, i64) -> i64) -> Result<i64, Error> {
         let extent = ub.checked_sub(lb).ok_or_else(|| self.overflow("extent"))?;
         // An alignment is a small power of two.
-        let rest = extent.rem_euclid(self.align.cast_signed());
+        let rest = remainder(extent, self.align.cast_signed());
         let padding = if rest == 0 { 0 } else { self.align.cast_signed() - rest };
         ub.checked_add(padding).ok_or_else(|| self.overflow("upper bound"))
     }

@@ -115,6 +115,11 @@ impl Type {
                     _ => return ty,
                 },
                 Constructor::Resized { old } if (old.lb(), old.extent()) == ty.resize() => old,
+                Constructor::Subarray { built, .. } | Constructor::Darray { built, .. }
+                    if (built.lb(), built.extent()) == ty.resize() =>
+                {
+                    built
+                }
                 _ => return ty,
             }
         }
