@@ -275,6 +275,12 @@ fn a_list_of_another_plan_does_no_harm() {
     let (long, short) = (bytes(&irregular(500, &[1, 2])).commit(), bytes(&[(1, 0)]).commit());
     let [Op::List(list)] = long.plan().steady() else { panic!("no list") };
     assert_eq!(short.plan().blocks_of(list).count(), 0);
+    // In the table of ten shorter lists it ends where the first of them does.
+    let one = bytes(&irregular(100, &[1, 2]));
+    let twice = Type::hvector(2, 1, 1 << 20, &one).unwrap();
+    let places: Vec<i64> = (0..10).map(|i| i << 24).collect();
+    let ten = Type::hindexed_block(1, &places, &twice).unwrap().commit();
+    assert_eq!(ten.plan().blocks_of(list).count(), 100);
 }
 
 /// The arguments come back as they were given, whatever the type keeps of them.

@@ -129,7 +129,8 @@ impl Entries<'_> {
     pub(crate) fn get(&self, index: usize) -> Option<(u64, u64)> {
         fn varied<W: Copy + Into<u64>>(entries: &[[W; 2]], index: usize) -> Option<(u64, u64)> {
             let ([offset, packed], [_, end]) = (*entries.get(index)?, *entries.get(index + 1)?);
-            Some((offset.into(), end.into() - packed.into()))
+            // In what is no list of this table an end may come before its start.
+            Some((offset.into(), end.into().checked_sub(packed.into())?))
         }
         match *self {
             Self::Even(offsets, len) => Some((u64::from(*offsets.get(index)?), len)),
