@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use dtype_runtime::types::Bounds;
 use dtype_runtime::{Basic, Datatype, Error, Type, gaps, pack, runs, unpack, zero_gaps};
 
 #[test]
@@ -106,6 +107,23 @@ fn hashes_of_short_signatures_are_distinct() {
         }
     }
     assert_eq!(hashes.len(), number);
+}
+
+/// Members that are equal, were made one by one, and share a part that is as large as all of them.
+#[test]
+fn members_that_share_a_large_part_are_compared_at_once() {
+    const N: usize = 5000;
+    let numbers = || (0..).take(N);
+    let structure = |places: Vec<i64>, types: &[Type]| Type::structure(&vec![1; N], &places, types);
+    let part = |i| Type::hvector(0, 1, i, &Type::basic(Basic::U8)).unwrap();
+    let members_of = |whole: &Type| -> Vec<Type> {
+        numbers().map(|_: i64| Type::contiguous(1, whole).unwrap()).collect()
+    };
+    let whole = structure(numbers().collect(), &numbers().map(part).collect::<Vec<_>>()).unwrap();
+    let ty = structure(vec![0; N], &members_of(&whole)).unwrap();
+    let mpich = ty.with_bounds(Bounds::Mpich).unwrap();
+    let whole = whole.with_bounds(Bounds::Mpich).unwrap();
+    assert_eq!(structure(vec![0; N], &members_of(&whole)), Ok(mpich));
 }
 
 /// Types are shared among threads, and answer there what they answer here.

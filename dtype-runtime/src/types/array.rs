@@ -274,7 +274,9 @@ impl Share {
         }
         let ones = [1, 1];
         // A constructor of its own made each: never equal.
-        let share = Type::structure_by(&ones[..types.len()], &displacements, &types, |_, _| false)?;
+        let share = Type::structure_by(&ones[..types.len()], &displacements, &types, |types| {
+            types.len() < 2
+        })?;
         Type::resized(&share, 0, bytes(self.global)?)
     }
 }

@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::bounds::{Bounds, Interval, Marks};
+use super::equality::all_equal;
 use super::parts::{Copies, Parts, same_length};
 use super::{Constructor, Flags, Inner, Lazy, Member, Type, rules};
 use crate::basic::Basic;
@@ -158,16 +159,16 @@ impl Type {
         displacements: &[i64],
         types: &[Self],
     ) -> Result<Self, Error> {
-        Self::structure_by(blocklengths, displacements, types, Self::eq)
+        Self::structure_by(blocklengths, displacements, types, all_equal)
     }
 
-    /// As [`structure`](Self::structure), for a caller that knows a faster way to tell whether two of the
-    /// types are equal.
+    /// As [`structure`](Self::structure), for a caller that knows a faster way to tell whether the types are
+    /// equal.
     pub(super) fn structure_by(
         blocklengths: &[u64],
         displacements: &[i64],
         types: &[Self],
-        are_equal: fn(&Self, &Self) -> bool,
+        are_equal: fn(&[&Self]) -> bool,
     ) -> Result<Self, Error> {
         let mut parts = Parts::new("structure");
         let expected = blocklengths.len();

@@ -25,15 +25,7 @@ use super::marshal::Table;
 /// ```
 impl PartialEq for Type {
     fn eq(&self, other: &Self) -> bool {
-        if self.address() == other.address() {
-            return true;
-        }
-        if self.digest() != other.digest() {
-            return false;
-        }
-        // Equal types have one node.
-        let table = Table::of(&[self, other]);
-        table.number(self) == table.number(other)
+        all_equal(&[self, other])
     }
 }
 
@@ -46,6 +38,22 @@ impl Hash for Type {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.digest().hash(state);
     }
+}
+
+/// Whether all of these are equal. However many there are, and however much of them they share, it takes
+/// time in proportion to the memory of all.
+pub(super) fn all_equal(types: &[&Type]) -> bool {
+    let Some((first, others)) = types.split_first() else { return true };
+    if others.iter().all(|other| other.address() == first.address()) {
+        return true;
+    }
+    let digest = first.digest();
+    if others.iter().any(|other| other.digest() != digest) {
+        return false;
+    }
+    // Equal types have one node.
+    let table = Table::of(types);
+    others.iter().all(|other| table.number(other) == table.number(first))
 }
 
 impl Type {

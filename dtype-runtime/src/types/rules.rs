@@ -4,8 +4,9 @@ use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::marshal::Table;
 use super::parts::Parts;
-use super::{Bounds, Constructor, Inner, Member, Type, array};
+use super::{Bounds, Constructor, Inner, Integers, Member, Type, array};
 use crate::basic::{Basic, Kind};
 use crate::error::Error;
 
@@ -38,7 +39,8 @@ impl Type {
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn with_bounds(&self, rules: Bounds) -> Result<Self, Error> {
-        Remake { rules, made: BTreeMap::new() }.remake(self)
+        let nodes = Table::by_calls(&[self]);
+        Remake { rules, nodes, made: BTreeMap::new() }.remake(self)
     }
 }
 
@@ -48,7 +50,7 @@ impl Type {
 pub(super) fn structure(
     parts: &mut Parts,
     members: &[Member],
-    are_equal: fn(&Type, &Type) -> bool,
+    are_equal: fn(&[&Type]) -> bool,
 ) {
     for member in members {
         match member.ty.constructor() {
@@ -57,72 +59,95 @@ pub(super) fn structure(
             _ => {}
         }
     }
-    let mut others = members.iter().filter(|member| {
+    let others = members.iter().filter(|member| {
         !matches!(member.ty.constructor(), Constructor::LbMarker | Constructor::UbMarker)
     });
-    let Some(first) = others.clone().next() else { return };
-    let alike = others.clone().all(|other| first.ty.passes_for(&other.ty, are_equal));
-    if alike || parts.bounds.data.is_none() {
+    let types: Vec<&Type> = others.clone().map(|member| member.ty.original()).collect();
+    if parts.bounds.data.is_none() || are_one(&types, are_equal) {
         return;
     }
     parts.mixed = true;
-    others.by_ref().filter(|member| member.ty.size() == 0 && member.blocklength > 0).for_each(
-        |Member { blocklength, displacement, ty }| {
+    for Member { blocklength, displacement, ty } in others {
+        if ty.size() == 0 && *blocklength > 0 {
             let last = i128::from(blocklength - 1) * i128::from(ty.extent());
             let place = i128::from(*displacement);
             let lb = place + i128::from(ty.lb()) + last.min(0);
-            let ub = place + i128::from(ty.ub()) + last.max(0);
-            parts.bounds.stretch(lb, ub);
-        },
-    );
+            parts.bounds.stretch(lb, place + i128::from(ty.ub()) + last.max(0));
+        }
+    }
+}
+
+/// Whether MPICH takes all of these for one type. It compares handles; here, where a type is a value, equal
+/// ones are one, as if each had been made once and used repeatedly.
+fn are_one(types: &[&Type], are_equal: fn(&[&Type]) -> bool) -> bool {
+    match types.first().and_then(|first| first.single()) {
+        Some(first) => types
+            .iter()
+            .all(|other| other.single().is_some_and(|other| same_in_mpich(first, other))),
+        None => are_equal(types),
+    }
+}
+
+/// Whether these are all equal, for parts of which no two that are equal have different addresses.
+pub(super) fn same_address(types: &[&Type]) -> bool {
+    types.windows(2).all(|pair| pair[0].address() == pair[1].address())
 }
 
 impl Type {
-    /// Whether MPICH takes this type and `other` for the same, one being made of the other by a call that
-    /// changes nothing, perhaps. It compares handles; here, where a type is a value, equal ones are one, as if
-    /// each had been made once and used repeatedly.
-    fn passes_for(&self, other: &Self, are_equal: fn(&Self, &Self) -> bool) -> bool {
-        let (ours, theirs) = (self.original(), other.original());
-        match (ours.single(), theirs.single()) {
-            (Some(ours), Some(theirs)) => same_in_mpich(ours, theirs),
-            _ => are_equal(ours, theirs),
-        }
-    }
-
     /// What this type is when the calls that change nothing are taken away.
     fn original(&self) -> &Self {
         let mut ty = self;
-        loop {
-            ty = match ty.constructor() {
-                Constructor::Dup { old }
-                | Constructor::Contiguous { count: 1, old }
-                | Constructor::Vector { count: 1, blocklength: 1, old, .. }
-                | Constructor::Hvector { count: 1, blocklength: 1, old, .. } => old,
-                Constructor::Indexed { blocklengths, displacements, old }
-                | Constructor::Hindexed { blocklengths, displacements, old }
-                    if blocklengths.iter().eq([1]) && displacements.iter().eq([0]) =>
-                {
-                    old
-                }
-                Constructor::IndexedBlock { blocklength: 1, displacements, old }
-                | Constructor::HindexedBlock { blocklength: 1, displacements, old }
-                    if displacements.iter().eq([0]) =>
-                {
-                    old
-                }
-                Constructor::Structure { members } => match &**members {
-                    [Member { blocklength: 1, displacement: 0, ty }] => ty,
-                    _ => return ty,
-                },
-                Constructor::Resized { old } if (old.lb(), old.extent()) == ty.resize() => old,
-                Constructor::Subarray { built, .. } | Constructor::Darray { built, .. }
-                    if (built.lb(), built.extent()) == ty.resize() =>
-                {
-                    built
-                }
-                _ => return ty,
-            }
+        while let Some(inner) = ty.without_call().or_else(|| ty.whole_array()) {
+            ty = inner;
         }
+        ty
+    }
+
+    /// What this type is made of, if the call that made it changed nothing.
+    fn without_call(&self) -> Option<&Self> {
+        let one_at_0 = |places: &Integers<i64>| places.len() == 1 && places.iter().eq([0]);
+        match self.constructor() {
+            Constructor::Dup { old }
+            | Constructor::Contiguous { count: 1, old }
+            | Constructor::Vector { count: 1, blocklength: 1, old, .. }
+            | Constructor::Hvector { count: 1, blocklength: 1, old, .. } => Some(old),
+            Constructor::Indexed { blocklengths, displacements, old }
+            | Constructor::Hindexed { blocklengths, displacements, old }
+                if one_at_0(displacements) && blocklengths.iter().eq([1]) =>
+            {
+                Some(old)
+            }
+            Constructor::IndexedBlock { blocklength: 1, displacements, old }
+            | Constructor::HindexedBlock { blocklength: 1, displacements, old }
+                if one_at_0(displacements) =>
+            {
+                Some(old)
+            }
+            Constructor::Structure { members } => match &**members {
+                [Member { blocklength: 1, displacement: 0, ty }] if ty.size() > 0 => Some(ty),
+                _ => None,
+            },
+            Constructor::Resized { old } if (old.lb(), old.extent()) == self.resize() => Some(old),
+            _ => None,
+        }
+    }
+
+    /// What this type is the whole of, if it is an array of one element with the element's bounds.
+    fn whole_array(&self) -> Option<&Self> {
+        let (Constructor::Subarray { old, built, .. } | Constructor::Darray { old, built, .. }) =
+            self.constructor()
+        else {
+            return None;
+        };
+        if (built.lb(), built.extent()) != self.resize() {
+            return None;
+        }
+        // A call for each dimension, and not further: what `old` is made of is looked at once.
+        let mut ty = built;
+        while ty.address() != old.address() {
+            ty = ty.without_call()?;
+        }
+        Some(old)
     }
 
     /// The single value that this type is.
@@ -144,9 +169,11 @@ fn same_in_mpich(a: Basic, b: Basic) -> bool {
 /// Makes types again.
 struct Remake {
     rules: Bounds,
-    /// By address what was made of each part. Parts are shared, and there can be exponentially more paths to
-    /// them than parts.
-    made: BTreeMap<*const (), Type>,
+    /// The parts. They are shared, and there can be exponentially more paths to them than parts.
+    nodes: Table,
+    /// What was made of each node: one type of all parts that are equal then, so that their addresses tell
+    /// whether two of them are.
+    made: BTreeMap<u64, Type>,
 }
 
 impl Remake {
@@ -155,11 +182,12 @@ impl Remake {
         if (ty.0.rules, self.rules) == (Bounds::Literal, Bounds::Literal) {
             return Ok(ty.clone());
         }
-        if let Some(made) = self.made.get(&ty.address()) {
+        let number = self.nodes.number(ty);
+        if let Some(made) = self.made.get(&number) {
             return Ok(made.clone());
         }
         let made = self.call(ty)?;
-        self.made.insert(ty.address(), made.clone());
+        self.made.insert(number, made.clone());
         Ok(made)
     }
 
@@ -216,6 +244,6 @@ impl Remake {
         let displacements: Vec<i64> = members.iter().map(|member| member.displacement).collect();
         let types: Result<Vec<Type>, Error> =
             members.iter().map(|member| self.remake(&member.ty)).collect();
-        Type::structure(&blocklengths, &displacements, &types?)
+        Type::structure_by(&blocklengths, &displacements, &types?, same_address)
     }
 }

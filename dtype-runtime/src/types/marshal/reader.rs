@@ -10,6 +10,7 @@ use super::{FLAGS, MAGIC, VERSION};
 use crate::basic::Basic;
 use crate::error::{Error, Malformed};
 use crate::types::array::{Distribution, Order};
+use crate::types::rules::same_address;
 use crate::types::{Bounds, Constructor, Pair, Type};
 
 /// A node that was read.
@@ -214,8 +215,7 @@ impl<'a> Reader<'a> {
             types.push(self.part()?);
         }
         // No node comes twice, so different ones are not equal.
-        let are_equal = |a: &Type, b: &Type| a.address() == b.address();
-        Type::structure_by(&blocklengths, &displacements, &types, are_equal)
+        Type::structure_by(&blocklengths, &displacements, &types, same_address)
     }
 
     fn subarray(&mut self) -> Result<Type, Error> {

@@ -12,13 +12,25 @@ pub(in crate::types) struct Table {
     pub(super) bytes: Vec<u8>,
     number_of_nodes: u64,
     numbers: BTreeMap<*const (), u64>,
+    /// Whether types that differ in the rules for their bounds alone are different.
+    pub(super) tells_rules: bool,
 }
 
 impl Table {
     /// The table of these types and everything that they are made of. It takes time in proportion to the
     /// memory of the types, not to the trees that they stand for, times the logarithm of their number.
     pub(in crate::types) fn of(roots: &[&Type]) -> Self {
-        let mut table = Self { bytes: Vec::new(), number_of_nodes: 0, numbers: BTreeMap::new() };
+        Self::made(roots, true)
+    }
+
+    /// As [`of`](Self::of), with one node for types that the same calls made, by whatever rules.
+    pub(in crate::types) fn by_calls(roots: &[&Type]) -> Self {
+        Self::made(roots, false)
+    }
+
+    fn made(roots: &[&Type], tells_rules: bool) -> Self {
+        let (bytes, numbers) = (Vec::new(), BTreeMap::new());
+        let mut table = Self { bytes, number_of_nodes: 0, numbers, tells_rules };
         let (mut written, mut nodes) = (Vec::new(), Vec::new());
         for level in levels(roots) {
             written.clear();

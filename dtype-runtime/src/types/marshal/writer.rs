@@ -14,7 +14,9 @@ impl Table {
         let constructor = ty.constructor();
         // What is made of others follows their rules.
         match ty.bounds() {
-            Bounds::Mpich if constructor.is_predefined() => out.push(code::BY_MPICH),
+            Bounds::Mpich if self.tells_rules && constructor.is_predefined() => {
+                out.push(code::BY_MPICH);
+            }
             Bounds::Literal | Bounds::Mpich => {}
         }
         out.push(code::of(constructor));
