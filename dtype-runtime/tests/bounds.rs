@@ -1,7 +1,7 @@
 //! The switch between the rules for bounds. Which numbers MPICH has is known from MPICH itself; the tests
 //! of the bridge compare them on random types.
 
-use dtype_runtime::types::{Bounds, Distribution, Order};
+use dtype_runtime::types::{Bounds, Distribution, Order, Pair};
 use dtype_runtime::{Basic, Type};
 
 /// Lower bound and extent by the literal standard, and by MPICH.
@@ -115,6 +115,39 @@ fn what_is_built_from_it_follows() {
     let block = [Distribution::Block(None)];
     let nothing = Type::darray(2, 1, &[1], &block, &[2], Order::C, &pair).unwrap();
     assert_eq!((nothing.bounds(), nothing.size()), (Bounds::Mpich, 0));
+}
+
+#[test]
+fn decoding_keeps_the_rules() {
+    let mpich = |ty: Type| ty.with_bounds(Bounds::Mpich).unwrap();
+    let (value, index) = (mpich(basic(Basic::F64)), basic(Basic::U64));
+    for ty in [
+        Type::value_index(&value, &index),
+        Type::value_index(&index, &value),
+        Type::contiguous(3, &value),
+        Type::structure(&[1, 1], &[0, 8], &[value.clone(), index.clone()]),
+    ] {
+        let ty = ty.unwrap();
+        assert_eq!(ty.bounds(), Bounds::Mpich);
+        for ty in [ty.clone(), mpich(ty)] {
+            assert_eq!(ty.contents().unwrap().rebuild(), Ok(ty));
+        }
+    }
+    let named = Type::value_index(&value, &basic(Basic::Int)).unwrap();
+    assert_eq!(
+        (named.bounds(), named == mpich(Type::pair(Pair::DoubleInt))),
+        (Bounds::Mpich, true)
+    );
+}
+
+/// Parts that the same calls made are one type by the new rules, by whatever rules they were made before.
+#[test]
+fn parts_by_different_rules_become_alike() {
+    let row = |i16: &Type| Type::contiguous(3, i16).unwrap();
+    let i16 = basic(Basic::I16);
+    let rows = [row(&i16), row(&i16.with_bounds(Bounds::Mpich).unwrap())];
+    let mixed = Type::structure(&[1, 1], &[0, 7], &rows).unwrap();
+    assert_eq!(mixed.with_bounds(Bounds::Mpich).unwrap().extent(), 13);
 }
 
 /// 2³⁰ paths lead to the leaf.

@@ -212,10 +212,11 @@ impl Type {
         };
         let value = number("value_type", value_type)?;
         let index = number("index_type", index_type)?;
-        Ok(match Pair::of(value, index) {
+        let pair = match Pair::of(value, index) {
             Some(pair) => Self::pair(pair),
             None => Self::value_then_index(None, value, index),
-        })
+        };
+        Ok(pair.predefined_by(value_type.bounds().max(index_type.bounds())))
     }
 
     /// Laid out as C lays out `struct { value; index; }`.

@@ -42,6 +42,12 @@ impl Type {
         let nodes = Table::by_calls(&[self]);
         Remake { rules, nodes, made: BTreeMap::new() }.remake(self)
     }
+
+    /// This predefined datatype, for what is built from it to follow these rules. Its own bounds are the same
+    /// by all of them.
+    pub(super) fn predefined_by(&self, rules: Bounds) -> Self {
+        Self(Arc::new(Inner { rules, ..(*self.0).clone() }))
+    }
 }
 
 /// What a structure adds, by MPICH's rules, to the bounds of the copies that it is made of: the markers
@@ -193,14 +199,11 @@ impl Remake {
 
     fn call(&mut self, ty: &Type) -> Result<Type, Error> {
         match ty.constructor() {
-            // The bounds of predefined datatypes are the same by all rules.
             Constructor::Basic(_)
             | Constructor::LbMarker
             | Constructor::UbMarker
             | Constructor::Pair { .. }
-            | Constructor::Fortran { .. } => {
-                Ok(Type(Arc::new(Inner { rules: self.rules, ..(*ty.0).clone() })))
-            }
+            | Constructor::Fortran { .. } => Ok(ty.predefined_by(self.rules)),
             Constructor::Dup { old } => Type::dup(&self.remake(old)?),
             Constructor::Contiguous { count, old } => Type::contiguous(*count, &self.remake(old)?),
             Constructor::Vector { count, blocklength, stride, old } => {

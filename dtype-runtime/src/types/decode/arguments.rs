@@ -92,7 +92,8 @@ impl Type {
             | Constructor::Pair { name: Some(_), .. }
             | Constructor::Fortran { .. } => Vec::new(),
             Constructor::Pair { name: None, value, index, .. } => {
-                [*value, *index].map(Type::basic).to_vec()
+                let part = |basic| Type::basic(basic).predefined_by(self.bounds());
+                vec![part(*value), part(*index)]
             }
             Constructor::Dup { old }
             | Constructor::Contiguous { old, .. }

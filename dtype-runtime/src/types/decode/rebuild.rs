@@ -11,7 +11,8 @@ use crate::error::Error;
 use crate::types::{Distribution, Order, Type};
 
 impl Contents {
-    /// Makes the call again.
+    /// Makes the call again. The [rules for the bounds](Type::bounds) are those of the datatypes among the
+    /// arguments; one of Fortran's kinds has none, and comes back by the standard's.
     ///
     /// # Errors
     ///
