@@ -1,6 +1,6 @@
 //! The predefined datatypes: sizes, layouts, how they decode, and what is refused.
 
-use dtype_runtime::types::{Combiner, Contents, Pair, TypeClass};
+use dtype_runtime::types::{Combiner, Contents, Named, Pair, TypeClass};
 use dtype_runtime::{Basic, Error, Flags, Type};
 
 #[test]
@@ -231,4 +231,27 @@ fn signatures_look_through_names() {
     }
     let pair = Type::pair(Pair::DoubleInt);
     assert_eq!(pair.signature(), Type::of::<(f64, i32)>().signature());
+}
+
+#[test]
+fn names_are_told_from_calls() {
+    for &basic in Basic::ALL {
+        assert_eq!(Type::basic(basic).named(), Some(Named::Basic(basic)));
+    }
+    for &pair in Pair::ALL {
+        let ty = Type::pair(pair);
+        assert_eq!(ty.named(), Some(Named::Pair(pair)));
+        assert_eq!(ty.contents(), Err(Error::NoContents { name: ty.named().unwrap().name() }));
+        assert_eq!(ty.named().unwrap().mpi_name(), Some(pair.mpi_name()));
+    }
+    let markers = [Type::lb_marker(), Type::ub_marker()].map(|ty| ty.named());
+    assert_eq!(markers, [Some(Named::LbMarker), Some(Named::UbMarker)]);
+    // Predefined, but with a combiner of their own, and a copy of what has a name.
+    let int = &Type::basic(Basic::Int);
+    let calls =
+        [Type::f90_integer(9), Type::value_index(&Type::basic(Basic::U8), int), Type::dup(int)];
+    for ty in calls.map(Result::unwrap) {
+        assert_ne!(ty.envelope().combiner, Combiner::Named);
+        assert_eq!(ty.named(), None);
+    }
 }

@@ -6,7 +6,7 @@ use super::CallingSequence;
 use super::call::{Argument, Call, Form};
 use super::fill::{Fill, list};
 use crate::basic::Basic;
-use crate::types::{Constructor, Distribution, Order, Type};
+use crate::types::{Constructor, Distribution, Named, Order, Type};
 
 pub(super) fn program(sequence: &CallingSequence<'_>, out: &mut Fill<'_, '_>) -> fmt::Result {
     if sequence.markers {
@@ -209,11 +209,5 @@ fn ty<'a>(sequence: &CallingSequence<'a>, out: &mut Fill<'_, '_>, ty: &'a Type) 
 
 /// The name of a type that is not a variable.
 fn name(ty: &Type) -> &'static str {
-    match ty.constructor() {
-        Constructor::LbMarker => "MPI_LB",
-        Constructor::UbMarker => "MPI_UB",
-        Constructor::Pair { name: Some(pair), .. } => pair.mpi_name(),
-        Constructor::Basic(basic) => basic.mpi_name().unwrap_or("MPI_DATATYPE_NULL"),
-        _ => "MPI_DATATYPE_NULL",
-    }
+    ty.named().and_then(Named::mpi_name).unwrap_or("MPI_DATATYPE_NULL")
 }

@@ -1,0 +1,74 @@
+//! The names at which a decoding ends.
+
+use super::{Constructor, Pair, Type};
+use crate::basic::Basic;
+
+/// A datatype that is a name and not a call, so that it has no [contents](Type::contents).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Named {
+    /// Made by [`Type::basic`].
+    Basic(Basic),
+    /// Made by [`Type::pair`], or by [`Type::value_index`] where the pair has a name.
+    Pair(Pair),
+    /// Made by [`Type::lb_marker`].
+    LbMarker,
+    /// Made by [`Type::ub_marker`].
+    UbMarker,
+}
+
+impl Named {
+    /// The name here.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Basic(basic) => basic.name(),
+            Self::Pair(pair) => pair.name(),
+            Self::LbMarker => "lb_marker",
+            Self::UbMarker => "ub_marker",
+        }
+    }
+
+    /// The name in MPI, if there is one. That of a marker is MPI-1's.
+    pub const fn mpi_name(self) -> Option<&'static str> {
+        match self {
+            Self::Basic(basic) => basic.mpi_name(),
+            Self::Pair(pair) => Some(pair.mpi_name()),
+            Self::LbMarker => Some("MPI_LB"),
+            Self::UbMarker => Some("MPI_UB"),
+        }
+    }
+}
+
+impl Type {
+    /// Which named datatype this is: the answer where the combiner is
+    /// [`Combiner::Named`](super::Combiner::Named), and `None` for all others.
+    ///
+    /// ```
+    /// use dtype_runtime::types::{Named, Pair};
+    /// use dtype_runtime::{Basic, Type};
+    /// let column = Type::vector(4, 1, 6, &Type::basic(Basic::Int))?;
+    /// assert_eq!(column.named(), None);
+    /// let named = column.contents()?.datatypes[0].named();
+    /// assert_eq!(named, Some(Named::Basic(Basic::Int)));
+    /// assert_eq!(named.and_then(Named::mpi_name), Some("MPI_INT"));
+    /// assert_eq!(Type::pair(Pair::TwoInt).named(), Some(Named::Pair(Pair::TwoInt)));
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_COMBINER_NAMED")]
+    #[doc(alias = "MPI_Type_get_name")]
+    pub fn named(&self) -> Option<Named> {
+        self.constructor().named()
+    }
+}
+
+impl Constructor {
+    pub(super) const fn named(&self) -> Option<Named> {
+        match self {
+            Self::Basic(basic) => Some(Named::Basic(*basic)),
+            Self::LbMarker => Some(Named::LbMarker),
+            Self::UbMarker => Some(Named::UbMarker),
+            Self::Pair { name: Some(pair), .. } => Some(Named::Pair(*pair)),
+            _ => None,
+        }
+    }
+}
