@@ -218,6 +218,54 @@ fn any_order_and_any_distance() {
     assert_eq!(committed(&ends), ["varied list of 30"]);
 }
 
+/// Blocks that touch as one.
+fn joined(blocks: &[(u64, i64)]) -> Vec<(u64, i64)> {
+    let mut out: Vec<(u64, i64)> = Vec::new();
+    for &(length, at) in blocks {
+        match out.last_mut() {
+            Some(last) if last.1 + last.0 as i64 == at => last.0 += length,
+            _ => out.push((length, at)),
+        }
+    }
+    out
+}
+
+/// Regular stretches of every length around the one that is taken out, blocks that touch or overlap,
+/// and jumps about the ends of 32 bits, in both directions.
+#[test]
+fn any_mixture_of_stretches_and_jumps() {
+    const TIMES: [usize; 8] = [1, 2, 15, 16, 63, 64, 65, 130];
+    const JUMPS: [i64; 8] =
+        [0, 1 << 31, 1 << 32, 1 << 33, (1 << 31) - 1, -(1 << 31), -(1 << 32), -9];
+    let mut numbers = random(200_000);
+    let mut below = |n: usize| numbers.next().map_or(0, |number| number as usize % n);
+    for _ in 0..1000 {
+        let (greatest, is_far, is_split) = (1 + below(9), below(3) == 0, below(4) == 0);
+        let (mut blocks, mut at) = (Vec::new(), below(100) as i64 - 50);
+        for _ in 0..2 + below(60) {
+            let times = if below(6) == 0 { TIMES[below(8)] } else { 1 };
+            let (length, gap) = (1 + below(greatest), below(20) as i64 - 2);
+            for _ in 0..times {
+                if is_split && length > 1 {
+                    blocks.extend([(1, at), (length as u64 - 1, at + 1)]);
+                } else {
+                    blocks.push((length as u64, at));
+                }
+                at += length as i64 + gap;
+            }
+            at += if is_far && below(8) == 0 { JUMPS[below(8)] } else { 0 };
+        }
+        let ty = bytes(&blocks);
+        let expected = joined(&blocks);
+        assert_eq!(joined(&blocks_of(ty.commit().plan())), expected);
+        // And in a loop.
+        let twice = Type::hvector(2, 1, 1 << 40, &ty).unwrap().commit();
+        let second = expected.iter().map(|&(length, at)| (length, at + (1 << 40)));
+        let both: Vec<_> = expected.iter().copied().chain(second).collect();
+        assert_eq!(joined(&blocks_of(twice.plan())), both);
+    }
+}
+
 #[test]
 fn lists_inside_loops_and_between_instances() {
     let inner = bytes(&irregular(60, &[1, 2, 3]));
