@@ -61,7 +61,7 @@ unsafe fn even<D: Direction, O: Word>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    // SAFETY: what the caller vouches for, passed on; each `Two` covers `len` bytes, because its width
+    // SAFETY: what the caller vouches for, passed on; each `two` covers `len` bytes, because its width
     // is at least half of that and no more than all.
     unsafe {
         match len {
