@@ -53,11 +53,7 @@ impl Type {
 /// What a structure adds, by MPICH's rules, to the bounds of the copies that it is made of: the markers
 /// among its members, of which the last one counts, and, if the other members are not all of one type,
 /// padding and the places of members without data.
-pub(super) fn structure(
-    parts: &mut Parts,
-    members: &[Member],
-    are_equal: fn(&[&Type]) -> bool,
-) {
+pub(super) fn structure(parts: &mut Parts, members: &[Member], are_equal: fn(&[&Type]) -> bool) {
     for member in members {
         match member.ty.constructor() {
             Constructor::LbMarker => parts.bounds.own.lb = Some(member.displacement),
