@@ -336,8 +336,11 @@ impl Type {
 }
 
 impl Constructor {
-    /// Whether it is the name of a datatype, not a call that makes one of others.
-    fn is_predefined(&self) -> bool {
+    /// Whether there are no datatypes that it makes this one of: whose rules it would follow.
+    fn has_no_parts(&self) -> bool {
+        if let Self::Structure { members } = self {
+            return members.is_empty();
+        }
         matches!(
             self,
             Self::Basic(_)

@@ -10,6 +10,7 @@ fn both(ty: &Type) -> [(i64, i64); 2] {
     assert_eq!((ty.bounds(), mpich.bounds()), (Bounds::Literal, Bounds::Mpich));
     assert_eq!(mpich.signature(), ty.signature());
     // There and back.
+    assert_eq!(Type::unmarshal(&mpich.marshal()).as_ref(), Ok(&mpich));
     let again = mpich.with_bounds(Bounds::Literal).unwrap();
     assert_eq!((again.lb(), again.extent()), (ty.lb(), ty.extent()));
     assert!(again.type_map().eq(ty.type_map()));

@@ -216,7 +216,7 @@ impl Type {
             Some(pair) => Self::pair(pair),
             None => Self::value_then_index(None, value, index),
         };
-        Ok(pair.predefined_by(value_type.bounds().max(index_type.bounds())))
+        Ok(pair.by(value_type.bounds().max(index_type.bounds())))
     }
 
     /// Laid out as C lays out `struct { value; index; }`.

@@ -43,9 +43,9 @@ impl Type {
         Remake { rules, nodes, made: BTreeMap::new() }.remake(self)
     }
 
-    /// This predefined datatype, for what is built from it to follow these rules. Its own bounds are the same
-    /// by all of them.
-    pub(super) fn predefined_by(&self, rules: Bounds) -> Self {
+    /// This datatype, which is made of no others, for what is built from it to follow these rules. Its own
+    /// bounds are the same by all of them.
+    pub(super) fn by(&self, rules: Bounds) -> Self {
         Self(Arc::new(Inner { rules, ..(*self.0).clone() }))
     }
 }
@@ -199,7 +199,7 @@ impl Remake {
             | Constructor::LbMarker
             | Constructor::UbMarker
             | Constructor::Pair { .. }
-            | Constructor::Fortran { .. } => Ok(ty.predefined_by(self.rules)),
+            | Constructor::Fortran { .. } => Ok(ty.by(self.rules)),
             Constructor::Dup { old } => Type::dup(&self.remake(old)?),
             Constructor::Contiguous { count, old } => Type::contiguous(*count, &self.remake(old)?),
             Constructor::Vector { count, blocklength, stride, old } => {
@@ -243,6 +243,7 @@ impl Remake {
         let displacements: Vec<i64> = members.iter().map(|member| member.displacement).collect();
         let types: Result<Vec<Type>, Error> =
             members.iter().map(|member| self.remake(&member.ty)).collect();
-        Type::structure_by(&blocklengths, &displacements, &types?, same_address)
+        let made = Type::structure_by(&blocklengths, &displacements, &types?, same_address)?;
+        Ok(if members.is_empty() { made.by(self.rules) } else { made })
     }
 }

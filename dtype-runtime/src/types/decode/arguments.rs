@@ -92,7 +92,7 @@ impl Type {
             | Constructor::Pair { name: Some(_), .. }
             | Constructor::Fortran { .. } => Vec::new(),
             Constructor::Pair { name: None, value, index, .. } => {
-                let part = |basic| Type::basic(basic).predefined_by(self.bounds());
+                let part = |basic| Type::basic(basic).by(self.bounds());
                 vec![part(*value), part(*index)]
             }
             Constructor::Dup { old }

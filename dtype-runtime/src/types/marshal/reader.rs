@@ -89,8 +89,15 @@ impl<'a> Reader<'a> {
         match self.bytes.byte()? {
             code::BY_MPICH => {
                 let at = self.bytes.at();
-                let code = self.bytes.byte()?;
-                self.predefined(at, code)?.with_bounds(Bounds::Mpich)
+                let ty = match self.bytes.byte()? {
+                    code::STRUCTURE => self.structure()?,
+                    code => self.predefined(at, code)?,
+                };
+                // The others follow the rules of their parts.
+                if !ty.constructor().has_no_parts() {
+                    return Err(wrong(at, Malformed::Code { found: code::STRUCTURE }));
+                }
+                ty.with_bounds(Bounds::Mpich)
             }
             code::DUP => Type::dup(&self.part()?),
             code::CONTIGUOUS => Type::contiguous(self.bytes.unsigned()?, &self.part()?),

@@ -14,7 +14,7 @@ impl Table {
         let constructor = ty.constructor();
         // What is made of others follows their rules.
         match ty.bounds() {
-            Bounds::Mpich if self.tells_rules && constructor.is_predefined() => {
+            Bounds::Mpich if self.tells_rules && constructor.has_no_parts() => {
                 out.push(code::BY_MPICH);
             }
             Bounds::Literal | Bounds::Mpich => {}
