@@ -17,7 +17,8 @@ impl Datatype {
     /// Its envelope and contents are those of the datatype, level by level, but for one thing: a datatype
     /// that was made by a call with large counts and has none is decoded to a type that says it was made by
     /// the call without. A part that the library returns twice is decoded once; Open MPI returns a copy of a
-    /// part each time, so that there a part that was shared is not. Its bounds are the standard's, also where the library's are others.
+    /// part each time, so that there a part that was shared is not. Its bounds are the standard's, also where
+    /// the library's are others.
     ///
     /// # Errors
     ///

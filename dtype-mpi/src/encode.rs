@@ -38,18 +38,28 @@ impl Datatype {
     }
 }
 
-/// The datatypes that were made so far, by the addresses of their types. The types are alive as long as the
-/// one that is being converted, so an address means one type.
+/// The datatypes that were made so far. Equal types become one datatype, as a program would make one and use it
+/// repeatedly; there are libraries that tell two of them apart.
 #[derive(Default)]
-struct Made(HashMap<*const (), Rc<Datatype>>);
+struct Made {
+    /// By the addresses of the types, which are alive as long as the one that is being converted, so that an
+    /// address means one type.
+    by_address: HashMap<*const (), Rc<Datatype>>,
+    /// By what the types are, for equal ones at other addresses.
+    by_type: HashMap<Type, Rc<Datatype>>,
+}
 
 impl Made {
     fn datatype(&mut self, ty: &Type) -> Result<Rc<Datatype>, Error> {
-        if let Some(datatype) = self.0.get(&ty.address()) {
+        if let Some(datatype) = self.by_address.get(&ty.address()) {
             return Ok(Rc::clone(datatype));
         }
-        let datatype = Rc::new(self.make(ty)?);
-        self.0.insert(ty.address(), Rc::clone(&datatype));
+        let datatype = match self.by_type.get(ty) {
+            Some(datatype) => Rc::clone(datatype),
+            None => Rc::new(self.make(ty)?),
+        };
+        self.by_address.insert(ty.address(), Rc::clone(&datatype));
+        self.by_type.insert(ty.clone(), Rc::clone(&datatype));
         Ok(datatype)
     }
 
