@@ -8,8 +8,8 @@ mod irregular;
 pub(crate) mod pieces;
 mod records;
 
-pub(crate) use blocks::{Direction, Pack, Steps, Unpack, Zero, blocks, strided};
-pub(crate) use irregular::list;
+pub(crate) use blocks::{Direction, Move, Pack, Steps, Unpack, Zero, blocks, strided};
+pub(crate) use irregular::{any, list};
 
 use crate::commit::{Op, Plan, Tables};
 

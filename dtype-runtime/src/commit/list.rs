@@ -106,22 +106,39 @@ pub(crate) enum Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// The block that holds a position in the list's packed bytes, and where those of the block start.
-    pub(crate) fn find(&self, position: u64) -> (usize, u64) {
-        fn varied<W: Copy + Into<u64>>(entries: &[[W; 2]], position: u64) -> (usize, u64) {
-            let origin = entries.first().map_or(0, |[_, origin]| (*origin).into());
-            let behind = entries.partition_point(|[_, start]| (*start).into() - origin <= position);
-            let block = behind.saturating_sub(1);
-            (block, span(entries, block))
-        }
+    /// The block that holds a position in the list's packed bytes, and where those of the block start. The
+    /// search starts at `hint`, and is short where that is near.
+    pub(crate) fn find(&self, position: u64, hint: usize) -> (usize, u64) {
         match *self {
             Self::Even(_, len) | Self::WideEven(_, len) => {
                 let block = position.checked_div(len).unwrap_or(0);
                 // At most as many as there are offsets, in memory.
                 (usize::try_from(block).unwrap_or(usize::MAX), block * len)
             }
-            Self::Varied(entries) => varied(entries, position),
-            Self::WideVaried(entries) => varied(entries, position),
+            Self::Varied(entries) => find(entries, position, hint),
+            Self::WideVaried(entries) => find(entries, position, hint),
+        }
+    }
+
+    /// About where the block is that holds a position, going by the average length.
+    pub(crate) fn guess(&self, position: u64) -> usize {
+        fn average<W: Copy + Into<u64>>(entries: &[[W; 2]], position: u64) -> usize {
+            let last = entries.len().saturating_sub(1);
+            #[expect(clippy::cast_precision_loss, reason = "a guess")]
+            let share = position as f64 / span(entries, last).max(1) as f64;
+            #[expect(
+                clippy::cast_precision_loss,
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a guess"
+            )]
+            let guess = (share * last as f64) as usize;
+            guess.min(last)
+        }
+        match *self {
+            Self::Even(..) | Self::WideEven(..) => 0,
+            Self::Varied(entries) => average(entries, position),
+            Self::WideVaried(entries) => average(entries, position),
         }
     }
 
@@ -139,6 +156,41 @@ impl Entries<'_> {
             Self::WideVaried(entries) => varied(entries, index),
         }
     }
+}
+
+/// The last block that starts at a position or before, and where it does: by steps that double from the hint
+/// on, and halves of the last step.
+fn find<W: Copy + Into<u64>>(entries: &[[W; 2]], position: u64, hint: usize) -> (usize, u64) {
+    let Some([_, origin]) = entries.first() else { return (0, 0) };
+    let origin = (*origin).into();
+    let is_before = |index: usize| entries[index][1].into() - origin <= position;
+    let hint = hint.min(entries.len() - 1);
+    let (mut before, mut behind, mut step) = (hint, hint, 1);
+    if is_before(hint) {
+        behind = loop {
+            let next = before + step;
+            if next >= entries.len() {
+                break entries.len();
+            }
+            if !is_before(next) {
+                break next;
+            }
+            (before, step) = (next, 2 * step);
+        };
+    } else {
+        before = loop {
+            let next = behind.saturating_sub(step);
+            // The first block starts at 0.
+            if next == 0 || is_before(next) {
+                break next;
+            }
+            (behind, step) = (next, 2 * step);
+        };
+    }
+    let between = &entries[before..behind];
+    let block =
+        before + between.partition_point(|[_, start]| (*start).into() - origin <= position) - 1;
+    (block, span(entries, block))
 }
 
 /// Packed bytes of the first blocks.

@@ -51,7 +51,7 @@ impl<D: Direction> Visitor for Copier<D> {
     fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
         let len = len as usize;
         // SAFETY: a piece of the range.
-        unsafe { D::copy(self.at(disp), self.packed, len) };
+        unsafe { kernel::any::<D>(self.at(disp), self.packed, len) };
         self.packed = self.packed.wrapping_add(D::advance(len));
         ControlFlow::Continue(())
     }

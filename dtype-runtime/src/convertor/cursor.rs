@@ -311,8 +311,8 @@ fn of_list<V: Visitor>(
         let disp = list.disp().wrapping_add(shift).wrapping_add(offset.cast_signed());
         (disp.wrapping_add(into.cast_signed()), len - into)
     };
-    let (mut block, start) = entries.find(part.start);
-    let (last, last_start) = entries.find(part.end);
+    let (mut block, start) = entries.find(part.start, entries.guess(part.start));
+    let (last, last_start) = entries.find(part.end, block);
     let into = part.start - start;
     if into > 0 || last == block {
         let (disp, left) = place(block, into);

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
 use super::cursor::{Instances, Repeated, Visitor};
-use crate::commit::{Blocks, Committed, Op};
+use crate::commit::{Blocks, Committed, List, Op, Tables};
 use crate::error::Error;
 use crate::kernel;
 
@@ -134,7 +134,7 @@ impl Mover {
         let steps = kernel::Steps { memory: step, packed: step.cast_unsigned() };
         let (from, to) = (self.from.wrapping_offset(disp), self.to.wrapping_offset(disp));
         // SAFETY: data of the instances, read in the one memory and written at the same place in the other.
-        unsafe { kernel::strided::<kernel::Pack>(len as usize, count as usize, steps, from, to) };
+        unsafe { kernel::strided::<kernel::Move>(len as usize, count as usize, steps, from, to) };
     }
 }
 
@@ -147,6 +147,15 @@ impl Visitor for Mover {
     fn blocks(&mut self, blocks: &Blocks) -> ControlFlow<()> {
         let Blocks { disp, len, count, stride } = blocks.normalized();
         self.blocks_at(disp, len, count, stride);
+        ControlFlow::Continue(())
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
+    fn list(&mut self, list: &List, tables: &Tables, shift: i64) -> ControlFlow<()> {
+        let from = self.from.wrapping_offset(shift as isize);
+        let to = self.to.wrapping_offset(shift.wrapping_add(list.disp()) as isize);
+        // SAFETY: as in `blocks_at`, and the tables are those of the list.
+        unsafe { kernel::list::<kernel::Move>(list, tables, from, to) };
         ControlFlow::Continue(())
     }
 

@@ -15,6 +15,13 @@ pub(crate) trait Direction {
     fn advance(len: usize) -> usize {
         len
     }
+
+    /// Where a block of a list is on the other side, which may have the same layout.
+    #[inline(always)]
+    fn place(packed: *mut u8, offset: usize) -> *mut u8 {
+        let _ = offset;
+        packed
+    }
 }
 
 /// Reads memory, writes the packed stream.
@@ -22,6 +29,9 @@ pub(crate) struct Pack;
 
 /// Reads the packed stream, writes memory.
 pub(crate) struct Unpack;
+
+/// Reads memory, writes another memory of the same layout in the place of the packed stream.
+pub(crate) struct Move;
 
 /// Writes zeros to memory; there is no packed stream.
 pub(crate) struct Zero;
@@ -39,6 +49,24 @@ impl Direction for Unpack {
     unsafe fn copy(memory: *mut u8, packed: *mut u8, len: usize) {
         // SAFETY: the caller vouches for reading `packed` and writing `memory`.
         unsafe { memory.copy_from_nonoverlapping(packed, len) }
+    }
+}
+
+impl Direction for Move {
+    #[inline(always)]
+    unsafe fn copy(memory: *mut u8, packed: *mut u8, len: usize) {
+        // SAFETY: the caller vouches for reading `memory` and writing `packed`.
+        unsafe { packed.copy_from_nonoverlapping(memory, len) }
+    }
+
+    #[inline(always)]
+    fn advance(_len: usize) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn place(packed: *mut u8, offset: usize) -> *mut u8 {
+        packed.wrapping_add(offset)
     }
 }
 

@@ -91,7 +91,8 @@ fn each<D: Direction, O: Word>(
     mut copy: impl FnMut(*mut u8, *mut u8),
 ) -> *mut u8 {
     for offset in offsets {
-        copy(memory.wrapping_add(offset.offset()), packed);
+        let offset = offset.offset();
+        copy(memory.wrapping_add(offset), D::place(packed, offset));
         packed = packed.wrapping_add(D::advance(len));
     }
     packed
@@ -147,9 +148,10 @@ unsafe fn spans<D: Direction, O: Word>(
     for pair in entries.windows(2) {
         let ([offset, from], [_, to]) = (pair[0], pair[1]);
         let len = to.offset() - from.offset();
-        let to = packed.wrapping_add(D::advance(from.offset() - origin));
+        let offset = offset.offset();
+        let to = D::place(packed.wrapping_add(D::advance(from.offset() - origin)), offset);
         // SAFETY: one of the blocks that the caller vouches for.
-        unsafe { copy(memory.wrapping_add(offset.offset()), to, len) };
+        unsafe { copy(memory.wrapping_add(offset), to, len) };
         end = to.wrapping_add(D::advance(len));
     }
     end
@@ -198,7 +200,7 @@ unsafe fn four<D: Direction, const W: usize>(memory: *mut u8, packed: *mut u8, l
 ///
 /// As [`Direction::copy`].
 #[inline(always)]
-unsafe fn any<D: Direction>(memory: *mut u8, packed: *mut u8, len: usize) {
+pub(crate) unsafe fn any<D: Direction>(memory: *mut u8, packed: *mut u8, len: usize) {
     // SAFETY: each arm covers the `len` bytes that the caller vouches for, and no others.
     unsafe {
         match len {
