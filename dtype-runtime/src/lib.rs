@@ -70,7 +70,8 @@
 //! | feature | default | what |
 //! |---|---|---|
 //! | `derive` | yes | `#[derive(Datatype)]` |
-//! | `std` | yes | nothing needs it yet; without it the crate is `no_std` with `alloc` |
+//! | `std` | yes | `Packer` is an `io::Read`, `Unpacker` an `io::Write`; `message` needs it; without it the crate is `no_std` with `alloc` |
+//! | `message` | no | [`message`]: records on any stream, in frames with a checksum |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` are datatypes |
 //! | `half` | no | `f16` and `bf16` are datatypes |
 //! | `serde` | no | [`Type`], [`Basic`], [`Flags`] and what [`types`] decodes to implement serde's traits; a type as its [marshalled](Type::marshal) bytes, hexadecimal where people read it |
@@ -88,6 +89,8 @@ pub mod convertor;
 pub mod datatype;
 mod error;
 mod kernel;
+#[cfg(feature = "message")]
+pub mod message;
 #[cfg(feature = "serde")]
 mod serialize;
 pub mod show;

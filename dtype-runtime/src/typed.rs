@@ -95,18 +95,50 @@ pub fn pack_into<T: Datatype>(items: &[T], out: &mut [u8]) -> Result<usize, Erro
 pub fn unpack<T: Datatype>(bytes: &[u8]) -> Result<Vec<T>, Error> {
     const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
     let count = whole_records::<T>(bytes)?;
-    validate::validate::<T>(bytes, count)?;
     let mut items = Vec::new();
+    // SAFETY: a type that skips fields was refused.
+    unsafe { append(bytes, count, &mut items)? };
+    Ok(items)
+}
+
+/// As [`unpack`], `count` records, behind those that are there already. Nothing is added on an error.
+///
+/// The number says how many there are of a type without data, too.
+#[cfg(feature = "message")]
+#[inline]
+pub(crate) fn unpack_behind<T: Datatype>(
+    bytes: &[u8],
+    count: usize,
+    items: &mut Vec<T>,
+) -> Result<(), Error> {
+    const { refuse_skipped_fields::<T>(NOT_READ) }
+    // SAFETY: a type that skips fields was refused.
+    unsafe { append(bytes, count, items) }
+}
+
+/// Unpacks `count` records behind those that are there already. Nothing is added on an error.
+///
+/// # Safety
+///
+/// The type must not skip fields.
+#[inline]
+unsafe fn append<T: Datatype>(bytes: &[u8], count: usize, items: &mut Vec<T>) -> Result<(), Error> {
+    let size = packed_size::<T>(count);
+    if bytes.len() != size {
+        return Err(Error::PackedLength { expected: size as u64, actual: bytes.len() as u64 });
+    }
+    validate::validate::<T>(bytes, count)?;
     let stride = size_of::<T>();
     items.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })?;
-    // SAFETY: the vector has room for `count` records, and `bytes` holds the data of as many. Every
-    // byte that is data is written, the bytes are valid, and the type does not skip fields: by the
+    let len = items.len();
+    // SAFETY: the vector has room for `count` more records, and `bytes` holds the data of as many. Every
+    // byte that is data is written, the bytes are valid, and the type skips no fields: by the
     // promise of `Datatype` these are `count` values.
     unsafe {
-        unpack_records::<T>(bytes, items.as_mut_ptr(), count);
-        items.set_len(count);
+        unpack_records::<T>(bytes, items.as_mut_ptr().add(len), count);
+        items.set_len(len + count);
     }
-    Ok(items)
+    Ok(())
 }
 
 /// Writes the data of the records that [`pack`] made `bytes` of into `items`, and returns how many
@@ -166,6 +198,10 @@ pub fn zero_gaps<T: Datatype>(items: &mut [T]) -> &[u8] {
 
 const NOT_INITIALISED: &str =
     "this type skips fields, which `unpack` could not initialise: use `unpack_into`";
+
+#[cfg(feature = "message")]
+const NOT_READ: &str =
+    "this type skips fields, which `read` could not initialise: use `read_into` or `read_over`";
 
 const NOT_PADDING: &str =
     "this type skips fields: its gaps are not padding, and zeroing them would destroy values";
