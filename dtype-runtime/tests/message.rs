@@ -1,0 +1,465 @@
+//! Messages: what goes in comes out, whatever the stream; what is wrong is named.
+
+#![cfg(all(feature = "message", feature = "derive"))]
+
+mod frames;
+
+use std::error::Error as _;
+use std::io::ErrorKind;
+
+use dtype_runtime::message::{self, ByteOrder, Error, Header, Incoming, Limits, Part};
+use dtype_runtime::{Basic, Datatype, Type, pack, unpack};
+use frames::{Counts, Drops, FRAME, Fails, Lies, announce, changed};
+
+#[derive(Datatype, Clone, Debug, Default, PartialEq)]
+struct Sample {
+    value: u32,
+    flag: bool,
+}
+
+#[derive(Datatype, Clone, Debug, Default, PartialEq)]
+struct Noted {
+    value: u32,
+    #[dtype(skip)]
+    note: String,
+    flag: bool,
+}
+
+#[derive(Datatype, Default)]
+struct Note {
+    #[dtype(skip)]
+    _text: String,
+}
+
+/// Longer than a piece.
+type Long = [u64; 10_000];
+
+const LIMITS: Limits = Limits::new().with_max_payload_bytes(1000).with_max_records(100);
+
+fn samples(count: u32) -> Vec<Sample> {
+    (0..count).map(|i| Sample { value: i * 7, flag: i % 3 == 0 }).collect()
+}
+
+fn frame<T: Datatype>(items: &[T]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let length = message::write(&mut bytes, items).unwrap();
+    assert_eq!(length, bytes.len() as u64);
+    bytes
+}
+
+/// Reads in every form; each refuses, with what it was given left alone, or none does.
+fn outcome(bytes: &[u8]) -> Result<Option<Vec<Sample>>, Error> {
+    let result = message::read::<Sample>(&mut &bytes[..], &LIMITS);
+    let count = result.as_ref().map(|records| records.as_ref().map(Vec::len)).map_err(text);
+
+    let before = Sample { value: 99, flag: true };
+    let mut items = vec![before.clone(); 200];
+    let into = message::read_into(&mut &bytes[..], &mut items).map_err(|error| text(&error));
+    let written = into.as_ref().map_or(0, |count| count.unwrap_or(0));
+    assert!(items[written..].iter().all(|item| *item == before));
+
+    let noted = Noted { value: 99, note: "kept".to_owned(), flag: true };
+    let mut records = vec![noted.clone(); 2];
+    let over = message::read_over(&mut &bytes[..], &mut records, &LIMITS);
+    let over = over.map_err(|error| text(&error));
+    assert_eq!(over, count);
+    if !matches!(over, Ok(Some(_))) {
+        assert_eq!(records, vec![noted; 2]);
+    }
+
+    let (ty, mut memory) = (Type::of::<Sample>().commit(), vec![0xEE; 200 * size_of::<Sample>()]);
+    let by = message::read_by(&mut &bytes[..], &ty, &mut memory, 0, 200);
+    if let Ok(Some(records)) = &result {
+        assert_eq!(&items[..records.len()], records);
+        assert_eq!((into, by.unwrap()), (count, Some(records.len())));
+        let mut packed = vec![0; records.len() * 5];
+        ty.pack(&memory, 0, records.len(), &mut packed).unwrap();
+        assert_eq!(packed, pack(records));
+    } else if by.is_err() {
+        assert!(memory.iter().all(|byte| *byte == 0xEE));
+    }
+    result
+}
+
+fn text(error: &Error) -> String {
+    format!("{error:?}")
+}
+
+macro_rules! refused {
+    ($result:expr, $pattern:pat $(if $guard:expr)?) => {
+        match $result {
+            Err($pattern) $(if $guard)? => {}
+            other => panic!("{other:?}"),
+        }
+    };
+}
+
+/// The frame byte by byte.
+#[test]
+#[cfg(target_endian = "little")]
+fn golden() {
+    let frame =
+        frame(&[Sample { value: 0x0403_0201, flag: true }, Sample { value: 5, flag: false }]);
+    #[rustfmt::skip]
+    let golden = [
+        0xD7, 0x44, 0x54, 0x4D,                         // magic
+        1, 1, 0, 0,                                     // version, little-endian, flags
+        0xF2, 0x47, 0xCC, 0x27, 0x18, 0x37, 0xC2, 0x61, // signature hash
+        2, 0, 0, 0, 0, 0, 0, 0,                         // records
+        5, 0, 0, 0, 0, 0, 0, 0,                         // packed bytes of each
+        10, 0, 0, 0, 0, 0, 0, 0,                        // bytes of the payload
+        0, 0, 0, 0,                                     // kept
+        0xFA, 0xE7, 0xC7, 0xE9,                         // checksum of the header
+        1, 2, 3, 4, 1, 5, 0, 0, 0, 0,                   // records
+        0xFC, 0xC7, 0x4B, 0x97,                         // checksum
+    ];
+    assert_eq!(frame, golden);
+    let hash = Sample::TYPE_MAP.signature_hash();
+    assert_eq!(golden[8..16], hash.to_le_bytes());
+    assert_eq!(Type::of::<Sample>().signature_hash(), hash);
+    let header = Header::read(&mut &frame[..]).unwrap().unwrap();
+    assert_eq!((header.count(), header.record_size(), header.payload_len()), (2, 5, 10));
+    assert_eq!((header.signature_hash(), header.byte_order()), (hash, ByteOrder::Little));
+    assert_eq!(header.to_bytes(), golden[..48]);
+}
+
+#[test]
+fn messages_in_a_row_and_the_end() {
+    let mut bytes = frame(&samples(3));
+    bytes.extend(frame::<Sample>(&[]));
+    bytes.extend(frame(&samples(1)));
+    for size in [1, 2, 7, 48, 1000] {
+        let mut input = Drops::new(&bytes, size);
+        for count in [3, 0, 1] {
+            let read = message::read::<Sample>(&mut input, &LIMITS).unwrap();
+            assert_eq!(read, Some(samples(count)));
+        }
+        assert_eq!(message::read::<Sample>(&mut input, &LIMITS).unwrap(), None);
+        assert_eq!(message::read_into(&mut input, &mut samples(2)).unwrap(), None);
+    }
+    for count in 0..5 {
+        assert_eq!(outcome(&frame(&samples(count))).unwrap(), Some(samples(count)));
+    }
+    assert_eq!(outcome(&[]).unwrap(), None);
+}
+
+/// Longer than a piece, around its end, and records that are longer than a piece themselves.
+#[test]
+fn long_messages() {
+    let piece = 64 * 1024;
+    for count in [piece / 5, piece / 5 + 1, 3 * (piece / 5), 100_000] {
+        let sent = samples(u32::try_from(count).unwrap());
+        let mut output = Counts::new(usize::MAX);
+        message::write(&mut output, &sent).unwrap();
+        assert_eq!(output.bytes.len(), FRAME + 5 * count);
+        assert_eq!(output.calls, count.div_ceil(piece / 5));
+        assert!(output.longest <= piece + FRAME);
+        for size in [1000, piece + 1] {
+            let mut input = Drops::new(&output.bytes, size);
+            let read = message::read::<Sample>(&mut input, &Limits::new()).unwrap().unwrap();
+            assert!(read == sent);
+        }
+        let mut items = vec![Sample::default(); count];
+        assert_eq!(message::read_into(&mut &output.bytes[..], &mut items).unwrap(), Some(count));
+        assert!(items == sent);
+    }
+    let bytes: Vec<u8> = (0..251).cycle().take(3 * size_of::<Long>()).collect();
+    let sent: Vec<Long> = unpack(&bytes).unwrap();
+    let bytes = frame(&sent);
+    assert!(message::read::<Long>(&mut &bytes[..], &Limits::new()).unwrap().unwrap() == sent);
+    assert!(message::read_into(&mut &bytes[..], &mut sent.clone()[..2]).is_err());
+}
+
+#[test]
+fn types_made_at_run_time() {
+    // The columns of a matrix, the last first; what came is put down as rows.
+    let column = Type::vector(100, 1, 200, &Type::basic(Basic::F64)).unwrap();
+    let backwards = Type::resized(&column, 0, -8).unwrap().commit();
+    let matrix: Vec<f64> = (0..20_000).map(f64::from).collect();
+    let matrix: Vec<u8> = matrix.iter().flat_map(|value| value.to_ne_bytes()).collect();
+    let mut stream = Counts::new(usize::MAX);
+    message::write_by(&mut stream, &backwards, &matrix, 199 * 8, 200).unwrap();
+    assert_eq!(stream.calls, 3);
+    let mut packed = vec![0; 160_000];
+    backwards.pack(&matrix, 199 * 8, 200, &mut packed).unwrap();
+    let message = Incoming::open(&stream.bytes[..], &Limits::new()).unwrap().unwrap();
+    assert_eq!(message.packed().unwrap(), packed);
+
+    let mut again = vec![0; matrix.len()];
+    let read = message::read_by(&mut &stream.bytes[..], &backwards, &mut again, 199 * 8, 200);
+    assert_eq!((read.unwrap(), again == matrix), (Some(200), true));
+    let rows = message::read::<[f64; 100]>(&mut &stream.bytes[..], &Limits::new());
+    let rows = rows.unwrap().unwrap();
+    assert_eq!(
+        (rows.len(), rows[0][..2].to_vec(), rows[199][99]),
+        (200, vec![199.0, 399.0], 19_800.0)
+    );
+
+    // Records longer than a piece, with the first one's origin outside the memory.
+    let far = Type::hindexed_block(70_000, &[100], &Type::basic(Basic::U8)).unwrap();
+    let far = Type::resized(&far, 0, -70_000).unwrap().commit();
+    let memory: Vec<u8> = (0_u8..210).cycle().take(210_000).collect();
+    let mut stream = Vec::new();
+    message::write_by(&mut stream, &far, &memory, 139_900, 3).unwrap();
+    let mut packed = vec![0; 210_000];
+    far.pack(&memory, 139_900, 3, &mut packed).unwrap();
+    assert_eq!(stream[48..210_048], packed);
+}
+
+#[test]
+fn memory_that_a_type_does_not_fit() {
+    let pair = Type::vector(2, 1, 3, &Type::basic(Basic::U8)).unwrap().commit();
+    let mut stream = Vec::new();
+    let refusal = message::write_by(&mut stream, &pair, b"abc", 0, 1);
+    refused!(refusal, Error::Datatype(dtype_runtime::Error::OutOfBounds { end: 4, len: 3, .. }));
+    let refusal = message::write_by(&mut stream, &pair, b"abc", 0, usize::MAX);
+    refused!(refusal, Error::Datatype(dtype_runtime::Error::OutOfBounds { .. }));
+    assert_eq!(stream, []);
+
+    message::write_by(&mut stream, &pair, b"abcd", 0, 1).unwrap();
+    let input = &mut &stream[..];
+    let refusal = message::read_by(input, &pair, &mut [0; 3], 0, 1);
+    refused!(refusal, Error::Datatype(dtype_runtime::Error::OutOfBounds { .. }));
+    // The payload has not been touched: with the header, it can still be taken.
+    let header = Header::from_bytes(stream[..48].first_chunk().unwrap()).unwrap();
+    let message = Incoming::new(header, input, &LIMITS).unwrap();
+    assert_eq!(message.packed().unwrap(), b"ad");
+
+    let twice = Type::hvector(2, 1, 0, &Type::basic(Basic::U8)).unwrap().commit();
+    let refusal = message::read_by(&mut &stream[..], &twice, &mut [0; 3], 0, 1);
+    refused!(refusal, Error::Datatype(dtype_runtime::Error::Overlap { count: 1 }));
+    refused!(
+        message::read_by(&mut &stream[..], &pair, &mut [0; 3], 0, 0),
+        Error::RecordLimit { limit: 0, actual: 1 }
+    );
+    refused!(
+        message::read_into(&mut &frame(&samples(3))[..], &mut samples(2)),
+        Error::RecordLimit { limit: 2, actual: 3 }
+    );
+}
+
+#[test]
+fn each_field_of_the_header_is_checked() {
+    let good = frame(&samples(3));
+    let with = |change: &dyn Fn(&mut [u8])| outcome(&changed(&good, change));
+    refused!(with(&|b| b[0] = b'X'), Error::Magic { actual: [b'X', b'D', b'T', b'M'] });
+    refused!(with(&|b| b[4] = 2), Error::Version { actual: 2 });
+    refused!(with(&|b| b[5] = 0), Error::ByteOrderMark { actual: 0 });
+    refused!(with(&|b| b[5] = 3), Error::ByteOrderMark { actual: 3 });
+    refused!(with(&|b| b[6] = 1), Error::Reserved { offset: 6, actual: 1 });
+    refused!(with(&|b| b[7] = 1), Error::Reserved { offset: 6, actual: 0x100 });
+    refused!(with(&|b| b[43] = 1), Error::Reserved { offset: 40, actual: 0x100_0000 });
+    let hash = Sample::TYPE_MAP.signature_hash();
+    refused!(
+        with(&|b| b[8] ^= 1),
+        Error::Datatype(dtype_runtime::Error::SignatureMismatch { expected, actual })
+            if expected == hash && actual == hash ^ 1
+    );
+    refused!(with(&|b| b[16] = 4), Error::PayloadLength { count: 4, record_size: 5, actual: 15 });
+    refused!(with(&|b| b[24] = 6), Error::PayloadLength { count: 3, record_size: 6, actual: 15 });
+    refused!(with(&|b| b[32] = 16), Error::PayloadLength { count: 3, record_size: 5, actual: 16 });
+    refused!(
+        with(&|b| {
+            b[16] = 5;
+            b[24] = 3;
+        }),
+        Error::RecordSize { expected: 5, actual: 3 }
+    );
+    // A product that would wrap around to the right length: 2⁶³ records of 2 bytes.
+    refused!(
+        with(&|b| {
+            b[16..40].fill(0);
+            (b[23], b[24]) = (0x80, 2);
+        }),
+        Error::PayloadLength { actual: 0, .. }
+    );
+    refused!(
+        outcome(&[&good[..47], &[!good[47]], &good[48..]].concat()),
+        Error::HeaderChecksum { .. }
+    );
+}
+
+#[test]
+fn limits() {
+    let announced = |count| outcome(&changed(&frame(&samples(3)), |b| announce(b, count)));
+    refused!(announced(1 << 60), Error::PayloadLimit { limit: 1000, .. });
+    refused!(announced(201), Error::PayloadLimit { limit: 1000, actual: 1005 });
+    refused!(announced(101), Error::RecordLimit { limit: 100, actual: 101 });
+    refused!(announced(100), Error::Truncated { part: Part::Payload, expected: 500, actual: 19 });
+    assert_eq!(outcome(&frame(&samples(100))).unwrap(), Some(samples(100)));
+    // Nothing but the header is taken of what is too large.
+    let bytes = frame(&samples(3));
+    let input = &mut &bytes[..];
+    let refusal = message::read::<Sample>(input, &LIMITS.with_max_records(2));
+    refused!(refusal, Error::RecordLimit { limit: 2, actual: 3 });
+    assert_eq!(input.len(), 15 + 4);
+}
+
+#[test]
+fn records_without_data() {
+    assert_eq!(message::read::<()>(&mut &frame(&[(); 7])[..], &LIMITS).unwrap(), Some(vec![(); 7]));
+    let announced = |count| changed(&frame(&[()]), |b| announce(b, count));
+    refused!(
+        message::read::<()>(&mut &announced(u64::MAX)[..], &Limits::new()),
+        Error::RecordLimit { limit: 0x4000_0000, actual: u64::MAX }
+    );
+    let many = message::read::<()>(&mut &announced(u64::MAX)[..], &Limits::UNLIMITED);
+    assert_eq!(many.unwrap().unwrap().len(), usize::MAX);
+
+    // No data, and yet they take memory: the limit of the payload holds for it.
+    let mut notes = vec![Note::default()];
+    let allowed = changed(&frame(&notes), |b| announce(b, 40));
+    let read = message::read_over(&mut &allowed[..], &mut notes, &LIMITS);
+    assert_eq!((read.unwrap(), notes.len()), (Some(40), 40));
+    let hostile = changed(&frame(&notes), |b| announce(b, 1 << 30));
+    refused!(
+        message::read_over(&mut &hostile[..], &mut notes, &LIMITS.with_max_records(u64::MAX)),
+        Error::PayloadLimit { limit: 1000, .. }
+    );
+    let read = message::read_into(&mut &allowed[..], &mut notes);
+    assert_eq!(read.unwrap(), Some(40));
+
+    let nothing = Type::contiguous(0, &Type::basic(Basic::U8)).unwrap().commit();
+    let mut stream = Vec::new();
+    message::write_by(&mut stream, &nothing, &[], 0, usize::MAX).unwrap();
+    assert_eq!(stream.len(), FRAME);
+    let read = message::read_by(&mut &stream[..], &nothing, &mut [], 0, usize::MAX);
+    assert_eq!(read.unwrap(), Some(usize::MAX));
+}
+
+#[test]
+fn the_other_byte_order() {
+    let bytes = changed(&frame(&samples(2)), |b| b[5] = 3 - b[5]);
+    refused!(
+        outcome(&bytes),
+        Error::ByteOrder { expected: ByteOrder::NATIVE, actual } if actual != ByteOrder::NATIVE
+    );
+    let message = Incoming::open(&bytes[..], &LIMITS).unwrap().unwrap();
+    assert_eq!(message.packed().unwrap(), pack(&samples(2)));
+}
+
+#[test]
+fn a_wrong_value_is_named_and_the_next_message_is_there() {
+    let sent = samples(40_000);
+    let mut bytes = frame(&sent);
+    let at = 48 + 5 * 30_000 + 4;
+    bytes[at] = 2;
+    let damaged = bytes.clone();
+    frames::seal(&mut bytes);
+    let next = frame(&samples(1));
+    for (bytes, wrong) in [(bytes, true), (damaged, false)] {
+        let stream = [&bytes[..], &next].concat();
+        let limits = Limits::new();
+        let (mut items, mut records) = (samples(40_000), samples(7));
+        for form in 0..3 {
+            let input = &mut &stream[..];
+            let error = match form {
+                0 => message::read::<Sample>(input, &limits).unwrap_err(),
+                1 => message::read_into(input, &mut items).unwrap_err(),
+                _ => message::read_over(input, &mut records, &limits).unwrap_err(),
+            };
+            match error {
+                Error::Datatype(dtype_runtime::Error::InvalidValue { record, path, .. })
+                    if wrong =>
+                {
+                    assert_eq!((record, &*path), (30_000, "flag"));
+                }
+                // Whatever the damage would mean, it is damage.
+                Error::Checksum { .. } if !wrong => {}
+                other => panic!("{other:?}"),
+            }
+            assert!(message::read::<Sample>(input, &limits).unwrap() == Some(samples(1)));
+        }
+        assert!(items == sent && records == samples(7));
+    }
+}
+
+/// Records that were never verified are never dropped either.
+#[test]
+fn nobody_sees_damaged_records() {
+    #[derive(Datatype, Debug)]
+    struct Handle(u8);
+
+    impl Drop for Handle {
+        fn drop(&mut self) {
+            assert_eq!(self.0, 1, "a handle that nobody sent");
+        }
+    }
+
+    let mut bytes = frame(&[Handle(1), Handle(1)]);
+    bytes[49] = 5;
+    refused!(message::read::<Handle>(&mut &bytes[..], &LIMITS), Error::Checksum { .. });
+    refused!(message::read::<Handle>(&mut &bytes[..50], &LIMITS), Error::Truncated { .. });
+    bytes[49] = 1;
+    assert_eq!(message::read::<Handle>(&mut &bytes[..], &LIMITS).unwrap().unwrap().len(), 2);
+}
+
+#[test]
+fn every_early_end_is_found() {
+    let bytes = frame(&samples(3));
+    for end in 1..bytes.len() {
+        let (part, expected, actual) = match end {
+            ..48 => (Part::Header, 48, end),
+            48..63 => (Part::Payload, 15, end - 48),
+            _ => (Part::Checksum, 4, end - 63),
+        };
+        refused!(
+            outcome(&bytes[..end]),
+            Error::Truncated { part: p, expected: e, actual: a }
+                if (p, e, a) == (part, expected, actual as u64)
+        );
+        refused!(
+            message::read::<Sample>(&mut Fails(&bytes[..end], ErrorKind::WouldBlock), &LIMITS),
+            Error::Io(error) if error.kind() == ErrorKind::WouldBlock
+        );
+        refused!(
+            message::read::<Sample>(&mut Lies(&bytes[..end]), &LIMITS),
+            Error::Io(error) if error.kind() == ErrorKind::InvalidData
+        );
+        let message = Incoming::open(&bytes[..end.max(48)], &LIMITS).unwrap().unwrap();
+        assert!(message.skip().is_err());
+    }
+    // What is to come can be waited for as long as nothing of it has come.
+    let mut input = Fails(&[], ErrorKind::WouldBlock);
+    refused!(message::read::<Sample>(&mut input, &LIMITS), Error::Io(_));
+    input.0 = &bytes;
+    assert_eq!(message::read::<Sample>(&mut input, &LIMITS).unwrap(), Some(samples(3)));
+}
+
+#[test]
+fn a_message_is_skipped() {
+    let bytes = [frame(&samples(50_000)), frame(&[1_u8]), frame(&samples(2))].concat();
+    let mut input = &bytes[..];
+    let message = Incoming::open(&mut input, &Limits::UNLIMITED).unwrap().unwrap();
+    assert_eq!(message.header().count(), 50_000);
+    assert_eq!(message.skip().unwrap(), 250_000);
+    let message = Incoming::open(&mut input, &Limits::UNLIMITED).unwrap().unwrap();
+    assert!(message.header().check::<Sample>().is_err());
+    assert!(message.header().check_type(&Type::basic(Basic::U8)).is_ok());
+    assert_eq!(message.skip().unwrap(), 1);
+    assert_eq!(message::read::<Sample>(&mut input, &LIMITS).unwrap(), Some(samples(2)));
+}
+
+#[test]
+fn a_writer_that_fails() {
+    for room in [0, 48, 70_000] {
+        let refusal = message::write(&mut Counts::new(room), &samples(50_000));
+        refused!(refusal, Error::Io(error) if error.kind() == ErrorKind::BrokenPipe);
+    }
+    // 4 EiB, all of them from the same byte: not a reason to take memory.
+    let huge = Type::hvector(1 << 62, 1, 0, &Type::basic(Basic::U8)).unwrap().commit();
+    let refusal = message::write_by(&mut Counts::new(1 << 20), &huge, &[0], 0, 1);
+    refused!(refusal, Error::Io(error) if error.kind() == ErrorKind::BrokenPipe);
+}
+
+#[test]
+fn errors_say_why() {
+    let error = Error::from(dtype_runtime::Error::SignatureMismatch { expected: 1, actual: 2 });
+    assert_eq!(error.to_string(), "the records and the datatype do not go together");
+    assert!(error.source().unwrap().to_string().starts_with("the signature hash is 0x"));
+    let error = Error::from(std::io::Error::from(ErrorKind::BrokenPipe));
+    assert_eq!(error.source().unwrap().to_string(), "broken pipe");
+    let error = outcome(&frame(&samples(2))[..50]).unwrap_err();
+    assert_eq!(error.to_string(), "the stream ended after 2 of 10 bytes of a frame's payload");
+    assert!(error.source().is_none());
+}

@@ -1,0 +1,191 @@
+//! Messages that were damaged on the way, or made by someone who means harm: refused, with nothing changed, or
+//! as good as new.
+
+#![cfg(feature = "message")]
+
+mod frames;
+
+use dtype_runtime::message::{self, Incoming, Limits};
+use dtype_runtime::{Basic, Type, pack, unpack};
+use frames::{Drops, announce, seal};
+use proptest::prelude::*;
+
+/// Half of the patterns of its last byte are values, in effect: enough to be refused often.
+type Record = (u16, bool);
+
+const LIMITS: Limits = Limits::new().with_max_payload_bytes(1 << 20).with_max_records(1 << 20);
+
+fn frame(records: &[Record]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    message::write(&mut bytes, records).unwrap();
+    bytes
+}
+
+/// Reads one message in every form. What is accepted is a frame that the writer would have written.
+fn read_all_forms(bytes: &[u8]) -> Option<Vec<Record>> {
+    let mut input = bytes;
+    let read = message::read::<Record>(&mut input, &LIMITS);
+    if let Ok(Some(records)) = &read {
+        assert_eq!(frame(records), bytes[..bytes.len() - input.len()]);
+    }
+    let read = read.ok().flatten();
+
+    let before = [(0xEEEE, true); 50];
+    let mut items = before;
+    match message::read_into(&mut &bytes[..], &mut items) {
+        Ok(Some(count)) => assert_eq!(&items[..count], read.as_ref().unwrap()),
+        Ok(None) => assert!(bytes.is_empty()),
+        Err(_) => assert_eq!(items, before),
+    }
+    let mut records = before[..3].to_vec();
+    match message::read_over(&mut &bytes[..], &mut records, &LIMITS) {
+        Ok(Some(_)) => assert_eq!(&records, read.as_ref().unwrap()),
+        _ => assert_eq!(records, before[..3]),
+    }
+    // A layout of its own, and no values that a byte could not have.
+    let ty =
+        Type::structure(&[1, 1], &[0, 5], &[Type::basic(Basic::U16), Type::basic(Basic::Bool)]);
+    let ty = ty.unwrap().commit();
+    let mut memory = [0xEE; 300];
+    match message::read_by(&mut &bytes[..], &ty, &mut memory, 0, 50) {
+        Ok(Some(count)) => {
+            let mut packed = vec![0; 3 * count];
+            ty.pack(&memory, 0, count, &mut packed).unwrap();
+            assert_eq!(unpack::<Record>(&packed).ok(), read);
+        }
+        _ => assert_eq!(memory, [0xEE; 300]),
+    }
+    read
+}
+
+#[test]
+fn every_change_of_one_byte_is_found() {
+    for records in [&[][..], &[(1, true)], &[(7, false), (0xFFFF, true), (3, true)]] {
+        let good = frame(records);
+        assert_eq!(read_all_forms(&good).as_deref(), Some(records));
+        for at in 0..good.len() {
+            for change in 1..=255 {
+                let mut bytes = good.clone();
+                bytes[at] ^= change;
+                assert_eq!(read_all_forms(&bytes), None, "byte {at} by {change:#x}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn there_and_back(records: Vec<Record>, size in 1_usize..100, cut: prop::sample::Index) {
+        let bytes = frame(&records);
+        prop_assert_eq!(&bytes[48..bytes.len() - 4], &pack(&records)[..]);
+        let mut input = Drops::new(&bytes, size);
+        prop_assert_eq!(message::read(&mut input, &LIMITS).unwrap(), Some(records));
+        prop_assert!(input.bytes.is_empty());
+        let end = cut.index(bytes.len());
+        let mut input = Drops::new(&bytes[..end], size);
+        let read = message::read::<Record>(&mut input, &LIMITS);
+        let noticed = if end == 0 { matches!(read, Ok(None)) } else { read.is_err() };
+        prop_assert!(noticed);
+    }
+
+    #[test]
+    fn parts_of_two_frames_are_none(a: [Record; 4], b: [Record; 4], at in 0_usize..64) {
+        let (first, second) = (frame(&a), frame(&b));
+        let mixed = [&first[..at], &second[at..]].concat();
+        let read = read_all_forms(&mixed);
+        prop_assert!(read.is_none() || mixed == first || mixed == second);
+    }
+
+    #[test]
+    fn noise_is_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert_eq!(read_all_forms(&bytes), None);
+    }
+}
+
+/// Numbers that look random.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        x ^ (x >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() >> 32).unwrap() % end
+    }
+
+    fn byte(&mut self) -> u8 {
+        self.next().to_le_bytes()[7]
+    }
+}
+
+/// Mutations of streams of frames, most of them with the checksums made right afterwards, so that what is
+/// behind the checksums is reached. `FUZZ_CASES` sets how many; the seed is fixed.
+#[test]
+fn mutated_streams_are_refused_or_right() {
+    let cases = std::env::var("FUZZ_CASES").map_or(30_000, |cases| cases.parse().unwrap());
+    let mut numbers = Numbers(0x5EED);
+    let (mut taken, mut refused) = (0_u64, 0_u64);
+    for _ in 0..cases {
+        let count = numbers.below(6);
+        let records: Vec<Record> =
+            (0..count).map(|_| (u16::from(numbers.byte()), numbers.byte() & 1 == 1)).collect();
+        let mut bytes = frame(&records);
+        for _ in 0..numbers.below(3) {
+            mutate(&mut bytes, &mut numbers);
+        }
+        if numbers.below(8) > 0 {
+            seal(&mut bytes);
+        }
+        if numbers.below(4) == 0 {
+            bytes.extend(frame(&[(1, false)]));
+        }
+        match read_all_forms(&bytes) {
+            Some(_) => taken += 1,
+            None => refused += 1,
+        }
+        // As a stream, to its end or its first error: that there is one is all that can be said.
+        let mut input = Drops::new(&bytes, 1 + numbers.below(9));
+        while let Ok(Some(message)) = Incoming::open(&mut input, &LIMITS) {
+            let skipped = if numbers.below(2) == 0 {
+                message.skip().is_ok()
+            } else {
+                message.packed().is_ok()
+            };
+            if !skipped {
+                break;
+            }
+        }
+    }
+    println!("{taken} taken, {refused} refused");
+    assert!(taken > cases / 5 && refused > cases / 5, "{taken} taken, {refused} refused");
+}
+
+/// Changes bytes, the numbers in the header more often than others.
+fn mutate(bytes: &mut Vec<u8>, numbers: &mut Numbers) {
+    let at = numbers.below(bytes.len());
+    match numbers.below(8) {
+        0 => bytes.insert(at, numbers.byte()),
+        1 => drop(bytes.remove(at)),
+        2 => bytes[at] = numbers.byte(),
+        3 => bytes[at] ^= 1 << numbers.below(8),
+        4 => bytes.truncate(at.max(1)),
+        5 if bytes.len() >= 48 => announce(bytes, numbers.next() >> numbers.below(64)),
+        6 if bytes.len() >= 48 => {
+            let field = 8 * (2 + numbers.below(3));
+            let number = numbers.next() >> numbers.below(64);
+            bytes[field..field + 8].copy_from_slice(&number.to_le_bytes());
+        }
+        _ if bytes.len() > 52 => {
+            let last = bytes.len() - 5;
+            bytes[last] = numbers.byte() & 1;
+        }
+        _ => bytes[at] = 0,
+    }
+}

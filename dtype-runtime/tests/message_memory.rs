@@ -1,0 +1,101 @@
+//! How much memory reading a message takes: a small multiple of what has arrived, whatever the header says.
+//! Alone in its file because it counts what the whole program allocates.
+
+#![cfg(feature = "message")]
+
+mod frames;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dtype_runtime::message::{self, Incoming, Limits};
+use dtype_runtime::{Basic, Type};
+use frames::{announce, changed};
+
+/// The system's allocator, with a count of the bytes in use and of the most that were.
+struct Counting;
+
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: everything is left to the system's allocator; the counts touch no memory but their own.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let in_use = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        MOST.fetch_max(in_use, Ordering::Relaxed);
+        // SAFETY: what the caller promises is what the system asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most memory in use during the work, beyond that before.
+fn most<T>(work: impl FnOnce() -> T) -> usize {
+    let before = IN_USE.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    drop(work());
+    MOST.load(Ordering::Relaxed) - before
+}
+
+#[test]
+fn memory_follows_the_bytes() {
+    let (chunk, limits) = (64 * 1024, &Limits::UNLIMITED);
+    let mut bytes = Vec::new();
+    message::write(&mut bytes, &vec![(1_u8, 2_u32); 200_000]).unwrap();
+    let hostile = changed(&bytes, |b| announce(b, 1 << 60));
+    for end in [48, 100, 10_000, 100_000, 500_000, hostile.len()] {
+        let stream = &hostile[..end];
+        // Records of 8 bytes for 5 packed ones, in lists that double as they grow: while one is copied there are
+        // two of them.
+        let bound = end * 8 / 5 * 3 + 3 * chunk;
+        let read = most(|| message::read::<(u8, u32)>(&mut &stream[..], limits).unwrap_err());
+        let over = most(|| {
+            message::read_over(&mut &stream[..], &mut Vec::<(u8, u32)>::new(), limits).unwrap_err()
+        });
+        let packed = most(|| {
+            let message = Incoming::open(stream, limits).unwrap().unwrap();
+            message.packed().unwrap_err()
+        });
+        let skipped = most(|| {
+            let message = Incoming::open(stream, limits).unwrap().unwrap();
+            message.skip().unwrap_err()
+        });
+        println!("{end} bytes: read {read}, over {over}, packed {packed}, skipped {skipped}");
+        assert!(read <= bound && over <= bound && packed <= bound && skipped <= 2 * chunk);
+    }
+
+    // A destination that is there is no larger than what is kept until it is written.
+    let ty = Type::of::<(u8, u32)>().commit();
+    let mut memory = vec![0; 8 * 200_000];
+    let by = most(|| message::read_by(&mut &bytes[..], &ty, &mut memory, 0, 200_000).unwrap());
+    assert!(by <= memory.len() + chunk, "{by}");
+
+    // Writing takes one piece, however long the message.
+    let items = vec![(1_u8, 2_u32); 200_000];
+    let written = most(|| message::write(&mut std::io::sink(), &items).unwrap());
+    let by = most(|| message::write_by(&mut std::io::sink(), &ty, &memory, 0, 200_000).unwrap());
+    assert!(written <= 2 * chunk && by <= 2 * chunk, "{written}, {by}");
+
+    // A record that is announced as huge, and is that of the receiver: it comes bit by bit all the same.
+    let huge = Type::contiguous(1 << 60, &Type::basic(Basic::U8)).unwrap();
+    let header = changed(&bytes, |b| {
+        b[8..16].copy_from_slice(&huge.signature_hash().to_le_bytes());
+        b[16..24].copy_from_slice(&1_u64.to_le_bytes());
+        b[24..32].copy_from_slice(&huge.size().to_le_bytes());
+        announce(b, 1);
+    });
+    let packed = most(|| {
+        let message = Incoming::open(&header[..], limits).unwrap().unwrap();
+        message.header().check_type(&huge).unwrap();
+        message.packed().unwrap_err()
+    });
+    assert!(packed <= 3 * header.len() + 3 * chunk, "{packed}");
+}
