@@ -1,7 +1,7 @@
 //! Sends real records to a second process and has them sent back.
 //!
 //! `cargo run --release --example messaging` reads the airports of `examples/data/airports.csv`, starts
-//! a second process of itself, sends it the array in frames over a loopback TCP connection and compares
+//! a second process of itself, sends it the array as a message over a loopback TCP connection and compares
 //! what comes back. Another file, with at least the columns iata, name, state, latitude and longitude,
 //! can be named.
 
@@ -9,7 +9,7 @@ mod peer;
 mod report;
 
 use std::fs::File;
-use std::io::{BufWriter, ErrorKind, Write, stdout};
+use std::io::{ErrorKind, Write, stdout};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use dtype_examples::airports::{self, Airport};
-use dtype_examples::frame::{self, Limits};
+use dtype_runtime::message::{self, Limits};
 use dtype_runtime::{pack, pack_into, unpack_into};
 use indicatif::{ProgressBar, ProgressStyle};
 use thiserror::Error;
@@ -25,11 +25,8 @@ use thiserror::Error;
 use crate::peer::Peer;
 use crate::report::Throughput;
 
-/// Packed bytes of a frame.
-const FRAME: usize = 32 * 1024;
-
-/// What either side is ready to take.
-const LIMITS: Limits = Limits { frame: FRAME, records: 10_000_000 };
+/// What either side is ready to take; there are some 40 000 airports in the world.
+const LIMITS: Limits = Limits::new().with_max_records(1_000_000).with_max_payload_bytes(64 << 20);
 
 /// How long packing alone, and unpacking alone, is measured.
 const MEASURED: Duration = Duration::from_millis(300);
@@ -116,14 +113,14 @@ fn trips(peer: &mut Peer, airports: &[Airport], repetitions: u32) -> Result<Thro
     let mut elapsed = Duration::ZERO;
     for trip in 1..=repetitions {
         let start = Instant::now();
-        let mut out = BufWriter::with_capacity(FRAME + frame::HEADER, peer.stream());
-        frame::send(airports, FRAME, &mut out).context("cannot send the records")?;
-        out.flush()?;
-        drop(out);
-        let came = frame::receive(&mut peer.stream(), LIMITS, &mut returned)
+        message::write(&mut peer.stream(), airports).context("cannot send the records")?;
+        let came = message::read_over(&mut peer.stream(), &mut returned, &LIMITS)
             .context("cannot receive the records")?;
         elapsed += start.elapsed();
-        ensure!(came, "the other process closed the connection before trip {trip} was over");
+        ensure!(
+            came.is_some(),
+            "the other process closed the connection before trip {trip} was over"
+        );
         if trip == 1 {
             compare(airports, &returned)?;
         } else {

@@ -1,6 +1,6 @@
 //! The second process: starting it, talking to it, and being it.
 
-use std::io::{BufWriter, ErrorKind};
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, bail, ensure};
 use dtype_examples::airports::Airport;
-use dtype_examples::frame;
+use dtype_runtime::message;
 
-use crate::{FRAME, LIMITS};
+use crate::LIMITS;
 
 /// How long either side waits for the other.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -126,11 +126,11 @@ pub(crate) fn echo(address: SocketAddr) -> Result<()> {
         .context("the second process cannot connect")?;
     let stream = prepare(stream)?;
     let mut records: Vec<Airport> = Vec::new();
-    while frame::receive(&mut &stream, LIMITS, &mut records)
+    while message::read_over(&mut &stream, &mut records, &LIMITS)
         .context("the second process cannot receive the records")?
+        .is_some()
     {
-        let mut out = BufWriter::with_capacity(FRAME + frame::HEADER, &stream);
-        frame::send(&records, FRAME, &mut out).context("the second process cannot send")?;
+        message::write(&mut &stream, &records).context("the second process cannot send")?;
     }
     Ok(())
 }

@@ -1,4 +1,3 @@
 //! The parts of the examples that are worth testing by themselves.
 
 pub mod airports;
-pub mod frame;
