@@ -2,20 +2,17 @@
 //!
 //! `cargo bench -p dtype-benches --bench message`
 //!
-//! The two take turns, many short rounds each; a ratio is the median over the pairs of neighbours.
+//! The two take turns, as in `ratios`.
 
 use core::hint::black_box;
-use std::time::{Duration, Instant};
 
+use dtype_benches::turns::{Figure, versus};
 use dtype_benches::{Body, Hole, Shape, Tail};
 use dtype_runtime::message::{self, Limits};
 use dtype_runtime::{pack_into, packed_size, unpack, unpack_into};
 
 /// Pairs of rounds for each figure.
 const PAIRS: usize = 101;
-
-/// About how long a round takes.
-const ROUND: Duration = Duration::from_micros(300);
 
 fn main() {
     // `cargo test --benches` and `cargo bench -- --test` only want to know that it runs.
@@ -84,36 +81,4 @@ fn row<S: Shape>(count: usize, pairs: usize) {
     };
     let [a, b, c] = [&write, &read, &read_into].map(cell);
     println!("{:<18} {count:>7} {a:>15} {b:>15} {c:>15}", S::NAME);
-}
-
-struct Figure {
-    /// Median over the pairs.
-    ratio: f64,
-    /// Median time of one call of ours.
-    ours: Duration,
-}
-
-fn versus(pairs: usize, mut theirs: impl FnMut(), mut ours: impl FnMut()) -> Figure {
-    let calls = calls_per_round(&mut theirs);
-    let mut rounds: Vec<(Duration, Duration)> =
-        (0..pairs).map(|_| (time(calls, &mut theirs), time(calls, &mut ours))).collect();
-    let ratio = |(theirs, ours): &(Duration, Duration)| ours.as_secs_f64() / theirs.as_secs_f64();
-    rounds.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
-    let median = ratio(&rounds[pairs / 2]);
-    rounds.sort_by_key(|(_, ours)| *ours);
-    Figure { ratio: median, ours: rounds[pairs / 2].1 / calls }
-}
-
-fn calls_per_round(call: &mut impl FnMut()) -> u32 {
-    let mut calls = 1;
-    while time(calls, call) < ROUND {
-        calls *= 2;
-    }
-    calls
-}
-
-fn time(calls: u32, call: &mut impl FnMut()) -> Duration {
-    let start = Instant::now();
-    (0..calls).for_each(|_| call());
-    start.elapsed()
 }

@@ -1,9 +1,9 @@
 //! Marshalled types: they come back as they were, equal types have equal bytes, and no other bytes are taken.
 
+mod extreme;
 #[allow(dead_code, reason = "the bytes of a map are for other tests")]
 mod model;
-
-mod extreme;
+mod numbers;
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -11,6 +11,7 @@ use std::hash::{BuildHasher, RandomState};
 use dtype_runtime::types::{Bounds, Distribution, Order, Pair};
 use dtype_runtime::{Basic, Error, Malformed, Type};
 use model::{config, trees};
+use numbers::Numbers;
 use proptest::prelude::*;
 
 fn basic(basic: Basic) -> Type {
@@ -299,27 +300,6 @@ fn types_inside_a_message() {
         rest = &rest[used..];
     }
     assert_eq!(rest, []);
-}
-
-/// Numbers that look random.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        x ^ (x >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() >> 32).unwrap() % end
-    }
-
-    fn byte(&mut self) -> u8 {
-        self.next().to_le_bytes()[7]
-    }
 }
 
 /// Random bytes that begin as a type does, and mutations of those that were taken before: the pool grows into

@@ -1,45 +1,17 @@
 //! How much memory unmarshalling takes: a small multiple of the bytes, whatever they say. Alone in its file
 //! because it counts what the whole program allocates.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod counting;
 
+use counting::most_in_use;
 use dtype_runtime::types::{Distribution, Order};
 use dtype_runtime::{Basic, Type};
 
-/// The system's allocator, with a count of the bytes in use and of the most that were.
-struct Counting;
-
-static IN_USE: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: everything is left to the system's allocator; the counts touch no memory but their own.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let in_use = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        MOST.fetch_max(in_use, Ordering::Relaxed);
-        // SAFETY: what the caller promises is what the system asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 /// Unmarshals, and compares the most memory in use meanwhile with the number of bytes.
 fn measure(what: &str, bytes: &[u8]) -> Option<Type> {
-    let before = IN_USE.load(Ordering::Relaxed);
-    MOST.store(before, Ordering::Relaxed);
     let start = std::time::Instant::now();
-    let ty = Type::unmarshal(bytes).ok();
+    let (most, ty) = most_in_use(|| Type::unmarshal(bytes).ok());
     let time = start.elapsed();
-    let most = MOST.load(Ordering::Relaxed) - before;
     if !what.is_empty() {
         let (each, taken) = (most / bytes.len().max(1), ty.is_some());
         let time = time.as_nanos() / bytes.len().max(1) as u128;

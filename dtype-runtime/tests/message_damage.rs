@@ -4,10 +4,12 @@
 #![cfg(feature = "message")]
 
 mod frames;
+mod numbers;
 
 use dtype_runtime::message::{self, Incoming, Limits};
 use dtype_runtime::{Basic, Type, pack, unpack};
 use frames::{Drops, announce, seal};
+use numbers::Numbers;
 use proptest::prelude::*;
 
 /// Half of the patterns of its last byte are values, in effect: enough to be refused often.
@@ -101,27 +103,6 @@ proptest! {
     #[test]
     fn noise_is_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         prop_assert_eq!(read_all_forms(&bytes), None);
-    }
-}
-
-/// Numbers that look random.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        x ^ (x >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() >> 32).unwrap() % end
-    }
-
-    fn byte(&mut self) -> u8 {
-        self.next().to_le_bytes()[7]
     }
 }
 

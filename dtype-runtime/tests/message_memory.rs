@@ -3,46 +3,17 @@
 
 #![cfg(feature = "message")]
 
+mod counting;
 mod frames;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
+use counting::most_in_use;
 use dtype_runtime::message::{self, Incoming, Limits};
 use dtype_runtime::{Basic, Type};
 use frames::{announce, changed};
 
-/// The system's allocator, with a count of the bytes in use and of the most that were.
-struct Counting;
-
-static IN_USE: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: everything is left to the system's allocator; the counts touch no memory but their own.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let in_use = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        MOST.fetch_max(in_use, Ordering::Relaxed);
-        // SAFETY: what the caller promises is what the system asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 /// The most memory in use during the work, beyond that before.
 fn most<T>(work: impl FnOnce() -> T) -> usize {
-    let before = IN_USE.load(Ordering::Relaxed);
-    MOST.store(before, Ordering::Relaxed);
-    drop(work());
-    MOST.load(Ordering::Relaxed) - before
+    most_in_use(work).0
 }
 
 #[test]
