@@ -1,19 +1,26 @@
 //! Moving data between memory and the packed stream.
 //!
-//! The whole-message forms are here; the streaming convertor of seed `opal_convertor_t` has its place
-//! beside them, over the same plan.
+//! [`Committed::pack`](crate::Committed::pack) and its relatives take a message as a whole. [`Packer`] and
+//! [`Unpacker`] are the convertor of seed `opal_convertor_t`: they stop and go on at any byte. Both rest on the
+//! same plan, and everything that has to know where a packed byte lives asks one cursor.
 
+mod checksum;
 mod copier;
 mod cursor;
 mod iov;
 mod memory;
 mod mover;
 mod packer;
+#[cfg(feature = "rayon")]
+mod parallel;
 mod source;
 mod stack;
 mod transfer;
 mod unpacker;
 
+#[cfg(feature = "crc32c")]
+pub use checksum::Crc32c;
+pub use checksum::{Checksum, Summed};
 pub use iov::{Iov, Segment};
 pub use packer::Packer;
 pub(crate) use source::{Constant, Program, Source};

@@ -70,7 +70,9 @@
 //! | feature | default | what |
 //! |---|---|---|
 //! | `derive` | yes | `#[derive(Datatype)]` |
-//! | `std` | yes | `Packer` is an `io::Read`, `Unpacker` an `io::Write`; `message` needs it; without it the crate is `no_std` with `alloc` |
+//! | `std` | yes | `Read` and `Write` for the convertor; without it the crate is `no_std` with `alloc` |
+//! | `crc32c` | no | `convertor::Crc32c`, a checksum over the packed stream |
+//! | `rayon` | no | `Packer::par_pack` and `Unpacker::par_unpack`: large messages on all cores |
 //! | `message` | no | [`message`]: records on any stream, in frames with a checksum |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` are datatypes |
 //! | `half` | no | `f16` and `bf16` are datatypes |

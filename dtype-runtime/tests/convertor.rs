@@ -7,7 +7,7 @@ mod model;
 
 use std::io::{IoSlice, IoSliceMut, Read, Write};
 
-use dtype_runtime::convertor::Segment;
+use dtype_runtime::convertor::{Checksum, Segment};
 use dtype_runtime::{Datatype, Error, Packer, Type, Unpacker, pack};
 use memory::Memory;
 use model::{config, has_duplicates, trees, trees_with_lists};
@@ -59,7 +59,7 @@ fn runs(bytes: &[i64]) -> Vec<Segment> {
 }
 
 proptest! {
-    #![proptest_config(config(500))]
+    #![proptest_config(config(300))]
 
     #[test]
     fn packing_in_fragments(
@@ -414,4 +414,97 @@ fn positions_in_long_lists() {
         let number = packer.pack(&mut out);
         assert_eq!(&out[..number], &whole[position..position + number]);
     }
+}
+
+/// A sum that depends on the order.
+#[derive(Debug, PartialEq)]
+struct Polynomial(u64);
+
+impl Checksum for Polynomial {
+    fn update(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.wrapping_mul(257).wrapping_add(byte.into());
+        }
+    }
+}
+
+#[test]
+fn a_checksum_runs_across_fragments() {
+    let items: Vec<(u8, u64)> = (0..10_000_u32).map(|i| (i as u8, i.into())).collect();
+    let whole = pack(&items);
+    let mut expected = Polynomial(0);
+    expected.update(&whole);
+    for length in [1, 1000, 20_000, 200_000] {
+        let mut packer = Packer::new(&items).summed(Polynomial(0));
+        let mut target = vec![(0, 0); items.len()];
+        let mut unpacker = Unpacker::new(&mut target).summed(Polynomial(0));
+        let mut buffer = vec![0; length];
+        loop {
+            let bytes = packer.read(&mut buffer).unwrap();
+            if bytes == 0 {
+                break;
+            }
+            unpacker.write_all(&buffer[..bytes]).unwrap();
+        }
+        assert_eq!((packer.checksum(), unpacker.checksum()), (&expected, &expected));
+        assert!(unpacker.stream().is_complete() && packer.into_parts().0.is_complete());
+        assert_eq!(target, items);
+    }
+    // What is refused does not count.
+    let mut flags = [false; 2];
+    let mut unpacker = Unpacker::new(&mut flags).summed(Polynomial(0));
+    assert!(unpacker.unpack(&[1, 2]).is_err());
+    assert_eq!(unpacker.unpack(&[1, 1]), Ok(2));
+    assert_eq!(unpacker.checksum(), &Polynomial(258));
+}
+
+#[cfg(feature = "crc32c")]
+#[test]
+fn crc_32c_of_the_check_string() {
+    let mut packer = Packer::new(b"123456789").summed(dtype_runtime::convertor::Crc32c::new());
+    packer.pack(&mut [0; 4]);
+    packer.pack(&mut [0; 5]);
+    assert_eq!(packer.checksum().value(), 0xE306_9283);
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn all_cores_do_the_same() {
+    let items: Vec<Checked> = (0..100_000).map(checked).collect();
+    let bytes = pack(&items);
+    let mut packer = Packer::new(&items);
+    let mut out = vec![0; bytes.len()];
+    packer.set_position(12_345).unwrap();
+    let middle = 700_001;
+    assert_eq!(packer.par_pack(&mut out[12_345..middle]), middle - 12_345);
+    assert_eq!(packer.par_pack(&mut out[middle..]), bytes.len() - middle);
+    assert!(packer.is_complete() && out[12_345..] == bytes[12_345..]);
+
+    let mut target = vec![checked(0); items.len()];
+    let mut unpacker = Unpacker::new(&mut target);
+    // The second part ends inside a record, and the third one begins there.
+    for part in [&bytes[..450_000], &bytes[450_000..800_005], &bytes[800_005..]] {
+        assert_eq!(unpacker.par_unpack(part), Ok(part.len()));
+    }
+    assert!(unpacker.is_complete());
+    assert_eq!(pack(&target), bytes);
+
+    // The first wrong record is reported, and nothing is written.
+    let mut wrong = bytes.clone();
+    for record in [99_000, 40_000, 70_000] {
+        wrong[9 * record + 4] = 9;
+    }
+    let mut target = vec![checked(0); items.len()];
+    let error = Unpacker::new(&mut target).par_unpack(&wrong).unwrap_err();
+    assert!(matches!(error, Error::InvalidValue { record: 40_000, value: 9, .. }), "{error}");
+    assert!(target.iter().all(|item| *item == checked(0)));
+
+    // Columns that interleave: neighbouring bytes are written by different threads.
+    let column = Type::vector(300_000, 1, 3, &Type::of::<u8>()).unwrap();
+    let columns = Type::resized(&column, 0, 1).unwrap().commit();
+    let packed: Vec<u8> = (0..900_000_u32).map(|i| (i % 251) as u8).collect();
+    let (mut one, mut many) = (vec![0; 900_000], vec![0; 900_000]);
+    columns.unpack(&packed, &mut one, 0, 3).unwrap();
+    columns.unpacker(&mut many, 0, 3).unwrap().par_unpack(&packed).unwrap();
+    assert_eq!(one, many);
 }

@@ -97,6 +97,12 @@ impl<'a> Packer<'a> {
         bytes
     }
 
+    /// Goes to a position that is not behind the end.
+    #[cfg(feature = "rayon")]
+    pub(super) fn go_to(&mut self, position: u64) {
+        self.position = position;
+    }
+
     /// Packed bytes before the next one.
     #[doc(alias = "bConverted")]
     pub fn position(&self) -> u64 {

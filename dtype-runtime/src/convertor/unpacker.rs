@@ -126,14 +126,50 @@ impl Unpacker<'_> {
 
     /// Writes packed bytes to a place in the part of the stream that is this unpacker's.
     fn put(&mut self, position: u64, bytes: &[u8]) {
+        // SAFETY: nobody else writes through an unpacker that is borrowed exclusively.
+        unsafe { self.put_shared(position, bytes) }
+    }
+
+    /// As [`put`](Self::put), beside others.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may write the same part of the stream meanwhile.
+    pub(super) unsafe fn put_shared(&self, position: u64, bytes: &[u8]) {
         let end = position + bytes.len() as u64;
         debug_assert!(end <= self.end, "the place is this unpacker's");
-        // SAFETY: the data are writable and nobody else's, by the promise that the unpacker was made with;
-        // the bytes are there, only read, and borrowed, so they do not overlap what nobody else accesses.
+        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nobody else
+        // writes this part, by the caller's; no byte is in two parts. The bytes are there, only read, and
+        // borrowed, so they do not overlap what nobody else accesses.
         unsafe {
             let packed = bytes.as_ptr().cast_mut();
             self.source.copy::<Unpack>(position..end, packed, |constant| constant.unpack);
         }
+    }
+
+    /// Packed bytes of which whole multiples are written at once; `None` inside a value that has begun.
+    #[cfg(feature = "rayon")]
+    pub(super) fn record(&self) -> Option<usize> {
+        match &self.checks {
+            None => Some(1),
+            Some(checks) if checks.pending.is_empty() => usize::try_from(checks.record).ok(),
+            Some(_) => None,
+        }
+    }
+
+    /// Whether whole records at a position make values.
+    #[cfg(feature = "rayon")]
+    pub(super) fn check(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
+        let Some(Checks { record, valid, .. }) = &self.checks else { return Ok(()) };
+        let count = usize::try_from(bytes.len() as u64 / record).unwrap_or(usize::MAX);
+        let before = usize::try_from(position / record).unwrap_or(usize::MAX);
+        valid(bytes, count).map_err(|error| later(error, before))
+    }
+
+    /// Goes on behind bytes that were written.
+    #[cfg(feature = "rayon")]
+    pub(super) fn advance(&mut self, bytes: usize) {
+        self.position += bytes as u64;
     }
 
     /// Writes the records that the bytes complete, once all of them are known to be good, and keeps the rest.
