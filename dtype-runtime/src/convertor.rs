@@ -4,6 +4,8 @@
 //! [`Unpacker`] are the convertor of seed `opal_convertor_t`: they stop and go on at any byte. Both rest on the
 //! same plan, and everything that has to know where a packed byte lives asks one cursor.
 
+#[cfg(feature = "bytes")]
+mod buf;
 mod checksum;
 mod copier;
 mod cursor;

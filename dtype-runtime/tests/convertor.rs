@@ -508,3 +508,29 @@ fn all_cores_do_the_same() {
     columns.unpacker(&mut many, 0, 3).unwrap().par_unpack(&packed).unwrap();
     assert_eq!(one, many);
 }
+
+#[cfg(feature = "bytes")]
+#[test]
+fn a_packer_is_a_buf() {
+    use bytes::Buf;
+    let items: Vec<(u8, u64)> = (0..50_u32).map(|i| (i as u8, i.into())).collect();
+    let whole = pack(&items);
+    assert_eq!(Packer::new(&items).copy_to_bytes(whole.len()), whole);
+    let mut packer = Packer::new(&items);
+    let mut collected = Vec::new();
+    while packer.has_remaining() {
+        let piece = Buf::chunk(&packer).to_vec();
+        // A part of each piece, then what is left of it.
+        let half = piece.len().div_ceil(2);
+        collected.extend_from_slice(&piece[..half]);
+        packer.advance(half);
+    }
+    assert_eq!(collected, whole);
+    let packer = Packer::new(&items);
+    let mut slices = [IoSlice::new(&[]); 7];
+    assert_eq!(packer.chunks_vectored(&mut slices), 7);
+    let first = slices.iter().flat_map(|slice| slice.iter().copied()).collect::<Vec<u8>>();
+    assert_eq!(first, whole[..first.len()]);
+    let mut packer = Packer::new(&items);
+    assert_eq!((packer.get_u8(), packer.get_u64_ne(), Buf::remaining(&packer)), (0, 0, 441));
+}
