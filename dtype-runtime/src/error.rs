@@ -144,6 +144,15 @@ pub enum Error {
         /// Bytes that the stream has.
         end: u64,
     },
+    /// A position in a part of a packed stream that was given to another unpacker.
+    OutsidePart {
+        /// Bytes from the start of the stream that were asked for.
+        position: u64,
+        /// Where the part begins that this unpacker has.
+        start: u64,
+        /// Where that ends.
+        end: u64,
+    },
     /// A position inside a record whose values have to be checked as a whole.
     InsideRecord {
         /// Packed bytes from the start.
@@ -263,6 +272,12 @@ impl fmt::Display for Error {
             }
             Self::Position { position, end } => {
                 write!(f, "position {position} of a packed stream of {end} bytes")
+            }
+            Self::OutsidePart { position, start, end } => {
+                write!(
+                    f,
+                    "position {position} is outside the part from {start} to {end} of a packed stream"
+                )
             }
             Self::InsideRecord { position, record } => {
                 write!(f, "position {position} is inside a record of {record} packed bytes")

@@ -346,6 +346,29 @@ fn positions_inside_values_that_are_checked() {
     assert_eq!(target[3].letter, 'b');
 }
 
+#[test]
+fn the_parts_of_a_stream_stay_apart() {
+    let mut numbers = [0_u16; 8];
+    let (mut front, mut back) = Unpacker::new(&mut numbers).split_at(5).unwrap();
+    let refused = Error::OutsidePart { position: 4, start: 5, end: 16 };
+    assert_eq!(back.set_position(4), Err(refused.clone()));
+    assert_eq!(
+        refused.to_string(),
+        "position 4 is outside the part from 5 to 16 of a packed stream"
+    );
+    assert_eq!(front.set_position(6), Err(Error::Position { position: 6, end: 5 }));
+    assert_eq!(back.unpack(&[2; 12]), Ok(11));
+    assert_eq!(front.unpack(&[1; 12]), Ok(5));
+    assert_eq!((front.set_position(0), back.set_position(5)), (Ok(()), Ok(())));
+    // A part of a part.
+    back.set_position(9).unwrap();
+    let (mut middle, mut last) = back.split_at(12).unwrap();
+    assert_eq!(middle.set_position(5), Ok(()));
+    assert!(middle.set_position(13).is_err() && middle.set_position(4).is_err());
+    assert!(last.set_position(11).is_err() && last.set_position(16).is_ok());
+    assert_eq!(pack(&numbers), [&[1; 5][..], &[2; 11]].concat());
+}
+
 type Odd = ((u8, u16), (u16, u8, u32), (u8, u64));
 type Wide = (Odd, (u8, Odd), (Odd, u8), (u16, Odd), (Odd, u32), (u8, u8, Odd), (Odd, Odd, u8));
 /// More ranges than a constant has room for, and none that repeats.

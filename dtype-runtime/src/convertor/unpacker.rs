@@ -37,7 +37,8 @@ use crate::kernel::Unpack;
 pub struct Unpacker<'a> {
     source: Source,
     position: u64,
-    /// Where the part of the stream that this unpacker may write ends.
+    /// The part of the stream that this unpacker may write.
+    start: u64,
     end: u64,
     checks: Option<Checks>,
     memory: PhantomData<&'a mut [u8]>,
@@ -75,7 +76,7 @@ impl Unpacker<'_> {
             let record = end.checked_div(source.count()).unwrap_or(0);
             Checks { record, valid, pending: Vec::new() }
         });
-        Self { source, position: 0, end, checks, memory: PhantomData }
+        Self { source, position: 0, start: 0, end, checks, memory: PhantomData }
     }
 
     /// An unpacker of `count` instances whose first one's displacement 0 is at `origin`.
@@ -137,7 +138,7 @@ impl Unpacker<'_> {
     /// Nobody may write the same part of the stream meanwhile.
     pub(super) unsafe fn put_shared(&self, position: u64, bytes: &[u8]) {
         let end = position + bytes.len() as u64;
-        debug_assert!(end <= self.end, "the place is this unpacker's");
+        debug_assert!(self.start <= position && end <= self.end, "the place is this unpacker's");
         // SAFETY: the data are writable, by the promise that the unpacker was made with, and nobody else
         // writes this part, by the caller's; no byte is in two parts. The bytes are there, only read, and
         // borrowed, so they do not overlap what nobody else accesses.
@@ -222,12 +223,16 @@ impl Unpacker<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Position`] for one behind the end; [`Error::InsideRecord`] for one inside a value that has to
-    /// be checked. The position stays what it was.
+    /// [`Error::Position`] for one behind the end; [`Error::OutsidePart`] for one before the part of the stream
+    /// that [`split_at`](Self::split_at) left to this unpacker; [`Error::InsideRecord`] for one inside a value
+    /// that has to be checked. The position stays what it was.
     pub fn set_position(&mut self, position: u64) -> Result<(), Error> {
-        let end = self.end;
+        let Self { start, end, .. } = *self;
         if position > end {
             return Err(Error::Position { position, end });
+        }
+        if position < start {
+            return Err(Error::OutsidePart { position, start, end });
         }
         if position != self.position {
             self.check_boundary(position)?;
@@ -250,7 +255,8 @@ impl Unpacker<'_> {
     }
 
     /// Two unpackers, one for the stream from the position to before `middle`, one for what is behind: they
-    /// write to different bytes, and may do so at the same time.
+    /// write to different bytes, and may do so at the same time. Neither can go to a position in the part of the
+    /// other.
     ///
     /// # Errors
     ///
@@ -283,7 +289,8 @@ impl Unpacker<'_> {
             pending: Vec::new(),
         });
         let source = self.source.clone();
-        let behind = Self { source, position: middle, end, checks, memory: PhantomData };
+        let behind =
+            Self { source, position: middle, start: middle, end, checks, memory: PhantomData };
         Ok((Self { end: middle, ..self }, behind))
     }
 
