@@ -369,6 +369,16 @@ fn the_parts_of_a_stream_stay_apart() {
     assert_eq!(pack(&numbers), [&[1; 5][..], &[2; 11]].concat());
 }
 
+#[test]
+fn slices_without_data() {
+    assert_eq!(Unpacker::new::<bool>(&mut []).unpack(&[1]), Ok(0));
+    let (mut front, back) = Unpacker::new::<char>(&mut []).split_at(0).unwrap();
+    assert_eq!((front.unpack(&[]), front.set_position(0)), (Ok(0), Ok(())));
+    assert!(back.is_complete() && back.split_at(1).is_err());
+    let mut nothing = [[true; 0]; 3];
+    assert_eq!(Unpacker::new(&mut nothing).unpack(&[1]), Ok(0));
+}
+
 type Odd = ((u8, u16), (u16, u8, u32), (u8, u64));
 type Wide = (Odd, (u8, Odd), (Odd, u8), (u16, Odd), (Odd, u32), (u8, u8, Odd), (Odd, Odd, u8));
 /// More ranges than a constant has room for, and none that repeats.
