@@ -8,7 +8,7 @@ mod model;
 use std::io::{IoSlice, IoSliceMut, Read, Write};
 
 use dtype_runtime::convertor::{Checksum, Segment};
-use dtype_runtime::{Datatype, Error, Packer, Type, Unpacker, pack};
+use dtype_runtime::{Basic, Datatype, Error, Packer, Type, Unpacker, pack};
 use memory::Memory;
 use model::{config, has_duplicates, trees, trees_with_lists};
 use proptest::prelude::*;
@@ -377,6 +377,17 @@ fn slices_without_data() {
     assert!(back.is_complete() && back.split_at(1).is_err());
     let mut nothing = [[true; 0]; 3];
     assert_eq!(Unpacker::new(&mut nothing).unpack(&[1]), Ok(0));
+}
+
+/// Found at once, and not one instance after another.
+#[test]
+fn instances_that_touch_are_one_piece() {
+    let number = Type::basic(Basic::U32).commit();
+    let (count, end) = (usize::MAX >> 3, (usize::MAX >> 3) as u64 * 4);
+    let pieces: Vec<Segment> = number.iov(count, 3..end - 1).unwrap().collect();
+    assert_eq!(pieces, [Segment { disp: 3, len: end - 4 }]);
+    let items = vec![0_u16; 1 << 20];
+    assert_eq!(Packer::new(&items).chunk().len(), 2 << 20);
 }
 
 type Odd = ((u8, u16), (u16, u8, u32), (u8, u64));

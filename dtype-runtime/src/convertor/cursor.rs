@@ -194,6 +194,13 @@ impl Turns<'_> {
     fn whole<V: Visitor>(&self, first: u64, count: u64, visitor: &mut V) -> ControlFlow<()> {
         let Body { ops, tables, first: from, end, .. } = self.body;
         let (ops, shift) = (&ops[from..end], self.shift_of(first));
+        if let [Op::Blocks(only)] = ops
+            && only.count == 1
+            && i128::from(self.stride) == i128::from(only.len)
+        {
+            // However many touch, they are one piece.
+            return visitor.run(only.disp.wrapping_add(shift), only.len * count);
+        }
         let repeated = Repeated { ops, tables, count, stride: self.stride, shift };
         let taken = if self.outermost {
             visitor.instances(self.size, &repeated)
