@@ -67,8 +67,9 @@ impl<'a> Packer<'a> {
     /// # Safety
     ///
     /// Every byte of data that `count` instances name, at its displacement from `origin`, must be
-    /// initialised, readable and in the same allocation as `origin`, and not be written by anyone, as long
-    /// as the packer or a clone of it lives.
+    /// initialised, readable and in the same allocation as `origin`, and not be written by anyone, for `'a`:
+    /// as long as the packer, a clone of it or a slice that one of them has lent lives. Nothing but the caller
+    /// bounds `'a`.
     pub unsafe fn from_raw(
         committed: &Committed,
         origin: *const u8,
