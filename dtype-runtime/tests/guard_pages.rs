@@ -1,10 +1,10 @@
-//! Lists touch their blocks and nothing else: each block ends where a page ends, or starts where one
-//! starts, and the next page cannot be accessed at all.
+//! Lists, and fragments of everything, touch their blocks and nothing else: each block ends where a page
+//! ends, or starts where one starts, and the next page cannot be accessed at all.
 
 #![cfg(all(unix, target_pointer_width = "64"))]
 
 use dtype_runtime::commit::{Committed, Op};
-use dtype_runtime::{Basic, Type};
+use dtype_runtime::{Basic, Packer, Type, Unpacker};
 
 /// A multiple of the page size of every machine.
 const PAGE: usize = 65_536;
@@ -161,4 +161,98 @@ fn blocks_near_one_another() {
 #[test]
 fn blocks_far_apart() {
     check(|i| 1 + 2 * i + i * i + (i / 24) * 100_000);
+}
+
+/// Packs and unpacks fragments from every position on, which end where a page ends or start where one starts.
+/// The blocks are in packed order.
+fn fragments(ty: &Committed, count: usize, origin: *mut u8, blocks: &mut [Block], packed: *mut u8) {
+    let mut content = Vec::new();
+    for block in blocks.iter_mut() {
+        let (at, len) = (block.at, block.len);
+        // SAFETY: the only reference to this page.
+        let edge = unsafe { block.edge() };
+        edge.fill(0x11);
+        for byte in &mut edge[at..][..len] {
+            *byte = (content.len() * 7 % 251).to_le_bytes()[0];
+            content.push(*byte);
+        }
+    }
+    let size = content.len();
+    assert_eq!(ty.packed_size(count), Ok(size));
+    for length in [1, 2, 3, 7, 8, 16, 33, 64, 100, size] {
+        for from in 0..size {
+            let len = length.min(size - from);
+            let start = packed.wrapping_add(if from % 2 == 0 { PAGE - len } else { 0 });
+            // SAFETY: a part of the page, and the only reference to it.
+            let fragment = unsafe { std::slice::from_raw_parts_mut(start, len) };
+            // SAFETY: the blocks are accessible, there are no references to them, and the packer is gone
+            // when the unpacker is made.
+            let mut packer = unsafe { Packer::from_raw(ty, origin, count) }.unwrap();
+            packer.set_position(from as u64).unwrap();
+            assert_eq!(packer.pack(fragment), len);
+            assert!(*fragment == content[from..][..len], "{length} bytes from {from}");
+            for (byte, now) in fragment.iter_mut().zip(&mut content[from..]) {
+                *byte = byte.wrapping_mul(3).wrapping_add(1);
+                *now = *byte;
+            }
+            // SAFETY: as above.
+            let mut unpacker = unsafe { Unpacker::from_raw(ty, origin, count) }.unwrap();
+            unpacker.set_position(from as u64).unwrap();
+            assert_eq!(unpacker.unpack(fragment), Ok(len));
+        }
+        let mut left = &content[..];
+        for block in blocks.iter_mut() {
+            let (here, rest) = left.split_at(block.len);
+            left = rest;
+            let mut image = [0x11; EDGE];
+            image[block.at..][..block.len].copy_from_slice(here);
+            // SAFETY: the only reference to this page.
+            assert!(*unsafe { block.edge() } == image);
+        }
+    }
+}
+
+/// Blocks of these lengths, two pages apart, in two instances: records, blocks at equal distances, and a list
+/// of them with other lengths in between.
+#[test]
+fn fragments_from_every_position() {
+    let byte = Type::basic(Basic::U8);
+    let signed = |n: usize| i64::try_from(n).unwrap();
+    let memory = Pages::reserve(200 * PAGE);
+    let pages: Vec<*mut u8> = (0..90).map(|i| memory.open((1 + 2 * i) * PAGE)).collect();
+    let packed = Pages::reserve(3 * PAGE);
+    let packed_page = packed.open(PAGE);
+    let place = |block: &Block| signed(block.start.addr() - memory.start.addr());
+    for len in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 130] {
+        for is_at_end in [false, true] {
+            // Blocks at equal distances, and in the second instance.
+            let mut blocks: Vec<Block> =
+                pages[..6].iter().map(|page| Block::in_page(*page, len, is_at_end)).collect();
+            let row = Type::contiguous(len as u64, &byte).unwrap();
+            let column = Type::hvector(3, 1, 2 * signed(PAGE), &row).unwrap();
+            let column = Type::hindexed(&[1], &[place(&blocks[0])], &column).unwrap();
+            let ty = Type::resized(&column, 0, 6 * signed(PAGE)).unwrap().commit();
+            fragments(&ty, 2, memory.start, &mut blocks, packed_page);
+            // Records of two blocks, the second of another length.
+            for (i, block) in blocks.iter_mut().enumerate() {
+                *block = Block::in_page(pages[i], len + 3 * (i % 2), is_at_end == (i % 2 == 0));
+            }
+            let lengths = [len as u64, len as u64 + 3];
+            let places = [place(&blocks[0]), place(&blocks[1])];
+            let pair = Type::hindexed(&lengths, &places, &byte).unwrap();
+            let ty = Type::resized(&pair, 0, 4 * signed(PAGE)).unwrap().commit();
+            fragments(&ty, 3, memory.start, &mut blocks, packed_page);
+        }
+        // A list.
+        let number = if len < 40 { 24 } else { 17 };
+        let irregular = |i: usize| pages[3 * i + i * i % 3];
+        let mut blocks: Vec<Block> = (0..number)
+            .map(|i| Block::in_page(irregular(i), 1 + (len + i * i) % (len + 2), i % 2 == 0))
+            .collect();
+        let lengths: Vec<u64> = blocks.iter().map(|block| block.len as u64).collect();
+        let places: Vec<i64> = blocks.iter().map(place).collect();
+        let ty = Type::hindexed(&lengths, &places, &byte).unwrap().commit();
+        assert!(matches!(ty.plan().steady(), [Op::List(_)]), "{:?}", ty.plan());
+        fragments(&ty, 1, memory.start, &mut blocks, packed_page);
+    }
 }
