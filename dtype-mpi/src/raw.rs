@@ -11,6 +11,7 @@ mod small;
 use std::fmt;
 use std::marker::PhantomData;
 use std::os::raw::{c_char, c_int};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dtype_runtime::types::{Combiner, Envelope};
 use mpi::ffi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Errhandler};
@@ -26,7 +27,13 @@ pub(crate) use small::make;
 /// back as codes, where the communicators' error handlers would end the program.
 pub(crate) struct Session {
     handlers: [(MPI_Comm, MPI_Errhandler); 2],
+    /// Released when the handlers are back in their places.
+    _alone: MutexGuard<'static, ()>,
 }
+
+/// Held by the one session that there is: of two at a time the second would take the first one's handlers for
+/// the program's.
+static ALONE: Mutex<()> = Mutex::new(());
 
 impl Session {
     pub(crate) fn begin(call: &'static str) -> Result<Self, Error> {
@@ -43,6 +50,7 @@ impl Session {
         if main == 0 && level != multiple {
             return Err(Error::Thread { call, level });
         }
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         // Errors about datatypes belong to no communicator: one library calls the handler of
         // MPI_COMM_WORLD for them, another that of MPI_COMM_SELF.
         // SAFETY: constants of the library.
@@ -57,7 +65,7 @@ impl Session {
                 (communicator, before)
             }
         });
-        Ok(Self { handlers })
+        Ok(Self { handlers, _alone: alone })
     }
 }
 
