@@ -153,6 +153,13 @@ pub enum Error {
         /// Where that ends.
         end: u64,
     },
+    /// A sender and a receiver that are at different positions of their streams.
+    OtherPosition {
+        /// Bytes from the start that the sender has packed.
+        sender: u64,
+        /// Bytes from the start that the receiver has unpacked.
+        receiver: u64,
+    },
     /// A position inside a record whose values have to be checked as a whole.
     InsideRecord {
         /// Packed bytes from the start.
@@ -204,6 +211,7 @@ pub enum Error {
 }
 
 impl fmt::Display for Error {
+    #[expect(clippy::too_many_lines, reason = "one sentence for each")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Overflow { call, quantity } => {
@@ -279,6 +287,10 @@ impl fmt::Display for Error {
                     "position {position} is outside the part from {start} to {end} of a packed stream"
                 )
             }
+            Self::OtherPosition { sender, receiver } => write!(
+                f,
+                "the sender is at position {sender} of the packed stream, the receiver at {receiver}"
+            ),
             Self::InsideRecord { position, record } => {
                 write!(f, "position {position} is inside a record of {record} packed bytes")
             }

@@ -390,6 +390,22 @@ fn instances_that_touch_are_one_piece() {
     assert_eq!(Packer::new(&items).chunk().len(), 2 << 20);
 }
 
+#[test]
+fn transfers_that_do_not_fit_say_why() {
+    let mut numbers = [0_u16; 4];
+    let mut packer = Packer::new(&[1_u16, 2, 3, 4]);
+    let (mut front, mut back) = Unpacker::new(&mut numbers).split_at(4).unwrap();
+    assert_eq!(packer.transfer_to(&mut front), Err(Error::Position { position: 8, end: 4 }));
+    let refused = packer.transfer_to(&mut back).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the sender is at position 0 of the packed stream, the receiver at 4"
+    );
+    packer.set_position(4).unwrap();
+    assert_eq!(packer.transfer_to(&mut back), Ok(4));
+    assert_eq!(numbers, [0, 0, 3, 4]);
+}
+
 type Odd = ((u8, u16), (u16, u8, u32), (u8, u64));
 type Wide = (Odd, (u8, Odd), (Odd, u8), (u16, Odd), (Odd, u32), (u8, u8, Odd), (Odd, Odd, u8));
 /// More ranges than a constant has room for, and none that repeats.

@@ -17,8 +17,8 @@ impl Packer<'_> {
     /// # Errors
     ///
     /// [`Error::SignatureMismatch`] when the type signatures of all instances are not the same;
-    /// [`Error::Position`] when the receiver is at another position of the stream, or has not as much of it
-    /// left. Nothing is written then. [`Error::InvalidValue`] as for [`Unpacker::unpack`]: what came before
+    /// [`Error::OtherPosition`] when the receiver is at another position of the stream; [`Error::Position`] when
+    /// it is a part that ends before the stream does. Nothing is written then. [`Error::InvalidValue`] as for [`Unpacker::unpack`]: what came before
     /// has been written then, and both are at the position of what was refused, or, where values have to be
     /// checked, of the piece that it came in.
     ///
@@ -39,8 +39,12 @@ impl Packer<'_> {
     pub fn transfer_to(&mut self, receiver: &mut Unpacker<'_>) -> Result<u64, Error> {
         check_hash(receiver.signature_hash(), self.signature_hash())?;
         let (from, to) = (self.position(), receiver.position());
-        if from != to || self.remaining() > receiver.remaining() {
-            return Err(Error::Position { position: from, end: to + receiver.remaining() });
+        if from != to {
+            return Err(Error::OtherPosition { sender: from, receiver: to });
+        }
+        let (position, end) = (from + self.remaining(), to + receiver.remaining());
+        if position > end {
+            return Err(Error::Position { position, end });
         }
         let mut buffer = [0; AT_ONCE];
         while !self.is_complete() {

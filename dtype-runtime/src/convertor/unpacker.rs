@@ -313,7 +313,7 @@ impl Unpacker<'_> {
     }
 
     /// The stack of the convertor at the position, over the type's description: what seed
-    /// `opal_convertor_t` keeps as `pStack`.
+    /// `opal_convertor_t` keeps as `pStack`. For tools: it takes time in proportion to the description's length.
     pub fn stack(&self) -> Vec<StackFrame> {
         let description = self.source.description();
         // The count and the position are known to be good.
