@@ -372,6 +372,8 @@ fn the_parts_of_a_stream_stay_apart() {
 #[test]
 fn slices_without_data() {
     assert_eq!(Unpacker::new::<bool>(&mut []).unpack(&[1]), Ok(0));
+    #[cfg(feature = "rayon")]
+    assert_eq!(Unpacker::new::<bool>(&mut []).par_unpack(&[1]), Ok(0));
     let (mut front, back) = Unpacker::new::<char>(&mut []).split_at(0).unwrap();
     assert_eq!((front.unpack(&[]), front.set_position(0)), (Ok(0), Ok(())));
     assert!(back.is_complete() && back.split_at(1).is_err());

@@ -73,7 +73,8 @@ impl Unpacker<'_> {
     pub(crate) unsafe fn from_source(source: Source, validate: Option<Validate>) -> Self {
         let end = source.size();
         let checks = validate.map(|valid| {
-            let record = end.checked_div(source.count()).unwrap_or(0);
+            // There may be no records, or none with bytes: then any length will do.
+            let record = end.checked_div(source.count()).unwrap_or(0).max(1);
             Checks { record, valid, pending: Vec::new() }
         });
         Self { source, position: 0, start: 0, end, checks, memory: PhantomData }
@@ -119,8 +120,6 @@ impl Unpacker<'_> {
         let bytes = &bytes[..number];
         match &self.checks {
             None => self.put(self.position, bytes),
-            // There may be no records at all.
-            Some(_) if bytes.is_empty() => {}
             Some(_) => self.check_and_write(bytes)?,
         }
         self.position += number as u64;
