@@ -54,6 +54,44 @@ struct Checks {
     pending: Vec<u8>,
 }
 
+/// Records that were checked, and what is behind them.
+struct Complete<'a> {
+    /// The record that had begun before.
+    head: Vec<u8>,
+    whole: &'a [u8],
+    /// The beginning of the next.
+    tail: &'a [u8],
+}
+
+impl Checks {
+    /// The records that these bytes complete, the first of which starts at a position; `None` if they do not
+    /// even complete that one.
+    fn complete<'a>(&mut self, first: u64, bytes: &'a [u8]) -> Result<Option<Complete<'a>>, Error> {
+        // A record lies in memory, so its size fits.
+        let record = usize::try_from(self.record).unwrap_or(usize::MAX);
+        let before = self.pending.len();
+        let missing = if before == 0 { 0 } else { record - before };
+        if bytes.len() < missing {
+            self.pending.extend_from_slice(bytes);
+            return Ok(None);
+        }
+        let (head, rest) = bytes.split_at(missing);
+        let (whole, tail) = rest.split_at(rest.len() - rest.len() % record);
+        self.pending.extend_from_slice(head);
+        let begun = self.pending.len() / record;
+        let checked = (self.valid)(&self.pending, begun).and_then(|()| {
+            (self.valid)(whole, whole.len() / record).map_err(|error| later(error, begun))
+        });
+        if let Err(error) = checked {
+            self.pending.truncate(before);
+            // Records are counted from the first of all.
+            let number = usize::try_from(first / self.record).unwrap_or(usize::MAX);
+            return Err(later(error, number));
+        }
+        Ok(Some(Complete { head: core::mem::take(&mut self.pending), whole, tail }))
+    }
+}
+
 /// Whether packed bytes, so many whole records, make values.
 pub(crate) type Validate = fn(&[u8], usize) -> Result<(), Error>;
 
@@ -176,40 +214,18 @@ impl Unpacker<'_> {
 
     /// Writes the records that the bytes complete, once all of them are known to be good, and keeps the rest.
     fn check_and_write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let Some(mut checks) = self.checks.take() else { return Ok(()) };
-        let result = self.complete(&mut checks, bytes);
-        self.checks = Some(checks);
-        result
-    }
-
-    fn complete(&mut self, checks: &mut Checks, bytes: &[u8]) -> Result<(), Error> {
-        // A record lies in memory, so its size fits.
-        let record = usize::try_from(checks.record).unwrap_or(usize::MAX);
-        let before = checks.pending.len();
-        let first = self.position - before as u64;
-        let missing = if before == 0 { 0 } else { record - before };
-        if bytes.len() < missing {
-            checks.pending.extend_from_slice(bytes);
+        let Some(checks) = &mut self.checks else { return Ok(()) };
+        let first = self.position - checks.pending.len() as u64;
+        let Some(Complete { mut head, whole, tail }) = checks.complete(first, bytes)? else {
             return Ok(());
-        }
-        let (head, rest) = bytes.split_at(missing);
-        let (whole, tail) = rest.split_at(rest.len() - rest.len() % record);
-        checks.pending.extend_from_slice(head);
-        let valid = || {
-            (checks.valid)(&checks.pending, checks.pending.len() / record)?;
-            (checks.valid)(whole, whole.len() / record)
-                .map_err(|error| later(error, checks.pending.len() / record))
         };
-        if let Err(error) = valid() {
-            checks.pending.truncate(before);
-            // Records are counted from the first of all.
-            let number = usize::try_from(first / checks.record).unwrap_or(usize::MAX);
-            return Err(later(error, number));
+        self.put(first, &head);
+        self.put(first + head.len() as u64, whole);
+        head.clear();
+        head.extend_from_slice(tail);
+        if let Some(checks) = &mut self.checks {
+            checks.pending = head;
         }
-        self.put(first, &checks.pending);
-        self.put(first + checks.pending.len() as u64, whole);
-        checks.pending.clear();
-        checks.pending.extend_from_slice(tail);
         Ok(())
     }
 
