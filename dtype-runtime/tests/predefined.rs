@@ -255,3 +255,20 @@ fn names_are_told_from_calls() {
         assert_eq!(ty.named(), None);
     }
 }
+
+#[test]
+fn names_lead_back_to_their_types() {
+    let named = |name| Named::from_mpi_name(name).map(Named::datatype);
+    for &basic in Basic::ALL {
+        if let Some(name) = basic.mpi_name() {
+            assert_eq!(named(name), Some(Type::basic(basic)));
+        }
+    }
+    for &pair in Pair::ALL {
+        assert_eq!(named(pair.mpi_name()), Some(Type::pair(pair)));
+    }
+    assert_eq!(named("MPI_UB"), Some(Type::ub_marker()));
+    assert_eq!(named("MPI_LB"), Some(Type::lb_marker()));
+    assert_eq!(named("MPI_C_COMPLEX"), Some(Type::basic(Basic::C32)));
+    assert_eq!((named("MPI_CATAMORPHISM"), named("")), (None, None));
+}

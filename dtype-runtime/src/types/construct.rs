@@ -43,7 +43,15 @@ impl Type {
     }
 
     /// The pseudo-datatype that marks the upper bound of a [`structure`](Self::structure), the
-    /// `MPI_UB` of MPI-1. See [`lb_marker`](Self::lb_marker).
+    /// `MPI_UB` of MPI-1.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// // {(i32, 0), (ub, 6)}, which sticks: two of them are 12 bytes.
+    /// let t = Type::structure(&[1, 1], &[0, 6], &[Type::basic(Basic::I32), Type::ub_marker()])?;
+    /// assert_eq!(Type::contiguous(2, &t)?.extent(), 12);
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
     #[doc(alias = "MPI_UB")]
     pub fn ub_marker() -> Self {
         Self::marker(Constructor::UbMarker, Marks { lb: None, ub: Some(0) })

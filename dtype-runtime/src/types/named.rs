@@ -18,6 +18,32 @@ pub enum Named {
 }
 
 impl Named {
+    /// The datatype with this name.
+    pub fn datatype(self) -> Type {
+        match self {
+            Self::Basic(basic) => Type::basic(basic),
+            Self::Pair(pair) => Type::pair(pair),
+            Self::LbMarker => Type::lb_marker(),
+            Self::UbMarker => Type::ub_marker(),
+        }
+    }
+
+    /// What MPI calls so: a predefined datatype of C, C++ or Fortran, a pair type, or a marker of MPI-1.
+    ///
+    /// ```
+    /// use dtype_runtime::types::Named;
+    /// let named = Named::from_mpi_name("MPI_DOUBLE_INT").map(Named::datatype);
+    /// assert_eq!(named.map(|ty| ty.size()), Some(12));
+    /// ```
+    pub fn from_mpi_name(name: &str) -> Option<Self> {
+        let pair = || Pair::ALL.iter().copied().find(|pair| pair.mpi_name() == name);
+        match name {
+            "MPI_LB" => Some(Self::LbMarker),
+            "MPI_UB" => Some(Self::UbMarker),
+            _ => Basic::from_mpi_name(name).map(Self::Basic).or_else(|| pair().map(Self::Pair)),
+        }
+    }
+
     /// The name here.
     pub const fn name(self) -> &'static str {
         match self {
