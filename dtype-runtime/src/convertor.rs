@@ -15,6 +15,8 @@ mod mover;
 mod packer;
 #[cfg(feature = "rayon")]
 mod parallel;
+#[cfg(feature = "std")]
+mod seek;
 mod source;
 mod stack;
 mod transfer;

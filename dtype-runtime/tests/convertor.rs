@@ -5,7 +5,7 @@
 mod memory;
 mod model;
 
-use std::io::{IoSlice, IoSliceMut, Read, Write};
+use std::io::{IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
 
 use dtype_runtime::convertor::{Checksum, Segment};
 use dtype_runtime::{Basic, Datatype, Error, Packer, Type, Unpacker, pack};
@@ -595,4 +595,26 @@ fn a_packer_is_a_buf() {
     assert_eq!(first, whole[..first.len()]);
     let mut packer = Packer::new(&items);
     assert_eq!((packer.get_u8(), packer.get_u64_ne(), Buf::remaining(&packer)), (0, 0, 441));
+}
+
+#[test]
+fn seeking() {
+    let items = [(1_u8, true), (2, false), (3, true)];
+    let mut packer = Packer::new(&items);
+    assert_eq!(packer.seek(SeekFrom::Start(2)).unwrap(), 2);
+    assert_eq!(packer.seek(SeekFrom::Current(3)).unwrap(), 5);
+    assert_eq!(packer.seek(SeekFrom::End(-4)).unwrap(), 2);
+    assert_eq!(packer.stream_position().unwrap(), 2);
+    for refused in [SeekFrom::Start(7), SeekFrom::Current(-3), SeekFrom::End(1)] {
+        let error = packer.seek(refused).unwrap_err();
+        assert_eq!((error.kind(), packer.position()), (std::io::ErrorKind::InvalidInput, 2));
+    }
+    let mut target = [(0_u8, false); 3];
+    let mut unpacker = Unpacker::new(&mut target);
+    assert_eq!(unpacker.seek(SeekFrom::End(-2)).unwrap(), 4);
+    unpacker.write_all(&[9, 1]).unwrap();
+    assert!(unpacker.seek(SeekFrom::Start(3)).is_err(), "inside a value that is checked");
+    unpacker.rewind().unwrap();
+    unpacker.write_all(&[7, 1]).unwrap();
+    assert_eq!(target, [(7, true), (0, false), (9, true)]);
 }
