@@ -111,7 +111,10 @@ pub use dtype_derive::Datatype;
 pub use error::{Error, Malformed};
 pub use typed::{pack, pack_into, packed_size, unpack, unpack_into, zero_gaps};
 pub use typemap::TypeMap;
-pub use types::{Flags, Signature, Type};
+pub use types::{
+    Bounds, Combiner, Contents, Distribution, Envelope, Flags, Order, Pair, Signature, StructField,
+    Type,
+};
 
 /// The code in the README is compiled and run with the documentation tests.
 #[cfg(all(doctest, feature = "derive"))]
