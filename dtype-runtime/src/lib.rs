@@ -46,12 +46,34 @@
 //! # Ok::<(), dtype_runtime::Error>(())
 //! ```
 //!
+//! # In fragments
+//!
+//! A transport takes as many bytes as it likes. [`Packer`] and [`Unpacker`] stop and go on at any byte, of a
+//! slice or of a committed type; they are `io::Read` and `io::Write`, go to any position, and several of them
+//! work on one message at a time. Where the data are long pieces, [`Packer::chunks`] lends them as they lie in
+//! memory, for `writev`.
+//!
+//! ```
+//! use dtype_runtime::{Packer, Unpacker};
+//!
+//! let samples = [(1.5_f32, 7_u8), (2.5, 8)];
+//! let mut copy = [(0.0, 0); 2];
+//! let (mut packer, mut unpacker) = (Packer::new(&samples), Unpacker::new(&mut copy));
+//! let mut fragment = [0; 3];
+//! while !packer.is_complete() {
+//!     let bytes = packer.pack(&mut fragment);
+//!     unpacker.unpack(&fragment[..bytes])?;
+//! }
+//! assert_eq!(copy, samples);
+//! # Ok::<(), dtype_runtime::Error>(())
+//! ```
+//!
 //! # Looking at a type
 //!
 //! Every step from the type to what is executed can be read: [`Type::type_map`],
-//! [`Type::signature`], [`Type::envelope`] and [`Type::contents`], [`Type::description`], [`Committed::optimized_description`],
-//! [`Committed::plan`], and [`Type::diagram`] draws a picture. [`Type::calling_sequence`] prints the program
-//! that makes the type, in C or in Rust.
+//! [`Type::signature`], [`Type::envelope`] and [`Type::contents`], [`Type::description`],
+//! [`Committed::optimized_description`], [`Committed::plan`]; [`Type::diagram`] draws a picture, and
+//! [`Type::calling_sequence`] prints the program that makes the type, in C or in Rust.
 //!
 //! # Keeping and sending a type
 //!
