@@ -226,29 +226,18 @@ impl Body<'_> {
         }
     }
 
-    /// The operation that holds a position, and where it starts.
-    fn find(&self, position: u64) -> (usize, u64) {
-        if let Some(index) = self.index {
-            return index.find(self.first, self.end, position);
-        }
-        let (mut at, mut start) = (self.first, 0);
-        while at < self.end {
-            let size = self.size(at);
-            if position < start + size {
-                break;
-            }
-            start += size;
-            at += 1 + self.ops[at].items();
-        }
-        (at, start)
-    }
-
     fn visit<V: Visitor>(&self, range: Range<u64>, shift: i64, visitor: &mut V) -> ControlFlow<()> {
-        let (mut at, mut start) = self.find(range.start);
+        // Few operations are gone through; of many, those before the range are skipped.
+        let (mut at, mut start) = match self.index {
+            Some(index) => index.find(self.first, self.end, range.start),
+            None => (self.first, 0),
+        };
         while at < self.end && start < range.end {
             let size = self.size(at);
-            let part = range.start.max(start) - start..(range.end - start).min(size);
-            self.operation(at, part, shift, visitor)?;
+            if start + size > range.start {
+                let part = range.start.max(start) - start..(range.end - start).min(size);
+                self.operation(at, part, shift, visitor)?;
+            }
             start += size;
             at += 1 + self.ops[at].items();
         }
