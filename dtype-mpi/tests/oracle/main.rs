@@ -15,6 +15,7 @@
     reason = "everything here is small"
 )]
 
+mod array;
 mod classes;
 mod compare;
 mod leaves;

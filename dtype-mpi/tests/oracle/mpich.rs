@@ -6,6 +6,7 @@ use std::cell::Cell;
 use dtype_runtime::Basic;
 use dtype_runtime::types::{Distribution, Order};
 
+use crate::array::{Share, fastest_first};
 use crate::model::Tree;
 
 /// What MPICH knows of a type. Two types are one for it if they are one object, which has a number here.
@@ -274,13 +275,6 @@ pub(crate) fn shape(tree: &Tree) -> Shape {
     }
 }
 
-fn fastest_first(dimensions: usize, order: Order) -> Vec<usize> {
-    match order {
-        Order::C => (0..dimensions).rev().collect(),
-        Order::Fortran => (0..dimensions).collect(),
-    }
-}
-
 fn subarray(dimensions: &[(u64, u64, u64)], order: Order, old: Shape) -> Shape {
     let (mut part, mut stride, mut start) = (old, old.extent(), 0);
     for (n, i) in fastest_first(dimensions.len(), order).into_iter().enumerate() {
@@ -307,18 +301,8 @@ fn darray(
         let (size, distribution, processes) = dimensions[i];
         let (size, processes, at) = (size as i64, processes as i64, coordinates[i] as i64);
         let extent = part.extent();
-        let (length, cyclic) = match distribution {
-            Distribution::None => (size, false),
-            Distribution::Block(length) => {
-                (length.map_or((size + processes - 1) / processes, |n| n as i64), false)
-            }
-            Distribution::Cyclic(length) => (length.unwrap_or(1) as i64, true),
-        };
-        let begin = at * length;
+        let Share { cyclic, length, begin, mine } = Share::of(size, distribution, processes, at);
         if cyclic {
-            let left = (size - begin).max(0);
-            let mine =
-                left / (processes * length) * length + (left % (processes * length)).min(length);
             let (whole, rest) = (mine / length, mine % length);
             let step = processes * length * stride;
             let from = part;
@@ -332,7 +316,6 @@ fn darray(
                 start += begin * stride;
             }
         } else {
-            let mine = length.min(size - begin).max(0);
             part = if n == 0 { contiguous(mine, part) } else { hvector(mine, 1, stride, part) };
             if mine > 0 {
                 start += begin * stride;

@@ -3,6 +3,7 @@
 
 use dtype_runtime::types::{Distribution, Order};
 
+use crate::array::{Share, fastest_first};
 use crate::model::Tree;
 
 /// What Open MPI knows of a type.
@@ -214,13 +215,6 @@ pub(crate) fn shape(tree: &Tree) -> Shape {
     }
 }
 
-fn fastest_first(dimensions: usize, order: Order) -> Vec<usize> {
-    match order {
-        Order::C => (0..dimensions).rev().collect(),
-        Order::Fortran => (0..dimensions).collect(),
-    }
-}
-
 fn subarray(dimensions: &[(u64, u64, u64)], order: Order, old: Shape) -> Shape {
     let (mut part, mut stride, mut start) = (old, old.extent(), 0_i64);
     for (n, i) in fastest_first(dimensions.len(), order).into_iter().enumerate() {
@@ -248,18 +242,8 @@ fn darray(
     for (n, i) in fastest_first(dimensions.len(), order).into_iter().enumerate() {
         let (size, distribution, processes) = dimensions[i];
         let (size, processes, at) = (size as i64, processes as i64, coordinates[i] as i64);
-        let (length, cyclic) = match distribution {
-            Distribution::None => (size, false),
-            Distribution::Block(length) => {
-                (length.map_or((size + processes - 1) / processes, |n| n as i64), false)
-            }
-            Distribution::Cyclic(length) => (length.unwrap_or(1) as i64, true),
-        };
-        let begin = at * length;
-        let mine;
+        let Share { cyclic, length, begin, mine } = Share::of(size, distribution, processes, at);
         if cyclic {
-            let left = (size - begin).max(0);
-            mine = left / (processes * length) * length + (left % (processes * length)).min(length);
             let (whole, rest) = (mine / length, mine % length);
             let step = stride.wrapping_mul(processes * length);
             let from = part;
@@ -271,7 +255,6 @@ fn darray(
                 part = both;
             }
         } else {
-            mine = length.min(size - begin).max(0);
             part = if n == 0 { contiguous(mine, part) } else { hvector(mine, 1, stride, part) };
         }
         part = resized(part, 0, stride.wrapping_mul(size));
