@@ -1,14 +1,14 @@
 //! The example `gather` from start to end, as its user runs it.
 
+mod program;
+
 use std::process::Command;
+
+use program::program;
 
 #[test]
 fn the_traces_arrive() {
-    let test = std::env::current_exe().expect("the test knows its own path");
-    let target = test.parent().and_then(|deps| deps.parent()).expect("tests are in target/*/deps");
-    let program = target.join("examples").join(format!("gather{}", std::env::consts::EXE_SUFFIX));
-    assert!(program.exists(), "{} has not been built", program.display());
-    let output = Command::new(program).output().expect("the example runs");
+    let output = Command::new(program("gather")).output().expect("the example runs");
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is text");
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{err}");

@@ -1,16 +1,14 @@
 //! The example `messaging` from start to end, as its user runs it.
 
+mod program;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// The example's program: cargo builds the examples beside the tests.
+use program::program;
+
 fn command(arguments: &[&str]) -> Command {
-    let test = std::env::current_exe().expect("the test knows its own path");
-    let target = test.parent().and_then(|deps| deps.parent()).expect("tests are in target/*/deps");
-    let program =
-        target.join("examples").join(format!("messaging{}", std::env::consts::EXE_SUFFIX));
-    assert!(program.exists(), "{} has not been built", program.display());
-    let mut command = Command::new(program);
+    let mut command = Command::new(program("messaging"));
     command.args(arguments);
     command
 }
