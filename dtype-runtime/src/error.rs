@@ -210,6 +210,19 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// The same error in a larger whole, with so many records before those that it counts.
+    pub(crate) fn records_later(self, records: usize) -> Self {
+        match self {
+            Self::InvalidValue { record, path, expected, value } => {
+                let record = record.saturating_add(records);
+                Self::InvalidValue { record, path, expected, value }
+            }
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     #[expect(clippy::too_many_lines, reason = "one sentence for each")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

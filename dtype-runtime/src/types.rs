@@ -336,6 +336,30 @@ impl Type {
 }
 
 impl Constructor {
+    /// The datatype among the arguments that comes at this place. What is built from simpler types behind
+    /// the scenes follows from the arguments, and is left out.
+    fn part(&self, index: usize) -> Option<&Type> {
+        match self {
+            Self::Basic(_)
+            | Self::LbMarker
+            | Self::UbMarker
+            | Self::Pair { .. }
+            | Self::Fortran { .. } => None,
+            Self::Dup { old }
+            | Self::Contiguous { old, .. }
+            | Self::Vector { old, .. }
+            | Self::Hvector { old, .. }
+            | Self::Indexed { old, .. }
+            | Self::Hindexed { old, .. }
+            | Self::IndexedBlock { old, .. }
+            | Self::HindexedBlock { old, .. }
+            | Self::Subarray { old, .. }
+            | Self::Darray { old, .. }
+            | Self::Resized { old } => (index == 0).then_some(old),
+            Self::Structure { members } => members.get(index).map(|member| &member.ty),
+        }
+    }
+
     /// Whether there are no datatypes that it makes this one of: whose rules it would follow.
     fn has_no_parts(&self) -> bool {
         if let Self::Structure { members } = self {

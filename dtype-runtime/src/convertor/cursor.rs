@@ -323,26 +323,3 @@ fn of_list<V: Visitor>(
     }
     ControlFlow::Continue(())
 }
-
-/// The first run of a range, joined with those behind that touch it.
-#[derive(Debug, Default)]
-pub(super) struct First {
-    run: Option<(i64, u64)>,
-}
-
-impl First {
-    pub(super) fn run(&self) -> Option<(i64, u64)> {
-        self.run
-    }
-}
-
-impl Visitor for First {
-    fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
-        match &mut self.run {
-            None => self.run = Some((disp, len)),
-            Some((start, all)) if start.wrapping_add(all.cast_signed()) == disp => *all += len,
-            Some(_) => return ControlFlow::Break(()),
-        }
-        ControlFlow::Continue(())
-    }
-}

@@ -28,25 +28,42 @@ pub struct Iov<'a> {
     instances: Instances<'a>,
     /// The packed bytes that are not looked up yet.
     range: Range<u64>,
-    found: Found,
+    found: Found<AT_ONCE>,
 }
 
-/// Pieces that were looked up.
-#[derive(Clone, Debug, Default)]
-struct Found {
-    segments: [Segment; AT_ONCE],
+/// The first pieces of a range, no more than `N`, each with all that touches it.
+#[derive(Clone, Debug)]
+pub(super) struct Found<const N: usize> {
+    segments: [Segment; N],
     len: usize,
     /// How many of them have been given away.
     given: usize,
 }
 
-impl Visitor for Found {
+impl<const N: usize> Found<N> {
+    pub(super) fn new() -> Self {
+        Self { segments: [Segment { disp: 0, len: 0 }; N], len: 0, given: 0 }
+    }
+}
+
+impl<const N: usize> Iterator for Found<N> {
+    type Item = Segment;
+
+    #[inline]
+    fn next(&mut self) -> Option<Segment> {
+        let next = self.segments[..self.len].get(self.given)?;
+        self.given += 1;
+        Some(*next)
+    }
+}
+
+impl<const N: usize> Visitor for Found<N> {
     fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
         if let Some(last) = self.segments[..self.len].last_mut()
             && last.disp.wrapping_add(last.len.cast_signed()) == disp
         {
             last.len += len;
-        } else if self.len < AT_ONCE {
+        } else if self.len < N {
             self.segments[self.len] = Segment { disp, len };
             self.len += 1;
         } else {
@@ -58,7 +75,7 @@ impl Visitor for Found {
 
 impl<'a> Iov<'a> {
     pub(super) fn new(instances: Instances<'a>, range: Range<u64>) -> Self {
-        Self { instances, range, found: Found::default() }
+        Self { instances, range, found: Found::new() }
     }
 
     /// Where in the packed stream the next piece starts: to go on from there another time.
@@ -80,9 +97,7 @@ impl Iterator for Iov<'_> {
                 self.found.segments[..self.found.len].iter().map(|segment| segment.len).sum();
             self.range.start += bytes;
         }
-        let next = self.found.segments[..self.found.len].get(self.found.given)?;
-        self.found.given += 1;
-        Some(*next)
+        self.found.next()
     }
 }
 

@@ -3,9 +3,8 @@
 use core::marker::PhantomData;
 use core::slice;
 
-use super::cursor::First;
-use super::iov::{Iov, Segment};
-use super::source::{Program, Source};
+use super::iov::{Found, Iov, Segment};
+use super::source::Source;
 use super::stack::StackFrame;
 use crate::commit::Committed;
 use crate::error::Error;
@@ -75,9 +74,7 @@ impl<'a> Packer<'a> {
         origin: *const u8,
         count: usize,
     ) -> Result<Self, Error> {
-        let program = Program::Committed(committed.clone());
-        let too_large = Error::CountTooLarge { count: count as u64, size: committed.size() };
-        let source = Source::new(program, origin.cast_mut(), count as u64).ok_or(too_large)?;
+        let source = Source::of(committed, origin.cast_mut(), count)?;
         // SAFETY: as the caller vouches.
         Ok(unsafe { Self::from_source(source) })
     }
@@ -149,9 +146,9 @@ impl<'a> Packer<'a> {
     /// assert_eq!(Packer::new(&[1_u8, 2, 3]).chunk(), [1, 2, 3]);
     /// ```
     pub fn chunk(&self) -> &'a [u8] {
-        let mut first = First::default();
+        let mut first = Found::<1>::new();
         let _ = self.source.instances().visit(self.position..self.source.size(), &mut first);
-        first.run().map_or(&[], |(disp, len)| self.lend(Segment { disp, len }))
+        first.next().map_or(&[], |segment| self.lend(segment))
     }
 
     /// The pieces of memory that the rest of the stream is in.

@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::copier::{WholeRecords, copy_range};
 use super::cursor::Instances;
 use crate::commit::{Committed, Op};
+use crate::error::Error;
 use crate::kernel::Direction;
 use crate::signature::Fingerprint;
 use crate::types::{Description, Type};
@@ -52,6 +53,13 @@ impl Source {
         };
         let size = one.checked_mul(count)?;
         Some(Self { program, origin, count, size })
+    }
+
+    /// Instances of a committed type.
+    pub(super) fn of(committed: &Committed, origin: *mut u8, count: usize) -> Result<Self, Error> {
+        let program = Program::Committed(committed.clone());
+        let (count, size) = (count as u64, committed.size());
+        Self::new(program, origin, count).ok_or(Error::CountTooLarge { count, size })
     }
 
     pub(super) fn size(&self) -> u64 {

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use super::source::{Program, Source};
+use super::source::Source;
 use super::stack::StackFrame;
 use crate::commit::Committed;
 use crate::error::Error;
@@ -80,13 +80,13 @@ impl Checks {
         self.pending.extend_from_slice(head);
         let begun = self.pending.len() / record;
         let checked = (self.valid)(&self.pending, begun).and_then(|()| {
-            (self.valid)(whole, whole.len() / record).map_err(|error| later(error, begun))
+            (self.valid)(whole, whole.len() / record).map_err(|error| error.records_later(begun))
         });
         if let Err(error) = checked {
             self.pending.truncate(before);
             // Records are counted from the first of all.
             let number = usize::try_from(first / self.record).unwrap_or(usize::MAX);
-            return Err(later(error, number));
+            return Err(error.records_later(number));
         }
         Ok(Some(Complete { head: core::mem::take(&mut self.pending), whole, tail }))
     }
@@ -135,9 +135,7 @@ impl Unpacker<'_> {
         origin: *mut u8,
         count: usize,
     ) -> Result<Self, Error> {
-        let program = Program::Committed(committed.clone());
-        let too_large = Error::CountTooLarge { count: count as u64, size: committed.size() };
-        let source = Source::new(program, origin, count as u64).ok_or(too_large)?;
+        let source = Source::of(committed, origin, count)?;
         committed.check_overlap(count)?;
         // SAFETY: as the caller vouches, and as just checked.
         Ok(unsafe { Self::from_source(source, None) })
@@ -203,7 +201,7 @@ impl Unpacker<'_> {
         let Some(Checks { record, valid, .. }) = &self.checks else { return Ok(()) };
         let count = usize::try_from(bytes.len() as u64 / record).unwrap_or(usize::MAX);
         let before = usize::try_from(position / record).unwrap_or(usize::MAX);
-        valid(bytes, count).map_err(|error| later(error, before))
+        valid(bytes, count).map_err(|error| error.records_later(before))
     }
 
     /// Goes on behind bytes that were written.
@@ -333,16 +331,6 @@ impl Unpacker<'_> {
         let description = self.source.description();
         // The count and the position are known to be good.
         description.stack(self.source.count(), self.position).unwrap_or_default()
-    }
-}
-
-/// The error, so many records further on.
-fn later(error: Error, records: usize) -> Error {
-    match error {
-        Error::InvalidValue { record, path, expected, value } => {
-            Error::InvalidValue { record: record.saturating_add(records), path, expected, value }
-        }
-        other => other,
     }
 }
 

@@ -108,7 +108,7 @@ impl<R: Read> Incoming<R> {
             if let Err(error) = unpack_behind(&buffer[..size], count, &mut records.0) {
                 // Damage on the way is told from a wrong value that was sent: the checksum has the last word.
                 self.drain(&mut buffer)?;
-                return Err(in_message(error, first).into());
+                return Err(error.records_later(first).into());
             }
             first += count;
         }
@@ -315,14 +315,4 @@ fn grow<T>(items: &mut Vec<T>, more: usize, total: usize) -> Result<(), crate::E
 /// How many of `count` records go into a chunk: all of them where they have no data.
 fn records_of_chunk(record: usize, count: usize) -> usize {
     CHUNK.checked_div(record).map_or(count, |records| records.max(1)).min(count)
-}
-
-/// The error of a chunk with the record counted from the first of the message.
-fn in_message(error: crate::Error, first: usize) -> crate::Error {
-    match error {
-        crate::Error::InvalidValue { record, path, expected, value } => {
-            crate::Error::InvalidValue { record: record + first, path, expected, value }
-        }
-        other => other,
-    }
 }

@@ -21,8 +21,8 @@ impl Type {
     /// the same rules: a type that has parts of both kinds follows those that are not the standard's.
     ///
     /// With the rules of a library the type has the bounds, and therefore the places of its copies, that the
-    /// same calls have there. Calls on a type of 6 % of random types differ in their extent between the
-    /// libraries; types without markers and padding never do.
+    /// same calls have there. Of random types a tenth have other bounds in MPICH; types without markers and
+    /// padding never do.
     ///
     /// # Errors
     ///

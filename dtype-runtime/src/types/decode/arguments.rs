@@ -85,31 +85,12 @@ impl Type {
 
     /// The datatypes among the arguments.
     pub(super) fn parts(&self) -> Vec<Type> {
-        match self.constructor() {
-            Constructor::Basic(_)
-            | Constructor::LbMarker
-            | Constructor::UbMarker
-            | Constructor::Pair { name: Some(_), .. }
-            | Constructor::Fortran { .. } => Vec::new(),
-            Constructor::Pair { name: None, value, index, .. } => {
-                let part = |basic| Type::basic(basic).by(self.bounds());
-                vec![part(*value), part(*index)]
-            }
-            Constructor::Dup { old }
-            | Constructor::Contiguous { old, .. }
-            | Constructor::Vector { old, .. }
-            | Constructor::Hvector { old, .. }
-            | Constructor::Indexed { old, .. }
-            | Constructor::Hindexed { old, .. }
-            | Constructor::IndexedBlock { old, .. }
-            | Constructor::HindexedBlock { old, .. }
-            | Constructor::Subarray { old, .. }
-            | Constructor::Darray { old, .. }
-            | Constructor::Resized { old } => vec![old.clone()],
-            Constructor::Structure { members } => {
-                members.iter().map(|member| member.ty.clone()).collect()
-            }
+        let constructor = self.constructor();
+        if let Constructor::Pair { name: None, value, index, .. } = constructor {
+            let part = |basic| Type::basic(basic).by(self.bounds());
+            return vec![part(*value), part(*index)];
         }
+        (0..).map_while(|index| constructor.part(index).cloned()).collect()
     }
 
     /// The numbers among the arguments.

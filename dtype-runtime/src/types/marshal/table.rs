@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::types::{Constructor, Type};
+use crate::types::Type;
 
 /// Nodes in the order of their height and, among those of one height, of their bytes. A node refers to others
 /// by their numbers, so two nodes are equal exactly when their bytes are.
@@ -100,30 +100,4 @@ fn levels<'a>(roots: &[&'a Type]) -> Vec<Vec<&'a Type>> {
         }
     }
     levels
-}
-
-impl Constructor {
-    /// The datatype among the arguments that comes at this place. What is built from simpler types behind
-    /// the scenes follows from the arguments, and is left out.
-    fn part(&self, index: usize) -> Option<&Type> {
-        match self {
-            Self::Basic(_)
-            | Self::LbMarker
-            | Self::UbMarker
-            | Self::Pair { .. }
-            | Self::Fortran { .. } => None,
-            Self::Dup { old }
-            | Self::Contiguous { old, .. }
-            | Self::Vector { old, .. }
-            | Self::Hvector { old, .. }
-            | Self::Indexed { old, .. }
-            | Self::Hindexed { old, .. }
-            | Self::IndexedBlock { old, .. }
-            | Self::HindexedBlock { old, .. }
-            | Self::Subarray { old, .. }
-            | Self::Darray { old, .. }
-            | Self::Resized { old } => (index == 0).then_some(old),
-            Self::Structure { members } => members.get(index).map(|member| &member.ty),
-        }
-    }
 }
