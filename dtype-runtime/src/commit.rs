@@ -8,6 +8,7 @@
 mod builder;
 mod compile;
 mod constant;
+mod elements;
 mod index;
 mod list;
 mod optimize;
@@ -20,6 +21,8 @@ use core::ops::Deref;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use constant::{Program, pack_program};
+pub use elements::Elements;
+pub(crate) use elements::{Converting, How};
 pub(crate) use index::{Index, size, size_at};
 pub use list::List;
 pub(crate) use list::{Entries, Moves, Tables, Width};

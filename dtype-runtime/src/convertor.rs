@@ -7,8 +7,10 @@
 #[cfg(feature = "bytes")]
 mod buf;
 mod checksum;
+mod conversion;
 mod copier;
 mod cursor;
+mod foreign;
 mod iov;
 mod memory;
 mod mover;
@@ -25,6 +27,10 @@ mod unpacker;
 #[cfg(feature = "crc32c")]
 pub use checksum::Crc32c;
 pub use checksum::{Checksum, Summed};
+pub use conversion::Conversion;
+#[cfg(feature = "message")]
+pub(crate) use foreign::Records;
+pub use foreign::{ForeignPacker, ForeignUnpacker};
 pub use iov::{Iov, Segment};
 pub use packer::Packer;
 pub(crate) use source::{Constant, Program, Source};

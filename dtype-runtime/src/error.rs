@@ -7,6 +7,8 @@ use core::fmt;
 
 pub use malformed::Malformed;
 
+use crate::representation::LongDouble;
+
 /// An operation that was refused. Nothing was written when one of these comes back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -160,12 +162,47 @@ pub enum Error {
         /// Bytes from the start that the receiver has unpacked.
         receiver: u64,
     },
-    /// A position inside a record whose values have to be checked as a whole.
+    /// A position inside a record whose values have to be checked as a whole, or inside a value that is converted
+    /// as a whole because its width changes.
     InsideRecord {
         /// Packed bytes from the start.
         position: u64,
-        /// Packed bytes of one record.
+        /// Packed bytes of one record, or of the value.
         record: u64,
+    },
+    /// A machine of a kind that there is none of.
+    Architecture {
+        /// What was described: `"long"`.
+        property: &'static str,
+        /// The bytes that it was said to have.
+        bytes: usize,
+        /// The bytes that it can have.
+        possible: &'static [usize],
+    },
+    /// Values of a basic datatype cannot be converted between two machines.
+    NoConversion {
+        /// The basic datatype.
+        basic: &'static str,
+        /// The format that this machine has.
+        here: LongDouble,
+        /// The format that the other one has.
+        there: LongDouble,
+    },
+    /// An integer that has no room where it goes.
+    IntegerRange {
+        /// Where its bytes start in the packed stream.
+        position: u64,
+        /// The integer.
+        value: i128,
+        /// The bytes that it would have to fit.
+        bytes: u8,
+    },
+    /// A floating-point number that is too large for the format it goes to, or bits that are no number.
+    FloatRange {
+        /// Where its bytes start in the packed stream.
+        position: u64,
+        /// The format.
+        format: LongDouble,
     },
     /// The layout reaches outside the memory that was given.
     OutOfBounds {
@@ -306,6 +343,19 @@ impl fmt::Display for Error {
             ),
             Self::InsideRecord { position, record } => {
                 write!(f, "position {position} is inside a record of {record} packed bytes")
+            }
+            Self::Architecture { property, bytes, possible } => {
+                write!(f, "{property} of {bytes} bytes; possible are {possible:?}")
+            }
+            Self::NoConversion { basic, here, there } => {
+                write!(f, "{basic} is {here} here and {there} there: there is no conversion")
+            }
+            Self::IntegerRange { position, value, bytes } => write!(
+                f,
+                "packed byte {position}: the integer {value} does not fit the {bytes} bytes that it has"
+            ),
+            Self::FloatRange { position, format } => {
+                write!(f, "packed byte {position}: a number that {format} does not have")
             }
             Self::OutOfBounds { start, end, len } => write!(
                 f,

@@ -4,12 +4,15 @@
 //! level up, where spans are checked; here the pointers are trusted.
 
 mod blocks;
+pub(crate) mod elements;
 mod irregular;
 pub(crate) mod pieces;
 mod records;
+mod swap;
 
 pub(crate) use blocks::{Direction, Move, Pack, Steps, Unpack, Zero, blocks, strided};
 pub(crate) use irregular::{any, list};
+pub(crate) use swap::{Reversing, Way};
 
 use crate::commit::{Op, Plan, Tables};
 
@@ -113,6 +116,8 @@ unsafe fn operations<D: Direction>(
         match *op {
             // SAFETY: one of the operations that the caller vouches for.
             Op::Blocks(all) => packed = unsafe { blocks::<D>(all, memory, packed) },
+            // Plans of bytes have no values that are converted; those that do are executed elsewhere.
+            Op::Elements(_) => {}
             // SAFETY: likewise; the list is one of the tables'.
             Op::List(all) => packed = unsafe { list::<D>(&all, tables, memory, packed) },
             Op::Loop { count, stride, items } => {

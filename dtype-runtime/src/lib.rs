@@ -116,6 +116,7 @@ mod error;
 mod kernel;
 #[cfg(feature = "message")]
 pub mod message;
+pub mod representation;
 #[cfg(feature = "serde")]
 mod serialize;
 pub mod show;
@@ -131,6 +132,7 @@ pub use datatype::{Datatype, Describes};
 #[cfg(feature = "derive")]
 pub use dtype_derive::Datatype;
 pub use error::{Error, Malformed};
+pub use representation::Representation;
 pub use typed::{pack, pack_into, packed_size, unpack, unpack_into, zero_gaps};
 pub use typemap::TypeMap;
 pub use types::{

@@ -79,8 +79,8 @@
 //! that the parts of two frames are not taken for one. The payload of a frame that lies aligned in memory is
 //! aligned to 16 bytes.
 //!
-//! A payload in the other byte order is refused with [`Error::ByteOrder`]; its header can be read, and it can be
-//! [skipped](Incoming::skip) or taken as [packed bytes](Incoming::packed).
+//! A payload in the other byte order is converted as it is unpacked: the receiver makes it right. Types whose
+//! width differs between the two machines, a C `long` for example, are refused with [`Error::RecordSize`].
 //!
 //! # Sending the type as well
 //!
@@ -117,7 +117,7 @@ use alloc::vec::Vec;
 use std::io::Read;
 
 pub use error::{Error, Part};
-pub use header::{ByteOrder, Header};
+pub use header::Header;
 pub use limits::Limits;
 pub use read::Incoming;
 pub use write::{write, write_by};

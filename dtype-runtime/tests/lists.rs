@@ -47,6 +47,7 @@ fn expand(plan: &Plan, ops: &[Op], shift: i64, out: &mut Vec<(u64, i64)>) {
             Op::Blocks(all) => {
                 out.extend((0..all.count).map(|i| (all.len, shift + all.block(i))));
             }
+            Op::Elements(_) => panic!("nothing is converted: {plan:?}"),
             Op::List(list) => out.extend(plan.blocks_of(list).map(|(at, len)| (len, shift + at))),
             Op::Loop { count, stride, items } => {
                 let (body, behind) = behind.split_at(*items);
@@ -110,6 +111,7 @@ fn committed(blocks: &[(u64, i64)]) -> Vec<String> {
         Op::List(list) if list.block_len().is_some() => format!("list of {}", list.count()),
         Op::List(list) => format!("varied list of {}", list.count()),
         Op::Loop { count, .. } => format!("{count} times"),
+        Op::Elements(_) => "elements".to_owned(),
     };
     plan.steady().iter().map(form).collect()
 }

@@ -7,8 +7,9 @@ mod frames;
 use std::error::Error as _;
 use std::io::ErrorKind;
 
-use dtype_runtime::message::{self, ByteOrder, Error, Header, Incoming, Limits, Part};
-use dtype_runtime::{Basic, Datatype, Type, pack, unpack};
+use dtype_runtime::message::{self, Error, Header, Incoming, Limits, Part};
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::{Basic, Datatype, Packer, Representation, Type, pack, unpack};
 use frames::{Counts, Drops, FRAME, Fails, Lies, announce, changed};
 
 #[derive(Datatype, Clone, Debug, Default, PartialEq)]
@@ -327,15 +328,41 @@ fn records_without_data() {
     assert_eq!(read.unwrap(), Some(usize::MAX));
 }
 
+/// Records as a machine of the other byte order sends them.
+fn from_afar(items: &[Sample]) -> Vec<u8> {
+    let other = match ByteOrder::NATIVE {
+        ByteOrder::Little => Representation::BigEndian,
+        ByteOrder::Big => Representation::LittleEndian,
+    };
+    let mut packer = Packer::new(items).represented(other).unwrap();
+    changed(&frame(items), |frame| {
+        frame[5] = 3 - frame[5];
+        let end = frame.len() - 4;
+        packer.pack(&mut frame[48..end]).unwrap();
+    })
+}
+
 #[test]
 fn the_other_byte_order() {
-    let bytes = changed(&frame(&samples(2)), |b| b[5] = 3 - b[5]);
+    assert_eq!(from_afar(&samples(2))[48..58], [0, 0, 0, 0, 1, 0, 0, 0, 7, 0]);
+    for count in [0, 1, 2, 100] {
+        let sent = samples(count);
+        let bytes = from_afar(&sent);
+        assert_eq!(outcome(&bytes).unwrap().unwrap(), sent);
+        let message = Incoming::open(&bytes[..], &LIMITS).unwrap().unwrap();
+        assert_eq!(message.packed().unwrap(), bytes[48..bytes.len() - 4]);
+    }
+    // In several pieces.
+    let sent = samples(40_000);
+    let read = message::read::<Sample>(&mut &from_afar(&sent)[..], &Limits::new());
+    assert_eq!(read.unwrap().unwrap(), sent);
+    let mut wrong = from_afar(&sent);
+    wrong[48 + 5 * 30_000 + 4] = 2;
+    frames::seal(&mut wrong);
     refused!(
-        outcome(&bytes),
-        Error::ByteOrder { expected: ByteOrder::NATIVE, actual } if actual != ByteOrder::NATIVE
+        message::read::<Sample>(&mut &wrong[..], &Limits::new()),
+        Error::Datatype(dtype_runtime::Error::InvalidValue { record: 30_000, .. })
     );
-    let message = Incoming::open(&bytes[..], &LIMITS).unwrap().unwrap();
-    assert_eq!(message.packed().unwrap(), pack(&samples(2)));
 }
 
 #[test]

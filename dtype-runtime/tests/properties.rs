@@ -71,6 +71,7 @@ fn bytes_of_plan(plan: &Plan, count: usize) -> Vec<i64> {
                         bytes.extend(shift + at..shift + at + len as i64);
                     }
                 }
+                Op::Elements(_) => panic!("nothing is converted: {plan:?}"),
                 Op::Blocks(blocks) => {
                     assert!(blocks.count > 0 && blocks.len > 0);
                     assert!(blocks.count > 1 || blocks.stride == 0);

@@ -209,6 +209,7 @@ impl<'a> Builder<'a> {
             match rotation.body[i] {
                 Op::Blocks(blocks) => self.blocks(blocks.shifted(shift)),
                 Op::List(list) => self.list(list.shifted(shift)),
+                Op::Elements(_) => self.push_op(rotation.body[i].shifted(shift)),
                 // A loop of the body goes over as it is; only its own operations are shifted.
                 Op::Loop { count, stride, items } => {
                     self.push_op(Op::Loop { count, stride, items });
@@ -251,7 +252,7 @@ impl Rotation {
         while i < end {
             last = i;
             i += match ops[i] {
-                Op::Blocks(_) | Op::List(_) => 1,
+                Op::Blocks(_) | Op::List(_) | Op::Elements(_) => 1,
                 Op::Loop { items, .. } => items + 1,
             };
         }

@@ -165,7 +165,7 @@ impl Compiler {
         let stretch = self.ops[self.stretch..self.at.len].to_vec();
         let counts = stretch.iter().map(|op| match op {
             Op::Blocks(blocks) => blocks.count,
-            Op::Loop { .. } | Op::List(_) => u64::MAX,
+            Op::Loop { .. } | Op::List(_) | Op::Elements(_) => u64::MAX,
         });
         let blocks = counts.fold(0, u64::saturating_add);
         if blocks > BLOCKS_EACH * number as u64 {

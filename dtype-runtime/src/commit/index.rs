@@ -4,6 +4,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::elements::Elements;
 use super::list::Tables;
 use super::plan::Op;
 
@@ -87,7 +88,7 @@ impl Op {
     pub(crate) const fn items(&self) -> usize {
         match *self {
             Self::Loop { items, .. } => items,
-            Self::Blocks(_) | Self::List(_) => 0,
+            Self::Blocks(_) | Self::List(_) | Self::Elements(_) => 0,
         }
     }
 
@@ -96,6 +97,7 @@ impl Op {
         match self {
             Self::Blocks(blocks) => blocks.len * blocks.count,
             Self::List(list) => tables.size(list),
+            Self::Elements(Elements { places, .. }) => places.len * places.count,
             Self::Loop { .. } => 0,
         }
     }

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::elements::Elements;
 use super::index::Index;
 use super::list::{List, Tables};
 
@@ -12,6 +13,8 @@ pub enum Op {
     Blocks(Blocks),
     /// Copies blocks at irregular places, which [`Plan::blocks_of`] looks up.
     List(List),
+    /// Converts values at equal distances. Only where the packed stream is not in this machine's representation.
+    Elements(Elements),
     /// Repeats the operations that follow.
     Loop {
         /// How many times.
@@ -44,6 +47,7 @@ impl Op {
         match self {
             Self::Blocks(blocks) => Self::Blocks(blocks.shifted(by)),
             Self::List(list) => Self::List(list.shifted(by)),
+            Self::Elements(elements) => Self::Elements(elements.shifted(by)),
             Self::Loop { .. } => self,
         }
     }

@@ -173,7 +173,7 @@ const fn total(ops: &[Op]) -> u64 {
                 i += 1;
             }
             // Made at run time only.
-            Op::List(_) => i += 1,
+            Op::List(_) | Op::Elements(_) => i += 1,
             Op::Loop { count, items, .. } => {
                 let body = ops.split_at(i + 1).1.split_at(items).0;
                 sum += count * total(body);
@@ -228,7 +228,7 @@ impl ByteRangesIter {
                     self.block += 1;
                     return Some(range(blocks, self.block - 1, self.shift));
                 }
-                Op::Blocks(_) | Op::List(_) => {
+                Op::Blocks(_) | Op::List(_) | Op::Elements(_) => {
                     self.block = 0;
                     self.index += 1;
                 }

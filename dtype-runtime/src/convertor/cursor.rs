@@ -9,7 +9,7 @@
 use core::ops::ControlFlow;
 use core::ops::Range;
 
-use crate::commit::{Blocks, Index, List, Op, Plan, Tables, size, size_at};
+use crate::commit::{Blocks, Elements, Index, List, Op, Plan, Tables, size, size_at};
 
 /// Instances of a type, as the operations that name their bytes.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,18 @@ pub(crate) trait Visitor {
     /// Blocks of a list, with what is to be added to their displacements.
     fn list(&mut self, list: &List, tables: &Tables, shift: i64) -> ControlFlow<()> {
         tables.blocks(list).try_for_each(|(disp, len)| self.run(disp.wrapping_add(shift), len))
+    }
+
+    /// Values that are converted. Only plans of conversions have them.
+    fn elements(&mut self, elements: &Elements) -> ControlFlow<()> {
+        let _ = elements;
+        ControlFlow::Continue(())
+    }
+
+    /// `len` bytes from byte `into` on of a single value that is converted, not all of it.
+    fn part_of_element(&mut self, element: &Elements, into: u64, len: u64) -> ControlFlow<()> {
+        let _ = (element, into, len);
+        ControlFlow::Continue(())
     }
 
     /// Operations that are executed several times. Those that are not taken as a whole come piece by piece.
@@ -255,6 +267,7 @@ impl Body<'_> {
         match self.ops[at] {
             Op::Blocks(blocks) => of_blocks(&blocks.shifted(shift), part, visitor),
             Op::List(list) => of_list(&list, self.tables, part, shift, visitor),
+            Op::Elements(elements) => of_elements(elements.shifted(shift), part, visitor),
             Op::Loop { count, stride, items } => {
                 let body = Body { first: at + 1, end: at + 1 + items, ..*self };
                 let size = match self.index {
@@ -289,6 +302,33 @@ fn of_blocks<V: Visitor>(blocks: &Blocks, part: Range<u64>, visitor: &mut V) -> 
     let rest = (end - start) % len;
     if rest > 0 {
         visitor.run(blocks.block(block + whole), rest)?;
+    }
+    ControlFlow::Continue(())
+}
+
+/// A range of values that are converted.
+fn of_elements<V: Visitor>(
+    elements: Elements,
+    part: Range<u64>,
+    visitor: &mut V,
+) -> ControlFlow<()> {
+    let Range { mut start, end } = part;
+    let len = elements.places.len;
+    let mut first = start / len;
+    let into = start % len;
+    if into > 0 || end - start < len {
+        let rest = (len - into).min(end - start);
+        visitor.part_of_element(&elements.part(first, 1), into, rest)?;
+        start += rest;
+        first += 1;
+    }
+    let whole = (end - start) / len;
+    if whole > 0 {
+        visitor.elements(&elements.part(first, whole))?;
+    }
+    let rest = (end - start) % len;
+    if rest > 0 {
+        visitor.part_of_element(&elements.part(first + whole, 1), 0, rest)?;
     }
     ControlFlow::Continue(())
 }

@@ -95,6 +95,11 @@ impl<'a> Packer<'a> {
         bytes
     }
 
+    /// What names the data.
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
     /// Goes to a position that is not behind the end.
     #[cfg(feature = "rayon")]
     pub(super) fn go_to(&mut self, position: u64) {

@@ -4,9 +4,10 @@ use core::ops::Range;
 
 use super::copier::{WholeRecords, copy_range};
 use super::cursor::Instances;
-use crate::commit::{Committed, Op};
+use crate::commit::{Committed, Converting, Op};
 use crate::error::Error;
 use crate::kernel::Direction;
+use crate::representation::Architecture;
 use crate::signature::Fingerprint;
 use crate::types::{Description, Type};
 
@@ -90,6 +91,26 @@ impl Source {
             Program::Committed(committed) => committed.fingerprint(),
         };
         one.repeated(self.count).hash()
+    }
+
+    /// How the instances are converted between memory and a stream of another machine's.
+    pub(super) fn converting(&self, remote: Architecture) -> Result<Converting, Error> {
+        match &self.program {
+            Program::Constant(constant) => {
+                Converting::of(&(constant.ty)(), constant.stride, remote)
+            }
+            Program::Committed(committed) => {
+                Converting::of(committed, committed.plan().extent(), remote)
+            }
+        }
+    }
+
+    /// The type of an instance.
+    pub(super) fn ty(&self) -> Type {
+        match &self.program {
+            Program::Constant(constant) => (constant.ty)(),
+            Program::Committed(committed) => committed.as_type().clone(),
+        }
     }
 
     pub(super) fn description(&self) -> Description {

@@ -64,6 +64,11 @@ struct Complete<'a> {
 }
 
 impl Checks {
+    /// The same with nothing pending.
+    fn anew(&self) -> Self {
+        Self { pending: Vec::new(), ..*self }
+    }
+
     /// The records that these bytes complete, the first of which starts at a position; `None` if they do not
     /// even complete that one.
     fn complete<'a>(&mut self, first: u64, bytes: &'a [u8]) -> Result<Option<Complete<'a>>, Error> {
@@ -160,6 +165,39 @@ impl Unpacker<'_> {
         }
         self.position += number as u64;
         Ok(number)
+    }
+
+    /// What names the data.
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The part of the stream that it may write.
+    pub(super) fn part(&self) -> (u64, u64) {
+        (self.start, self.end)
+    }
+
+    /// Whether the values have to be checked.
+    pub(super) fn is_checked(&self) -> bool {
+        self.checks.is_some()
+    }
+
+    /// Another one for the same stream, at its start.
+    ///
+    /// # Safety
+    ///
+    /// No byte may be written by both.
+    pub(super) unsafe fn twin(&self) -> Self {
+        let Self { start, end, .. } = *self;
+        let checks = self.checks.as_ref().map(Checks::anew);
+        Self {
+            source: self.source.clone(),
+            position: start,
+            start,
+            end,
+            checks,
+            memory: PhantomData,
+        }
     }
 
     /// Writes packed bytes to a place in the part of the stream that is this unpacker's.
@@ -298,11 +336,7 @@ impl Unpacker<'_> {
         }
         self.check_boundary(self.position)?;
         self.check_boundary(middle)?;
-        let checks = self.checks.as_ref().map(|Checks { record, valid, .. }| Checks {
-            record: *record,
-            valid: *valid,
-            pending: Vec::new(),
-        });
+        let checks = self.checks.as_ref().map(Checks::anew);
         let source = self.source.clone();
         let behind =
             Self { source, position: middle, start: middle, end, checks, memory: PhantomData };

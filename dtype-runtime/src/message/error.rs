@@ -3,7 +3,7 @@
 use core::fmt;
 use std::io;
 
-use super::header::{ByteOrder, MAGIC, VERSION};
+use super::header::{MAGIC, VERSION};
 
 /// Why a message was not written, or not taken. Every variant says what was expected and what was there.
 ///
@@ -51,13 +51,6 @@ pub enum Error {
     ByteOrderMark {
         /// The mark that is there.
         actual: u8,
-    },
-    /// The records are in the other byte order.
-    ByteOrder {
-        /// The order of this machine.
-        expected: ByteOrder,
-        /// The order of the records.
-        actual: ByteOrder,
     },
     /// The payload is not as long as so many records of this size.
     PayloadLength {
@@ -145,9 +138,6 @@ impl fmt::Display for Error {
             ),
             Self::ByteOrderMark { actual } => {
                 write!(f, "{actual} marks no byte order (1 little-endian, 2 big-endian)")
-            }
-            Self::ByteOrder { expected, actual } => {
-                write!(f, "the records are {actual}, this machine is {expected}")
             }
             Self::PayloadLength { count, record_size, actual } => write!(
                 f,

@@ -1,11 +1,11 @@
 //! The fixed bytes in front of a payload.
 
-use core::fmt;
 use std::io::{self, Read};
 
 use super::error::{Error, Part};
 use super::limits::Limits;
 use crate::datatype::Datatype;
+use crate::representation::{ByteOrder, Representation};
 use crate::types::Type;
 
 /// The first bytes of a frame. No text begins like this: `D7` starts a character of two bytes in UTF-8, and
@@ -31,33 +31,10 @@ pub struct Header {
     payload_len: u64,
 }
 
-/// The order of the bytes of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ByteOrder {
-    /// The least significant byte first.
-    Little,
-    /// The most significant byte first.
-    Big,
-}
-
-impl ByteOrder {
-    /// That of this machine.
-    pub const NATIVE: Self = if cfg!(target_endian = "little") { Self::Little } else { Self::Big };
-
-    const fn mark(self) -> u8 {
-        match self {
-            Self::Little => 1,
-            Self::Big => 2,
-        }
-    }
-}
-
-impl fmt::Display for ByteOrder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Little => "little-endian",
-            Self::Big => "big-endian",
-        })
+const fn mark(order: ByteOrder) -> u8 {
+    match order {
+        ByteOrder::Little => 1,
+        ByteOrder::Big => 2,
     }
 }
 
@@ -109,7 +86,7 @@ impl Header {
         let mut bytes = [0; Self::SIZE];
         bytes[..4].copy_from_slice(&MAGIC);
         bytes[4] = VERSION;
-        bytes[5] = self.byte_order.mark();
+        bytes[5] = mark(self.byte_order);
         bytes[8..16].copy_from_slice(&self.signature_hash.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.count.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.record_size.to_le_bytes());
@@ -181,11 +158,20 @@ impl Header {
         }
     }
 
+    /// How the values in the records are represented: as on this machine, in the byte order of the message.
+    pub(super) fn representation(&self) -> Representation {
+        match self.byte_order {
+            order if order == ByteOrder::NATIVE => Representation::Native,
+            ByteOrder::Little => Representation::LittleEndian,
+            ByteOrder::Big => Representation::BigEndian,
+        }
+    }
+
     /// Whether the records can be unpacked as `T` here.
     ///
     /// # Errors
     ///
-    /// [`Error::ByteOrder`]; [`crate::Error::SignatureMismatch`] inside [`Error::Datatype`];
+    /// [`crate::Error::SignatureMismatch`] inside [`Error::Datatype`];
     /// [`Error::RecordSize`].
     pub fn check<T: Datatype>(&self) -> Result<(), Error> {
         self.compare(
@@ -205,10 +191,7 @@ impl Header {
     }
 
     fn compare(&self, signature: Result<(), crate::Error>, expected: u64) -> Result<(), Error> {
-        let (order, actual) = (self.byte_order, self.record_size);
-        if order != ByteOrder::NATIVE {
-            return Err(Error::ByteOrder { expected: ByteOrder::NATIVE, actual: order });
-        }
+        let actual = self.record_size;
         signature?;
         if expected != actual {
             return Err(Error::RecordSize { expected, actual });

@@ -9,8 +9,11 @@ use super::error::{Error, Part};
 use super::header::{Header, Sizes, fill};
 use super::limits::Limits;
 use crate::commit::Committed;
+use crate::convertor::{Records, Unpacker};
 use crate::datatype::Datatype;
+use crate::representation::Representation;
 use crate::typed::{unpack_behind, unpack_into};
+use crate::types::Type;
 
 /// A message whose header has been read, and whose payload is still in the stream.
 ///
@@ -97,15 +100,23 @@ impl<R: Read> Incoming<R> {
         self.check_empty::<T>()?;
         let Sizes { count: total, record, .. } = self.sizes;
         let per_chunk = records_of_chunk(record, total);
+        let foreign = self.foreign(&Type::of::<T>)?;
         let mut records = Unverified(Vec::new());
-        let mut buffer = Vec::new();
+        let (mut buffer, mut converted) = (Vec::new(), Vec::new());
         let mut first = 0;
         while first < total {
             let count = per_chunk.min(total - first);
             let size = count * record;
             self.fill(&mut buffer, 0, size)?;
             grow(&mut records.0, count, total)?;
-            if let Err(error) = unpack_behind(&buffer[..size], count, &mut records.0) {
+            let native = match &foreign {
+                None => &buffer[..size],
+                Some(foreign) => {
+                    foreign.convert(&buffer[..size], &mut converted, count)?;
+                    &converted
+                }
+            };
+            if let Err(error) = unpack_behind(native, count, &mut records.0) {
                 // Damage on the way is told from a wrong value that was sent: the checksum has the last word.
                 self.drain(&mut buffer)?;
                 return Err(error.records_later(first).into());
@@ -127,8 +138,9 @@ impl<R: Read> Incoming<R> {
         self.header.check::<T>()?;
         self.header.check_count(items.len() as u64)?;
         let count = self.sizes.count;
+        let representation = self.header.representation();
         let packed = self.packed_in(size_of_val(items))?;
-        unpack_into(&packed, &mut items[..count])?;
+        unpack_from(representation, &packed, &mut items[..count])?;
         Ok(count)
     }
 
@@ -144,13 +156,14 @@ impl<R: Read> Incoming<R> {
         self.header.check::<T>()?;
         self.check_empty::<T>()?;
         let count = self.sizes.count;
+        let representation = self.header.representation();
         let packed = self.packed_in(size_of_val(&records[..]))?;
         let before = records.len();
         grow(records, count.saturating_sub(before), count)?;
         if before < count {
             records.resize_with(count, T::default);
         }
-        let result = unpack_into(&packed, &mut records[..count]);
+        let result = unpack_from(representation, &packed, &mut records[..count]);
         records.truncate(if result.is_ok() { count } else { before });
         result?;
         Ok(count)
@@ -180,7 +193,8 @@ impl<R: Read> Incoming<R> {
         self.header.check_count(count as u64)?;
         let count = self.sizes.count;
         let room = memory.len();
-        let mut unpacker = ty.unpacker(memory, origin, count)?;
+        let unpacker = ty.unpacker(memory, origin, count)?;
+        let mut unpacker = unpacker.represented(self.header.representation())?;
         let packed = self.packed_in(room)?;
         unpacker.unpack(&packed)?;
         Ok(count)
@@ -195,6 +209,14 @@ impl<R: Read> Incoming<R> {
     /// [`Error::Datatype`].
     pub fn packed(self) -> Result<Vec<u8>, Error> {
         self.packed_in(0)
+    }
+
+    /// How the records become those of this machine, unless they are.
+    fn foreign(&self, ty: &dyn Fn() -> Type) -> Result<Option<Records>, Error> {
+        match self.header.representation() {
+            Representation::Native => Ok(None),
+            other => Ok(Some(Records::new(&ty(), other)?)),
+        }
     }
 
     /// As [`packed`](Self::packed), in memory of which as much is taken at once as the caller has for the records:
@@ -297,6 +319,19 @@ impl<T> Drop for Unverified<T> {
             mem::take(&mut self.0).into_iter().for_each(mem::forget);
         }
     }
+}
+
+/// Unpacks records that came in a representation.
+fn unpack_from<T: Datatype>(
+    representation: Representation,
+    packed: &[u8],
+    items: &mut [T],
+) -> Result<(), crate::Error> {
+    match representation {
+        Representation::Native => unpack_into(packed, items)?,
+        other => Unpacker::new(items).represented(other)?.unpack(packed)?,
+    };
+    Ok(())
 }
 
 /// Makes room for `more` items in a list that is to have `total` in the end: no more than twice what is there

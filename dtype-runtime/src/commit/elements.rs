@@ -1,0 +1,271 @@
+//! The plan of a conversion: what is done value by value where the packed stream has another representation.
+//!
+//! Runs of bytes do not say where one value ends and the next one begins, so this plan is made of values. Where
+//! all of a type's values only have their bytes reversed, and are equally wide, the plan for bytes serves: its
+//! runs are whole numbers of such values.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::index::{self, Index};
+use super::list::Tables;
+use super::plan::{Blocks, Op, Plan};
+use crate::error::Error;
+use crate::representation::{Architecture, Form};
+use crate::types::{Elem, Sink, Type, walk};
+
+/// Values at equal distances that are converted alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elements {
+    /// Where they are in memory; the bytes of one, and with them those of a block, are those in the packed stream.
+    pub places: Blocks,
+    /// What is done to each.
+    pub form: Form,
+}
+
+impl Elements {
+    pub(crate) const fn shifted(self, by: i64) -> Self {
+        Self { places: self.places.shifted(by), ..self }
+    }
+
+    /// So many of them, from one on.
+    pub(crate) fn part(self, first: u64, count: u64) -> Self {
+        let places = Blocks { disp: self.places.block(first), count, ..self.places };
+        Self { places, ..self }
+    }
+
+    /// Both in one, if `next` continues `self` at an equal distance.
+    fn followed_by(self, next: Self) -> Option<Self> {
+        if self.form != next.form {
+            return None;
+        }
+        Some(Self { places: self.places.followed_by(next.places)?, ..self })
+    }
+
+    /// `count` repetitions, if they are values at equal distances.
+    fn repeated(self, count: u64, stride: i64) -> Option<Self> {
+        Some(Self { places: self.places.repeated(count, stride)?, ..self })
+    }
+}
+
+/// What is executed for instances of a type in another representation.
+#[derive(Debug)]
+pub(crate) struct Converting {
+    pub(crate) how: How,
+    /// Packed bytes of one instance.
+    pub(crate) size: u64,
+    /// The widest value that cannot be converted byte by byte, in packed bytes; 0 if there is none.
+    pub(crate) widest: u64,
+}
+
+/// How the values are converted.
+#[derive(Debug)]
+pub(crate) enum How {
+    /// Not at all.
+    Same,
+    /// All have so many bytes, which are reversed.
+    Reversed(u8),
+    /// Each by its form.
+    Each(Box<Plan>),
+}
+
+impl Converting {
+    /// For instances of a type that are `extent` bytes apart, between memory and a stream of another machine's.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoConversion`].
+    pub(crate) fn of(ty: &Type, extent: i64, remote: Architecture) -> Result<Self, Error> {
+        if remote == Architecture::HOST {
+            return Ok(Self { how: How::Same, size: ty.size(), widest: 0 });
+        }
+        let mut compiler = Compiler::new(remote);
+        walk(ty, 0, &mut compiler);
+        compiler.finish(extent)
+    }
+
+    /// For instances whose values are as they are in memory, one behind the other: between the packed stream of
+    /// this machine and that of another.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoConversion`].
+    #[expect(clippy::cast_possible_wrap, reason = "sizes are below 2⁶³")]
+    pub(crate) fn of_packed(ty: &Type, remote: Architecture) -> Result<Self, Error> {
+        let mut dense = Dense { inner: Compiler::new(remote), at: 0 };
+        walk(ty, 0, &mut dense);
+        dense.inner.finish(ty.size() as i64)
+    }
+}
+
+struct Compiler {
+    remote: Architecture,
+    ops: Vec<Op>,
+    /// Index of the last operation of the innermost open loop.
+    last: Option<usize>,
+    /// What all values have been so far; `None` before the first.
+    all: Option<All>,
+    widest: u64,
+    error: Option<Error>,
+}
+
+/// What the values have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum All {
+    Same,
+    Reversed(u8),
+    Different,
+}
+
+struct Open {
+    start: usize,
+    last: Option<usize>,
+}
+
+impl Compiler {
+    fn new(remote: Architecture) -> Self {
+        Self { remote, ops: Vec::new(), last: None, all: None, widest: 0, error: None }
+    }
+
+    fn push(&mut self, new: Elements) {
+        if let Some(index) = self.last
+            && let Op::Elements(old) = self.ops[index]
+            && let Some(both) = old.followed_by(new)
+        {
+            self.ops[index] = Op::Elements(both);
+        } else {
+            self.last = Some(self.ops.len());
+            self.ops.push(Op::Elements(new));
+        }
+    }
+
+    /// Takes note of one more form.
+    fn note(&mut self, form: Form) {
+        let all = match form {
+            Form::Same { .. } => All::Same,
+            // What has no kernel goes value by value.
+            Form::Reversed { width } if width.is_power_of_two() => All::Reversed(width),
+            _ => All::Different,
+        };
+        let same = self.all.is_none_or(|before| before == all);
+        self.all = Some(if same { all } else { All::Different });
+        if !form.is_bytewise() {
+            self.widest = self.widest.max(form.packed_size() as u64);
+        }
+    }
+
+    fn finish(self, extent: i64) -> Result<Converting, Error> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let tables = Tables::new();
+        let size = index::size(&self.ops, &tables);
+        let how = match self.all {
+            None | Some(All::Same) => How::Same,
+            Some(All::Reversed(width)) => How::Reversed(width),
+            Some(All::Different) => {
+                let index = Index::of(&self.ops, &tables);
+                let (prologue, epilogue) = (Vec::new(), Vec::new());
+                let (steady, sizes) = (self.ops, [0, size, 0]);
+                How::Each(Box::new(Plan {
+                    prologue,
+                    steady,
+                    epilogue,
+                    extent,
+                    tables,
+                    sizes,
+                    index,
+                }))
+            }
+        };
+        Ok(Converting { how, size, widest: self.widest })
+    }
+}
+
+impl Sink for Compiler {
+    const BYTES: bool = false;
+
+    type Open = Open;
+
+    fn elem(&mut self, elem: Elem) {
+        let (form, parts) = match Form::of(elem.basic, self.remote) {
+            Ok(form) => form,
+            Err(error) => {
+                self.error.get_or_insert(error);
+                return;
+            }
+        };
+        self.note(form);
+        let len = form.packed_size() as u64;
+        let one = Elements { places: Blocks::run(elem.disp, len), form };
+        let parts_apart = form.memory_size().cast_signed() as i64;
+        let value = one.repeated(parts.into(), parts_apart);
+        let all = value.and_then(|value| value.repeated(elem.count, elem.extent));
+        if let Some(all) = all {
+            return self.push(all);
+        }
+        // Two parts each, and gaps between the values.
+        let open = self.begin();
+        for part in 0..i64::from(parts) {
+            self.push(one.shifted(part * parts_apart));
+        }
+        self.end(open, elem.count, elem.extent);
+    }
+
+    fn begin(&mut self) -> Open {
+        let open = Open { start: self.ops.len(), last: self.last };
+        self.last = None;
+        // Replaced when the loop is ended.
+        self.ops.push(Op::NONE);
+        open
+    }
+
+    fn end(&mut self, open: Open, loops: u64, extent: i64) {
+        let items = self.ops.len() - open.start - 1;
+        if items == 1
+            && let Op::Elements(only) = self.ops[open.start + 1]
+            && let Some(all) = only.repeated(loops, extent)
+        {
+            self.ops.truncate(open.start);
+            self.last = open.last;
+            return self.push(all);
+        }
+        if items == 0 {
+            self.ops.truncate(open.start);
+            self.last = open.last;
+            return;
+        }
+        self.ops[open.start] = Op::Loop { count: loops, stride: extent, items };
+        self.last = Some(open.start);
+    }
+}
+
+/// Passes the values on as if they lay one behind the other.
+struct Dense {
+    inner: Compiler,
+    /// Where the next one is.
+    at: i64,
+}
+
+impl Sink for Dense {
+    const BYTES: bool = false;
+
+    type Open = (Open, i64);
+
+    #[expect(clippy::cast_possible_wrap, reason = "sizes are below 2⁶³")]
+    fn elem(&mut self, elem: Elem) {
+        let extent = elem.basic.size() as i64;
+        self.inner.elem(Elem { disp: self.at, extent, ..elem });
+        self.at += elem.size() as i64;
+    }
+
+    fn begin(&mut self) -> (Open, i64) {
+        (self.inner.begin(), self.at)
+    }
+
+    fn end(&mut self, (open, start): (Open, i64), loops: u64, _extent: i64) {
+        let extent = self.at - start;
+        self.inner.end(open, loops, extent);
+        self.at = start + extent * loops.cast_signed();
+    }
+}

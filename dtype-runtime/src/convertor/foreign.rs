@@ -1,0 +1,98 @@
+//! The packed stream in another representation.
+//!
+//! Where every value only has its bytes reversed, and all are equally wide, the plan for bytes is executed with a
+//! copy that reverses; else a plan that goes value by value. Either way the values are converted as they are
+//! copied, and a fragment may begin and end inside one.
+
+mod check;
+mod convert;
+mod packer;
+mod partial;
+mod staged;
+mod unpacker;
+
+use alloc::sync::Arc;
+use core::ops::Range;
+
+pub use packer::ForeignPacker;
+#[cfg(feature = "message")]
+pub(crate) use staged::Records;
+pub use unpacker::ForeignUnpacker;
+
+use self::check::{check, check_boundary};
+use self::convert::{each, reversed};
+use self::partial::Partials;
+use super::copier::WholeRecords;
+use super::cursor::Instances;
+use super::source::{Constant, Source};
+use crate::commit::{Converting, How};
+use crate::error::Error;
+use crate::kernel::Way;
+use crate::representation::Representation;
+
+/// What a stream in another representation consists of.
+#[derive(Clone, Debug)]
+pub(super) struct Stream {
+    source: Source,
+    converting: Arc<Converting>,
+    /// Packed bytes of all instances.
+    size: u64,
+}
+
+impl Stream {
+    pub(super) fn new(source: Source, converting: Arc<Converting>) -> Result<Self, Error> {
+        let (count, one) = (source.count(), converting.size);
+        let size = one.checked_mul(count).ok_or(Error::CountTooLarge { count, size: one })?;
+        Ok(Self { source, converting, size })
+    }
+
+    fn of(source: &Source, representation: Representation) -> Result<Self, Error> {
+        let converting = source.converting(representation.architecture())?;
+        Self::new(source.clone(), Arc::new(converting))
+    }
+
+    /// Whether a position is not inside a value that can only be converted as a whole.
+    fn check_boundary(&self, position: u64) -> Result<(), Error> {
+        match &self.converting.how {
+            How::Each(plan) if self.converting.widest > 0 => {
+                check_boundary(&Instances::of_plan(plan, self.source.count()), position)
+            }
+            How::Each(_) | How::Same | How::Reversed(_) => Ok(()),
+        }
+    }
+
+    /// Converts a range of the stream, to or from `packed`; the values that it has only a part of with what
+    /// is there of the others. Nothing is written if one of them cannot be converted.
+    ///
+    /// # Safety
+    ///
+    /// The values that the range names must be valid for `D`, and `packed` for as many bytes as the range has;
+    /// the two must not overlap. `whole` must select the constant that is for `D`.
+    unsafe fn convert<D: Way>(
+        &self,
+        range: Range<u64>,
+        packed: *mut u8,
+        whole: fn(&Constant) -> WholeRecords,
+        partials: &mut Partials,
+    ) -> Result<(), Error> {
+        let memory = self.source.origin();
+        // SAFETY: all of it as the caller vouches. What is not converted is copied; the values that are reversed
+        // are those that the plan for bytes names, and the others those of the plan that was made for them.
+        unsafe {
+            match &self.converting.how {
+                How::Same => self.source.copy::<D>(range, packed, whole),
+                How::Reversed(width) => {
+                    reversed::<D>(&self.source.instances(), *width, range, memory, packed);
+                }
+                How::Each(plan) => {
+                    let instances = Instances::of_plan(plan, self.source.count());
+                    if self.converting.widest > 0 {
+                        check::<D>(&instances, range.clone(), memory, packed, partials)?;
+                    }
+                    each::<D>(&instances, range, memory, packed, partials);
+                }
+            }
+        }
+        Ok(())
+    }
+}

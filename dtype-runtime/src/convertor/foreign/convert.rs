@@ -1,0 +1,235 @@
+//! The values of a range, converted on the way.
+
+use core::marker::PhantomData;
+use core::ops::{ControlFlow, Range};
+use core::slice;
+
+use super::partial::Partials;
+use crate::commit::Elements;
+use crate::convertor::copier::copy_range;
+use crate::convertor::cursor::{Instances, Repeated, Visitor};
+use crate::kernel::elements::{Records, bytewise};
+use crate::kernel::{Reversing, Way};
+use crate::representation::{Form, Misfit, WIDEST};
+
+/// Converts a range of a stream in which all values have `width` bytes, which are reversed; the instances are those
+/// of the plan for bytes.
+///
+/// # Safety
+///
+/// The values that the range names must be valid for `D` at their displacements from `memory`, and `packed` for as
+/// many bytes as the range has; the two must not overlap.
+pub(super) unsafe fn reversed<D: Way>(
+    instances: &Instances<'_>,
+    width: u8,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let value = u64::from(width);
+    let Range { start, end } = range;
+    let here = |position: u64| packed.wrapping_add(length(position - start));
+    // A part of a value, whole values, a part of a value: any of them may be missing.
+    let first = start.next_multiple_of(value).min(end);
+    let last = (end - end % value).max(first);
+    // SAFETY: together the parts are the range, whose values and packed bytes the caller vouches for. A piece of
+    // whole values is a whole number of them, because the plan joins only what is made of such.
+    unsafe {
+        part_of_value::<D>(instances, width, start..first, memory, packed);
+        let (all, to) = (first..last, here(first));
+        match width {
+            2 => copy_range::<Reversing<D, 2>>(instances, all, memory, to, None),
+            4 => copy_range::<Reversing<D, 4>>(instances, all, memory, to, None),
+            8 => copy_range::<Reversing<D, 8>>(instances, all, memory, to, None),
+            _ => copy_range::<Reversing<D, 16>>(instances, all, memory, to, None),
+        }
+        part_of_value::<D>(instances, width, last..end, memory, here(last));
+    }
+}
+
+/// Converts some bytes of a single value, or none.
+///
+/// # Safety
+///
+/// As [`reversed`].
+unsafe fn part_of_value<D: Way>(
+    instances: &Instances<'_>,
+    width: u8,
+    part: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    /// Where the only piece of a range is.
+    struct Place(Option<i64>);
+
+    impl Visitor for Place {
+        fn run(&mut self, disp: i64, _len: u64) -> ControlFlow<()> {
+            self.0 = Some(disp);
+            ControlFlow::Break(())
+        }
+    }
+
+    if part.is_empty() {
+        return;
+    }
+    let value = u64::from(width);
+    let position = part.start - part.start % value;
+    let mut place = Place(None);
+    let _ = instances.visit(position..position + value, &mut place);
+    let Some(disp) = place.0 else { return };
+    let (into, len) = (part.start - position, part.end - part.start);
+    // SAFETY: bytes of a value of the range, and as many of the packed ones.
+    unsafe {
+        bytes::<D>(Form::Reversed { width }, at(memory, disp), length(into), packed, length(len));
+    }
+}
+
+/// Converts `len` bytes of a value, from byte `into` in the stream on, one by one.
+///
+/// # Safety
+///
+/// These bytes of the value, which starts at `memory`, and as many from `packed` on must be valid for `D`.
+unsafe fn bytes<D: Way>(form: Form, memory: *mut u8, into: usize, packed: *mut u8, len: usize) {
+    for index in 0..len {
+        let memory = memory.wrapping_add(form.byte(into + index));
+        // SAFETY: one of the bytes that the caller vouches for.
+        unsafe { D::copy(memory, packed.wrapping_add(index), 1) };
+    }
+}
+
+/// Converts a range of a stream value by value; the instances are those of the plan that was made for it. What cannot
+/// be converted has been found before, by [`check`](super::check::check).
+///
+/// # Safety
+///
+/// As [`reversed`].
+pub(super) unsafe fn each<D: Way>(
+    instances: &Instances<'_>,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    partials: &mut Partials,
+) {
+    let position = range.start;
+    let mut converter = Converter::<D> { memory, packed, position, partials, way: PhantomData };
+    let _ = instances.visit(range, &mut converter);
+}
+
+/// Made by [`each`] only, whose caller vouches for all values of the range, which are those that it visits.
+struct Converter<'a, D> {
+    memory: *mut u8,
+    /// Where the next bytes are in the fragment,
+    packed: *mut u8,
+    /// and where in the stream.
+    position: u64,
+    partials: &'a mut Partials,
+    way: PhantomData<D>,
+}
+
+impl<D: Way> Converter<'_, D> {
+    fn advance(&mut self, len: u64) {
+        self.packed = self.packed.wrapping_add(length(len));
+        self.position += len;
+    }
+}
+
+impl<D: Way> Visitor for Converter<'_, D> {
+    /// There are none in such a plan.
+    fn run(&mut self, _disp: i64, _len: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn elements(&mut self, all: &Elements) -> ControlFlow<()> {
+        // SAFETY: values of the range.
+        if unsafe { !bytewise::<D>(all, self.memory, self.packed) } {
+            for index in 0..all.places.count {
+                let memory = at(self.memory, all.places.block(index));
+                let packed = self.packed.wrapping_add(length(index * all.places.len));
+                // SAFETY: likewise.
+                let converted = unsafe { value::<D>(all.form, memory, packed) };
+                debug_assert_eq!(converted, Ok(()), "checked before");
+            }
+        }
+        self.advance(all.places.len * all.places.count);
+        ControlFlow::Continue(())
+    }
+
+    fn part_of_element(&mut self, element: &Elements, into: u64, len: u64) -> ControlFlow<()> {
+        let form = element.form;
+        let memory = at(self.memory, element.places.disp);
+        let (from, bytes_there) = (length(into), length(len));
+        if form.is_bytewise() {
+            // SAFETY: bytes of a value of the range.
+            unsafe { bytes::<D>(form, memory, from, self.packed, bytes_there) };
+        } else if D::PACKS {
+            let mut whole = [0; WIDEST];
+            // SAFETY: a value of the range; the array has room for it, and the fragment for the part.
+            unsafe {
+                let converted = value::<D>(form, memory, whole.as_mut_ptr());
+                debug_assert_eq!(converted, Ok(()), "checked before");
+                self.packed.copy_from_nonoverlapping(whole.as_ptr().add(from), bytes_there);
+            }
+        } else {
+            // SAFETY: as many bytes are left in the fragment.
+            let came = unsafe { slice::from_raw_parts(self.packed, bytes_there) };
+            let start = self.position - into;
+            let mut partial = self.partials.with(start, from, came);
+            match partial.whole(form.packed_size()) {
+                None => self.partials.keep(start, partial),
+                Some(whole) => {
+                    // SAFETY: a value of the range, whose bytes are all there.
+                    let converted = unsafe { value::<D>(form, memory, whole.as_mut_ptr()) };
+                    debug_assert_eq!(converted, Ok(()), "checked before");
+                    self.partials.forget(start);
+                }
+            }
+        }
+        self.advance(len);
+        ControlFlow::Continue(())
+    }
+
+    fn repeated(&mut self, all: &Repeated<'_>) -> Option<ControlFlow<()>> {
+        let records = Records::of(all.ops, all.stride, all.count)?;
+        // SAFETY: values of the range.
+        unsafe { records.execute::<D>(at(self.memory, all.shift), self.packed) };
+        self.advance(records.packed_size());
+        Some(ControlFlow::Continue(()))
+    }
+}
+
+/// Converts one value.
+///
+/// # Safety
+///
+/// Its bytes at `memory` and at `packed` must be valid for `D`, and not overlap.
+pub(super) unsafe fn value<D: Way>(
+    form: Form,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> Result<(), Misfit> {
+    let (from, to) = D::ends(memory, packed);
+    let sizes = [form.memory_size(), form.packed_size()];
+    let [from_size, to_size] = if D::PACKS { sizes } else { [sizes[1], sizes[0]] };
+    let (mut before, mut after) = ([0; WIDEST], [0; WIDEST]);
+    let (before, after) = (&mut before[..from_size], &mut after[..to_size]);
+    // SAFETY: as the caller vouches; the arrays have as many bytes.
+    unsafe { before.as_mut_ptr().copy_from_nonoverlapping(from, from_size) };
+    if D::PACKS {
+        form.to_packed(before, after)?;
+    } else {
+        form.to_memory(before, after)?;
+    }
+    // SAFETY: likewise.
+    unsafe { to.copy_from_nonoverlapping(after.as_ptr(), to_size) };
+    Ok(())
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
+pub(super) fn at(memory: *mut u8, disp: i64) -> *mut u8 {
+    memory.wrapping_offset(disp as isize)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "bytes of one fragment")]
+pub(super) fn length(bytes: u64) -> usize {
+    bytes as usize
+}

@@ -1,0 +1,161 @@
+//! Records whose values have to be checked: they are converted to this machine's packed bytes, and those are
+//! unpacked as if they had come so.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::Stream;
+use super::partial::Partials;
+use crate::basic::Basic;
+use crate::commit::Converting;
+use crate::convertor::Unpacker;
+use crate::convertor::source::Source;
+use crate::error::Error;
+use crate::kernel::Unpack;
+use crate::representation::Representation;
+use crate::types::Type;
+
+/// Records on their way from the stream to this machine's packed bytes.
+#[derive(Debug)]
+pub(super) struct Staged {
+    records: Records,
+    /// The bytes of the record at the position that have come so far.
+    pending: Vec<u8>,
+}
+
+impl Staged {
+    pub(super) fn new(ty: &Type, representation: Representation) -> Result<Self, Error> {
+        Ok(Self { records: Records::new(ty, representation)?, pending: Vec::new() })
+    }
+
+    /// Writes the records that the bytes at a position complete, and keeps the rest.
+    pub(super) fn unpack(
+        &mut self,
+        position: u64,
+        bytes: &[u8],
+        unpacker: &mut Unpacker<'_>,
+    ) -> Result<(), Error> {
+        // A record lies in memory, so its size fits, as does twice that.
+        let record = usize::try_from(self.record()).unwrap_or(usize::MAX);
+        let count = (self.pending.len() + bytes.len()) / record;
+        if count == 0 {
+            self.pending.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let (came, kept) = bytes.split_at(count * record - self.pending.len());
+        let mut foreign = room(count, record)?;
+        foreign.extend_from_slice(&self.pending);
+        foreign.extend_from_slice(came);
+        let first = (position - self.pending.len() as u64) / self.record();
+        let mut native = Vec::new();
+        let before = first * self.record();
+        self.records.convert(&foreign, &mut native, count).map_err(|error| later(error, before))?;
+        unpacker.set_position(first * self.records.native)?;
+        unpacker.unpack(&native)?;
+        self.pending.clear();
+        self.pending.extend_from_slice(kept);
+        Ok(())
+    }
+
+    /// Packed bytes of a record in the stream; 1 if it has none.
+    fn record(&self) -> u64 {
+        self.records.converting.size.max(1)
+    }
+
+    /// Forgets the record that has begun.
+    pub(super) fn set_position(&mut self, position: u64) -> Result<(), Error> {
+        self.check_boundary(position)?;
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// The same for the records from `middle` on.
+    pub(super) fn split_at(&self, position: u64, middle: u64) -> Result<Self, Error> {
+        self.check_boundary(position)?;
+        self.check_boundary(middle)?;
+        Ok(Self { records: self.records.clone(), pending: Vec::new() })
+    }
+
+    /// Whether a record has begun.
+    pub(super) fn is_inside(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    fn check_boundary(&self, position: u64) -> Result<(), Error> {
+        let record = self.record();
+        if position.is_multiple_of(record) {
+            Ok(())
+        } else {
+            Err(Error::InsideRecord { position, record })
+        }
+    }
+}
+
+/// How whole records are converted to the packed bytes of this machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Records {
+    converting: Arc<Converting>,
+    /// Packed bytes of a record of this machine.
+    native: u64,
+}
+
+impl Records {
+    /// For records of a type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoConversion`].
+    pub(crate) fn new(ty: &Type, representation: Representation) -> Result<Self, Error> {
+        let converting = Converting::of_packed(ty, representation.architecture())?;
+        Ok(Self { converting: Arc::new(converting), native: ty.size() })
+    }
+
+    /// Makes `native` the packed bytes of so many records, which `foreign` has no more and no less of.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::IntegerRange`], [`Error::FloatRange`], [`Error::Allocation`]; [`Error::PackedLength`].
+    pub(crate) fn convert(
+        &self,
+        foreign: &[u8],
+        native: &mut Vec<u8>,
+        count: usize,
+    ) -> Result<(), Error> {
+        let record = usize::try_from(self.native).unwrap_or(usize::MAX);
+        *native = room(count, record)?;
+        native.resize(count * record, 0);
+        let bytes = Type::contiguous(self.native, &Type::basic(Basic::Byte))?.commit();
+        let source = Source::of(&bytes, native.as_mut_ptr(), count)?;
+        let stream = Stream::new(source, self.converting.clone())?;
+        let (expected, actual) = (stream.size, foreign.len() as u64);
+        if expected != actual {
+            return Err(Error::PackedLength { expected, actual });
+        }
+        let packed = foreign.as_ptr().cast_mut();
+        let mut none = Partials::default();
+        // SAFETY: the values of so many records are in `native`, one behind the other, which is borrowed
+        // exclusively, and their packed bytes in `foreign`, which is borrowed.
+        unsafe { stream.convert::<Unpack>(0..expected, packed, |whole| whole.unpack, &mut none) }
+    }
+}
+
+/// An empty list with room for so many records.
+fn room(count: usize, record: usize) -> Result<Vec<u8>, Error> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count.saturating_mul(record))
+        .map_err(|_| Error::Allocation { count, stride: record })?;
+    Ok(room)
+}
+
+/// The same error where so many packed bytes are before those that it counts.
+fn later(error: Error, bytes: u64) -> Error {
+    match error {
+        Error::IntegerRange { position, value, bytes: room } => {
+            Error::IntegerRange { position: position + bytes, value, bytes: room }
+        }
+        Error::FloatRange { position, format } => {
+            Error::FloatRange { position: position + bytes, format }
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,57 @@
+//! How values look in a packed stream: as here, or as another machine, or a standard, has them.
+
+mod architecture;
+mod float;
+mod form;
+
+pub use architecture::{Architecture, ByteOrder, LongDouble};
+pub use form::Form;
+pub(crate) use form::{Misfit, WIDEST};
+
+/// How the values in a packed stream are represented (MPI-4.1 section 14.5).
+///
+/// ```
+/// use dtype_runtime::{Packer, Representation};
+/// let mut stream = Packer::new(&[1_i32, -2]).represented(Representation::External32)?;
+/// let mut packed = [0; 8];
+/// stream.pack(&mut packed)?;
+/// assert_eq!(packed, [0, 0, 0, 1, 0xff, 0xff, 0xff, 0xfe]);
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Representation {
+    /// As in this machine's memory.
+    #[default]
+    Native,
+    /// MPI's `external32`: big-endian, with widths that are the same on every machine (MPI-4.1 section
+    /// 14.5.2). A value that has no room in it, such as a `long` of more than 32 bits, is an error.
+    External32,
+    /// This machine's widths, little-endian.
+    LittleEndian,
+    /// This machine's widths, big-endian.
+    BigEndian,
+    /// As another machine has them: seed `opal_convertor_t`'s `remoteArch`.
+    Foreign(Architecture),
+}
+
+impl Representation {
+    /// The machine that has its values so.
+    ///
+    /// ```
+    /// use dtype_runtime::representation::ByteOrder;
+    /// use dtype_runtime::{Basic, Representation};
+    /// let external32 = Representation::External32.architecture();
+    /// assert_eq!(external32.byte_order(), ByteOrder::Big);
+    /// assert_eq!(external32.size_of(Basic::Long), 4);
+    /// ```
+    pub const fn architecture(self) -> Architecture {
+        match self {
+            Self::Native => Architecture::HOST,
+            Self::External32 => Architecture::EXTERNAL32,
+            Self::LittleEndian => Architecture::HOST.with_byte_order(ByteOrder::Little),
+            Self::BigEndian => Architecture::HOST.with_byte_order(ByteOrder::Big),
+            Self::Foreign(architecture) => architecture,
+        }
+    }
+}

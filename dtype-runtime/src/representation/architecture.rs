@@ -1,0 +1,220 @@
+//! What one machine does otherwise than another.
+
+use core::fmt;
+
+use crate::basic::Basic;
+use crate::error::Error;
+
+/// The order of the bytes of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ByteOrder {
+    /// The least significant byte comes first.
+    Little,
+    /// The most significant byte comes first.
+    Big,
+}
+
+impl ByteOrder {
+    /// That of this machine.
+    pub const NATIVE: Self = if cfg!(target_endian = "little") { Self::Little } else { Self::Big };
+}
+
+impl fmt::Display for ByteOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Little => "little-endian",
+            Self::Big => "big-endian",
+        })
+    }
+}
+
+/// How a machine has C's `long double`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LongDouble {
+    /// As a `double`, in 8 bytes.
+    Binary64,
+    /// The x87's 80 bits in 12 bytes, as 32-bit x86 has them.
+    X87In12,
+    /// The x87's 80 bits in 16 bytes, as x86-64 has them.
+    X87In16,
+    /// IEEE 754 binary128, in 16 bytes.
+    Binary128,
+    /// The sum of two `double`s, in 16 bytes, as PowerPC has it. It can be carried to a machine that has the same,
+    /// and is not converted to anything else.
+    DoubleDouble,
+}
+
+impl LongDouble {
+    /// Bytes of one.
+    pub const fn size(self) -> usize {
+        match self {
+            Self::Binary64 => 8,
+            Self::X87In12 => 12,
+            Self::X87In16 | Self::Binary128 | Self::DoubleDouble => 16,
+        }
+    }
+
+    /// The x87 format or the double-double that this platform has, or else what its width says.
+    const NATIVE: Self = match Basic::LongDouble.size() {
+        8 => Self::Binary64,
+        12 => Self::X87In12,
+        _ if cfg!(any(target_arch = "x86", target_arch = "x86_64")) => Self::X87In16,
+        _ if cfg!(any(target_arch = "powerpc", target_arch = "powerpc64")) => Self::DoubleDouble,
+        _ => Self::Binary128,
+    };
+}
+
+impl fmt::Display for LongDouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Binary64 => "binary64",
+            Self::X87In12 => "x87 in 12 bytes",
+            Self::X87In16 => "x87 in 16 bytes",
+            Self::Binary128 => "binary128",
+            Self::DoubleDouble => "double-double",
+        })
+    }
+}
+
+/// A machine, as far as its values look different from those of others: the byte order, and how wide the types are
+/// whose width C leaves open. It is what seed `opal_convertor_t` keeps as `remoteArch`.
+///
+/// Both sides can use it: the receiver describes the sender, or the sender the receiver.
+///
+/// ```
+/// use dtype_runtime::representation::{Architecture, ByteOrder};
+/// use dtype_runtime::{Basic, Representation, Type};
+///
+/// // A 32-bit big-endian machine: its `long` has 4 bytes.
+/// let remote = Architecture::HOST.with_byte_order(ByteOrder::Big).with_long(4)?.with_address(4)?;
+/// let longs = Type::basic(Basic::Long).commit();
+/// let received = longs.conversion(Representation::Foreign(remote))?;
+/// let mut memory = [0; Basic::Long.size()];
+/// received.unpack(&[0xff, 0xff, 0xff, 0xfe], &mut memory, 0, 1)?;
+/// assert_eq!(core::ffi::c_long::from_ne_bytes(memory), -2);
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[doc(alias = "remoteArch")]
+pub struct Architecture {
+    order: ByteOrder,
+    long: u8,
+    address: u8,
+    wide_char: u8,
+    logical: u8,
+    long_double: LongDouble,
+}
+
+impl Architecture {
+    /// This machine.
+    #[expect(clippy::cast_possible_truncation, reason = "no basic datatype has more than 32 bytes")]
+    pub const HOST: Self = Self {
+        order: ByteOrder::NATIVE,
+        long: Basic::Long.size() as u8,
+        address: Basic::Aint.size() as u8,
+        wide_char: Basic::WideChar.size() as u8,
+        logical: Basic::Logical.size() as u8,
+        long_double: LongDouble::NATIVE,
+    };
+
+    /// The machine that MPI's `external32` describes (MPI-4.1 section 14.5.2).
+    pub const EXTERNAL32: Self = Self {
+        order: ByteOrder::Big,
+        long: 4,
+        address: 8,
+        wide_char: 2,
+        logical: 4,
+        long_double: LongDouble::Binary128,
+    };
+
+    /// The order of the bytes of its numbers.
+    pub const fn byte_order(self) -> ByteOrder {
+        self.order
+    }
+
+    /// How it has `long double`.
+    pub const fn long_double(self) -> LongDouble {
+        self.long_double
+    }
+
+    /// The same with another byte order.
+    #[must_use]
+    pub const fn with_byte_order(self, order: ByteOrder) -> Self {
+        Self { order, ..self }
+    }
+
+    /// The same with another `long double`.
+    #[must_use]
+    pub const fn with_long_double(self, long_double: LongDouble) -> Self {
+        Self { long_double, ..self }
+    }
+
+    /// The same with a `long` and an `unsigned long` of so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Architecture`] if these are not 4 or 8.
+    pub fn with_long(self, bytes: usize) -> Result<Self, Error> {
+        Ok(Self { long: width("long", bytes, &[4, 8])?, ..self })
+    }
+
+    /// The same with addresses (`MPI_AINT`) of so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Architecture`] if these are not 4 or 8.
+    pub fn with_address(self, bytes: usize) -> Result<Self, Error> {
+        Ok(Self { address: width("address", bytes, &[4, 8])?, ..self })
+    }
+
+    /// The same with a `wchar_t` of so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Architecture`] if these are not 2 or 4.
+    pub fn with_wide_char(self, bytes: usize) -> Result<Self, Error> {
+        Ok(Self { wide_char: width("wchar_t", bytes, &[2, 4])?, ..self })
+    }
+
+    /// The same with a Fortran `LOGICAL` of so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Architecture`] if these are not 1, 2, 4 or 8.
+    pub fn with_logical(self, bytes: usize) -> Result<Self, Error> {
+        Ok(Self { logical: width("LOGICAL", bytes, &[1, 2, 4, 8])?, ..self })
+    }
+
+    /// Bytes of one value of a basic datatype in a packed stream of this machine's.
+    ///
+    /// ```
+    /// use dtype_runtime::Basic;
+    /// use dtype_runtime::representation::Architecture;
+    /// for &basic in Basic::ALL {
+    ///     assert_eq!(Architecture::HOST.size_of(basic), basic.size());
+    ///     assert_eq!(Architecture::EXTERNAL32.size_of(basic), basic.external32_size());
+    /// }
+    /// ```
+    pub const fn size_of(self, basic: Basic) -> usize {
+        match basic {
+            Basic::Long | Basic::UnsignedLong => self.long as usize,
+            Basic::Aint => self.address as usize,
+            Basic::WideChar => self.wide_char as usize,
+            Basic::Logical => self.logical as usize,
+            Basic::LongDouble => self.long_double.size(),
+            Basic::LongDoubleComplex | Basic::CxxLongDoubleComplex => 2 * self.long_double.size(),
+            other => other.size(),
+        }
+    }
+}
+
+/// A width that is one of those possible.
+#[expect(clippy::cast_possible_truncation, reason = "one of a few small numbers")]
+fn width(property: &'static str, bytes: usize, possible: &'static [usize]) -> Result<u8, Error> {
+    if possible.contains(&bytes) {
+        Ok(bytes as u8)
+    } else {
+        Err(Error::Architecture { property, bytes, possible })
+    }
+}

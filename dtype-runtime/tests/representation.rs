@@ -1,0 +1,399 @@
+//! Packed streams in other representations, compared with a naive reference.
+
+#![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
+
+mod memory;
+mod model;
+
+use std::io::{Read, Write};
+
+use dtype_runtime::basic::Kind;
+use dtype_runtime::convertor::ForeignPacker;
+use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble};
+use dtype_runtime::{Basic, Datatype, Error, Packer, Representation, Type, Unpacker, pack};
+use memory::Memory;
+use model::{config, has_duplicates, trees, trees_with_lists};
+use proptest::prelude::*;
+
+/// Machines that differ from this one in everything that one can describe.
+fn representations() -> Vec<Representation> {
+    let [little, big] =
+        [ByteOrder::Little, ByteOrder::Big].map(|order| Architecture::HOST.with_byte_order(order));
+    let old = big.with_long(4).and_then(|old| old.with_address(4)).unwrap();
+    let narrow = little.with_long(4).and_then(|narrow| narrow.with_wide_char(2)).unwrap();
+    let wide = little.with_logical(8).unwrap().with_long_double(LongDouble::Binary128);
+    let odd = big.with_logical(1).unwrap().with_long_double(LongDouble::X87In12);
+    let double = narrow.with_long_double(LongDouble::Binary64);
+    let mut all = vec![
+        Representation::Native,
+        Representation::External32,
+        Representation::LittleEndian,
+        Representation::BigEndian,
+    ];
+    all.extend([old, narrow, wide, odd, double].map(Representation::Foreign));
+    all
+}
+
+/// The bytes of a whole number in so many bytes.
+fn integer(value: i64, size: usize, order: ByteOrder) -> Vec<u8> {
+    let bytes = i128::from(value).to_be_bytes();
+    let mut bytes = bytes[16 - size..].to_vec();
+    if order == ByteOrder::Little {
+        bytes.reverse();
+    }
+    bytes
+}
+
+/// The bytes of a whole number as a `long double`.
+fn long_double(value: i32, format: LongDouble, order: ByteOrder) -> Vec<u8> {
+    let value = f64::from(value);
+    let bits = value.to_bits();
+    let sign = u128::from(bits >> 63);
+    let exponent = u128::from(bits >> 52 & 0x7ff);
+    let fraction = u128::from(bits & 0xf_ffff_ffff_ffff);
+    let wide = if value == 0.0 { 0 } else { exponent + 16383 - 1023 };
+    let bits = match format {
+        LongDouble::Binary64 => u128::from(bits),
+        LongDouble::X87In12 | LongDouble::X87In16 => {
+            let leading = u128::from(value != 0.0) << 63;
+            sign << 79 | wide << 64 | leading | fraction << 11
+        }
+        LongDouble::Binary128 => sign << 127 | wide << 112 | fraction << 60,
+        other => panic!("{other}"),
+    };
+    let mut bytes = bits.to_be_bytes()[16 - format.size()..].to_vec();
+    if order == ByteOrder::Little {
+        bytes.reverse();
+    }
+    bytes
+}
+
+/// A value of a basic datatype, one of many, as this machine has it in memory and as another has it in a stream.
+fn value(basic: Basic, number: usize, there: Architecture) -> (Vec<u8>, Vec<u8>) {
+    let (here, order) = (Architecture::HOST, there.byte_order());
+    let number = (number * 7919 % 121) as i32 - if basic.kind() == Kind::Integer { 60 } else { 0 };
+    let long_doubles = [Basic::LongDouble, Basic::LongDoubleComplex, Basic::CxxLongDoubleComplex];
+    let parts = if basic.kind() == Kind::Complex { 2_u8 } else { 1 };
+    let (mut memory, mut packed) = (Vec::new(), Vec::new());
+    for part in 0..parts {
+        let number = number + i32::from(part);
+        if long_doubles.contains(&basic) {
+            memory.extend(long_double(number, here.long_double(), ByteOrder::NATIVE));
+            packed.extend(long_double(number, there.long_double(), order));
+        } else {
+            // As good as any bits of a number of the same width.
+            let number = i64::from(number);
+            let parts = usize::from(parts);
+            memory.extend(integer(number, basic.size() / parts, ByteOrder::NATIVE));
+            packed.extend(integer(number, there.size_of(basic) / parts, order));
+        }
+    }
+    (memory, packed)
+}
+
+/// Cuts into pieces of these lengths, over and over.
+fn fragments(end: usize, lengths: &[usize]) -> Vec<std::ops::Range<usize>> {
+    let mut at = 0;
+    let mut lengths = lengths.iter().cycle();
+    std::iter::from_fn(|| {
+        let start = at;
+        at = end.min(at + lengths.next()?);
+        (start < end).then_some(start..at)
+    })
+    .collect()
+}
+
+fn shuffled<T>(mut pieces: Vec<T>, seed: u64) -> Vec<T> {
+    let mut state = seed | 1;
+    for i in (1..pieces.len()).rev() {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        pieces.swap(i, (state >> 33) as usize % (i + 1));
+    }
+    pieces
+}
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    #[test]
+    fn any_type_to_any_machine_and_back(
+        tree in prop_oneof![trees(), trees_with_lists(4)],
+        count in 0_usize..6,
+        which in 0_usize..9,
+        lengths in prop_oneof![
+            Just(vec![1]),
+            proptest::collection::vec(1..8_usize, 1..6),
+            proptest::collection::vec(1..200_usize, 1..6),
+        ],
+        seed: u64,
+    ) {
+        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
+        let representation = representations()[which];
+        let there = representation.architecture();
+        let Some(mut memory) = Memory::new(&map, count) else { return Ok(()) };
+        if has_duplicates(&map.bytes(count)) {
+            return Ok(());
+        }
+        let mut packed = Vec::new();
+        let mut target = vec![0x5A; memory.bytes.len()];
+        let mut wanted = target.clone();
+        // Byte by byte where something is complete.
+        for instance in 0..count as i64 {
+            for &(basic, at) in &map.data {
+                let (here, there) = value(basic, packed.len() + 3, there);
+                let at = memory.at(at + instance * map.extent());
+                memory.bytes[at..at + here.len()].copy_from_slice(&here);
+                wanted[at..at + here.len()].copy_from_slice(&here);
+                packed.extend(there);
+            }
+        }
+        let conversion = committed.conversion(representation).unwrap();
+        prop_assert_eq!(conversion.packed_size(count), Ok(packed.len()));
+
+        // Packing: as a whole, in fragments, in any order.
+        let mut whole = vec![0xA5; packed.len() + 1];
+        let written = conversion.pack(&memory.bytes, memory.origin, count, &mut whole);
+        prop_assert_eq!(written, Ok(packed.len()));
+        prop_assert_eq!(whole.pop(), Some(0xA5));
+        prop_assert_eq!(&whole, &packed);
+        let packer = conversion.packer(&memory.bytes, memory.origin, count).unwrap();
+        let mut read = Vec::new();
+        packer.clone().read_to_end(&mut read).unwrap();
+        prop_assert_eq!(&read, &packed);
+        let mut anywhere = packer.clone();
+        for piece in shuffled(fragments(packed.len(), &lengths), seed) {
+            anywhere.set_position(piece.start as u64).unwrap();
+            let mut out = vec![0xA5; piece.len() + 2];
+            prop_assert_eq!(anywhere.pack(&mut out[1..=piece.len()]), Ok(piece.len()));
+            prop_assert_eq!(anywhere.position(), piece.end as u64);
+            prop_assert_eq!(&out[1..=piece.len()], &packed[piece.clone()]);
+            prop_assert_eq!((out[0], out[piece.len() + 1]), (0xA5, 0xA5));
+        }
+
+        // Unpacking likewise.
+        let mut again = target.clone();
+        let read = conversion.unpack(&packed, &mut again, memory.origin, count);
+        prop_assert_eq!(read, Ok(packed.len()));
+        prop_assert_eq!(&again, &wanted);
+        let mut unpacker = conversion.unpacker(&mut target, memory.origin, count).unwrap();
+        for piece in shuffled(fragments(packed.len(), &lengths), seed) {
+            unpacker.set_position(piece.start as u64).unwrap();
+            prop_assert_eq!(unpacker.unpack(&packed[piece.clone()]), Ok(piece.len()));
+        }
+        prop_assert_eq!(unpacker.incomplete(), 0);
+        drop(unpacker);
+        prop_assert_eq!(&target, &wanted);
+
+        // On two threads, if the middle is not inside a value that changes its width.
+        let middle = seed as usize % (packed.len() + 1);
+        let mut parts = vec![0x5A; memory.bytes.len()];
+        let unpacker = conversion.unpacker(&mut parts, memory.origin, count).unwrap();
+        match unpacker.split_at(middle as u64) {
+            Ok((mut front, mut back)) => {
+                let (first, second) = packed.split_at(middle);
+                std::thread::scope(|scope| {
+                    scope.spawn(|| front.write_all(first).unwrap());
+                    scope.spawn(|| back.write_all(second).unwrap());
+                });
+                prop_assert_eq!((front.is_complete(), back.is_complete()), (true, true));
+                prop_assert!(back.set_position(middle as u64).is_ok());
+                if middle > 0 {
+                    prop_assert!(back.set_position(middle as u64 - 1).is_err());
+                }
+                drop((front, back));
+                prop_assert_eq!(&parts, &wanted);
+            }
+            Err(error) => {
+                prop_assert!(matches!(error, Error::InsideRecord { .. }), "{}", error);
+                let widths = map.data.iter().any(|(basic, _)| {
+                    there.size_of(*basic) != basic.size() || basic.size() > 16
+                        || there.long_double() != Architecture::HOST.long_double()
+                });
+                prop_assert!(widths);
+            }
+        }
+    }
+}
+
+fn packed(mut stream: ForeignPacker<'_>) -> Vec<u8> {
+    let mut bytes = vec![0; stream.remaining() as usize];
+    stream.pack(&mut bytes).unwrap();
+    bytes
+}
+
+/// MPI-4.1 section 14.5.2, with the bytes that Open MPI and MPICH write.
+#[test]
+fn external32() {
+    let of = |stream: Packer<'_>| packed(stream.represented(Representation::External32).unwrap());
+    assert_eq!(of(Packer::new(&[1_i32, -2])), [0, 0, 0, 1, 255, 255, 255, 254]);
+    assert_eq!(of(Packer::new(&[1_f32, 2.0])), [0x3f, 0x80, 0, 0, 0x40, 0, 0, 0]);
+    assert_eq!(of(Packer::new(&[(true, 'a')])), [1, 0, 0, 0, 0x61]);
+    let complex = Type::basic(Basic::C32).commit();
+    let memory: Vec<u8> = [1_f32, 0.0, 2.0, 1.0].iter().flat_map(|x| x.to_ne_bytes()).collect();
+    let stream = complex.packer(&memory, 0, 2).unwrap();
+    assert_eq!(of(stream), [0x3f, 0x80, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0x3f, 0x80, 0, 0]);
+    let long = Type::basic(Basic::Long).commit();
+    let memory: Vec<u8> = [1, -2].into_iter().flat_map(core::ffi::c_long::to_ne_bytes).collect();
+    let stream = long.packer(&memory, 0, 2).unwrap();
+    assert_eq!(of(stream), [0, 0, 0, 1, 255, 255, 255, 254]);
+}
+
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn what_does_not_fit_is_refused_and_nothing_is_changed() {
+    let long = Type::basic(Basic::Long).commit();
+    let conversion = long.conversion(Representation::External32).unwrap();
+    let value = 1_i64 << 31;
+    let memory = [7_i64, value, 9].map(i64::to_ne_bytes).concat();
+    let mut out = [0xA5; 12];
+    let refused = Error::IntegerRange { position: 4, value: value.into(), bytes: 4 };
+    assert_eq!(conversion.pack(&memory, 0, 3, &mut out), Err(refused.clone()));
+    assert_eq!(out, [0xA5; 12]);
+    assert_eq!(
+        refused.to_string(),
+        "packed byte 4: the integer 2147483648 does not fit the 4 bytes that it has"
+    );
+    // Also when the fragment has a single byte of it; the position stays before it.
+    let mut packer = conversion.packer(&memory, 0, 3).unwrap();
+    assert_eq!(packer.pack(&mut out[..4]), Ok(4));
+    assert_eq!(packer.pack(&mut out[..1]), Err(refused));
+    assert_eq!(packer.position(), 4);
+    packer.set_position(8).unwrap();
+    assert_eq!((packer.pack(&mut out), packer.is_complete()), (Ok(4), true));
+
+    // A machine with 8 bytes to one with 4.
+    let wide = Architecture::HOST.with_logical(8).unwrap();
+    let logical = Type::basic(Basic::Logical).commit();
+    let conversion = logical.conversion(Representation::Foreign(wide)).unwrap();
+    let bytes = [1_i64, -1 << 40].map(i64::to_ne_bytes).concat();
+    let mut memory = [0xA5; 8];
+    let refused = Error::IntegerRange { position: 8, value: -1 << 40, bytes: 4 };
+    assert_eq!(conversion.unpack(&bytes, &mut memory, 0, 2), Err(refused.clone()));
+    assert_eq!(memory, [0xA5; 8]);
+    let mut unpacker = conversion.unpacker(&mut memory, 0, 2).unwrap();
+    for (at, byte) in bytes.iter().enumerate().take(15) {
+        assert_eq!(unpacker.unpack(&[*byte]), Ok(1), "{at}");
+    }
+    assert_eq!((unpacker.unpack(&bytes[15..]), unpacker.incomplete()), (Err(refused), 1));
+    assert_eq!(unpacker.position(), 15);
+    drop(unpacker);
+    assert_eq!(memory, [1, 0, 0, 0, 0xA5, 0xA5, 0xA5, 0xA5]);
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn long_doubles() {
+    let pi: [u8; 16] = [0x35, 0xc2, 0x68, 0x21, 0xa2, 0xda, 0x0f, 0xc9, 0, 0x40, 9, 9, 9, 9, 9, 9];
+    let committed = Type::basic(Basic::LongDouble).commit();
+    let quad = committed.conversion(Representation::External32).unwrap();
+    let mut bytes = [0; 16];
+    quad.pack(&pi, 0, 1, &mut bytes).unwrap();
+    assert_eq!(u128::from_be_bytes(bytes), 0x4000_921f_b544_42d1_846a_0000_0000_0000);
+    let mut back = [0xA5; 16];
+    quad.unpack(&bytes, &mut back, 0, 1).unwrap();
+    assert_eq!((&back[..10], &back[10..]), (&pi[..10], &[0; 6][..]));
+    // As a `double` it is rounded, and the largest ones have no room.
+    let double = Architecture::HOST.with_long_double(LongDouble::Binary64);
+    let double = committed.conversion(Representation::Foreign(double)).unwrap();
+    double.pack(&pi, 0, 1, &mut bytes).unwrap();
+    assert_eq!(bytes[..8], std::f64::consts::PI.to_le_bytes());
+    let large = [0, 0, 0, 0, 0, 0, 0, 0x80, 0xfe, 0x7f, 0, 0, 0, 0, 0, 0];
+    let refused = Error::FloatRange { position: 0, format: LongDouble::Binary64 };
+    assert_eq!(double.pack(&large, 0, 1, &mut bytes), Err(refused.clone()));
+    assert_eq!(refused.to_string(), "packed byte 0: a number that binary64 does not have");
+    // What no machine but its own understands.
+    let sum = Architecture::HOST.with_long_double(LongDouble::DoubleDouble);
+    let refused = committed.conversion(Representation::Foreign(sum)).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "c_longdouble is x87 in 16 bytes here and double-double there: there is no conversion"
+    );
+    assert!(Type::basic(Basic::F64).commit().conversion(Representation::Foreign(sum)).is_ok());
+}
+
+#[test]
+fn machines_that_there_are_none_of() {
+    let host = Architecture::HOST;
+    let refused =
+        [host.with_long(3), host.with_address(2), host.with_wide_char(1), host.with_logical(16)]
+            .map(|refused| refused.unwrap_err().to_string());
+    assert_eq!(
+        refused,
+        [
+            "long of 3 bytes; possible are [4, 8]",
+            "address of 2 bytes; possible are [4, 8]",
+            "wchar_t of 1 bytes; possible are [2, 4]",
+            "LOGICAL of 16 bytes; possible are [1, 2, 4, 8]",
+        ]
+    );
+}
+
+#[derive(Datatype, Clone, Debug, PartialEq)]
+struct Checked {
+    letter: char,
+    #[dtype(skip)]
+    skipped: u16,
+    flag: bool,
+    numbers: [u16; 2],
+}
+
+fn checked(n: u32) -> Checked {
+    let letter = char::from_u32(0x4E00 + n).unwrap();
+    Checked { letter, skipped: 7, flag: n % 2 == 1, numbers: [n as u16, 0x0102] }
+}
+
+#[test]
+fn values_that_have_to_be_checked() {
+    let items: Vec<Checked> = (0..20).map(checked).collect();
+    let bytes = packed(Packer::new(&items).represented(Representation::BigEndian).unwrap());
+    assert_eq!(&bytes[9..18], [0, 0, 0x4E, 1, 1, 0, 1, 1, 2]);
+    for length in [1, 2, 4, 8, 9, 10, 31, 200] {
+        let mut target = vec![Checked { skipped: 9, ..checked(0) }; 20];
+        let mut unpacker =
+            Unpacker::new(&mut target).represented(Representation::BigEndian).unwrap();
+        for piece in bytes.chunks(length) {
+            assert_eq!(unpacker.unpack(piece), Ok(piece.len()));
+        }
+        assert!(unpacker.is_complete() && unpacker.incomplete() == 0);
+        let wanted: Vec<Checked> =
+            items.iter().map(|item| Checked { skipped: 9, ..item.clone() }).collect();
+        assert_eq!(target, wanted);
+    }
+    // A surrogate, which is no character, in the fourth record.
+    let mut wrong = bytes.clone();
+    wrong[3 * 9 + 2] = 0xD8;
+    let mut target = vec![checked(99); 20];
+    let before = target.clone();
+    let mut unpacker = Unpacker::new(&mut target).represented(Representation::BigEndian).unwrap();
+    assert_eq!(unpacker.unpack(&wrong[..11]), Ok(11));
+    let refused = unpacker.unpack(&wrong[11..]).unwrap_err();
+    assert_eq!(refused.to_string(), "record 3, field letter: 0xd803 is not a valid char");
+    assert_eq!((unpacker.position(), unpacker.incomplete()), (11, 1));
+    assert!(unpacker.set_position(13).is_err());
+    unpacker.set_position(9).unwrap();
+    assert_eq!(unpacker.unpack(&bytes[9..]), Ok(171));
+    drop(unpacker);
+    assert!(target.iter().zip(&items).all(|(a, b)| (a.letter, a.flag) == (b.letter, b.flag)));
+    // Records that lie on both sides of a split.
+    let mut target = before;
+    let unpacker = Unpacker::new(&mut target).represented(Representation::BigEndian).unwrap();
+    let (mut front, mut back) = unpacker.split_at(45).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| back.unpack(&bytes[45..]).unwrap());
+        scope.spawn(|| front.unpack(&bytes[..45]).unwrap());
+    });
+    assert!(target.iter().zip(&items).all(|(a, b)| a.letter == b.letter));
+    let unpacker = Unpacker::new(&mut target).represented(Representation::BigEndian).unwrap();
+    assert_eq!(unpacker.split_at(44).err(), Some(Error::InsideRecord { position: 44, record: 9 }));
+}
+
+#[test]
+fn the_native_representation_is_the_stream_itself() {
+    let items: Vec<Checked> = (0..20).map(checked).collect();
+    let same = packed(Packer::new(&items).represented(Representation::Native).unwrap());
+    assert_eq!(same, pack(&items));
+    let mut numbers = [0_u32; 4];
+    let part = Unpacker::new(&mut numbers).split_at(4).unwrap().1;
+    let refused = part.represented(Representation::BigEndian).err();
+    assert_eq!(refused, Some(Error::OutsidePart { position: 0, start: 4, end: 16 }));
+}
