@@ -59,7 +59,7 @@ fn slice<S: Shape>(count: usize, pairs: usize) {
     let Ok(packer) = foreign(&items) else { return };
     let pack = versus(
         pairs,
-        || drop(black_box(Packer::new(black_box(&items)).pack(black_box(&mut native)))),
+        || _ = black_box(Packer::new(black_box(&items)).pack(black_box(&mut native))),
         || drop(black_box(packer.clone().pack(black_box(&mut external)))),
     );
     let (mut target, mut again) = (items.clone(), items.clone());
@@ -96,12 +96,8 @@ fn layout(name: &str, ty: &Committed, count: usize, pairs: usize) {
         pairs,
         || drop(black_box(ty.unpack(black_box(&native), black_box(&mut target), 0, count))),
         || {
-            drop(black_box(conversion.unpack(
-                black_box(&external),
-                black_box(&mut again),
-                0,
-                count,
-            )))
+            let (external, again) = (black_box(&external), black_box(&mut again));
+            drop(black_box(conversion.unpack(external, again, 0, count)));
         },
     );
     assert_eq!(target, again);

@@ -5,6 +5,7 @@
 
 mod blocks;
 pub(crate) mod elements;
+pub(crate) mod integers;
 mod irregular;
 pub(crate) mod pieces;
 mod records;

@@ -4,7 +4,7 @@
 #![cfg(all(unix, target_pointer_width = "64"))]
 
 use dtype_runtime::commit::{Committed, Op};
-use dtype_runtime::{Basic, Packer, Type, Unpacker};
+use dtype_runtime::{Basic, Packer, Representation, Type, Unpacker};
 
 /// A multiple of the page size of every machine.
 const PAGE: usize = 65_536;
@@ -254,5 +254,80 @@ fn fragments_from_every_position() {
         let ty = Type::hindexed(&lengths, &places, &byte).unwrap().commit();
         assert!(matches!(ty.plan().steady(), [Op::List(_)]), "{:?}", ty.plan());
         fragments(&ty, 1, memory.start, &mut blocks, packed_page);
+    }
+}
+
+/// Runs of values in two pages, reversed from and to a third: as a whole, and cut inside a value.
+#[test]
+fn values_that_are_reversed() {
+    let little = cfg!(target_endian = "little");
+    let representation =
+        if little { Representation::BigEndian } else { Representation::LittleEndian };
+    let (distance, memory) = (2 * PAGE, Pages::reserve(5 * PAGE));
+    let pages = [PAGE, PAGE + distance].map(|at| memory.open(at));
+    let packed = Pages::reserve(3 * PAGE);
+    let packed_page = packed.open(PAGE);
+    for basic in [Basic::I16, Basic::F32, Basic::F64, Basic::U128] {
+        let width = basic.size();
+        for (count, is_at_end) in (1..=EDGE / width).flat_map(|n| [(n, false), (n, true)]) {
+            let len = count * width;
+            let mut blocks = pages.map(|page| Block::in_page(page, len, is_at_end));
+            let mut content = Vec::new();
+            for block in &mut blocks {
+                let at = block.at;
+                // SAFETY: the only reference to this page.
+                let edge = unsafe { block.edge() };
+                edge.fill(0x11);
+                for byte in &mut edge[at..][..len] {
+                    *byte = (content.len() * 7 % 251).to_le_bytes()[0];
+                    content.push(*byte);
+                }
+            }
+            let mut reversed = content.clone();
+            reversed.chunks_mut(width).for_each(<[u8]>::reverse);
+            let stride = i64::try_from(distance).unwrap();
+            let ty = Type::hvector(2, count as u64, stride, &Type::basic(basic)).unwrap().commit();
+            let (origin, size) = (blocks[0].start, 2 * len);
+            let cut = (len + count) % size;
+            for (from, to) in [(0, size), (0, cut), (cut, size), (1, size - 1)] {
+                for start in [0, PAGE - (to - from)] {
+                    let start = packed_page.wrapping_add(start);
+                    // SAFETY: a part of the page, and the only reference to it.
+                    let fragment = unsafe { std::slice::from_raw_parts_mut(start, to - from) };
+                    // SAFETY: the blocks are accessible, there are no references to them, and the packer is gone
+                    // when the unpacker is made.
+                    let packer = unsafe { Packer::from_raw(&ty, origin, 1) }.unwrap();
+                    let mut packer = packer.represented(representation).unwrap();
+                    packer.set_position(from as u64).unwrap();
+                    assert_eq!(packer.pack(fragment), Ok(to - from));
+                    assert!(*fragment == reversed[from..to], "{count} of {basic}");
+                    for block in &mut blocks {
+                        let at = block.at;
+                        // SAFETY: the only reference to this page.
+                        let edge = unsafe { block.edge() };
+                        edge[at..][..len].fill(0);
+                    }
+                    // SAFETY: as above.
+                    let unpacker = unsafe { Unpacker::from_raw(&ty, origin, 1) }.unwrap();
+                    let mut unpacker = unpacker.represented(representation).unwrap();
+                    unpacker.set_position(from as u64).unwrap();
+                    assert_eq!(unpacker.unpack(fragment), Ok(to - from));
+                    drop(unpacker);
+                    let mut wanted = vec![0; size];
+                    wanted[from..to].copy_from_slice(&reversed[from..to]);
+                    wanted.chunks_mut(width).for_each(<[u8]>::reverse);
+                    let halves = wanted.chunks(len).zip(content.chunks(len));
+                    for (block, (here, before)) in blocks.iter_mut().zip(halves) {
+                        let mut image = [0x11; EDGE];
+                        image[block.at..][..len].copy_from_slice(here);
+                        let at = block.at;
+                        // SAFETY: the only reference to this page.
+                        let edge = unsafe { block.edge() };
+                        assert!(*edge == image);
+                        edge[at..][..len].copy_from_slice(before);
+                    }
+                }
+            }
+        }
     }
 }

@@ -43,7 +43,7 @@ impl Elements {
     }
 
     /// `count` repetitions, if they are values at equal distances.
-    fn repeated(self, count: u64, stride: i64) -> Option<Self> {
+    pub(crate) fn repeated(self, count: u64, stride: i64) -> Option<Self> {
         Some(Self { places: self.places.repeated(count, stride)?, ..self })
     }
 }

@@ -2,9 +2,11 @@
 
 use alloc::sync::Arc;
 
-use super::foreign::{ForeignPacker, ForeignUnpacker, Stream};
+use super::cursor::Instances;
+use super::foreign::{self, ForeignPacker, ForeignUnpacker, Partials, Stream};
 use crate::commit::{Committed, Converting, How, Plan};
 use crate::error::Error;
+use crate::kernel::{Pack, Unpack, Way};
 use crate::representation::Representation;
 
 /// How instances of a committed type are converted to and from another [`Representation`]: made once, used for
@@ -109,12 +111,16 @@ impl Conversion {
         out: &mut [u8],
     ) -> Result<usize, Error> {
         let size = self.packed_size(count)?;
-        let mut packer = self.packer(memory, origin, count)?;
-        let available = out.len() as u64;
-        let out = out
-            .get_mut(..size)
-            .ok_or(Error::DestinationTooSmall { needed: size as u64, available })?;
-        packer.pack(out)
+        self.committed.check_span(memory.len(), origin, count)?;
+        if out.len() < size {
+            let (needed, available) = (size as u64, out.len() as u64);
+            return Err(Error::DestinationTooSmall { needed, available });
+        }
+        let origin = memory.as_ptr().wrapping_add(origin).cast_mut();
+        // SAFETY: all bytes that the instances name lie in `memory`, as just checked, which is borrowed; `out` has
+        // room, as was just checked, and is borrowed exclusively.
+        unsafe { self.convert::<Pack>(origin, count, size, out.as_mut_ptr())? };
+        Ok(size)
     }
 
     /// Unpacks `count` instances from `packed` into `memory`, and returns how many bytes that were, as
@@ -137,7 +143,44 @@ impl Conversion {
             let (expected, actual) = (size as u64, packed.len() as u64);
             return Err(Error::PackedLength { expected, actual });
         }
-        self.unpacker(memory, origin, count)?.unpack(packed)
+        self.committed.check_span(memory.len(), origin, count)?;
+        self.committed.check_overlap(count)?;
+        let origin = memory.as_mut_ptr().wrapping_add(origin);
+        // SAFETY: all bytes that the instances name, none of them twice, lie in `memory`, as just checked, which is
+        // borrowed exclusively and holds bytes, of which any are valid; `packed` is as long as needed and only read.
+        unsafe { self.convert::<Unpack>(origin, count, size, packed.as_ptr().cast_mut())? };
+        Ok(size)
+    }
+
+    /// Converts all of so many instances, which have `size` packed bytes.
+    ///
+    /// # Safety
+    ///
+    /// The data of the instances, at their displacements from `origin`, must be valid for `D`, and `packed` for
+    /// `size` bytes; the two must not overlap.
+    unsafe fn convert<D: Way>(
+        &self,
+        origin: *mut u8,
+        count: usize,
+        size: usize,
+        packed: *mut u8,
+    ) -> Result<(), Error> {
+        let (all, count) = (0..size as u64, count as u64);
+        let instances = Instances::of_plan(self.committed.plan(), count);
+        // Nothing comes in part.
+        let mut none = Partials::default();
+        // SAFETY: as the caller vouches; the instances are those of the plan for bytes.
+        unsafe {
+            foreign::convert::<D>(
+                &self.converting,
+                &instances,
+                count,
+                all,
+                origin,
+                packed,
+                &mut none,
+            )
+        }
     }
 
     /// A packer of `count` instances in `memory`, with the arguments of [`Committed::packer`].

@@ -213,6 +213,11 @@ impl Turns<'_> {
             // However many touch, they are one piece.
             return visitor.run(only.disp.wrapping_add(shift), only.len * count);
         }
+        if let [Op::Elements(only)] = ops
+            && let Some(all) = only.shifted(shift).repeated(count, self.stride)
+        {
+            return visitor.elements(&all);
+        }
         let repeated = Repeated { ops, tables, count, stride: self.stride, shift };
         let taken = if self.outermost {
             visitor.instances(self.size, &repeated)

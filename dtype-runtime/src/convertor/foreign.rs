@@ -21,8 +21,8 @@ pub use unpacker::ForeignUnpacker;
 
 use self::check::{check, check_boundary};
 use self::convert::{each, reversed};
-use self::partial::Partials;
-use super::copier::WholeRecords;
+pub(super) use self::partial::Partials;
+use super::copier::{WholeRecords, copy_range};
 use super::cursor::Instances;
 use super::source::{Constant, Source};
 use crate::commit::{Converting, How};
@@ -61,13 +61,11 @@ impl Stream {
         }
     }
 
-    /// Converts a range of the stream, to or from `packed`; the values that it has only a part of with what
-    /// is there of the others. Nothing is written if one of them cannot be converted.
+    /// Converts a range of the stream, as [`convert`].
     ///
     /// # Safety
     ///
-    /// The values that the range names must be valid for `D`, and `packed` for as many bytes as the range has;
-    /// the two must not overlap. `whole` must select the constant that is for `D`.
+    /// As there, for the memory of the source. `whole` must select the constant that is for `D`.
     unsafe fn convert<D: Way>(
         &self,
         range: Range<u64>,
@@ -75,24 +73,49 @@ impl Stream {
         whole: fn(&Constant) -> WholeRecords,
         partials: &mut Partials,
     ) -> Result<(), Error> {
-        let memory = self.source.origin();
-        // SAFETY: all of it as the caller vouches. What is not converted is copied; the values that are reversed
-        // are those that the plan for bytes names, and the others those of the plan that was made for them.
+        // SAFETY: as the caller vouches.
         unsafe {
-            match &self.converting.how {
-                How::Same => self.source.copy::<D>(range, packed, whole),
-                How::Reversed(width) => {
-                    reversed::<D>(&self.source.instances(), *width, range, memory, packed);
+            if let How::Same = self.converting.how {
+                self.source.copy::<D>(range, packed, whole);
+                return Ok(());
+            }
+            let (memory, instances) = (self.source.origin(), self.source.instances());
+            let count = self.source.count();
+            convert::<D>(&self.converting, &instances, count, range, memory, packed, partials)
+        }
+    }
+}
+
+/// Converts a range of the stream of `count` instances, to or from `packed`; the values that it has only a part of
+/// with what is there of the others. Nothing is written if one of them cannot be converted.
+///
+/// # Safety
+///
+/// The instances must be those of the plan for bytes, and the values that the range names, at their displacements
+/// from `memory`, must be valid for `D`, and `packed` for as many bytes as the range has; the two must not overlap.
+pub(super) unsafe fn convert<D: Way>(
+    converting: &Converting,
+    instances: &Instances<'_>,
+    count: u64,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    partials: &mut Partials,
+) -> Result<(), Error> {
+    // SAFETY: all of it as the caller vouches. What is not converted is copied; the values that are reversed are
+    // those that the plan for bytes names, and the others those of the plan that was made for them.
+    unsafe {
+        match &converting.how {
+            How::Same => copy_range::<D>(instances, range, memory, packed, None),
+            How::Reversed(width) => reversed::<D>(instances, *width, range, memory, packed),
+            How::Each(plan) => {
+                let instances = Instances::of_plan(plan, count);
+                if converting.widest > 0 {
+                    check::<D>(&instances, range.clone(), memory, packed, partials)?;
                 }
-                How::Each(plan) => {
-                    let instances = Instances::of_plan(plan, self.source.count());
-                    if self.converting.widest > 0 {
-                        check::<D>(&instances, range.clone(), memory, packed, partials)?;
-                    }
-                    each::<D>(&instances, range, memory, packed, partials);
-                }
+                each::<D>(&instances, range, memory, packed, partials);
             }
         }
-        Ok(())
     }
+    Ok(())
 }

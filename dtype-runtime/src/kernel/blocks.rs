@@ -10,6 +10,19 @@ pub(crate) trait Direction {
     /// two ranges must not overlap.
     unsafe fn copy(memory: *mut u8, packed: *mut u8, len: usize);
 
+    /// Copies `count` blocks, each longer than what is worth a loop of its own.
+    ///
+    /// # Safety
+    ///
+    /// As [`strided`].
+    #[inline(always)]
+    unsafe fn copy_long(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {
+        each(count, steps, memory, packed, |memory, packed| {
+            // SAFETY: one of the blocks that the caller vouches for.
+            unsafe { Self::copy(memory, packed, len) }
+        });
+    }
+
     /// How far the packed stream advances with a block of `len` bytes.
     #[inline(always)]
     fn advance(len: usize) -> usize {
@@ -148,7 +161,7 @@ pub(crate) unsafe fn strided<D: Direction>(
             17..32 => pair::<D, 16>(len, count, steps, memory, packed),
             32 => single::<D, 32>(count, steps, memory, packed),
             33..64 => pair::<D, 32>(len, count, steps, memory, packed),
-            _ => each(count, steps, memory, packed, |memory, packed| D::copy(memory, packed, len)),
+            _ => D::copy_long(len, count, steps, memory, packed),
         }
     }
 }
@@ -192,7 +205,7 @@ unsafe fn pair<D: Direction, const W: usize>(
 /// Calls `copy` for each block. The pointers step over what lies between without touching it, the
 /// last time past the end, which is why they wrap.
 #[inline(always)]
-fn each(
+pub(super) fn each(
     count: usize,
     steps: Steps,
     mut memory: *mut u8,

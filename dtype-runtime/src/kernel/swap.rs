@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::blocks::{Direction, Pack, Unpack};
+use super::blocks::{Direction, Pack, Steps, Unpack, each};
 
 /// A [`Direction`] between memory and the packed stream.
 pub(crate) trait Way: Direction {
@@ -46,9 +46,70 @@ impl<D: Way, const W: usize> Direction for Reversing<D, W> {
         let (from, to) = D::ends(memory, packed);
         // SAFETY: `D` copies from the one to the other, so the caller vouches for both.
         unsafe {
-            if len <= SHORT { reverse::<W>(from, to, len) } else { reverse_run::<W>(from, to, len) }
+            if len <= SHORT {
+                reverse::<W>(from, to, len);
+            } else {
+                Self::copy_long(len, 1, Steps { memory: 0, packed: 0 }, memory, packed);
+            }
         }
     }
+
+    unsafe fn copy_long(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        {
+            if std::arch::is_x86_feature_detected!("avx512bw") {
+                // SAFETY: as the caller vouches; the processor has the instructions.
+                return unsafe { blocks_avx512::<D, W>(len, count, steps, memory, packed) };
+            }
+            if std::arch::is_x86_feature_detected!("avx2") {
+                // SAFETY: likewise.
+                return unsafe { blocks_avx2::<D, W>(len, count, steps, memory, packed) };
+            }
+        }
+        each(count, steps, memory, packed, |memory, packed| {
+            let (from, to) = D::ends(memory, packed);
+            // SAFETY: one of the blocks that the caller vouches for.
+            unsafe { reverse::<W>(from, to, len) }
+        });
+    }
+}
+
+/// # Safety
+///
+/// As [`Direction::copy_long`].
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn blocks_avx512<D: Way, const W: usize>(
+    len: usize,
+    count: usize,
+    steps: Steps,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    each(count, steps, memory, packed, |memory, packed| {
+        let (from, to) = D::ends(memory, packed);
+        // SAFETY: one of the blocks that the caller vouches for.
+        unsafe { avx512::<W>(from, to, len) }
+    });
+}
+
+/// # Safety
+///
+/// As [`Direction::copy_long`].
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[target_feature(enable = "avx2")]
+unsafe fn blocks_avx2<D: Way, const W: usize>(
+    len: usize,
+    count: usize,
+    steps: Steps,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    each(count, steps, memory, packed, |memory, packed| {
+        let (from, to) = D::ends(memory, packed);
+        // SAFETY: one of the blocks that the caller vouches for.
+        unsafe { reverse::<W>(from, to, len) }
+    });
 }
 
 /// Copies `len` bytes, and reverses each `W` of them. What is behind the last whole value is left out.
@@ -70,48 +131,64 @@ unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// As [`reverse`], for many values.
+/// Where each byte of 16 goes when values of `W` are reversed.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+const fn places<const W: usize>() -> [u8; 16] {
+    let mut places = [0; 16];
+    let mut at = 0;
+    while at < 16 {
+        #[expect(clippy::cast_possible_truncation, reason = "less than 16")]
+        let place = (at / W * W + W - 1 - at % W) as u8;
+        places[at] = place;
+        at += 1;
+    }
+    places
+}
+
+/// As [`reverse`], 64 bytes at a time.
 ///
 /// # Safety
 ///
 /// As [`reverse`].
-#[inline(never)]
-unsafe fn reverse_run<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    {
-        if std::arch::is_x86_feature_detected!("avx512bw") {
-            // SAFETY: as the caller vouches; the processor has the instructions.
-            return unsafe { avx512::<W>(from, to, len) };
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+unsafe fn avx512<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
+    use core::arch::x86_64::{
+        _mm_loadu_si128, _mm512_broadcast_i32x4, _mm512_loadu_si512, _mm512_mask_storeu_epi8,
+        _mm512_maskz_loadu_epi8, _mm512_shuffle_epi8, _mm512_storeu_si512,
+    };
+    /// From this length on it pays that the stores do not cross the lines of the cache.
+    const ALIGNED: usize = 512;
+    let places = const { places::<W>() };
+    // SAFETY: the array has 16 bytes.
+    let places = unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(places.as_ptr().cast())) };
+    let part = |at: usize, bytes: usize| {
+        let mask = u64::MAX >> (64 - bytes);
+        // SAFETY: `bytes` of the `len` that the caller vouches for, 1 to 64 of them, by the mask.
+        unsafe {
+            let values = _mm512_maskz_loadu_epi8(mask, from.add(at).cast());
+            let values = _mm512_shuffle_epi8(values, places);
+            _mm512_mask_storeu_epi8(to.add(at).cast(), mask, values);
         }
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: likewise.
-            return unsafe { avx2::<W>(from, to, len) };
+    };
+    let mut at = 0;
+    if len >= ALIGNED {
+        let before = to.addr().wrapping_neg() % 64;
+        if before > 0 && before.is_multiple_of(W) {
+            part(0, before);
+            at = before;
         }
     }
-    // SAFETY: as the caller vouches.
-    unsafe { reverse::<W>(from, to, len) }
-}
-
-/// The loop of [`reverse`], as the compiler makes it when it may use AVX-512.
-///
-/// # Safety
-///
-/// As [`reverse`].
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-#[target_feature(enable = "avx512bw,avx512vl,avx2")]
-unsafe fn avx512<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: as the caller vouches.
-    unsafe { reverse::<W>(from, to, len) }
-}
-
-/// Likewise when it may use AVX2.
-///
-/// # Safety
-///
-/// As [`reverse`].
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-#[target_feature(enable = "avx2")]
-unsafe fn avx2<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: as the caller vouches.
-    unsafe { reverse::<W>(from, to, len) }
+    while at + 64 <= len {
+        // SAFETY: 64 of the bytes that the caller vouches for.
+        unsafe {
+            let values = _mm512_shuffle_epi8(_mm512_loadu_si512(from.add(at).cast()), places);
+            _mm512_storeu_si512(to.add(at).cast(), values);
+        }
+        at += 64;
+    }
+    if at < len {
+        part(at, len - at);
+    }
 }

@@ -10,6 +10,7 @@ use crate::commit::Elements;
 use crate::convertor::cursor::{Instances, Visitor};
 use crate::error::Error;
 use crate::kernel::Way;
+use crate::kernel::integers::{Task, integers};
 use crate::representation::{Form, Misfit, WIDEST};
 
 /// Checks that all values of a range can be converted that [`each`](super::convert::each) would convert.
@@ -81,7 +82,10 @@ impl<D: Way> Visitor for Checker<'_, D> {
     }
 
     fn elements(&mut self, all: &Elements) -> ControlFlow<()> {
-        if !all.form.is_bytewise() {
+        // SAFETY: values of the range.
+        let fit = all.form.is_bytewise()
+            || unsafe { integers::<D>(all, Task::Check, self.memory, self.packed) } == Some(true);
+        if !fit {
             for index in 0..all.places.count {
                 let bytes = index * all.places.len;
                 let memory = at(self.memory, all.places.block(index));

@@ -9,6 +9,7 @@ use crate::commit::Elements;
 use crate::convertor::copier::copy_range;
 use crate::convertor::cursor::{Instances, Repeated, Visitor};
 use crate::kernel::elements::{Records, bytewise};
+use crate::kernel::integers::{Task, integers};
 use crate::kernel::{Reversing, Way};
 use crate::representation::{Form, Misfit, WIDEST};
 
@@ -141,7 +142,11 @@ impl<D: Way> Visitor for Converter<'_, D> {
 
     fn elements(&mut self, all: &Elements) -> ControlFlow<()> {
         // SAFETY: values of the range.
-        if unsafe { !bytewise::<D>(all, self.memory, self.packed) } {
+        let done = unsafe {
+            bytewise::<D>(all, self.memory, self.packed)
+                || integers::<D>(all, Task::Convert, self.memory, self.packed).is_some()
+        };
+        if !done {
             for index in 0..all.places.count {
                 let memory = at(self.memory, all.places.block(index));
                 let packed = self.packed.wrapping_add(length(index * all.places.len));

@@ -7,7 +7,7 @@ use crate::representation::WIDEST;
 /// The values of a stream that have come in part, because a fragment ended or began inside them, and cannot be
 /// written until they are there as a whole.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Partials {
+pub(in crate::convertor) struct Partials {
     /// By the position of the first byte in the packed stream.
     values: BTreeMap<u64, Partial>,
 }

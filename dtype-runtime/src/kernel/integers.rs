@@ -1,0 +1,204 @@
+//! Integers of 8 bytes as integers of 4, and back: a `long` between two kinds of machines.
+//!
+//! Two numbers stand for signed and unsigned, so that one loop does both. With `s` = 2³¹ for signed integers and 0 for
+//! unsigned ones, `v` fits 4 bytes just if `v + s` does as an unsigned number, and a narrow `v` as an unsigned number
+//! is widened by `(v ^ s) − s`.
+
+use super::swap::Way;
+use crate::commit::Elements;
+use crate::representation::{ByteOrder, Form};
+
+/// Where the integers are, and how many.
+#[derive(Clone, Copy)]
+struct Places {
+    from: *const u8,
+    to: *mut u8,
+    from_step: isize,
+    to_step: isize,
+    count: usize,
+    /// 2³¹ if they are signed.
+    sign: u64,
+}
+
+/// What is to be done with them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// To see whether all of them fit, and write nothing.
+    Check,
+    /// To convert them. Those that do not fit lose their upper half.
+    Convert,
+}
+
+/// Does this for all values, if they are of these two widths; returns whether all of them fit, or `None` if they are
+/// other values.
+///
+/// # Safety
+///
+/// The bytes of all values, relative to `memory`, and as many from `packed` on must be valid for `D`; those that `D`
+/// writes to need not be for [`Task::Check`].
+#[expect(clippy::cast_possible_truncation, reason = "values in memory")]
+pub(crate) unsafe fn integers<D: Way>(
+    all: &Elements,
+    task: Task,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> Option<bool> {
+    let Form::Integer { signed, memory: here, packed: there, order } = all.form else {
+        return None;
+    };
+    let narrows = match (here, there) {
+        (8, 4) => D::PACKS,
+        (4, 8) => !D::PACKS,
+        _ => return None,
+    };
+    let blocks = all.places;
+    let memory = memory.wrapping_offset(blocks.disp as isize);
+    let (stride, step, count) =
+        (blocks.stride as isize, blocks.len as isize, blocks.count as usize);
+    let (from, to) = D::ends(memory, packed);
+    let (from_step, to_step) = if D::PACKS { (stride, step) } else { (step, stride) };
+    let places = Places { from, to, from_step, to_step, count, sign: u64::from(signed) << 31 };
+    let swap = order != ByteOrder::NATIVE;
+    let (swap_from, swap_to) = (swap && !D::PACKS, swap && D::PACKS);
+    // SAFETY: the values that the caller vouches for, and a processor that has the instructions.
+    unsafe {
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        {
+            if std::arch::is_x86_feature_detected!("avx512bw") {
+                return Some(avx512(task, narrows, swap_from, swap_to, places));
+            }
+            if std::arch::is_x86_feature_detected!("avx2") {
+                return Some(avx2(task, narrows, swap_from, swap_to, places));
+            }
+        }
+        Some(run(task, narrows, swap_from, swap_to, places))
+    }
+}
+
+/// [`run`], as the compiler makes it when it may use AVX-512.
+///
+/// # Safety
+///
+/// As [`run`].
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
+unsafe fn avx512(task: Task, narrows: bool, from: bool, to: bool, places: Places) -> bool {
+    // SAFETY: as the caller vouches.
+    unsafe { run(task, narrows, from, to, places) }
+}
+
+/// Likewise when it may use AVX2.
+///
+/// # Safety
+///
+/// As [`run`].
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[target_feature(enable = "avx2")]
+unsafe fn avx2(task: Task, narrows: bool, from: bool, to: bool, places: Places) -> bool {
+    // SAFETY: as the caller vouches.
+    unsafe { run(task, narrows, from, to, places) }
+}
+
+/// Does what is to be done, with a loop of its own for integers that follow one another on both sides. At most one
+/// side has its bytes swapped.
+///
+/// # Safety
+///
+/// As [`integers`].
+#[inline(always)]
+unsafe fn run(task: Task, narrows: bool, swap_from: bool, swap_to: bool, places: Places) -> bool {
+    let (wide, thin) = if narrows { (8, 4) } else { (4, 8) };
+    let dense = Places { from_step: wide, to_step: thin, ..places };
+    let is_dense = (places.from_step, places.to_step) == (wide, thin);
+    // SAFETY: as the caller vouches.
+    unsafe {
+        match (task, narrows, swap_from, swap_to) {
+            (Task::Check, false, ..) => true,
+            (Task::Check, true, false, _) if is_dense => fit::<false>(dense),
+            (Task::Check, true, true, _) if is_dense => fit::<true>(dense),
+            (Task::Check, true, false, _) => fit::<false>(places),
+            (Task::Check, true, true, _) => fit::<true>(places),
+            (Task::Convert, true, false, false) if is_dense => narrow::<false, false>(dense),
+            (Task::Convert, true, false, true) if is_dense => narrow::<false, true>(dense),
+            (Task::Convert, true, true, _) if is_dense => narrow::<true, false>(dense),
+            (Task::Convert, true, false, false) => narrow::<false, false>(places),
+            (Task::Convert, true, false, true) => narrow::<false, true>(places),
+            (Task::Convert, true, true, _) => narrow::<true, false>(places),
+            (Task::Convert, false, false, false) if is_dense => widen::<false, false>(dense),
+            (Task::Convert, false, false, true) if is_dense => widen::<false, true>(dense),
+            (Task::Convert, false, true, _) if is_dense => widen::<true, false>(dense),
+            (Task::Convert, false, false, false) => widen::<false, false>(places),
+            (Task::Convert, false, false, true) => widen::<false, true>(places),
+            (Task::Convert, false, true, _) => widen::<true, false>(places),
+        }
+    }
+}
+
+/// Whether all integers of 8 bytes fit 4.
+///
+/// # Safety
+///
+/// As [`integers`]; nothing is written.
+#[inline(always)]
+unsafe fn fit<const SWAP: bool>(places: Places) -> bool {
+    let Places { from, from_step, count, sign, .. } = places;
+    let mut excess = 0;
+    let mut from = from;
+    for _ in 0..count {
+        // SAFETY: one of the integers that the caller vouches for.
+        let value = unsafe { from.cast::<u64>().read_unaligned() };
+        let value = if SWAP { value.swap_bytes() } else { value };
+        excess |= value.wrapping_add(sign) >> 32;
+        from = from.wrapping_offset(from_step);
+    }
+    excess == 0
+}
+
+/// Writes integers of 8 bytes as integers of 4; returns whether all of them fit.
+///
+/// # Safety
+///
+/// As [`integers`].
+#[inline(always)]
+unsafe fn narrow<const SWAP_FROM: bool, const SWAP_TO: bool>(places: Places) -> bool {
+    let Places { mut from, mut to, from_step, to_step, count, sign } = places;
+    let mut excess = 0;
+    for _ in 0..count {
+        // SAFETY: one of the integers that the caller vouches for, on both sides.
+        unsafe {
+            let value = from.cast::<u64>().read_unaligned();
+            let value = if SWAP_FROM { value.swap_bytes() } else { value };
+            excess |= value.wrapping_add(sign) >> 32;
+            #[expect(clippy::cast_possible_truncation, reason = "seen to fit, or said not to")]
+            let value = value as u32;
+            let value = if SWAP_TO { value.swap_bytes() } else { value };
+            to.cast::<u32>().write_unaligned(value);
+        }
+        from = from.wrapping_offset(from_step);
+        to = to.wrapping_offset(to_step);
+    }
+    excess == 0
+}
+
+/// Writes integers of 4 bytes as integers of 8, which all of them fit.
+///
+/// # Safety
+///
+/// As [`integers`].
+#[inline(always)]
+unsafe fn widen<const SWAP_FROM: bool, const SWAP_TO: bool>(places: Places) -> bool {
+    let Places { mut from, mut to, from_step, to_step, count, sign } = places;
+    for _ in 0..count {
+        // SAFETY: one of the integers that the caller vouches for, on both sides.
+        unsafe {
+            let value = from.cast::<u32>().read_unaligned();
+            let value = u64::from(if SWAP_FROM { value.swap_bytes() } else { value });
+            let value = (value ^ sign).wrapping_sub(sign);
+            let value = if SWAP_TO { value.swap_bytes() } else { value };
+            to.cast::<u64>().write_unaligned(value);
+        }
+        from = from.wrapping_offset(from_step);
+        to = to.wrapping_offset(to_step);
+    }
+    true
+}
