@@ -1,0 +1,352 @@
+//! What several threads may do at a time. As any other test this one compares results; its purpose is to be run
+//! by the thread sanitizer, which sees two threads at one byte even if nothing comes of it. All threads are joined
+//! before anything is compared.
+
+#![cfg(feature = "derive")]
+#![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+use dtype_runtime::commit::Committed;
+use dtype_runtime::{Basic, Datatype, Error, Flags, Packer, Type, Unpacker, pack};
+
+const THREADS: usize = 4;
+
+/// Runs a piece of work on each of some threads, which all begin when the last one is there.
+fn together<W: FnOnce() + Send>(work: impl IntoIterator<Item = W>) {
+    let work: Vec<W> = work.into_iter().collect();
+    let start = &Barrier::new(work.len());
+    thread::scope(|scope| {
+        for work in work {
+            scope.spawn(move || {
+                start.wait();
+                work();
+            });
+        }
+    });
+}
+
+/// Instances in a memory, so that each kind of operation of a plan is there.
+struct Case {
+    committed: Committed,
+    count: usize,
+    origin: usize,
+    len: usize,
+}
+
+impl Case {
+    fn new(ty: Result<Type, Error>, count: usize) -> Self {
+        let ty = ty.unwrap();
+        let last = (count as i64 - 1) * ty.extent();
+        let start = (ty.true_lb() + last.min(0)).min(0);
+        let end = ty.true_ub() + last.max(0);
+        let origin = usize::try_from(-start).unwrap();
+        let len = usize::try_from(end - start).unwrap();
+        Self { committed: ty.commit(), count, origin, len }
+    }
+
+    fn packed_size(&self) -> usize {
+        self.committed.packed_size(self.count).unwrap()
+    }
+
+    fn unpacker<'a>(&self, memory: &'a mut [u8]) -> Unpacker<'a> {
+        self.committed.unpacker(memory, self.origin, self.count).unwrap()
+    }
+
+    fn packer<'a>(&self, memory: &'a [u8]) -> Packer<'a> {
+        self.committed.packer(memory, self.origin, self.count).unwrap()
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let basic = Type::basic;
+    let column = Type::vector(40, 1, 6, &basic(Basic::U16)).unwrap();
+    let types = [Basic::U8, Basic::U64, Basic::U16].map(basic);
+    let record = Type::structure(&[1, 1, 1], &[0, 8, 16], &types).unwrap();
+    // No distances that repeat, lengths that do and lengths that do not.
+    let places: Vec<i64> = (0..60).map(|i| i * (i + 3) / 2).collect();
+    let lengths: Vec<u64> = (0..60).map(|i| 1 + i % 2).collect();
+    let spread: Vec<i64> = places.iter().map(|place| 9 * place).collect();
+    let row = Type::hvector(3, 1, 11, &basic(Basic::U32)).unwrap();
+    // The last run of an instance touches the first of the next.
+    let touching = Type::hindexed(&[2, 3], &[0, 5], &basic(Basic::U8)).unwrap();
+    vec![
+        Case::new(Ok(basic(Basic::U64)), 40),
+        Case::new(Type::hvector(50, 1, 11, &basic(Basic::U64)), 1),
+        Case::new(Type::resized(&column, 0, 2), 6),
+        Case::new(Ok(record), 30),
+        Case::new(Type::hindexed_block(4, &spread, &basic(Basic::U8)), 2),
+        Case::new(Type::hindexed(&lengths, &spread, &basic(Basic::U16)), 2),
+        Case::new(Type::hvector(5, 1, -40, &row), 3),
+        Case::new(Type::resized(&touching, 0, 8), 30),
+    ]
+}
+
+/// Where the parts of a stream of so many bytes meet: inside elements, and inside records.
+fn cuts(end: usize, shift: usize) -> [usize; THREADS + 1] {
+    let mut cuts = [0; THREADS + 1];
+    for (i, cut) in cuts.iter_mut().enumerate() {
+        *cut = (end * i / THREADS + shift).min(end);
+    }
+    cuts[0] = 0;
+    cuts[THREADS] = end;
+    cuts
+}
+
+/// An unpacker for each part.
+fn parts<'a>(mut rest: Unpacker<'a>, cuts: &[usize; THREADS + 1]) -> Vec<Unpacker<'a>> {
+    let mut parts = Vec::new();
+    for &cut in &cuts[1..THREADS] {
+        let (front, back) = rest.split_at(cut as u64).unwrap();
+        parts.push(front);
+        rest = back;
+    }
+    parts.push(rest);
+    parts
+}
+
+#[test]
+fn parts_are_unpacked_side_by_side() {
+    for case in cases() {
+        let packed: Vec<u8> = (0..case.packed_size()).map(|i| (i * 7 + 1) as u8).collect();
+        let mut wanted = vec![0x5A; case.len];
+        assert_eq!(case.unpacker(&mut wanted).unpack(&packed), Ok(packed.len()));
+        for (shift, fragment) in [(1, 5), (2, 1000), (3, 1), (5, 64), (7, 13)] {
+            let cuts = cuts(packed.len(), shift);
+            let mut memory = vec![0x5A; case.len];
+            let parts = parts(case.unpacker(&mut memory), &cuts);
+            together(parts.into_iter().zip(cuts.windows(2)).map(|(mut part, ends)| {
+                let bytes = &packed[ends[0]..ends[1]];
+                move || {
+                    for piece in bytes.chunks(fragment) {
+                        assert_eq!(part.unpack(piece), Ok(piece.len()));
+                    }
+                }
+            }));
+            assert_eq!(memory, wanted);
+        }
+    }
+}
+
+#[test]
+fn clones_pack_side_by_side() {
+    for case in cases() {
+        let memory: Vec<u8> = (0..case.len).map(|i| (i * 31 + 7) as u8).collect();
+        let packer = case.packer(&memory);
+        let mut wanted = vec![0; case.packed_size()];
+        packer.clone().pack(&mut wanted);
+        let cuts = cuts(wanted.len(), 3);
+        let mut out = vec![0; wanted.len()];
+        let mut rest = &mut out[..];
+        let mut work = Vec::new();
+        for ends in cuts.windows(2) {
+            let (room, behind) = rest.split_at_mut(ends[1] - ends[0]);
+            rest = behind;
+            let (packer, wanted) = (&packer, &wanted[ends[0]..]);
+            work.push(move || {
+                // What one packer lends, all of them may look at.
+                let chunk = packer.chunk();
+                let mut mine = packer.clone();
+                mine.set_position(ends[0] as u64).unwrap();
+                assert!(wanted.starts_with(mine.chunk()) && !chunk.is_empty());
+                assert_eq!(mine.chunks().map(<[u8]>::len).sum::<usize>(), wanted.len());
+                assert_eq!(mine.pack(room), room.len());
+            });
+        }
+        together(work);
+        assert_eq!(out, wanted);
+    }
+}
+
+/// Where a memory is, for threads that share it by agreement.
+#[derive(Clone, Copy)]
+struct Shared(*mut u8);
+
+// SAFETY: an address; what is done with it is up to those who use it.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn at(self, offset: usize) -> *mut u8 {
+        self.0.wrapping_add(offset)
+    }
+}
+
+/// Converts the data of each case, which are 1 before and `data` afterwards, while another thread fills the gaps
+/// with 2.
+fn convert_beside_gaps(convert: impl Fn(&Case, *mut u8) + Sync, data: u8) {
+    for case in &cases() {
+        let mut is_data = vec![false; case.len];
+        for piece in case.committed.iov(case.count, 0..case.packed_size() as u64).unwrap() {
+            let first = usize::try_from(case.origin as i64 + piece.disp).unwrap();
+            is_data[first..first + piece.len as usize].fill(true);
+        }
+        let mut memory = vec![1; case.len];
+        let start = Shared(memory.as_mut_ptr());
+        let (convert, is_data) = (&convert, &is_data);
+        let fill = move || {
+            for at in (0..is_data.len()).filter(|at| !is_data[*at]) {
+                // SAFETY: a byte of the memory, and none that the other thread may touch.
+                unsafe { start.at(at).write(2) };
+            }
+        };
+        let work: [Box<dyn FnOnce() + Send + '_>; 2] =
+            [Box::new(fill), Box::new(move || convert(case, start.at(case.origin)))];
+        together(work);
+        for (byte, is_data) in memory.iter().zip(is_data) {
+            assert_eq!(*byte, if *is_data { data } else { 2 });
+        }
+    }
+}
+
+/// The bytes between the data are not so much as looked at.
+#[test]
+fn packing_leaves_the_gaps_to_others() {
+    let pack = |case: &Case, origin: *mut u8| {
+        // SAFETY: the data lie in the memory, and nobody writes them.
+        let packer = unsafe { Packer::from_raw(&case.committed, origin, case.count) };
+        let mut out = vec![0; case.packed_size()];
+        assert_eq!(packer.unwrap().pack(&mut out), out.len());
+        assert!(out.iter().all(|byte| *byte == 1));
+    };
+    convert_beside_gaps(pack, 1);
+}
+
+#[test]
+fn unpacking_leaves_the_gaps_to_others() {
+    let unpack = |case: &Case, origin: *mut u8| {
+        // SAFETY: the data lie in the memory, and nobody else accesses them.
+        let unpacker = unsafe { Unpacker::from_raw(&case.committed, origin, case.count) };
+        let packed = vec![3; case.packed_size()];
+        assert_eq!(unpacker.unwrap().unpack(&packed), Ok(packed.len()));
+    };
+    convert_beside_gaps(unpack, 3);
+}
+
+/// Padding, and a field that any thread may write while it is borrowed.
+#[derive(Datatype, Debug, Default)]
+struct Counted {
+    flag: u8,
+    value: u64,
+    #[dtype(skip)]
+    seen: AtomicU32,
+    number: u16,
+}
+
+#[test]
+fn skipped_fields_are_written_meanwhile() {
+    let items: Vec<Counted> = (0..200_u16)
+        .map(|i| Counted {
+            flag: i as u8,
+            value: u64::from(i) << 40,
+            number: i,
+            ..Counted::default()
+        })
+        .collect();
+    let wanted = pack(&items);
+    let cuts = cuts(wanted.len(), 5);
+    together(cuts.windows(2).map(|ends| {
+        let (items, wanted) = (&items, &wanted[ends[0]..ends[1]]);
+        let position = ends[0] as u64;
+        move || {
+            for item in items {
+                item.seen.fetch_add(1, Ordering::Relaxed);
+            }
+            let mut packer = Packer::new(items);
+            packer.set_position(position).unwrap();
+            let mut out = vec![0; wanted.len()];
+            assert_eq!(packer.pack(&mut out), out.len());
+            assert_eq!(out, wanted);
+            assert_eq!(pack(items)[..5], pack(&items[..1])[..5]);
+        }
+    }));
+    assert!(items.iter().all(|item| item.seen.load(Ordering::Relaxed) as usize == THREADS));
+}
+
+/// Slices, whose parts meet inside an element where any bits are values, and between records elsewhere.
+#[test]
+fn parts_of_slices_are_unpacked_side_by_side() {
+    let numbers: Vec<(u8, u64, u16)> =
+        (0..200_u16).map(|i| (i as u8, u64::from(i) << 40, i)).collect();
+    let flags: Vec<(bool, u32, char)> =
+        (0..200_u32).map(|i| (i % 2 == 1, i << 20, char::from(i as u8))).collect();
+    let (bytes, checked) = (pack(&numbers), pack(&flags));
+    let mut cuts_of_checked = cuts(checked.len(), 0);
+    for cut in &mut cuts_of_checked {
+        *cut -= *cut % 9;
+    }
+    for shift in 1..9 {
+        let mut target = vec![(0, 0, 0); numbers.len()];
+        let mut targets = vec![(false, 0, 'x'); flags.len()];
+        let cuts = cuts(bytes.len(), shift);
+        let all = parts(Unpacker::new(&mut target), &cuts).into_iter().zip(cuts.windows(2));
+        let both = all.map(|(part, ends)| (part, &bytes[ends[0]..ends[1]]));
+        let cuts = &cuts_of_checked;
+        let all = parts(Unpacker::new(&mut targets), cuts).into_iter().zip(cuts.windows(2));
+        let both = both.chain(all.map(|(part, ends)| (part, &checked[ends[0]..ends[1]])));
+        together(both.map(|(mut part, bytes)| {
+            move || {
+                for piece in bytes.chunks(11) {
+                    assert_eq!(part.unpack(piece), Ok(piece.len()));
+                }
+            }
+        }));
+        assert_eq!((&target, &targets), (&numbers, &flags));
+    }
+}
+
+/// What a type works out when it is first asked is asked for by all threads at once.
+#[test]
+fn answers_are_worked_out_by_several_at_once() {
+    for round in 0..20 {
+        // New ones, in no order, so that the answer takes its time.
+        let places: Vec<i64> = (0..40).map(|i| i * 7 % 40 * 3 + round % 3).collect();
+        let list = Type::indexed_block(1, &places, &Type::basic(Basic::U16)).unwrap();
+        let ty = Type::structure(&[1, 1], &[0, 1000], &[list.clone(), list]).unwrap();
+        let twice = Type::hvector(2, 1, 1, &ty).unwrap();
+        let committed = ty.commit();
+        let bytes = ty.marshal();
+        together((0..THREADS).map(|_| {
+            let (ty, committed, twice, bytes) = (&ty, committed.clone(), twice.clone(), &bytes);
+            move || {
+                assert!(!ty.flags().contains(Flags::OVERLAP));
+                assert!(twice.flags().contains(Flags::OVERLAP));
+                let mut memory = vec![0; 4000];
+                let packed = vec![1; 160];
+                assert_eq!(committed.unpack(&packed, &mut memory, 0, 1), Ok(160));
+                assert!(committed.unpacker(&mut memory, 0, 2).is_ok());
+                let refused = twice.commit().unpack(&[1; 320], &mut memory, 0, 1);
+                assert_eq!(refused, Err(Error::Overlap { count: 1 }));
+                assert_eq!((&ty.marshal(), &Type::unmarshal(bytes).unwrap()), (bytes, ty));
+                assert_eq!(ty.signature(), committed.signature());
+            }
+        }));
+    }
+}
+
+/// The last one to let go of a type need not be the one that made it.
+#[test]
+fn types_are_dropped_by_any_thread() {
+    for _ in 0..20 {
+        let column = Type::vector(9, 1, 3, &Type::basic(Basic::U8)).unwrap();
+        let committed = Type::contiguous(2, &column).unwrap().commit();
+        let memory = [7; 100];
+        let work: Vec<_> = (0..THREADS)
+            .map(|_| {
+                let (column, committed) = (column.clone(), committed.clone());
+                let mut packer = committed.packer(&memory, 0, 1).unwrap();
+                move || {
+                    drop(committed);
+                    assert_eq!(packer.pack(&mut [0; 20]), 18);
+                    drop(packer);
+                    assert_eq!(column.size(), 9);
+                }
+            })
+            .collect();
+        drop((column, committed));
+        together(work);
+    }
+}
