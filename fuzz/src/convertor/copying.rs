@@ -1,0 +1,67 @@
+//! Copies from one memory to another, or to another layout.
+
+use arbitrary::Arbitrary;
+use dtype_runtime::Error;
+
+use super::layout::Layout;
+
+/// What is copied to where.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(super) enum Call {
+    /// To another memory, so much further on.
+    Apart(u8),
+    /// In one memory, onwards or back.
+    Within(u8, bool),
+    /// To the same basic datatypes one after another.
+    Dense,
+}
+
+pub(super) fn step(layout: &Layout, call: Call) {
+    let Layout { committed, memory, origin, count, .. } = layout;
+    let refused = Err(Error::Overlap { count: *count as u64 });
+    match call {
+        Call::Apart(shift) => {
+            let shift = usize::from(shift);
+            let mut target = [layout.untouched(), vec![0x11; shift]].concat();
+            let mut wanted = target.clone();
+            let result = committed.copy(memory, *origin, &mut target, origin + shift, *count);
+            if layout.overlaps {
+                assert_eq!(result, refused);
+            } else {
+                assert_eq!(result, Ok(()));
+                (0..layout.packed.len())
+                    .for_each(|i| wanted[layout.place(i) + shift] = layout.packed[i]);
+            }
+            assert_eq!(target, wanted);
+        }
+        Call::Within(shift, is_onwards) => {
+            let shift = usize::from(shift);
+            let mut one = [&memory[..], &vec![0x11; shift]].concat();
+            let (from, to) = if is_onwards { (0, shift) } else { (shift, 0) };
+            let mut wanted = one.clone();
+            let result = committed.copy_within(&mut one, origin + from, origin + to, *count);
+            if layout.overlaps {
+                assert_eq!(result, refused);
+            } else {
+                assert_eq!(result, Ok(()));
+                let before = wanted.clone();
+                for i in 0..layout.packed.len() {
+                    wanted[layout.place(i) + to] = before[layout.place(i) + from];
+                }
+            }
+            assert_eq!(one, wanted);
+        }
+        Call::Dense => dense(layout),
+    }
+}
+
+/// Packed by one layout and unpacked by another of the same signature.
+fn dense(layout: &Layout) {
+    let Layout { committed, memory, origin, count, packed, .. } = layout;
+    let mut out = vec![0; packed.len()];
+    let mut packer = committed.packer(memory, *origin, *count).unwrap();
+    let mut unpacker = layout.dense().unpacker(&mut out, 0, *count).unwrap();
+    assert_eq!(packer.transfer_to(&mut unpacker), Ok(packed.len() as u64));
+    assert!(packer.is_complete() && unpacker.is_complete());
+    assert_eq!(out, *packed);
+}

@@ -1,0 +1,151 @@
+//! A layout written out byte by byte: what every call is compared with.
+
+use std::cell::OnceCell;
+
+use arbitrary::{Result, Unstructured};
+use dtype_runtime::convertor::Segment;
+use dtype_runtime::{Committed, Error, Type};
+
+use crate::model::{Map, Tree, has_duplicates};
+
+/// The most bytes of memory.
+const MAX_SPAN: i64 = 1 << 16;
+
+/// Instances of a type in a memory.
+///
+/// What the packed stream consists of is decided here and nowhere else: byte `i` of it is the byte of memory at
+/// `places[i]`, as it is. A stream in another representation has other bytes, in another number, and is to be made
+/// beside this one, from the same map.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub(super) committed: Committed,
+    pub(super) map: Map,
+    pub(super) count: usize,
+    /// The displacement of each byte of the packed stream.
+    pub(super) places: Vec<i64>,
+    pub(super) memory: Vec<u8>,
+    pub(super) origin: usize,
+    /// The packed stream of that memory.
+    pub(super) packed: Vec<u8>,
+    /// Whether a byte is named twice, so that nothing can be unpacked.
+    pub(super) overlaps: bool,
+    dense: OnceCell<Committed>,
+}
+
+impl Layout {
+    /// `None` where the memory would be large.
+    pub(super) fn new(tree: &Tree, input: &mut Unstructured<'_>) -> Result<Option<Self>> {
+        let (count, before, behind) = (
+            input.int_in_range(0..=5)?,
+            // Without a byte to spare, an access outside is one outside the allocation.
+            input.int_in_range(0..=3)?,
+            input.int_in_range(0..=3)?,
+        );
+        let map = tree.map();
+        let places = map.bytes(count);
+        // The origin is an offset into the memory, so it has to lie at or behind the start.
+        let start = places.iter().min().map_or(0, |first| *first.min(&0)) - before;
+        let end = places.iter().max().map_or(0, |last| last + 1).max(0) + behind;
+        if end - start > MAX_SPAN {
+            return Ok(None);
+        }
+        // The arguments are small, and in order.
+        let committed = tree.build().unwrap().commit();
+        let memory: Vec<u8> = (0..end - start).map(|i| (i * 31 + 7 + (i >> 8)) as u8).collect();
+        let packed = places.iter().map(|at| memory[(at - start) as usize]).collect();
+        let (origin, overlaps) = (-start as usize, has_duplicates(&places));
+        let dense = OnceCell::new();
+        Ok(Some(Self { committed, map, count, places, memory, origin, packed, overlaps, dense }))
+    }
+
+    /// Where in the memory a byte of the packed stream is.
+    pub(super) fn place(&self, position: usize) -> usize {
+        (self.origin as i64 + self.places[position]) as usize
+    }
+
+    /// Whether a position is inside a basic datatype.
+    pub(super) fn is_inside(&self, position: usize) -> bool {
+        let mut rest = position.checked_rem(self.map.size()).unwrap_or(0);
+        for (basic, _) in &self.map.data {
+            if rest < basic.size() {
+                return rest > 0;
+            }
+            rest -= basic.size();
+        }
+        false
+    }
+
+    /// A memory of that size with other bytes.
+    pub(super) fn untouched(&self) -> Vec<u8> {
+        (0..self.memory.len()).map(|i| !(i * 13 + 5) as u8).collect()
+    }
+
+    /// The same basic datatypes, one after another.
+    pub(super) fn dense(&self) -> &Committed {
+        self.dense.get_or_init(|| {
+            let data = &self.map.data;
+            let types: Vec<Type> = data.iter().map(|(basic, _)| Type::basic(*basic)).collect();
+            let mut end = 0;
+            let mut places = Vec::new();
+            for (basic, _) in data {
+                places.push(end);
+                end += basic.size() as i64;
+            }
+            let ty = Type::structure(&vec![1; types.len()], &places, &types).unwrap();
+            Type::resized(&ty, 0, end).unwrap().commit()
+        })
+    }
+
+    /// The maximal runs of a part of the stream.
+    pub(super) fn runs(&self, from: usize, to: usize) -> Vec<Segment> {
+        let mut runs: Vec<Segment> = Vec::new();
+        for &byte in &self.places[from..to] {
+            match runs.last_mut() {
+                Some(last) if last.disp + last.len as i64 == byte => last.len += 1,
+                _ => runs.push(Segment { disp: byte, len: 1 }),
+            }
+        }
+        runs
+    }
+
+    /// What the type says of itself, and the calls that move everything at once.
+    pub(super) fn check(&self) {
+        let Self { committed, map, count, memory, origin, packed, .. } = self;
+        let ty = committed.as_type();
+        assert_eq!((ty.size(), ty.elements()), (map.size() as u64, map.data.len() as u64));
+        assert_eq!((ty.lb(), ty.ub()), (map.lb(), map.ub()));
+        assert_eq!((ty.true_lb(), ty.true_ub()), (map.true_lb(), map.true_ub()));
+        assert_eq!(Type::unmarshal(&ty.marshal()).as_ref(), Ok(ty));
+
+        // More room than is needed, and less.
+        let mut out = vec![0xA5; packed.len() + 2];
+        let number = committed.pack(memory, *origin, *count, &mut out[1..]);
+        assert_eq!(number, Ok(packed.len()));
+        assert_eq!(
+            (out[0], &out[1..=packed.len()], out[packed.len() + 1]),
+            (0xA5, &packed[..], 0xA5)
+        );
+        if !packed.is_empty() {
+            out.fill(0xA5);
+            let short = committed.pack(memory, *origin, *count, &mut out[..packed.len() - 1]);
+            assert!(matches!(short, Err(Error::DestinationTooSmall { .. })));
+            assert!(out.iter().all(|byte| *byte == 0xA5));
+        }
+
+        let mut target = self.untouched();
+        let mut wanted = self.untouched();
+        let number = committed.unpack(packed, &mut target, *origin, *count);
+        if self.overlaps {
+            assert_eq!(number, Err(Error::Overlap { count: *count as u64 }));
+        } else {
+            assert_eq!(number, Ok(packed.len()));
+            (0..packed.len()).for_each(|i| wanted[self.place(i)] = packed[i]);
+        }
+        assert_eq!(target, wanted);
+    }
+
+    /// A number modulo the positions of the stream and two that are none.
+    pub(super) fn position(&self, number: u16) -> usize {
+        usize::from(number) % (self.packed.len() + 3)
+    }
+}

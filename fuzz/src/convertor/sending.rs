@@ -1,0 +1,159 @@
+//! Packers of the source, each at a position of its own.
+
+use std::io::{IoSliceMut, Read, Seek, SeekFrom};
+
+use arbitrary::Arbitrary;
+use dtype_runtime::convertor::{StackFrame, StackType};
+use dtype_runtime::{Error, Packer, Type};
+
+use super::layout::Layout;
+
+/// What a packer is asked for.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(super) enum Call {
+    Pack(u16),
+    Place(u16),
+    Seek(i16, u8),
+    Clone,
+    Chunk,
+    Chunks(u8),
+    Stack,
+    ReadVectored(u8, u8),
+    /// Pieces of a part of the stream, so many of them and then the others.
+    Window(u16, u16, u8),
+}
+
+/// The packers, with where they are.
+#[derive(Debug)]
+pub(super) struct Sender<'a> {
+    layout: &'a Layout,
+    packers: Vec<(Packer<'a>, usize)>,
+}
+
+impl<'a> Sender<'a> {
+    const MAX_PACKERS: usize = 4;
+
+    pub(super) fn new(layout: &'a Layout) -> Self {
+        let Layout { committed, memory, origin, count, .. } = layout;
+        let packer = committed.packer(memory, *origin, *count).unwrap();
+        let all = Type::contiguous(*count as u64, committed.as_type()).unwrap();
+        assert_eq!(packer.signature_hash(), all.signature_hash());
+        Self { layout, packers: vec![(packer, 0)] }
+    }
+
+    pub(super) fn step(&mut self, who: u8, call: Call) {
+        let layout = self.layout;
+        let (packed, end) = (&layout.packed, layout.packed.len());
+        let who = usize::from(who) % self.packers.len();
+        let clones = self.packers.len();
+        let (packer, position) = &mut self.packers[who];
+        let at = *position;
+        match call {
+            Call::Pack(room) => {
+                let room = usize::from(room) % (end + 8);
+                let number = room.min(end - at);
+                let mut out = vec![0xA5; room + 2];
+                assert_eq!(packer.pack(&mut out[1..=room]), number);
+                assert_eq!(out[1..=number], packed[at..at + number]);
+                assert_eq!(out[0], 0xA5);
+                assert!(out[number + 1..].iter().all(|byte| *byte == 0xA5));
+                *position += number;
+            }
+            Call::Place(to) => {
+                let to = layout.position(to);
+                let result = packer.set_position(to as u64);
+                if to > end {
+                    let refused = Error::Position { position: to as u64, end: end as u64 };
+                    assert_eq!(result, Err(refused));
+                } else {
+                    assert_eq!(result, Ok(()));
+                    *position = to;
+                }
+            }
+            Call::Seek(offset, from) => {
+                let (from, base) = match from % 2 {
+                    0 => (SeekFrom::Current(offset.into()), at),
+                    _ => (SeekFrom::End(offset.into()), end),
+                };
+                let to = base as i64 + i64::from(offset);
+                match packer.seek(from) {
+                    Ok(there) => {
+                        assert_eq!(there as i64, to);
+                        *position = to as usize;
+                    }
+                    Err(_) => assert!(to < 0 || to > end as i64),
+                }
+            }
+            Call::Clone => {
+                if clones < Self::MAX_PACKERS {
+                    let clone = packer.clone();
+                    self.packers.push((clone, at));
+                }
+            }
+            Call::Chunk => {
+                let first = layout.runs(at, end).first().map_or(0, |run| run.len as usize);
+                assert_eq!(packer.chunk(), &packed[at..at + first]);
+            }
+            Call::Chunks(limit) => {
+                let runs = layout.runs(at, end);
+                let limit = usize::from(limit);
+                let mut from = at;
+                assert_eq!(packer.chunks().count(), runs.len());
+                for (chunk, run) in packer.chunks().zip(runs).take(limit) {
+                    assert_eq!(chunk, &packed[from..from + run.len as usize]);
+                    from += chunk.len();
+                }
+            }
+            Call::Stack => check_stack(layout, at, &packer.stack()),
+            Call::ReadVectored(a, b) => {
+                let (mut a, mut b) = (vec![0xA5; a.into()], vec![0xA5; b.into()]);
+                let mut buffers = [IoSliceMut::new(&mut a), IoSliceMut::new(&mut b)];
+                let number = packer.read_vectored(&mut buffers).unwrap();
+                assert_eq!(number, (a.len() + b.len()).min(end - at));
+                let read = [a, b].concat();
+                assert_eq!(read[..number], packed[at..at + number]);
+                assert!(read[number..].iter().all(|byte| *byte == 0xA5));
+                *position += number;
+            }
+            Call::Window(from, to, some) => window(layout, [from, to], some),
+        }
+        let (packer, position) = &self.packers[who];
+        assert_eq!(packer.position(), *position as u64);
+        assert_eq!(packer.remaining(), (end - position) as u64);
+        assert_eq!(packer.is_complete(), *position == end);
+    }
+}
+
+/// The stack at a position is that of the description; it shows data wherever they are begun and not done, and
+/// where it does, it shows the next byte.
+pub(super) fn check_stack(layout: &Layout, position: usize, stack: &[StackFrame]) {
+    let Layout { committed, count, places, .. } = layout;
+    let expected = committed.description().stack(*count as u64, position as u64).unwrap();
+    assert_eq!(stack, expected);
+    match stack.last() {
+        Some(StackFrame { kind: StackType::Basic(_), disp, .. }) => {
+            // Of no instances, the stack is that of the first one nevertheless.
+            assert!(*count == 0 || Some(disp) == places.get(position));
+        }
+        _ => assert!(!layout.is_inside(position)),
+    }
+}
+
+/// Where the bytes of a part of the stream are.
+fn window(layout: &Layout, ends: [u16; 2], some: u8) {
+    let Layout { committed, count, .. } = layout;
+    let [from, to] = ends.map(|end| layout.position(end));
+    let end = layout.packed.len();
+    let iov = |from, to| committed.iov(*count, from..to);
+    if from > to || to > end {
+        let refused = Error::Position { position: from.max(to) as u64, end: end as u64 };
+        assert_eq!(iov(from as u64, to as u64).err(), Some(refused));
+        return;
+    }
+    let mut first = iov(from as u64, to as u64).unwrap();
+    let mut pieces: Vec<_> = first.by_ref().take(some.into()).collect();
+    let bytes: u64 = pieces.iter().map(|piece| piece.len).sum();
+    assert_eq!(first.position(), from as u64 + bytes);
+    pieces.extend(iov(first.position(), to as u64).unwrap());
+    assert_eq!(pieces, layout.runs(from, to));
+}

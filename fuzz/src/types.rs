@@ -1,0 +1,243 @@
+//! Marshalled types: bytes that may be a type, and everything that can be asked of one.
+//!
+//! Bytes that are a type are those that it marshals to again. What a type says of itself agrees with its type map
+//! written out, as far as that is short, and none of it panics or takes for ever, however large the numbers are.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+
+use dtype_runtime::show::Language;
+use dtype_runtime::types::{Bounds, Combiner};
+use dtype_runtime::{Error, Flags, Type};
+
+use crate::allocations::most_in_use;
+
+/// Entries of a description that are worth the time. A few bytes can make millions, in proportion to which
+/// committing takes time and memory: that is documented, and of no interest here.
+const MAX_ENTRIES: u64 = 1 << 12;
+
+/// Basic datatypes that are written out.
+const MAX_ELEMENTS: u64 = 1 << 12;
+
+/// Takes the bytes for a marshalled type.
+///
+/// # Panics
+///
+/// Where something is found.
+pub fn run(input: &[u8]) {
+    let (most, result) = most_in_use(|| Type::unmarshal_prefix(input));
+    // As documented, and a little for the error.
+    assert!(most <= 256 * input.len() + 4096, "{most} bytes of memory for {}", input.len());
+    let whole = Type::unmarshal(input);
+    let (ty, used) = match result {
+        Ok(found) => found,
+        Err(error) => {
+            assert_eq!(whole.as_ref(), Err(&error));
+            let _ = format!("{error} {error:?}");
+            return;
+        }
+    };
+    assert_eq!(whole.is_ok(), used == input.len());
+    assert_eq!(ty.marshal(), input[..used]);
+    same_again(&ty);
+    decoded(&ty);
+    bounds(&ty);
+    if entries(&ty, &mut HashMap::new()) <= MAX_ENTRIES {
+        described(&ty);
+        written_out(&ty);
+        let mpich = ty.with_bounds(Bounds::Mpich);
+        if let Ok(mpich) = &mpich {
+            assert_eq!((mpich.bounds(), mpich.size()), (Bounds::Mpich, ty.size()));
+            assert_eq!(mpich.signature_hash(), ty.signature_hash());
+            bounds(mpich);
+            same_again(mpich);
+            written_out(mpich);
+        }
+        if let (Ok(mpich), Bounds::Literal) = (mpich, ty.bounds()) {
+            assert_eq!(mpich.with_bounds(Bounds::Literal), Ok(ty));
+        }
+    }
+}
+
+/// There and back once more.
+fn same_again(ty: &Type) {
+    let again = Type::unmarshal(&ty.marshal()).unwrap();
+    let state = RandomState::new();
+    assert_eq!((&again, state.hash_one(&again)), (ty, state.hash_one(ty)));
+    assert_eq!(
+        (again.lb(), again.ub(), again.true_lb(), again.true_ub()),
+        (ty.lb(), ty.ub(), ty.true_lb(), ty.true_ub())
+    );
+    assert_eq!((again.bounds(), again.signature_hash()), (ty.bounds(), ty.signature_hash()));
+}
+
+/// The call that made the type, as far as its arguments can be written the way of the standard.
+fn decoded(ty: &Type) {
+    let envelope = ty.envelope();
+    let contents = match ty.contents() {
+        Ok(contents) => contents,
+        Err(Error::NoContents { .. }) => {
+            assert_eq!(envelope.combiner, Combiner::Named);
+            assert!(ty.named().is_some() || ty.size() == 0);
+            return;
+        }
+        Err(Error::Overflow { .. } | Error::Contents { .. }) => return,
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(envelope.combiner, contents.combiner);
+    assert_eq!(
+        (envelope.num_integers, envelope.num_addresses),
+        (contents.integers.len(), contents.addresses.len())
+    );
+    assert_eq!(
+        (envelope.num_large_counts, envelope.num_datatypes),
+        (contents.large_counts.len(), contents.datatypes.len())
+    );
+    let again = contents.rebuild().unwrap();
+    assert_eq!((again.size(), again.elements()), (ty.size(), ty.elements()));
+    if ty.bounds() == Bounds::Literal {
+        assert_eq!(again, *ty);
+    }
+}
+
+/// What holds of the bounds of any type.
+fn bounds(ty: &Type) {
+    assert_eq!(ty.ub().checked_sub(ty.lb()), Some(ty.extent()));
+    assert_eq!(ty.true_ub().checked_sub(ty.true_lb()), Some(ty.true_extent()));
+    assert!(ty.true_extent() >= 0 && ty.align().is_power_of_two());
+    assert_eq!(ty.size() == 0, ty.elements() == 0);
+    assert!(ty.size() >= ty.elements() && i64::try_from(ty.size()).is_ok());
+    assert_eq!(ty.true_extent() == 0, ty.size() == 0);
+    assert_eq!(ty.extent_is_short(), ty.extent() < ty.true_extent());
+}
+
+/// An upper bound of the entries of the type's description, loops not expanded; the parts are counted once, and
+/// known by their addresses.
+fn entries(ty: &Type, known: &mut HashMap<*const (), u64>) -> u64 {
+    if let Some(number) = known.get(&ty.address()) {
+        return *number;
+    }
+    let number = match ty.contents() {
+        Ok(contents) => {
+            let parts = contents.datatypes.iter().map(|part| entries(part, known));
+            let parts: Vec<u64> = parts.collect();
+            let dimensions = || contents.integers.len() + contents.large_counts.len();
+            let copies = match contents.combiner {
+                Combiner::Indexed
+                | Combiner::Hindexed
+                | Combiner::IndexedBlock
+                | Combiner::HindexedBlock => dimensions() + contents.addresses.len(),
+                // In each dimension a whole number of blocks, and what is left over.
+                Combiner::Darray => 1 << (dimensions() / 2).min(40),
+                Combiner::Subarray => dimensions(),
+                _ => 1,
+            };
+            parts.iter().fold(0, |all: u64, part| {
+                all.saturating_add((part + 2).saturating_mul(copies as u64))
+            })
+        }
+        Err(Error::NoContents { .. }) => 2,
+        // Numbers that the arrays have no room for, which tell nothing about the parts.
+        Err(_) => u64::MAX / 2,
+    };
+    known.insert(ty.address(), number);
+    number
+}
+
+/// Everything that looks at the description.
+fn described(ty: &Type) {
+    let committed = ty.commit();
+    let (size, elements) = (ty.size(), ty.elements());
+    for description in [ty.description(), committed.optimized_description()] {
+        let _ = description.to_string();
+        for (count, position) in [(1, 0), (1, size / 2), (1, size), (3, size), (u64::MAX, size / 3)]
+        {
+            let stack = description.stack(count, position);
+            let is_too_many = size.checked_mul(count).is_none();
+            assert_eq!(stack.is_err(), is_too_many);
+        }
+        assert!(description.stack(1, size + 1).is_err());
+    }
+    let _ = (ty.diagram().to_string(), format!("{ty:?} {:?}", committed.plan()));
+    for language in [Language::C, Language::Rust] {
+        let text = ty.calling_sequence(language);
+        assert!(text.variables() > 0 && !text.to_string().is_empty());
+    }
+    let _ = (ty.is_monotonic(), ty.levels());
+    assert_eq!(ty.element_bytes(elements), Ok(size));
+    assert_eq!((ty.element_count(size), ty.instance_count(0)), (Some(elements), Some(0)));
+    let half = ty.element_bytes(elements / 2).unwrap();
+    assert_eq!(ty.element_count(half), Some(elements / 2));
+    // Between these, up to four million blocks may be sorted, as documented.
+    if !(1 << 14..1 << 50).contains(&elements) {
+        assert!(committed.flags().contains(ty.flags()));
+    }
+    if elements <= MAX_ELEMENTS {
+        assert_eq!(ty.signature(), ty.signature());
+        let runs: u64 = ty.signature().runs().map(|(_, count)| count).sum();
+        assert_eq!(runs, elements);
+    }
+    // Memory of a hundred bytes: what does not lie in it is refused.
+    let mut memory = [1; 100];
+    for origin in [0, 50, usize::MAX] {
+        for count in [0, 1, 2, usize::MAX] {
+            let _ = committed.pack(&memory, origin, count, &mut [0; 200]);
+            let _ =
+                committed.packer(&memory, origin, count).map(|mut packer| packer.pack(&mut [0; 9]));
+            let range = 0..committed.packed_size(count).unwrap_or(0) as u64;
+            assert!(committed.iov(count, range).is_err() || committed.packed_size(count).is_ok());
+            if elements <= MAX_ELEMENTS
+                && let Ok(size @ ..=200) = committed.packed_size(count)
+            {
+                let _ = committed.unpack(&[2; 200][..size], &mut memory, origin, count);
+            }
+        }
+    }
+}
+
+/// Compares with the type map, pair by pair.
+fn written_out(ty: &Type) {
+    if ty.elements() > MAX_ELEMENTS {
+        assert_eq!(ty.type_map().take(100).count(), 100);
+        return;
+    }
+    let mut bytes = Vec::new();
+    let (mut is_monotonic, mut before) = (true, i64::MIN);
+    for entry in ty.type_map() {
+        let at = entry.displacement;
+        is_monotonic &= before <= at;
+        before = at;
+        bytes.extend((0..entry.basic.size() as i64).map(|byte| at + byte));
+    }
+    assert_eq!(ty.type_map().count() as u64, ty.elements());
+    assert_eq!((bytes.len() as u64, is_monotonic), (ty.size(), ty.is_monotonic()));
+    assert_eq!(bytes.iter().min().copied().unwrap_or(0), ty.true_lb());
+    assert_eq!(bytes.iter().max().map_or(0, |last| last + 1), ty.true_ub());
+
+    let mut sorted = bytes.clone();
+    sorted.sort_unstable();
+    let overlaps = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+    assert_eq!(ty.flags().contains(Flags::OVERLAP), overlaps);
+    if ty.true_extent() > 1 << 16 {
+        return;
+    }
+    // The instance where the memory is just large enough for it.
+    let Ok(origin) = usize::try_from(-i128::from(ty.true_lb())) else { return };
+    let place = |at: &i64| (at - ty.true_lb()) as usize;
+    let mut memory: Vec<u8> = (0..ty.true_extent()).map(|i| (i * 31 + 7) as u8).collect();
+    let wanted: Vec<u8> = bytes.iter().map(|at| memory[place(at)]).collect();
+    let committed = ty.commit();
+    let mut packed = vec![0; wanted.len()];
+    assert_eq!(committed.pack(&memory, origin, 1, &mut packed), Ok(wanted.len()));
+    assert_eq!(packed, wanted);
+    memory.fill(0x5A);
+    let mut target = memory.clone();
+    let result = committed.unpack(&packed, &mut target, origin, 1);
+    if overlaps {
+        assert_eq!(result, Err(Error::Overlap { count: 1 }));
+    } else {
+        assert_eq!(result, Ok(packed.len()));
+        bytes.iter().zip(packed).for_each(|(at, byte)| memory[place(at)] = byte);
+    }
+    assert_eq!(target, memory);
+}
