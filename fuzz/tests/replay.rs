@@ -1,0 +1,40 @@
+//! Each input of the corpora once more, by any compiler and without the fuzzer: what was found stays found.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The inputs that are kept for a target, in the order of their names.
+fn corpus(target: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
+    let entries =
+        fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut inputs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    inputs.sort();
+    inputs
+}
+
+/// Runs a target on its corpus, and says on which input it failed.
+fn replay(target: &str, run: fn(&[u8])) {
+    let inputs = corpus(target);
+    assert!(inputs.len() > 10, "a corpus of {} inputs", inputs.len());
+    for path in inputs {
+        let input = fs::read(&path).unwrap();
+        let result = std::panic::catch_unwind(|| run(&input));
+        assert!(result.is_ok(), "{target}: {}", path.display());
+    }
+}
+
+#[test]
+fn frames() {
+    replay("frames", dtype_fuzz::frames::run);
+}
+
+#[test]
+fn types() {
+    replay("types", dtype_fuzz::types::run);
+}
+
+#[test]
+fn convertor() {
+    replay("convertor", dtype_fuzz::convertor::run);
+}
