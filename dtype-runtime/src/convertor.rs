@@ -4,6 +4,7 @@
 //! [`Unpacker`] are the convertor of seed `opal_convertor_t`: they stop and go on at any byte. Both rest on the
 //! same plan, and everything that has to know where a packed byte lives asks one cursor.
 
+mod backend;
 #[cfg(feature = "bytes")]
 mod buf;
 mod checksum;
@@ -17,6 +18,7 @@ mod mover;
 mod packer;
 #[cfg(feature = "rayon")]
 mod parallel;
+mod pieces;
 #[cfg(feature = "std")]
 mod seek;
 mod source;
@@ -24,6 +26,7 @@ mod stack;
 mod transfer;
 mod unpacker;
 
+pub use backend::{Backend, BackendPacker, BackendUnpacker};
 #[cfg(feature = "crc32c")]
 pub use checksum::Crc32c;
 pub use checksum::{Checksum, Summed};
@@ -33,6 +36,7 @@ pub(crate) use foreign::Records;
 pub use foreign::{ForeignPacker, ForeignUnpacker};
 pub use iov::{Iov, Segment};
 pub use packer::Packer;
+pub use pieces::{Piece, Pieces};
 pub(crate) use source::{Constant, Program, Source};
 pub use stack::{StackFrame, StackType};
 pub use unpacker::Unpacker;

@@ -52,6 +52,7 @@
 //! slice or of a committed type; they are `io::Read` and `io::Write`, go to any position, and several of them
 //! work on one message at a time. Where the data are long pieces, [`Packer::chunks`] lends them as they lie in
 //! memory, for `writev`.
+//! Memory that the CPU cannot touch, a device's, is packed and unpacked through a [`convertor::Backend`].
 //!
 //! ```
 //! use dtype_runtime::{Packer, Unpacker};

@@ -2,6 +2,7 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
+mod fragments;
 mod memory;
 mod model;
 
@@ -9,42 +10,10 @@ use std::io::{IoSlice, IoSliceMut, Read, Write};
 
 use dtype_runtime::convertor::Segment;
 use dtype_runtime::{Error, Type};
+use fragments::{fragments, lengths, shuffled};
 use memory::Memory;
 use model::{config, has_duplicates, trees, trees_with_lists};
 use proptest::prelude::*;
-
-/// Cuts `0..end` into pieces of these lengths, over and over.
-fn fragments(end: usize, lengths: &[usize]) -> Vec<std::ops::Range<usize>> {
-    let mut pieces = Vec::new();
-    let mut at = 0;
-    for length in lengths.iter().cycle() {
-        if at == end {
-            break;
-        }
-        let to = end.min(at + length);
-        pieces.push(at..to);
-        at = to;
-    }
-    pieces
-}
-
-/// The pieces in an order of their own.
-fn shuffled<T>(mut pieces: Vec<T>, seed: u64) -> Vec<T> {
-    let mut state = seed | 1;
-    for i in (1..pieces.len()).rev() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        pieces.swap(i, (state >> 33) as usize % (i + 1));
-    }
-    pieces
-}
-
-fn lengths() -> impl Strategy<Value = Vec<usize>> {
-    prop_oneof![
-        Just(vec![1]),
-        proptest::collection::vec(1..8_usize, 1..6),
-        proptest::collection::vec(1..200_usize, 1..6),
-    ]
-}
 
 /// The maximal runs of a sequence of addresses.
 fn runs(bytes: &[i64]) -> Vec<Segment> {

@@ -34,7 +34,7 @@ impl Committed {
         out: &mut [u8],
     ) -> Result<usize, Error> {
         self.packed_size(count)?;
-        self.check_span(memory.len(), origin, count)?;
+        self.check_span(memory.len() as u64, origin as u64, count)?;
         // SAFETY: all bytes that the instances name lie in `memory`, as just checked. It is borrowed,
         // so nobody writes to it, and does not overlap `out`, which is borrowed exclusively.
         unsafe { self.pack_raw(memory.as_ptr().wrapping_add(origin), count, out) }
@@ -69,7 +69,7 @@ impl Committed {
         count: usize,
     ) -> Result<usize, Error> {
         self.packed_size(count)?;
-        self.check_span(memory.len(), origin, count)?;
+        self.check_span(memory.len() as u64, origin as u64, count)?;
         // SAFETY: all bytes that the instances name lie in `memory`, as just checked. It is borrowed
         // exclusively, so nobody else accesses it, and does not overlap `packed`. It holds bytes, of
         // which any are valid.
@@ -157,14 +157,14 @@ impl Committed {
     }
 
     /// Checks that the data of `count` instances lie in a memory of `len` bytes.
-    pub(super) fn check_span(&self, len: usize, origin: usize, count: usize) -> Result<(), Error> {
+    pub(super) fn check_span(&self, len: u64, origin: u64, count: usize) -> Result<(), Error> {
         let (Some(Interval { start, end }), true) = (self.data(), count > 0) else { return Ok(()) };
         // Less than 2⁶⁴ · 2⁶³ in magnitude, by more than 2⁶⁴: room for what is added.
         let last = (count as i128 - 1) * i128::from(self.extent());
-        let start = origin as i128 + i128::from(start) + last.min(0);
-        let end = origin as i128 + i128::from(end) + last.max(0);
-        if start < 0 || end > len as i128 {
-            return Err(Error::OutOfBounds { start, end, len: len as u64 });
+        let start = i128::from(origin) + i128::from(start) + last.min(0);
+        let end = i128::from(origin) + i128::from(end) + last.max(0);
+        if start < 0 || end > i128::from(len) {
+            return Err(Error::OutOfBounds { start, end, len });
         }
         Ok(())
     }

@@ -34,8 +34,8 @@ impl Committed {
         to_origin: usize,
         count: usize,
     ) -> Result<(), Error> {
-        self.check_span(from.len(), from_origin, count)?;
-        self.check_span(to.len(), to_origin, count)?;
+        self.check_span(from.len() as u64, from_origin as u64, count)?;
+        self.check_span(to.len() as u64, to_origin as u64, count)?;
         let (from, to) =
             (from.as_ptr().wrapping_add(from_origin), to.as_mut_ptr().wrapping_add(to_origin));
         // SAFETY: all bytes that the instances name lie in the two memories, as just checked, of which one
@@ -66,8 +66,8 @@ impl Committed {
         to_origin: usize,
         count: usize,
     ) -> Result<(), Error> {
-        self.check_span(memory.len(), from_origin, count)?;
-        self.check_span(memory.len(), to_origin, count)?;
+        self.check_span(memory.len() as u64, from_origin as u64, count)?;
+        self.check_span(memory.len() as u64, to_origin as u64, count)?;
         let base = memory.as_mut_ptr();
         // SAFETY: all bytes that the instances name, from either origin, lie in the memory, as just checked,
         // which is borrowed exclusively.

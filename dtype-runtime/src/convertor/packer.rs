@@ -201,7 +201,7 @@ impl Committed {
         origin: usize,
         count: usize,
     ) -> Result<Packer<'a>, Error> {
-        self.check_span(memory.len(), origin, count)?;
+        self.check_span(memory.len() as u64, origin as u64, count)?;
         // SAFETY: all bytes that the instances name lie in `memory`, as just checked, which is borrowed for
         // `'a`.
         unsafe { Packer::from_raw(self, memory.as_ptr().wrapping_add(origin), count) }

@@ -394,7 +394,7 @@ impl Committed {
         origin: usize,
         count: usize,
     ) -> Result<Unpacker<'a>, Error> {
-        self.check_span(memory.len(), origin, count)?;
+        self.check_span(memory.len() as u64, origin as u64, count)?;
         // SAFETY: all bytes that the instances name lie in `memory`, as just checked, which is borrowed
         // exclusively for `'a`. It holds bytes, of which any are valid.
         unsafe { Unpacker::from_raw(self, memory.as_mut_ptr().wrapping_add(origin), count) }
