@@ -7,6 +7,8 @@
 mod backend;
 #[cfg(feature = "bytes")]
 mod buf;
+#[cfg(feature = "bytes")]
+mod buf_mut;
 mod checksum;
 mod conversion;
 mod copier;
@@ -27,6 +29,8 @@ mod transfer;
 mod unpacker;
 
 pub use backend::{Backend, BackendPacker, BackendUnpacker};
+#[cfg(feature = "bytes")]
+pub use buf_mut::UnpackerBuf;
 #[cfg(feature = "crc32c")]
 pub use checksum::Crc32c;
 pub use checksum::{Checksum, Summed};

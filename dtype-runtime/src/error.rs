@@ -204,6 +204,11 @@ pub enum Error {
         /// The format.
         format: LongDouble,
     },
+    /// The memory of a stream whose values have to be checked before they are written was to be lent for writing.
+    Checked {
+        /// Packed bytes of one record, which is what is checked as a whole.
+        record: u64,
+    },
     /// The layout reaches outside the memory that was given.
     OutOfBounds {
         /// First byte that the layout touches, relative to the start of the memory.
@@ -357,6 +362,11 @@ impl fmt::Display for Error {
             Self::FloatRange { position, format } => {
                 write!(f, "packed byte {position}: a number that {format} does not have")
             }
+            Self::Checked { record } => write!(
+                f,
+                "the memory cannot be lent: each record of {record} packed bytes is checked before it is \
+                 written"
+            ),
             Self::OutOfBounds { start, end, len } => write!(
                 f,
                 "the layout touches bytes {start} to {end} of a memory that has {len} bytes"

@@ -97,7 +97,7 @@
 //! | `crc32c` | no | `convertor::Crc32c`, a checksum over the packed stream |
 //! | `rayon` | no | `Packer::par_pack` and `Unpacker::par_unpack`: large messages on all cores |
 //! | `message` | no | [`message`]: records on any stream, in frames with a checksum |
-//! | `bytes` | no | `Packer` is a `bytes::Buf` |
+//! | `bytes` | no | `Packer` is a `bytes::Buf`, [`Unpacker::buf_mut`] a `bytes::BufMut` |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` are datatypes |
 //! | `half` | no | `f16` and `bf16` are datatypes |
 //! | `serde` | no | [`Type`], [`Basic`], [`Flags`] and what [`types`] decodes to implement serde's traits; a type as its [marshalled](Type::marshal) bytes, hexadecimal where people read it |

@@ -242,8 +242,25 @@ impl Unpacker<'_> {
         valid(bytes, count).map_err(|error| error.records_later(before))
     }
 
-    /// Goes on behind bytes that were written.
-    #[cfg(feature = "rayon")]
+    /// Packed bytes of a record, if records are checked.
+    #[cfg(feature = "bytes")]
+    pub(super) fn checked_record(&self) -> Option<u64> {
+        self.checks.as_ref().map(|checks| checks.record)
+    }
+
+    /// Where the next bytes belong in memory, and how many of them lie there in one piece: none at the end of this
+    /// unpacker's part, and only there.
+    #[cfg(feature = "bytes")]
+    #[expect(clippy::cast_possible_truncation, reason = "a piece of memory")]
+    pub(super) fn room(&self) -> (*mut u8, usize) {
+        let mut first = super::iov::Found::<1>::new();
+        let _ = self.source.instances().visit(self.position..self.end, &mut first);
+        let Some(segment) = first.next() else { return (core::ptr::dangling_mut(), 0) };
+        (self.source.origin().wrapping_offset(segment.disp as isize), segment.len as usize)
+    }
+
+    /// Goes on behind bytes that were written, no more than there are.
+    #[cfg(any(feature = "bytes", feature = "rayon"))]
     pub(super) fn advance(&mut self, bytes: usize) {
         self.position += bytes as u64;
     }

@@ -1,0 +1,104 @@
+//! The unpacker as what networking crates write to.
+
+use bytes::buf::UninitSlice;
+use bytes::{Buf, BufMut};
+
+use super::unpacker::Unpacker;
+use crate::error::Error;
+
+/// The packed stream of an [`Unpacker`], to be written without a copy: each chunk is a piece of the memory that the
+/// data belong in. Made by [`Unpacker::buf_mut`].
+///
+/// What is written to a chunk is in the memory at once; [`advance_mut`](BufMut::advance_mut) moves the position.
+/// [`put_slice`](BufMut::put_slice) and [`put`](BufMut::put) unpack, which is faster where the pieces are short.
+///
+/// ```
+/// use bytes::{Buf, BufMut};
+/// use dtype_runtime::{Basic, Type, Unpacker};
+/// // Every other byte.
+/// let ty = Type::vector(3, 1, 2, &Type::basic(Basic::U8))?.commit();
+/// let mut memory = *b"......";
+/// let mut unpacker = ty.unpacker(&mut memory, 0, 1)?;
+/// unpacker.buf_mut()?.put(&b"ab"[..]);
+/// assert_eq!(unpacker.position(), 2);
+/// unpacker.buf_mut()?.put_u8(b'c');
+/// assert_eq!(&memory, b"a.b.c.");
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct UnpackerBuf<'u, 'a> {
+    /// One that checks nothing.
+    unpacker: &'u mut Unpacker<'a>,
+}
+
+impl<'a> Unpacker<'a> {
+    /// The stream from the position on as a [`BufMut`], which lends the memory itself. The unpacker goes on behind
+    /// what was written there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Checked`] where values have to be checked before they are written, which a `BufMut` cannot do.
+    ///
+    /// ```
+    /// use dtype_runtime::{Error, Unpacker};
+    /// let mut flags = [(0_u16, false); 3];
+    /// let refused = Unpacker::new(&mut flags).buf_mut().err();
+    /// assert_eq!(refused, Some(Error::Checked { record: 3 }));
+    /// ```
+    pub fn buf_mut(&mut self) -> Result<UnpackerBuf<'_, 'a>, Error> {
+        match self.checked_record() {
+            Some(record) => Err(Error::Checked { record }),
+            None => Ok(UnpackerBuf { unpacker: self }),
+        }
+    }
+}
+
+// SAFETY: a chunk is memory that the unpacker may write, borrowed exclusively with it, and as long as it says; the
+// position is only moved within the unpacker's part of the stream.
+unsafe impl BufMut for UnpackerBuf<'_, '_> {
+    /// [`Unpacker::remaining`], or `usize::MAX` where that is more.
+    fn remaining_mut(&self) -> usize {
+        usize::try_from(self.unpacker.remaining()).unwrap_or(usize::MAX)
+    }
+
+    /// # Panics
+    ///
+    /// As the trait has it, when fewer bytes are remaining.
+    unsafe fn advance_mut(&mut self, cnt: usize) {
+        let remaining = self.remaining_mut();
+        assert!(cnt <= remaining, "advance by {cnt} with {remaining} bytes remaining");
+        self.unpacker.advance(cnt);
+    }
+
+    fn chunk_mut(&mut self) -> &mut UninitSlice {
+        let (start, len) = self.unpacker.room();
+        // SAFETY: so many bytes of data at the position, which are writable, and accessed by nobody else as long as
+        // the unpacker is borrowed exclusively, by the promise that it was made with; as nothing is checked, any
+        // bytes make values, and the slice takes none that are not initialised.
+        unsafe { UninitSlice::from_raw_parts_mut(start, len) }
+    }
+
+    /// # Panics
+    ///
+    /// As the trait has it, when fewer bytes are remaining.
+    fn put<T: Buf>(&mut self, mut src: T) {
+        let (wanted, remaining) = (src.remaining(), self.remaining_mut());
+        assert!(wanted <= remaining, "{wanted} bytes to {remaining}");
+        while src.has_remaining() {
+            let chunk = src.chunk();
+            let bytes = chunk.len();
+            self.put_slice(chunk);
+            src.advance(bytes);
+        }
+    }
+
+    /// # Panics
+    ///
+    /// As the trait has it, when fewer bytes are remaining.
+    fn put_slice(&mut self, src: &[u8]) {
+        let (wanted, remaining) = (src.len(), self.remaining_mut());
+        assert!(wanted <= remaining, "{wanted} bytes to {remaining}");
+        let unpacked = self.unpacker.unpack(src);
+        debug_assert_eq!(unpacked, Ok(wanted), "nothing is checked, and there is room");
+    }
+}
