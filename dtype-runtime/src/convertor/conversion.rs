@@ -111,7 +111,7 @@ impl Conversion {
         out: &mut [u8],
     ) -> Result<usize, Error> {
         let size = self.packed_size(count)?;
-        self.committed.check_span(memory.len(), origin, count)?;
+        self.committed.check_span(memory.len() as u64, origin as u64, count)?;
         if out.len() < size {
             let (needed, available) = (size as u64, out.len() as u64);
             return Err(Error::DestinationTooSmall { needed, available });
@@ -143,7 +143,7 @@ impl Conversion {
             let (expected, actual) = (size as u64, packed.len() as u64);
             return Err(Error::PackedLength { expected, actual });
         }
-        self.committed.check_span(memory.len(), origin, count)?;
+        self.committed.check_span(memory.len() as u64, origin as u64, count)?;
         self.committed.check_overlap(count)?;
         let origin = memory.as_mut_ptr().wrapping_add(origin);
         // SAFETY: all bytes that the instances name, none of them twice, lie in `memory`, as just checked, which is
