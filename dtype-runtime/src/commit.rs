@@ -13,21 +13,19 @@ mod index;
 mod list;
 mod optimize;
 mod plan;
-mod runs;
 
 use alloc::sync::Arc;
 use core::fmt;
 use core::ops::Deref;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-pub(crate) use constant::{Program, pack_program};
+pub(crate) use constant::{Program, data_program, gap_program, pack_program};
 pub use elements::Elements;
 pub(crate) use elements::{Converting, How};
 pub(crate) use index::{Index, size, size_at};
 pub use list::List;
 pub(crate) use list::{Entries, Moves, Tables, Width};
 pub use plan::{Blocks, Op, Plan};
-pub use runs::{ByteRanges, gaps, runs};
 
 use crate::types::{Description, Flags, Type};
 

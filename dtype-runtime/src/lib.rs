@@ -127,14 +127,16 @@ pub mod typemap;
 pub mod types;
 
 pub use basic::{Basic, Validity};
-pub use commit::{ByteRanges, Committed, gaps, runs};
+pub use commit::Committed;
 pub use convertor::{Packer, Unpacker};
 pub use datatype::{Datatype, Describes};
 #[cfg(feature = "derive")]
 pub use dtype_derive::Datatype;
 pub use error::{Error, Malformed};
 pub use representation::Representation;
-pub use typed::{pack, pack_into, packed_size, unpack, unpack_into, zero_gaps};
+pub use typed::{
+    ByteRanges, gaps, pack, pack_into, packed_size, runs, unpack, unpack_into, zero_gaps,
+};
 pub use typemap::TypeMap;
 pub use types::{
     Bounds, Combiner, Contents, Distribution, Envelope, Flags, Order, Pair, Signature, StructField,

@@ -5,16 +5,18 @@
 //! copies where fields touch.
 
 mod layout;
+mod ranges;
 mod stream;
 mod validate;
 
 use alloc::vec::Vec;
 
-use crate::commit::gaps;
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::kernel::{self, Pack, Unpack, Zero};
 use layout::Layout;
+
+pub use ranges::{ByteRanges, gaps, runs};
 
 /// Packed bytes of `count` records of type `T`; `usize::MAX` if that is more than can be addressed.
 ///

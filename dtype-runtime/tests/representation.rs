@@ -8,7 +8,7 @@ mod model;
 use std::io::{Read, Write};
 
 use dtype_runtime::basic::Kind;
-use dtype_runtime::convertor::ForeignPacker;
+use dtype_runtime::convertor::{Checksum, ForeignPacker};
 use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble};
 use dtype_runtime::{Basic, Datatype, Error, Packer, Representation, Type, Unpacker, pack};
 use memory::Memory;
@@ -396,4 +396,34 @@ fn the_native_representation_is_the_stream_itself() {
     let part = Unpacker::new(&mut numbers).split_at(4).unwrap().1;
     let refused = part.represented(Representation::BigEndian).err();
     assert_eq!(refused, Some(Error::OutsidePart { position: 0, start: 4, end: 16 }));
+}
+
+#[test]
+fn checksums_are_those_of_the_converted_bytes() {
+    struct Sum(u64);
+
+    impl Checksum for Sum {
+        fn update(&mut self, bytes: &[u8]) {
+            for byte in bytes {
+                self.0 = (self.0 * 31 + u64::from(*byte)) % 1_000_003;
+            }
+        }
+    }
+
+    let items: Vec<Checked> = (0..20).map(checked).collect();
+    let big = Representation::BigEndian;
+    let mut bytes = packed(Packer::new(&items).represented(big).unwrap());
+    let mut expected = Sum(7);
+    bytes[..20].chunks(3).for_each(|bytes| expected.update(bytes));
+    let mut packer = Packer::new(&items).represented(big).unwrap().summed(Sum(7));
+    assert_eq!((packer.pack(&mut [0; 9]), packer.pack(&mut [0; 11])), (Ok(9), Ok(11)));
+    assert_eq!(packer.checksum().0, expected.0);
+    let mut target = vec![checked(0); 20];
+    let unpacker = Unpacker::new(&mut target).represented(big).unwrap();
+    let mut unpacker = unpacker.summed(Sum(7));
+    assert_eq!(unpacker.unpack(&bytes[..20]), Ok(20));
+    assert_eq!(unpacker.checksum().0, expected.0);
+    bytes[22] = 9;
+    assert!(unpacker.unpack(&bytes[20..]).is_err());
+    assert_eq!(unpacker.checksum().0, expected.0);
 }

@@ -47,12 +47,12 @@ pub(crate) const fn pack_program<const N: usize>(map: &TypeMap) -> Program<N> {
 }
 
 /// The data in the order of their addresses.
-pub(super) const fn data_program<const N: usize>(map: &TypeMap) -> Program<N> {
+pub(crate) const fn data_program<const N: usize>(map: &TypeMap) -> Program<N> {
     Program::of(map, Data)
 }
 
 /// The bytes that are not data, in the order of their addresses.
-pub(super) const fn gap_program<const N: usize>(map: &TypeMap) -> Program<N> {
+pub(crate) const fn gap_program<const N: usize>(map: &TypeMap) -> Program<N> {
     Program::of(map, Gaps)
 }
 

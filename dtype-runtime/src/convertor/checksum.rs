@@ -1,5 +1,6 @@
 //! A checksum over the packed stream, kept up as the stream is converted.
 
+use super::foreign::{ForeignPacker, ForeignUnpacker};
 use super::packer::Packer;
 use super::unpacker::Unpacker;
 use crate::error::Error;
@@ -60,7 +61,7 @@ impl Checksum for Crc32c {
     }
 }
 
-/// A [`Packer`] or an [`Unpacker`] with a checksum that runs across the fragments. It goes forward only, since
+/// A [`Packer`] or an [`Unpacker`], or one of another representation, with a checksum that runs across the fragments. It goes forward only, since
 /// a checksum is one of bytes in order; without it there is nothing to pay.
 #[derive(Clone, Debug)]
 pub struct Summed<S, C> {
@@ -120,6 +121,55 @@ impl<C: Checksum> Summed<Unpacker<'_>, C> {
     /// # Errors
     ///
     /// As [`Unpacker::unpack`].
+    pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        let accepted = self.stream.unpack(bytes)?;
+        self.checksum.update(&bytes[..accepted]);
+        Ok(accepted)
+    }
+}
+
+impl ForeignPacker<'_> {
+    /// This packer with a checksum over what it packs from here on: over the converted bytes.
+    pub fn summed<C: Checksum>(self, checksum: C) -> Summed<Self, C> {
+        Summed { stream: self, checksum }
+    }
+}
+
+impl ForeignUnpacker<'_> {
+    /// This unpacker with a checksum over what it accepts from here on: over the bytes as they come.
+    pub fn summed<C: Checksum>(self, checksum: C) -> Summed<Self, C> {
+        Summed { stream: self, checksum }
+    }
+}
+
+impl<C: Checksum> Summed<ForeignPacker<'_>, C> {
+    /// As [`ForeignPacker::pack`]. What was packed before a value that has no room is summed, and the call
+    /// succeeds with as many bytes; the next one fails.
+    ///
+    /// # Errors
+    ///
+    /// As [`ForeignPacker::pack`].
+    pub fn pack(&mut self, out: &mut [u8]) -> Result<usize, Error> {
+        let mut all = 0;
+        for out in out.chunks_mut(AT_ONCE) {
+            let bytes = match self.stream.pack(out) {
+                Ok(bytes) => bytes,
+                Err(error) if all == 0 => return Err(error),
+                Err(_) => break,
+            };
+            self.checksum.update(&out[..bytes]);
+            all += bytes;
+        }
+        Ok(all)
+    }
+}
+
+impl<C: Checksum> Summed<ForeignUnpacker<'_>, C> {
+    /// As [`ForeignUnpacker::unpack`]. What is refused is not summed.
+    ///
+    /// # Errors
+    ///
+    /// As [`ForeignUnpacker::unpack`].
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         let accepted = self.stream.unpack(bytes)?;
         self.checksum.update(&bytes[..accepted]);

@@ -6,7 +6,7 @@ use core::ops::{ControlFlow, Range};
 
 use super::cursor::{Instances, Visitor};
 use super::packer::Packer;
-use crate::commit::Committed;
+use crate::commit::{Committed, Op};
 use crate::error::Error;
 
 /// How many pieces are looked up at a time.
@@ -76,6 +76,11 @@ impl<const N: usize> Visitor for Found<N> {
 impl<'a> Iov<'a> {
     pub(super) fn new(instances: Instances<'a>, range: Range<u64>) -> Self {
         Self { instances, range, found: Found::new() }
+    }
+
+    /// The pieces of a constant program of so many packed bytes, executed once.
+    pub(crate) fn of_program(ops: &'a [Op], size: u64) -> Self {
+        Self::new(Instances::of_program(ops, size, 0, 1), 0..size)
     }
 
     /// Where in the packed stream the next piece starts: to go on from there another time.

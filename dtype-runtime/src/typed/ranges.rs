@@ -1,13 +1,12 @@
 //! Which bytes of a value are data and which are not, as constants.
 
-use alloc::vec::Vec;
 use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use super::constant::{Program, data_program, gap_program};
-use super::plan::{Blocks, Op};
+use crate::commit::{Op, Program, data_program, gap_program};
+use crate::convertor::Iov;
 use crate::datatype::Datatype;
 
 /// Ranges of bytes within a value, in ascending order, none touching the next.
@@ -119,14 +118,7 @@ impl ByteRanges {
 
     /// The ranges, in ascending order.
     pub fn iter(&self) -> ByteRangesIter {
-        ByteRangesIter {
-            ops: self.ops,
-            index: 0,
-            block: 0,
-            shift: 0,
-            turns: Vec::new(),
-            pending: None,
-        }
+        ByteRangesIter { pieces: Iov::of_program(self.ops, total(self.ops)) }
     }
 
     pub(crate) const fn ops(&self) -> &'static [Op] {
@@ -187,85 +179,18 @@ const fn total(ops: &[Op]) -> u64 {
 /// Iterator over [`ByteRanges`].
 #[derive(Clone, Debug)]
 pub struct ByteRangesIter {
-    ops: &'static [Op],
-    index: usize,
-    /// The next block of the current operation.
-    block: u64,
-    /// What the open loops add.
-    shift: i64,
-    turns: Vec<Turn>,
-    pending: Option<Range<usize>>,
-}
-
-/// A loop that is being walked.
-#[derive(Clone, Copy, Debug)]
-struct Turn {
-    first: usize,
-    end: usize,
-    left: u64,
-    stride: i64,
-    outer: i64,
-}
-
-impl ByteRangesIter {
-    fn next_block(&mut self) -> Option<Range<usize>> {
-        loop {
-            if let Some(turn) = self.turns.last_mut()
-                && self.index == turn.end
-            {
-                turn.left -= 1;
-                if turn.left > 0 {
-                    self.index = turn.first;
-                    self.shift += turn.stride;
-                } else {
-                    self.shift = turn.outer;
-                    self.turns.pop();
-                }
-                continue;
-            }
-            match *self.ops.get(self.index)? {
-                Op::Blocks(blocks) if self.block < blocks.count => {
-                    self.block += 1;
-                    return Some(range(blocks, self.block - 1, self.shift));
-                }
-                Op::Blocks(_) | Op::List(_) | Op::Elements(_) => {
-                    self.block = 0;
-                    self.index += 1;
-                }
-                Op::Loop { count, stride, items } => {
-                    let first = self.index + 1;
-                    let (end, outer) = (first + items, self.shift);
-                    self.turns.push(Turn { first, end, left: count, stride, outer });
-                    self.index = first;
-                }
-            }
-        }
-    }
-}
-
-/// One block as a range.
-#[expect(clippy::cast_possible_truncation, reason = "offsets inside an object")]
-fn range(blocks: Blocks, index: u64, shift: i64) -> Range<usize> {
-    let start = (blocks.block(index) + shift).cast_unsigned() as usize;
-    start..start + blocks.len as usize
+    /// The pieces of a stream that would be packed by these operations.
+    pieces: Iov<'static>,
 }
 
 impl Iterator for ByteRangesIter {
     type Item = Range<usize>;
 
+    #[expect(clippy::cast_possible_truncation, reason = "offsets inside an object")]
     fn next(&mut self) -> Option<Range<usize>> {
-        let mut range = match self.pending.take() {
-            Some(range) => range,
-            None => self.next_block()?,
-        };
-        while let Some(next) = self.next_block() {
-            if next.start != range.end {
-                self.pending = Some(next);
-                break;
-            }
-            range.end = next.end;
-        }
-        Some(range)
+        let piece = self.pieces.next()?;
+        let start = piece.disp.cast_unsigned() as usize;
+        Some(start..start + piece.len as usize)
     }
 }
 
