@@ -175,6 +175,25 @@ fn pieces(name: &str, committed: &Committed, pairs: usize) {
             }
         },
     );
+    let numbered = versus(
+        pairs,
+        || {
+            if let Ok(iov) = committed.iov(1, 0..size) {
+                black_box(iov.map(|segment| segment.len).sum::<u64>());
+            }
+        },
+        || {
+            let mut number = 0;
+            loop {
+                let Ok(mut iov) = committed.iov(1, 0..size) else { return };
+                if iov.skip_segments(black_box(number)) < number {
+                    return;
+                }
+                black_box(iov.by_ref().take(64).map(|segment| segment.len).sum::<u64>());
+                number += 64;
+            }
+        },
+    );
     let from = memory(committed);
     let (mut target, mut again) = (vec![0; from.len()], vec![0; from.len()]);
     let mut packed = vec![0; usize::try_from(size).unwrap_or(0)];
@@ -188,7 +207,10 @@ fn pieces(name: &str, committed: &Committed, pairs: usize) {
     );
     assert_eq!(target, again);
     let lists = committed.plan().steady().iter().filter(|op| matches!(op, Op::List(_))).count();
-    println!("{name:<34} windows {:>5.2} copy {:>5.2} (lists: {lists})", windows.ratio, copy.ratio);
+    println!(
+        "{name:<34} windows {:>5.2} by number {:>5.2} copy {:>5.2} (lists: {lists})",
+        windows.ratio, numbered.ratio, copy.ratio
+    );
 }
 
 /// Nanoseconds to go somewhere and pack a byte.

@@ -6,6 +6,7 @@
 //! merge that it shows, and more.
 
 mod builder;
+mod chain;
 mod compile;
 mod constant;
 mod elements;
@@ -19,6 +20,7 @@ use core::fmt;
 use core::ops::Deref;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+pub(crate) use chain::{Chain, Turns};
 pub(crate) use constant::{Program, data_program, gap_program, pack_program};
 pub use elements::Elements;
 pub(crate) use elements::{Converting, How};

@@ -1,4 +1,4 @@
-//! The convertor: any fragments, in any order, through copies or without, compared with the naive reference.
+//! The convertor: any fragments, in any order, compared with the naive reference.
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
@@ -8,24 +8,11 @@ mod model;
 
 use std::io::{IoSlice, IoSliceMut, Read, Write};
 
-use dtype_runtime::convertor::Segment;
 use dtype_runtime::{Error, Type};
 use fragments::{fragments, lengths, shuffled};
 use memory::Memory;
 use model::{config, has_duplicates, trees, trees_with_lists};
 use proptest::prelude::*;
-
-/// The maximal runs of a sequence of addresses.
-fn runs(bytes: &[i64]) -> Vec<Segment> {
-    let mut runs: Vec<Segment> = Vec::new();
-    for &byte in bytes {
-        match runs.last_mut() {
-            Some(last) if last.disp + last.len as i64 == byte => last.len += 1,
-            _ => runs.push(Segment { disp: byte, len: 1 }),
-        }
-    }
-    runs
-}
 
 proptest! {
     #![proptest_config(config(300))]
@@ -127,40 +114,6 @@ proptest! {
             scope.spawn(move || back.write_all(second).unwrap());
         });
         prop_assert_eq!(&again, &wanted);
-    }
-
-    #[test]
-    fn pieces_of_memory(
-        tree in trees_with_lists(4),
-        count in 0_usize..6,
-        ends: (usize, usize),
-        rest in 0_usize..50,
-    ) {
-        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
-        let bytes = map.bytes(count);
-        let (from, to) = (ends.0 % (bytes.len() + 1), ends.1 % (bytes.len() + 1));
-        let (from, to) = (from.min(to), from.max(to));
-        let expected = runs(&bytes[from..to]);
-        let iov = committed.iov(count, from as u64..to as u64).unwrap();
-        prop_assert_eq!(iov.collect::<Vec<_>>(), &expected[..]);
-        // Some now, the others from the position on.
-        let mut iov = committed.iov(count, from as u64..to as u64).unwrap();
-        let mut pieces: Vec<Segment> = iov.by_ref().take(rest).collect();
-        pieces.extend(committed.iov(count, iov.position()..to as u64).unwrap());
-        prop_assert_eq!(&pieces[..], &expected[..]);
-        let end = bytes.len() as u64;
-        prop_assert!(committed.iov(count, 0..end + 1).is_err());
-
-        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
-        let mut packer = committed.packer(&memory.bytes, memory.origin, count).unwrap();
-        let expected: Vec<u8> = bytes.iter().map(|&at| memory.bytes[memory.at(at)]).collect();
-        prop_assert_eq!(packer.chunks().collect::<Vec<_>>().concat(), &expected[..]);
-        let mut collected = Vec::new();
-        while let piece @ [_, ..] = packer.chunk() {
-            collected.extend_from_slice(piece);
-            packer.set_position(collected.len() as u64).unwrap();
-        }
-        prop_assert_eq!(collected, expected);
     }
 
     #[test]

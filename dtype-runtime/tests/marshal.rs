@@ -1,7 +1,6 @@
 //! Marshalled types: they come back as they were, equal types have equal bytes, and no other bytes are taken.
 
 mod extreme;
-#[allow(dead_code, reason = "the bytes of a map are for other tests")]
 mod model;
 mod numbers;
 

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::iter;
 
 use super::builder::{Builder, OpenLoop, Position, Rotation};
+use super::chain::Chain;
 use super::index::{self, Index};
 use super::list::{Block, End, OpenList, Tables};
 use super::plan::{Blocks, Op, Plan};
@@ -258,7 +259,8 @@ impl Compiler {
             }
         };
         let sizes = [&prologue, &steady, &epilogue].map(|ops| index::size(ops, &tables));
+        let chains = [&prologue, &steady, &epilogue].map(|ops| Chain::of(ops, &tables));
         let index = Index::of(&steady, &tables);
-        Plan { prologue, steady, epilogue, extent, tables, sizes, index }
+        Plan { prologue, steady, epilogue, extent, tables, sizes, chains, index }
     }
 }

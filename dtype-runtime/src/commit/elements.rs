@@ -7,6 +7,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::chain::Chain;
 use super::index::{self, Index};
 use super::list::Tables;
 use super::plan::{Blocks, Op, Plan};
@@ -174,6 +175,7 @@ impl Compiler {
                     extent,
                     tables,
                     sizes,
+                    chains: [Chain::EMPTY; 3],
                     index,
                 }))
             }

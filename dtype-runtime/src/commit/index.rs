@@ -1,9 +1,10 @@
-//! Where the operations of a plan begin in the packed stream, so that a position in it is found without
-//! a look at all that is before.
+//! Where the operations of a plan begin in the packed stream, and with which segment, so that a position or
+//! the number of a segment is found without a look at all that is before.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::chain::Chain;
 use super::elements::Elements;
 use super::list::Tables;
 use super::plan::Op;
@@ -19,6 +20,11 @@ pub(crate) struct Index {
     starts: Vec<u64>,
     /// Packed bytes of the operation, a loop with all of its repetitions.
     sizes: Vec<u64>,
+    /// The number of the segment that the operation starts in, counted as `starts` is, and growing as they do,
+    /// though not with each operation.
+    numbers: Vec<u64>,
+    /// Segments of the operation alone, a loop with all of its repetitions.
+    segments: Vec<u64>,
     /// Index of the loop around it; `NONE` for those that are in none.
     around: Vec<usize>,
 }
@@ -32,35 +38,49 @@ impl Index {
             return None;
         }
         let empty = vec![0; ops.len()];
-        let mut index = Self { starts: empty.clone(), sizes: empty, around: vec![NONE; ops.len()] };
-        index.fill(ops, 0..ops.len(), tables, 0, NONE);
+        let mut index = Self {
+            starts: empty.clone(),
+            sizes: empty.clone(),
+            numbers: empty.clone(),
+            segments: empty,
+            around: vec![NONE; ops.len()],
+        };
+        index.fill(ops, 0..ops.len(), tables, (0, 0), NONE);
         Some(index)
     }
 
-    /// Fills in a body that starts at a position, and returns its size.
+    /// Fills in a body that starts at a position and with a segment, and returns its size and its segments.
     fn fill(
         &mut self,
         ops: &[Op],
         body: core::ops::Range<usize>,
         tables: &Tables,
-        start: u64,
+        (start, number): (u64, u64),
         around: usize,
-    ) -> u64 {
-        let (mut at, mut size) = (body.start, 0);
+    ) -> (u64, Chain) {
+        let (mut at, mut size, mut chain) = (body.start, 0, Chain::EMPTY);
         while at < body.end {
-            self.starts[at] = start + size;
-            self.around[at] = around;
             let next = at + 1 + ops[at].items();
-            self.sizes[at] = match ops[at] {
-                Op::Loop { count, .. } => {
-                    count * self.fill(ops, at + 1..next, tables, start + size, at)
+            // Of a loop, its first operation starts where it does.
+            let leaf = at + ops[at..next].iter().take_while(|op| op.items() > 0).count();
+            let joined = chain.joined(&Chain::at(ops, leaf, tables));
+            self.starts[at] = start + size;
+            self.numbers[at] = number + chain.segments - joined;
+            self.around[at] = around;
+            let (bytes, segments) = match ops[at] {
+                Op::Loop { count, stride, .. } => {
+                    let first = (self.starts[at], self.numbers[at]);
+                    let (bytes, chain) = self.fill(ops, at + 1..next, tables, first, at);
+                    (count * bytes, chain.repeated(count, stride))
                 }
-                _ => ops[at].size(tables),
+                _ => (ops[at].size(tables), Chain::at(ops, at, tables)),
             };
-            size += self.sizes[at];
+            (self.sizes[at], self.segments[at]) = (bytes, segments.segments);
+            size += bytes;
+            chain = chain.then(segments);
             at = next;
         }
-        size
+        (size, chain)
     }
 
     /// Packed bytes of an operation.
@@ -80,6 +100,43 @@ impl Index {
             at = self.around[at];
         }
         (at, self.starts[at] - origin)
+    }
+
+    /// Packed bytes before an operation of a body.
+    pub(crate) fn start(&self, first: usize, at: usize) -> u64 {
+        self.starts[at] - self.starts[first]
+    }
+
+    /// Segments of an operation alone.
+    pub(crate) fn segments(&self, at: usize) -> u64 {
+        self.segments[at]
+    }
+
+    /// The number of the segment that an operation of a body starts in, where the body's first is 0.
+    pub(crate) fn number(&self, first: usize, at: usize) -> u64 {
+        self.numbers[at] - self.numbers[first]
+    }
+
+    /// The operation of a body, which starts at index `first`, that a segment starts in, and the number that the
+    /// segment has there.
+    pub(crate) fn find_number(
+        &self,
+        ops: &[Op],
+        first: usize,
+        end: usize,
+        number: u64,
+    ) -> (usize, u64) {
+        let target = self.numbers[first] + number;
+        let around = self.around[first];
+        // The last operation that starts in a segment before.
+        let before = self.numbers[first..end].partition_point(|number| *number < target);
+        let Some(before) = before.checked_sub(1) else { return (first, 0) };
+        let mut at = first + before;
+        while self.around[at] != around {
+            at = self.around[at];
+        }
+        let inside = target - self.numbers[at];
+        if inside < self.segments[at] { (at, inside) } else { (at + 1 + ops[at].items(), 0) }
     }
 }
 

@@ -115,6 +115,15 @@ impl Entries<'_> {
         }
     }
 
+    /// Packed bytes of the blocks before one of them.
+    pub(crate) fn start(&self, block: usize) -> u64 {
+        match *self {
+            Self::Even(_, len) | Self::WideEven(_, len) => block as u64 * len,
+            Self::Varied(entries) => span(entries, block),
+            Self::WideVaried(entries) => span(entries, block),
+        }
+    }
+
     /// About where the block is that holds a position, going by the average length.
     pub(crate) fn guess(&self, position: u64) -> usize {
         fn average<W: Copy + Into<u64>>(entries: &[[W; 2]], position: u64) -> usize {

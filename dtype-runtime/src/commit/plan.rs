@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::chain::Chain;
 use super::elements::Elements;
 use super::index::Index;
 use super::list::{List, Tables};
@@ -143,6 +144,8 @@ pub struct Plan {
     pub(super) tables: Tables,
     /// Packed bytes of prologue, one repetition and epilogue.
     pub(super) sizes: [u64; 3],
+    /// The segments of the same.
+    pub(super) chains: [Chain; 3],
     /// Of the operations that are repeated, unless they are few.
     pub(super) index: Option<Index>,
 }
@@ -184,6 +187,10 @@ impl Plan {
 
     pub(crate) fn sizes(&self) -> [u64; 3] {
         self.sizes
+    }
+
+    pub(crate) fn chains(&self) -> &[Chain; 3] {
+        &self.chains
     }
 
     pub(crate) fn index(&self) -> Option<&Index> {

@@ -6,6 +6,8 @@
 //! is no state that could disagree with it; finding a position takes logarithmic time for each loop
 //! around it.
 
+mod numbers;
+
 use core::ops::ControlFlow;
 use core::ops::Range;
 

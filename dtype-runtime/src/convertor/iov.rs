@@ -6,7 +6,7 @@ use core::ops::{ControlFlow, Range};
 
 use super::cursor::{Instances, Visitor};
 use super::packer::Packer;
-use crate::commit::{Committed, Op};
+use crate::commit::{Chain, Committed, Op};
 use crate::error::Error;
 
 /// How many pieces are looked up at a time.
@@ -23,9 +23,13 @@ pub struct Segment {
 
 /// The pieces of memory of a range of the packed stream, in the order of the stream. Pieces that touch are
 /// one, also where one instance ends and the next begins.
+///
+/// Pieces are counted, and skipped, in a time that grows with the logarithm of the number of blocks.
 #[derive(Clone, Debug)]
 pub struct Iov<'a> {
     instances: Instances<'a>,
+    /// Of the instances, if they are known.
+    chains: Option<&'a [Chain; 3]>,
     /// The packed bytes that are not looked up yet.
     range: Range<u64>,
     found: Found<AT_ONCE>,
@@ -74,19 +78,95 @@ impl<const N: usize> Visitor for Found<N> {
 }
 
 impl<'a> Iov<'a> {
-    pub(super) fn new(instances: Instances<'a>, range: Range<u64>) -> Self {
-        Self { instances, range, found: Found::new() }
+    #[inline]
+    pub(super) fn new(
+        instances: Instances<'a>,
+        chains: Option<&'a [Chain; 3]>,
+        range: Range<u64>,
+    ) -> Self {
+        Self { instances, chains, range, found: Found::new() }
     }
 
     /// The pieces of a constant program of so many packed bytes, executed once.
     pub(crate) fn of_program(ops: &'a [Op], size: u64) -> Self {
-        Self::new(Instances::of_program(ops, size, 0, 1), 0..size)
+        Self::new(Instances::of_program(ops, size, 0, 1), None, 0..size)
     }
 
     /// Where in the packed stream the next piece starts: to go on from there another time.
     pub fn position(&self) -> u64 {
         let waiting = &self.found.segments[self.found.given..self.found.len];
         self.range.start - waiting.iter().map(|segment| segment.len).sum::<u64>()
+    }
+
+    /// How many pieces are left. As [`count`](Iterator::count), but they stay.
+    #[doc(alias = "MPIX_Type_iov_len")]
+    pub fn segments(&self) -> u64 {
+        let waiting = (self.found.len - self.found.given) as u64;
+        let Range { start, end } = self.range;
+        if start >= end {
+            return waiting;
+        }
+        self.with_chains(|instances, chains| {
+            let last = instances.number_of(chains, end - 1);
+            waiting + last - instances.number_of(chains, start) + 1
+        })
+    }
+
+    /// Goes on behind the next pieces, so many or as many as are left, and returns how many that were: to go on
+    /// with a piece whose number is known, another time.
+    ///
+    /// ```
+    /// use dtype_runtime::convertor::Segment;
+    /// use dtype_runtime::{Basic, Type};
+    /// let column = Type::vector(1000, 1, 4, &Type::basic(Basic::U16))?.commit();
+    /// assert_eq!(column.iov(1, 0..2000)?.segments(), 1000);
+    /// // In windows of 64.
+    /// let mut number = 0;
+    /// for first in (0..1000).step_by(64) {
+    ///     let mut iov = column.iov(1, 0..2000)?;
+    ///     assert_eq!(iov.skip_segments(first), first);
+    ///     for segment in iov.take(64) {
+    ///         assert_eq!(segment, Segment { disp: 8 * number, len: 2 });
+    ///         number += 1;
+    ///     }
+    /// }
+    /// assert_eq!(number, 1000);
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "yaksa_iov")]
+    #[inline]
+    pub fn skip_segments(&mut self, segments: u64) -> u64 {
+        let waiting = self.found.len - self.found.given;
+        if let Ok(few) = usize::try_from(segments)
+            && few <= waiting
+        {
+            self.found.given += few;
+            return segments;
+        }
+        let rest = segments - waiting as u64;
+        let Range { start, end } = self.range;
+        let (to, skipped) = if start >= end {
+            (end, 0)
+        } else {
+            self.with_chains(|instances, chains| {
+                let number = if start == 0 { 0 } else { instances.number_of(chains, start) };
+                let to = instances.start_of(chains, number.saturating_add(rest));
+                if to < end {
+                    return (to, rest);
+                }
+                (end, instances.number_of(chains, end - 1) - number + 1)
+            })
+        };
+        (self.found.len, self.found.given) = (0, 0);
+        self.range.start = to;
+        waiting as u64 + skipped
+    }
+
+    fn with_chains<R>(&self, look: impl FnOnce(&Instances<'a>, &[Chain; 3]) -> R) -> R {
+        match self.chains {
+            Some(chains) => look(&self.instances, chains),
+            None => look(&self.instances, &self.instances.chains()),
+        }
     }
 }
 
@@ -103,6 +183,26 @@ impl Iterator for Iov<'_> {
             self.range.start += bytes;
         }
         self.found.next()
+    }
+
+    /// Exact.
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let segments = usize::try_from(self.segments()).ok();
+        (segments.unwrap_or(usize::MAX), segments)
+    }
+
+    fn count(self) -> usize {
+        usize::try_from(self.segments()).unwrap_or(usize::MAX)
+    }
+
+    fn nth(&mut self, n: usize) -> Option<Segment> {
+        self.skip_segments(n as u64);
+        self.next()
+    }
+
+    fn last(mut self) -> Option<Segment> {
+        self.skip_segments(self.segments().checked_sub(1)?);
+        self.next()
     }
 }
 
@@ -127,12 +227,14 @@ impl Committed {
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     #[doc(alias = "MPIX_Type_iov")]
+    #[inline]
     pub fn iov(&self, count: usize, range: Range<u64>) -> Result<Iov<'_>, Error> {
         let end = self.packed_size(count)? as u64;
         if range.end > end || range.start > range.end {
             return Err(Error::Position { position: range.end.max(range.start), end });
         }
-        Ok(Iov::new(Instances::of_plan(self.plan(), count as u64), range))
+        let instances = Instances::of_plan(self.plan(), count as u64);
+        Ok(Iov::new(instances, Some(self.plan().chains()), range))
     }
 }
 

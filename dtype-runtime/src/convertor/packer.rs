@@ -158,7 +158,7 @@ impl<'a> Packer<'a> {
 
     /// The pieces of memory that the rest of the stream is in.
     pub(super) fn segments(&self) -> Iov<'_> {
-        Iov::new(self.source.instances(), self.position..self.source.size())
+        Iov::new(self.source.instances(), self.source.chains(), self.position..self.source.size())
     }
 
     /// A piece of the data in memory.

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::copier::{WholeRecords, copy_range};
 use super::cursor::Instances;
-use crate::commit::{Committed, Converting, Op};
+use crate::commit::{Chain, Committed, Converting, Op};
 use crate::error::Error;
 use crate::kernel::Direction;
 use crate::representation::Architecture;
@@ -81,6 +81,14 @@ impl Source {
                 Instances::of_program(ops, *size, *stride, self.count)
             }
             Program::Committed(committed) => Instances::of_plan(committed.plan(), self.count),
+        }
+    }
+
+    /// The segments of the instances' parts, if they are known.
+    pub(super) fn chains(&self) -> Option<&[Chain; 3]> {
+        match &self.program {
+            Program::Constant(_) => None,
+            Program::Committed(committed) => Some(committed.plan().chains()),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The naive reference, and random types to hold against it.
 
+#![allow(dead_code, reason = "no test uses all of it")]
+
 mod tree;
 
 use dtype_runtime::Basic;

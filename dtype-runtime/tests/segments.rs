@@ -1,0 +1,232 @@
+//! The pieces of memory that packed bytes are in: one after another, resumed by position and by number, and counted,
+//! compared with the naive reference.
+
+#![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
+
+mod memory;
+mod model;
+
+use dtype_runtime::convertor::Segment;
+use dtype_runtime::{Basic, Committed, Packer, Type};
+use memory::Memory;
+use model::{Map, Tree, config, trees, trees_with_lists};
+use proptest::prelude::*;
+
+/// The maximal runs of a sequence of addresses.
+fn runs(bytes: &[i64]) -> Vec<Segment> {
+    let mut runs: Vec<Segment> = Vec::new();
+    for &byte in bytes {
+        match runs.last_mut() {
+            Some(last) if last.disp + last.len as i64 == byte => last.len += 1,
+            _ => runs.push(Segment { disp: byte, len: 1 }),
+        }
+    }
+    runs
+}
+
+/// Checks all numbers of segments in a range of the packed bytes.
+fn check(
+    committed: &Committed,
+    map: &Map,
+    count: usize,
+    ends: (usize, usize),
+    taken: usize,
+) -> Result<(), TestCaseError> {
+    let bytes = map.bytes(count);
+    let (from, to) = (ends.0 % (bytes.len() + 1), ends.1 % (bytes.len() + 1));
+    let (from, to) = (from.min(to), from.max(to));
+    let expected = runs(&bytes[from..to]);
+    let iov = committed.iov(count, from as u64..to as u64).unwrap();
+    let total = expected.len();
+    prop_assert_eq!((iov.segments(), iov.clone().count()), (total as u64, total));
+    prop_assert_eq!(iov.size_hint(), (total, Some(total)));
+    prop_assert_eq!(iov.clone().last(), expected.last().copied());
+    for n in 0..total + 2 {
+        let mut one = iov.clone();
+        prop_assert_eq!(one.nth(n), expected.get(n).copied(), "number {}", n);
+        let behind = (n + 1).min(total);
+        prop_assert_eq!(one.segments(), (total - behind) as u64);
+        prop_assert_eq!(one.next(), expected.get(n + 1).copied());
+        let mut skipping = iov.clone();
+        prop_assert_eq!(skipping.skip_segments(n as u64), n.min(total) as u64);
+        let before: u64 = expected.iter().take(n).map(|segment| segment.len).sum();
+        prop_assert_eq!(skipping.position(), from as u64 + before);
+        if n % 7 == 0 || total < 40 {
+            let rest = &expected[n.min(total)..];
+            prop_assert!(iov.clone().skip(n).eq(rest.iter().copied()), "from number {}", n);
+        }
+    }
+    // Behind some that were taken one by one, so that others wait.
+    let mut late = iov.clone();
+    let taken = late.by_ref().take(taken).count();
+    prop_assert_eq!(late.segments(), (total - taken) as u64);
+    for n in 0..(total - taken + 2).min(80) {
+        let mut one = late.clone();
+        prop_assert_eq!(one.nth(n), expected.get(taken + n).copied());
+        prop_assert!(one.eq(expected.iter().skip(taken + n + 1).copied()));
+    }
+    let mut all = late;
+    prop_assert_eq!(all.skip_segments(u64::MAX), (total - taken) as u64);
+    prop_assert_eq!((all.next(), all.segments(), all.position()), (None, 0, to as u64));
+    Ok(())
+}
+
+/// Members enough for an index of operations.
+fn wide() -> impl Strategy<Value = Tree> {
+    let member = (0_u64..4, -9..60_i64, any::<bool>(), trees_with_lists(2));
+    proptest::collection::vec(member, 12..30)
+        .prop_map(|members| {
+            let mut at = 0;
+            let place = |(count, gap, touching, tree): (u64, i64, bool, Tree)| {
+                let map = tree.map();
+                let disp = at + if touching { 0 } else { gap };
+                at = disp + count as i64 * map.extent();
+                (count, disp, tree)
+            };
+            Tree::Structure(members.into_iter().map(place).collect())
+        })
+        .prop_filter("small enough to be written out", |tree| tree.map().size() < 1500)
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn pieces_of_memory(
+        tree in trees_with_lists(4),
+        count in 0_usize..6,
+        ends: (usize, usize),
+        rest in 0_usize..50,
+    ) {
+        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
+        let bytes = map.bytes(count);
+        let (from, to) = (ends.0 % (bytes.len() + 1), ends.1 % (bytes.len() + 1));
+        let (from, to) = (from.min(to), from.max(to));
+        let expected = runs(&bytes[from..to]);
+        let iov = committed.iov(count, from as u64..to as u64).unwrap();
+        prop_assert_eq!(iov.collect::<Vec<_>>(), &expected[..]);
+        // Some now, the others from the position on.
+        let mut iov = committed.iov(count, from as u64..to as u64).unwrap();
+        let mut pieces: Vec<Segment> = iov.by_ref().take(rest).collect();
+        pieces.extend(committed.iov(count, iov.position()..to as u64).unwrap());
+        prop_assert_eq!(&pieces[..], &expected[..]);
+        let end = bytes.len() as u64;
+        prop_assert!(committed.iov(count, 0..end + 1).is_err());
+
+        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
+        let mut packer = committed.packer(&memory.bytes, memory.origin, count).unwrap();
+        let expected: Vec<u8> = bytes.iter().map(|&at| memory.bytes[memory.at(at)]).collect();
+        prop_assert_eq!(packer.chunks().collect::<Vec<_>>().concat(), &expected[..]);
+        let mut collected = Vec::new();
+        while let piece @ [_, ..] = packer.chunk() {
+            collected.extend_from_slice(piece);
+            packer.set_position(collected.len() as u64).unwrap();
+        }
+        prop_assert_eq!(collected, expected);
+    }
+
+    #[test]
+    fn segments_of_any_type(
+        tree in prop_oneof![trees(), trees_with_lists(6)],
+        count in 0_usize..6,
+        ends: (usize, usize),
+        taken in 0_usize..50,
+    ) {
+        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
+        check(&committed, &map, count, (0, map.size() * count), taken)?;
+        check(&committed, &map, count, ends, taken)?;
+    }
+
+}
+
+/// A run, a loop over irregular blocks and a run, which touch one another and those of the next instance, or do not.
+fn rotated() -> impl Strategy<Value = Tree> {
+    let gap = || prop_oneof![3 => Just(0_i64), 1 => 1..4_i64];
+    let blocks = proptest::collection::vec((1..4_u64, 1..6_i64), 2..40);
+    let runs = proptest::array::uniform2(0..3_u64);
+    (runs, blocks, proptest::array::uniform3(gap())).prop_map(|(runs, blocks, gaps)| {
+        let byte = || Tree::Basic(Basic::U8);
+        let mut end = 0;
+        let place = |(length, gap): (u64, i64)| {
+            let start = end;
+            end += length as i64 + gap;
+            (length, start)
+        };
+        let blocks: Vec<(u64, i64)> = blocks.into_iter().map(place).collect();
+        let end = blocks.last().map_or(0, |(length, start)| start + *length as i64);
+        let list = Tree::Indexed(blocks, Box::new(byte()));
+        let (first, stride) = (runs[0] as i64 + gaps[0], end + gaps[1]);
+        let last = first + stride + end + gaps[1];
+        let members = vec![
+            (runs[0], 0, byte()),
+            (1, first, Tree::Hvector(2, 1, stride, Box::new(list))),
+            (runs[1], last, byte()),
+        ];
+        Tree::Resized(Box::new(Tree::Structure(members)), 0, last + runs[1] as i64 + gaps[2])
+    })
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    #[test]
+    fn segments_across_instances(
+        tree in rotated(),
+        times in 1_u64..4,
+        count in 0_usize..5,
+        ends: (usize, usize),
+    ) {
+        for tree in [tree.clone(), Tree::Contiguous(times, Box::new(tree))] {
+            let (committed, map) = (tree.build().unwrap().commit(), tree.map());
+            check(&committed, &map, count, (0, map.size() * count), 9)?;
+            check(&committed, &map, count, ends, 40)?;
+        }
+    }
+
+    #[test]
+    fn segments_of_many_operations(
+        tree in wide(),
+        times in 1_u64..4,
+        stride in -40..500_i64,
+        count in 0_usize..4,
+        ends: (usize, usize),
+    ) {
+        let extent = tree.map().extent();
+        for stride in [stride, extent] {
+            let tree = Tree::Hvector(times, 1, stride, Box::new(tree.clone()));
+            let (committed, map) = (tree.build().unwrap().commit(), tree.map());
+            check(&committed, &map, count, (0, map.size() * count), 3)?;
+            check(&committed, &map, count, ends, 40)?;
+        }
+    }
+}
+
+#[test]
+fn more_segments_than_anybody_can_go_through() {
+    let pairs = Type::vector(1 << 40, 1, 2, &Type::basic(Basic::U8)).unwrap();
+    let table = Type::hvector(1 << 10, 1, 1 << 42, &pairs).unwrap().commit();
+    let end = 1 << 52;
+    let mut iov = table.iov(4, 0..end).unwrap();
+    // The next instance starts where one ends.
+    assert_eq!(iov.segments(), (1 << 52) - 3);
+    let number = 700 * (1 << 40) + 12_345;
+    assert_eq!(iov.nth(number), Some(Segment { disp: 700 * (1 << 42) + 2 * 12_345, len: 1 }));
+    assert_eq!(iov.size_hint().0, (1 << 52) - 3 - number - 1);
+    let of_bytes = Type::contiguous(1 << 60, &Type::basic(Basic::U8)).unwrap().commit();
+    let mut iov = of_bytes.iov(3, 1..3 << 60).unwrap();
+    assert_eq!((iov.segments(), iov.next().map(|one| one.len)), (1, Some((3 << 60) - 1)));
+    assert_eq!((iov.next(), iov.segments()), (None, 0));
+}
+
+#[test]
+fn chunks_of_slices_know_how_many_they_are() {
+    let items = vec![[(1_u8, 2_u32); 3]; 50];
+    let mut packer = Packer::new(&items);
+    for position in [0, 1, 7, 8, 749, 750] {
+        packer.set_position(position).unwrap();
+        let chunks = packer.chunks();
+        let hint = chunks.size_hint();
+        let number = chunks.fold(0, |number, _| number + 1);
+        assert_eq!(hint, (number, Some(number)));
+    }
+}
