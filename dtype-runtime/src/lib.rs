@@ -69,6 +69,26 @@
 //! # Ok::<(), dtype_runtime::Error>(())
 //! ```
 //!
+//! # Between different machines
+//!
+//! A packed stream can be in any [`Representation`]: MPI's `external32`, either byte order, or as a foreign
+//! [`Architecture`](representation::Architecture) has its values. They are converted as they are copied, by the
+//! sender or the receiver, in fragments as well; a value that has no room on the other side is an error.
+//!
+//! ```
+//! use dtype_runtime::{Packer, Representation, Unpacker};
+//!
+//! let samples = [(1_u16, 2.5_f64)];
+//! let mut bytes = [0; 10];
+//! Packer::new(&samples).represented(Representation::External32)?.pack(&mut bytes)?;
+//! assert_eq!(bytes, [0, 1, 0x40, 4, 0, 0, 0, 0, 0, 0]);
+//!
+//! let mut copy = [(0, 0.0)];
+//! Unpacker::new(&mut copy).represented(Representation::External32)?.unpack(&bytes)?;
+//! assert_eq!(copy, samples);
+//! # Ok::<(), dtype_runtime::Error>(())
+//! ```
+//!
 //! # Looking at a type
 //!
 //! Every step from the type to what is executed can be read: [`Type::type_map`],
