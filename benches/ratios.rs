@@ -9,7 +9,7 @@
 use core::hint::black_box;
 
 use dtype_benches::turns::{Figure, versus};
-use dtype_benches::{Body, Hole, Mixed, Shape, Small, Tail};
+use dtype_benches::{Body, Hole, Mixed, Nested, Scattered, Shape, Small, Tail};
 use dtype_runtime::{Type, pack, pack_into, unpack_into};
 
 /// Pairs of rounds for each figure.
@@ -21,7 +21,7 @@ fn main() {
     let pairs = if quick { 1 } else { PAIRS };
     println!("time over that of the hand-written loop; GB/s of packed bytes in brackets");
     println!(
-        "{:<18} {:>7} {:>15} {:>15} {:>15}",
+        "{:<30} {:>7} {:>15} {:>15} {:>15}",
         "struct", "records", "pack", "unpack", "at run time"
     );
     let mut product = [1.0, 1.0];
@@ -33,6 +33,8 @@ fn main() {
             row::<Small>(count, pairs),
             row::<Body>(count, pairs),
             row::<Mixed>(count, pairs),
+            row::<Scattered>(count, pairs),
+            row::<Nested>(count, pairs),
         ] {
             product = [product[0] * row[0], product[1] * row[1]];
             figures += 1;
@@ -81,6 +83,6 @@ fn row<S: Shape>(count: usize, pairs: usize) -> [f64; 2] {
         format!("{:.2} ({rate:.1})", figure.ratio)
     };
     let [a, b, c] = [&pack, &unpack, &dynamic].map(cell);
-    println!("{:<18} {count:>7} {a:>15} {b:>15} {c:>15}", S::NAME);
+    println!("{:<30} {count:>7} {a:>15} {b:>15} {c:>15}", S::NAME);
     [pack.ratio, unpack.ratio]
 }

@@ -46,7 +46,7 @@ macro_rules! shape {
         $name:ident = $text:literal {
             $($field:ident: $ty:ty,)*
         }
-        places { $($place:ident $(. $index:literal)?: $leaf:ty,)* }
+        places { $($place:ident $([$index:literal])? $(.$part:ident)?: $leaf:ty,)* }
     ) => {
         $(#[$doc])*
         #[derive(Datatype, Clone, Debug, PartialEq)]
@@ -64,7 +64,7 @@ macro_rules! shape {
                 $(
                     value = value.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(1);
                     // Small enough for every type, floats included, to hold it exactly.
-                    item.$place $([$index])? = (value >> 58) as u8 as $leaf;
+                    item.$place $([$index])? $(.$part)? = (value >> 58) as u8 as $leaf;
                 )*
                 item
             }
@@ -73,7 +73,7 @@ macro_rules! shape {
                 const SIZE: usize = 0 $(+ size_of::<$leaf>())*;
                 for (item, chunk) in items.iter().zip(out.chunks_exact_mut(SIZE)) {
                     let mut at = 0;
-                    $(copy_out!(chunk, at, item.$place $([$index])?);)*
+                    $(copy_out!(chunk, at, item.$place $([$index])? $(.$part)?);)*
                     debug_assert_eq!(at, SIZE);
                 }
             }
@@ -82,7 +82,7 @@ macro_rules! shape {
                 const SIZE: usize = 0 $(+ size_of::<$leaf>())*;
                 for (item, chunk) in items.iter_mut().zip(bytes.chunks_exact(SIZE)) {
                     let mut at = 0;
-                    $(copy_in!(chunk, at, item.$place $([$index])?, $leaf);)*
+                    $(copy_in!(chunk, at, item.$place $([$index])? $(.$part)?, $leaf);)*
                     debug_assert_eq!(at, SIZE);
                 }
             }
@@ -112,8 +112,8 @@ shape! {
     /// 53 bytes of 56: two vectors, an identity and a kind.
     Body = "3f64,3f64,u32,u8" { position: [f64; 3], velocity: [f64; 3], id: u32, kind: u8, }
     places {
-        position.0: f64, position.1: f64, position.2: f64,
-        velocity.0: f64, velocity.1: f64, velocity.2: f64,
+        position[0]: f64, position[1]: f64, position[2]: f64,
+        velocity[0]: f64, velocity[1]: f64, velocity[2]: f64,
         id: u32, kind: u8,
     }
 }
@@ -121,7 +121,33 @@ shape! {
 shape! {
     /// 24 bytes of 32: padding in the middle and at the end.
     Mixed = "3f32,f64,2i16" { a: [f32; 3], b: f64, c: [i16; 2], }
-    places { a.0: f32, a.1: f32, a.2: f32, b: f64, c.0: i16, c.1: i16, }
+    places { a[0]: f32, a[1]: f32, a[2]: f32, b: f64, c[0]: i16, c[1]: i16, }
+}
+
+shape! {
+    /// 16 bytes of 24: padding in three places.
+    Scattered = "u8,i16,i32,f64,u8" { a: u8, b: i16, c: i32, d: f64, e: u8, }
+    places { a: u8, b: i16, c: i32, d: f64, e: u8, }
+}
+
+/// A part of [`Nested`]: 12 bytes of 16.
+#[derive(Datatype, Clone, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct Pair {
+    /// A field of `i32`.
+    pub a: i32,
+    /// A field of `f64`.
+    pub b: f64,
+}
+
+shape! {
+    /// 52 bytes of 72: structs in a struct, which spans more than a cache line.
+    Nested = "{i32,f64},[{i32,f64};3],f32" { one: Pair, more: [Pair; 3], end: f32, }
+    places {
+        one.a: i32, one.b: f64,
+        more[0].a: i32, more[0].b: f64, more[1].a: i32, more[1].b: f64, more[2].a: i32, more[2].b: f64,
+        end: f32,
+    }
 }
 
 #[cfg(test)]
@@ -149,5 +175,7 @@ mod tests {
         same_work::<Small>();
         same_work::<Body>();
         same_work::<Mixed>();
+        same_work::<Scattered>();
+        same_work::<Nested>();
     }
 }
