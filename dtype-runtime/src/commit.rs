@@ -13,6 +13,7 @@ mod elements;
 mod index;
 mod list;
 mod optimize;
+mod permutation;
 mod plan;
 
 use alloc::sync::Arc;
@@ -27,6 +28,7 @@ pub(crate) use elements::{Converting, How};
 pub(crate) use index::{Index, size, size_at};
 pub use list::List;
 pub(crate) use list::{Entries, Moves, Tables, Width};
+pub(crate) use permutation::{ByteMap, Permutation, Vector, WIDTH};
 pub use plan::{Blocks, Op, Plan};
 
 use crate::types::{Description, Flags, Type};

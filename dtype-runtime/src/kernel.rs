@@ -7,6 +7,8 @@ mod blocks;
 pub(crate) mod elements;
 pub(crate) mod integers;
 mod irregular;
+pub mod isa;
+mod permute;
 pub(crate) mod pieces;
 mod records;
 mod swap;

@@ -153,6 +153,7 @@ pub use datatype::{Datatype, Describes};
 #[cfg(feature = "derive")]
 pub use dtype_derive::Datatype;
 pub use error::{Error, Malformed};
+pub use kernel::isa as kernels;
 pub use representation::Representation;
 pub use typed::{
     ByteRanges, gaps, pack, pack_into, packed_size, runs, unpack, unpack_into, zero_gaps,

@@ -1,6 +1,7 @@
 //! Blocks at equal distances: the leaf of every plan.
 
-use crate::commit::Blocks;
+use super::permute;
+use crate::commit::{Blocks, Permutation};
 
 /// What is done with a block of memory and its place in the packed stream.
 pub(crate) trait Direction {
@@ -35,6 +36,17 @@ pub(crate) trait Direction {
         let _ = offset;
         packed
     }
+
+    /// Copies `count` records at once, if the machine has instructions for it; else nothing is done.
+    ///
+    /// # Safety
+    ///
+    /// As [`copy`](Self::copy), for the data of the records and their packed bytes.
+    #[inline(always)]
+    unsafe fn permute(all: &Permutation, count: usize, memory: *mut u8, packed: *mut u8) -> bool {
+        let _ = (all, count, memory, packed);
+        false
+    }
 }
 
 /// Reads memory, writes the packed stream.
@@ -55,6 +67,12 @@ impl Direction for Pack {
         // SAFETY: the caller vouches for reading `memory` and writing `packed`.
         unsafe { packed.copy_from_nonoverlapping(memory, len) }
     }
+
+    #[inline(always)]
+    unsafe fn permute(all: &Permutation, count: usize, memory: *mut u8, packed: *mut u8) -> bool {
+        // SAFETY: the caller vouches for reading `memory` and writing `packed`.
+        unsafe { permute::pack(all, count, memory, packed) }
+    }
 }
 
 impl Direction for Unpack {
@@ -62,6 +80,12 @@ impl Direction for Unpack {
     unsafe fn copy(memory: *mut u8, packed: *mut u8, len: usize) {
         // SAFETY: the caller vouches for reading `packed` and writing `memory`.
         unsafe { memory.copy_from_nonoverlapping(packed, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn permute(all: &Permutation, count: usize, memory: *mut u8, packed: *mut u8) -> bool {
+        // SAFETY: the caller vouches for reading `packed` and writing `memory`.
+        unsafe { permute::unpack(all, count, memory, packed) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::commit::{Op, Program, pack_program};
+use crate::commit::{ByteMap, Op, Permutation, Program, pack_program};
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, pieces};
 use crate::typemap::TypeMap;
@@ -57,6 +57,18 @@ impl<T: Datatype> Layout<T> {
     /// The operations of one value, if they are a constant.
     pub(super) const OPS: Option<&'static [Op]> = Self::PROGRAM.ops();
 
+    /// Small records as a permutation, where that is faster than the copies of `STRATEGY`.
+    const PERMUTATION: &'static Option<Permutation> = &{
+        let map = match (Self::STRATEGY, Self::OPS) {
+            (Strategy::Runs(_) | Strategy::Linked(_), Some(ops)) => ByteMap::of(ops),
+            _ => None,
+        };
+        match map {
+            Some(map) => Permutation::if_faster(&map, size_of::<T>() as i64),
+            None => None,
+        }
+    };
+
     const STRATEGY: &'static Strategy = &{
         assert_stride::<T>();
         Strategy::of(T::TYPE_MAP)
@@ -70,6 +82,14 @@ impl<T: Datatype> Layout<T> {
     /// bytes as these are; the two must not overlap.
     #[inline]
     pub(super) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+        if let Some(all) = Self::PERMUTATION
+            && count >= all.fewest()
+            // SAFETY: the permutation was computed from the map of `T`; the caller vouches for the data
+            // of all records.
+            && unsafe { D::permute(all, count, memory, packed) }
+        {
+            return;
+        }
         let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());
         // SAFETY: the runs and operations were computed from the map of `T`, so they name its data
         // and together have `size` bytes; the caller vouches for those of all records. The offsets

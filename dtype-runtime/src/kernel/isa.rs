@@ -1,0 +1,175 @@
+//! Which instructions the copy routines use.
+//!
+//! The processor is asked once, and the best instructions that it has are used from then on. The result of
+//! packing does not depend on them, only the time. Where the environment variable `DTYPE_KERNELS` is set
+//! when they are needed first, it names what to use instead: `portable` or `avx512`; a value that is not
+//! one of these, or names what the machine lacks, is reported on the standard error stream, and ignored.
+//! Without the feature `std` there is no asking: the instructions are those that the crate is compiled for.
+//!
+//! ```
+//! use dtype_runtime::kernels::{Isa, available, select, selected};
+//! assert!(available(Isa::Portable));
+//! select(Isa::Portable)?;
+//! assert_eq!(selected(), Isa::Portable);
+//! # Ok::<(), dtype_runtime::kernels::UnavailableError>(())
+//! ```
+
+use core::fmt;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// A set of instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Isa {
+    /// Those that the crate is compiled for: every machine has them.
+    Portable,
+    /// AVX-512 with its permutations of bytes (F, BW and VBMI) on `x86_64`: records of small structs are
+    /// rearranged in registers, several at a time.
+    Avx512,
+}
+
+impl Isa {
+    /// All, from the plainest to the best.
+    pub const ALL: &'static [Self] = &[Self::Portable, Self::Avx512];
+
+    /// The name, as in `DTYPE_KERNELS`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    const fn code(self) -> u8 {
+        match self {
+            Self::Portable => 1,
+            Self::Avx512 => 2,
+        }
+    }
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Instructions were asked for that the machine lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnavailableError {
+    /// What was asked for.
+    pub asked: Isa,
+    /// The best that there is.
+    pub best: Isa,
+}
+
+impl fmt::Display for UnavailableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { asked, best } = self;
+        write!(f, "this machine has no {asked} kernels; the best it has are {best}")
+    }
+}
+
+impl core::error::Error for UnavailableError {}
+
+/// The code of what is used; 0 until it is needed first.
+static SELECTED: AtomicU8 = AtomicU8::new(0);
+
+/// Whether the machine has the instructions.
+pub fn available(isa: Isa) -> bool {
+    match isa {
+        Isa::Portable => true,
+        Isa::Avx512 => has_avx512(),
+    }
+}
+
+/// Uses these instructions from now on, in all threads: for tests, and for benches that compare.
+///
+/// # Errors
+///
+/// [`UnavailableError`] if the machine lacks them; nothing changes then.
+pub fn select(isa: Isa) -> Result<(), UnavailableError> {
+    if !available(isa) {
+        return Err(UnavailableError { asked: isa, best: best() });
+    }
+    SELECTED.store(isa.code(), Ordering::Relaxed);
+    Ok(())
+}
+
+/// What is used.
+#[inline]
+pub fn selected() -> Isa {
+    match SELECTED.load(Ordering::Relaxed) {
+        1 => Isa::Portable,
+        2 => Isa::Avx512,
+        _ => first(),
+    }
+}
+
+/// Decides what is used.
+#[cold]
+fn first() -> Isa {
+    let isa = wanted().unwrap_or_else(best);
+    // A `select` that came in between stays.
+    match SELECTED.compare_exchange(0, isa.code(), Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => isa,
+        Err(_) => selected(),
+    }
+}
+
+fn best() -> Isa {
+    Isa::ALL.iter().copied().rfind(|isa| available(*isa)).unwrap_or(Isa::Portable)
+}
+
+/// What the environment asks for, if the machine has it.
+#[cfg(feature = "std")]
+fn wanted() -> Option<Isa> {
+    let value = std::env::var_os("DTYPE_KERNELS")?;
+    let named = Isa::ALL.iter().copied().find(|isa| value == *isa.name());
+    match named {
+        Some(isa) if available(isa) => return Some(isa),
+        Some(isa) => {
+            let error = UnavailableError { asked: isa, best: best() };
+            eprintln!("dtype: DTYPE_KERNELS={isa}: {error}");
+        }
+        None => eprintln!("dtype: DTYPE_KERNELS={}: there are no such kernels", value.display()),
+    }
+    None
+}
+
+#[cfg(not(feature = "std"))]
+fn wanted() -> Option<Isa> {
+    None
+}
+
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+fn has_avx512() -> bool {
+    std::is_x86_feature_detected!("avx512f")
+        && std::is_x86_feature_detected!("avx512bw")
+        && std::is_x86_feature_detected!("avx512vbmi")
+        && std::is_x86_feature_detected!("bmi2")
+}
+
+#[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+fn has_avx512() -> bool {
+    cfg!(all(
+        target_arch = "x86_64",
+        target_feature = "avx512f",
+        target_feature = "avx512bw",
+        target_feature = "avx512vbmi",
+        target_feature = "bmi2",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_say_what_there_is() {
+        let error = UnavailableError { asked: Isa::Avx512, best: Isa::Portable };
+        let text = "this machine has no avx512 kernels; the best it has are portable";
+        assert_eq!(error.to_string(), text);
+    }
+}

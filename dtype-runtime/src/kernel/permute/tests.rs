@@ -1,0 +1,190 @@
+//! Permutations beside the loop over single bytes.
+
+use proptest::prelude::*;
+
+use super::{pack, unpack};
+use crate::commit::{ByteMap, Permutation, WIDTH};
+use crate::kernel::isa::{Isa, available};
+
+/// Bytes around what may be touched.
+const MARGIN: usize = 128;
+
+/// Runs of a record in packed order: displacement, length, and whether the bytes are swapped.
+type Runs = Vec<(usize, usize, bool)>;
+
+/// Runs that do not overlap, with gaps anywhere, in any order, and the bytes from one record to the next.
+fn records() -> impl Strategy<Value = (Runs, i64)> {
+    let runs = prop::collection::vec((0..9_usize, 1..20_usize, any::<bool>(), any::<u16>()), 1..9);
+    (runs, 0..100_i64, any::<bool>()).prop_map(|(mut gaps_and_runs, apart, backwards)| {
+        let (mut end, mut size) = (0, 0);
+        let mut keyed = Vec::new();
+        for (gap, len, swapped, key) in gaps_and_runs.drain(..) {
+            let len = len.min(WIDTH - size);
+            if len > 0 && end + gap + len <= 2 * WIDTH {
+                keyed.push((key, (end + gap, len, swapped)));
+                (end, size) = (end + gap + len, size + len);
+            }
+        }
+        keyed.sort_unstable();
+        let stride = i64::try_from(end).unwrap() + apart;
+        (keyed.into_iter().map(|(_, run)| run).collect(), if backwards { -stride } else { stride })
+    })
+}
+
+/// The displacement of each packed byte of a record.
+fn displacements(runs: &Runs) -> Vec<usize> {
+    let bytes = |&(disp, len, swapped): &(usize, usize, bool)| {
+        (0..len).map(move |i| disp + if swapped { len - 1 - i } else { i })
+    };
+    runs.iter().flat_map(bytes).collect()
+}
+
+fn permutation(runs: &Runs, stride: i64) -> Permutation {
+    let mut map = ByteMap::new();
+    for &(disp, len, swapped) in runs {
+        let disp = i64::try_from(disp).unwrap();
+        assert!(if swapped { map.swapped(disp, len as u64) } else { map.run(disp, len as u64) });
+    }
+    Permutation::of(&map, stride).unwrap()
+}
+
+/// Memory with the records somewhere in it, what is packed, and room around both.
+struct Case {
+    memory: Vec<u8>,
+    packed: Vec<u8>,
+    /// Where each packed byte is in memory.
+    places: Vec<usize>,
+    /// Where the first record is.
+    origin: usize,
+    /// Where the packed bytes start.
+    start: usize,
+    count: usize,
+}
+
+impl Case {
+    fn new(runs: &Runs, stride: i64, count: usize, unaligned: usize) -> Self {
+        let step = usize::try_from(stride.unsigned_abs()).unwrap();
+        let displacements = displacements(runs);
+        let len = 2 * MARGIN + count * step + 2 * WIDTH + unaligned;
+        let first =
+            if stride < 0 { MARGIN + count.saturating_sub(1) * step } else { MARGIN } + unaligned;
+        let places = (0..count)
+            .flat_map(|i| {
+                let record = if stride < 0 { first - i * step } else { first + i * step };
+                displacements.iter().map(move |disp| record + disp)
+            })
+            .collect::<Vec<_>>();
+        let byte = |i: usize| (i * 7 + i / 251).to_le_bytes()[0];
+        Self {
+            memory: (0..len).map(byte).collect(),
+            packed: (0..2 * MARGIN + unaligned + places.len()).map(|i| !byte(i)).collect(),
+            places,
+            origin: first,
+            start: MARGIN + unaligned,
+            count,
+        }
+    }
+
+    fn check(mut self, all: &Permutation) {
+        let mut expected = self.packed.clone();
+        for (k, place) in self.places.iter().enumerate() {
+            expected[self.start + k] = self.memory[*place];
+        }
+        let fresh = self.packed.clone();
+        let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
+        let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
+        // SAFETY: both have the bytes, and nothing else refers to them.
+        assert!(unsafe { pack(all, self.count, memory, packed) });
+        assert!(self.packed == expected, "{all:?}");
+
+        self.packed = fresh;
+        let mut expected = self.memory.clone();
+        for (k, place) in self.places.iter().enumerate() {
+            expected[*place] = self.packed[self.start + k];
+        }
+        let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
+        let packed = self.packed.as_ptr().wrapping_add(self.start);
+        // SAFETY: likewise.
+        assert!(unsafe { unpack(all, self.count, memory, packed) });
+        assert!(self.memory == expected, "{all:?}");
+    }
+}
+
+/// Whether there is anything to test.
+fn is_skipped() -> bool {
+    let is_skipped = crate::kernel::isa::selected() != Isa::Avx512;
+    if is_skipped {
+        let why = if available(Isa::Avx512) { "selected" } else { "in this machine" };
+        println!("skipped: no AVX-512 {why}");
+    }
+    is_skipped
+}
+
+proptest! {
+    #[test]
+    fn permutations_do_what_single_bytes_do(
+        (runs, stride) in records(),
+        count in 0..40_usize,
+        unaligned in 0..64_usize,
+    ) {
+        if !is_skipped() {
+            let all = permutation(&runs, stride);
+            Case::new(&runs, stride, count, unaligned).check(&all);
+        }
+    }
+}
+
+/// {f64, u32, u8} of 16 bytes, {u8, u64} of 16, {u32, u16} of 8, 53 bytes of 56, single bytes, 24 bytes
+/// over a vector and a half, and a full vector; also with the other byte order.
+#[test]
+fn every_count() {
+    if is_skipped() {
+        return;
+    }
+    let shapes: [(&[(usize, usize)], i64); 8] = [
+        (&[(0, 8), (8, 4), (12, 1)], 16),
+        (&[(8, 1), (0, 8)], 16),
+        (&[(0, 4), (4, 2)], 8),
+        (&[(0, 24), (24, 24), (48, 4), (52, 1)], 56),
+        (&[(0, 1)], 2),
+        (&[(0, 1), (1, 1)], 64),
+        (&[(0, 8), (40, 8), (88, 8)], 96),
+        (&[(3, 32), (40, 32)], 77),
+    ];
+    for (runs, stride) in shapes {
+        for swapped in [false, true] {
+            let runs: Runs = runs.iter().map(|&(disp, len)| (disp, len, swapped)).collect();
+            let all = permutation(&runs, stride);
+            for count in 0..=200 {
+                Case::new(&runs, stride, count, count % 67).check(&all);
+            }
+        }
+    }
+}
+
+#[test]
+fn records_that_lie_in_one_another_are_taken_one_by_one() {
+    if is_skipped() {
+        return;
+    }
+    // The second byte of a record lies behind the first byte of the next.
+    let runs = vec![(0, 1, false), (5, 1, false)];
+    let all = permutation(&runs, 2);
+    assert_eq!(all.records(), 1);
+    for count in 0..20 {
+        Case::new(&runs, 2, count, 1).check(&all);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let mut map = ByteMap::new();
+    assert!(Permutation::of(&map, 1).is_none());
+    assert!(map.run(0, 60) && !map.run(60, 5) && !map.run(i64::MAX, 1) && !map.run(-129, 1));
+    assert!(map.run(-100, 1) && map.run(100, 1));
+    assert!(Permutation::of(&map, 1).is_none());
+    let mut map = ByteMap::new();
+    assert!(map.run(i64::MAX - 3, 4) && !map.run(0, u64::MAX) && !map.swapped(i64::MIN, 1));
+    assert!(Permutation::of(&map, i64::MIN).is_none_or(|all| all.records() == 1));
+    assert!(Permutation::of(&map, i64::MAX).is_none_or(|all| all.records() == 1));
+}
