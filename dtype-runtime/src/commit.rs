@@ -13,6 +13,7 @@ mod elements;
 mod index;
 mod list;
 mod optimize;
+mod patterns;
 mod permutation;
 mod plan;
 
@@ -28,6 +29,7 @@ pub(crate) use elements::{Converting, How};
 pub(crate) use index::{Index, size, size_at};
 pub use list::List;
 pub(crate) use list::{Entries, Moves, Tables, Width};
+pub(crate) use patterns::FEWEST_BLOCKS;
 pub(crate) use permutation::{ByteMap, Permutation, Vector, WIDTH};
 pub use plan::{Blocks, Op, Plan};
 

@@ -85,7 +85,13 @@ pub(crate) unsafe fn repeated<D: Direction>(
         && let Some(all) = only.repeated(count, stride)
     {
         // SAFETY: the same bytes, as one operation.
-        return unsafe { blocks::<D>(all, memory, packed) };
+        return unsafe { blocks::<D>(all, tables, memory, packed) };
+    }
+    if count > 1
+        // SAFETY: the same bytes.
+        && let Some(end) = unsafe { permute::records::<D>(ops, tables, count, stride, memory, packed) }
+    {
+        return end;
     }
     if let Some(record) = records::Record::of(ops, stride, count) {
         // SAFETY: the same bytes, in another order of copying.
@@ -118,7 +124,7 @@ unsafe fn operations<D: Direction>(
         rest = after;
         match *op {
             // SAFETY: one of the operations that the caller vouches for.
-            Op::Blocks(all) => packed = unsafe { blocks::<D>(all, memory, packed) },
+            Op::Blocks(all) => packed = unsafe { blocks::<D>(all, tables, memory, packed) },
             // Plans of bytes have no values that are converted; those that do are executed elsewhere.
             Op::Elements(_) => {}
             // SAFETY: likewise; the list is one of the tables'.

@@ -9,6 +9,7 @@ use super::builder::{Builder, OpenLoop, Position, Rotation};
 use super::chain::Chain;
 use super::index::{self, Index};
 use super::list::{Block, End, OpenList, Tables};
+use super::patterns::Patterns;
 use super::plan::{Blocks, Op, Plan};
 use crate::types::{Elem, Sink, Type, walk};
 
@@ -248,7 +249,7 @@ impl Compiler {
         self.ops.truncate(self.at.len);
         self.ops.shrink_to_fit();
         self.tables.shrink_to_fit();
-        let (ops, tables) = (self.ops, self.tables);
+        let (ops, mut tables) = (self.ops, self.tables);
         let (prologue, steady, epilogue) = match Rotation::of(&ops, 0, ops.len(), extent) {
             None => (Vec::new(), ops, Vec::new()),
             Some(rotation) => {
@@ -258,6 +259,11 @@ impl Compiler {
                 (prologue, with(rotation.seam(extent)), with(rotation.tail))
             }
         };
+        let mut patterns = Patterns::new();
+        patterns.add_steady(&steady, extent);
+        patterns.add_inside(&prologue);
+        patterns.add_inside(&epilogue);
+        tables.set_patterns(patterns);
         let sizes = [&prologue, &steady, &epilogue].map(|ops| index::size(ops, &tables));
         let chains = [&prologue, &steady, &epilogue].map(|ops| Chain::of(ops, &tables));
         let index = Index::of(&steady, &tables);

@@ -10,6 +10,8 @@ use alloc::vec::Vec;
 
 pub(super) use open::{Block, End, OpenList};
 
+use super::patterns::Patterns;
+
 /// Blocks at irregular places: a part of a table of the plan.
 ///
 /// [`Plan::blocks_of`](super::Plan::blocks_of) gives them one by one.
@@ -241,13 +243,14 @@ impl List {
     }
 }
 
-/// The tables of a plan, one for each form of entry.
+/// The tables of a plan: one for each form of entry of a list, and the permutations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tables {
     even: Vec<u32>,
     varied: Vec<[u32; 2]>,
     wide_even: Vec<u64>,
     wide_varied: Vec<[u64; 2]>,
+    patterns: Patterns,
 }
 
 impl Tables {
@@ -260,7 +263,17 @@ impl Tables {
             varied: Vec::new(),
             wide_even: Vec::new(),
             wide_varied: Vec::new(),
+            patterns: Patterns::new(),
         }
+    }
+
+    /// The permutations among the operations.
+    pub(crate) fn patterns(&self) -> &Patterns {
+        &self.patterns
+    }
+
+    pub(super) fn set_patterns(&mut self, patterns: Patterns) {
+        self.patterns = patterns;
     }
 
     /// The entries of a list that these tables were filled for; none of any other.

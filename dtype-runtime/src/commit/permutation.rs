@@ -169,6 +169,14 @@ impl Permutation {
         Self::worth(map, stride, Self::FEWEST_MOVES)
     }
 
+    /// As [`of`](Self::of), where the records are not too far apart for it.
+    pub(crate) const fn if_near(map: &ByteMap, stride: i64) -> Option<Self> {
+        if stride.unsigned_abs() > Self::FURTHEST {
+            return None;
+        }
+        Self::worth(map, stride, 0)
+    }
+
     /// As [`of`](Self::of), where it is worth that many moves for each vector of memory.
     #[expect(
         clippy::cast_possible_truncation,

@@ -25,13 +25,16 @@ pub(super) unsafe fn copy_range<D: Direction>(
     packed: *mut u8,
     whole: Option<WholeRecords>,
 ) {
-    let mut copier = Copier::<D> { memory, packed, whole, direction: PhantomData };
+    let tables = instances.tables();
+    let mut copier = Copier::<D> { tables, memory, packed, whole, direction: PhantomData };
     let _ = instances.visit(range, &mut copier);
 }
 
 /// Copies pieces. Made by [`copy_range`] only, whose caller vouches for all pieces of the range, which are those
 /// that it visits.
-struct Copier<D> {
+struct Copier<'a, D> {
+    /// Those of the operations.
+    tables: &'a Tables,
     memory: *mut u8,
     /// Where the next piece is in the packed stream.
     packed: *mut u8,
@@ -39,14 +42,14 @@ struct Copier<D> {
     direction: PhantomData<D>,
 }
 
-impl<D> Copier<D> {
+impl<D> Copier<'_, D> {
     fn at(&self, disp: i64) -> *mut u8 {
         #[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
         self.memory.wrapping_offset(disp as isize)
     }
 }
 
-impl<D: Direction> Visitor for Copier<D> {
+impl<D: Direction> Visitor for Copier<'_, D> {
     #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
     fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
         let len = len as usize;
@@ -58,7 +61,7 @@ impl<D: Direction> Visitor for Copier<D> {
 
     fn blocks(&mut self, all: &Blocks) -> ControlFlow<()> {
         // SAFETY: a piece of the range.
-        self.packed = unsafe { kernel::blocks::<D>(*all, self.memory, self.packed) };
+        self.packed = unsafe { kernel::blocks::<D>(*all, self.tables, self.memory, self.packed) };
         ControlFlow::Continue(())
     }
 

@@ -126,6 +126,11 @@ impl<'a> Instances<'a> {
         }
     }
 
+    /// The tables of the operations.
+    pub(crate) fn tables(&self) -> &'a Tables {
+        self.tables
+    }
+
     /// Packed bytes of all instances; what was asked for is known to fit.
     pub(crate) fn size(&self) -> u64 {
         let [prologue, steady, epilogue] = self.sizes;

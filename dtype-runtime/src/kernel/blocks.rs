@@ -1,7 +1,7 @@
 //! Blocks at equal distances: the leaf of every plan.
 
 use super::permute;
-use crate::commit::{Blocks, Permutation};
+use crate::commit::{Blocks, FEWEST_BLOCKS, Permutation, Tables};
 
 /// What is done with a block of memory and its place in the packed stream.
 pub(crate) trait Direction {
@@ -129,20 +129,28 @@ impl Direction for Zero {
 #[expect(clippy::cast_possible_truncation, reason = "lengths and counts of blocks in memory")]
 pub(crate) unsafe fn blocks<D: Direction>(
     all: Blocks,
+    tables: &Tables,
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    let Blocks { disp, len, count, stride } = all.normalized();
+    let all = all.normalized();
+    let Blocks { disp, len, count, stride } = all;
     let memory = memory.wrapping_offset(disp as isize);
-    let (len, count) = (len as usize, count as usize);
     if count == 1 {
         // SAFETY: the one block that the caller vouches for.
-        unsafe { D::copy(memory, packed, len) };
-    } else {
-        let steps = Steps { memory: stride as isize, packed: D::advance(len) };
-        // SAFETY: what the caller vouches for, passed on.
-        unsafe { strided::<D>(len, count, steps, memory, packed) };
+        unsafe { D::copy(memory, packed, len as usize) };
+        return packed.wrapping_add(D::advance(len as usize));
     }
+    if count >= FEWEST_BLOCKS
+        // SAFETY: all of the blocks.
+        && let Some(end) = unsafe { permute::blocks::<D>(all, tables, memory, packed) }
+    {
+        return end;
+    }
+    let (len, count) = (len as usize, count as usize);
+    let steps = Steps { memory: stride as isize, packed: D::advance(len) };
+    // SAFETY: what the caller vouches for, passed on.
+    unsafe { strided::<D>(len, count, steps, memory, packed) };
     packed.wrapping_add(D::advance(len * count))
 }
 

@@ -6,8 +6,50 @@ mod avx512;
 #[cfg(test)]
 mod tests;
 
+use super::Direction;
 use super::isa::{Isa, selected};
-use crate::commit::Permutation;
+use crate::commit::{Blocks, Op, Permutation, Tables};
+
+/// Executes operations `count` times, if they are a permutation and the machine has the instructions for
+/// it. Returns the end of what was packed.
+///
+/// # Safety
+///
+/// As [`repeated`](super::repeated).
+#[inline(never)]
+pub(super) unsafe fn records<D: Direction>(
+    ops: &[Op],
+    tables: &Tables,
+    count: u64,
+    stride: i64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> Option<*mut u8> {
+    let all = tables.patterns().of_records(ops, stride, count)?;
+    let count = usize::try_from(count).ok()?;
+    // SAFETY: the permutation is that of the operations.
+    let done = unsafe { D::permute(all, count, memory, packed) };
+    done.then(|| packed.wrapping_add(D::advance(all.size() * count)))
+}
+
+/// Copies blocks, the first of them at `memory`, likewise.
+///
+/// # Safety
+///
+/// As [`blocks`](super::blocks()), whatever the displacement.
+#[inline(never)]
+pub(super) unsafe fn blocks<D: Direction>(
+    all: Blocks,
+    tables: &Tables,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> Option<*mut u8> {
+    let permutation = tables.patterns().of_blocks(all)?;
+    let count = usize::try_from(all.count).ok()?;
+    // SAFETY: the permutation is that of blocks of this length, so far apart.
+    let done = unsafe { D::permute(permutation, count, memory, packed) };
+    done.then(|| packed.wrapping_add(D::advance(permutation.size() * count)))
+}
 
 /// Packs `count` records. Returns whether the machine has the instructions for it; if not, nothing was
 /// done, and it has to be done in another way.
