@@ -331,3 +331,78 @@ fn values_that_are_reversed() {
         }
     }
 }
+
+/// Records whose first byte of data is the first of a page, or whose last one is the last: the gaps before
+/// and behind them, and the excess of what is stored and loaded in whole vectors, would lie in pages that
+/// cannot be accessed.
+#[test]
+fn records_at_both_ends_of_a_page() {
+    let byte = Type::basic(Basic::U8);
+    let memory = Pages::reserve(3 * PAGE);
+    let packed = Pages::reserve(3 * PAGE);
+    let (memory_page, packed_page) = (memory.open(PAGE), packed.open(PAGE));
+    // Lengths and displacements of the runs of a record, and the distance between two records.
+    let shapes: [(&[u64], &[i64], i64); 9] = [
+        (&[13], &[0], 16),
+        (&[1, 8], &[0, 8], 16),
+        (&[8, 1], &[8, 3], 16),
+        (&[1], &[7], 9),
+        (&[1, 2, 4, 8, 1], &[0, 2, 4, 8, 16], 24),
+        (&[53], &[3], 64),
+        (&[4, 12, 12, 12, 12], &[0, 8, 24, 40, 56], 72),
+        (&[1, 1], &[0, 127], 200),
+        (&[20, 30, 14], &[50, 0, 31], 80),
+    ];
+    for (lengths, places, stride) in shapes {
+        let record = Type::hindexed(lengths, places, &byte).unwrap();
+        let ty = Type::resized(&record, 0, stride).unwrap().commit();
+        let runs = || places.iter().zip(lengths);
+        let first = *places.iter().min().unwrap();
+        let before = usize::try_from(first).unwrap();
+        let end = runs().map(|(place, len)| place + i64::try_from(*len).unwrap()).max().unwrap();
+        for count in 1..70_usize {
+            let steps = stride * (i64::try_from(count).unwrap() - 1);
+            let size = ty.packed_size(count).unwrap();
+            for (at_end, packed_at_end) in
+                [(false, false), (false, true), (true, false), (true, true)]
+            {
+                let span = usize::try_from(steps + end - first).unwrap();
+                let start = if at_end { PAGE - span } else { 0 };
+                let origin = memory_page.wrapping_add(start).wrapping_sub(before);
+                let place = packed_page.wrapping_add(if packed_at_end { PAGE - size } else { 0 });
+                // SAFETY: the pages, and the only references to them.
+                let (content, bytes) = unsafe {
+                    (
+                        std::slice::from_raw_parts_mut(memory_page, PAGE),
+                        std::slice::from_raw_parts_mut(place, size),
+                    )
+                };
+                for (i, byte) in content[start..][..span].iter_mut().enumerate() {
+                    *byte = (i % 251).to_le_bytes()[0];
+                }
+                let mut image = content[start..][..span].to_vec();
+                let expected: Vec<usize> = (0..count)
+                    .flat_map(|i| {
+                        let record = stride * i64::try_from(i).unwrap() - first;
+                        runs().flat_map(move |(place, len)| {
+                            let place = usize::try_from(record + place).unwrap();
+                            place..place + usize::try_from(*len).unwrap()
+                        })
+                    })
+                    .collect();
+                // SAFETY: the data lie in the page; what is borrowed of it is not used meanwhile.
+                assert_eq!(unsafe { ty.pack_raw(origin, count, bytes) }, Ok(size));
+                assert!(bytes.iter().eq(expected.iter().map(|at| &image[*at])), "{ty:?} × {count}");
+                for (byte, at) in bytes.iter_mut().zip(&expected) {
+                    *byte = byte.wrapping_mul(3).wrapping_add(1);
+                    image[*at] = *byte;
+                }
+                // SAFETY: likewise.
+                assert_eq!(unsafe { ty.unpack_raw(bytes, origin, count) }, Ok(size));
+                // SAFETY: the only reference again.
+                let content = unsafe { std::slice::from_raw_parts(memory_page, PAGE) };
+                assert!(content[start..][..span] == image, "{ty:?} × {count}");
+            }
+        }
+    }
+}

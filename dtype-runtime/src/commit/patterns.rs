@@ -68,7 +68,7 @@ impl Patterns {
                 Op::Loop { count, stride, items } => {
                     self.add(&ops[at + 1..=at + items], count, stride);
                 }
-                Op::Blocks(_) | Op::List(_) => {}
+                Op::Blocks(_) | Op::List(_) | Op::Elements(_) => {}
             }
         }
     }

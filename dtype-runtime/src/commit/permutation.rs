@@ -123,7 +123,7 @@ impl ByteMap {
                     }
                     i += 1;
                 }
-                Op::List(_) => return false,
+                Op::List(_) | Op::Elements(_) => return false,
                 Op::Loop { count, stride, items } => {
                     let body = ops.split_at(i + 1).1.split_at(items).0;
                     let mut turn = 0;

@@ -15,11 +15,19 @@ pub(crate) unsafe fn bytewise<D: Way>(all: &Elements, memory: *mut u8, packed: *
     // SAFETY: what the caller vouches for, passed on; the width of a value is the length of a block.
     unsafe {
         match all.form {
-            Form::Same { .. } => blocks::<D>(places, memory, packed),
-            Form::Reversed { width: 2 } => blocks::<Reversing<D, 2>>(places, memory, packed),
-            Form::Reversed { width: 4 } => blocks::<Reversing<D, 4>>(places, memory, packed),
-            Form::Reversed { width: 8 } => blocks::<Reversing<D, 8>>(places, memory, packed),
-            Form::Reversed { width: 16 } => blocks::<Reversing<D, 16>>(places, memory, packed),
+            Form::Same { .. } => blocks::<D>(places, Tables::EMPTY, memory, packed),
+            Form::Reversed { width: 2 } => {
+                blocks::<Reversing<D, 2>>(places, Tables::EMPTY, memory, packed)
+            }
+            Form::Reversed { width: 4 } => {
+                blocks::<Reversing<D, 4>>(places, Tables::EMPTY, memory, packed)
+            }
+            Form::Reversed { width: 8 } => {
+                blocks::<Reversing<D, 8>>(places, Tables::EMPTY, memory, packed)
+            }
+            Form::Reversed { width: 16 } => {
+                blocks::<Reversing<D, 16>>(places, Tables::EMPTY, memory, packed)
+            }
             _ => return false,
         };
     }

@@ -1,0 +1,224 @@
+//! Every set of instructions packs the same bytes, and touches nothing else.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dtype_runtime::kernels::{Isa, available, select, selected};
+use dtype_runtime::{Basic, Type};
+use proptest::prelude::*;
+
+/// The instructions are selected for all threads.
+fn alone() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Those of the machine, and a line about each that it lacks.
+fn isas() -> impl Iterator<Item = Isa> {
+    let (has, lacks): (Vec<Isa>, Vec<Isa>) = Isa::ALL.iter().partition(|isa| available(**isa));
+    for isa in lacks {
+        println!("skipped: {isa}, which this machine lacks");
+    }
+    has.into_iter()
+}
+
+#[test]
+fn what_is_missing_is_refused() {
+    let _alone = alone();
+    for isa in Isa::ALL {
+        let result = select(*isa);
+        assert_eq!(result.is_ok(), available(*isa));
+        match result {
+            Ok(()) => assert_eq!(selected(), *isa),
+            Err(error) => assert_eq!(error.asked, *isa),
+        }
+    }
+}
+
+/// Run by `the_environment_selects` in a process of its own.
+#[test]
+#[ignore = "prints what is selected"]
+fn print_selected() {
+    println!("selected={}", selected());
+}
+
+#[test]
+fn the_environment_selects() {
+    let run = |value: &str| {
+        let program = std::env::current_exe().unwrap();
+        let arguments = ["--exact", "print_selected", "--ignored", "--nocapture"];
+        let output = Command::new(program).args(arguments).env("DTYPE_KERNELS", value).output();
+        let output = output.unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr))
+    };
+    let best = Isa::ALL.iter().rfind(|isa| available(**isa)).unwrap();
+    for isa in Isa::ALL {
+        let (out, err) = run(isa.name());
+        let expected = if available(*isa) { isa } else { best };
+        assert!(out.contains(&format!("selected={expected}")), "{out}");
+        assert_eq!(err.contains("dtype: DTYPE_KERNELS="), !available(*isa), "{err}");
+    }
+    let (out, err) = run("mmx");
+    assert!(out.contains(&format!("selected={best}")), "{out}");
+    assert!(err.contains("dtype: DTYPE_KERNELS=mmx: there are no such kernels"), "{err}");
+}
+
+/// Types of a few runs, in any order, with gaps anywhere, nested once or not at all.
+fn types() -> impl Strategy<Value = Type> {
+    let runs = prop::collection::vec((0..12_u64, 1..20_u64, any::<u16>()), 1..8);
+    let inner = (runs, 0..40_i64).prop_map(|(runs, apart)| {
+        let mut end = 0;
+        let mut keyed = Vec::new();
+        for (gap, len, key) in runs {
+            keyed.push((key, len, i64::try_from(end + gap).unwrap()));
+            end += gap + len;
+        }
+        keyed.sort_unstable();
+        let lengths: Vec<u64> = keyed.iter().map(|(_, len, _)| *len).collect();
+        let places: Vec<i64> = keyed.iter().map(|(_, _, place)| *place).collect();
+        let ty = Type::hindexed(&lengths, &places, &Type::basic(Basic::U8)).unwrap();
+        Type::resized(&ty, 0, i64::try_from(end).unwrap() + apart).unwrap()
+    });
+    (inner, 1..4_u64, 0..30_i64, any::<bool>()).prop_map(|(ty, count, apart, nested)| {
+        if nested {
+            let stride = ty.extent() + apart;
+            let ty = Type::hvector(count, 1, stride, &ty).unwrap();
+            Type::resized(&ty, 0, stride * i64::try_from(count).unwrap() + 3).unwrap()
+        } else {
+            ty
+        }
+    })
+}
+
+proptest! {
+    /// Whole and in fragments.
+    #[test]
+    fn random_types(ty in types(), count in 0..60_usize, unaligned in 0..64_usize, cut in 0..999_usize) {
+        let _alone = alone();
+        let ty = ty.commit();
+        let extent = usize::try_from(ty.extent()).unwrap();
+        let memory: Vec<u8> = (0..=unaligned + extent * count).map(|i| i.to_le_bytes()[0]).collect();
+        let size = ty.packed_size(count).unwrap();
+        let mut all = Vec::new();
+        for isa in isas() {
+            select(isa).unwrap();
+            let mut packed = vec![0xEE; size + 70];
+            ty.pack(&memory, unaligned, count, &mut packed[..size]).unwrap();
+            prop_assert!(packed[size..].iter().all(|byte| *byte == 0xEE));
+            packed.truncate(size);
+
+            let mut back = vec![0xDD; memory.len()];
+            ty.unpack(&packed, &mut back, unaligned, count).unwrap();
+
+            let mut fragments = vec![0; size];
+            let (one, two) = fragments.split_at_mut(cut.min(size));
+            let mut packer = ty.packer(&memory, unaligned, count).unwrap();
+            packer.pack(one);
+            packer.pack(two);
+            prop_assert!(fragments == packed);
+
+            let mut again = vec![0xDD; memory.len()];
+            let mut unpacker = ty.unpacker(&mut again, unaligned, count).unwrap();
+            unpacker.unpack(&packed[..cut.min(size)]).unwrap();
+            unpacker.unpack(&packed[cut.min(size)..]).unwrap();
+            prop_assert!(again == back);
+            all.push((packed, back));
+        }
+        for other in &all[1..] {
+            prop_assert!(other == &all[0]);
+        }
+    }
+}
+
+#[cfg(feature = "derive")]
+mod derived {
+    use super::{alone, isas, select};
+    use dtype_runtime::{Datatype, pack, unpack, unpack_into};
+
+    macro_rules! every_count {
+        ($($name:ident { $($field:ident: $ty:ty = $value:expr),* })*) => {$(
+            #[test]
+            fn $name() {
+                #[derive(Datatype, Clone, Debug, PartialEq)]
+                #[repr(C)]
+                struct Record { $($field: $ty),* }
+
+                let _alone = alone();
+                for count in 0..=200_u8 {
+                    let items: Vec<Record> =
+                        (0..count).map(|i| Record { $($field: { let f = $value; f(i) }),* }).collect();
+                    let mut all = Vec::new();
+                    for isa in isas() {
+                        select(isa).unwrap();
+                        let packed = pack(&items);
+                        assert_eq!(unpack::<Record>(&packed).unwrap(), items);
+                        let mut over = items.clone();
+                        over.reverse();
+                        unpack_into(&packed, &mut over).unwrap();
+                        assert_eq!(over, items);
+                        all.push(packed);
+                    }
+                    assert!(all.iter().all(|packed| *packed == all[0]));
+                }
+            }
+        )*};
+    }
+
+    every_count! {
+        tail { a: f64 = f64::from, b: u32 = u32::from, c: u8 = |i| i }
+        hole { a: u8 = |i| i, b: u64 = u64::from }
+        small { a: u32 = u32::from, b: u16 = u16::from }
+        body { a: [f64; 6] = |i| [f64::from(i); 6], b: u32 = u32::from, c: u8 = |i: u8| !i }
+        mixed { a: [f32; 3] = |i| [f32::from(i); 3], b: f64 = f64::from, c: [i16; 2] = |i| [i16::from(i); 2] }
+        scattered { a: u8 = |i| i, b: i16 = i16::from, c: i32 = i32::from, d: f64 = f64::from, e: u8 = |i| i }
+        nested { a: (i32, f64) = |i| (1, f64::from(i)), b: [(u8, f64); 3] = |i| [(i, 0.5); 3], c: f32 = f32::from }
+        checked { a: bool = |i| i % 2 == 0, b: u32 = u32::from, c: char = char::from }
+    }
+}
+
+/// How many are unpacked beside another thread.
+const RECORDS: usize = 64;
+
+/// While records are unpacked, another thread writes what lies between their fields. None of that may be
+/// lost, as it would be if gaps were read and written back.
+#[test]
+fn gaps_are_left_to_other_threads() {
+    let _alone = alone();
+    let byte = Type::basic(Basic::U8);
+    let record = Type::hindexed(&[8, 1, 4], &[0, 9, 12], &byte).unwrap();
+    let ty = Type::resized(&record, 0, 24).unwrap().commit();
+    let is_data = |at: usize| matches!(at % 24, 0..=7 | 9 | 12..=15);
+    for isa in isas() {
+        select(isa).unwrap();
+        let memory: Vec<AtomicU8> = (0..24 * RECORDS).map(|_| AtomicU8::new(0)).collect();
+        let packed = vec![0xAA; ty.packed_size(RECORDS).unwrap()];
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let mut turn = 0_u8;
+                while !done.load(Ordering::Relaxed) {
+                    for (at, byte) in memory.iter().enumerate() {
+                        if !is_data(at) {
+                            let seen = byte.load(Ordering::Relaxed);
+                            assert_eq!(seen, turn, "byte {at} was overwritten");
+                            byte.store(turn.wrapping_add(1), Ordering::Relaxed);
+                        }
+                    }
+                    turn = turn.wrapping_add(1);
+                }
+            });
+            let origin = memory.as_ptr().cast::<u8>().cast_mut();
+            for _ in 0..if writer.is_finished() { 0 } else { 20_000 } {
+                // SAFETY: the data lie in the memory, which may be written through shared references; the
+                // other thread accesses the gaps only.
+                unsafe { ty.unpack_raw(&packed, origin, RECORDS).unwrap() };
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        for (at, byte) in memory.iter().enumerate() {
+            assert!(!is_data(at) || byte.load(Ordering::Relaxed) == 0xAA);
+        }
+    }
+}
