@@ -30,7 +30,7 @@ pub(crate) use index::{Index, size, size_at};
 pub use list::List;
 pub(crate) use list::{Entries, Moves, Tables, Width};
 pub(crate) use patterns::FEWEST_BLOCKS;
-pub(crate) use permutation::{ByteMap, Permutation, Vector, WIDTH};
+pub(crate) use permutation::{ByteMap, Permutation};
 pub use plan::{Blocks, Op, Plan};
 
 use crate::types::{Description, Flags, Type};

@@ -4,10 +4,10 @@
 use super::plan::Op;
 
 /// Bytes of a register.
-pub(crate) const WIDTH: usize = 64;
+const WIDTH: usize = 64;
 
 /// The bytes of a register.
-pub(crate) type Vector = [u8; WIDTH];
+type Vector = [u8; WIDTH];
 
 /// Where the packed bytes of a record are in memory, for records of at most [`WIDTH`] packed bytes.
 #[derive(Clone, Copy, Debug)]
@@ -234,13 +234,27 @@ impl Permutation {
         Some(all)
     }
 
+    /// Packed bytes of a record.
+    pub(crate) const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// So many records are worth the call, where the alternative is code made for them, part of the caller.
+    pub(crate) const fn fewest(&self) -> usize {
+        self.fewest
+    }
+}
+
+/// What executes a permutation looks at.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing executes one here"))]
+impl Permutation {
     /// For each packed byte of a period, which byte of the window it is.
-    pub(crate) const fn gather(&self) -> &Vector {
+    pub(crate) const fn gather(&self) -> &[u8; 64] {
         &self.gather
     }
 
     /// For each byte of the window, which packed byte of a period it is.
-    pub(crate) const fn scatter(&self) -> &[Vector; 2] {
+    pub(crate) const fn scatter(&self) -> &[[u8; 64]; 2] {
         &self.scatter
     }
 
@@ -254,11 +268,6 @@ impl Permutation {
         self.records
     }
 
-    /// Packed bytes of a record.
-    pub(crate) const fn size(&self) -> usize {
-        self.size
-    }
-
     /// Bytes of memory from one record to the next.
     pub(crate) const fn stride(&self) -> isize {
         self.stride
@@ -267,11 +276,6 @@ impl Permutation {
     /// Displacement in bytes of the window from the origin of its first record.
     pub(crate) const fn first(&self) -> isize {
         self.first
-    }
-
-    /// So many records are worth the call, where the alternative is code made for them, part of the caller.
-    pub(crate) const fn fewest(&self) -> usize {
-        self.fewest
     }
 
     /// Vectors of memory in the window: 1 or 2.

@@ -6,8 +6,7 @@ mod avx512;
 #[cfg(test)]
 mod tests;
 
-use super::Direction;
-use super::isa::{Isa, selected};
+use super::{Direction, isa};
 use crate::commit::{Blocks, Op, Permutation, Tables};
 
 /// Executes operations `count` times, if they are a permutation and the machine has the instructions for
@@ -65,9 +64,9 @@ pub(crate) unsafe fn pack(
     memory: *const u8,
     packed: *mut u8,
 ) -> bool {
-    match selected() {
+    match isa::selected() {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => {
+        isa::Isa::Avx512 => {
             // SAFETY: the processor has the instructions; the caller vouches for the memory.
             unsafe {
                 match all.vectors() {
@@ -77,7 +76,10 @@ pub(crate) unsafe fn pack(
             }
             true
         }
-        _ => false,
+        _ => {
+            let _ = (all, count, memory, packed);
+            false
+        }
     }
 }
 
@@ -94,9 +96,9 @@ pub(crate) unsafe fn unpack(
     memory: *mut u8,
     packed: *const u8,
 ) -> bool {
-    match selected() {
+    match isa::selected() {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => {
+        isa::Isa::Avx512 => {
             // SAFETY: the processor has the instructions; the caller vouches for the memory.
             unsafe {
                 match all.vectors() {
@@ -106,6 +108,9 @@ pub(crate) unsafe fn unpack(
             }
             true
         }
-        _ => false,
+        _ => {
+            let _ = (all, count, memory, packed);
+            false
+        }
     }
 }

@@ -16,7 +16,10 @@ use core::arch::x86_64::{
     _mm512_permutexvar_epi8, _mm512_setzero_si512, _mm512_storeu_si512,
 };
 
-use crate::commit::{Permutation, Vector, WIDTH};
+use crate::commit::Permutation;
+
+/// Bytes of a register.
+const WIDTH: usize = size_of::<__m512i>();
 
 /// How many bytes of memory ahead are prefetched, and how many steps at least.
 const AHEAD: usize = 2048;
@@ -85,7 +88,7 @@ impl<const V: usize> Steps<V> {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn vector(bytes: &Vector) -> __m512i {
+fn vector(bytes: &[u8; WIDTH]) -> __m512i {
     // SAFETY: 64 bytes.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }

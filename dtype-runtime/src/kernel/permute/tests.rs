@@ -3,8 +3,11 @@
 use proptest::prelude::*;
 
 use super::{pack, unpack};
-use crate::commit::{ByteMap, Permutation, WIDTH};
+use crate::commit::{ByteMap, Permutation};
 use crate::kernel::isa::{Isa, available};
+
+/// Bytes of a register.
+const WIDTH: usize = 64;
 
 /// Bytes around what may be touched.
 const MARGIN: usize = 128;
