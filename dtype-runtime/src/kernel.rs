@@ -15,6 +15,7 @@ mod swap;
 
 pub(crate) use blocks::{Direction, Move, Pack, Steps, Unpack, Zero, blocks, strided};
 pub(crate) use irregular::{any, list};
+pub(crate) use permute::records as permutation;
 pub(crate) use swap::{Reversing, Way};
 
 use crate::commit::{Op, Plan, Tables};

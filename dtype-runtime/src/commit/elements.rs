@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use super::chain::Chain;
 use super::index::{self, Index};
 use super::list::Tables;
+use super::patterns::Patterns;
 use super::plan::{Blocks, Op, Plan};
 use crate::error::Error;
 use crate::representation::{Architecture, Form};
@@ -159,13 +160,16 @@ impl Compiler {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let tables = Tables::new();
+        let mut tables = Tables::new();
         let size = index::size(&self.ops, &tables);
         let how = match self.all {
             None | Some(All::Same) => How::Same,
             Some(All::Reversed(width)) => How::Reversed(width),
             Some(All::Different) => {
                 let index = Index::of(&self.ops, &tables);
+                let mut patterns = Patterns::new();
+                patterns.add_steady(&self.ops, extent);
+                tables.set_patterns(patterns);
                 let (prologue, epilogue) = (Vec::new(), Vec::new());
                 let (steady, sizes) = (self.ops, [0, size, 0]);
                 How::Each(Box::new(Plan {

@@ -5,6 +5,7 @@
 
 use alloc::vec::Vec;
 
+use super::elements::Elements;
 use super::permutation::{ByteMap, Permutation};
 use super::plan::{Blocks, Op};
 
@@ -68,13 +69,15 @@ impl Patterns {
                 Op::Loop { count, stride, items } => {
                     self.add(&ops[at + 1..=at + items], count, stride);
                 }
+                // Values of one width that are reversed are a column of bytes, with another permutation.
+                Op::Elements(all) if all.places.count > 1 => self.add_column(all.places),
                 Op::Blocks(_) | Op::List(_) | Op::Elements(_) => {}
             }
         }
     }
 
     fn add(&mut self, ops: &[Op], count: u64, stride: i64) {
-        if let [Op::Blocks(only)] = ops
+        if let [Op::Blocks(only) | Op::Elements(Elements { places: only, .. })] = ops
             && only.count.checked_mul(count).is_some()
             && let Some(all) = only.repeated(count, stride)
         {

@@ -1,7 +1,9 @@
 //! A small record's bytes as a permutation: which byte of memory each packed byte is, for as many records
 //! as fit a register.
 
+use super::elements::Elements;
 use super::plan::Op;
+use crate::representation::Form;
 
 /// Bytes of a register.
 const WIDTH: usize = 64;
@@ -70,7 +72,6 @@ impl ByteMap {
 
     /// Adds an element of `len` bytes in the opposite order: the last one in memory is packed first.
     /// Returns whether there was room for them.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for packing in another byte order"))]
     pub(crate) const fn swapped(&mut self, disp: i64, len: u64) -> bool {
         self.bytes(disp, len, true)
     }
@@ -123,7 +124,23 @@ impl ByteMap {
                     }
                     i += 1;
                 }
-                Op::List(_) | Op::Elements(_) => return false,
+                Op::Elements(Elements { places, form }) => {
+                    let mut value = 0;
+                    while value < places.count {
+                        let disp = places.block(value).wrapping_add(shift);
+                        let has_room = match form {
+                            Form::Same { .. } => self.run(disp, places.len),
+                            Form::Reversed { .. } => self.swapped(disp, places.len),
+                            Form::Integer { .. } | Form::Float { .. } => false,
+                        };
+                        if !has_room {
+                            return false;
+                        }
+                        value += 1;
+                    }
+                    i += 1;
+                }
+                Op::List(_) => return false,
                 Op::Loop { count, stride, items } => {
                     let body = ops.split_at(i + 1).1.split_at(items).0;
                     let mut turn = 0;
@@ -248,6 +265,21 @@ impl Permutation {
 /// What executes a permutation looks at.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing executes one here"))]
 impl Permutation {
+    /// The same with the packed bytes of each value reversed, all of which have `W` bytes, a power of two.
+    #[inline]
+    pub(crate) fn reversed<const W: usize>(&self) -> Self {
+        let mut all = self.clone();
+        let (values, _) = all.gather.as_chunks_mut::<W>();
+        for value in values {
+            value.reverse();
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "less than 16")]
+        for byte in all.scatter.as_flattened_mut() {
+            *byte ^= W as u8 - 1;
+        }
+        all
+    }
+
     /// For each packed byte of a period, which byte of the window it is.
     pub(crate) const fn gather(&self) -> &[u8; 64] {
         &self.gather

@@ -10,23 +10,28 @@ use crate::representation::Form;
 /// # Safety
 ///
 /// The bytes of all values, relative to `memory`, and as many from `packed` on must be valid for `D`.
-pub(crate) unsafe fn bytewise<D: Way>(all: &Elements, memory: *mut u8, packed: *mut u8) -> bool {
+pub(crate) unsafe fn bytewise<D: Way>(
+    all: &Elements,
+    tables: &Tables,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> bool {
     let places = all.places;
     // SAFETY: what the caller vouches for, passed on; the width of a value is the length of a block.
     unsafe {
         match all.form {
-            Form::Same { .. } => blocks::<D>(places, Tables::EMPTY, memory, packed),
+            Form::Same { .. } => blocks::<D>(places, tables, memory, packed),
             Form::Reversed { width: 2 } => {
-                blocks::<Reversing<D, 2>>(places, Tables::EMPTY, memory, packed)
+                blocks::<Reversing<D, 2>>(places, tables, memory, packed)
             }
             Form::Reversed { width: 4 } => {
-                blocks::<Reversing<D, 4>>(places, Tables::EMPTY, memory, packed)
+                blocks::<Reversing<D, 4>>(places, tables, memory, packed)
             }
             Form::Reversed { width: 8 } => {
-                blocks::<Reversing<D, 8>>(places, Tables::EMPTY, memory, packed)
+                blocks::<Reversing<D, 8>>(places, tables, memory, packed)
             }
             Form::Reversed { width: 16 } => {
-                blocks::<Reversing<D, 16>>(places, Tables::EMPTY, memory, packed)
+                blocks::<Reversing<D, 16>>(places, tables, memory, packed)
             }
             _ => return false,
         };

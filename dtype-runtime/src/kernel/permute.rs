@@ -16,7 +16,7 @@ use crate::commit::{Blocks, Op, Permutation, Tables};
 ///
 /// As [`repeated`](super::repeated).
 #[inline(never)]
-pub(super) unsafe fn records<D: Direction>(
+pub(crate) unsafe fn records<D: Direction>(
     ops: &[Op],
     tables: &Tables,
     count: u64,

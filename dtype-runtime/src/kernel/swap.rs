@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 
 use super::blocks::{Direction, Pack, Steps, Unpack, each};
+use crate::commit::Permutation;
 
 /// A [`Direction`] between memory and the packed stream.
 pub(crate) trait Way: Direction {
@@ -52,6 +53,11 @@ impl<D: Way, const W: usize> Direction for Reversing<D, W> {
                 Self::copy_long(len, 1, Steps { memory: 0, packed: 0 }, memory, packed);
             }
         }
+    }
+
+    unsafe fn permute(all: &Permutation, count: usize, memory: *mut u8, packed: *mut u8) -> bool {
+        // SAFETY: the same bytes of memory and of the packed stream; whole values, as the records are.
+        unsafe { D::permute(&all.reversed::<W>(), count, memory, packed) }
     }
 
     unsafe fn copy_long(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {

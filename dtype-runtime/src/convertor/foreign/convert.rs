@@ -5,12 +5,12 @@ use core::ops::{ControlFlow, Range};
 use core::slice;
 
 use super::partial::Partials;
-use crate::commit::Elements;
+use crate::commit::{Elements, Tables};
 use crate::convertor::copier::copy_range;
 use crate::convertor::cursor::{Instances, Repeated, Visitor};
 use crate::kernel::elements::{Records, bytewise};
 use crate::kernel::integers::{Task, integers};
-use crate::kernel::{Reversing, Way};
+use crate::kernel::{Reversing, Way, permutation};
 use crate::representation::{Form, Misfit, WIDEST};
 
 /// Converts a range of a stream in which all values have `width` bytes, which are reversed; the instances are those
@@ -112,12 +112,15 @@ pub(super) unsafe fn each<D: Way>(
     partials: &mut Partials,
 ) {
     let position = range.start;
-    let mut converter = Converter::<D> { memory, packed, position, partials, way: PhantomData };
+    let (tables, way) = (instances.tables(), PhantomData);
+    let mut converter = Converter::<D> { tables, memory, packed, position, partials, way };
     let _ = instances.visit(range, &mut converter);
 }
 
 /// Made by [`each`] only, whose caller vouches for all values of the range, which are those that it visits.
 struct Converter<'a, D> {
+    /// Those of the operations.
+    tables: &'a Tables,
     memory: *mut u8,
     /// Where the next bytes are in the fragment,
     packed: *mut u8,
@@ -143,7 +146,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
     fn elements(&mut self, all: &Elements) -> ControlFlow<()> {
         // SAFETY: values of the range.
         let done = unsafe {
-            bytewise::<D>(all, self.memory, self.packed)
+            bytewise::<D>(all, self.tables, self.memory, self.packed)
                 || integers::<D>(all, Task::Convert, self.memory, self.packed).is_some()
         };
         if !done {
@@ -194,9 +197,17 @@ impl<D: Way> Visitor for Converter<'_, D> {
     }
 
     fn repeated(&mut self, all: &Repeated<'_>) -> Option<ControlFlow<()>> {
-        let records = Records::of(all.ops, all.stride, all.count)?;
+        let Repeated { ops, tables, count, stride, shift } = *all;
+        let (memory, packed) = (at(self.memory, shift), self.packed);
         // SAFETY: values of the range.
-        unsafe { records.execute::<D>(at(self.memory, all.shift), self.packed) };
+        let end = unsafe { permutation::<D>(ops, tables, count, stride, memory, packed) };
+        if let Some(end) = end {
+            self.advance((end.addr() - packed.addr()) as u64);
+            return Some(ControlFlow::Continue(()));
+        }
+        let records = Records::of(ops, stride, count)?;
+        // SAFETY: likewise.
+        unsafe { records.execute::<D>(memory, packed) };
         self.advance(records.packed_size());
         Some(ControlFlow::Continue(()))
     }
