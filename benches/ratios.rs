@@ -1,6 +1,7 @@
 //! Struct arrays in one table of ratios: the library's time over that of the hand-written loop.
 //!
-//! `cargo bench -p dtype-benches --bench ratios`
+//! `cargo bench -p dtype-benches --bench ratios`; with `DTYPE_KERNELS=portable` before it, without the
+//! kernels of the processor.
 //!
 //! A machine that others share speeds up and slows down while one looks. So the two take turns, many
 //! short rounds each, and each ratio is the median over the pairs of neighbours. Criterion's own
@@ -18,16 +19,20 @@ const PAIRS: usize = 101;
 fn main() {
     // `cargo test --benches` and `cargo bench -- --test` only want to know that it runs.
     let quick = std::env::args().any(|argument| argument == "--test");
-    let pairs = if quick { 1 } else { PAIRS };
     println!("time over that of the hand-written loop; GB/s of packed bytes in brackets");
+    println!("kernels: {}", dtype_runtime::kernels::selected());
+    println!("{:<36} {:<31} of a type built at run time", "", "compiled for the struct");
     println!(
-        "{:<30} {:>7} {:>15} {:>15} {:>15}",
-        "struct", "records", "pack", "unpack", "at run time"
+        "{:<28} {:>7} {:>15} {:>15} {:>15} {:>15}",
+        "struct", "records", "pack", "unpack", "pack", "unpack"
     );
-    let mut product = [1.0, 1.0];
-    let mut figures = 0;
-    for count in [1000, 65_536] {
-        for row in [
+    for count in [1, 16, 1000, 65_536, 1_000_000] {
+        let pairs = match count {
+            _ if quick => 1,
+            0..=65_536 => PAIRS,
+            _ => PAIRS / 3,
+        };
+        let rows = [
             row::<Tail>(count, pairs),
             row::<Hole>(count, pairs),
             row::<Small>(count, pairs),
@@ -35,17 +40,18 @@ fn main() {
             row::<Mixed>(count, pairs),
             row::<Scattered>(count, pairs),
             row::<Nested>(count, pairs),
-        ] {
-            product = [product[0] * row[0], product[1] * row[1]];
-            figures += 1;
-        }
+        ];
+        let means: [String; 4] = core::array::from_fn(|column| {
+            let logarithms: f64 = rows.iter().map(|row| row[column].ln()).sum();
+            format!("{:.2}       ", (logarithms / 7.0).exp())
+        });
+        let [a, b, c, d] = means;
+        println!("{:<28} {count:>7} {a:>15} {b:>15} {c:>15} {d:>15}", "geometric means");
     }
-    let [pack, unpack] = product.map(|product| product.powf(1.0 / f64::from(figures)));
-    println!("geometric means: pack {pack:.2}, unpack {unpack:.2}");
 }
 
-/// Prints the figures of one struct, and returns the ratios of packing and unpacking.
-fn row<S: Shape>(count: usize, pairs: usize) -> [f64; 2] {
+/// Prints the figures of one struct, and returns the ratios.
+fn row<S: Shape>(count: usize, pairs: usize) -> [f64; 4] {
     let items: Vec<S> = (0..count).map(S::sample).collect();
     let packed = pack(&items);
     let mut by_hand = vec![0; packed.len()];
@@ -75,14 +81,24 @@ fn row<S: Shape>(count: usize, pairs: usize) -> [f64; 2] {
         || S::unpack_by_hand(black_box(&packed), black_box(&mut by_hand)),
         || drop(black_box(unpack_into(black_box(&packed), black_box(&mut ours)))),
     );
+    let dynamic_unpack = versus(
+        pairs,
+        || S::unpack_by_hand(black_box(&packed), black_box(&mut by_hand)),
+        || {
+            // SAFETY: as above, the other way round; the bytes are those of values.
+            let length = unsafe { committed.unpack_raw(&packed, ours.as_mut_ptr().cast(), count) };
+            let _ = black_box(length);
+        },
+    );
     assert_eq!(by_hand, ours);
 
     let cell = |figure: &Figure| {
         let rate = u32::try_from(bytes).map_or(f64::NAN, f64::from);
         let rate = rate / figure.ours.as_secs_f64() / 1e9;
-        format!("{:.2} ({rate:.1})", figure.ratio)
+        format!("{:.2} ({rate:>5.1})", figure.ratio)
     };
-    let [a, b, c] = [&pack, &unpack, &dynamic].map(cell);
-    println!("{:<30} {count:>7} {a:>15} {b:>15} {c:>15}", S::NAME);
-    [pack.ratio, unpack.ratio]
+    let all = [pack, unpack, dynamic, dynamic_unpack];
+    let [a, b, c, d] = all.each_ref().map(cell);
+    println!("{:<28} {count:>7} {a:>15} {b:>15} {c:>15} {d:>15}", S::NAME);
+    all.map(|figure| figure.ratio)
 }
