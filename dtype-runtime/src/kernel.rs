@@ -15,7 +15,7 @@ mod swap;
 
 pub(crate) use blocks::{Direction, Move, Pack, Steps, Unpack, Zero, blocks, strided};
 pub(crate) use irregular::{any, list};
-pub(crate) use permute::records as permutation;
+pub(crate) use permute::{blocks as permuted_blocks, records as permuted_records};
 pub(crate) use swap::{Reversing, Way};
 
 use crate::commit::{Op, Plan, Tables};

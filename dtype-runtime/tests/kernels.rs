@@ -112,6 +112,10 @@ proptest! {
             let mut back = vec![0xDD; memory.len()];
             ty.unpack(&packed, &mut back, unaligned, count).unwrap();
 
+            let mut copy = vec![0xDD; memory.len()];
+            ty.copy(&memory, unaligned, &mut copy, unaligned, count).unwrap();
+            prop_assert!(copy == back);
+
             let mut fragments = vec![0; size];
             let (one, two) = fragments.split_at_mut(cut.min(size));
             let mut packer = ty.packer(&memory, unaligned, count).unwrap();

@@ -105,7 +105,7 @@ impl Committed {
             return Ok(());
         }
         let instances = Instances::of_plan(self.plan(), count as u64);
-        let mut mover = Mover { from: from.cast_mut(), to };
+        let mut mover = Mover { from: from.cast_mut(), to, tables: self.plan().tables() };
         let _ = instances.visit(0..size as u64, &mut mover);
         Ok(())
     }
@@ -121,24 +121,31 @@ impl Committed {
 
 /// Copies pieces from one memory to another. Made by [`Committed::copy_raw`] only, whose caller vouches for all
 /// of the data in both, which do not overlap.
-struct Mover {
+struct Mover<'a> {
     from: *mut u8,
     to: *mut u8,
+    /// Those of the operations.
+    tables: &'a Tables,
 }
 
-impl Mover {
+impl Mover<'_> {
     /// Copies blocks of which the first is displaced by `disp`.
     #[expect(clippy::cast_possible_truncation, reason = "blocks in memory")]
     fn blocks_at(&mut self, disp: i64, len: u64, count: u64, stride: i64) {
         let (disp, step) = (disp as isize, stride as isize);
         let steps = kernel::Steps { memory: step, packed: step.cast_unsigned() };
         let (from, to) = (self.from.wrapping_offset(disp), self.to.wrapping_offset(disp));
+        let all = Blocks { disp: 0, len, count, stride };
         // SAFETY: data of the instances, read in the one memory and written at the same place in the other.
-        unsafe { kernel::strided::<kernel::Move>(len as usize, count as usize, steps, from, to) };
+        unsafe {
+            if kernel::permuted_blocks::<kernel::Move>(all, self.tables, from, to).is_none() {
+                kernel::strided::<kernel::Move>(len as usize, count as usize, steps, from, to);
+            }
+        }
     }
 }
 
-impl Visitor for Mover {
+impl Visitor for Mover<'_> {
     fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
         self.blocks_at(disp, len, 1, 0);
         ControlFlow::Continue(())
@@ -159,9 +166,20 @@ impl Visitor for Mover {
         ControlFlow::Continue(())
     }
 
-    /// Records of single blocks are taken block by block: one block of all records, then the next.
+    /// Records that are no permutation are taken block by block, if they are single blocks: one block of all
+    /// records, then the next.
+    #[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
-        let Repeated { ops, count, stride, shift, .. } = *repeated;
+        let Repeated { ops, tables, count, stride, shift } = *repeated;
+        let from = self.from.wrapping_offset(shift as isize);
+        let to = self.to.wrapping_offset(shift as isize);
+        // SAFETY: as in `blocks_at`.
+        let permuted = unsafe {
+            kernel::permuted_records::<kernel::Move>(ops, tables, count, stride, from, to)
+        };
+        if permuted.is_some() {
+            return Some(ControlFlow::Continue(()));
+        }
         let single = |op: &Op| matches!(op, Op::Blocks(blocks) if blocks.count == 1);
         if !ops.iter().all(single) {
             return None;

@@ -105,6 +105,12 @@ impl Direction for Move {
     fn place(packed: *mut u8, offset: usize) -> *mut u8 {
         packed.wrapping_add(offset)
     }
+
+    #[inline(always)]
+    unsafe fn permute(all: &Permutation, count: usize, memory: *mut u8, packed: *mut u8) -> bool {
+        // SAFETY: the caller vouches for reading `memory` and writing `packed`, which do not overlap.
+        unsafe { permute::copy(all, count, memory, packed) }
+    }
 }
 
 impl Direction for Zero {

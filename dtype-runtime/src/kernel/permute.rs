@@ -37,7 +37,7 @@ pub(crate) unsafe fn records<D: Direction>(
 ///
 /// As [`blocks`](super::blocks()), whatever the displacement.
 #[inline(never)]
-pub(super) unsafe fn blocks<D: Direction>(
+pub(crate) unsafe fn blocks<D: Direction>(
     all: Blocks,
     tables: &Tables,
     memory: *mut u8,
@@ -110,6 +110,33 @@ pub(crate) unsafe fn unpack(
         }
         _ => {
             let _ = (all, count, memory, packed);
+            false
+        }
+    }
+}
+
+/// Copies the data of `count` records to a memory of the same layout; as [`pack`].
+///
+/// # Safety
+///
+/// `from + displacement` must be readable and `to + displacement` writable for every byte of data of the
+/// records. None of them may be read after it was written.
+#[inline]
+pub(crate) unsafe fn copy(all: &Permutation, count: usize, from: *const u8, to: *mut u8) -> bool {
+    match isa::selected() {
+        #[cfg(target_arch = "x86_64")]
+        isa::Isa::Avx512 => {
+            // SAFETY: the processor has the instructions; the caller vouches for the memory.
+            unsafe {
+                match all.vectors() {
+                    1 => avx512::copy::<1>(all, count, from, to),
+                    _ => avx512::copy::<2>(all, count, from, to),
+                }
+            }
+            true
+        }
+        _ => {
+            let _ = (all, count, from, to);
             false
         }
     }

@@ -10,7 +10,7 @@ use crate::convertor::copier::copy_range;
 use crate::convertor::cursor::{Instances, Repeated, Visitor};
 use crate::kernel::elements::{Records, bytewise};
 use crate::kernel::integers::{Task, integers};
-use crate::kernel::{Reversing, Way, permutation};
+use crate::kernel::{Reversing, Way, permuted_records};
 use crate::representation::{Form, Misfit, WIDEST};
 
 /// Converts a range of a stream in which all values have `width` bytes, which are reversed; the instances are those
@@ -200,7 +200,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
         let Repeated { ops, tables, count, stride, shift } = *all;
         let (memory, packed) = (at(self.memory, shift), self.packed);
         // SAFETY: values of the range.
-        let end = unsafe { permutation::<D>(ops, tables, count, stride, memory, packed) };
+        let end = unsafe { permuted_records::<D>(ops, tables, count, stride, memory, packed) };
         if let Some(end) = end {
             self.advance((end.addr() - packed.addr()) as u64);
             return Some(ControlFlow::Continue(()));

@@ -232,3 +232,39 @@ pub(super) unsafe fn unpack<const V: usize>(
         }
     }
 }
+
+/// Copies the data of `count` records to a memory of the same layout, `V` vectors at a time.
+///
+/// # Safety
+///
+/// As [`super::copy`], on a processor that has the instructions; `V` must be as many as the permutation has.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
+pub(super) unsafe fn copy<const V: usize>(
+    all: &Permutation,
+    count: usize,
+    from: *const u8,
+    to: *mut u8,
+) {
+    let steps = Steps::<V>::of(all);
+    let mut from = from.wrapping_offset(all.first());
+    let mut to = to.wrapping_offset(all.first());
+    let mut left = count;
+    while left > 0 {
+        let records = left.min(steps.records);
+        let (data, _) = steps.part(records);
+        steps.prefetch(from);
+        steps.prefetch(to);
+        for (vector, mask) in data.into_iter().enumerate() {
+            let (from, to) = (from.wrapping_add(vector * WIDTH), to.wrapping_add(vector * WIDTH));
+            // SAFETY: the data of records that the caller vouches for; a masked load and a masked store
+            // access the bytes that their mask names and no others.
+            unsafe {
+                let bytes = _mm512_maskz_loadu_epi8(mask, from.cast());
+                _mm512_mask_storeu_epi8(to.cast(), mask, bytes);
+            }
+        }
+        from = from.wrapping_offset(steps.memory);
+        to = to.wrapping_offset(steps.memory);
+        left -= records;
+    }
+}

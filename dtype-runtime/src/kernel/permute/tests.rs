@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{pack, unpack};
+use super::{copy, pack, unpack};
 use crate::commit::{ByteMap, Permutation};
 use crate::kernel::isa::{Isa, available};
 
@@ -99,6 +99,16 @@ impl Case {
         // SAFETY: both have the bytes, and nothing else refers to them.
         assert!(unsafe { pack(all, self.count, memory, packed) });
         assert!(self.packed == expected, "{all:?}");
+
+        let mut other: Vec<u8> = self.memory.iter().map(|byte| !byte).collect();
+        let mut expected = other.clone();
+        for place in &self.places {
+            expected[*place] = self.memory[*place];
+        }
+        let to = other.as_mut_ptr().wrapping_add(self.origin);
+        // SAFETY: likewise.
+        assert!(unsafe { copy(all, self.count, memory, to) });
+        assert!(other == expected, "{all:?}");
 
         self.packed = fresh;
         let mut expected = self.memory.clone();
