@@ -89,6 +89,11 @@
 //! # Ok::<(), dtype_runtime::Error>(())
 //! ```
 //!
+//! # Instructions of the processor
+//!
+//! Arrays of small records are packed several records at a time where the processor has instructions for it,
+//! which is found out once; the bytes are the same everywhere. [`kernels`] says what is used, and changes it.
+//!
 //! # Looking at a type
 //!
 //! Every step from the type to what is executed can be read: [`Type::type_map`],
