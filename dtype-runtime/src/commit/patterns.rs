@@ -28,6 +28,8 @@ const ARE_EXECUTED: bool =
 /// The permutations of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Patterns {
+    /// Whether the first of `records` are the instances' own operations.
+    has_steady: bool,
     records: Vec<Records>,
     columns: Vec<Column>,
 }
@@ -52,12 +54,13 @@ struct Column {
 
 impl Patterns {
     pub(super) const fn new() -> Self {
-        Self { records: Vec::new(), columns: Vec::new() }
+        Self { has_steady: false, records: Vec::new(), columns: Vec::new() }
     }
 
     /// Adds those among operations that are themselves executed any number of times, `extent` bytes apart.
     pub(super) fn add_steady(&mut self, ops: &[Op], extent: i64) {
         self.add(ops, MANY, extent);
+        self.has_steady = !self.records.is_empty();
         self.add_inside(ops);
     }
 
@@ -122,6 +125,20 @@ impl Patterns {
         let mut all = self.records.iter();
         let found = all.find(|records| records.stride == stride && records.ops == ops)?;
         Some(&found.permutation)
+    }
+
+    /// Any number of repetitions of the instances' own operations.
+    pub(crate) fn of_steady(&self) -> Option<&Permutation> {
+        if self.has_steady {
+            self.records.first().map(|records| &records.permutation)
+        } else {
+            None
+        }
+    }
+
+    /// Any number of repetitions of these operations, so many bytes apart: where parts of one are copied as well.
+    pub(crate) fn of_parts(&self, ops: &[Op], stride: i64) -> Option<&Permutation> {
+        self.of_records(ops, stride, u64::MAX)
     }
 
     /// Blocks of this length, so many bytes apart, the first at displacement 0.

@@ -6,6 +6,7 @@ use super::chain::Chain;
 use super::elements::Elements;
 use super::index::Index;
 use super::list::{List, Tables};
+use super::permutation::Permutation;
 
 /// One operation of a [`Plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,6 +192,11 @@ impl Plan {
 
     pub(crate) fn chains(&self) -> &[Chain; 3] {
         &self.chains
+    }
+
+    /// The permutation that the operations of each repetition are, if they are one.
+    pub(crate) fn permutation(&self) -> Option<&Permutation> {
+        self.tables.patterns().of_steady()
     }
 
     pub(crate) fn index(&self) -> Option<&Index> {

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::ops::{ControlFlow, Range};
 
-use super::cursor::{Instances, Repeated, Visitor};
+use super::cursor::{Instances, Part, Repeated, Visitor};
 use crate::commit::{Blocks, List, Tables};
 use crate::kernel::{self, Direction};
 
@@ -69,6 +69,21 @@ impl<D: Direction> Visitor for Copier<'_, D> {
         // SAFETY: a piece of the range, and the tables are those of the list.
         self.packed = unsafe { kernel::list::<D>(list, tables, self.at(shift), self.packed) };
         ControlFlow::Continue(())
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of a record")]
+    fn part(&mut self, part: &Part<'_>) -> Option<ControlFlow<()>> {
+        let bytes = part.bytes.start as usize..part.bytes.end as usize;
+        let len = bytes.len();
+        let (all, memory) = (part.permutation, self.at(part.shift));
+        // SAFETY: a piece of the range, not empty, and the permutation is that of the record. The data of the record
+        // that are not in the range are those of an instance nevertheless, and readable where memory is read.
+        let done = unsafe { D::permute_part(all, bytes, memory, self.packed) };
+        if !done {
+            return None;
+        }
+        self.packed = self.packed.wrapping_add(D::advance(len));
+        Some(ControlFlow::Continue(()))
     }
 
     fn repeated(&mut self, all: &Repeated<'_>) -> Option<ControlFlow<()>> {

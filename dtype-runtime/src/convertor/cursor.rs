@@ -11,7 +11,7 @@ mod numbers;
 use core::ops::ControlFlow;
 use core::ops::Range;
 
-use crate::commit::{Blocks, Elements, Index, List, Op, Plan, Tables, size, size_at};
+use crate::commit::{Blocks, Elements, Index, List, Op, Permutation, Plan, Tables, size, size_at};
 
 /// Instances of a type, as the operations that name their bytes.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,8 @@ pub(crate) struct Instances<'a> {
     index: Option<&'a Index>,
     /// Packed bytes of the three.
     sizes: [u64; 3],
+    /// Of `steady`, if it is one.
+    permutation: Option<&'a Permutation>,
     /// How many times `steady` is executed.
     repetitions: u64,
     /// Bytes from one instance to the next.
@@ -59,6 +61,12 @@ pub(crate) trait Visitor {
         ControlFlow::Continue(())
     }
 
+    /// Some packed bytes of one execution of operations, not all of them; likewise.
+    fn part(&mut self, part: &Part<'_>) -> Option<ControlFlow<()>> {
+        let _ = part;
+        None
+    }
+
     /// Operations that are executed several times. Those that are not taken as a whole come piece by piece.
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
         let _ = repeated;
@@ -84,6 +92,16 @@ pub(crate) struct Repeated<'a> {
     pub(crate) shift: i64,
 }
 
+/// Some packed bytes of operations that are executed several times.
+#[derive(Clone, Debug)]
+pub(crate) struct Part<'a> {
+    pub(crate) permutation: &'a Permutation,
+    /// Which packed bytes of one execution.
+    pub(crate) bytes: Range<u64>,
+    /// What is added to the displacements.
+    pub(crate) shift: i64,
+}
+
 /// Operations that follow one another in a body.
 #[derive(Clone, Copy)]
 struct Body<'a> {
@@ -104,6 +122,7 @@ impl<'a> Instances<'a> {
             tables: plan.tables(),
             index: plan.index(),
             sizes: plan.sizes(),
+            permutation: plan.permutation(),
             repetitions: plan.repetitions(count),
             extent: plan.extent(),
             count,
@@ -112,7 +131,13 @@ impl<'a> Instances<'a> {
 
     /// `count` values, `stride` bytes apart, of a type that a constant program of `size` bytes names the
     /// data of.
-    pub(crate) fn of_program(ops: &'a [Op], size: u64, stride: i64, count: u64) -> Self {
+    pub(crate) fn of_program(
+        ops: &'a [Op],
+        permutation: Option<&'a Permutation>,
+        size: u64,
+        stride: i64,
+        count: u64,
+    ) -> Self {
         Self {
             prologue: &[],
             steady: ops,
@@ -120,6 +145,7 @@ impl<'a> Instances<'a> {
             tables: Tables::EMPTY,
             index: None,
             sizes: [0, size, 0],
+            permutation,
             repetitions: count,
             extent: stride,
             count,
@@ -151,13 +177,13 @@ impl<'a> Instances<'a> {
             body(self.prologue, None).visit(from..to.min(prologue), 0, visitor)?;
         }
         let behind = prologue + steady * self.repetitions;
-        if from < behind && to > prologue {
+        if from.max(prologue) < to.min(behind) {
             let turns = Turns {
                 body: body(self.steady, self.index),
                 size: steady,
                 stride: self.extent,
                 shift: 0,
-                outermost: true,
+                instances: Some(self.permutation),
             };
             let range = from.max(prologue) - prologue..to.min(behind) - prologue;
             turns.visit(range, visitor)?;
@@ -179,8 +205,8 @@ struct Turns<'a> {
     stride: i64,
     /// What is added to the displacements the first time.
     shift: i64,
-    /// Whether the repetitions are the instances.
-    outermost: bool,
+    /// If the repetitions are the instances, their permutation, if they are one.
+    instances: Option<Option<&'a Permutation>>,
 }
 
 impl Turns<'_> {
@@ -191,7 +217,7 @@ impl Turns<'_> {
         let into = start % self.size;
         if into > 0 || end - start < self.size {
             let rest = (self.size - into).min(end - start);
-            self.body.visit(into..into + rest, self.shift_of(turn), visitor)?;
+            self.part(into..into + rest, turn, visitor)?;
             start += rest;
             turn += 1;
         }
@@ -201,9 +227,27 @@ impl Turns<'_> {
         }
         let rest = (end - start) % self.size;
         if rest > 0 {
-            self.body.visit(0..rest, self.shift_of(turn + whole), visitor)?;
+            self.part(0..rest, turn + whole, visitor)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// Some packed bytes of one repetition.
+    #[inline]
+    fn part<V: Visitor>(&self, bytes: Range<u64>, turn: u64, visitor: &mut V) -> ControlFlow<()> {
+        let shift = self.shift_of(turn);
+        let Body { ops, tables, first, end, .. } = self.body;
+        let permutation = match self.instances {
+            Some(permutation) => permutation,
+            None => tables.patterns().of_parts(&ops[first..end], self.stride),
+        };
+        if let Some(permutation) = permutation {
+            let part = Part { permutation, bytes: bytes.clone(), shift };
+            if let Some(taken) = visitor.part(&part) {
+                return taken;
+            }
+        }
+        self.body.visit(bytes, shift, visitor)
     }
 
     fn shift_of(&self, turn: u64) -> i64 {
@@ -226,7 +270,7 @@ impl Turns<'_> {
             return visitor.elements(&all);
         }
         let repeated = Repeated { ops, tables, count, stride: self.stride, shift };
-        let taken = if self.outermost {
+        let taken = if self.instances.is_some() {
             visitor.instances(self.size, &repeated)
         } else {
             visitor.repeated(&repeated)
@@ -286,7 +330,7 @@ impl Body<'_> {
                     Some(index) => index.size(at) / count,
                     None => size(&self.ops[body.first..body.end], self.tables),
                 };
-                Turns { body, size, stride, shift, outermost: false }.visit(part, visitor)
+                Turns { body, size, stride, shift, instances: None }.visit(part, visitor)
             }
         }
     }

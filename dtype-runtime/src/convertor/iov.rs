@@ -89,7 +89,7 @@ impl<'a> Iov<'a> {
 
     /// The pieces of a constant program of so many packed bytes, executed once.
     pub(crate) fn of_program(ops: &'a [Op], size: u64) -> Self {
-        Self::new(Instances::of_program(ops, size, 0, 1), None, 0..size)
+        Self::new(Instances::of_program(ops, None, size, 0, 1), None, 0..size)
     }
 
     /// Where in the packed stream the next piece starts: to go on from there another time.

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::copier::{WholeRecords, copy_range};
 use super::cursor::Instances;
-use crate::commit::{Chain, Committed, Converting, Op};
+use crate::commit::{Chain, Committed, Converting, Op, Permutation};
 use crate::error::Error;
 use crate::kernel::Direction;
 use crate::representation::Architecture;
@@ -35,6 +35,7 @@ pub(crate) enum Program {
 #[derive(Debug)]
 pub(crate) struct Constant {
     pub(crate) ops: &'static [Op],
+    pub(crate) permutation: &'static Option<Permutation>,
     /// Packed bytes of a value.
     pub(crate) size: u64,
     /// Bytes of memory from one value to the next.
@@ -77,8 +78,9 @@ impl Source {
 
     pub(super) fn instances(&self) -> Instances<'_> {
         match &self.program {
-            Program::Constant(Constant { ops, size, stride, .. }) => {
-                Instances::of_program(ops, *size, *stride, self.count)
+            Program::Constant(Constant { ops, permutation, size, stride, .. }) => {
+                let permutation = permutation.as_ref();
+                Instances::of_program(ops, permutation, *size, *stride, self.count)
             }
             Program::Committed(committed) => Instances::of_plan(committed.plan(), self.count),
         }

@@ -1,5 +1,7 @@
 //! Blocks at equal distances: the leaf of every plan.
 
+use core::ops::Range;
+
 use super::permute;
 use crate::commit::{Blocks, FEWEST_BLOCKS, Permutation, Tables};
 
@@ -47,6 +49,23 @@ pub(crate) trait Direction {
         let _ = (all, count, memory, packed);
         false
     }
+
+    /// Copies the bytes of a part of one record, likewise.
+    ///
+    /// # Safety
+    ///
+    /// As [`copy`](Self::copy), for the bytes of the part; the record's other data must be readable if memory is
+    /// read. The part must not be empty and lie in the packed bytes of a record.
+    #[inline(always)]
+    unsafe fn permute_part(
+        all: &Permutation,
+        part: Range<usize>,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) -> bool {
+        let _ = (all, part, memory, packed);
+        false
+    }
 }
 
 /// Reads memory, writes the packed stream.
@@ -73,6 +92,17 @@ impl Direction for Pack {
         // SAFETY: the caller vouches for reading `memory` and writing `packed`.
         unsafe { permute::pack(all, count, memory, packed) }
     }
+
+    #[inline(always)]
+    unsafe fn permute_part(
+        all: &Permutation,
+        part: Range<usize>,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) -> bool {
+        // SAFETY: the caller vouches for reading `memory` and writing `packed`.
+        unsafe { permute::pack_part(all, part, memory, packed) }
+    }
 }
 
 impl Direction for Unpack {
@@ -86,6 +116,17 @@ impl Direction for Unpack {
     unsafe fn permute(all: &Permutation, count: usize, memory: *mut u8, packed: *mut u8) -> bool {
         // SAFETY: the caller vouches for reading `packed` and writing `memory`.
         unsafe { permute::unpack(all, count, memory, packed) }
+    }
+
+    #[inline(always)]
+    unsafe fn permute_part(
+        all: &Permutation,
+        part: Range<usize>,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) -> bool {
+        // SAFETY: the caller vouches for reading `packed` and writing `memory`.
+        unsafe { permute::unpack_part(all, part, memory, packed) }
     }
 }
 

@@ -6,6 +6,8 @@ mod avx512;
 #[cfg(test)]
 mod tests;
 
+use core::ops::Range;
+
 use super::{Direction, isa};
 use crate::commit::{Blocks, Op, Permutation, Tables};
 
@@ -137,6 +139,70 @@ pub(crate) unsafe fn copy(all: &Permutation, count: usize, from: *const u8, to: 
         }
         _ => {
             let _ = (all, count, from, to);
+            false
+        }
+    }
+}
+
+/// Packs some bytes of one record, those of `part`; as [`pack`].
+///
+/// # Safety
+///
+/// `memory + displacement` must be readable for every byte of data of the record, and `packed` writable for as many bytes as the part has.
+/// The two must not overlap. The part must not be empty and lie in the packed bytes of a record.
+#[inline]
+pub(crate) unsafe fn pack_part(
+    all: &Permutation,
+    part: Range<usize>,
+    memory: *const u8,
+    packed: *mut u8,
+) -> bool {
+    match isa::selected() {
+        #[cfg(target_arch = "x86_64")]
+        isa::Isa::Avx512 => {
+            // SAFETY: the processor has the instructions; the caller vouches for the memory.
+            unsafe {
+                match all.vectors() {
+                    1 => avx512::pack_part::<1>(all, part, memory, packed),
+                    _ => avx512::pack_part::<2>(all, part, memory, packed),
+                }
+            }
+            true
+        }
+        _ => {
+            let _ = (all, part, memory, packed);
+            false
+        }
+    }
+}
+
+/// Unpacks some bytes of one record, those of `part`; as [`unpack`].
+///
+/// # Safety
+///
+/// `packed` must be readable for as many bytes as the part has, and `memory + displacement` writable for the data that these are.
+/// The two must not overlap. The part must not be empty and lie in the packed bytes of a record.
+#[inline]
+pub(crate) unsafe fn unpack_part(
+    all: &Permutation,
+    part: Range<usize>,
+    memory: *mut u8,
+    packed: *const u8,
+) -> bool {
+    match isa::selected() {
+        #[cfg(target_arch = "x86_64")]
+        isa::Isa::Avx512 => {
+            // SAFETY: the processor has the instructions; the caller vouches for the memory.
+            unsafe {
+                match all.vectors() {
+                    1 => avx512::unpack_part::<1>(all, part, memory, packed),
+                    _ => avx512::unpack_part::<2>(all, part, memory, packed),
+                }
+            }
+            true
+        }
+        _ => {
+            let _ = (all, part, memory, packed);
             false
         }
     }

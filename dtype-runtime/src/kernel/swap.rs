@@ -1,6 +1,7 @@
 //! Values whose bytes are reversed on the way.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use super::blocks::{Direction, Pack, Steps, Unpack, each};
 use crate::commit::Permutation;
@@ -58,6 +59,16 @@ impl<D: Way, const W: usize> Direction for Reversing<D, W> {
     unsafe fn permute(all: &Permutation, count: usize, memory: *mut u8, packed: *mut u8) -> bool {
         // SAFETY: the same bytes of memory and of the packed stream; whole values, as the records are.
         unsafe { D::permute(&all.reversed::<W>(), count, memory, packed) }
+    }
+
+    unsafe fn permute_part(
+        all: &Permutation,
+        part: Range<usize>,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) -> bool {
+        // SAFETY: likewise.
+        unsafe { D::permute_part(&all.reversed::<W>(), part, memory, packed) }
     }
 
     unsafe fn copy_long(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {

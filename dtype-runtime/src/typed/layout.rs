@@ -58,7 +58,7 @@ impl<T: Datatype> Layout<T> {
     pub(super) const OPS: Option<&'static [Op]> = Self::PROGRAM.ops();
 
     /// Small records as a permutation, where that is faster than the copies of `STRATEGY`.
-    const PERMUTATION: &'static Option<Permutation> = &{
+    pub(super) const PERMUTATION: &'static Option<Permutation> = &{
         let map = match (Self::STRATEGY, Self::OPS) {
             (Strategy::Runs(_) | Strategy::Linked(_), Some(ops)) => ByteMap::of(ops),
             _ => None,

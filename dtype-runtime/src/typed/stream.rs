@@ -13,6 +13,7 @@ impl<T: Datatype> Layout<T> {
         None => None,
         Some(ops) => Some(&Constant {
             ops,
+            permutation: Self::PERMUTATION,
             size: T::TYPE_MAP.size() as u64,
             stride: size_of::<T>() as i64,
             pack: whole::<T, Pack>,

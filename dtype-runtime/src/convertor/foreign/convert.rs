@@ -7,7 +7,7 @@ use core::slice;
 use super::partial::Partials;
 use crate::commit::{Elements, Tables};
 use crate::convertor::copier::copy_range;
-use crate::convertor::cursor::{Instances, Repeated, Visitor};
+use crate::convertor::cursor::{Instances, Part, Repeated, Visitor};
 use crate::kernel::elements::{Records, bytewise};
 use crate::kernel::integers::{Task, integers};
 use crate::kernel::{Reversing, Way, permuted_records};
@@ -194,6 +194,18 @@ impl<D: Way> Visitor for Converter<'_, D> {
         }
         self.advance(len);
         ControlFlow::Continue(())
+    }
+
+    fn part(&mut self, part: &Part<'_>) -> Option<ControlFlow<()>> {
+        let Range { start, end } = part.bytes;
+        let bytes = length(start)..length(end);
+        let memory = at(self.memory, part.shift);
+        // SAFETY: bytes of the range, and the permutation is that of a record, whose other data are readable, too.
+        let done = unsafe { D::permute_part(part.permutation, bytes, memory, self.packed) };
+        done.then(|| {
+            self.advance(end - start);
+            ControlFlow::Continue(())
+        })
     }
 
     fn repeated(&mut self, all: &Repeated<'_>) -> Option<ControlFlow<()>> {

@@ -11,10 +11,13 @@
 //! of that where the memory is prefetched, every line of it.
 
 use core::arch::x86_64::{
-    __m512i, __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_prefetch, _mm512_loadu_si512,
-    _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_permutex2var_epi8,
-    _mm512_permutexvar_epi8, _mm512_setzero_si512, _mm512_storeu_si512,
+    __m512i, __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_prefetch, _mm512_cmple_epu8_mask,
+    _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_permutex2var_epi8,
+    _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_setzero_si512, _mm512_storeu_si512,
+    _mm512_sub_epi8,
 };
+
+use core::ops::Range;
 
 use crate::commit::Permutation;
 
@@ -266,5 +269,73 @@ pub(super) unsafe fn copy<const V: usize>(
         from = from.wrapping_offset(steps.memory);
         to = to.wrapping_offset(steps.memory);
         left -= records;
+    }
+}
+
+/// Which bytes, of so many in a vector, are there.
+#[inline]
+#[target_feature(enable = "bmi2")]
+#[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
+fn first(bytes: usize) -> __mmask64 {
+    _bzhi_u64(!0, bytes as u32)
+}
+
+/// Packs some bytes of one record, those of `part`.
+///
+/// # Safety
+///
+/// As [`super::pack_part`], on a processor that has the instructions; `V` must be as many vectors as the
+/// permutation has.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
+pub(super) unsafe fn pack_part<const V: usize>(
+    all: &Permutation,
+    part: Range<usize>,
+    memory: *const u8,
+    packed: *mut u8,
+) {
+    debug_assert!(!part.is_empty() && part.end <= all.size(), "{part:?} of {all:?}");
+    let (data, _) = Steps::<V>::of(all).part(1);
+    let (from, mask) = (part.start, first(part.end - part.start));
+    // SAFETY: the load of the index ends with that of a packed byte of the record; the data of the record are
+    // readable, and as many bytes writable as the part has, by the caller's word.
+    unsafe {
+        let index = _mm512_maskz_loadu_epi8(mask, all.gather().as_ptr().add(from).cast());
+        let bytes = gather(index, data, memory.wrapping_offset(all.first()));
+        _mm512_mask_storeu_epi8(packed.cast(), mask, bytes);
+    }
+}
+
+/// Unpacks some bytes of one record, those of `part`, and writes no others.
+///
+/// # Safety
+///
+/// As [`super::unpack_part`], on a processor that has the instructions; `V` must be as many vectors as the
+/// permutation has.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
+#[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
+pub(super) unsafe fn unpack_part<const V: usize>(
+    all: &Permutation,
+    part: Range<usize>,
+    memory: *mut u8,
+    packed: *const u8,
+) {
+    debug_assert!(!part.is_empty() && part.end <= all.size(), "{part:?} of {all:?}");
+    let (data, _) = Steps::<V>::of(all).part(1);
+    let len = part.end - part.start;
+    let (before, number) =
+        (_mm512_set1_epi8(part.start as i8), _mm512_set1_epi8((len as i8).wrapping_sub(1)));
+    // SAFETY: as many bytes are readable as the part has, and those data of the record writable whose packed bytes
+    // they are, by the caller's word.
+    unsafe {
+        let bytes = _mm512_maskz_loadu_epi8(first(len), packed.cast());
+        let (mut index, mut data) = ([_mm512_setzero_si512(); V], data);
+        for vector_number in 0..V {
+            let places = vector(&all.scatter()[vector_number]);
+            // What is before the part wraps, and is too large.
+            let places = _mm512_sub_epi8(places, before);
+            data[vector_number] &= _mm512_cmple_epu8_mask(places, number);
+            index[vector_number] = places;
+        }
+        scatter(index, data, bytes, memory.wrapping_offset(all.first()));
     }
 }
