@@ -4,6 +4,8 @@
 //! compiler knows every length and drops every bounds check. The tests make sure that it does the
 //! same work as the library.
 
+pub mod noise;
+pub mod peer;
 pub mod shape;
 pub mod turns;
 
