@@ -20,13 +20,14 @@ pub trait Shape: Datatype + Clone + Default + PartialEq + core::fmt::Debug + 'st
 
 /// Defines a struct and implements [`Shape`] for it.
 ///
-/// The places are its numbers, in the order of their declaration.
+/// The places are its numbers, in the order of their declaration. The types are single tokens or in brackets, so
+/// that every derive sees them as they are.
 #[macro_export]
 macro_rules! shape {
     (
         $(#[$meta:meta])*
         $name:ident = $text:literal {
-            $($field:ident: $ty:ty,)*
+            $($field:ident: $ty:tt,)*
         }
         places { $($place:ident $([$index:literal])? $(.$part:ident)?: $leaf:ty,)* }
     ) => {

@@ -36,6 +36,15 @@ fn calls_per_round(call: &mut impl FnMut()) -> u32 {
     calls
 }
 
+/// How long so many calls take, after some that are not timed: what another process did to the caches in the
+/// meantime is not counted.
+pub fn time_warm(repetitions: u64, mut call: impl FnMut()) -> Duration {
+    (0..repetitions.div_ceil(8)).for_each(|_| call());
+    let start = Instant::now();
+    (0..repetitions).for_each(|_| call());
+    start.elapsed()
+}
+
 fn time(calls: u32, call: &mut impl FnMut()) -> Duration {
     let start = Instant::now();
     (0..calls).for_each(|_| call());

@@ -1,0 +1,124 @@
+//! `MPI_Pack` and `MPI_Unpack` of a layout.
+
+use std::hint::black_box;
+use std::os::raw::c_int;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use dtype_benches::noise::{fill, fingerprint};
+use dtype_benches::peer::{BACKGROUND, DATA};
+use dtype_benches::turns::time_warm;
+use dtype_mpi::Datatype;
+use dtype_runtime::Type;
+use mpi::ffi::{self, MPI_Datatype};
+use mpi::raw::AsRaw;
+
+/// Instances of a datatype in a memory, and the bytes that they are packed to.
+pub(crate) struct Layout {
+    datatype: Datatype,
+    count: c_int,
+    origin: usize,
+    memory: Vec<u8>,
+    packed: Vec<u8>,
+    size: c_int,
+}
+
+impl Layout {
+    /// The instances, and what the library packs them to.
+    pub(crate) fn new(ty: &Type, count: usize, origin: usize, length: usize) -> Result<Self> {
+        let datatype = Datatype::new(ty)?;
+        let size = usize::try_from(ty.size())? * count;
+        ensure!(datatype.size()? == i64::try_from(ty.size())?, "another size");
+        // The memory is right for the library's span only where both sides have the same bounds.
+        ensure!(datatype.extent()? == (ty.lb(), ty.extent()), "other bounds");
+        ensure!(datatype.true_extent()? == (ty.true_lb(), ty.true_extent()), "other true bounds");
+        let instances = i64::try_from(count.saturating_sub(1))? * ty.extent();
+        let start = i64::try_from(origin)?;
+        let (first, last) = (start + ty.true_lb(), start + ty.true_ub());
+        let room = 0..=i64::try_from(length)?;
+        ensure!(
+            [first, last, first + instances, last + instances].iter().all(|end| room.contains(end)),
+            "the instances do not lie in {length} bytes"
+        );
+        let mut memory = vec![0; length];
+        fill(&mut memory, DATA);
+        // Some libraries ask for more room than they use.
+        let packed = vec![0; size + 1024];
+        let (count, size) = (c_int::try_from(count)?, c_int::try_from(size)?);
+        let mut layout = Self { datatype, count, origin, memory, packed, size };
+        let (code, position) = layout.pack();
+        ensure!(code == 0, "MPI_Pack returns {code}");
+        ensure!(position == layout.size, "MPI_Pack makes {position} bytes of {size}");
+        Ok(layout)
+    }
+
+    /// The bytes of all instances.
+    pub(crate) fn packed(&self) -> &[u8] {
+        &self.packed[..self.packed.len() - 1024]
+    }
+
+    /// What the memory is after the bytes were unpacked over the background.
+    pub(crate) fn unpack_over(&mut self) -> Result<u64> {
+        fill(&mut self.memory, BACKGROUND);
+        let code = self.unpack();
+        let found = fingerprint(&self.memory);
+        fill(&mut self.memory, DATA);
+        ensure!(code == 0, "MPI_Unpack returns {code}");
+        Ok(found)
+    }
+
+    pub(crate) fn time_packing(&mut self, repetitions: u64) -> Duration {
+        time_warm(repetitions, || {
+            black_box(self.pack());
+        })
+    }
+
+    pub(crate) fn time_unpacking(&mut self, repetitions: u64) -> Duration {
+        time_warm(repetitions, || {
+            black_box(self.unpack());
+        })
+    }
+
+    fn handle(&self) -> MPI_Datatype {
+        self.datatype.as_raw()
+    }
+
+    /// The library's code, and how many bytes it wrote.
+    #[expect(clippy::cast_possible_truncation, reason = "the size and 1024 more is an int")]
+    fn pack(&mut self) -> (c_int, c_int) {
+        let mut position = 0;
+        let from = self.memory.as_ptr().wrapping_add(self.origin);
+        // SAFETY: all instances lie in the memory, by bounds that the library confirmed; the packed bytes have
+        // room for them; the datatype is committed.
+        let code = unsafe {
+            ffi::MPI_Pack(
+                black_box(from).cast(),
+                self.count,
+                self.handle(),
+                self.packed.as_mut_ptr().cast(),
+                self.packed.len() as c_int,
+                &raw mut position,
+                ffi::RSMPI_COMM_SELF,
+            )
+        };
+        (code, position)
+    }
+
+    /// The library's code.
+    fn unpack(&mut self) -> c_int {
+        let mut position = 0;
+        let to = self.memory.as_mut_ptr().wrapping_add(self.origin);
+        // SAFETY: as above.
+        unsafe {
+            ffi::MPI_Unpack(
+                black_box(self.packed.as_ptr()).cast(),
+                self.size,
+                &raw mut position,
+                to.cast(),
+                self.count,
+                self.handle(),
+                ffi::RSMPI_COMM_SELF,
+            )
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The rounds: everyone who does the same work, in turns.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use dtype_benches::peer::Work;
+use dtype_benches::turns::time_warm;
+use regex::Regex;
+
+use crate::arguments::Arguments;
+use crate::library::Library;
+use crate::report::row::{Column, Outcome, Row};
+
+/// The columns.
+pub(crate) mod who {
+    /// This engine: for structs as `#[derive(Datatype)]` compiles it, for other layouts by a committed type.
+    pub(crate) const DTYPE: &str = "dtype";
+    /// This engine on structs, by a type that was made at run time.
+    pub(crate) const DYNAMIC: &str = "dtype, dynamic";
+    /// What a person would write.
+    pub(crate) const LOOP: &str = "loop";
+    pub(crate) const OPEN_MPI: &str = "Open MPI";
+    pub(crate) const MPICH: &str = "MPICH";
+    /// Of as many bytes as are packed.
+    pub(crate) const MEMCPY: &str = "memcpy";
+    /// Of all the memory from the first to the last byte of data.
+    pub(crate) const SPAN: &str = "memcpy, span";
+    pub(crate) const RSMPI_OPEN_MPI: &str = "rsmpi, Open MPI";
+    pub(crate) const RSMPI_MPICH: &str = "rsmpi, MPICH";
+}
+
+/// Someone who does the work of a row, on a stage that all who are in this process share.
+pub(crate) struct Contestant<S> {
+    name: &'static str,
+    how: How<S>,
+}
+
+enum How<S> {
+    Here(Box<dyn FnMut(&mut S, u64) -> Duration>),
+    /// The library's number.
+    Library(usize, Work),
+    /// Why not.
+    Missing(String),
+}
+
+impl<S> Contestant<S> {
+    /// Someone in this process.
+    pub(crate) fn here(name: &'static str, mut call: impl FnMut(&mut S) + 'static) -> Self {
+        let time = move |stage: &mut S, times| time_warm(times, || call(stage));
+        Self { name, how: How::Here(Box::new(time)) }
+    }
+}
+
+/// What is measured how, with whom, and what came out.
+pub(crate) struct Bench {
+    pub(crate) quick: bool,
+    pub(crate) libraries: Vec<Library>,
+    pub(crate) rows: Vec<Row>,
+    only: Option<Regex>,
+    rounds: usize,
+    sample: Duration,
+}
+
+/// A row takes as many rounds as were asked for only if one of them is shorter.
+const LONG_ROUND: Duration = Duration::from_millis(60);
+
+/// Rounds of rows that are slow.
+const FEW_ROUNDS: usize = 11;
+
+impl Bench {
+    pub(crate) fn new(arguments: &Arguments, libraries: Vec<Library>) -> Self {
+        let (rounds, sample) = if arguments.quick {
+            (3, Duration::from_micros(50))
+        } else {
+            (arguments.rounds.into(), Duration::from_micros(800))
+        };
+        let only = arguments.only.clone();
+        Self { quick: arguments.quick, libraries, rows: Vec::new(), only, rounds, sample }
+    }
+
+    /// Whether the row is to be measured.
+    pub(crate) fn wants(&self, group: &str, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.is_match(&format!("{group}/{name}")))
+    }
+
+    /// The libraries, which are ready for the work, or missing.
+    pub(crate) fn libraries<S>(&mut self, work: Work) -> Vec<Contestant<S>> {
+        let contestant = |(number, library): (usize, &mut Library)| {
+            let by_crate = matches!(work, Work::Encode | Work::Decode);
+            let name = if by_crate { library.by_crate } else { library.name };
+            let how = match library.process() {
+                Ok(_) => How::Library(number, work),
+                Err(why) => How::Missing(why.into()),
+            };
+            Contestant { name, how }
+        };
+        self.libraries.iter_mut().enumerate().map(contestant).collect()
+    }
+
+    /// Lets them take turns. Whoever comes first in a round changes.
+    pub(crate) fn turns<S>(
+        &mut self,
+        stage: &mut S,
+        mut contestants: Vec<Contestant<S>>,
+    ) -> Result<Vec<Column>> {
+        let mut columns = Vec::new();
+        let mut repetitions = Vec::new();
+        let mut round = Duration::ZERO;
+        for contestant in &mut contestants {
+            let (times, outcome) = if let How::Missing(why) = &contestant.how {
+                (0, Outcome::Missing(why.clone()))
+            } else {
+                let (times, took) = self.calibrate(stage, contestant)?;
+                round += took;
+                (times, Outcome::Times(Vec::new()))
+            };
+            repetitions.push(times);
+            columns.push(Column { name: contestant.name, outcome });
+        }
+        let few = round > LONG_ROUND;
+        let rounds = if few { self.rounds.min(FEW_ROUNDS) } else { self.rounds };
+        let everyone = contestants.len();
+        for round in 0..rounds {
+            for turn in 0..everyone {
+                let one = (round + turn) % everyone;
+                if let Outcome::Times(samples) = &mut columns[one].outcome {
+                    let took = self.time(stage, &mut contestants[one], repetitions[one])?;
+                    samples.push(took.as_secs_f64() * 1e9 / repetitions[one] as f64);
+                }
+            }
+        }
+        Ok(columns)
+    }
+
+    fn time<S>(
+        &mut self,
+        stage: &mut S,
+        contestant: &mut Contestant<S>,
+        times: u64,
+    ) -> Result<Duration> {
+        match &mut contestant.how {
+            How::Here(time) => Ok(time(stage, times)),
+            How::Library(number, work) => match self.libraries[*number].process() {
+                Ok(process) => process.time(*work, times),
+                Err(why) => bail!("{why}"),
+            },
+            How::Missing(why) => bail!("{why}"),
+        }
+    }
+
+    /// How many repetitions make a sample, and how long they take.
+    fn calibrate<S>(
+        &mut self,
+        stage: &mut S,
+        contestant: &mut Contestant<S>,
+    ) -> Result<(u64, Duration)> {
+        let mut times = 1;
+        loop {
+            let took = self.time(stage, contestant, times)?;
+            if took >= self.sample {
+                return Ok((times, took));
+            }
+            if took * 8 >= self.sample {
+                let factor = self.sample.as_secs_f64() / took.as_secs_f64();
+                return Ok(((times as f64 * factor).ceil() as u64, self.sample));
+            }
+            times *= 4;
+        }
+    }
+}

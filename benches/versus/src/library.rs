@@ -1,0 +1,171 @@
+//! An MPI library: a child process that is linked to it, built on demand.
+
+use std::io::{self, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use dtype_benches::peer::{Reply, Request, Work, receive, send};
+use dtype_runtime::Type;
+
+/// A library, or why there is none.
+pub(crate) struct Library {
+    /// Its column.
+    pub(crate) name: &'static str,
+    /// The column of the `mpi` crate on top of it.
+    pub(crate) by_crate: &'static str,
+    process: Result<Process, String>,
+}
+
+/// A child process that waits for requests.
+pub(crate) struct Process {
+    /// What the library calls itself.
+    pub(crate) version: String,
+    child: Child,
+    requests: Option<ChildStdin>,
+    replies: BufReader<ChildStdout>,
+}
+
+impl Library {
+    /// Builds the peer by the compiler wrapper, in a folder of its own, and starts it.
+    ///
+    /// A library that is not there is no error. One that is there and does not work is.
+    pub(crate) fn start(
+        name: &'static str,
+        by_crate: &'static str,
+        folder: &str,
+        wrapper: &Path,
+    ) -> Result<Self> {
+        let found = Command::new(wrapper).arg("-show").output();
+        if !found.is_ok_and(|output| output.status.success()) {
+            let why = format!("missing: no {}", wrapper.display());
+            eprintln!("{name}: {why}");
+            return Ok(Self { name, by_crate, process: Err(why) });
+        }
+        let process = Process::build(folder, wrapper).with_context(|| format!("{name}'s peer"))?;
+        eprintln!("{name}: {}", process.version);
+        Ok(Self { name, by_crate, process: Ok(process) })
+    }
+
+    pub(crate) fn process(&mut self) -> Result<&mut Process, &str> {
+        self.process.as_mut().map_err(|why| why.as_str())
+    }
+
+    /// What the library calls itself, or why it is not there.
+    pub(crate) fn version(&self) -> &str {
+        match &self.process {
+            Ok(process) => &process.version,
+            Err(why) => why,
+        }
+    }
+}
+
+impl Process {
+    fn build(folder: &str, wrapper: &Path) -> Result<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let target = root.join("target").join(folder);
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        eprintln!(
+            "MPICC={} cargo build --release -p dtype-mpi-peer --target-dir target/{folder}",
+            wrapper.display()
+        );
+        let status = Command::new(cargo)
+            .args(["build", "--release", "--quiet", "-p", "dtype-mpi-peer", "--target-dir"])
+            .arg(&target)
+            .env("MPICC", wrapper)
+            .current_dir(&root)
+            .status()?;
+        ensure!(status.success(), "cargo build: {status}");
+        Self::spawn(&target.join("release/dtype-mpi-peer"))
+    }
+
+    fn spawn(program: &Path) -> Result<Self> {
+        let mut command = Command::new(program);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        // One process that sends nothing needs no network; looking for one can take long or fail.
+        if std::env::var_os("UCX_TLS").is_none() {
+            command.env("UCX_TLS", "self,sm");
+        }
+        let mut child = command.spawn().with_context(|| program.display().to_string())?;
+        let requests = child.stdin.take();
+        let replies = child.stdout.take().context("the standard output is a pipe")?;
+        let replies = BufReader::new(replies);
+        let mut process = Self { version: String::new(), child, requests, replies };
+        match process.ask(&Request::Name)? {
+            Reply::Name(version) => process.version = version,
+            other => bail!("it answers {other:?}"),
+        }
+        Ok(process)
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<Reply> {
+        let stream = self.requests.as_mut().context("it has been told to end")?;
+        send(stream, request).context("it takes no more requests")?;
+        match receive(&mut self.replies)? {
+            Some(Reply::Failed(why)) => bail!("the library: {why}"),
+            Some(reply) => Ok(reply),
+            None => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+        }
+    }
+
+    /// Makes instances in a memory with [`dtype_benches::peer::DATA`]; what they are packed to.
+    pub(crate) fn layout(
+        &mut self,
+        ty: &Type,
+        count: usize,
+        origin: usize,
+        length: usize,
+    ) -> Result<Vec<u8>> {
+        self.bytes(&Request::Layout { ty: ty.marshal(), count, origin, length })
+    }
+
+    /// Unpacks them over [`dtype_benches::peer::BACKGROUND`]; the fingerprint of the memory.
+    pub(crate) fn unpack(&mut self) -> Result<u64> {
+        match self.ask(&Request::Unpack)? {
+            Reply::Fingerprint(fingerprint) => Ok(fingerprint),
+            other => bail!("it answers {other:?}"),
+        }
+    }
+
+    /// Makes records; what they are packed to.
+    pub(crate) fn records(&mut self, shape: &str, packed: &[u8]) -> Result<Vec<u8>> {
+        self.bytes(&Request::Records { shape: shape.into(), packed: packed.to_vec() })
+    }
+
+    /// Unpacks them; the fields of what came out.
+    pub(crate) fn decode(&mut self) -> Result<Vec<u8>> {
+        self.bytes(&Request::Decode)
+    }
+
+    fn bytes(&mut self, request: &Request) -> Result<Vec<u8>> {
+        match self.ask(request)? {
+            Reply::Bytes(bytes) => Ok(bytes),
+            other => bail!("it answers {other:?}"),
+        }
+    }
+
+    /// Prepares the calls that make a type; packed bytes of what they make.
+    pub(crate) fn calls(&mut self, ty: &Type) -> Result<u64> {
+        match self.ask(&Request::Calls { ty: ty.marshal() })? {
+            Reply::Size(size) => Ok(size),
+            other => bail!("it answers {other:?}"),
+        }
+    }
+
+    /// How long so many repetitions take, by the process's own clock.
+    pub(crate) fn time(&mut self, work: Work, repetitions: u64) -> Result<Duration> {
+        match self.ask(&Request::Time { work, repetitions })? {
+            Reply::Time(nanoseconds) => Ok(Duration::from_nanos(nanoseconds)),
+            other => bail!("it answers {other:?}"),
+        }
+    }
+}
+
+impl Drop for Process {
+    /// Lets the child end by itself, as an MPI program should.
+    fn drop(&mut self) {
+        drop(self.requests.take());
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,3 @@
+//! What is said about the figures: to people, to programs, in a picture.
+
+pub(crate) mod row;

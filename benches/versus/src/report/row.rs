@@ -1,0 +1,159 @@
+//! What came out of the rounds.
+
+/// The sections of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Group {
+    Structs,
+    Messages,
+    Ddtbench,
+    Segments,
+    Pieces,
+    Jumps,
+    Creation,
+}
+
+impl Group {
+    /// As `--only` and programs know it.
+    pub(crate) const fn key(self) -> &'static str {
+        match self {
+            Self::Structs => "structs",
+            Self::Messages => "messages",
+            Self::Ddtbench => "ddtbench",
+            Self::Segments => "segments",
+            Self::Pieces => "iovecs",
+            Self::Jumps => "set_position",
+            Self::Creation => "create",
+        }
+    }
+
+    /// As people read it.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Structs => "Arrays of structs",
+            Self::Messages => "Arrays of structs to a new vector of bytes, and back",
+            Self::Ddtbench => "DDTBench",
+            Self::Segments => "In segments",
+            Self::Pieces => "The pieces of memory (iovecs)",
+            Self::Jumps => "Going to a position and packing a byte there",
+            Self::Creation => "Creating, committing and freeing types",
+        }
+    }
+}
+
+/// One kind of work, and everyone who did it.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) group: Group,
+    /// What the row is an instance of.
+    pub(crate) family: String,
+    /// Which instance.
+    pub(crate) parameters: String,
+    /// `pack`, `unpack` and the like.
+    pub(crate) work: &'static str,
+    /// Packed bytes.
+    pub(crate) bytes: u64,
+    pub(crate) columns: Vec<Column>,
+}
+
+/// Someone, and how long that one took.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) outcome: Outcome,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome {
+    /// Nanoseconds for one call, round by round.
+    Times(Vec<f64>),
+    /// Why there are none.
+    Missing(String),
+}
+
+impl Row {
+    fn times(&self, name: &str) -> Option<&[f64]> {
+        self.columns.iter().find(|column| column.name == name)?.times()
+    }
+
+    /// Nanoseconds for one call, the median.
+    pub(crate) fn median(&self, name: &str) -> Option<f64> {
+        self.times(name).map(|times| median(times.to_vec()))
+    }
+
+    /// The time of one over that of another, the median over the rounds.
+    pub(crate) fn ratio(&self, one: &str, other: &str) -> Option<f64> {
+        let (one, other) = (self.times(one)?, self.times(other)?);
+        Some(median(one.iter().zip(other).map(|(one, other)| one / other).collect()))
+    }
+
+    /// The same, over the fastest of several, or of those that are there.
+    pub(crate) fn ratio_to_best(&self, one: &str, others: &[&str]) -> Option<f64> {
+        others.iter().filter_map(|other| self.ratio(one, other)).reduce(f64::max)
+    }
+
+    /// The row in words.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {} {}", self.family, self.parameters, self.work)
+    }
+}
+
+impl Column {
+    /// Nanoseconds for one call, round by round.
+    pub(crate) fn times(&self) -> Option<&[f64]> {
+        match &self.outcome {
+            Outcome::Times(times) => Some(times),
+            Outcome::Missing(_) => None,
+        }
+    }
+}
+
+/// The value in the middle.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// The mean of ratios; nothing if there are none.
+pub(crate) fn geometric_mean(ratios: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (mut logarithms, mut number) = (0.0, 0_u32);
+    for ratio in ratios {
+        logarithms += ratio.ln();
+        number += 1;
+    }
+    (number > 0).then(|| (logarithms / f64::from(number)).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_those_of_the_same_round() {
+        let column = |name, times: &[f64]| Column { name, outcome: Outcome::Times(times.to_vec()) };
+        let row = Row {
+            group: Group::Structs,
+            family: "f".into(),
+            parameters: "p".into(),
+            work: "pack",
+            bytes: 1,
+            columns: vec![
+                column("a", &[1.0, 10.0, 2.0]),
+                // The machine was slow in the second round.
+                column("b", &[2.0, 20.0, 4.0]),
+                column("c", &[4.0, 40.0, 1.0]),
+                Column { name: "d", outcome: Outcome::Missing("missing".into()) },
+            ],
+        };
+        assert_eq!(row.ratio("a", "b"), Some(0.5));
+        assert_eq!(row.median("b"), Some(4.0));
+        assert_eq!(row.ratio("a", "d"), None);
+        assert_eq!(row.ratio_to_best("a", &["b", "c", "d"]), Some(0.5));
+    }
+
+    #[test]
+    fn means_of_ratios_are_geometric() {
+        let mean = geometric_mean([0.5, 2.0, 8.0]).unwrap();
+        assert!((mean - 2.0).abs() < 1e-12);
+        assert_eq!(geometric_mean([]), None);
+    }
+}

@@ -1,0 +1,163 @@
+//! The records, with the derives of everyone who takes part; and arrays of them, packed and unpacked in place.
+
+use std::hint::black_box;
+
+use anyhow::{Context, Result, ensure};
+use dtype_benches::Shape;
+use dtype_benches::noise::{fill, fingerprint};
+use dtype_benches::peer::{BACKGROUND, DATA, Work};
+use dtype_runtime::{Committed, Type, pack_into, unpack, unpack_into};
+
+use crate::bench::{Bench, Contestant, who};
+use crate::report::row::{Column, Group, Row};
+
+dtype_benches::shapes! {
+    #[derive(
+        serde::Serialize, serde::Deserialize,
+        bincode::Encode, bincode::Decode,
+        bitcode::Encode, bitcode::Decode,
+        borsh::BorshSerialize, borsh::BorshDeserialize,
+        rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
+        speedy::Readable, speedy::Writable,
+    )]
+}
+
+/// Records of each array.
+pub(crate) const COUNTS: [usize; 5] = [1, 16, 1000, 65_536, 1_000_000];
+
+/// Those of a quick look.
+pub(crate) const FEW_COUNTS: [usize; 2] = [1, 1000];
+
+pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
+    for &count in if bench.quick { &FEW_COUNTS[..] } else { &COUNTS } {
+        arrays::<Tail>(bench, count)?;
+        arrays::<Hole>(bench, count)?;
+        if !bench.quick {
+            arrays::<Small>(bench, count)?;
+            arrays::<Body>(bench, count)?;
+            arrays::<Mixed>(bench, count)?;
+            arrays::<Scattered>(bench, count)?;
+        }
+        arrays::<Nested>(bench, count)?;
+    }
+    Ok(())
+}
+
+fn arrays<S: Shape>(bench: &mut Bench, count: usize) -> Result<()> {
+    let group = Group::Structs;
+    let (family, parameters) = (format!("{{{}}}", S::NAME), format!("× {count}"));
+    if !bench.wants(group.key(), &format!("{family} {parameters}")) {
+        return Ok(());
+    }
+    let mut arrays = Arrays::<S>::new(count)?;
+    arrays.compare(bench).with_context(|| format!("{family} {parameters}"))?;
+    for (work, columns) in [("pack", arrays.pack(bench)?), ("unpack", arrays.unpack(bench)?)] {
+        let bytes = arrays.packed.len() as u64;
+        let (family, parameters) = (family.clone(), parameters.clone());
+        bench.rows.push(Row { group, family, parameters, work, bytes, columns });
+    }
+    Ok(())
+}
+
+/// The same records as values and as memory.
+struct Arrays<S> {
+    items: Vec<S>,
+    memory: Vec<u8>,
+    span: Vec<u8>,
+    committed: Committed,
+    packed: Vec<u8>,
+    out: Vec<u8>,
+}
+
+impl<S: Shape> Arrays<S> {
+    fn new(count: usize) -> Result<Self> {
+        let committed = Type::of::<S>().commit();
+        let mut memory = vec![0; size_of::<S>() * count];
+        fill(&mut memory, DATA);
+        let mut packed = vec![0; committed.packed_size(count)?];
+        committed.pack(&memory, 0, count, &mut packed)?;
+        let items = unpack(&packed)?;
+        let (span, out) = (memory.clone(), packed.clone());
+        Ok(Self { items, memory, span, committed, packed, out })
+    }
+
+    /// Whether everyone makes the same bytes of the records, and the same records of the bytes.
+    fn compare(&mut self, bench: &mut Bench) -> Result<()> {
+        let Self { items, packed, out, .. } = self;
+        let count = items.len();
+        out.fill(0);
+        pack_into(items, out)?;
+        ensure!(out == packed, "the derived type packs other bytes");
+        out.fill(0);
+        S::pack_by_hand(items, out);
+        ensure!(out == packed, "the loop packs other bytes");
+
+        let mut items = vec![S::default(); count];
+        unpack_into(packed, &mut items)?;
+        pack_into(&items, out)?;
+        ensure!(out == packed, "the derived type unpacks other records");
+        items.fill(S::default());
+        S::unpack_by_hand(packed, &mut items);
+        pack_into(&items, out)?;
+        ensure!(out == packed, "the loop unpacks other records");
+
+        fill(&mut self.span, BACKGROUND);
+        self.committed.unpack(packed, &mut self.span, 0, count)?;
+        let here = fingerprint(&self.span);
+        for library in &mut bench.libraries {
+            let name = library.name;
+            let Ok(process) = library.process() else { continue };
+            let there = process.layout(&self.committed, count, 0, self.memory.len());
+            ensure!(there.context(name)? == *packed, "{name} packs other bytes");
+            ensure!(process.unpack().context(name)? == here, "{name} unpacks to another memory");
+        }
+        Ok(())
+    }
+
+    fn pack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
+        let mut contestants = vec![
+            Contestant::here(who::DTYPE, |stage: &mut Self| {
+                drop(black_box(pack_into(black_box(&stage.items), black_box(&mut stage.out))));
+            }),
+            Contestant::here(who::DYNAMIC, |Self { items, memory, committed, out, .. }| {
+                let count = black_box(items.len());
+                drop(black_box(committed.pack(black_box(memory), 0, count, black_box(out))));
+            }),
+            Contestant::here(who::LOOP, |stage: &mut Self| {
+                S::pack_by_hand(black_box(&stage.items), black_box(&mut stage.out));
+            }),
+        ];
+        contestants.extend(bench.libraries(Work::Pack));
+        contestants.push(Contestant::here(who::MEMCPY, |stage: &mut Self| {
+            black_box(&mut stage.out).copy_from_slice(black_box(&stage.packed));
+        }));
+        contestants.push(Contestant::here(who::SPAN, |stage: &mut Self| {
+            black_box(&mut stage.span).copy_from_slice(black_box(&stage.memory));
+        }));
+        bench.turns(self, contestants)
+    }
+
+    fn unpack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
+        let mut contestants = vec![
+            Contestant::here(who::DTYPE, |stage: &mut Self| {
+                let items = black_box(&mut stage.items);
+                drop(black_box(unpack_into(black_box(&stage.packed), items)));
+            }),
+            Contestant::here(who::DYNAMIC, |Self { items, memory, committed, packed, .. }| {
+                let count = black_box(items.len());
+                drop(black_box(committed.unpack(black_box(packed), black_box(memory), 0, count)));
+            }),
+            Contestant::here(who::LOOP, |stage: &mut Self| {
+                S::unpack_by_hand(black_box(&stage.packed), black_box(&mut stage.items));
+            }),
+        ];
+        contestants.extend(bench.libraries(Work::Unpack));
+        contestants.push(Contestant::here(who::MEMCPY, |stage: &mut Self| {
+            black_box(&mut stage.out).copy_from_slice(black_box(&stage.packed));
+        }));
+        contestants.push(Contestant::here(who::SPAN, |stage: &mut Self| {
+            black_box(&mut stage.memory).copy_from_slice(black_box(&stage.span));
+        }));
+        bench.turns(self, contestants)
+    }
+}
