@@ -1,5 +1,6 @@
 mod arguments;
 mod bench;
+mod ddtbench;
 mod library;
 mod report;
 mod structs;
@@ -20,6 +21,7 @@ fn main() -> Result<()> {
     ];
     let mut bench = bench::Bench::new(&arguments, libraries);
     structs::measure(&mut bench)?;
+    ddtbench::measure(&mut bench)?;
     for row in &bench.rows {
         print!("{:50}", row.name());
         for c in &row.columns {

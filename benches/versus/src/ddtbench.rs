@@ -1,0 +1,254 @@
+//! The layouts of DDTBench (Schneider, Gerstenberger, Hoefler: "Micro-applications for communication data access
+//! patterns and MPI datatypes"), with the loops that the applications had before they had datatypes.
+//!
+//! In all of them `x` runs fastest. Both directions go through the layout that is sent.
+
+mod fft;
+mod lammps;
+mod loops;
+mod milc;
+mod nas;
+mod specfem;
+mod wrf;
+
+use std::hint::black_box;
+
+use anyhow::{Context, Result, ensure};
+use dtype_benches::noise::{Random, fill, fingerprint};
+use dtype_benches::peer::{BACKGROUND, DATA, Work};
+use dtype_runtime::{Committed, Type};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
+
+use crate::bench::{Bench, Contestant, who};
+use crate::report::row::{Column, Group, Row};
+
+/// Memory that is copied as a whole only where it is no more than this.
+const LARGEST_SPAN: usize = 64 << 20;
+
+/// What a layout is made of.
+trait Element: Copy + FromBytes + FromZeros + IntoBytes + Immutable + 'static {}
+
+impl<E: Copy + FromBytes + IntoBytes + Immutable + 'static> Element for E {}
+
+/// A layout by hand.
+trait ByHand: 'static {
+    /// What the memory is an array of.
+    type Element: Element;
+
+    fn pack(&self, memory: &[Self::Element], out: &mut [Self::Element]);
+
+    fn unpack(&self, packed: &[Self::Element], memory: &mut [Self::Element]);
+}
+
+/// Instances of a type in a memory, and the same by hand.
+struct Pattern<H> {
+    family: &'static str,
+    parameters: String,
+    ty: Type,
+    count: usize,
+    /// The element that the first instance starts at.
+    base: usize,
+    /// Elements of the memory.
+    length: usize,
+    by_hand: H,
+}
+
+/// A pattern of any kind.
+trait Measure {
+    fn measure(self: Box<Self>, bench: &mut Bench) -> Result<()>;
+}
+
+pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
+    for family in [
+        nas::lu_x()?,
+        nas::lu_y()?,
+        nas::mg_x()?,
+        nas::mg_y()?,
+        nas::mg_z()?,
+        milc::su3_zd()?,
+        fft::gather()?,
+        fft::scatter()?,
+        lammps::full()?,
+        lammps::atomic()?,
+        specfem::oc()?,
+        specfem::cm()?,
+        specfem::mt()?,
+        wrf::all()?,
+    ] {
+        let patterns = if bench.quick { 1 } else { family.len() };
+        for pattern in family.into_iter().take(patterns) {
+            pattern.measure(bench)?;
+        }
+    }
+    Ok(())
+}
+
+type Patterns = Result<Vec<Box<dyn Measure>>>;
+
+/// The first of a random order of the numbers below `all`, as the applications' lists are shuffled; the same in
+/// every run.
+fn shuffled(number: u32, all: u32) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..all).collect();
+    let mut random = Random::new(u64::from(all));
+    for place in 0..number {
+        order.swap(place as usize, (place + random.below(all - place)) as usize);
+    }
+    order.truncate(number as usize);
+    order
+}
+
+/// Displacements of as many elements for each number.
+fn displacements(list: &[u32], each: i64) -> Vec<i64> {
+    list.iter().map(|&place| each * i64::from(place)).collect()
+}
+
+impl<H: ByHand> Measure for Pattern<H> {
+    fn measure(self: Box<Self>, bench: &mut Bench) -> Result<()> {
+        let (group, family) = (Group::Ddtbench, self.family.to_owned());
+        let parameters = self.parameters.clone();
+        let name = format!("{family} {parameters}");
+        if !bench.wants(group.key(), &name) {
+            return Ok(());
+        }
+        let mut stage = Stage::new(*self).with_context(|| name.clone())?;
+        stage.compare(bench).with_context(|| name)?;
+        let bytes = size_of_val(stage.packed.as_slice()) as u64;
+        for (work, columns) in [("pack", stage.pack(bench)?), ("unpack", stage.unpack(bench)?)] {
+            let (family, parameters) = (family.clone(), parameters.clone());
+            bench.rows.push(Row { group, family, parameters, work, bytes, columns });
+        }
+        Ok(())
+    }
+}
+
+/// A pattern with its memory.
+struct Stage<H: ByHand> {
+    committed: Committed,
+    count: usize,
+    /// Bytes from the start of the memory to the first instance.
+    origin: usize,
+    memory: Vec<H::Element>,
+    packed: Vec<H::Element>,
+    out: Vec<H::Element>,
+    /// As large as all instances with what is between them; empty if that is large.
+    span: Vec<u8>,
+    by_hand: H,
+}
+
+impl<H: ByHand> Stage<H> {
+    fn new(pattern: Pattern<H>) -> Result<Self> {
+        let Pattern { ty, count, base, length, by_hand, .. } = pattern;
+        let committed = ty.commit();
+        let each = size_of::<H::Element>();
+        let mut memory = zeroed(length);
+        fill(memory.as_mut_bytes(), DATA);
+        let bytes = committed.packed_size(count)?;
+        ensure!(bytes.is_multiple_of(each), "packed bytes are whole elements");
+        let mut packed: Vec<H::Element> = zeroed(bytes / each);
+        committed.pack(memory.as_bytes(), base * each, count, packed.as_mut_bytes())?;
+        let extent = committed.true_extent() + committed.extent() * (i64::try_from(count)? - 1);
+        let span = usize::try_from(extent)?;
+        ensure!(base * each + span <= length * each, "the instances lie in the memory");
+        let span = vec![0; if span <= LARGEST_SPAN { span } else { 0 }];
+        let out = packed.clone();
+        Ok(Self { committed, count, origin: base * each, memory, packed, out, span, by_hand })
+    }
+
+    /// Whether everyone makes the same bytes of the memory, and the same memory of the bytes.
+    fn compare(&mut self, bench: &mut Bench) -> Result<()> {
+        let Self { committed, count, origin, memory, packed, out, by_hand, .. } = self;
+        out.as_mut_bytes().fill(0);
+        by_hand.pack(memory, out);
+        ensure!(out.as_bytes() == packed.as_bytes(), "the loop packs other bytes");
+
+        fill(memory.as_mut_bytes(), BACKGROUND);
+        committed.unpack(packed.as_bytes(), memory.as_mut_bytes(), *origin, *count)?;
+        let here = fingerprint(memory.as_bytes());
+        fill(memory.as_mut_bytes(), BACKGROUND);
+        by_hand.unpack(packed, memory);
+        let same = fingerprint(memory.as_bytes()) == here;
+        ensure!(same, "the loop unpacks to another memory");
+        fill(memory.as_mut_bytes(), DATA);
+
+        let length = size_of_val(memory.as_slice());
+        for library in &mut bench.libraries {
+            let name = library.name;
+            let Ok(process) = library.process() else { continue };
+            let there = process.layout(committed, *count, *origin, length).context(name)?;
+            ensure!(there == packed.as_bytes(), "{name} packs other bytes");
+            ensure!(process.unpack().context(name)? == here, "{name} unpacks to another memory");
+        }
+        Ok(())
+    }
+
+    fn pack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
+        let mut contestants = vec![
+            Contestant::here(
+                who::DTYPE,
+                |Self { committed, count, origin, memory, out, .. }| {
+                    let (memory, out) =
+                        (black_box(memory.as_bytes()), black_box(out.as_mut_bytes()));
+                    drop(black_box(committed.pack(memory, *origin, *count, out)));
+                },
+            ),
+            Contestant::here(who::LOOP, |Self { memory, out, by_hand, .. }| {
+                black_box(by_hand).pack(black_box(memory), black_box(out));
+            }),
+        ];
+        contestants.extend(bench.libraries(Work::Pack));
+        contestants.extend(self.copies());
+        bench.turns(self, contestants)
+    }
+
+    fn unpack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
+        let mut contestants = vec![
+            Contestant::here(
+                who::DTYPE,
+                |Self { committed, count, origin, memory, packed, .. }| {
+                    let memory = black_box(memory.as_mut_bytes());
+                    let packed = black_box(packed.as_bytes());
+                    drop(black_box(committed.unpack(packed, memory, *origin, *count)));
+                },
+            ),
+            Contestant::here(who::LOOP, |Self { memory, packed, by_hand, .. }| {
+                black_box(by_hand).unpack(black_box(packed), black_box(memory));
+            }),
+        ];
+        contestants.extend(bench.libraries(Work::Unpack));
+        contestants.extend(self.copies());
+        bench.turns(self, contestants)
+    }
+
+    /// What copying would take.
+    fn copies(&self) -> Vec<Contestant<Self>> {
+        let mut copies = vec![Contestant::here(who::MEMCPY, |Self { packed, out, .. }| {
+            black_box(out).copy_from_slice(black_box(packed));
+        })];
+        if !self.span.is_empty() {
+            copies.push(Contestant::here(who::SPAN, |Self { memory, span, origin, .. }| {
+                let from = &memory.as_bytes()[*origin..][..span.len()];
+                black_box(span).copy_from_slice(black_box(from));
+            }));
+        }
+        copies
+    }
+}
+
+fn zeroed<E: Element>(length: usize) -> Vec<E> {
+    vec![E::new_zeroed(); length]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_name_each_place_once() {
+        let mut list = shuffled(300, 1000);
+        assert_ne!(list, shuffled(300, 999));
+        list.sort_unstable();
+        list.dedup();
+        assert_eq!(list.len(), 300);
+        assert!(list.iter().all(|&place| place < 1000));
+    }
+}
