@@ -102,8 +102,9 @@ impl Node {
         ensure!(code == 0, "MPI_Type_get_contents returns {code}");
         ensure!(contents.datatypes.len() == call.handles.len(), "other contents");
         for (&handle, part) in call.handles.iter().zip(&contents.datatypes) {
-            // A handle that is no name is a copy, which is never freed: there are few.
-            call.parts.push(Self::of(handle, part)?);
+            let node = Self::of(handle, part)?;
+            node.free(handle);
+            call.parts.push(node);
         }
         Ok(Self::Made(call))
     }
@@ -116,10 +117,10 @@ impl Node {
         }
     }
 
-    /// Frees what [`make`](Self::make) returned.
+    /// Frees what [`make`](Self::make) returned, or a part that `MPI_Type_get_contents` did.
     fn free(&self, mut made: MPI_Datatype) {
         if let Self::Made(_) = self {
-            // SAFETY: made by `make`, and not used again.
+            // SAFETY: made for the caller, and not used again.
             unsafe { ffi::MPI_Type_free(&raw mut made) };
         }
     }

@@ -145,7 +145,12 @@ impl<H: ByHand> Stage<H> {
         let bytes = committed.packed_size(count)?;
         ensure!(bytes.is_multiple_of(each), "packed bytes are whole elements");
         let mut packed: Vec<H::Element> = zeroed(bytes / each);
-        committed.pack(memory.as_bytes(), base * each, count, packed.as_mut_bytes())?;
+        committed.pack(
+            IntoBytes::as_bytes(memory.as_slice()),
+            base * each,
+            count,
+            packed.as_mut_bytes(),
+        )?;
         let extent = committed.true_extent() + committed.extent() * (i64::try_from(count)? - 1);
         let span = usize::try_from(extent)?;
         ensure!(base * each + span <= length * each, "the instances lie in the memory");

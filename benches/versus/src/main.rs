@@ -1,9 +1,14 @@
 mod arguments;
 mod bench;
+mod creation;
 mod ddtbench;
 mod library;
+mod messages;
 mod report;
+mod slices;
+mod streaming;
 mod structs;
+mod wire;
 
 use anyhow::Result;
 use clap::Parser;
@@ -22,6 +27,10 @@ fn main() -> Result<()> {
     let mut bench = bench::Bench::new(&arguments, libraries);
     structs::measure(&mut bench)?;
     ddtbench::measure(&mut bench)?;
+    messages::measure(&mut bench)?;
+    slices::measure(&mut bench)?;
+    streaming::measure(&mut bench)?;
+    creation::measure(&mut bench)?;
     for row in &bench.rows {
         print!("{:50}", row.name());
         for c in &row.columns {

@@ -1,0 +1,108 @@
+//! Slices of records in segments, against the whole of them.
+
+use std::hint::black_box;
+
+use anyhow::{Context, Result, ensure};
+use dtype_benches::Shape;
+use dtype_runtime::{Error, Packer, Unpacker, pack, pack_into, unpack_into};
+
+use crate::bench::{Bench, Contestant};
+use crate::report::row::{Column, Group, Row};
+use crate::streaming::{KIB_1, KIB_8, KIB_64, WHOLE};
+use crate::structs::{Body, Hole, Mixed, Nested, Scattered, Small, Tail};
+
+pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
+    for count in [1000, 65_536] {
+        slice::<Tail>(bench, count)?;
+        if !bench.quick {
+            slice::<Hole>(bench, count)?;
+            slice::<Small>(bench, count)?;
+            slice::<Body>(bench, count)?;
+            slice::<Mixed>(bench, count)?;
+            slice::<Scattered>(bench, count)?;
+            slice::<Nested>(bench, count)?;
+        }
+    }
+    Ok(())
+}
+
+fn slice<S: Shape>(bench: &mut Bench, count: usize) -> Result<()> {
+    let group = Group::Segments;
+    let (family, parameters) = (format!("[{{{}}}]", S::NAME), format!("× {count}"));
+    let name = format!("{family} {parameters}");
+    if !bench.wants(group.key(), &name) {
+        return Ok(());
+    }
+    let items: Vec<S> = (0..count).map(S::sample).collect();
+    let packed = pack(&items);
+    let mut slice = Slice { other: items.clone(), out: packed.clone(), items, packed };
+    slice.compare().with_context(|| name)?;
+    for (work, columns) in [("pack", slice.pack(bench)?), ("unpack", slice.unpack(bench)?)] {
+        let bytes = slice.packed.len() as u64;
+        let (family, parameters) = (family.clone(), parameters.clone());
+        bench.rows.push(Row { group, family, parameters, work, bytes, columns });
+    }
+    Ok(())
+}
+
+/// Records and their packed bytes, and where both are written to.
+struct Slice<S> {
+    items: Vec<S>,
+    packed: Vec<u8>,
+    other: Vec<S>,
+    out: Vec<u8>,
+}
+
+impl<S: Shape> Slice<S> {
+    /// Whether segments are the bytes of the whole.
+    fn compare(&mut self) -> Result<()> {
+        for segment in [64 << 10, 8 << 10, 1 << 10] {
+            self.out.fill(0);
+            self.pack_by(segment);
+            ensure!(self.out == self.packed, "segments of {segment} bytes are packed otherwise");
+            self.other.fill(S::default());
+            self.unpack_by(segment)?;
+            ensure!(self.other == self.items, "segments of {segment} bytes are unpacked otherwise");
+        }
+        Ok(())
+    }
+
+    fn pack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
+        let contestants = vec![
+            Contestant::here(WHOLE, |this: &mut Self| {
+                drop(black_box(pack_into(black_box(&this.items), black_box(&mut this.out))));
+            }),
+            Contestant::here(KIB_64, |this: &mut Self| this.pack_by(64 << 10)),
+            Contestant::here(KIB_8, |this: &mut Self| this.pack_by(8 << 10)),
+            Contestant::here(KIB_1, |this: &mut Self| this.pack_by(1 << 10)),
+        ];
+        bench.turns(self, contestants)
+    }
+
+    fn unpack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
+        let contestants = vec![
+            Contestant::here(WHOLE, |this: &mut Self| {
+                drop(black_box(unpack_into(black_box(&this.packed), black_box(&mut this.other))));
+            }),
+            Contestant::here(KIB_64, |this: &mut Self| drop(black_box(this.unpack_by(64 << 10)))),
+            Contestant::here(KIB_8, |this: &mut Self| drop(black_box(this.unpack_by(8 << 10)))),
+            Contestant::here(KIB_1, |this: &mut Self| drop(black_box(this.unpack_by(1 << 10)))),
+        ];
+        bench.turns(self, contestants)
+    }
+
+    fn pack_by(&mut self, segment: usize) {
+        let mut packer = Packer::new(black_box(&self.items));
+        for out in black_box(&mut self.out).chunks_mut(segment) {
+            packer.pack(out);
+        }
+    }
+
+    fn unpack_by(&mut self, segment: usize) -> Result<(), Error> {
+        let mut unpacker = Unpacker::new(black_box(&mut self.other));
+        for bytes in black_box(&self.packed).chunks(segment) {
+            unpacker.unpack(bytes)?;
+        }
+        Ok(())
+    }
+}

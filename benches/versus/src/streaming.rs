@@ -1,0 +1,205 @@
+//! Segments against the whole, the pieces of memory in windows against all at once, and going to a position.
+//!
+//! MPI has no calls for these.
+
+use std::hint::black_box;
+
+use anyhow::{Context, Result, ensure};
+use dtype_benches::noise::{Random, fill};
+use dtype_benches::peer::{BACKGROUND, DATA};
+use dtype_runtime::{Basic, Committed, Error, Type};
+
+use crate::bench::{Bench, Contestant, who};
+use crate::report::row::{Group, Row};
+use crate::structs::{Mixed, Nested, Scattered, Tail};
+
+/// In one call.
+pub(crate) const WHOLE: &str = "whole";
+
+/// In segments of so many bytes.
+pub(crate) const KIB_64: &str = "64 KiB";
+pub(crate) const KIB_8: &str = "8 KiB";
+pub(crate) const KIB_1: &str = "1 KiB";
+
+/// All pieces, in windows of 64.
+pub(crate) const WINDOWS: &str = "windows of 64";
+
+type Layout = (&'static str, &'static str, usize, Result<Type, Error>);
+
+/// The layouts: name, parameters, count and type.
+fn layouts() -> Vec<Layout> {
+    let [i32, f32, f64] = [Basic::I32, Basic::F32, Basic::F64].map(Type::basic);
+    let mut random = Random::new(1);
+    let mut at = 0;
+    let places: Vec<i64> = (0..64_000)
+        .map(|_| {
+            at += 4 + i64::from(random.below(3));
+            at
+        })
+        .collect();
+    let lengths: Vec<u64> = (0..64_000).map(|_| 1 + u64::from(random.below(3))).collect();
+    let face =
+        Type::vector(16, 1, 34, &f64).and_then(|row| Type::hvector(16, 1, 8 * 34 * 18, &row));
+    let milc = Type::vector(16, 6 * 32, 6 * 256, &f32);
+    vec![
+        ("{f64,u32,u8}", "× 4096", 4096, Ok(Type::of::<Tail>())),
+        ("{3f32,f64,2i16}", "× 4096", 4096, Ok(Type::of::<Mixed>())),
+        ("{u8,i16,i32,f64,u8}", "× 4096", 4096, Ok(Type::of::<Scattered>())),
+        ("nested", "× 4096", 4096, Ok(Type::of::<Nested>())),
+        ("vector", "17160, 1, 7, i32", 1, Type::vector(17_160, 1, 7, &i32)),
+        ("indexed_block", "4000, 1, f64", 1, Type::indexed_block(1, &places[..4000], &f64)),
+        ("indexed_block", "64000, 1, f64", 1, Type::indexed_block(1, &places, &f64)),
+        ("indexed", "1000, 1 to 3, f64", 1, Type::indexed(&lengths[..1000], &places[..1000], &f64)),
+        ("indexed", "64000, 1 to 3, f64", 1, Type::indexed(&lengths, &places, &f64)),
+        ("MILC_su3_zd", "8×8×8×8", 1, milc),
+        ("NAS_MG_x", "34×18×18", 1, face),
+    ]
+}
+
+pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
+    let number = if bench.quick { 2 } else { usize::MAX };
+    for (family, parameters, count, ty) in layouts().into_iter().take(number) {
+        let name = format!("{family} {parameters}");
+        let groups = [Group::Segments, Group::Pieces, Group::Jumps];
+        if !groups.iter().any(|group| bench.wants(group.key(), &name)) {
+            continue;
+        }
+        let mut stream = Stream::new(&ty?, count).with_context(|| name.clone())?;
+        stream.compare().with_context(|| name.clone())?;
+        for group in groups {
+            if !bench.wants(group.key(), &name) {
+                continue;
+            }
+            for (work, contestants) in stream.contestants(group) {
+                let columns = bench.turns(&mut stream, contestants)?;
+                let (family, parameters) = (family.to_owned(), parameters.to_owned());
+                let bytes = stream.packed.len() as u64;
+                bench.rows.push(Row { group, family, parameters, work, bytes, columns });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Instances in a memory, and their packed bytes.
+struct Stream {
+    committed: Committed,
+    count: usize,
+    memory: Vec<u8>,
+    packed: Vec<u8>,
+    out: Vec<u8>,
+    /// Where the last jump went.
+    position: u64,
+}
+
+impl Stream {
+    fn new(ty: &Type, count: usize) -> Result<Self> {
+        let committed = ty.commit();
+        let length = ty.extent() * (i64::try_from(count)? - 1) + ty.true_ub();
+        let mut memory = vec![0; usize::try_from(length)?];
+        fill(&mut memory, DATA);
+        let mut packed = vec![0; committed.packed_size(count)?];
+        committed.pack(&memory, 0, count, &mut packed)?;
+        let out = packed.clone();
+        Ok(Self { committed, count, memory, packed, out, position: 0 })
+    }
+
+    /// Whether segments, and pieces, are the bytes of the whole.
+    fn compare(&mut self) -> Result<()> {
+        fill(&mut self.memory, BACKGROUND);
+        self.unpack_whole()?;
+        let whole = self.memory.clone();
+        for segment in [64 << 10, 8 << 10, 1 << 10] {
+            fill(&mut self.memory, BACKGROUND);
+            self.unpack_by(segment)?;
+            ensure!(self.memory == whole, "segments of {segment} bytes are unpacked otherwise");
+            self.out.fill(0);
+            self.pack_by(segment)?;
+            ensure!(self.out == self.packed, "segments of {segment} bytes are packed otherwise");
+        }
+        let bytes = self.packed.len() as u64;
+        let pieces = self.committed.iov(self.count, 0..bytes)?;
+        let found = pieces.map(|piece| piece.len).sum::<u64>();
+        ensure!(found == bytes, "the pieces have {found} bytes");
+        Ok(())
+    }
+
+    fn contestants(&self, group: Group) -> Vec<(&'static str, Vec<Contestant<Self>>)> {
+        match group {
+            Group::Segments => {
+                vec![("pack", Self::packing()), ("unpack", Self::unpacking())]
+            }
+            Group::Pieces => vec![("list", Self::listing())],
+            _ => vec![("jump", vec![Contestant::here(who::DTYPE, Self::jump)])],
+        }
+    }
+
+    fn packing() -> Vec<Contestant<Self>> {
+        vec![
+            Contestant::here(WHOLE, |Self { committed, count, memory, out, .. }| {
+                drop(black_box(committed.pack(black_box(memory), 0, *count, black_box(out))));
+            }),
+            Contestant::here(KIB_64, |this: &mut Self| drop(black_box(this.pack_by(64 << 10)))),
+            Contestant::here(KIB_8, |this: &mut Self| drop(black_box(this.pack_by(8 << 10)))),
+            Contestant::here(KIB_1, |this: &mut Self| drop(black_box(this.pack_by(1 << 10)))),
+        ]
+    }
+
+    fn unpacking() -> Vec<Contestant<Self>> {
+        vec![
+            Contestant::here(WHOLE, |this: &mut Self| drop(black_box(this.unpack_whole()))),
+            Contestant::here(KIB_64, |this: &mut Self| drop(black_box(this.unpack_by(64 << 10)))),
+            Contestant::here(KIB_8, |this: &mut Self| drop(black_box(this.unpack_by(8 << 10)))),
+            Contestant::here(KIB_1, |this: &mut Self| drop(black_box(this.unpack_by(1 << 10)))),
+        ]
+    }
+
+    fn listing() -> Vec<Contestant<Self>> {
+        vec![
+            Contestant::here(WHOLE, |Self { committed, count, packed, .. }| {
+                if let Ok(pieces) = committed.iov(black_box(*count), 0..packed.len() as u64) {
+                    black_box(pieces.map(|piece| piece.len).sum::<u64>());
+                }
+            }),
+            Contestant::here(WINDOWS, |Self { committed, count, packed, .. }| {
+                let (mut position, end) = (0, packed.len() as u64);
+                while position < end {
+                    let Ok(mut pieces) = committed.iov(black_box(*count), position..end) else {
+                        return;
+                    };
+                    black_box(pieces.by_ref().take(64).map(|piece| piece.len).sum::<u64>());
+                    position = pieces.position();
+                }
+            }),
+        ]
+    }
+
+    fn unpack_whole(&mut self) -> Result<usize, Error> {
+        self.committed.unpack(black_box(&self.packed), black_box(&mut self.memory), 0, self.count)
+    }
+
+    fn pack_by(&mut self, segment: usize) -> Result<(), Error> {
+        let mut packer = self.committed.packer(black_box(&self.memory), 0, self.count)?;
+        for out in black_box(&mut self.out).chunks_mut(segment) {
+            packer.pack(out);
+        }
+        Ok(())
+    }
+
+    fn unpack_by(&mut self, segment: usize) -> Result<(), Error> {
+        let mut unpacker = self.committed.unpacker(black_box(&mut self.memory), 0, self.count)?;
+        for bytes in black_box(&self.packed).chunks(segment) {
+            unpacker.unpack(bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Goes somewhere else and packs a byte there.
+    fn jump(&mut self) {
+        self.position = (self.position + 7919 * 13) % self.packed.len() as u64;
+        if let Ok(mut packer) = self.committed.packer(&self.memory, 0, self.count) {
+            let _ = packer.set_position(black_box(self.position));
+            black_box(packer.pack(black_box(&mut [0])));
+        }
+    }
+}
