@@ -29,6 +29,9 @@ pub(crate) mod who {
     pub(crate) const RSMPI_MPICH: &str = "rsmpi, MPICH";
 }
 
+/// Does the work so many times, and says how long it took.
+type Timer<S> = dyn FnMut(&mut S, u64) -> Duration;
+
 /// Someone who does the work of a row, on a stage that all who are in this process share.
 pub(crate) struct Contestant<S> {
     name: &'static str,
@@ -36,7 +39,7 @@ pub(crate) struct Contestant<S> {
 }
 
 enum How<S> {
-    Here(Box<dyn FnMut(&mut S, u64) -> Duration>),
+    Here(Box<Timer<S>>),
     /// The library's number.
     Library(usize, Work),
     /// Why not.

@@ -37,93 +37,76 @@ impl Blocks {
         }
         Self { lengths, places }
     }
-
-    /// The places in bytes of `f64`.
-    fn bytes(&self) -> Vec<i64> {
-        self.places.iter().map(|place| 8 * place).collect()
-    }
 }
 
-fn all() -> Result<Vec<Creation>, Error> {
-    let mut all = Vec::new();
-    let mut add = |constructor, parameters: &str, make: Box<dyn Fn() -> Result<Type, Error>>| {
-        all.push(Creation { constructor, parameters: parameters.into(), make });
-    };
-    let [f64, u32, u8] = [Basic::F64, Basic::U32, Basic::U8].map(Type::basic);
-    let (a, b, c, d, e) = (f64.clone(), f64.clone(), f64.clone(), f64.clone(), f64.clone());
-    add("contiguous", "100", Box::new(move || Type::contiguous(100, black_box(&a))));
-    add("vector", "100, 2, 5", Box::new(move || Type::vector(100, 2, 5, black_box(&b))));
-    add("hvector", "100, 2, 44", Box::new(move || Type::hvector(100, 2, 44, black_box(&c))));
-    add(
-        "dup",
-        "of a contiguous",
-        Box::new(move || Type::dup(&Type::contiguous(3, black_box(&d))?)),
-    );
-    add(
-        "resized",
-        "of a vector",
-        Box::new(move || Type::resized(&Type::vector(100, 2, 5, black_box(&e))?, 0, 16)),
-    );
-    let members = [f64.clone(), u32, u8];
-    add(
-        "structure",
-        "f64, u32, u8",
-        Box::new(move || Type::structure(black_box(&[1, 1, 1]), black_box(&[0, 8, 12]), &members)),
-    );
-    let a = f64.clone();
-    add(
-        "subarray",
-        "3 dimensions",
-        Box::new(move || {
-            let (sizes, part, starts) = black_box(([64, 64, 64], [32, 32, 32], [8, 8, 8]));
-            Type::subarray(&sizes, &part, &starts, Order::C, &a)
+/// Every constructor, with arguments that [`black_box`] keeps from the compiler.
+fn all() -> Vec<Creation> {
+    let mut all = regular();
+    for number in [5, 1000, 100_000] {
+        all.extend(irregular(number));
+    }
+    all
+}
+
+/// A creation, of a function of the type `f64`.
+fn creation(
+    constructor: &'static str,
+    parameters: impl Into<String>,
+    make: impl Fn(&Type) -> Result<Type, Error> + 'static,
+) -> Creation {
+    let f64 = Type::basic(Basic::F64);
+    let make = Box::new(move || make(black_box(&f64)));
+    Creation { constructor, parameters: parameters.into(), make }
+}
+
+fn regular() -> Vec<Creation> {
+    let members = [Basic::F64, Basic::U32, Basic::U8].map(Type::basic);
+    vec![
+        creation("contiguous", "100", |old| Type::contiguous(100, old)),
+        creation("vector", "100, 2, 5", |old| Type::vector(100, 2, 5, old)),
+        creation("hvector", "100, 2, 44", |old| Type::hvector(100, 2, 44, old)),
+        creation("dup", "of a contiguous", |old| Type::dup(&Type::contiguous(3, old)?)),
+        creation("resized", "of a vector", |old| {
+            Type::resized(&Type::vector(100, 2, 5, old)?, 0, 16)
         }),
-    );
-    let a = f64.clone();
-    add(
-        "darray",
-        "block, cyclic",
-        Box::new(move || {
+        creation("structure", "f64, u32, u8", move |_| {
+            Type::structure(black_box(&[1, 1, 1]), black_box(&[0, 8, 12]), &members)
+        }),
+        creation("subarray", "3 dimensions", |old| {
+            let (sizes, part, starts) = black_box(([64, 64, 64], [32, 32, 32], [8, 8, 8]));
+            Type::subarray(&sizes, &part, &starts, Order::C, old)
+        }),
+        creation("darray", "block, cyclic", |old| {
             let distributions =
                 black_box([Distribution::Block(None), Distribution::Cyclic(Some(4))]);
-            Type::darray(4, 1, &[64, 64], &distributions, &[2, 2], Order::C, &a)
+            Type::darray(4, 1, &[64, 64], &distributions, &[2, 2], Order::C, old)
         }),
-    );
-    for number in [5, 1000, 100_000] {
-        let parameters = format!("{number} blocks");
-        let (old, blocks) = (f64.clone(), Blocks::new(number));
-        add(
-            "indexed",
-            &parameters,
-            Box::new(move || {
-                Type::indexed(black_box(&blocks.lengths), black_box(&blocks.places), &old)
-            }),
-        );
-        let (old, blocks) = (f64.clone(), Blocks::new(number));
-        let bytes = blocks.bytes();
-        add(
-            "hindexed",
-            &parameters,
-            Box::new(move || Type::hindexed(black_box(&blocks.lengths), black_box(&bytes), &old)),
-        );
-        let (old, blocks) = (f64.clone(), Blocks::new(number));
-        add(
-            "indexed_block",
-            &parameters,
-            Box::new(move || Type::indexed_block(2, black_box(&blocks.places), &old)),
-        );
-        let (old, bytes) = (f64.clone(), Blocks::new(number).bytes());
-        add(
-            "hindexed_block",
-            &parameters,
-            Box::new(move || Type::hindexed_block(2, black_box(&bytes), &old)),
-        );
-    }
-    Ok(all)
+    ]
+}
+
+fn irregular(number: usize) -> [Creation; 4] {
+    let parameters = || format!("{number} blocks");
+    let Blocks { lengths, places } = Blocks::new(number);
+    let bytes: Vec<i64> = places.iter().map(|place| 8 * place).collect();
+    let (same_lengths, same_places, same_bytes) = (lengths.clone(), places.clone(), bytes.clone());
+    [
+        creation("indexed", parameters(), move |old| {
+            Type::indexed(black_box(&lengths), black_box(&places), old)
+        }),
+        creation("hindexed", parameters(), move |old| {
+            Type::hindexed(black_box(&same_lengths), black_box(&bytes), old)
+        }),
+        creation("indexed_block", parameters(), move |old| {
+            Type::indexed_block(2, black_box(&same_places), old)
+        }),
+        creation("hindexed_block", parameters(), move |old| {
+            Type::hindexed_block(2, black_box(&same_bytes), old)
+        }),
+    ]
 }
 
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
-    for creation in all()? {
+    for creation in all() {
         let (group, family) = (Group::Creation, creation.constructor.to_owned());
         let parameters = creation.parameters.clone();
         let name = format!("{family} {parameters}");

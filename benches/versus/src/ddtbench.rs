@@ -1,4 +1,4 @@
-//! The layouts of DDTBench (Schneider, Gerstenberger, Hoefler: "Micro-applications for communication data access
+//! The layouts of `DDTBench` (Schneider, Gerstenberger, Hoefler: "Micro-applications for communication data access
 //! patterns and MPI datatypes"), with the loops that the applications had before they had datatypes.
 //!
 //! In all of them `x` runs fastest. Both directions go through the layout that is sent.

@@ -1,3 +1,20 @@
+//! The same work, side by side in one run: this engine, typed and dynamic; loops written by hand; Open MPI and
+//! MPICH, each in a process of its own; the `mpi` crate on both; Rust's serializers; and memcpy.
+//!
+//! `cargo run --release -p dtype-versus`
+//!
+//! Times on one machine say little about another, and on a machine that others share little about the next
+//! minute. So all take turns, in many short rounds, and what counts is the ratio of two times in the same
+//! round, the median over the rounds. Whatever is timed has been compared with the others before: the packed bytes,
+//! and the memory that they are unpacked to.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "what is measured here fits into memory"
+)]
+
 mod arguments;
 mod bench;
 mod creation;
@@ -10,33 +27,53 @@ mod streaming;
 mod structs;
 mod wire;
 
-use anyhow::Result;
+use std::fs;
+
+use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 
+use arguments::Arguments;
+use bench::{Bench, who};
+use library::Library;
+use report::machine::Machine;
+use report::{chart, json, means, table, targets};
+
+type Measure = fn(&mut Bench) -> Result<()>;
+
 fn main() -> Result<()> {
-    let arguments = arguments::Arguments::parse();
+    let arguments = Arguments::parse();
+    if cfg!(debug_assertions) {
+        eprintln!("this was compiled without optimization, and measures that: use --release");
+    }
     let libraries = vec![
-        library::Library::start(
-            "Open MPI",
-            bench::who::RSMPI_OPEN_MPI,
-            "openmpi",
-            &arguments.openmpi,
-        )?,
-        library::Library::start("MPICH", bench::who::RSMPI_MPICH, "mpich", &arguments.mpich)?,
+        Library::start(who::OPEN_MPI, who::RSMPI_OPEN_MPI, "openmpi", &arguments.openmpi)?,
+        Library::start(who::MPICH, who::RSMPI_MPICH, "mpich", &arguments.mpich)?,
     ];
-    let mut bench = bench::Bench::new(&arguments, libraries);
-    structs::measure(&mut bench)?;
-    ddtbench::measure(&mut bench)?;
-    messages::measure(&mut bench)?;
-    slices::measure(&mut bench)?;
-    streaming::measure(&mut bench)?;
-    creation::measure(&mut bench)?;
-    for row in &bench.rows {
-        print!("{:50}", row.name());
-        for c in &row.columns {
-            print!(" {} {:.1}", c.name, row.median(c.name).unwrap_or(f64::NAN));
-        }
-        println!();
+    let machine = Machine::here(&libraries);
+    let mut bench = Bench::new(&arguments, libraries);
+    let groups: [(&str, Measure); 6] = [
+        ("structs", structs::measure),
+        ("messages", messages::measure),
+        ("DDTBench", ddtbench::measure),
+        ("slices in segments", slices::measure),
+        ("layouts in segments", streaming::measure),
+        ("creation", creation::measure),
+    ];
+    for (name, measure) in groups {
+        eprintln!("measuring {name}");
+        measure(&mut bench)?;
+    }
+    let rows = bench.rows;
+    let (means, targets) = (means::all(&rows), targets::all(&rows));
+    print!("{}", table::text(&machine, &rows, &means, &targets));
+    if let Some(path) = arguments.json {
+        let value = json::value(&machine, &rows, &means, &targets);
+        let text = format!("{value:#}\n");
+        fs::write(&path, text).with_context(|| path.display().to_string())?;
+    }
+    if let Some(path) = arguments.svg {
+        chart::draw(&path, &machine, &rows)
+            .map_err(|error| anyhow!("{}: {error}", path.display()))?;
     }
     Ok(())
 }

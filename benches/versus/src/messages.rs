@@ -64,6 +64,7 @@ trait Message:
     + Wired
 {
     /// By rkyv, whose traits are those of the archived type.
+    #[allow(clippy::ptr_arg, reason = "rkyv has bytes for a vector, not for a slice")]
     fn archive(items: &Vec<Self>) -> Result<AlignedVec, rancor::Error>;
 
     /// The records that were archived.

@@ -70,7 +70,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
             if !bench.wants(group.key(), &name) {
                 continue;
             }
-            for (work, contestants) in stream.contestants(group) {
+            for (work, contestants) in Stream::contestants(group) {
                 let columns = bench.turns(&mut stream, contestants)?;
                 let (family, parameters) = (family.to_owned(), parameters.to_owned());
                 let bytes = stream.packed.len() as u64;
@@ -124,7 +124,7 @@ impl Stream {
         Ok(())
     }
 
-    fn contestants(&self, group: Group) -> Vec<(&'static str, Vec<Contestant<Self>>)> {
+    fn contestants(group: Group) -> Vec<(&'static str, Vec<Contestant<Self>>)> {
         match group {
             Group::Segments => {
                 vec![("pack", Self::packing()), ("unpack", Self::unpacking())]

@@ -27,7 +27,7 @@ pub(super) fn gather() -> Patterns {
                 base: 0,
                 planes: PROCESSES,
                 plane: part,
-                rows: part,
+                count: part,
                 row: edge,
                 length: part,
                 element: PhantomData::<Complex>,

@@ -11,7 +11,7 @@ pub(super) struct Rows<E> {
     pub(super) planes: usize,
     /// Elements from one plane to the next.
     pub(super) plane: usize,
-    pub(super) rows: usize,
+    pub(super) count: usize,
     /// Elements from one row to the next.
     pub(super) row: usize,
     /// Elements of a row that are packed.
@@ -26,7 +26,7 @@ impl<E: Element> ByHand for Rows<E> {
         let mut out = out.chunks_exact_mut(self.length);
         for plane in 0..self.planes {
             let rows = memory[self.base + plane * self.plane..].chunks(self.row);
-            for (row, out) in rows.take(self.rows).zip(&mut out) {
+            for (row, out) in rows.take(self.count).zip(&mut out) {
                 out.copy_from_slice(&row[..self.length]);
             }
         }
@@ -36,7 +36,7 @@ impl<E: Element> ByHand for Rows<E> {
         let mut packed = packed.chunks_exact(self.length);
         for plane in 0..self.planes {
             let rows = memory[self.base + plane * self.plane..].chunks_mut(self.row);
-            for (row, packed) in rows.take(self.rows).zip(&mut packed) {
+            for (row, packed) in rows.take(self.count).zip(&mut packed) {
                 row[..self.length].copy_from_slice(packed);
             }
         }

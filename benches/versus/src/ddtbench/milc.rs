@@ -23,7 +23,7 @@ pub(super) fn su3_zd() -> Patterns {
                 base: 0,
                 planes: 2,
                 plane: 6 * stride * t,
-                rows: t,
+                count: t,
                 row: 6 * stride,
                 length: 6 * block,
                 element: PhantomData::<f32>,

@@ -10,8 +10,8 @@ use super::{Measure, Pattern, Patterns};
 
 /// A grid and the part of it that is sent: first and last index of x, of y and of z, which is not divided.
 struct Part3 {
-    all: [RangeInclusive<i64>; 3],
-    part: [RangeInclusive<i64>; 3],
+    all: [RangeInclusive<i32>; 3],
+    part: [RangeInclusive<i32>; 3],
 }
 
 /// The direction, and the indices.
@@ -40,8 +40,8 @@ struct Box3 {
 
 impl From<&Part3> for Box3 {
     fn from(Part3 { all, part }: &Part3) -> Self {
-        let length = |range: &RangeInclusive<i64>| (range.end() - range.start() + 1) as usize;
-        let start = |i: usize| (part[i].start() - all[i].start()) as usize;
+        let length = |range: &RangeInclusive<i32>| range.clone().count();
+        let start = |i: usize| part[i].start().abs_diff(*all[i].start()) as usize;
         Self {
             sizes: all.each_ref().map(length),
             subsizes: part.each_ref().map(length),
@@ -106,17 +106,17 @@ impl Box3 {
 
     fn by_hand(&self, base: usize, dimensions: u32) -> Part<Rows<f32>> {
         let ([x, y, _], [part_x, part_y, part_z]) = (self.sizes, self.subsizes);
-        let (planes, plane, rows, element) = (part_z, x * y, part_y, PhantomData);
+        let (planes, plane, count, element) = (part_z, x * y, part_y, PhantomData);
         let base = base + self.first(dimensions);
         if dimensions == 2 {
             let rows =
-                Rows { base, planes: 1, plane: 0, rows: part_z, row: x, length: part_x, element };
+                Rows { base, planes: 1, plane: 0, count: part_z, row: x, length: part_x, element };
             return Part { elements: part_x * part_z, by_hand: rows };
         }
         let elements = part_x * part_y * part_z;
         Part {
             elements,
-            by_hand: Rows { base, planes, plane, rows, row: x, length: part_x, element },
+            by_hand: Rows { base, planes, plane, count, row: x, length: part_x, element },
         }
     }
 }

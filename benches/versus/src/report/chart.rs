@@ -1,0 +1,279 @@
+//! The picture: how long others take, by kind of work, on a logarithmic axis.
+
+use std::error::Error;
+use std::path::Path;
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::bench::who;
+use crate::structs::COUNTS;
+
+use super::machine::Machine;
+use super::row::{Group, Row, geometric_mean};
+
+const WIDTH: i32 = 900;
+const LEFT: i32 = 190;
+const RIGHT: i32 = 30;
+const TOP: i32 = 104;
+const LINE: i32 = 24;
+/// How far packing is above the middle of its line, and unpacking below.
+const APART: i32 = 5;
+const BOTTOM: i32 = 92;
+
+const INK: RGBColor = RGBColor(0x24, 0x29, 0x2f);
+const PALE: RGBColor = RGBColor(0x57, 0x60, 0x6a);
+const GRID: RGBColor = RGBColor(0xd8, 0xde, 0xe4);
+const BAND: RGBColor = RGBColor(0xf6, 0xf8, 0xfa);
+
+/// Those who are shown beside this engine; the colours can be told apart by everyone.
+const SHOWN: [(&str, RGBColor, Mark); 3] = [
+    (who::LOOP, RGBColor(0x57, 0x60, 0x6a), Mark::Circle),
+    (who::OPEN_MPI, RGBColor(0xd5, 0x5e, 0x00), Mark::Triangle),
+    (who::MPICH, RGBColor(0x00, 0x72, 0xb2), Mark::Square),
+];
+
+#[derive(Clone, Copy, Debug)]
+enum Mark {
+    Circle,
+    Triangle,
+    Square,
+}
+
+/// A line of the picture: the others' time over this engine's, for each of [`SHOWN`].
+struct Line {
+    label: String,
+    /// Packing, or what has no direction.
+    pack: [Option<f64>; 3],
+    unpack: [Option<f64>; 3],
+}
+
+/// A heading, and the lines below it.
+struct Section {
+    title: &'static str,
+    lines: Vec<Line>,
+}
+
+/// Draws the picture. The background is its own, so that it can be read on any page.
+pub(crate) fn draw(path: &Path, machine: &Machine, rows: &[Row]) -> Result<(), Box<dyn Error>> {
+    let sections = sections(rows);
+    let lines: usize = sections.iter().map(|section| section.lines.len() + 1).sum();
+    let bottom = TOP + LINE * i32::try_from(lines)?;
+    let height = bottom + BOTTOM;
+    let size = (WIDTH.unsigned_abs(), height.unsigned_abs());
+    let root = SVGBackend::new(path, size).into_drawing_area();
+    root.fill(&WHITE)?;
+    let picture = Picture { root: &root, axis: Axis::of(&sections) };
+    picture.heading()?;
+    let mut y = TOP;
+    for section in &sections {
+        picture.section(section, y)?;
+        y += LINE * (1 + i32::try_from(section.lines.len())?);
+    }
+    picture.axis(bottom)?;
+    let mut y = TOP;
+    for section in &sections {
+        for line in &section.lines {
+            y += LINE;
+            picture.marks(line, y + LINE / 2)?;
+        }
+        y += LINE;
+    }
+    let mut y = bottom + 44;
+    for line in machine.lines() {
+        if !line.is_empty() && y < height {
+            picture.text(&line, (12, y), 11, PALE, HPos::Left, false)?;
+            y += 14;
+        }
+    }
+    root.present()?;
+    Ok(())
+}
+
+fn sections(rows: &[Row]) -> Vec<Section> {
+    let line = |label: String, kind: &dyn Fn(&Row) -> bool| {
+        let of = |works: &[&str]| {
+            SHOWN.map(|(other, ..)| {
+                let chosen = rows.iter().filter(|row| kind(row) && works.contains(&row.work));
+                geometric_mean(chosen.filter_map(|row| row.ratio(other, who::DTYPE)))
+            })
+        };
+        let (pack, unpack) = (of(&["pack", "create"]), of(&["unpack"]));
+        let any = pack.iter().chain(&unpack).any(Option::is_some);
+        any.then_some(Line { label, pack, unpack })
+    };
+    let structs = COUNTS.iter().filter_map(|count| {
+        let parameters = format!("× {count}");
+        let records =
+            if *count == 1 { "1 record".into() } else { format!("{} records", grouped(*count)) };
+        line(records, &|row| row.group == Group::Structs && row.parameters == parameters)
+    });
+    let mut families: Vec<&str> = Vec::new();
+    for row in rows.iter().filter(|row| row.group == Group::Ddtbench) {
+        if !families.contains(&row.family.as_str()) {
+            families.push(&row.family);
+        }
+    }
+    let layouts = families.iter().filter_map(|family| {
+        line((*family).into(), &|row| row.group == Group::Ddtbench && row.family == *family)
+    });
+    let creation = line("all constructors".into(), &|row| row.group == Group::Creation);
+    [
+        Section { title: "Arrays of structs", lines: structs.collect() },
+        Section { title: "DDTBench", lines: layouts.collect() },
+        Section { title: "Create and commit", lines: creation.into_iter().collect() },
+    ]
+    .into_iter()
+    .filter(|section| !section.lines.is_empty())
+    .collect()
+}
+
+/// The number with a space between thousands.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push('\u{a0}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A logarithmic axis.
+struct Axis {
+    first: f64,
+    last: f64,
+}
+
+impl Axis {
+    /// One that shows all ratios.
+    fn of(sections: &[Section]) -> Self {
+        let all = || {
+            let lines = sections.iter().flat_map(|section| &section.lines);
+            lines.flat_map(|line| line.pack.iter().chain(&line.unpack)).flatten().copied()
+        };
+        let first = all().fold(0.5, f64::min) / 1.1;
+        let last = all().fold(2.0, f64::max) * 1.2;
+        Self { first, last }
+    }
+
+    fn place(&self, ratio: f64) -> i32 {
+        let part = (ratio / self.first).ln() / (self.last / self.first).ln();
+        // Within the picture.
+        LEFT + (part * f64::from(WIDTH - LEFT - RIGHT)).round() as i32
+    }
+
+    /// Where the axis has marks.
+    fn marks(&self) -> Vec<f64> {
+        let all = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
+        all.into_iter().filter(|mark| (self.first..=self.last).contains(mark)).collect()
+    }
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+type Drawn = Result<(), Box<dyn Error>>;
+
+struct Picture<'a, 'b> {
+    root: &'a Area<'b>,
+    axis: Axis,
+}
+
+impl Picture<'_, '_> {
+    fn text(
+        &self,
+        text: &str,
+        at: (i32, i32),
+        size: i32,
+        ink: RGBColor,
+        h: HPos,
+        bold: bool,
+    ) -> Drawn {
+        let style = if bold { FontStyle::Bold } else { FontStyle::Normal };
+        let font = FontDesc::new(FontFamily::SansSerif, f64::from(size), style);
+        let style = TextStyle::from(font).color(&ink).pos(Pos::new(h, VPos::Center));
+        self.root.draw(&Text::new(text, at, style))?;
+        Ok(())
+    }
+
+    fn heading(&self) -> Drawn {
+        let title = "How long others take for the same work";
+        self.text(title, (12, 22), 18, INK, HPos::Left, true)?;
+        let what = "time over that of this engine (dtype = 1), geometric means; to the right of the line: slower than dtype";
+        self.text(what, (12, 46), 13, PALE, HPos::Left, false)?;
+        let mut x = 18;
+        for (name, ink, mark) in SHOWN {
+            self.mark(mark, (x, 70), ink, true)?;
+            self.text(name, (x + 12, 70), 13, INK, HPos::Left, false)?;
+            x += 110;
+        }
+        x += 20;
+        for (name, filled) in [("pack", true), ("unpack", false)] {
+            self.mark(Mark::Circle, (x, 70), PALE, filled)?;
+            self.text(name, (x + 12, 70), 13, INK, HPos::Left, false)?;
+            x += 80;
+        }
+        Ok(())
+    }
+
+    fn axis(&self, bottom: i32) -> Drawn {
+        for mark in self.axis.marks() {
+            let x = self.axis.place(mark);
+            let line = PathElement::new(vec![(x, TOP), (x, bottom + 4)], GRID);
+            self.root.draw(&line)?;
+            let label = format!("{mark}×");
+            self.text(&label, (x, bottom + 16), 12, PALE, HPos::Center, false)?;
+        }
+        // This engine.
+        let x = self.axis.place(1.0);
+        let line = PathElement::new(vec![(x, TOP - 4), (x, bottom + 4)], INK.stroke_width(2));
+        self.root.draw(&line)?;
+        self.text("dtype", (x, TOP - 12), 12, INK, HPos::Center, true)
+    }
+
+    /// What does not depend on figures: the title, the labels, and bands that lead to them.
+    fn section(&self, section: &Section, mut top: i32) -> Drawn {
+        self.text(section.title, (12, top + LINE / 2), 14, INK, HPos::Left, true)?;
+        for (number, line) in section.lines.iter().enumerate() {
+            top += LINE;
+            if number % 2 == 0 {
+                let band = [(LEFT, top), (WIDTH - RIGHT, top + LINE)];
+                self.root.draw(&Rectangle::new(band, BAND.filled()))?;
+            }
+            self.text(&line.label, (LEFT - 10, top + LINE / 2), 13, INK, HPos::Right, false)?;
+        }
+        Ok(())
+    }
+
+    fn marks(&self, line: &Line, middle: i32) -> Drawn {
+        let both = [(&line.pack, middle - APART, true), (&line.unpack, middle + APART, false)];
+        for (ratios, y, filled) in both {
+            for (ratio, (_, ink, mark)) in ratios.iter().zip(SHOWN) {
+                if let Some(ratio) = ratio {
+                    self.mark(mark, (self.axis.place(*ratio), y), ink, filled)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn mark(&self, mark: Mark, (x, y): (i32, i32), ink: RGBColor, filled: bool) -> Drawn {
+        let corners = match mark {
+            Mark::Circle => {
+                let style = if filled { ink.filled() } else { WHITE.filled() };
+                self.root.draw(&Circle::new((x, y), 4, style))?;
+                self.root.draw(&Circle::new((x, y), 4, ink.stroke_width(1)))?;
+                return Ok(());
+            }
+            Mark::Triangle => vec![(x, y - 5), (x + 5, y + 4), (x - 5, y + 4), (x, y - 5)],
+            Mark::Square => {
+                vec![(x - 4, y - 4), (x + 4, y - 4), (x + 4, y + 4), (x - 4, y + 4), (x - 4, y - 4)]
+            }
+        };
+        let inside = if filled { ink } else { WHITE };
+        self.root.draw(&Polygon::new(corners.clone(), inside.filled()))?;
+        self.root.draw(&PathElement::new(corners, ink.stroke_width(1)))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! The figures for programs.
+
+use serde_json::{Map, Value, json};
+
+use super::machine::Machine;
+use super::means::Mean;
+use super::row::{Outcome, Row, median};
+use super::targets::Target;
+
+/// Everything, as JSON.
+pub(crate) fn value(machine: &Machine, rows: &[Row], means: &[Mean], targets: &[Target]) -> Value {
+    json!({
+        "machine": machine,
+        "unit": "nanoseconds for one call: the median, the least and the most of all rounds",
+        "rows": rows.iter().map(row).collect::<Vec<_>>(),
+        "geometric_means": means
+            .iter()
+            .map(|mean| json!({
+                "rows": mean.rows, "who": mean.who, "with": mean.with, "ratio": round(mean.ratio),
+            }))
+            .collect::<Vec<_>>(),
+        "targets": targets
+            .iter()
+            .map(|target| json!({
+                "what": target.what,
+                "limit": target.limit,
+                "ratio": target.found.as_ref().map(|found| round(found.ratio)),
+                "worst_row": target.found.as_ref().map(|found| &found.worst_row),
+                "met": target.is_met(),
+            }))
+            .collect::<Vec<_>>(),
+    })
+}
+
+fn row(row: &Row) -> Value {
+    let columns: Map<String, Value> = row
+        .columns
+        .iter()
+        .map(|column| {
+            let value = match &column.outcome {
+                Outcome::Missing(why) => json!({ "missing": why }),
+                Outcome::Times(times) => json!({
+                    "median": round(median(times.clone())),
+                    "least": times.iter().copied().reduce(f64::min).map(round),
+                    "most": times.iter().copied().reduce(f64::max).map(round),
+                    "rounds": times.len(),
+                }),
+            };
+            (column.name.to_owned(), value)
+        })
+        .collect();
+    json!({
+        "group": row.group.key(),
+        "family": row.family,
+        "parameters": row.parameters,
+        "work": row.work,
+        "bytes": row.bytes,
+        "times": columns,
+    })
+}
+
+/// Four digits, which is more than the figures are good for.
+fn round(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}

@@ -1,0 +1,64 @@
+//! Geometric means over rows of a kind.
+
+use crate::bench::who;
+use crate::messages::SERIALIZERS;
+
+use super::row::{Group, Row, geometric_mean};
+
+/// The mean of one column's ratios, over rows of a kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Mean {
+    /// What the rows are.
+    pub(crate) rows: String,
+    /// Who is compared.
+    pub(crate) who: &'static str,
+    /// With whom; the fastest of several.
+    pub(crate) with: &'static str,
+    pub(crate) ratio: f64,
+}
+
+/// Whom this engine is compared with.
+const OTHERS: [&str; 5] = [who::LOOP, who::OPEN_MPI, who::MPICH, who::MEMCPY, who::SPAN];
+
+/// Both libraries, of which the faster counts.
+pub(crate) const LIBRARIES: [&str; 2] = [who::OPEN_MPI, who::MPICH];
+
+/// The means that the README has.
+pub(crate) fn all(rows: &[Row]) -> Vec<Mean> {
+    let mut means = Vec::new();
+    let mut add = |name: String, who, kind: &dyn Fn(&Row) -> bool| {
+        for with in OTHERS {
+            let ratios = rows.iter().filter(|row| kind(row)).filter_map(|row| row.ratio(who, with));
+            if let Some(ratio) = geometric_mean(ratios) {
+                means.push(Mean { rows: name.clone(), who, with, ratio });
+            }
+        }
+    };
+    let structs = |row: &Row| row.group == Group::Structs;
+    for count in crate::structs::COUNTS {
+        let parameters = format!("× {count}");
+        for work in ["pack", "unpack"] {
+            for who in [who::DTYPE, who::DYNAMIC] {
+                let kind =
+                    |row: &Row| structs(row) && row.parameters == parameters && row.work == work;
+                add(format!("structs {parameters}, {work}"), who, &kind);
+            }
+        }
+    }
+    for work in ["pack", "unpack"] {
+        let kind = |row: &Row| row.group == Group::Ddtbench && row.work == work;
+        add(format!("DDTBench, {work}"), who::DTYPE, &kind);
+    }
+    add("create and commit".into(), who::DTYPE, &|row| row.group == Group::Creation);
+    for work in ["to bytes", "back"] {
+        let kind = |row: &&Row| row.group == Group::Messages && row.work == work;
+        for with in std::iter::once(who::LOOP).chain(SERIALIZERS) {
+            let ratios = rows.iter().filter(kind).filter_map(|row| row.ratio(who::DTYPE, with));
+            if let Some(ratio) = geometric_mean(ratios) {
+                let rows = format!("structs, new vectors, {work}");
+                means.push(Mean { rows, who: who::DTYPE, with, ratio });
+            }
+        }
+    }
+    means
+}

@@ -1,0 +1,177 @@
+//! What the engine has to reach, and whether it does.
+
+use crate::bench::who;
+use crate::messages::SERIALIZERS;
+use crate::streaming::{KIB_1, KIB_8, WHOLE};
+
+use super::means::LIBRARIES;
+use super::row::{Group, Row, geometric_mean};
+
+/// A limit of ratios.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) what: String,
+    pub(crate) limit: f64,
+    pub(crate) found: Option<Found>,
+}
+
+/// The ratios that a limit is for.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// The mean, or the worst row where each one counts.
+    pub(crate) ratio: f64,
+    pub(crate) mean: f64,
+    pub(crate) worst: f64,
+    pub(crate) worst_row: String,
+    pub(crate) rows: usize,
+    /// Rows above the limit.
+    pub(crate) above: usize,
+}
+
+/// What counts.
+#[derive(Clone, Copy, Debug)]
+enum Of {
+    Mean,
+    EachRow,
+}
+
+impl Target {
+    /// Nothing if there is nothing to tell by.
+    pub(crate) fn is_met(&self) -> Option<bool> {
+        self.found.as_ref().map(|found| found.ratio <= self.limit)
+    }
+}
+
+/// All of them.
+pub(crate) fn all(rows: &[Row]) -> Vec<Target> {
+    let mut targets = Vec::new();
+    structs(rows, &mut targets);
+    layouts(rows, &mut targets);
+    rest(rows, &mut targets);
+    targets
+}
+
+/// One target, over the rows that have a ratio.
+fn target<'a>(
+    what: impl Into<String>,
+    limit: f64,
+    of: Of,
+    rows: impl IntoIterator<Item = &'a Row>,
+    ratio: impl Fn(&Row) -> Option<f64>,
+) -> Target {
+    let ratios: Vec<(f64, &Row)> =
+        rows.into_iter().filter_map(|row| Some((ratio(row)?, row))).collect();
+    let worst = ratios.iter().copied().max_by(|(a, _), (b, _)| a.total_cmp(b));
+    let mean = geometric_mean(ratios.iter().map(|(ratio, _)| *ratio));
+    let found = mean.zip(worst).map(|(mean, (worst, row))| Found {
+        ratio: match of {
+            Of::Mean => mean,
+            Of::EachRow => worst,
+        },
+        mean,
+        worst,
+        worst_row: row.name(),
+        rows: ratios.len(),
+        above: ratios.iter().filter(|(ratio, _)| *ratio > limit).count(),
+    });
+    let of = match of {
+        Of::Mean => "mean",
+        Of::EachRow => "each row",
+    };
+    Target { what: format!("{}, {of}", what.into()), limit, found }
+}
+
+fn structs(rows: &[Row], targets: &mut Vec<Target>) {
+    let of = |counts: &'static [usize], work: &'static str| {
+        rows.iter().filter(move |row| {
+            row.group == Group::Structs
+                && counts.iter().any(|count| row.parameters == format!("× {count}"))
+                && (work.is_empty() || row.work == work)
+        })
+    };
+    let to = |other: &'static str| move |row: &Row| row.ratio(who::DTYPE, other);
+    let every = &crate::structs::COUNTS;
+    for (work, limit) in [("pack", 0.75), ("unpack", 0.9)] {
+        let what = format!("structs × 1000, {work}: loop");
+        targets.push(target(what, limit, Of::Mean, of(&[1000], work), to(who::LOOP)));
+    }
+    let what = "structs, all sizes: loop";
+    targets.push(target(what, 1.05, Of::EachRow, of(every, ""), to(who::LOOP)));
+    for (other, limit) in [(who::OPEN_MPI, 0.2), (who::MPICH, 0.03)] {
+        let what = format!("structs × 1000 and 65536: {other}");
+        targets.push(target(what, limit, Of::Mean, of(&[1000, 65_536], ""), to(other)));
+    }
+    let what = "structs × 1000: memcpy of the span";
+    targets.push(target(what, 2.5, Of::Mean, of(&[1000], ""), to(who::SPAN)));
+    let what = "structs × 65536 and more: memcpy of the span";
+    targets.push(target(what, 1.05, Of::Mean, of(&[65_536, 1_000_000], ""), to(who::SPAN)));
+    for work in ["to bytes", "back"] {
+        let kind = rows.iter().filter(|row| row.group == Group::Messages && row.work == work);
+        let what = format!("structs, new vectors, {work}: the fastest serializer");
+        let ratio = |row: &Row| row.ratio_to_best(who::DTYPE, &SERIALIZERS);
+        targets.push(target(what, 0.75, Of::Mean, kind, ratio));
+    }
+    let what = "one record: Open MPI";
+    targets.push(target(what, 0.5, Of::Mean, of(&[1], ""), to(who::OPEN_MPI)));
+    let dynamic = |row: &Row| row.ratio(who::DYNAMIC, who::OPEN_MPI);
+    let what = "one record, type made at run time: Open MPI";
+    targets.push(target(what, 0.5, Of::Mean, of(&[1], ""), dynamic));
+}
+
+fn layouts(rows: &[Row], targets: &mut Vec<Target>) {
+    let all = || rows.iter().filter(|row| row.group == Group::Ddtbench);
+    let better = |row: &Row| row.ratio_to_best(who::DTYPE, &LIBRARIES);
+    let by_hand = |row: &Row| row.ratio(who::DTYPE, who::LOOP);
+    targets.push(target("DDTBench: the better library", 1.05, Of::EachRow, all(), better));
+    targets.push(target("DDTBench: the better library", 0.65, Of::Mean, all(), better));
+    targets.push(target("DDTBench: loop", 1.1, Of::EachRow, all(), by_hand));
+    let transposes = all().filter(|row| row.family == "FFT2_scatter" && row.work == "unpack");
+    let what = "transposes (FFT2_scatter), unpack: the better library";
+    targets.push(target(what, 0.35, Of::Mean, transposes, better));
+}
+
+fn rest(rows: &[Row], targets: &mut Vec<Target>) {
+    let segments = || rows.iter().filter(|row| row.group == Group::Segments);
+    for (segment, limit) in [(KIB_8, 1.15), (KIB_1, 1.3)] {
+        let ratio = |row: &Row| row.ratio(segment, WHOLE);
+        let what = format!("segments of {segment}: the whole");
+        targets.push(target(what, limit, Of::EachRow, segments(), ratio));
+    }
+    let creations = rows.iter().filter(|row| row.group == Group::Creation);
+    let better = |row: &Row| row.ratio_to_best(who::DTYPE, &LIBRARIES);
+    let what = "create and commit: the better library";
+    targets.push(target(what, 0.7, Of::Mean, creations, better));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::{Column, Outcome};
+    use super::*;
+
+    fn row(work: &'static str, dtype: f64, by_hand: f64) -> Row {
+        let column = |name, time| Column { name, outcome: Outcome::Times(vec![time]) };
+        Row {
+            group: Group::Structs,
+            family: "f".into(),
+            parameters: "× 1000".into(),
+            work,
+            bytes: 1,
+            columns: vec![column(who::DTYPE, dtype), column(who::LOOP, by_hand)],
+        }
+    }
+
+    #[test]
+    fn a_mean_and_a_worst_row_are_told_apart() {
+        let rows = [row("pack", 1.0, 4.0), row("pack", 2.0, 1.0), row("unpack", 1.0, 1.0)];
+        let targets = all(&rows);
+        let found = |what: &str| {
+            let target = targets.iter().find(|target| target.what == what).expect("a target");
+            (target.is_met(), target.found.as_ref().map(|found| found.ratio))
+        };
+        let (met, mean) = found("structs × 1000, pack: loop, mean");
+        assert_eq!(met, Some(true));
+        assert!((mean.unwrap_or(0.0) - 0.5_f64.sqrt()).abs() < 1e-9);
+        assert_eq!(found("structs, all sizes: loop, each row"), (Some(false), Some(2.0)));
+        assert_eq!(found("DDTBench: loop, each row"), (None, None));
+    }
+}
