@@ -65,7 +65,7 @@ pub(crate) struct Bench {
 }
 
 /// A row takes as many rounds as were asked for only if one of them is shorter.
-const LONG_ROUND: Duration = Duration::from_millis(60);
+const LONG_ROUND: Duration = Duration::from_millis(250);
 
 /// Rounds of rows that are slow.
 const FEW_ROUNDS: usize = 11;

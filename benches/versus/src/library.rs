@@ -1,11 +1,11 @@
 //! An MPI library: a child process that is linked to it, built on demand.
 
 use std::io::{self, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use dtype_benches::peer::{Reply, Request, Work, receive, send};
 use dtype_runtime::Type;
 
@@ -30,7 +30,7 @@ pub(crate) struct Process {
 impl Library {
     /// Builds the peer by the compiler wrapper, in a folder of its own, and starts it.
     ///
-    /// A library that is not there is no error. One that is there and does not work is.
+    /// A library that is not there, or cannot be linked to, is no error. One that is there and does not work is.
     pub(crate) fn start(
         name: &'static str,
         by_crate: &'static str,
@@ -43,7 +43,12 @@ impl Library {
             eprintln!("{name}: {why}");
             return Ok(Self { name, by_crate, process: Err(why) });
         }
-        let process = Process::build(folder, wrapper).with_context(|| format!("{name}'s peer"))?;
+        let Some(program) = build(folder, wrapper)? else {
+            let why = "missing: its peer does not compile".to_owned();
+            eprintln!("{name}: {why}");
+            return Ok(Self { name, by_crate, process: Err(why) });
+        };
+        let process = Process::spawn(&program).with_context(|| format!("{name}'s peer"))?;
         eprintln!("{name}: {}", process.version);
         Ok(Self { name, by_crate, process: Ok(process) })
     }
@@ -61,25 +66,25 @@ impl Library {
     }
 }
 
-impl Process {
-    fn build(folder: &str, wrapper: &Path) -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let target = root.join("target").join(folder);
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        eprintln!(
-            "MPICC={} cargo build --release -p dtype-mpi-peer --target-dir target/{folder}",
-            wrapper.display()
-        );
-        let status = Command::new(cargo)
-            .args(["build", "--release", "--quiet", "-p", "dtype-mpi-peer", "--target-dir"])
-            .arg(&target)
-            .env("MPICC", wrapper)
-            .current_dir(&root)
-            .status()?;
-        ensure!(status.success(), "cargo build: {status}");
-        Self::spawn(&target.join("release/dtype-mpi-peer"))
-    }
+/// Has cargo compile the peer, and says where it is.
+fn build(folder: &str, wrapper: &Path) -> Result<Option<PathBuf>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = root.join("target").join(folder);
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    eprintln!(
+        "MPICC={} cargo build --release -p dtype-mpi-peer --target-dir target/{folder}",
+        wrapper.display()
+    );
+    let status = Command::new(cargo)
+        .args(["build", "--release", "--quiet", "-p", "dtype-mpi-peer", "--target-dir"])
+        .arg(&target)
+        .env("MPICC", wrapper)
+        .current_dir(&root)
+        .status()?;
+    Ok(status.success().then(|| target.join("release/dtype-mpi-peer")))
+}
 
+impl Process {
     fn spawn(program: &Path) -> Result<Self> {
         let mut command = Command::new(program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
