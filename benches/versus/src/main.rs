@@ -19,6 +19,7 @@ mod arguments;
 mod bench;
 mod creation;
 mod ddtbench;
+mod external;
 mod library;
 mod messages;
 mod report;
@@ -51,12 +52,13 @@ fn main() -> Result<()> {
     ];
     let machine = Machine::here(&libraries);
     let mut bench = Bench::new(&arguments, libraries);
-    let groups: [(&str, Measure); 6] = [
+    let groups: [(&str, Measure); 7] = [
         ("structs", structs::measure),
         ("messages", messages::measure),
         ("DDTBench", ddtbench::measure),
         ("slices in segments", slices::measure),
         ("layouts in segments", streaming::measure),
+        ("external32", external::measure),
         ("creation", creation::measure),
     ];
     for (name, measure) in groups {

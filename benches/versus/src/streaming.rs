@@ -24,10 +24,10 @@ pub(crate) const KIB_1: &str = "1 KiB";
 /// All pieces, in windows of 64.
 pub(crate) const WINDOWS: &str = "windows of 64";
 
-type Layout = (&'static str, &'static str, usize, Result<Type, Error>);
+pub(crate) type Layout = (&'static str, &'static str, usize, Result<Type, Error>);
 
 /// The layouts: name, parameters, count and type.
-fn layouts() -> Vec<Layout> {
+pub(crate) fn layouts() -> Vec<Layout> {
     let [i32, f32, f64] = [Basic::I32, Basic::F32, Basic::F64].map(Type::basic);
     let mut random = Random::new(1);
     let mut at = 0;

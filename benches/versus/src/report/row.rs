@@ -9,6 +9,7 @@ pub(crate) enum Group {
     Segments,
     Pieces,
     Jumps,
+    External,
     Creation,
 }
 
@@ -22,6 +23,7 @@ impl Group {
             Self::Segments => "segments",
             Self::Pieces => "iovecs",
             Self::Jumps => "set_position",
+            Self::External => "external32",
             Self::Creation => "create",
         }
     }
@@ -35,6 +37,7 @@ impl Group {
             Self::Segments => "In segments",
             Self::Pieces => "The pieces of memory (iovecs)",
             Self::Jumps => "Going to a position and packing a byte there",
+            Self::External => "In the representation external32",
             Self::Creation => "Creating, committing and freeing types",
         }
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::bench::who;
+use crate::external::NATIVE;
 use crate::streaming::WHOLE;
 
 use super::machine::Machine;
@@ -32,6 +33,7 @@ pub(crate) fn text(machine: &Machine, rows: &[Row], means: &[Mean], targets: &[T
 fn reference(group: Group) -> &'static str {
     match group {
         Group::Segments | Group::Pieces => WHOLE,
+        Group::External => NATIVE,
         _ => who::DTYPE,
     }
 }
@@ -44,8 +46,8 @@ fn section(text: &mut String, group: Group, rows: &[&Row]) {
             names.push(column.name);
         }
     }
-    // In segments, what matters is how much longer they take; elsewhere, how much longer the others take.
-    let above = matches!(group, Group::Segments | Group::Pieces);
+    // Where this engine is compared with itself, what matters is how much longer the others take.
+    let above = matches!(group, Group::Segments | Group::Pieces | Group::External);
     let explanation = match (names.is_empty(), above) {
         (true, _) => format!("time of {reference}"),
         (false, true) => format!("time of {reference}, and the others' time over it"),

@@ -1,6 +1,7 @@
 //! What the engine has to reach, and whether it does.
 
 use crate::bench::who;
+use crate::external::{EXTERNAL32, NATIVE};
 use crate::messages::SERIALIZERS;
 use crate::streaming::{KIB_1, KIB_8, WHOLE};
 
@@ -137,6 +138,9 @@ fn rest(rows: &[Row], targets: &mut Vec<Target>) {
         let what = format!("segments of {segment}: the whole");
         targets.push(target(what, limit, Of::EachRow, segments(), ratio));
     }
+    let external = rows.iter().filter(|row| row.group == Group::External);
+    let ratio = |row: &Row| row.ratio(EXTERNAL32, NATIVE);
+    targets.push(target("external32: native", 1.2, Of::EachRow, external, ratio));
     let creations = rows.iter().filter(|row| row.group == Group::Creation);
     let better = |row: &Row| row.ratio_to_best(who::DTYPE, &LIBRARIES);
     let what = "create and commit: the better library";
