@@ -37,12 +37,23 @@ fn calls_per_round(call: &mut impl FnMut()) -> u32 {
 }
 
 /// How long so many calls take, after some that are not timed: what another process did to the caches in the
-/// meantime is not counted.
+/// meantime is not counted, nor is the time that others had the processor, where the system tells of it.
 pub fn time_warm(repetitions: u64, mut call: impl FnMut()) -> Duration {
     (0..repetitions.div_ceil(8)).for_each(|_| call());
+    let before = waited();
     let start = Instant::now();
     (0..repetitions).for_each(|_| call());
-    start.elapsed()
+    let took = start.elapsed();
+    match (before, waited()) {
+        (Some(before), Some(after)) => took.saturating_sub(after.saturating_sub(before)),
+        _ => took,
+    }
+}
+
+/// For how long this thread was ready to run, and others ran instead.
+fn waited() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
 }
 
 fn time(calls: u32, call: &mut impl FnMut()) -> Duration {

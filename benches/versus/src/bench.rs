@@ -160,14 +160,12 @@ impl Bench {
         let mut times = 1;
         loop {
             let took = self.time(stage, contestant, times)?;
-            if took >= self.sample {
+            if took * 4 >= self.sample * 3 {
                 return Ok((times, took));
             }
-            if took * 8 >= self.sample {
-                let factor = self.sample.as_secs_f64() / took.as_secs_f64();
-                return Ok(((times as f64 * factor).ceil() as u64, self.sample));
-            }
-            times *= 4;
+            // Step by step: a single short sample may have been disturbed.
+            let factor = (self.sample.as_secs_f64() / took.as_secs_f64()).clamp(1.5, 8.0);
+            times = (times as f64 * factor).ceil() as u64;
         }
     }
 }

@@ -69,8 +69,7 @@ fn main() -> Result<()> {
     let (means, targets) = (means::all(&rows), targets::all(&rows));
     print!("{}", table::text(&machine, &rows, &means, &targets));
     if let Some(path) = arguments.json {
-        let value = json::value(&machine, &rows, &means, &targets);
-        let text = format!("{value:#}\n");
+        let text = json::text(&machine, &rows, &means, &targets);
         fs::write(&path, text).with_context(|| path.display().to_string())?;
     }
     if let Some(path) = arguments.svg {

@@ -7,8 +7,25 @@ use super::means::Mean;
 use super::row::{Outcome, Row, median};
 use super::targets::Target;
 
-/// Everything, as JSON.
-pub(crate) fn value(machine: &Machine, rows: &[Row], means: &[Mean], targets: &[Target]) -> Value {
+/// Everything, as JSON with a line for each row.
+pub(crate) fn text(machine: &Machine, rows: &[Row], means: &[Mean], targets: &[Target]) -> String {
+    let mut parts = Vec::new();
+    if let Value::Object(members) = value(machine, rows, means, targets) {
+        for (name, member) in members {
+            let text = match member {
+                Value::Array(lines) => {
+                    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+                    format!("[\n{}\n]", lines.join(",\n"))
+                }
+                other => other.to_string(),
+            };
+            parts.push(format!("{}: {text}", Value::String(name)));
+        }
+    }
+    format!("{{\n{}\n}}\n", parts.join(",\n"))
+}
+
+fn value(machine: &Machine, rows: &[Row], means: &[Mean], targets: &[Target]) -> Value {
     json!({
         "machine": machine,
         "unit": "nanoseconds for one call: the median, the least and the most of all rounds",
