@@ -183,7 +183,8 @@ impl<'a> Instances<'a> {
                 size: steady,
                 stride: self.extent,
                 shift: 0,
-                instances: Some(self.permutation),
+                outermost: true,
+                permutation: self.permutation,
             };
             let range = from.max(prologue) - prologue..to.min(behind) - prologue;
             turns.visit(range, visitor)?;
@@ -205,8 +206,10 @@ struct Turns<'a> {
     stride: i64,
     /// What is added to the displacements the first time.
     shift: i64,
-    /// If the repetitions are the instances, their permutation, if they are one.
-    instances: Option<Option<&'a Permutation>>,
+    /// Whether the repetitions are the instances,
+    outermost: bool,
+    /// and if so, their permutation, if they are one.
+    permutation: Option<&'a Permutation>,
 }
 
 impl Turns<'_> {
@@ -237,9 +240,10 @@ impl Turns<'_> {
     fn part<V: Visitor>(&self, bytes: Range<u64>, turn: u64, visitor: &mut V) -> ControlFlow<()> {
         let shift = self.shift_of(turn);
         let Body { ops, tables, first, end, .. } = self.body;
-        let permutation = match self.instances {
-            Some(permutation) => permutation,
-            None => tables.patterns().of_parts(&ops[first..end], self.stride),
+        let permutation = if self.outermost {
+            self.permutation
+        } else {
+            tables.patterns().of_parts(&ops[first..end], self.stride)
         };
         if let Some(permutation) = permutation {
             let part = Part { permutation, bytes: bytes.clone(), shift };
@@ -270,7 +274,7 @@ impl Turns<'_> {
             return visitor.elements(&all);
         }
         let repeated = Repeated { ops, tables, count, stride: self.stride, shift };
-        let taken = if self.instances.is_some() {
+        let taken = if self.outermost {
             visitor.instances(self.size, &repeated)
         } else {
             visitor.repeated(&repeated)
@@ -330,7 +334,8 @@ impl Body<'_> {
                     Some(index) => index.size(at) / count,
                     None => size(&self.ops[body.first..body.end], self.tables),
                 };
-                Turns { body, size, stride, shift, instances: None }.visit(part, visitor)
+                Turns { body, size, stride, shift, outermost: false, permutation: None }
+                    .visit(part, visitor)
             }
         }
     }
