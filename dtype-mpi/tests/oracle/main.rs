@@ -21,7 +21,6 @@ mod compare;
 mod leaves;
 mod library;
 #[path = "../../../dtype-runtime/tests/model/mod.rs"]
-#[allow(dead_code, reason = "the tests of the engine need all of it")]
 mod model;
 mod mpich;
 mod openmpi;
