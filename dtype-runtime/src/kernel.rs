@@ -12,6 +12,7 @@ mod permute;
 pub(crate) mod pieces;
 mod records;
 mod swap;
+mod tiles;
 
 pub(crate) use blocks::{Direction, Move, Pack, Steps, Unpack, Zero, blocks, strided};
 pub(crate) use irregular::{any, list};
@@ -87,6 +88,14 @@ pub(crate) unsafe fn repeated<D: Direction>(
     {
         // SAFETY: the same bytes, as one operation.
         return unsafe { blocks::<D>(all, tables, memory, packed) };
+    }
+    if let [Op::Blocks(column)] = ops
+        && let Some(tiles) = tiles::Tiles::of(column, count, stride)
+    {
+        #[expect(clippy::cast_possible_truncation, reason = "a displacement of data, in memory")]
+        let memory = memory.wrapping_offset(column.disp as isize);
+        // SAFETY: the same bytes, in another order of copying.
+        return unsafe { tiles.execute::<D>(memory, packed) };
     }
     if count > 1
         // SAFETY: the same bytes.
