@@ -187,10 +187,17 @@ impl Compiler {
     /// Ends the list before the block that was added last, for the reason given.
     #[cold]
     fn cut(&mut self, end: End) {
-        let Some(open) = self.list.take() else { return };
+        let Some(mut open) = self.list.take() else { return };
         let next = open.pending();
-        self.write_list(&open);
-        self.write_end(end);
+        if let End::Alike = end {
+            let mut blocks = self.tables.take_alike(&mut open).into_iter();
+            self.write_list(&open);
+            self.list = blocks.next().map(OpenList::new);
+            blocks.for_each(|block| self.run(block));
+        } else {
+            self.write_list(&open);
+            self.write_end(end);
+        }
         self.run(next);
     }
 
@@ -220,6 +227,8 @@ impl Compiler {
 
     fn write_end(&mut self, end: End) {
         match end {
+            // The last ones of a list, which are as well where they are.
+            End::Alike => {}
             End::Misfit(block) => self.run(block),
             End::Regular(blocks) => {
                 self.build(ROOM_FOR_BLOCKS, |builder| builder.blocks(blocks));

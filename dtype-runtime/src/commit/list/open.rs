@@ -8,6 +8,11 @@ use crate::commit::plan::Blocks;
 /// Blocks at equal distances, of equal length, are taken out of a list when they are so many.
 const REGULAR: u32 = 64;
 
+/// So many blocks of equal length in a row, at the end of a list of different lengths, become a list of their
+/// own, which is shorter and faster. They are often many: a single pair that touches makes a list of equal blocks
+/// one of different lengths.
+const ALIKE: u32 = 128;
+
 /// A list with fewer blocks than this is written anew in another form where a block needs that; a
 /// longer one ends there, and another begins.
 const REWRITTEN: u32 = 64;
@@ -27,6 +32,8 @@ pub(in crate::commit) struct OpenList {
     stride: i64,
     /// How many steps of the same stride between blocks of the same length led to `previous`.
     steps: u32,
+    /// How many blocks in a row have had the length of `previous`, the first not counted.
+    alike: u32,
     /// Packed bytes of what is in the table.
     packed: u64,
     least: u64,
@@ -47,6 +54,8 @@ pub(in crate::commit) enum End {
     Misfit(Block),
     /// So many blocks at the end turned out to be regular, and were taken out.
     Regular(Blocks),
+    /// Many blocks at the end, of a list of different lengths, have turned out to be equally long.
+    Alike,
 }
 
 impl OpenList {
@@ -62,6 +71,7 @@ impl OpenList {
             previous: Block { disp: 0, len: 0 },
             stride: 0,
             steps: 0,
+            alike: 0,
             packed: 0,
             least: u64::MAX,
             greatest: 0,
@@ -132,10 +142,12 @@ impl Tables {
         let same_stride = u32::from(stride == open.stride);
         let same_len = u32::from(block.len == open.previous.len);
         open.steps = (open.steps * same_stride + 1) * same_len;
+        open.alike = open.alike.saturating_add(1) * same_len;
         open.stride = stride;
         open.previous = block;
         if open.steps + 1 < REGULAR {
-            return Ok(());
+            let is_varied = matches!(open.list.form, Form::Varied | Form::WideVaried);
+            return if open.alike + 1 == ALIKE && is_varied { Err(End::Alike) } else { Ok(()) };
         }
         let regular = self.take_regular(*open);
         // No more than there are: each step led to a block of this list, from another of it.
@@ -201,6 +213,31 @@ impl Tables {
         self.truncate(&List { count: list.count - REGULAR, ..list });
         let disp = disp.wrapping_sub(stride.wrapping_mul(i64::from(REGULAR) - 1));
         Blocks { disp, len, count: REGULAR.into(), stride }
+    }
+
+    /// Takes the blocks at the end that are equally long out of a list of different lengths.
+    #[cold]
+    pub(in crate::commit) fn take_alike(&mut self, open: &mut OpenList) -> Vec<Block> {
+        let (count, Block { len, .. }) = (open.list.count - ALIKE, open.previous);
+        let List { disp, first, form, .. } = open.list;
+        let block = |offset: u64| Block { disp: disp.wrapping_add(offset.cast_signed()), len };
+        let from = first + count as usize;
+        let blocks = match form {
+            Form::Varied => {
+                let entries = self.varied.get(from..).unwrap_or(&[]).iter();
+                entries.map(|[offset, _]| block(u64::from(*offset))).collect()
+            }
+            Form::WideVaried => {
+                let entries = self.wide_varied.get(from..).unwrap_or(&[]).iter();
+                entries.map(|[offset, _]| block(*offset)).collect()
+            }
+            // All of them are alike, as it is.
+            Form::Even | Form::WideEven => return Vec::new(),
+        };
+        open.list.count = count;
+        open.packed -= len * u64::from(ALIKE);
+        self.truncate(&open.list);
+        blocks
     }
 
     /// Takes all blocks of a list out of its table.
