@@ -36,6 +36,16 @@ pub(crate) unsafe fn execute<D: Direction>(
     if count == 0 || plan.steady().is_empty() {
         return;
     }
+    if let (true, [Op::Blocks(only)]) = (plan.prologue().is_empty(), plan.steady())
+        && only.count == 1
+        && (count == 1 || i128::from(plan.extent()) == i128::from(only.len))
+    {
+        // One run: most of what is called for a few bytes, where every step to get there shows.
+        #[expect(clippy::cast_possible_truncation, reason = "a run in memory")]
+        let (disp, len) = (only.disp as isize, (only.len * count) as usize);
+        // SAFETY: the bytes of all instances, which touch if there are several.
+        return unsafe { any::<D>(memory.wrapping_offset(disp), packed, len) };
+    }
     let repetitions = plan.repetitions(count);
     let mut packed = packed;
     // SAFETY: the three parts together name the bytes of the instances and nothing else, each part

@@ -2,11 +2,15 @@
 
 use core::ops::Range;
 
+use super::irregular::four;
 use super::permute;
 use crate::commit::{Blocks, FEWEST_BLOCKS, Permutation, Tables};
 
 /// What is done with a block of memory and its place in the packed stream.
 pub(crate) trait Direction {
+    /// Whether the bytes go over as they are: then a few moves are faster than a call.
+    const IS_COPY: bool = true;
+
     /// # Safety
     ///
     /// Both pointers must be valid for `len` bytes in the way that the implementation says, and the
@@ -239,7 +243,11 @@ pub(crate) unsafe fn strided<D: Direction>(
             16 => single::<D, 16>(count, steps, memory, packed),
             17..32 => pair::<D, 16>(len, count, steps, memory, packed),
             32 => single::<D, 32>(count, steps, memory, packed),
-            33..64 => pair::<D, 32>(len, count, steps, memory, packed),
+            33..=48 => triple::<D, 16>(len, count, steps, memory, packed),
+            49..=64 => pair::<D, 32>(len, count, steps, memory, packed),
+            65..=128 if D::IS_COPY => each(count, steps, memory, packed, |memory, packed| {
+                four::<D, 32>(memory, packed, len);
+            }),
             _ => D::copy_long(len, count, steps, memory, packed),
         }
     }
@@ -277,6 +285,28 @@ unsafe fn pair<D: Direction, const W: usize>(
         unsafe {
             D::copy(memory, packed, W);
             D::copy(memory.add(second), packed.wrapping_add(second), W);
+        }
+    });
+}
+
+/// # Safety
+///
+/// As [`strided`]; `len` must be between `2 · W` and `3 · W`.
+unsafe fn triple<D: Direction, const W: usize>(
+    len: usize,
+    count: usize,
+    steps: Steps,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let third = len - W;
+    each(count, steps, memory, packed, |memory, packed| {
+        // SAFETY: the first, the second and the last `W` bytes of one of the blocks that the caller vouches for.
+        // The last two overlap, and write the same bytes there.
+        unsafe {
+            D::copy(memory, packed, W);
+            D::copy(memory.add(W), packed.wrapping_add(W), W);
+            D::copy(memory.add(third), packed.wrapping_add(third), W);
         }
     });
 }

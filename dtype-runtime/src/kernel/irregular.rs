@@ -180,7 +180,11 @@ unsafe fn two<D: Direction, const W: usize>(memory: *mut u8, packed: *mut u8, le
 ///
 /// As [`Direction::copy`]; `len` must be between `W` and `4 · W`.
 #[inline(always)]
-unsafe fn four<D: Direction, const W: usize>(memory: *mut u8, packed: *mut u8, len: usize) {
+pub(super) unsafe fn four<D: Direction, const W: usize>(
+    memory: *mut u8,
+    packed: *mut u8,
+    len: usize,
+) {
     let last = len - W;
     let (second, third) = (last.min(W), last.saturating_sub(W));
     // SAFETY: the first `2 · W` bytes and the last `2 · W`, or less where there are less: all of those

@@ -40,6 +40,8 @@ impl Way for Unpack {
 pub(crate) struct Reversing<D, const W: usize>(PhantomData<D>);
 
 impl<D: Way, const W: usize> Direction for Reversing<D, W> {
+    const IS_COPY: bool = false;
+
     #[inline(always)]
     unsafe fn copy(memory: *mut u8, packed: *mut u8, len: usize) {
         /// The longest block that is worth no call.
