@@ -210,6 +210,31 @@ fn stack_of_a_type_that_begins_with_data() {
     assert_eq!(stack[1..], [StackFrame { index: 0, kind, count: 1, disp: 0 }]);
 }
 
+/// `OPAL_CONVERTOR_PREPARE` sets `CONVERTOR_COMPLETED` where the count or the size is 0, and makes no stack.
+#[test]
+fn there_is_no_stack_where_there_is_nothing_to_convert() {
+    let (first, second) = (seed_000(), seed_003());
+    let nothing = Type::vector(3, 0, 2, &first).unwrap();
+    let among = Type::structure(&[0, 2], &[0, 8], &[first.clone(), nothing.clone()]).unwrap();
+    for (ty, count) in [(&first, 0_usize), (&second, 0), (&nothing, 0), (&nothing, 4), (&among, 1)]
+    {
+        let committed = ty.commit();
+        for description in [&ty.description(), &committed.optimized_description()] {
+            assert_eq!(description.stack(count as u64, 0), Ok(Vec::new()));
+            let behind = Error::Position { position: 1, end: 0 };
+            assert_eq!(description.stack(count as u64, 1), Err(behind));
+        }
+        let mut memory = [0; 8];
+        let packer = committed.packer(&memory, 0, count).unwrap();
+        assert!(packer.is_complete() && packer.stack().is_empty());
+        let unpacker = committed.unpacker(&mut memory, 0, count).unwrap();
+        assert!(unpacker.is_complete() && unpacker.stack().is_empty());
+    }
+    let mut none: [(u64, u8); 0] = [];
+    assert_eq!(dtype_runtime::Packer::new(&none).stack(), []);
+    assert_eq!(dtype_runtime::Unpacker::new(&mut none).stack(), []);
+}
+
 /// Size, lb, extent, true lb, true extent.
 fn numbers(ty: &Type) -> (u64, i64, i64, i64, i64) {
     (ty.size(), ty.lb(), ty.extent(), ty.true_lb(), ty.true_extent())

@@ -38,8 +38,10 @@ impl Description {
     /// The stack of a convertor that has converted `position` bytes of `count` instances.
     ///
     /// The first frame is the loop over the instances, the last one the innermost loop around the
-    /// next byte, followed by a frame for data if these are begun and not done. Once all is
-    /// converted, the loops stay where the last byte was.
+    /// next byte, followed by a frame for data if these are begun and not done, or are the first
+    /// entry, which is where an instance begins. Once all is converted, the loops stay where the
+    /// last byte was. Where there is nothing to convert, because there are no instances or no
+    /// data in them, nothing is begun, and there are no frames.
     ///
     /// # Errors
     ///
@@ -61,6 +63,10 @@ impl Description {
         let end = size.checked_mul(count).ok_or(Error::CountTooLarge { count, size })?;
         if position > end {
             return Err(Error::Position { position, end });
+        }
+        if end == 0 {
+            // Complete before anything was set up, as seed `CONVERTOR_COMPLETED` has it.
+            return Ok(Vec::new());
         }
         let mut stack = Vec::new();
         let mut level = Level { entries: body, index: 0, disp: 0, rest: position };
