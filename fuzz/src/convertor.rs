@@ -1,17 +1,26 @@
 //! Calls of the convertor, in any order, over any layout.
 //!
 //! The input is a nested type, how many instances of it there are, and what is done with them: packed and unpacked
-//! in fragments, from positions, in parts, by several packers and unpackers of one memory. Each step is compared with
-//! the layout written out byte by byte, and the bytes that none of them names have to stay as they are.
+//! in fragments, from positions, in parts, by several packers and unpackers of one memory, as this machine has them
+//! and as others do. Each step is compared with the layout written out byte by byte, and the bytes that none of them
+//! names have to stay as they are.
 
+mod behind;
 mod copying;
+mod foreign;
 mod layout;
+mod lending;
+mod numbers;
 mod receiving;
+mod represented;
+mod segments;
 mod sending;
 mod shape;
+mod stack;
 
 use arbitrary::{Arbitrary, Unstructured};
 
+use behind::Behind;
 use layout::Layout;
 use receiving::Receiver;
 use sending::Sender;
@@ -29,6 +38,12 @@ enum Step {
     Receive(u8, receiving::Call),
     /// Calls that move a message as a whole.
     Copy(copying::Call),
+    /// Pieces of the memory.
+    Segments(segments::Call),
+    /// Calls of a packer and an unpacker of memory that the engine does not reach itself.
+    Behind(behind::Call),
+    /// Everything as another machine has it: some of the calls that are next are of its packers and unpackers.
+    Represent(represented::Machine, represented::Numbers, u8),
 }
 
 /// Makes a layout of the input, and goes through its steps.
@@ -44,6 +59,7 @@ fn run_all(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let mut sender = Sender::new(&layout);
     let mut target = layout.untouched();
     let mut receiver = Receiver::new(&layout, &mut target);
+    let mut behind = None;
     for _ in 0..MAX_STEPS {
         if input.is_empty() {
             break;
@@ -52,6 +68,13 @@ fn run_all(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
             Step::Send(who, call) => sender.step(who, call),
             Step::Receive(who, call) => receiver.step(who, call),
             Step::Copy(call) => copying::step(&layout, call),
+            Step::Segments(call) => segments::step(&layout, call),
+            Step::Behind(call) => {
+                behind.get_or_insert_with(|| Behind::new(&layout)).step(call);
+            }
+            Step::Represent(machine, numbers, calls) => {
+                foreign::session(&layout, machine, numbers, calls, input)?;
+            }
         }
     }
     let wanted = receiver.finish();

@@ -14,8 +14,8 @@ const MAX_SPAN: i64 = 1 << 16;
 /// Instances of a type in a memory.
 ///
 /// What the packed stream consists of is decided here and nowhere else: byte `i` of it is the byte of memory at
-/// `places[i]`, as it is. A stream in another representation has other bytes, in another number, and is to be made
-/// beside this one, from the same map.
+/// `places[i]`, as it is. A stream in another representation has other bytes, in another number: it is made from the
+/// same map, as [`Represented`](super::represented::Represented).
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) committed: Committed,

@@ -6,7 +6,8 @@ use arbitrary::Arbitrary;
 use dtype_runtime::{Error, Unpacker};
 
 use super::layout::Layout;
-use super::sending::check_stack;
+use super::lending;
+use super::stack::check_stack;
 
 /// What an unpacker is asked for.
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -16,6 +17,8 @@ pub(super) enum Call {
     Split(u16),
     Stack,
     WriteVectored(u8, u8),
+    /// So many bytes by way of the memory that the unpacker lends.
+    Lend(u16, lending::Way),
     /// All that a packer of the source has from the same position on.
     TransferTo,
 }
@@ -106,6 +109,13 @@ impl<'a> Receiver<'a> {
                 let number = (a.len() + b.len()).min(left);
                 let buffers = [IoSlice::new(&a), IoSlice::new(&b)];
                 assert_eq!(unpacker.write_vectored(&buffers).unwrap(), number);
+                (at..at + number).for_each(|i| wanted[layout.place(i)] = byte(i));
+                *position += number;
+            }
+            Call::Lend(number, way) => {
+                let number = usize::from(number) % (left + 1);
+                let bytes: Vec<u8> = (at..at + number).map(byte).collect();
+                lending::write(layout, unpacker, &bytes, *end, way);
                 (at..at + number).for_each(|i| wanted[layout.place(i)] = byte(i));
                 *position += number;
             }

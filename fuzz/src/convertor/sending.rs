@@ -3,10 +3,10 @@
 use std::io::{IoSliceMut, Read, Seek, SeekFrom};
 
 use arbitrary::Arbitrary;
-use dtype_runtime::convertor::{StackFrame, StackType};
 use dtype_runtime::{Error, Packer, Type};
 
 use super::layout::Layout;
+use super::stack::check_stack;
 
 /// What a packer is asked for.
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -19,8 +19,6 @@ pub(super) enum Call {
     Chunks(u8),
     Stack,
     ReadVectored(u8, u8),
-    /// Pieces of a part of the stream, so many of them and then the others.
-    Window(u16, u16, u8),
 }
 
 /// The packers, with where they are.
@@ -115,45 +113,10 @@ impl<'a> Sender<'a> {
                 assert!(read[number..].iter().all(|byte| *byte == 0xA5));
                 *position += number;
             }
-            Call::Window(from, to, some) => window(layout, [from, to], some),
         }
         let (packer, position) = &self.packers[who];
         assert_eq!(packer.position(), *position as u64);
         assert_eq!(packer.remaining(), (end - position) as u64);
         assert_eq!(packer.is_complete(), *position == end);
     }
-}
-
-/// The stack at a position is that of the description; it shows data wherever they are begun and not done, and
-/// where it does, it shows the next byte.
-pub(super) fn check_stack(layout: &Layout, position: usize, stack: &[StackFrame]) {
-    let Layout { committed, count, places, .. } = layout;
-    let expected = committed.description().stack(*count as u64, position as u64).unwrap();
-    assert_eq!(stack, expected);
-    match stack.last() {
-        Some(StackFrame { kind: StackType::Basic(_), disp, .. }) => {
-            // Of no instances, the stack is that of the first one nevertheless.
-            assert!(*count == 0 || Some(disp) == places.get(position));
-        }
-        _ => assert!(!layout.is_inside(position)),
-    }
-}
-
-/// Where the bytes of a part of the stream are.
-fn window(layout: &Layout, ends: [u16; 2], some: u8) {
-    let Layout { committed, count, .. } = layout;
-    let [from, to] = ends.map(|end| layout.position(end));
-    let end = layout.packed.len();
-    let iov = |from, to| committed.iov(*count, from..to);
-    if from > to || to > end {
-        let refused = Error::Position { position: from.max(to) as u64, end: end as u64 };
-        assert_eq!(iov(from as u64, to as u64).err(), Some(refused));
-        return;
-    }
-    let mut first = iov(from as u64, to as u64).unwrap();
-    let mut pieces: Vec<_> = first.by_ref().take(some.into()).collect();
-    let bytes: u64 = pieces.iter().map(|piece| piece.len).sum();
-    assert_eq!(first.position(), from as u64 + bytes);
-    pieces.extend(iov(first.position(), to as u64).unwrap());
-    assert_eq!(pieces, layout.runs(from, to));
 }

@@ -1,0 +1,221 @@
+//! The stream of a layout in another representation, value by value.
+
+use arbitrary::Arbitrary;
+use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble};
+use dtype_runtime::{Error, Representation};
+
+use super::layout::Layout;
+use super::numbers::{Format, Misfit};
+
+/// Who has the other end.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(super) enum Machine {
+    Native,
+    External32,
+    LittleEndian,
+    BigEndian,
+    /// Two machines in three; what it has otherwise is in the bits, and in what is left of a number.
+    Foreign(u8, u8),
+    AnotherForeign(u8, u8),
+}
+
+impl Machine {
+    pub(super) fn representation(self) -> Representation {
+        match self {
+            Self::Native => Representation::Native,
+            Self::External32 => Representation::External32,
+            Self::LittleEndian => Representation::LittleEndian,
+            Self::BigEndian => Representation::BigEndian,
+            Self::Foreign(bits, format) | Self::AnotherForeign(bits, format) => {
+                let bit = |bit: u8| usize::from(bits >> bit & 1);
+                let order = if bit(0) == 0 { ByteOrder::Little } else { ByteOrder::Big };
+                let long_double = match format % 11 {
+                    0..=2 => Architecture::HOST.long_double(),
+                    3 | 4 => LongDouble::Binary64,
+                    5 | 6 => LongDouble::X87In12,
+                    7 => LongDouble::X87In16,
+                    8 | 9 => LongDouble::Binary128,
+                    _ => LongDouble::DoubleDouble,
+                };
+                let machine = Architecture::HOST
+                    .with_byte_order(order)
+                    .with_long_double(long_double)
+                    .with_long(4 + 4 * bit(1))
+                    .and_then(|machine| machine.with_address(4 + 4 * bit(2)))
+                    .and_then(|machine| machine.with_wide_char(2 + 2 * bit(3)))
+                    .and_then(|machine| machine.with_logical(1 << (bit(4) + 2 * bit(5))));
+                Representation::Foreign(machine.unwrap())
+            }
+        }
+    }
+}
+
+/// A value, with where it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    /// The first byte of it in the stream,
+    pub(super) start: usize,
+    /// and in the memory.
+    pub(super) place: usize,
+    pub(super) here: Format,
+    pub(super) there: Format,
+}
+
+impl Value {
+    pub(super) fn end(&self) -> usize {
+        self.start + self.there.size
+    }
+
+    /// Whether it is converted byte by byte.
+    pub(super) fn is_bytewise(&self) -> bool {
+        self.here.is_bytewise(self.there)
+    }
+
+    /// Where in the memory the byte at a position of the stream is, if it is one of memory.
+    pub(super) fn byte(&self, position: usize) -> usize {
+        self.place + self.here.byte(self.there, position - self.start)
+    }
+
+    /// What is said of it if it has no room in `to`.
+    pub(super) fn refused(&self, misfit: Misfit, to: Format) -> Error {
+        let position = self.start as u64;
+        match misfit {
+            Misfit::Integer(value) => Error::IntegerRange { position, value, bytes: to.size as u8 },
+            Misfit::Float(format) => Error::FloatRange { position, format },
+        }
+    }
+
+    fn place_in<'a>(&self, memory: &'a [u8]) -> &'a [u8] {
+        &memory[self.place..self.place + self.here.size]
+    }
+}
+
+/// What the numbers are made of: which ones, and how many of them the other side has no room for.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    seed: u8,
+    wrong: u8,
+}
+
+impl Numbers {
+    /// Number `index` of the sequence `salt`, as one side has it.
+    pub(super) fn value(self, index: usize, salt: usize, side: Format, other: Format) -> Vec<u8> {
+        let mut state = (index as u64) << 32 | (salt as u64) << 8 | u64::from(self.seed);
+        let mut next = || {
+            // SplitMix64.
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let bits = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            u128::from(bits ^ bits >> 31)
+        };
+        let bits = next() << 64 | next();
+        // All fit in five inputs of six; in the others one of so many may be anything.
+        let each = usize::from(self.wrong).checked_sub(215);
+        if each.is_some_and(|each| index % (each + 1) == each) {
+            side.any(bits)
+        } else {
+            side.common(other, bits)
+        }
+    }
+}
+
+/// What the packed stream consists of: the values of the map, one after another. A byte of it need not be one of
+/// memory, and what the other side has no room for is in no stream.
+#[derive(Debug)]
+pub(super) struct Represented {
+    pub(super) representation: Representation,
+    pub(super) values: Vec<Value>,
+    pub(super) numbers: Numbers,
+    /// The layout's memory, with values that have mostly room there.
+    pub(super) memory: Vec<u8>,
+    /// The packed stream of that memory.
+    pub(super) packed: Vec<u8>,
+    /// The values that cannot be packed, and why, in the order of the stream.
+    pub(super) refused: Vec<(Value, Error)>,
+}
+
+impl Represented {
+    /// `None` where a value's format is not converted.
+    pub(super) fn new(layout: &Layout, machine: Machine, numbers: Numbers) -> Option<Self> {
+        let representation = machine.representation();
+        let there = representation.architecture();
+        let mut values = Vec::new();
+        let mut start = 0;
+        for (basic, _) in &layout.map.data {
+            let (from, to) =
+                (Format::of(*basic, Architecture::HOST).0, Format::of(*basic, there).0);
+            if !from.converts(to) {
+                return None;
+            }
+        }
+        let extent = layout.map.extent();
+        for instance in 0..layout.count as i64 {
+            for &(basic, at) in &layout.map.data {
+                let (here, parts) = Format::of(basic, Architecture::HOST);
+                let (there, _) = Format::of(basic, there);
+                let first = layout.origin as i64 + at + instance * extent;
+                for part in 0..parts {
+                    let place = first as usize + part * here.size;
+                    values.push(Value { start, place, here, there });
+                    start += there.size;
+                }
+            }
+        }
+        let mut memory = layout.memory.clone();
+        for (index, value) in values.iter().enumerate().filter(|(_, value)| !value.is_bytewise()) {
+            let bytes = numbers.value(index, 0, value.here, value.there);
+            memory[value.place..value.place + bytes.len()].copy_from_slice(&bytes);
+        }
+        let (mut packed, mut refused) = (Vec::with_capacity(start), Vec::new());
+        for value in &values {
+            match value.here.convert(value.place_in(&memory), value.there) {
+                Ok(bytes) => packed.extend(bytes),
+                Err(misfit) => {
+                    refused.push((*value, value.refused(misfit, value.there)));
+                    packed.resize(value.end(), 0);
+                }
+            }
+        }
+        Some(Self { representation, values, numbers, memory, packed, refused })
+    }
+
+    /// The values that have bytes in a range of the stream, with their numbers.
+    pub(super) fn values(&self, from: usize, to: usize) -> impl Iterator<Item = (usize, &Value)> {
+        let first = self.values.partition_point(|value| value.end() <= from);
+        let values = self.values.iter().enumerate().skip(first);
+        values.take_while(move |(_, value)| value.start < to)
+    }
+
+    /// Why a range cannot be packed.
+    pub(super) fn refusal(&self, from: usize, to: usize) -> Option<&Error> {
+        let first = self.refused.partition_point(|(value, _)| value.end() <= from);
+        let (value, error) = self.refused.get(first)?;
+        (from < to && value.start < to).then_some(error)
+    }
+
+    /// The value that a position is inside of, if that can only be converted as a whole.
+    pub(super) fn inside(&self, position: usize) -> Option<&Value> {
+        let (_, value) = self.values(position, position + 1).next()?;
+        (value.start < position && !value.is_bytewise()).then_some(value)
+    }
+
+    /// Bytes of the stream as somebody sends it, in one of many versions.
+    pub(super) fn sent(&self, from: usize, to: usize, salt: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (index, value) in self.values(from, to) {
+            let all = if value.is_bytewise() {
+                (value.start..value.end()).map(|at| (at * 7 + salt * 101) as u8).collect()
+            } else {
+                self.numbers.value(index, salt, value.there, value.here)
+            };
+            let first = from.max(value.start) - value.start;
+            bytes.extend(&all[first..to.min(value.end()) - value.start]);
+        }
+        bytes
+    }
+
+    /// A number modulo the positions of the stream and two that are none.
+    pub(super) fn position(&self, number: u16) -> usize {
+        usize::from(number) % (self.packed.len() + 3)
+    }
+}

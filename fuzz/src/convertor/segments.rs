@@ -1,0 +1,62 @@
+//! Where the bytes of a part of the stream are.
+
+use arbitrary::Arbitrary;
+use dtype_runtime::Error;
+use dtype_runtime::convertor::{Iov, Segment};
+
+use super::layout::Layout;
+
+/// What is asked for, of the pieces of a part of the stream.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(super) enum Call {
+    /// So many of them, and then the others.
+    Window(u16, u16, u8),
+    /// So many of them, then those from a number on.
+    Numbered(u16, u16, u8, u16),
+}
+
+pub(super) fn step(layout: &Layout, call: Call) {
+    let (Call::Window(from, to, _) | Call::Numbered(from, to, ..)) = call;
+    let [from, to] = [from, to].map(|end| layout.position(end));
+    let end = layout.packed.len();
+    let iov = |from, to| layout.committed.iov(layout.count, from as u64..to as u64);
+    if from > to || to > end {
+        let refused = Error::Position { position: from.max(to) as u64, end: end as u64 };
+        assert_eq!(iov(from, to).err(), Some(refused));
+        return;
+    }
+    let runs = layout.runs(from, to);
+    let mut first = iov(from, to).unwrap();
+    match call {
+        Call::Window(_, _, some) => {
+            let mut pieces: Vec<_> = first.by_ref().take(some.into()).collect();
+            assert_eq!(first.position(), (from + bytes(&pieces)) as u64);
+            pieces.extend(iov(first.position() as usize, to).unwrap());
+            assert_eq!(pieces, runs);
+        }
+        Call::Numbered(_, _, some, number) => numbered(first, from, &runs, some, number),
+    }
+}
+
+/// Takes some, and then goes to a number.
+fn numbered(mut iov: Iov<'_>, from: usize, runs: &[Segment], some: u8, number: u16) {
+    let given = runs.len().min(some.into());
+    // They are looked up several at a time, so that others wait.
+    assert!(iov.by_ref().take(given).eq(runs[..given].iter().copied()));
+    let rest = &runs[given..];
+    assert_eq!((iov.segments(), iov.clone().count()), (rest.len() as u64, rest.len()));
+    assert_eq!(iov.clone().last(), rest.last().copied());
+    let number = usize::from(number) % (rest.len() + 3);
+    let mut one = iov.clone();
+    assert_eq!(one.nth(number), rest.get(number).copied());
+    let behind = rest.get(number + 1..).unwrap_or_default();
+    assert_eq!(one.size_hint(), (behind.len(), Some(behind.len())));
+    let skipped = number.min(rest.len());
+    assert_eq!(iov.skip_segments(number as u64), skipped as u64);
+    assert_eq!(iov.position(), (from + bytes(&runs[..given + skipped])) as u64);
+    assert!(iov.eq(rest[skipped..].iter().copied()));
+}
+
+fn bytes(segments: &[Segment]) -> usize {
+    segments.iter().map(|segment| segment.len as usize).sum()
+}
