@@ -6,7 +6,11 @@ use arbitrary::{Result, Unstructured};
 use dtype_runtime::convertor::Segment;
 use dtype_runtime::{Committed, Error, Type};
 
+use super::shape;
 use crate::model::{Map, Tree, has_duplicates};
+
+/// The most values of all instances.
+const MAX_VALUES: u64 = 5 << 10;
 
 /// The most bytes of memory.
 const MAX_SPAN: i64 = 1 << 16;
@@ -35,13 +39,15 @@ pub(super) struct Layout {
 impl Layout {
     /// `None` where the memory would be large.
     pub(super) fn new(tree: &Tree, input: &mut Unstructured<'_>) -> Result<Option<Self>> {
+        let map = tree.map();
+        // No more values than five of the largest types have.
+        let most = MAX_VALUES / map.data.len().max(1) as u64;
         let (count, before, behind) = (
-            input.int_in_range(0..=5)?,
+            shape::count(input, most)? as usize,
             // Without a byte to spare, an access outside is one outside the allocation.
             input.int_in_range(0..=3)?,
             input.int_in_range(0..=3)?,
         );
-        let map = tree.map();
         let places = map.bytes(count);
         // The origin is an offset into the memory, so it has to lie at or behind the start.
         let start = places.iter().min().map_or(0, |first| *first.min(&0)) - before;

@@ -38,12 +38,12 @@ fn nested(input: &mut Unstructured<'_>, depth: u32, max: u64) -> Result<Counted>
             (Tree::Contiguous(count, old), count * each)
         }
         3 => {
-            let (count, length) = (count(input, most)?, count(input, most / 8)?);
+            let (count, length) = rectangle(input, most)?;
             let stride = input.int_in_range(-3..=6)?;
             (Tree::Vector(count, length, stride, old), count * length * each)
         }
         4 => {
-            let (count, length) = (count(input, most)?, count(input, most / 8)?);
+            let (count, length) = rectangle(input, most)?;
             (Tree::Hvector(count, length, place(input)?, old), count * length * each)
         }
         5 => {
@@ -97,9 +97,19 @@ fn leaf(input: &mut Unstructured<'_>) -> Result<Counted> {
     })
 }
 
-/// None now and then.
-fn count(input: &mut Unstructured<'_>, most: u64) -> Result<u64> {
-    input.int_in_range(0..=most.min(8))
+/// None now and then, and in one case of four as many as the kernels for many blocks ask for.
+pub(super) fn count(input: &mut Unstructured<'_>, most: u64) -> Result<u64> {
+    if most == 0 {
+        return Ok(0);
+    }
+    let byte = input.int_in_range(0..=255)?;
+    Ok(if byte < 192 { byte % (most.min(8) + 1) } else { most.min(byte - 192) })
+}
+
+/// Blocks and the length of each.
+fn rectangle(input: &mut Unstructured<'_>, most: u64) -> Result<(u64, u64)> {
+    let blocks = count(input, most)?;
+    Ok((blocks, count(input, most / blocks.max(8))?))
 }
 
 /// A number of bytes, a multiple of eight more often than not.
