@@ -346,3 +346,33 @@ fn long_lists_decode_to_what_was_given() {
         assert_eq!(contents.addresses, places);
     }
 }
+
+/// One pair of blocks that touch is a longer block, and must not make a list of different lengths of all behind it.
+#[test]
+fn a_pair_that_touches_among_equal_blocks() {
+    let mut at = 0;
+    let places: Vec<i64> = (0..2000)
+        .map(|i: i64| {
+            at += if i == 700 { 1 } else { 2 + i * i % 7 };
+            at
+        })
+        .collect();
+    for element in [Basic::F64, Basic::U8] {
+        let ty = Type::indexed_block(1, &places, &Type::basic(element)).unwrap().commit();
+        let lists: Vec<(u64, Option<u64>)> = ty
+            .plan()
+            .steady()
+            .iter()
+            .filter_map(|op| match op {
+                Op::List(list) => Some((list.count(), list.block_len())),
+                _ => None,
+            })
+            .collect();
+        let len = Some(element.size() as u64);
+        let equal: u64 = lists.iter().filter(|list| list.1 == len).map(|list| list.0).sum();
+        assert!(equal > 1900, "{lists:?}");
+        assert!(lists.len() < 6, "{lists:?}");
+        let blocks: u64 = lists.iter().map(|list| list.0).sum();
+        assert!((1990..2000).contains(&blocks), "{lists:?}");
+    }
+}
