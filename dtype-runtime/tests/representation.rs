@@ -280,6 +280,46 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() {
     assert_eq!(memory, [1, 0, 0, 0, 0xA5, 0xA5, 0xA5, 0xA5]);
 }
 
+/// Bytes of a value come, then all of it, then others: these do not make a value with those that came first.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn a_value_that_came_in_part_comes_as_a_whole() {
+    let fields = [Basic::U16, Basic::Long].map(Type::basic);
+    let record = Type::structure(&[1; 2], &[0, 8], &fields).unwrap();
+    for ty in [Type::basic(Basic::Long), Type::resized(&record, 0, 16).unwrap()] {
+        let committed = ty.commit();
+        let conversion = committed.conversion(Representation::External32).unwrap();
+        let size = conversion.packed_size(1).unwrap();
+        let first = size - 4;
+        let mut memory = vec![0xA5; 16 * 9];
+        let mut unpacker = conversion.unpacker(&mut memory, 0, 9).unwrap();
+        let number = |byte: u8| [vec![byte; first], vec![0, 0, byte, byte]].concat();
+        // The first half of each `long`, but the first one's second half.
+        for record in 0..9 {
+            let into = if record == 0 { size - 2 } else { first };
+            unpacker.set_position((record * size + into) as u64).unwrap();
+            assert_eq!(unpacker.unpack(&[0, 1]), Ok(2));
+        }
+        assert_eq!(unpacker.incomplete(), 9);
+        // All of some, and with them one half of the last.
+        unpacker.set_position(0).unwrap();
+        let bytes = (1..=8).flat_map(number).chain(vec![9; first]).chain([0, 0]);
+        assert_eq!(unpacker.unpack(&bytes.collect::<Vec<u8>>()), Ok(9 * size - 2));
+        assert_eq!(unpacker.incomplete(), 1);
+        unpacker.set_position((3 * size - 2) as u64).unwrap();
+        assert_eq!((unpacker.unpack(&[7, 7]), unpacker.incomplete()), (Ok(2), 2));
+        unpacker.set_position((9 * size - 2) as u64).unwrap();
+        assert_eq!((unpacker.unpack(&[9, 9]), unpacker.incomplete()), (Ok(2), 1));
+        drop(unpacker);
+        let place = usize::try_from(ty.extent()).unwrap();
+        for record in 0..9_u8 {
+            let at = usize::from(record) * place + place - 8;
+            let expected = i64::from_be_bytes([0, 0, 0, 0, 0, 0, record + 1, record + 1]);
+            assert_eq!(memory[at..at + 8], expected.to_ne_bytes(), "{record}");
+        }
+    }
+}
+
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn long_doubles() {

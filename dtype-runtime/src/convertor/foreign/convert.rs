@@ -135,6 +135,12 @@ impl<D: Way> Converter<'_, D> {
         self.packed = self.packed.wrapping_add(length(len));
         self.position += len;
     }
+
+    /// Behind values that were all there, whatever has come of them before.
+    fn advance_whole(&mut self, len: u64) {
+        self.partials.forget_all(self.position..self.position + len);
+        self.advance(len);
+    }
 }
 
 impl<D: Way> Visitor for Converter<'_, D> {
@@ -158,7 +164,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
                 debug_assert_eq!(converted, Ok(()), "checked before");
             }
         }
-        self.advance(all.places.len * all.places.count);
+        self.advance_whole(all.places.len * all.places.count);
         ControlFlow::Continue(())
     }
 
@@ -214,13 +220,13 @@ impl<D: Way> Visitor for Converter<'_, D> {
         // SAFETY: values of the range.
         let end = unsafe { permuted_records::<D>(ops, tables, count, stride, memory, packed) };
         if let Some(end) = end {
-            self.advance((end.addr() - packed.addr()) as u64);
+            self.advance_whole((end.addr() - packed.addr()) as u64);
             return Some(ControlFlow::Continue(()));
         }
         let records = Records::of(ops, stride, count)?;
         // SAFETY: likewise.
         unsafe { records.execute::<D>(memory, packed) };
-        self.advance(records.packed_size());
+        self.advance_whole(records.packed_size());
         Some(ControlFlow::Continue(()))
     }
 }

@@ -1,6 +1,7 @@
 //! Values of which some bytes have come.
 
 use alloc::collections::BTreeMap;
+use core::ops::Range;
 
 use crate::representation::WIDEST;
 
@@ -47,6 +48,13 @@ impl Partials {
     /// Forgets a value, which is complete.
     pub(super) fn forget(&mut self, position: u64) {
         self.values.remove(&position);
+    }
+
+    /// Forgets those that begin in a range, which has all of their bytes.
+    pub(super) fn forget_all(&mut self, range: Range<u64>) {
+        while let Some((&position, _)) = self.values.range(range.clone()).next() {
+            self.forget(position);
+        }
     }
 
     /// How many there are.
