@@ -7,7 +7,7 @@ use dtype_runtime::convertor::{Conversion, ForeignPacker, ForeignUnpacker};
 use dtype_runtime::{Error, Packer, Unpacker};
 
 use super::layout::Layout;
-use super::represented::{Machine, Numbers, Represented};
+use super::represented::{Machine, Numbers, Represented, Spot};
 
 /// The most packers, and the most unpackers.
 const MAX_PARTS: usize = 4;
@@ -15,14 +15,14 @@ const MAX_PARTS: usize = 4;
 /// What is asked for in between.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Call {
-    Pack(u8, u16),
-    PlacePacker(u8, u16),
+    Pack(u8, Spot),
+    PlacePacker(u8, Spot),
     ClonePacker(u8),
     /// The rest of the stream that was begun, or some of it.
-    Unpack(u8, u16),
+    Unpack(u8, Spot),
     /// Goes elsewhere, with a stream of other values if told so.
-    PlaceUnpacker(u8, u16, bool),
-    Split(u8, u16),
+    PlaceUnpacker(u8, Spot, bool),
+    Split(u8, Spot),
 }
 
 /// Makes everything for a machine, and does so many calls of it.
@@ -58,7 +58,7 @@ pub(super) fn session(
             break;
         }
         match Call::arbitrary(input)? {
-            Call::Pack(who, room) => sender.pack(who, room),
+            Call::Pack(who, to) => sender.pack(who, to),
             Call::PlacePacker(who, to) => sender.place(who, to),
             Call::ClonePacker(who) => sender.clone_one(who),
             receiving => {
@@ -131,13 +131,13 @@ impl<'a> Sender<'a> {
         Self { represented, packers }
     }
 
-    fn pack(&mut self, who: u8, room: u16) {
+    fn pack(&mut self, who: u8, to: Spot) {
         let Self { represented, packers } = self;
         let (packed, end) = (&represented.packed, represented.packed.len());
         let who = usize::from(who) % packers.len();
         let (packer, position) = &mut packers[who];
         let at = *position;
-        let room = usize::from(room) % (end + 8);
+        let room = represented.bytes(at, to);
         let number = room.min(end - at);
         let mut out = vec![0xA5; room + 2];
         let result = packer.pack(&mut out[1..=room]);
@@ -154,7 +154,7 @@ impl<'a> Sender<'a> {
         self.check(who);
     }
 
-    fn place(&mut self, who: u8, to: u16) {
+    fn place(&mut self, who: u8, to: Spot) {
         let to = self.represented.position(to);
         let end = self.represented.packed.len();
         let who = usize::from(who) % self.packers.len();
@@ -275,7 +275,7 @@ impl<'a, 'm> Receiver<'a, 'm> {
         let represented = self.represented;
         let part = &mut self.parts[who];
         match call {
-            Call::Unpack(_, number) => part.unpack(represented, number, self.wanted),
+            Call::Unpack(_, to) => part.unpack(represented, to, self.wanted),
             Call::PlaceUnpacker(_, to, anew) => {
                 part.place(represented.position(to));
                 part.salt += usize::from(anew);
@@ -292,10 +292,10 @@ impl<'a, 'm> Receiver<'a, 'm> {
 }
 
 impl Part<'_> {
-    fn unpack(&mut self, represented: &Represented, number: u16, wanted: &mut [u8]) {
+    fn unpack(&mut self, represented: &Represented, to: Spot, wanted: &mut [u8]) {
         let (at, left) = (self.position, self.end - self.position);
         // Somebody who sends too much is cut off.
-        let asked = usize::from(number) % (represented.packed.len() + 8);
+        let asked = represented.bytes(at, to);
         let number = asked.min(left);
         let mut bytes = represented.sent(at, at + number, self.salt);
         let expected = self.coming.come(represented, at, &bytes, wanted);

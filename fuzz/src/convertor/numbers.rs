@@ -138,11 +138,24 @@ impl Format {
                 let double = LongDouble::Binary64;
                 let kind = What::LongDouble(double);
                 let double = Self { size: double.size(), order: self.order, kind };
-                let value = double.store(bits & u128::from(u64::MAX));
-                let mut value = double.convert(&value, self).unwrap();
-                if (bits >> 120).is_multiple_of(4) && self != double {
-                    let digits = self.load(&value) | bits >> 64 & 0xffff_ffff;
-                    value = self.store(digits);
+                let (number, more) = (bits & u128::from(u64::MAX), bits >> 64);
+                let special = 0x7ff << 52;
+                let number = match more >> 60 {
+                    // Smaller than any that is normal, and so large that it is infinite if it is rounded up.
+                    0 => number & !special,
+                    1 => number & 1 << 63 | (special - 1),
+                    _ => number,
+                };
+                let mut value = double.convert(&double.store(number), self).unwrap();
+                let digits = match more >> 56 & 15 {
+                    // Half a unit of something, nearly so, and anything.
+                    0..2 => 1 << (more & 63),
+                    2 => (1 << (more & 63)) - 1,
+                    3 => more & 0xffff_ffff,
+                    _ => 0,
+                };
+                if self != double {
+                    value = self.store(self.load(&value) | digits);
                 }
                 return value;
             }

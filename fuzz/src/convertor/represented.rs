@@ -50,6 +50,14 @@ impl Machine {
     }
 }
 
+/// A place in the stream.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(super) enum Spot {
+    Byte(u16),
+    /// So many bytes into a value.
+    Value(u16, u8),
+}
+
 /// A value, with where it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
@@ -214,8 +222,24 @@ impl Represented {
         bytes
     }
 
-    /// A number modulo the positions of the stream and two that are none.
-    pub(super) fn position(&self, number: u16) -> usize {
-        usize::from(number) % (self.packed.len() + 3)
+    /// Where a place is; it may be up to two bytes behind the end.
+    pub(super) fn position(&self, spot: Spot) -> usize {
+        let anywhere = |number: u16| usize::from(number) % (self.packed.len() + 3);
+        match spot {
+            Spot::Byte(number) => anywhere(number),
+            Spot::Value(number, into) => match usize::from(number).checked_rem(self.values.len()) {
+                Some(index) => {
+                    let value = &self.values[index];
+                    value.start + usize::from(into) % value.there.size
+                }
+                None => anywhere(number),
+            },
+        }
+    }
+
+    /// How many bytes go to a place, from one before it.
+    pub(super) fn bytes(&self, from: usize, to: Spot) -> usize {
+        let to = self.position(to);
+        to.checked_sub(from).unwrap_or(to % 20)
     }
 }

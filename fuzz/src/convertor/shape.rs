@@ -9,6 +9,17 @@ use crate::model::Tree;
 /// The most basic datatypes of one instance.
 const MAX_ELEMENTS: u64 = 1 << 10;
 
+/// What other machines have in other widths or formats.
+const CHANGING: [Basic; 7] = [
+    Basic::Long,
+    Basic::UnsignedLong,
+    Basic::Aint,
+    Basic::WideChar,
+    Basic::Logical,
+    Basic::LongDouble,
+    Basic::LongDoubleComplex,
+];
+
 /// How deep the constructors nest.
 const MAX_DEPTH: u32 = 5;
 
@@ -31,7 +42,8 @@ fn nested(input: &mut Unstructured<'_>, depth: u32, max: u64) -> Result<Counted>
     let (old, each) = nested(input, depth - 1, max)?;
     let (old, most) = (Box::new(old), max / each.max(1));
     Ok(match call {
-        0 => (Tree::Dup(old), each),
+        0 if input.arbitrary()? => (Tree::Dup(old), each),
+        0 => columns(input, most, old, each)?,
         1 => (Tree::Resized(old, input.int_in_range(-10..=10)?, place(input)?), each),
         2 => {
             let count = count(input, most)?;
@@ -93,6 +105,7 @@ fn leaf(input: &mut Unstructured<'_>) -> Result<Counted> {
         }
         4 => (Tree::F90Real(Some(input.int_in_range(0..=33)?), None), 1),
         5 => (Tree::F90Integer(input.int_in_range(0..=38)?), 1),
+        6 => (Tree::Basic(*input.choose(&CHANGING)?), 1),
         _ => (Tree::Basic(*input.choose(Basic::ALL)?), 1),
     })
 }
@@ -110,6 +123,17 @@ pub(super) fn count(input: &mut Unstructured<'_>, most: u64) -> Result<u64> {
 fn rectangle(input: &mut Unstructured<'_>, most: u64) -> Result<(u64, u64)> {
     let blocks = count(input, most)?;
     Ok((blocks, count(input, most / blocks.max(8))?))
+}
+
+/// Columns of a matrix with short elements and long rows.
+fn columns(input: &mut Unstructured<'_>, most: u64, old: Box<Tree>, each: u64) -> Result<Counted> {
+    let (columns, rows) = (input.int_in_range(1..=20)?, input.int_in_range(1..=24)?);
+    if columns * rows > most {
+        return Ok((Tree::Dup(old), each));
+    }
+    let (apart, row) = (input.int_in_range(-40..=40)?, input.int_in_range(-300..=300)?);
+    let column = Tree::Hvector(rows, 1, row, old);
+    Ok((Tree::Hvector(columns, 1, apart, Box::new(column)), columns * rows * each))
 }
 
 /// A number of bytes, a multiple of eight more often than not.
