@@ -1,0 +1,100 @@
+//! What is compared: the same structs with different derives and calls.
+
+use crate::structs::Struct;
+
+/// Of so many structs one is sent and received. Each would take minutes.
+pub(crate) const ONE_CALLED_OF: u32 = 5;
+
+/// One of the crates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// The structs without derives: what is subtracted from those with them.
+    Plain,
+    /// With `#[derive(Datatype)]`.
+    Datatype,
+    /// With both of serde's derives.
+    Serde,
+    /// Nothing at all: what is subtracted from the crates with calls.
+    Nothing,
+    /// Calls of `pack` and `unpack`, for structs of `Datatype`.
+    Packing,
+    /// Calls of bincode's functions, for structs of `Serde`.
+    Bincode,
+}
+
+impl Subject {
+    /// In an order in which those that others depend on come first.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Plain, Self::Datatype, Self::Serde, Self::Nothing, Self::Packing, Self::Bincode];
+
+    /// The name of the crate: another than that of any crate it depends on.
+    pub(crate) const fn package(self) -> &'static str {
+        match self {
+            Self::Plain => "structs-plain",
+            Self::Datatype => "structs-datatype",
+            Self::Serde => "structs-serde",
+            Self::Nothing => "calls-nothing",
+            Self::Packing => "calls-packing",
+            Self::Bincode => "calls-bincode",
+        }
+    }
+
+    /// The lines of `[dependencies]`, where the runtime is at `runtime`.
+    pub(crate) fn dependencies(self, runtime: &str) -> String {
+        let runtime = format!("dtype-runtime = {{ path = {runtime:?} }}\n");
+        // With what bincode asks of it, or the structs would be compiled for bincode once more.
+        let serde = "serde = { version = \"1\", features = [\"alloc\", \"derive\"] }\n";
+        let bincode = "bincode = { version = \"2\", features = [\"serde\"] }\n";
+        let path = |name| format!("{name} = {{ path = \"../{name}\" }}\n");
+        match self {
+            Self::Plain | Self::Nothing => String::new(),
+            Self::Datatype => runtime,
+            Self::Serde => serde.into(),
+            Self::Packing => runtime + &path(Self::Datatype.package()),
+            Self::Bincode => bincode.to_owned() + &path(Self::Serde.package()),
+        }
+    }
+
+    /// The crate's only file.
+    pub(crate) fn source(self, structs: &[Struct]) -> String {
+        let definitions = |derive: &str| -> String {
+            structs.iter().map(|each| format!("{derive}{}\n", each.definition)).collect()
+        };
+        let calls = |calls: fn(&Struct) -> String| -> String {
+            structs.iter().step_by(ONE_CALLED_OF as usize).map(calls).collect()
+        };
+        match self {
+            Self::Plain => definitions(""),
+            Self::Datatype => definitions("#[derive(dtype_runtime::Datatype)]\n"),
+            Self::Serde => definitions("#[derive(serde::Serialize, serde::Deserialize)]\n"),
+            Self::Nothing => String::new(),
+            Self::Packing => format!("use structs_datatype::*;\n{}", calls(packing)),
+            Self::Bincode => format!("use structs_serde::*;\n{}", calls(bincode)),
+        }
+    }
+}
+
+/// To send a slice of structs, and to receive one.
+fn packing(Struct { number, instance, .. }: &Struct) -> String {
+    format!(
+        "pub fn send_{number}(items: &[{instance}]) -> Vec<u8> {{
+    dtype_runtime::pack(items)
+}}
+pub fn receive_{number}(bytes: &[u8]) -> Result<Vec<{instance}>, dtype_runtime::Error> {{
+    dtype_runtime::unpack(bytes)
+}}
+"
+    )
+}
+
+fn bincode(Struct { number, instance, .. }: &Struct) -> String {
+    format!(
+        "pub fn send_{number}(items: &[{instance}]) -> Result<Vec<u8>, bincode::error::EncodeError> {{
+    bincode::serde::encode_to_vec(items, bincode::config::legacy())
+}}
+pub fn receive_{number}(bytes: &[u8]) -> Result<Vec<{instance}>, bincode::error::DecodeError> {{
+    bincode::serde::decode_from_slice(bytes, bincode::config::legacy()).map(|(items, _)| items)
+}}
+"
+    )
+}
