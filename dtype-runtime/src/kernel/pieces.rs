@@ -21,10 +21,14 @@ pub(crate) const fn count(len: usize) -> usize {
 
 /// Copies `len` bytes. Meant for a `len` that the compiler knows, so that one arm is left.
 ///
+/// Where nothing is optimized all arms are, and a copy of them in the place of each call would be most of what
+/// there is to compile.
+///
 /// # Safety
 ///
 /// As [`Direction::copy`].
-#[inline(always)]
+#[cfg_attr(debug_assertions, inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn copy<D: Direction>(memory: *mut u8, packed: *mut u8, len: usize) {
     // SAFETY: each arm covers the `len` bytes that the caller vouches for, and no others.
     unsafe {

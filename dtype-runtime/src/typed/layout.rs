@@ -26,7 +26,6 @@ struct RunList {
 }
 
 /// How the records of a type are copied.
-#[expect(clippy::large_enum_variant, reason = "a constant, never moved")]
 enum Strategy {
     /// There is nothing to copy.
     Nothing,
@@ -37,8 +36,8 @@ enum Strategy {
     /// As `Runs`, where the last run of a record touches the first of the next, and the two together
     /// take fewer moves than one by one.
     Linked(RunList),
-    /// By the operations of a constant program.
-    Program(Program<MAX_RUNS>),
+    /// By the operations of the constant program.
+    Program,
     /// Too large for a constant: committed at each call.
     Commit,
 }
@@ -71,10 +70,25 @@ impl<T: Datatype> Layout<T> {
 
     const STRATEGY: &'static Strategy = &{
         assert_stride::<T>();
-        Strategy::of(T::TYPE_MAP)
+        Strategy::of(T::TYPE_MAP, Self::OPS)
+    };
+
+    /// The runs, where they are copied one by one.
+    const RUNS: &'static RunList = match Self::STRATEGY {
+        Strategy::Runs(list) | Strategy::Linked(list) => list,
+        _ => &RunList::EMPTY,
+    };
+
+    /// How many of the runs lie in one record: the last of `Linked` reaches into the next.
+    const WITHIN: usize = match Self::STRATEGY {
+        Strategy::Linked(list) => list.len - 1,
+        _ => Self::RUNS.len,
     };
 
     /// Copies the data of `count` records.
+    ///
+    /// What a type has no use for is left out by `if const`, before any code is generated: with a `match`
+    /// it would be generated for each type, and only be removed where the optimizer runs.
     ///
     /// # Safety
     ///
@@ -82,7 +96,8 @@ impl<T: Datatype> Layout<T> {
     /// bytes as these are; the two must not overlap.
     #[inline]
     pub(super) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
-        if let Some(all) = Self::PERMUTATION
+        if const { Self::PERMUTATION.is_some() }
+            && let Some(all) = Self::PERMUTATION
             && count >= all.fewest()
             // SAFETY: the permutation was computed from the map of `T`; the caller vouches for the data
             // of all records.
@@ -95,36 +110,79 @@ impl<T: Datatype> Layout<T> {
         // and together have `size` bytes; the caller vouches for those of all records. The offsets
         // stay within `count · stride` and `count · size` bytes.
         unsafe {
-            match Self::STRATEGY {
-                Strategy::Nothing => {}
-                Strategy::Whole => D::copy(memory, packed, count * size),
-                Strategy::Runs(list) => {
-                    for i in 0..count {
-                        list.copy::<D>(0, list.len, memory.add(i * stride), packed.add(i * size));
-                    }
+            if const { matches!(Self::STRATEGY, Strategy::Nothing) } {
+            } else if const { matches!(Self::STRATEGY, Strategy::Whole) } {
+                D::copy(memory, packed, count * size);
+            } else if const { matches!(Self::STRATEGY, Strategy::Runs(_)) } {
+                let Run { offset, len } = Self::RUNS.runs[0];
+                for i in 0..count {
+                    let (memory, packed) = (memory.add(i * stride), packed.add(i * size));
+                    pieces::copy::<D>(memory.add(offset), packed, len);
+                    Self::copy_from_second::<D>(memory, packed.add(len));
                 }
-                Strategy::Linked(_) if count == 0 => {}
-                Strategy::Linked(list) => {
-                    let (first, last) = (list.runs[0].len, list.runs[list.len - 1]);
-                    // The link goes from the last run of a record to the first of the next.
-                    let link = last.len + first;
-                    pieces::copy::<D>(memory, packed, first);
-                    let (mut memory, mut packed) = (memory, packed.add(first));
-                    for _ in 1..count {
-                        packed = list.copy::<D>(1, list.len - 1, memory, packed);
-                        pieces::copy::<D>(memory.add(last.offset), packed, link);
-                        memory = memory.add(stride);
-                        packed = packed.add(link);
-                    }
-                    list.copy::<D>(1, list.len, memory, packed);
+            } else if const { matches!(Self::STRATEGY, Strategy::Linked(_)) } {
+                if count == 0 {
+                    return;
                 }
-                Strategy::Program(program) => {
-                    let ops = program.ops().unwrap_or(&[]);
-                    kernel::program::<D>(ops, count as u64, stride as i64, memory, packed);
+                let (first, last) = (Self::RUNS.runs[0].len, Self::RUNS.runs[Self::WITHIN]);
+                // The link goes from the last run of a record to the first of the next.
+                let link = last.len + first;
+                pieces::copy::<D>(memory, packed, first);
+                let (mut memory, mut packed) = (memory, packed.add(first));
+                for _ in 1..count {
+                    packed = Self::copy_from_second::<D>(memory, packed);
+                    pieces::copy::<D>(memory.add(last.offset), packed, link);
+                    memory = memory.add(stride);
+                    packed = packed.add(link);
                 }
-                Strategy::Commit => commit_and_execute::<T, D>(memory, packed, count),
+                packed = Self::copy_from_second::<D>(memory, packed);
+                pieces::copy::<D>(memory.add(last.offset), packed, last.len);
+            } else if const { matches!(Self::STRATEGY, Strategy::Program) } {
+                let ops = Self::OPS.unwrap_or(&[]);
+                kernel::program::<D>(ops, count as u64, stride as i64, memory, packed);
+            } else {
+                commit_and_execute::<T, D>(memory, packed, count);
             }
         }
+    }
+
+    /// Copies the runs of one record but the first, and but the last of `Linked`. Returns the end of
+    /// what was packed.
+    ///
+    /// # Safety
+    ///
+    /// As [`execute`](Self::execute), for the runs named.
+    #[inline(always)]
+    unsafe fn copy_from_second<D: Direction>(memory: *mut u8, packed: *mut u8) -> *mut u8 {
+        let mut packed = packed;
+        macro_rules! one {
+            ($j:expr) => {{
+                let Run { offset, len } = Self::RUNS.runs[$j];
+                // SAFETY: one of the runs that the caller vouches for.
+                unsafe {
+                    pieces::copy::<D>(memory.add(offset), packed, len);
+                    packed = packed.add(len);
+                }
+            }};
+        }
+        // Written out, because it depends on what is around it whether the compiler unrolls a loop, and
+        // only then are the lengths constants: ten times as fast.
+        macro_rules! written_out {
+            ($($j:literal)+) => {
+                $( if const { $j < Self::WITHIN } {
+                    one!($j);
+                } )+
+            };
+        }
+        written_out!(1 2 3 4 5 6 7);
+        if const { Self::WITHIN > 8 } {
+            let mut j = 8;
+            while j < Self::WITHIN {
+                one!(j);
+                j += 1;
+            }
+        }
+        packed
     }
 }
 
@@ -150,52 +208,11 @@ unsafe fn commit_and_execute<T: Datatype, D: Direction>(
 }
 
 impl RunList {
-    /// Copies the runs from index `from` to before `to` of one record. Returns the end of what was
-    /// packed.
-    ///
-    /// # Safety
-    ///
-    /// As [`Layout::execute`], for the runs named.
-    #[inline(always)]
-    unsafe fn copy<D: Direction>(
-        &self,
-        from: usize,
-        to: usize,
-        memory: *mut u8,
-        packed: *mut u8,
-    ) -> *mut u8 {
-        let mut packed = packed;
-        macro_rules! one {
-            ($j:expr) => {{
-                let Run { offset, len } = self.runs[$j];
-                // SAFETY: one of the runs that the caller vouches for.
-                unsafe {
-                    pieces::copy::<D>(memory.add(offset), packed, len);
-                    packed = packed.add(len);
-                }
-            }};
-        }
-        // Written out, because it depends on what is around it whether the compiler unrolls a loop, and
-        // only then are the lengths constants: ten times as fast.
-        macro_rules! written_out {
-            ($($j:literal)+) => {
-                $( if from <= $j && $j < to {
-                    one!($j);
-                } )+
-            };
-        }
-        written_out!(0 1 2 3 4 5 6 7);
-        let mut j = if from < 8 { 8 } else { from };
-        while j < to {
-            one!(j);
-            j += 1;
-        }
-        packed
-    }
+    const EMPTY: Self = Self { runs: [Run { offset: 0, len: 0 }; MAX_RUNS], len: 0 };
 
     /// The operations with their loops expanded, if they are few enough.
     const fn expand(ops: &[Op]) -> Option<Self> {
-        let mut list = Self { runs: [Run { offset: 0, len: 0 }; MAX_RUNS], len: 0 };
+        let mut list = Self::EMPTY;
         if list.add(ops, 0) { Some(list) } else { None }
     }
 
@@ -252,13 +269,12 @@ impl RunList {
 }
 
 impl Strategy {
-    const fn of(map: &TypeMap) -> Self {
+    const fn of(map: &TypeMap, ops: Option<&[Op]>) -> Self {
         if map.size() == 0 {
             return Self::Nothing;
         }
-        let program = pack_program::<MAX_RUNS>(map);
-        let Some(ops) = program.ops() else { return Self::Commit };
-        let Some(list) = RunList::expand(ops) else { return Self::Program(program) };
+        let Some(ops) = ops else { return Self::Commit };
+        let Some(list) = RunList::expand(ops) else { return Self::Program };
         let (first, last) = (list.runs[0], list.runs[list.len - 1]);
         if list.len == 1 && first.len == map.stride() {
             Self::Whole
