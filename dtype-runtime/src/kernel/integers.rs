@@ -4,6 +4,8 @@
 //! unsigned ones, `v` fits 4 bytes just if `v + s` does as an unsigned number, and a narrow `v` as an unsigned number
 //! is widened by `(v ^ s) − s`.
 
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+use super::isa;
 use super::swap::Way;
 use crate::commit::Elements;
 use crate::representation::{ByteOrder, Form};
@@ -64,7 +66,7 @@ pub(crate) unsafe fn integers<D: Way>(
     unsafe {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
         {
-            if std::arch::is_x86_feature_detected!("avx512bw") {
+            if isa::has_wide_vectors() {
                 return Some(avx512(task, narrows, swap_from, swap_to, places));
             }
             if std::arch::is_x86_feature_detected!("avx2") {
@@ -81,7 +83,7 @@ pub(crate) unsafe fn integers<D: Way>(
 ///
 /// As [`run`].
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn avx512(task: Task, narrows: bool, from: bool, to: bool, places: Places) -> bool {
     // SAFETY: as the caller vouches.
     unsafe { run(task, narrows, from, to, places) }

@@ -21,7 +21,9 @@ use core::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Isa {
-    /// Those that the crate is compiled for: every machine has them.
+    /// Those that the crate is compiled for: every machine has them. Loops that only reverse the bytes of values, or
+    /// widen and narrow integers, are compiled for AVX2 and AVX-512 as well, and take the best that the processor has
+    /// whatever is selected.
     Portable,
     /// AVX-512 with its permutations of bytes (F, BW and VBMI) on `x86_64`: records of small structs are
     /// rearranged in registers, several at a time.
@@ -160,6 +162,15 @@ fn has_avx512() -> bool {
         target_feature = "avx512vbmi",
         target_feature = "bmi2",
     ))
+}
+
+/// Whether loops over bytes, and over integers of 4 and 8 of them, may be compiled for AVX-512: F, BW and VL, each of
+/// which a processor, or who emulates one, may lack alone.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+pub(super) fn has_wide_vectors() -> bool {
+    std::is_x86_feature_detected!("avx512f")
+        && std::is_x86_feature_detected!("avx512bw")
+        && std::is_x86_feature_detected!("avx512vl")
 }
 
 #[cfg(test)]

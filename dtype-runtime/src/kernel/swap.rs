@@ -4,6 +4,8 @@ use core::marker::PhantomData;
 use core::ops::Range;
 
 use super::blocks::{Direction, Pack, Steps, Unpack, each};
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+use super::isa;
 use crate::commit::Permutation;
 
 /// A [`Direction`] between memory and the packed stream.
@@ -76,7 +78,7 @@ impl<D: Way, const W: usize> Direction for Reversing<D, W> {
     unsafe fn copy_long(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
         {
-            if std::arch::is_x86_feature_detected!("avx512bw") {
+            if isa::has_wide_vectors() {
                 // SAFETY: as the caller vouches; the processor has the instructions.
                 return unsafe { blocks_avx512::<D, W>(len, count, steps, memory, packed) };
             }
