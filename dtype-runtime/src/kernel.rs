@@ -1,4 +1,5 @@
-//! The copy routines: the only place, with `typed`, where memory is touched through raw pointers.
+//! The copy routines: the only place, with `typed`, and with `convertor::foreign` for single values, where memory
+//! is touched through raw pointers.
 //!
 //! One walk over the operations of a plan serves every [`Direction`]. What it copies is decided one
 //! level up, where spans are checked; here the pointers are trusted.

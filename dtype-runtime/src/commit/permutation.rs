@@ -172,13 +172,13 @@ impl Permutation {
     /// So many moves, part of the caller's code, take as long as a call.
     const MOVES_OF_A_CALL: usize = 32;
 
-    /// Records that are `stride` bytes apart, or `None` where the window is too small for the data of one.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for packing in another byte order"))]
+    /// As [`worth`](Self::worth), whatever it costs.
+    #[cfg(test)]
     pub(crate) const fn of(map: &ByteMap, stride: i64) -> Option<Self> {
         Self::worth(map, stride, 0)
     }
 
-    /// As [`of`](Self::of), where it is faster than to copy the runs one by one.
+    /// As [`worth`](Self::worth), where it is faster than to copy the runs one by one.
     pub(crate) const fn if_faster(map: &ByteMap, stride: i64) -> Option<Self> {
         if stride.unsigned_abs() > Self::FURTHEST {
             return None;
@@ -186,7 +186,7 @@ impl Permutation {
         Self::worth(map, stride, Self::FEWEST_MOVES)
     }
 
-    /// As [`of`](Self::of), where the records are not too far apart for it.
+    /// As [`worth`](Self::worth), where the records are not too far apart for it.
     pub(crate) const fn if_near(map: &ByteMap, stride: i64) -> Option<Self> {
         if stride.unsigned_abs() > Self::FURTHEST {
             return None;
@@ -194,7 +194,8 @@ impl Permutation {
         Self::worth(map, stride, 0)
     }
 
-    /// As [`of`](Self::of), where it is worth that many moves for each vector of memory.
+    /// Records that are `stride` bytes apart, where they take at least that many moves for each vector of memory;
+    /// `None` where they do not, or the window is too small for the data of one.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

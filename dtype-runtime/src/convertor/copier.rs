@@ -16,7 +16,8 @@ pub(crate) type WholeRecords = unsafe fn(*mut u8, *mut u8, usize);
 /// # Safety
 ///
 /// `memory + displacement` must be valid for `D` on every byte that the range names, and `packed` for as
-/// many bytes as the range has. The two must not overlap. `whole` must be for `D` and do what the
+/// many bytes as the range has. The two must not overlap. If `D` reads memory, all data of the instances must be
+/// readable, because of a small record all are loaded to copy a part. `whole` must be for `D` and do what the
 /// operations do for each instance.
 pub(super) unsafe fn copy_range<D: Direction>(
     instances: &Instances<'_>,
@@ -77,7 +78,8 @@ impl<D: Direction> Visitor for Copier<'_, D> {
         let len = bytes.len();
         let (all, memory) = (part.permutation, self.at(part.shift));
         // SAFETY: a piece of the range, not empty, and the permutation is that of the record. The data of the record
-        // that are not in the range are those of an instance nevertheless, and readable where memory is read.
+        // that are not in the range are those of an instance nevertheless, and readable where memory is read, as the
+        // caller vouches.
         let done = unsafe { D::permute_part(all, bytes, memory, self.packed) };
         if !done {
             return None;

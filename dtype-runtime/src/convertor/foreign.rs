@@ -93,6 +93,7 @@ impl Stream {
 ///
 /// The instances must be those of the plan for bytes, and the values that the range names, at their displacements
 /// from `memory`, must be valid for `D`, and `packed` for as many bytes as the range has; the two must not overlap.
+/// If `D` reads memory, all data of the instances must be readable.
 pub(super) unsafe fn convert<D: Way>(
     converting: &Converting,
     instances: &Instances<'_>,

@@ -135,7 +135,8 @@ impl Source {
     /// # Safety
     ///
     /// The bytes that the range names must be valid for `D`, and `packed` for as many; the two must not
-    /// overlap. `whole` must select the constant that is for `D`.
+    /// overlap. If `D` reads memory, all data of the instances must be readable. `whole` must select the constant
+    /// that is for `D`.
     pub(super) unsafe fn copy<D: Direction>(
         &self,
         range: Range<u64>,

@@ -18,9 +18,9 @@ impl Packer<'_> {
     ///
     /// [`Error::SignatureMismatch`] when the type signatures of all instances are not the same;
     /// [`Error::OtherPosition`] when the receiver is at another position of the stream; [`Error::Position`] when
-    /// it is a part that ends before the stream does. Nothing is written then. [`Error::InvalidValue`] as for [`Unpacker::unpack`]: what came before
-    /// has been written then, and both are at the position of what was refused, or, where values have to be
-    /// checked, of the piece that it came in.
+    /// it is a part that ends before the stream does. Nothing is written then. [`Error::InvalidValue`] as for
+    /// [`Unpacker::unpack`]: what came in earlier pieces of the stream has been written then, and both are at the
+    /// position of the piece that was refused.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Packer, Type, Unpacker};

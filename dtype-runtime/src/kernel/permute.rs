@@ -148,8 +148,9 @@ pub(crate) unsafe fn copy(all: &Permutation, count: usize, from: *const u8, to: 
 ///
 /// # Safety
 ///
-/// `memory + displacement` must be readable for every byte of data of the record, and `packed` writable for as many bytes as the part has.
-/// The two must not overlap. The part must not be empty and lie in the packed bytes of a record.
+/// `memory + displacement` must be readable for every byte of data of the record, and `packed` writable for as
+/// many bytes as the part has. The two must not overlap. The part must not be empty and lie in the packed bytes
+/// of a record.
 #[inline]
 pub(crate) unsafe fn pack_part(
     all: &Permutation,
@@ -180,8 +181,8 @@ pub(crate) unsafe fn pack_part(
 ///
 /// # Safety
 ///
-/// `packed` must be readable for as many bytes as the part has, and `memory + displacement` writable for the data that these are.
-/// The two must not overlap. The part must not be empty and lie in the packed bytes of a record.
+/// `packed` must be readable for as many bytes as the part has, and `memory + displacement` writable for the data
+/// that these are. The two must not overlap. The part must not be empty and lie in the packed bytes of a record.
 #[inline]
 pub(crate) unsafe fn unpack_part(
     all: &Permutation,

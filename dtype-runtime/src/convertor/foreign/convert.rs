@@ -19,7 +19,8 @@ use crate::representation::{Form, Misfit, WIDEST};
 /// # Safety
 ///
 /// The values that the range names must be valid for `D` at their displacements from `memory`, and `packed` for as
-/// many bytes as the range has; the two must not overlap.
+/// many bytes as the range has; the two must not overlap. If `D` reads memory, all data of the instances must be
+/// readable.
 pub(super) unsafe fn reversed<D: Way>(
     instances: &Instances<'_>,
     width: u8,
@@ -206,7 +207,8 @@ impl<D: Way> Visitor for Converter<'_, D> {
         let Range { start, end } = part.bytes;
         let bytes = length(start)..length(end);
         let memory = at(self.memory, part.shift);
-        // SAFETY: bytes of the range, and the permutation is that of a record, whose other data are readable, too.
+        // SAFETY: bytes of the range, and the permutation is that of a record, whose other data are readable, too,
+        // where memory is read.
         let done = unsafe { D::permute_part(part.permutation, bytes, memory, self.packed) };
         done.then(|| {
             self.advance(end - start);
