@@ -216,6 +216,13 @@ fn more_segments_than_anybody_can_go_through() {
     let mut iov = of_bytes.iov(3, 1..3 << 60).unwrap();
     assert_eq!((iov.segments(), iov.next().map(|one| one.len)), (1, Some((3 << 60) - 1)));
     assert_eq!((iov.next(), iov.segments()), (None, 0));
+    // As many as can be counted, some of which are looked up already.
+    let apart = Type::resized(&Type::basic(Basic::U8), 0, 2).unwrap().commit();
+    let mut iov = apart.iov(usize::MAX, 0..u64::MAX).unwrap();
+    for given in 0..40 {
+        assert_eq!(iov.segments(), u64::MAX - given);
+        assert!(iov.next().is_some());
+    }
 }
 
 #[test]

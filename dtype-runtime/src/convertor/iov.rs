@@ -107,8 +107,9 @@ impl<'a> Iov<'a> {
             return waiting;
         }
         self.with_chains(|instances, chains| {
-            let last = instances.number_of(chains, end - 1);
-            waiting + last - instances.number_of(chains, start) + 1
+            let [first, last] = [start, end - 1].map(|at| instances.number_of(chains, at));
+            // In this order, as there may be nearly as many as 64 bits can count.
+            last - first + 1 + waiting
         })
     }
 
