@@ -12,10 +12,12 @@ mod constant;
 mod elements;
 mod index;
 mod list;
+mod once;
 mod optimize;
 mod patterns;
 mod permutation;
 mod plan;
+mod tables;
 
 use alloc::sync::Arc;
 use core::fmt;
@@ -28,10 +30,11 @@ pub use elements::Elements;
 pub(crate) use elements::{Converting, How};
 pub(crate) use index::{Index, size, size_at};
 pub use list::List;
-pub(crate) use list::{Entries, Moves, Tables, Width};
+pub(crate) use list::{Entries, Moves, Width};
 pub(crate) use patterns::FEWEST_BLOCKS;
 pub(crate) use permutation::{ByteMap, Permutation};
 pub use plan::{Blocks, Op, Plan};
+pub(crate) use tables::Tables;
 
 use crate::types::{Description, Flags, Type};
 

@@ -73,7 +73,7 @@ pub(crate) unsafe fn program<D: Direction>(
     packed: *mut u8,
 ) {
     // SAFETY: what the caller vouches for, passed on. Lists are made at run time only.
-    unsafe { repeated::<D>(ops, Tables::EMPTY, count, stride, memory, packed) };
+    unsafe { repeated::<D>(ops, Tables::empty(), count, stride, memory, packed) };
 }
 
 /// Executes operations `count` times, `stride` bytes apart. Returns the end of what was packed.

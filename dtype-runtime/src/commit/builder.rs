@@ -20,7 +20,7 @@ use super::plan::{Blocks, Op};
 
 /// The most operations that a loop's body may have to be rotated for fusion. Rotation repeats the
 /// body behind the loop, so this bounds the growth.
-const MAX_ROTATED: usize = 16;
+pub(super) const MAX_ROTATED: usize = 16;
 
 /// Collects operations in a slice.
 #[derive(Debug)]
@@ -178,7 +178,7 @@ impl<'a> Builder<'a> {
     /// Writes a loop whose repetitions touch: the first run, the body from its second run to the
     /// first of the next repetition, and what is left of the last repetition.
     const fn rotated(&mut self, rotation: &Rotation, count: u64, stride: i64) {
-        let seam = rotation.seam(stride);
+        let seam = rotation.seam;
         self.blocks(rotation.head);
         if count == 2 {
             self.middle(rotation, 0);
@@ -229,18 +229,56 @@ impl<'a> Builder<'a> {
 
 /// A loop's body taken apart at its first and its last run.
 #[derive(Debug)]
-pub(super) struct Rotation {
+struct Rotation {
     /// The first run.
-    pub(super) head: Blocks,
+    head: Blocks,
     /// What is between.
-    pub(super) body: [Op; MAX_ROTATED],
-    pub(super) len: usize,
+    body: [Op; MAX_ROTATED],
+    len: usize,
     /// The last run.
-    pub(super) tail: Blocks,
+    tail: Blocks,
+    /// The run that spans from one repetition into the next.
+    seam: Blocks,
 }
 
 impl Rotation {
     /// Takes `ops[first..end]` apart, if its last run touches the first one of the next repetition.
+    const fn of(ops: &[Op], first: usize, end: usize, stride: i64) -> Option<Self> {
+        let Some(ends) = Ends::of(ops, first, end, stride) else { return None };
+        let Ends { head, tail, .. } = ends;
+        let seam = ends.seam(stride);
+        let mut rotation = Self { head, body: [Op::NONE; MAX_ROTATED], len: 0, tail, seam };
+        let mut i = first;
+        while i < end {
+            if let Some(op) = ends.between(ops, i) {
+                rotation.push(op);
+            }
+            i += 1;
+        }
+        Some(rotation)
+    }
+
+    const fn push(&mut self, op: Op) {
+        self.body[self.len] = op;
+        self.len += 1;
+    }
+}
+
+/// The first and the last run of a loop's body, which touch from one repetition to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    /// The first run.
+    pub(super) head: Blocks,
+    /// The last run.
+    pub(super) tail: Blocks,
+    /// Indices of the operations that they are in.
+    first: usize,
+    last: usize,
+}
+
+impl Ends {
+    /// The ends of `ops[first..end]`, if the last run touches the first one of the next repetition, and the body is
+    /// not too long to be written twice.
     pub(super) const fn of(ops: &[Op], first: usize, end: usize, stride: i64) -> Option<Self> {
         let items = end - first;
         if items == 0 || items > MAX_ROTATED {
@@ -266,34 +304,24 @@ impl Rotation {
         if tail.last_end() as i128 != head.disp as i128 + stride as i128 {
             return None;
         }
-        let mut rotation = Self { head, body: [Op::NONE; MAX_ROTATED], len: 0, tail };
-        let mut i = first;
-        while i < end {
-            let op = ops[i];
-            let at_top = i == first || i == last;
-            if let Op::Blocks(mut blocks) = op
-                && at_top
-            {
-                if i == first {
-                    blocks = Blocks { disp: blocks.block(1), count: blocks.count - 1, ..blocks };
-                }
-                if i == last {
-                    blocks.count -= 1;
-                }
-                if blocks.count > 0 {
-                    rotation.push(Op::Blocks(blocks.normalized()));
-                }
-            } else {
-                rotation.push(op);
-            }
-            i += 1;
-        }
-        Some(rotation)
+        Some(Self { head, tail, first, last })
     }
 
-    const fn push(&mut self, op: Op) {
-        self.body[self.len] = op;
-        self.len += 1;
+    /// The operation at an index, without the two runs.
+    pub(super) const fn between(&self, ops: &[Op], index: usize) -> Option<Op> {
+        let op = ops[index];
+        let (is_first, is_last) = (index == self.first, index == self.last);
+        let Op::Blocks(mut blocks) = op else { return Some(op) };
+        if is_first {
+            blocks = Blocks { disp: blocks.block(1), count: blocks.count - 1, ..blocks };
+        }
+        if is_last {
+            blocks.count -= 1;
+        }
+        if !is_first && !is_last {
+            return Some(op);
+        }
+        if blocks.count > 0 { Some(Op::Blocks(blocks.normalized())) } else { None }
     }
 
     /// The run that spans from one repetition into the next.

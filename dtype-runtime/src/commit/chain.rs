@@ -4,8 +4,9 @@
 //! besides is where the first starts and where the last ends: these add up, and multiply, however many segments
 //! there are.
 
-use super::list::{List, Tables};
+use super::list::List;
 use super::plan::{Blocks, Op};
+use super::tables::Tables;
 
 /// The segments of operations, one behind the other, as those before and behind see them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,11 @@
 //! The compiler of types built at run time: the walk over a type's constructors writes straight to
 //! the builder, and long stretches of irregular blocks to tables.
 
-use alloc::vec;
 use alloc::vec::Vec;
-use core::iter;
+use core::{iter, mem};
 
-use super::builder::{Builder, OpenLoop, Position, Rotation};
-use super::chain::Chain;
-use super::index::{self, Index};
-use super::list::{Block, End, OpenList, Tables};
-use super::patterns::Patterns;
+use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
+use super::list::{Block, End, Lists, OpenList};
 use super::plan::{Blocks, Op, Plan};
 use crate::types::{Elem, Sink, Type, walk};
 
@@ -26,19 +22,23 @@ const FEWEST: u64 = 8;
 /// Room for what one run or one counted operation adds: it may be cut in two, and joined.
 const ROOM_FOR_BLOCKS: usize = 4;
 
-/// Room for what the end of a loop adds. Rotation writes a body of at most 16 operations twice, each
-/// of which may be cut in two, with a run before, between and behind.
-const ROOM_FOR_LOOP: usize = 128;
+/// So many operations are written without memory of their own.
+const SCRATCH: usize = 24;
 
 /// Compiles a type, for instances that are `extent` bytes apart.
 pub(super) fn compile(ty: &Type, extent: i64) -> Plan {
+    if let Some(run) = ty.as_run() {
+        let op = Op::Blocks(Blocks::run(run.disp, run.count));
+        return Plan::new(&[op], 0..1, extent, None);
+    }
     let mut compiler = Compiler {
-        ops: Vec::new(),
+        few: [Op::NONE; SCRATCH],
+        many: Vec::new(),
         at: Position::START,
         stretch: 0,
-        loops: Vec::new(),
+        around: None,
         ended: None,
-        tables: Tables::new(),
+        lists: Lists::new(),
         list: None,
     };
     walk(ty, 0, &mut compiler);
@@ -46,17 +46,20 @@ pub(super) fn compile(ty: &Type, extent: i64) -> Plan {
 }
 
 struct Compiler {
-    /// The operations, with room behind them.
-    ops: Vec<Op>,
+    /// The operations while they are few, with room behind them.
+    few: [Op; SCRATCH],
+    /// The operations from then on, likewise.
+    many: Vec<Op>,
     at: Position,
     /// Index of the operation from which on all are blocks in the innermost open loop, and none is
     /// known to stay one.
     stretch: usize,
-    loops: Vec<Open>,
+    /// Index of the innermost open loop.
+    around: Option<usize>,
     /// A loop that was ended and is the first thing in the loop around it. If it is the only thing as
     /// well, and the loop around it continues it, the two are one.
     ended: Option<Ended>,
-    tables: Tables,
+    lists: Lists,
     /// The list that is being written. While there is one, what comes goes there.
     list: Option<OpenList>,
 }
@@ -65,6 +68,8 @@ struct Open {
     inner: OpenLoop,
     /// The stretch around it.
     stretch: usize,
+    /// Index of the loop around it.
+    around: Option<usize>,
 }
 
 struct Ended {
@@ -76,7 +81,7 @@ struct Ended {
 impl Sink for Compiler {
     const BYTES: bool = true;
 
-    type Open = ();
+    type Open = Open;
 
     fn elem(&mut self, elem: Elem) {
         self.elems(iter::once(elem));
@@ -88,7 +93,7 @@ impl Sink for Compiler {
         let mut blocks = elems.map(|elem| Block { disp: elem.disp, len: elem.size() });
         loop {
             if let Some(open) = &mut self.list {
-                match self.tables.extend(open, &mut blocks) {
+                match self.lists.extend(open, &mut blocks) {
                     Ok(()) => return,
                     Err(end) => self.cut(end),
                 }
@@ -99,23 +104,26 @@ impl Sink for Compiler {
         }
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self) -> Open {
         self.end_loop();
         self.end_list();
         #[expect(clippy::redundant_closure_for_method_calls, reason = "of any lifetime")]
         let inner = self.build(1, |builder| builder.begin_loop());
-        self.loops.push(Open { inner, stretch: self.stretch });
+        let open = Open { inner, stretch: self.stretch, around: self.around };
         self.stretch = self.at.len;
+        self.around = Some(inner.start());
+        open
     }
 
-    fn end(&mut self, (): (), loops: u64, extent: i64) {
+    fn end(&mut self, open: Open, loops: u64, extent: i64) {
         let (mut count, mut stride) = (loops, extent);
         if let Some(inside) = &self.ended {
             if i128::from(stride) == i128::from(inside.stride) * i128::from(inside.count) {
                 (count, stride) = (count * inside.count, inside.stride);
                 // What is in the inner loop is in the outer one now.
                 let head = inside.open.inner.start();
-                self.ops.copy_within(head + 1..self.at.len, head);
+                let len = self.at.len;
+                self.ops().copy_within(head + 1..len, head);
                 self.at.len -= 1;
                 self.ended = None;
             } else {
@@ -123,9 +131,8 @@ impl Sink for Compiler {
             }
         }
         self.end_list();
-        let Some(open) = self.loops.pop() else { return };
-        let first =
-            self.loops.last().is_some_and(|outer| outer.inner.start() + 1 == open.inner.start());
+        self.around = open.around;
+        let first = open.around.is_some_and(|outer| outer + 1 == open.inner.start());
         self.ended = Some(Ended { open, count, stride });
         if !first {
             self.end_loop();
@@ -134,13 +141,35 @@ impl Sink for Compiler {
 }
 
 impl Compiler {
+    /// The operations, with the room behind them.
+    fn ops(&mut self) -> &mut [Op] {
+        if self.many.is_empty() { &mut self.few } else { &mut self.many }
+    }
+
+    /// The operations.
+    fn written(&self) -> &[Op] {
+        let all = if self.many.is_empty() { &self.few[..] } else { &self.many };
+        &all[..self.at.len]
+    }
+
+    /// Makes room for so many operations, and for more.
+    #[cold]
+    fn grow(&mut self, needed: usize) {
+        if self.many.is_empty() {
+            self.many.reserve_exact(needed.max(4 * SCRATCH));
+            self.many.extend_from_slice(&self.few);
+        }
+        self.many.resize(needed.max(2 * self.many.len()), Op::NONE);
+    }
+
     /// Lets the builder write, with room for so many operations.
     fn build<R>(&mut self, room: usize, write: impl FnOnce(&mut Builder<'_>) -> R) -> R {
         let needed = self.at.len + room;
-        if self.ops.len() < needed {
-            self.ops.resize(needed.max(2 * self.ops.len()), Op::NONE);
+        if self.ops().len() < needed {
+            self.grow(needed);
         }
-        let mut builder = Builder::resume(&mut self.ops, self.at);
+        let at = self.at;
+        let mut builder = Builder::resume(self.ops(), at);
         let result = write(&mut builder);
         self.at = builder.position();
         result
@@ -149,7 +178,7 @@ impl Compiler {
     /// Adds a run of bytes.
     fn run(&mut self, block: Block) {
         if let Some(open) = &mut self.list {
-            if let Err(end) = self.tables.extend(open, iter::once(block)) {
+            if let Err(end) = self.lists.extend(open, iter::once(block)) {
                 self.cut(end);
             }
         } else {
@@ -164,7 +193,7 @@ impl Compiler {
         if number < STRETCH {
             return;
         }
-        let stretch = self.ops[self.stretch..self.at.len].to_vec();
+        let stretch = self.written()[self.stretch..].to_vec();
         let counts = stretch.iter().map(|op| match op {
             Op::Blocks(blocks) => blocks.count,
             Op::Loop { .. } | Op::List(_) | Op::Elements(_) => u64::MAX,
@@ -205,7 +234,7 @@ impl Compiler {
     fn end_list(&mut self) {
         let Some(mut open) = self.list.take() else { return };
         let last = open.pending();
-        let end = self.tables.settle(&mut open, last);
+        let end = self.lists.settle(&mut open, last);
         self.write_list(&open);
         if let Err(end) = end {
             self.write_end(end);
@@ -215,11 +244,11 @@ impl Compiler {
     fn write_list(&mut self, open: &OpenList) {
         self.stretch = self.at.len;
         if open.count() < FEWEST {
-            for Block { disp, len } in self.tables.take(open) {
+            for Block { disp, len } in self.lists.take(open) {
                 self.build(ROOM_FOR_BLOCKS, |builder| builder.run(disp, len));
             }
         } else {
-            let list = self.tables.ended(open);
+            let list = self.lists.ended(open);
             self.build(1, |builder| builder.list(list));
             self.stretch = self.at.len;
         }
@@ -240,9 +269,10 @@ impl Compiler {
     /// Ends the loop whose end was put off, if there is one.
     fn end_loop(&mut self) {
         let Some(Ended { open, count, stride }) = self.ended.take() else { return };
-        let Open { inner, stretch } = open;
-        self.build(ROOM_FOR_LOOP, |builder| builder.end_loop(inner, count, stride));
-        let written = self.ops[..self.at.len].get(inner.start()..).unwrap_or(&[]);
+        let Open { inner, stretch, .. } = open;
+        let room = room_for_end(self.at.len - inner.start() - 1);
+        self.build(room, |builder| builder.end_loop(inner, count, stride));
+        let written = self.written().get(inner.start()..).unwrap_or(&[]);
         if written.iter().all(|op| matches!(op, Op::Blocks(_))) {
             self.stretch = stretch.min(self.at.len);
             self.make_list();
@@ -252,30 +282,48 @@ impl Compiler {
     }
 
     /// The plan for instances that are so many bytes apart.
-    fn finish(mut self, extent: i64) -> Plan {
+    fn finish(&mut self, extent: i64) -> Plan {
         self.end_loop();
         self.end_list();
-        self.ops.truncate(self.at.len);
-        self.ops.shrink_to_fit();
-        self.tables.shrink_to_fit();
-        let (ops, mut tables) = (self.ops, self.tables);
-        let (prologue, steady, epilogue) = match Rotation::of(&ops, 0, ops.len(), extent) {
-            None => (Vec::new(), ops, Vec::new()),
-            Some(rotation) => {
-                let middle = &rotation.body[..rotation.len];
-                let with = |last| [middle, &[Op::Blocks(last)]].concat();
-                let prologue = vec![Op::Blocks(rotation.head)];
-                (prologue, with(rotation.seam(extent)), with(rotation.tail))
-            }
+        let lists = mem::replace(&mut self.lists, Lists::new()).finish();
+        let number = self.at.len;
+        let Some(ends) = Ends::of(self.written(), 0, number, extent) else {
+            return Plan::new(self.written(), 0..number, extent, lists);
         };
-        let mut patterns = Patterns::new();
-        patterns.add_steady(&steady, extent);
-        patterns.add_inside(&prologue);
-        patterns.add_inside(&epilogue);
-        tables.set_patterns(patterns);
-        let sizes = [&prologue, &steady, &epilogue].map(|ops| index::size(ops, &tables));
-        let chains = [&prologue, &steady, &epilogue].map(|ops| Chain::of(ops, &tables));
-        let index = Index::of(&steady, &tables);
-        Plan { prologue, steady, epilogue, extent, tables, sizes, chains, index }
+        // The first run, and twice what is between, with a run behind.
+        let needed = 2 * number + 3;
+        if self.ops().len() < needed {
+            self.grow(needed);
+        }
+        let ops = self.ops();
+        let cut = [ends.between(ops, 0), ends.between(ops, number - 1)];
+        let (mut from, mut to) = (0, number);
+        match cut[0] {
+            Some(front) => ops[0] = front,
+            None => from = 1,
+        }
+        if number > 1 {
+            match cut[1] {
+                Some(back) => ops[number - 1] = back,
+                None => to -= 1,
+            }
+        }
+        let each = to - from;
+        ops.copy_within(from..to, 1);
+        ops.copy_within(1..=each, each + 2);
+        ops[0] = Op::Blocks(ends.head);
+        ops[each + 1] = Op::Blocks(ends.seam(extent));
+        ops[2 * each + 2] = Op::Blocks(ends.tail);
+        Plan::new(&ops[..2 * each + 3], 1..each + 2, extent, lists)
     }
+}
+
+/// Room for what the end of a loop over so many operations adds.
+fn room_for_end(items: usize) -> usize {
+    if items > MAX_ROTATED {
+        return 0;
+    }
+    // Rotation writes the body twice, with a loop around the first, and a run before, between and behind. Each adds
+    // one operation at most; cut in two is only what is joined to another.
+    items + 2 * ROOM_FOR_BLOCKS
 }

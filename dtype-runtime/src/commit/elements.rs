@@ -7,11 +7,9 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::chain::Chain;
-use super::index::{self, Index};
-use super::list::Tables;
-use super::patterns::Patterns;
+use super::index;
 use super::plan::{Blocks, Op, Plan};
+use super::tables::Tables;
 use crate::error::Error;
 use crate::representation::{Architecture, Form};
 use crate::types::{Elem, Sink, Type, walk};
@@ -160,28 +158,12 @@ impl Compiler {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let mut tables = Tables::new();
-        let size = index::size(&self.ops, &tables);
+        let size = index::size(&self.ops, Tables::empty());
         let how = match self.all {
             None | Some(All::Same) => How::Same,
             Some(All::Reversed(width)) => How::Reversed(width),
             Some(All::Different) => {
-                let index = Index::of(&self.ops, &tables);
-                let mut patterns = Patterns::new();
-                patterns.add_steady(&self.ops, extent);
-                tables.set_patterns(patterns);
-                let (prologue, epilogue) = (Vec::new(), Vec::new());
-                let (steady, sizes) = (self.ops, [0, size, 0]);
-                How::Each(Box::new(Plan {
-                    prologue,
-                    steady,
-                    epilogue,
-                    extent,
-                    tables,
-                    sizes,
-                    chains: [Chain::EMPTY; 3],
-                    index,
-                }))
+                How::Each(Box::new(Plan::new(&self.ops, 0..self.ops.len(), extent, None)))
             }
         };
         Ok(Converting { how, size, widest: self.widest })

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use super::chain::Chain;
 use super::elements::Elements;
-use super::list::Tables;
 use super::plan::Op;
+use super::tables::Tables;
 
 /// Fewer operations than this are looked through one by one.
 const FEWEST: usize = 16;
@@ -150,10 +150,11 @@ impl Op {
     }
 
     /// Packed bytes of an operation that is no loop.
+    #[inline]
     fn size(&self, tables: &Tables) -> u64 {
         match self {
             Self::Blocks(blocks) => blocks.len * blocks.count,
-            Self::List(list) => tables.size(list),
+            Self::List(list) => tables.entries(list).size(),
             Self::Elements(Elements { places, .. }) => places.len * places.count,
             Self::Loop { .. } => 0,
         }

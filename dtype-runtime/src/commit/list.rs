@@ -6,11 +6,10 @@
 
 mod open;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 pub(super) use open::{Block, End, OpenList};
-
-use super::patterns::Patterns;
 
 /// Blocks at irregular places: a part of a table of the plan.
 ///
@@ -243,41 +242,27 @@ impl List {
     }
 }
 
-/// The tables of a plan: one for each form of entry of a list, and the permutations.
+/// The tables of lists: one for each form of entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tables {
+pub(super) struct Lists {
     even: Vec<u32>,
     varied: Vec<[u32; 2]>,
     wide_even: Vec<u64>,
     wide_varied: Vec<[u64; 2]>,
-    patterns: Patterns,
 }
 
-impl Tables {
-    /// The tables of operations among which there are no lists.
-    pub(crate) const EMPTY: &'static Self = &Self::new();
-
+impl Lists {
     pub(super) const fn new() -> Self {
         Self {
             even: Vec::new(),
             varied: Vec::new(),
             wide_even: Vec::new(),
             wide_varied: Vec::new(),
-            patterns: Patterns::new(),
         }
     }
 
-    /// The permutations among the operations.
-    pub(crate) fn patterns(&self) -> &Patterns {
-        &self.patterns
-    }
-
-    pub(super) fn set_patterns(&mut self, patterns: Patterns) {
-        self.patterns = patterns;
-    }
-
     /// The entries of a list that these tables were filled for; none of any other.
-    pub(crate) fn entries(&self, list: &List) -> Entries<'_> {
+    pub(super) fn entries(&self, list: &List) -> Entries<'_> {
         fn part<T>(table: &[T], first: usize, count: usize) -> &[T] {
             table.get(first..).and_then(|rest| rest.get(..count)).unwrap_or(&[])
         }
@@ -290,29 +275,45 @@ impl Tables {
         }
     }
 
-    /// Packed bytes of a list.
-    pub(super) fn size(&self, list: &List) -> u64 {
-        match self.entries(list) {
-            Entries::Even(offsets, len) => offsets.len() as u64 * len,
-            Entries::WideEven(offsets, len) => offsets.len() as u64 * len,
-            Entries::Varied(entries) => span(entries, entries.len().saturating_sub(1)),
-            Entries::WideVaried(entries) => span(entries, entries.len().saturating_sub(1)),
-        }
-    }
-
     /// Displacement and length in bytes of each block of a list.
-    pub(crate) fn blocks(&self, list: &List) -> impl Iterator<Item = (i64, u64)> {
-        let (entries, disp) = (self.entries(list), list.disp);
-        (0..list.count as usize).map_while(move |index| {
-            let (offset, len) = entries.get(index)?;
-            Some((disp.wrapping_add(offset.cast_signed()), len))
-        })
+    pub(super) fn blocks(&self, list: &List) -> impl Iterator<Item = (i64, u64)> {
+        self.entries(list).blocks(*list)
     }
 
-    pub(super) fn shrink_to_fit(&mut self) {
+    /// The tables on the heap, no larger than they need be; `None` where there is nothing in them.
+    pub(super) fn finish(self) -> Option<Box<Self>> {
+        let is_empty = self.even.is_empty()
+            && self.varied.is_empty()
+            && self.wide_even.is_empty()
+            && self.wide_varied.is_empty();
+        (!is_empty).then(|| Box::new(self.shrunk()))
+    }
+
+    fn shrunk(mut self) -> Self {
         self.even.shrink_to_fit();
         self.varied.shrink_to_fit();
         self.wide_even.shrink_to_fit();
         self.wide_varied.shrink_to_fit();
+        self
+    }
+}
+
+impl Entries<'_> {
+    /// Packed bytes of all.
+    pub(super) fn size(&self) -> u64 {
+        match self {
+            Self::Even(offsets, len) => offsets.len() as u64 * len,
+            Self::WideEven(offsets, len) => offsets.len() as u64 * len,
+            Self::Varied(entries) => span(entries, entries.len().saturating_sub(1)),
+            Self::WideVaried(entries) => span(entries, entries.len().saturating_sub(1)),
+        }
+    }
+
+    /// Displacement and length in bytes of each block of the list that has them.
+    pub(super) fn blocks(self, list: List) -> impl Iterator<Item = (i64, u64)> {
+        (0..list.count as usize).map_while(move |index| {
+            let (offset, len) = self.get(index)?;
+            Some((list.disp.wrapping_add(offset.cast_signed()), len))
+        })
     }
 }

@@ -22,12 +22,12 @@ const MANY: u64 = 1000;
 const MOST: usize = 8;
 
 /// Whether anything here executes permutations.
-const ARE_EXECUTED: bool =
+pub(super) const ARE_EXECUTED: bool =
     cfg!(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx512vbmi")));
 
 /// The permutations of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Patterns {
+pub(super) struct Patterns {
     /// Whether the first of `records` are the instances' own operations.
     has_steady: bool,
     records: Vec<Records>,
@@ -53,19 +53,24 @@ struct Column {
 }
 
 impl Patterns {
-    pub(super) const fn new() -> Self {
-        Self { has_steady: false, records: Vec::new(), columns: Vec::new() }
+    /// Those among the operations of a plan, whose instances are `extent` bytes apart.
+    pub(super) fn of([prologue, steady, epilogue]: [&[Op]; 3], extent: i64) -> Self {
+        let mut all = Self { has_steady: false, records: Vec::new(), columns: Vec::new() };
+        all.add_steady(steady, extent);
+        all.add_inside(prologue);
+        all.add_inside(epilogue);
+        all
     }
 
     /// Adds those among operations that are themselves executed any number of times, `extent` bytes apart.
-    pub(super) fn add_steady(&mut self, ops: &[Op], extent: i64) {
+    fn add_steady(&mut self, ops: &[Op], extent: i64) {
         self.add(ops, MANY, extent);
         self.has_steady = !self.records.is_empty();
         self.add_inside(ops);
     }
 
     /// Adds those among operations.
-    pub(super) fn add_inside(&mut self, ops: &[Op]) {
+    fn add_inside(&mut self, ops: &[Op]) {
         for (at, op) in ops.iter().enumerate() {
             match *op {
                 Op::Blocks(blocks) if blocks.count > 1 => self.add_column(blocks),
@@ -88,7 +93,7 @@ impl Patterns {
         } else if ARE_EXECUTED
             && is_worth_it(ops, count)
             && self.records.len() < MOST
-            && self.of_records(ops, stride, count).is_none()
+            && self.of_records(ops, stride).is_none()
             && let Some(map) = ByteMap::of(ops)
             && let Some(permutation) = if ops.iter().all(is_single) {
                 Permutation::if_faster(&map, stride)
@@ -117,18 +122,15 @@ impl Patterns {
         }
     }
 
-    /// `count` repetitions of these operations, so many bytes apart.
-    pub(crate) fn of_records(&self, ops: &[Op], stride: i64, count: u64) -> Option<&Permutation> {
-        if !is_worth_it(ops, count) {
-            return None;
-        }
+    /// Repetitions of these operations, so many bytes apart.
+    pub(super) fn of_records(&self, ops: &[Op], stride: i64) -> Option<&Permutation> {
         let mut all = self.records.iter();
         let found = all.find(|records| records.stride == stride && records.ops == ops)?;
         Some(&found.permutation)
     }
 
     /// Any number of repetitions of the instances' own operations.
-    pub(crate) fn of_steady(&self) -> Option<&Permutation> {
+    pub(super) fn of_steady(&self) -> Option<&Permutation> {
         if self.has_steady {
             self.records.first().map(|records| &records.permutation)
         } else {
@@ -136,13 +138,8 @@ impl Patterns {
         }
     }
 
-    /// Any number of repetitions of these operations, so many bytes apart: where parts of one are copied as well.
-    pub(crate) fn of_parts(&self, ops: &[Op], stride: i64) -> Option<&Permutation> {
-        self.of_records(ops, stride, u64::MAX)
-    }
-
     /// Blocks of this length, so many bytes apart, the first at displacement 0.
-    pub(crate) fn of_blocks(&self, all: Blocks) -> Option<&Permutation> {
+    pub(super) fn of_blocks(&self, all: Blocks) -> Option<&Permutation> {
         let mut columns = self.columns.iter();
         let found = columns.find(|column| column.len == all.len && column.stride == all.stride)?;
         (all.count >= found.permutation.fewest() as u64).then_some(&found.permutation)
@@ -153,6 +150,7 @@ fn is_single(op: &Op) -> bool {
     matches!(op, Op::Blocks(blocks) if blocks.count == 1)
 }
 
-fn is_worth_it(ops: &[Op], count: u64) -> bool {
+/// Whether so many repetitions of operations are worth looking up.
+pub(super) fn is_worth_it(ops: &[Op], count: u64) -> bool {
     (ops.len() as u64).saturating_mul(count) >= FEWEST_OPERATIONS
 }

@@ -1,12 +1,13 @@
 //! The plan: what commit compiles a type into.
 
-use alloc::vec::Vec;
+use alloc::boxed::Box;
+use core::ops::Range;
 
 use super::chain::Chain;
 use super::elements::Elements;
-use super::index::Index;
-use super::list::{List, Tables};
-use super::permutation::Permutation;
+use super::index::{self, Index};
+use super::list::{List, Lists};
+use super::tables::Tables;
 
 /// One operation of a [`Plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,33 +139,54 @@ impl Blocks {
 /// - `epilogue`, once, at the last instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    pub(super) prologue: Vec<Op>,
-    pub(super) steady: Vec<Op>,
-    pub(super) epilogue: Vec<Op>,
-    pub(super) extent: i64,
-    pub(super) tables: Tables,
+    tables: Tables,
     /// Packed bytes of prologue, one repetition and epilogue.
-    pub(super) sizes: [u64; 3],
-    /// The segments of the same.
-    pub(super) chains: [Chain; 3],
-    /// Of the operations that are repeated, unless they are few.
-    pub(super) index: Option<Index>,
+    sizes: [u64; 3],
+    /// Of the operations that are repeated, unless they are few: then it takes longer to keep than to find out.
+    overview: Option<Box<Overview>>,
+}
+
+/// What is known of many operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Overview {
+    index: Index,
+    /// The segments of prologue, one repetition and epilogue.
+    chains: [Chain; 3],
 }
 
 impl Plan {
+    /// Of operations, of which these are in each of the repetitions, `extent` bytes apart, and the others before and
+    /// behind, with the lists that they refer to.
+    #[inline]
+    pub(super) fn new(
+        ops: &[Op],
+        repeated: Range<usize>,
+        extent: i64,
+        lists: Option<Box<Lists>>,
+    ) -> Self {
+        let tables = Tables::new(ops, repeated, extent, lists);
+        let parts = tables.parts();
+        let sizes = parts.map(|ops| index::size(ops, &tables));
+        let overview = Index::of(parts[1], &tables).map(|index| {
+            let chains = parts.map(|ops| Chain::of(ops, &tables));
+            Box::new(Overview { index, chains })
+        });
+        Self { tables, sizes, overview }
+    }
+
     /// The operations before the first repetition, relative to the first instance.
     pub fn prologue(&self) -> &[Op] {
-        &self.prologue
+        self.tables.prologue()
     }
 
     /// The operations of each repetition.
     pub fn steady(&self) -> &[Op] {
-        &self.steady
+        self.tables.steady()
     }
 
     /// The operations after the last repetition, relative to the last instance.
     pub fn epilogue(&self) -> &[Op] {
-        &self.epilogue
+        self.tables.epilogue()
     }
 
     /// Displacement and length, both in bytes, of each block of a list among these operations. Of a
@@ -190,17 +212,13 @@ impl Plan {
         self.sizes
     }
 
-    pub(crate) fn chains(&self) -> &[Chain; 3] {
-        &self.chains
-    }
-
-    /// The permutation that the operations of each repetition are, if they are one.
-    pub(crate) fn permutation(&self) -> Option<&Permutation> {
-        self.tables.patterns().of_steady()
+    /// The segments of prologue, one repetition and epilogue, if they are kept.
+    pub(crate) fn chains(&self) -> Option<&[Chain; 3]> {
+        self.overview.as_ref().map(|overview| &overview.chains)
     }
 
     pub(crate) fn index(&self) -> Option<&Index> {
-        self.index.as_ref()
+        self.overview.as_ref().map(|overview| &overview.index)
     }
 
     pub(crate) fn tables(&self) -> &Tables {
@@ -209,11 +227,11 @@ impl Plan {
 
     /// How many times `steady` is executed for `count` instances.
     pub fn repetitions(&self, count: u64) -> u64 {
-        if self.prologue.is_empty() { count } else { count.saturating_sub(1) }
+        if self.tables.prologue().is_empty() { count } else { count.saturating_sub(1) }
     }
 
     /// Bytes from one repetition to the next.
     pub fn extent(&self) -> i64 {
-        self.extent
+        self.tables.extent()
     }
 }

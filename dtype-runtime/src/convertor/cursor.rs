@@ -122,7 +122,7 @@ impl<'a> Instances<'a> {
             tables: plan.tables(),
             index: plan.index(),
             sizes: plan.sizes(),
-            permutation: plan.permutation(),
+            permutation: None,
             repetitions: plan.repetitions(count),
             extent: plan.extent(),
             count,
@@ -142,7 +142,7 @@ impl<'a> Instances<'a> {
             prologue: &[],
             steady: ops,
             epilogue: &[],
-            tables: Tables::EMPTY,
+            tables: Tables::empty(),
             index: None,
             sizes: [0, size, 0],
             permutation,
@@ -241,9 +241,9 @@ impl Turns<'_> {
         let shift = self.shift_of(turn);
         let Body { ops, tables, first, end, .. } = self.body;
         let permutation = if self.outermost {
-            self.permutation
+            self.permutation.or_else(|| tables.of_steady())
         } else {
-            tables.patterns().of_parts(&ops[first..end], self.stride)
+            tables.of_parts(&ops[first..end], self.stride)
         };
         if let Some(permutation) = permutation {
             let part = Part { permutation, bytes: bytes.clone(), shift };

@@ -235,7 +235,7 @@ impl Committed {
             return Err(Error::Position { position: range.end.max(range.start), end });
         }
         let instances = Instances::of_plan(self.plan(), count as u64);
-        Ok(Iov::new(instances, Some(self.plan().chains()), range))
+        Ok(Iov::new(instances, self.plan().chains(), range))
     }
 }
 

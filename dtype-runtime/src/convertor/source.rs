@@ -90,7 +90,7 @@ impl Source {
     pub(super) fn chains(&self) -> Option<&[Chain; 3]> {
         match &self.program {
             Program::Constant(_) => None,
-            Program::Committed(committed) => Some(committed.plan().chains()),
+            Program::Committed(committed) => committed.plan().chains(),
         }
     }
 

@@ -71,7 +71,7 @@ impl<'a> Records<'a> {
         if count < FEWEST || ops.len() as u64 > WIDEST || !ops.iter().all(has_kernel) {
             return None;
         }
-        let size = size(ops, Tables::EMPTY);
+        let size = size(ops, Tables::empty());
         if size > WIDEST {
             return None;
         }

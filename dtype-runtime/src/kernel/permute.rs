@@ -26,7 +26,7 @@ pub(crate) unsafe fn records<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
-    let all = tables.patterns().of_records(ops, stride, count)?;
+    let all = tables.of_records(ops, stride, count)?;
     let count = usize::try_from(count).ok()?;
     // SAFETY: the permutation is that of the operations.
     let done = unsafe { D::permute(all, count, memory, packed) };
@@ -45,7 +45,7 @@ pub(crate) unsafe fn blocks<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
-    let permutation = tables.patterns().of_blocks(all)?;
+    let permutation = tables.of_blocks(all)?;
     let count = usize::try_from(all.count).ok()?;
     // SAFETY: the permutation is that of blocks of this length, so far apart.
     let done = unsafe { D::permute(permutation, count, memory, packed) };

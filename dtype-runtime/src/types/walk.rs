@@ -166,6 +166,13 @@ fn is_run(ty: &Type) -> bool {
     ty.0.flags.contains(Flags::CONTIGUOUS)
 }
 
+impl Type {
+    /// The data of one instance as bytes, if they are one run.
+    pub(crate) fn as_run(&self) -> Option<Elem> {
+        (self.size() > 0 && is_run(self)).then(|| bytes(self, 1, 0))
+    }
+}
+
 /// Whether one instance, if it is a run, ends where the next one starts.
 fn touches(ty: &Type) -> bool {
     i128::from(ty.extent()) == i128::from(ty.size())

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Form, List, Moves, Tables};
+use super::{Form, List, Lists, Moves};
 use crate::commit::plan::Blocks;
 
 /// Blocks at equal distances, of equal length, are taken out of a list when they are so many.
@@ -89,7 +89,7 @@ impl OpenList {
     }
 }
 
-impl Tables {
+impl Lists {
     /// Adds blocks to a list, behind the others, until one of them ends it.
     #[inline]
     pub(in crate::commit) fn extend(

@@ -1,0 +1,72 @@
+//! What is worked out when it is first asked for, by whoever asks, and kept.
+//!
+//! Without the standard library there is nothing for threads to wait on, so there it is worked out beforehand.
+
+use alloc::boxed::Box;
+use core::fmt;
+#[cfg(feature = "std")]
+use std::sync::OnceLock;
+
+/// A value that follows from what is beside it. It plays no part in comparisons, and a copy works it out anew
+/// where it can.
+pub(super) struct Once<T> {
+    #[cfg(feature = "std")]
+    value: OnceLock<Box<T>>,
+    #[cfg(not(feature = "std"))]
+    value: Option<Box<T>>,
+}
+
+#[cfg(feature = "std")]
+impl<T> Once<T> {
+    /// A value that nobody has asked for.
+    pub(super) const fn new() -> Self {
+        Self { value: OnceLock::new() }
+    }
+
+    /// Works the value out where it cannot be done later.
+    #[expect(clippy::unused_self, reason = "here it is done later")]
+    pub(super) fn prepare(&mut self, _compute: impl FnOnce() -> T) {}
+
+    /// The value; `None` where it should have been prepared and was not.
+    #[inline]
+    #[expect(clippy::unnecessary_wraps, reason = "without the standard library there may be none")]
+    pub(super) fn get(&self, compute: impl FnOnce() -> T) -> Option<&T> {
+        Some(self.value.get_or_init(|| Box::new(compute())))
+    }
+}
+
+#[cfg(not(feature = "std"))]
+impl<T> Once<T> {
+    pub(super) const fn new() -> Self {
+        Self { value: None }
+    }
+
+    pub(super) fn prepare(&mut self, compute: impl FnOnce() -> T) {
+        self.value = Some(Box::new(compute()));
+    }
+
+    #[inline]
+    pub(super) fn get(&self, _compute: impl FnOnce() -> T) -> Option<&T> {
+        self.value.as_deref()
+    }
+}
+
+impl<T: Clone> Clone for Once<T> {
+    fn clone(&self) -> Self {
+        Self { value: self.value.clone() }
+    }
+}
+
+impl<T> PartialEq for Once<T> {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl<T> Eq for Once<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for Once<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
