@@ -27,6 +27,16 @@ impl Fingerprint {
     /// That of the empty sequence.
     pub(crate) const EMPTY: Self = Self { value: 0, power: 1, len: 0 };
 
+    /// What [`parts`](Self::parts) gave, and how many basic datatypes there are.
+    pub(crate) const fn from_parts(value: u64, power: u64, len: u64) -> Self {
+        Self { value, power, len }
+    }
+
+    /// What it has besides the number of basic datatypes: elements of the field.
+    pub(crate) const fn parts(self) -> (u64, u64) {
+        (self.value, self.power)
+    }
+
     /// That of the sequence of one basic datatype with this code.
     pub(crate) const fn of(code: u8) -> Self {
         // Spread the small code over the field, so that sums of neighbours do not cancel.

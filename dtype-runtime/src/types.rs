@@ -8,6 +8,7 @@ mod derived;
 mod description;
 mod entries;
 mod equality;
+mod fingerprint;
 mod flags;
 mod integers;
 mod irregular;
@@ -30,7 +31,6 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::basic::Basic;
 use crate::error::Error;
-use crate::signature::Fingerprint;
 use crate::typemap::check_hash;
 
 pub use array::{Distribution, Order};
@@ -41,6 +41,7 @@ pub(crate) use description::Writer;
 pub use description::{Description, Elem, EndLoop, Entry, Loop};
 use description::{Item, items};
 pub use entries::{MapEntry, TypeMapEntries};
+use fingerprint::LazyFingerprint;
 pub use flags::Flags;
 pub(crate) use integers::Integers;
 pub use levels::Level;
@@ -87,7 +88,7 @@ struct Inner {
     ub: i64,
     align: u64,
     flags: Flags,
-    fingerprint: Fingerprint,
+    fingerprint: LazyFingerprint,
     depth: u32,
     /// An upper bound of the description's length.
     entries: u64,
@@ -285,11 +286,7 @@ impl Type {
     /// [`TypeMap::signature_hash`](crate::TypeMap::signature_hash) of a derived type. It tells mistakes
     /// from matches; it does not withstand someone who looks for two types with the same hash.
     pub fn signature_hash(&self) -> u64 {
-        self.0.fingerprint.hash()
-    }
-
-    pub(crate) fn fingerprint(&self) -> Fingerprint {
-        self.0.fingerprint
+        self.fingerprint().hash()
     }
 
     /// Compares a signature hash that came from elsewhere, with a message say, with that of this type.

@@ -80,6 +80,9 @@ impl Hull {
             let lb = i128::from(part.lb()) + i128::from(least);
             self.stretch(lb, i128::from(part.ub()) + i128::from(greatest));
         }
+        if part.0.markers == Marks::default() {
+            return Ok(());
+        }
         let shifted = Marks {
             lb: part.0.markers.lb.map(|lb| self.shift(lb, least, "lower bound")).transpose()?,
             ub: part.0.markers.ub.map(|ub| self.shift(ub, greatest, "upper bound")).transpose()?,
@@ -168,6 +171,9 @@ impl Hull {
 
 /// The least and the greatest of `0, stride, …, (count − 1) · stride`, for a `count` above zero.
 pub(super) fn reach(count: u64, stride: i64, call: &'static str) -> Result<(i64, i64), Error> {
+    if count == 1 {
+        return Ok((0, 0));
+    }
     // At most 2⁶⁴ · 2⁶³ in magnitude, which fits.
     let last = i128::from(count - 1) * i128::from(stride);
     let last =

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 
 use super::bounds::{Bounds, Interval, Marks};
 use super::equality::all_equal;
+use super::fingerprint::LazyFingerprint;
 use super::parts::{Copies, Parts, same_length};
 use super::{Constructor, Flags, Inner, Lazy, Member, Type, rules};
 use crate::basic::Basic;
 use crate::error::Error;
-use crate::signature::Fingerprint;
 
 impl Type {
     /// The named datatype of one basic datatype.
@@ -68,7 +68,7 @@ impl Type {
             ub: 0,
             align: 1,
             flags: Flags::PREDEFINED | Flags::COMMITTED,
-            fingerprint: Fingerprint::EMPTY,
+            fingerprint: LazyFingerprint::new(),
             depth: 0,
             entries: 0,
             rules: Bounds::Literal,
@@ -256,7 +256,7 @@ pub(super) fn leaf(constructor: Constructor) -> Type {
         ub: end,
         align: basic.align() as u64,
         flags: Flags::BASIC,
-        fingerprint: Fingerprint::of(basic.canonical().code()),
+        fingerprint: LazyFingerprint::new(),
         depth: 0,
         entries: 1,
         rules: Bounds::Literal,

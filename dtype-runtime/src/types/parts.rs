@@ -8,9 +8,9 @@
 use alloc::sync::Arc;
 
 use super::bounds::{Bounds, Hull, reach};
+use super::fingerprint::LazyFingerprint;
 use super::{Constructor, Flags, Inner, Lazy, Type};
 use crate::error::Error;
-use crate::signature::Fingerprint;
 use crate::typemap::MAX_DEPTH;
 
 /// How many entries a description may have, loops not expanded.
@@ -25,7 +25,6 @@ pub(super) struct Parts {
     /// Flags that do not follow from the layout.
     pub(super) user: Flags,
     run: Run,
-    fingerprint: Fingerprint,
     depth: u32,
     entries: u64,
     /// The rules for the bounds: those of the parts.
@@ -38,7 +37,7 @@ pub(super) struct Parts {
 #[derive(Clone, Copy)]
 enum Run {
     Empty,
-    Upto(i128),
+    Upto(i64),
     Broken,
 }
 
@@ -61,7 +60,6 @@ impl Parts {
             bounds: Hull::new(call),
             user: Flags::NONE,
             run: Run::Empty,
-            fingerprint: Fingerprint::EMPTY,
             depth: 0,
             entries: 0,
             rules: Bounds::Literal,
@@ -87,9 +85,8 @@ impl Parts {
         if blocks == 0 || blocklength == 0 {
             return Ok(());
         }
-        let count = u128::from(blocks) * u128::from(blocklength);
-        let fingerprint = old.0.fingerprint.repeated(blocklength).repeated(blocks);
-        self.count(old, count, 4, fingerprint)?;
+        let count = blocks.checked_mul(blocklength);
+        self.count(old, count, 4)?;
         if !old.has_bounds() {
             return Ok(());
         }
@@ -103,10 +100,11 @@ impl Parts {
         };
         self.bound(old, (sum(inner.0, outer.0)?, sum(inner.1, outer.1)?))?;
 
-        let size = i128::from(old.size());
-        let whole = (blocklength == 1 || i128::from(old.extent()) == size)
-            && (blocks == 1 || i128::from(stride) == size * i128::from(blocklength));
-        self.extend_run(old, count, displacement, whole);
+        let size = old.size();
+        let bytes = size.checked_mul(blocklength).and_then(|bytes| i64::try_from(bytes).ok());
+        let whole = (blocklength == 1 || old.extent() == size.cast_signed())
+            && (blocks == 1 || bytes == Some(stride));
+        self.extend_run(old, count.unwrap_or(0), displacement, whole);
         Ok(())
     }
 
@@ -121,7 +119,7 @@ impl Parts {
     ) -> Result<(), Error> {
         self.inherit(old)?;
         let extent = old.extent();
-        let gapless = i128::from(extent) == i128::from(old.size());
+        let gapless = extent == old.size().cast_signed();
         let has_bounds = old.has_bounds();
         let (mut total, mut number) = (0_u64, 0_u64);
         // Of a hundred thousand blocks hardly one overflows: that one did is found out at the end.
@@ -144,7 +142,7 @@ impl Parts {
             overflow |= outside || beyond || too_far || blocklength > farthest;
             places = (places.0.min(first).min(last), places.1.max(first).max(last));
             if !matches!(self.run, Run::Broken) {
-                self.extend_run(old, blocklength.into(), first, blocklength == 1 || gapless);
+                self.extend_run(old, blocklength, first, blocklength == 1 || gapless);
             }
         }
         if number == 0 {
@@ -153,16 +151,12 @@ impl Parts {
         if overflow {
             return Err(self.overflow("displacement"));
         }
-        // As many copies as this are refused below, unless they are of nothing, in which case their
-        // number plays no part.
-        let total = if too_many { u64::MAX } else { total };
-        let fingerprint = old.0.fingerprint.repeated(total);
         // A block of touching elements is one entry, another block a loop.
         let each = if old.0.entries == 1 && gapless { 1 } else { old.0.entries + 2 };
         let entries = number.saturating_mul(each);
         // One block's worth of entries is added with the rest.
         self.entries = self.entries.saturating_add(if old.size() > 0 { entries } else { 0 });
-        self.count(old, total.into(), 0, fingerprint)?;
+        self.count(old, (!too_many).then_some(total), 0)?;
         if has_bounds { self.bound(old, places) } else { Ok(()) }
     }
 
@@ -176,15 +170,11 @@ impl Parts {
         Ok(())
     }
 
-    /// Counts `count` copies of `old`, whose description takes so many entries more than its own.
-    fn count(
-        &mut self,
-        old: &Type,
-        count: u128,
-        entries: u64,
-        fingerprint: Fingerprint,
-    ) -> Result<(), Error> {
-        let times = |n: u64| u64::try_from(count.checked_mul(u128::from(n))?).ok();
+    /// Counts `count` copies of `old`, more than 64 bits count if there is none, whose description takes so many
+    /// entries more than its own.
+    fn count(&mut self, old: &Type, count: Option<u64>, entries: u64) -> Result<(), Error> {
+        // However many copies there are of nothing, they are nothing.
+        let times = |n: u64| if n == 0 { Some(0) } else { count?.checked_mul(n) };
         self.size = times(old.size())
             .and_then(|size| self.size.checked_add(size))
             .filter(|&size| i64::try_from(size).is_ok())
@@ -197,7 +187,6 @@ impl Parts {
         if self.entries > MAX_ENTRIES {
             return Err(Error::TooManyEntries { entries: self.entries, limit: MAX_ENTRIES });
         }
-        self.fingerprint = self.fingerprint.then(fingerprint);
         Ok(())
     }
 
@@ -216,24 +205,26 @@ impl Parts {
 
     /// Follows whether the data stay in one piece. `whole` says whether the copies would keep
     /// contiguous data so.
-    fn extend_run(&mut self, old: &Type, count: u128, displacement: i64, whole: bool) {
+    ///
+    /// Where something here wraps, it does not fit either where the bounds or the size are checked, before or behind.
+    fn extend_run(&mut self, old: &Type, count: u64, displacement: i64, whole: bool) {
         let Some(data) = old.0.data else { return };
-        let start = i128::from(displacement) + i128::from(data.start);
+        let start = displacement.wrapping_add(data.start);
         self.run = match self.run {
             _ if !whole || !old.0.flags.contains(Flags::CONTIGUOUS) => Run::Broken,
             Run::Upto(end) if end != start => Run::Broken,
             Run::Broken => Run::Broken,
-            // The copies are within bounds that fit, so their number does as well.
-            Run::Empty | Run::Upto(_) => Run::Upto(start.saturating_add(
-                i128::try_from(count).unwrap_or(i128::MAX).saturating_mul(old.size().into()),
-            )),
+            Run::Empty | Run::Upto(_) => {
+                Run::Upto(start.wrapping_add(count.wrapping_mul(old.size()).cast_signed()))
+            }
         };
     }
 
     pub(super) fn finish(self, constructor: Constructor) -> Result<Type, Error> {
         let (lb, ub) = self.bounds.finish(self.rules, self.mixed)?;
         let contiguous = !matches!(self.run, Run::Broken);
-        let no_gaps = contiguous && i128::from(ub) - i128::from(lb) == i128::from(self.size);
+        // The extent was checked, and a size has 63 bits.
+        let no_gaps = contiguous && ub - lb == self.size.cast_signed();
         let flags = self.user
             | Flags::CONTIGUOUS.when(contiguous)
             | Flags::NO_GAPS.when(no_gaps)
@@ -248,7 +239,7 @@ impl Parts {
             ub,
             align: self.bounds.align,
             flags,
-            fingerprint: self.fingerprint,
+            fingerprint: LazyFingerprint::new(),
             depth: self.depth,
             entries: self.entries,
             rules: self.rules,

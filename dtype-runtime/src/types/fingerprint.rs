@@ -1,0 +1,84 @@
+//! The fingerprint of a type's signature, worked out when it is first asked for: to make a type and to pack it takes
+//! none.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Constructor, Type};
+use crate::signature::Fingerprint;
+
+/// A fingerprint that is not known at first. Threads that race work out the same one.
+pub(super) struct LazyFingerprint {
+    /// `UNKNOWN` until both are known.
+    value: AtomicU64,
+    power: AtomicU64,
+}
+
+/// No element of the field.
+const UNKNOWN: u64 = u64::MAX;
+
+impl LazyFingerprint {
+    pub(super) const fn new() -> Self {
+        Self { value: AtomicU64::new(UNKNOWN), power: AtomicU64::new(UNKNOWN) }
+    }
+
+    fn get(&self, elements: u64) -> Option<Fingerprint> {
+        let value = self.value.load(Ordering::Acquire);
+        let power = self.power.load(Ordering::Relaxed);
+        (value != UNKNOWN).then(|| Fingerprint::from_parts(value, power, elements))
+    }
+
+    fn set(&self, fingerprint: Fingerprint) {
+        let (value, power) = fingerprint.parts();
+        self.power.store(power, Ordering::Relaxed);
+        self.value.store(value, Ordering::Release);
+    }
+}
+
+impl Clone for LazyFingerprint {
+    fn clone(&self) -> Self {
+        Self::new()
+    }
+}
+
+impl Type {
+    /// The fingerprint of the type signature. It takes time in proportion to the number of parts at first, however
+    /// often they are shared, and constant time then.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        if let Some(known) = self.0.fingerprint.get(self.elements()) {
+            return known;
+        }
+        let fingerprint = self.work_out_fingerprint();
+        self.0.fingerprint.set(fingerprint);
+        fingerprint
+    }
+
+    fn work_out_fingerprint(&self) -> Fingerprint {
+        match self.constructor() {
+            Constructor::Basic(basic) | Constructor::Fortran { basic, .. } => {
+                Fingerprint::of(basic.canonical().code())
+            }
+            Constructor::LbMarker | Constructor::UbMarker => Fingerprint::EMPTY,
+            Constructor::Structure { members } => {
+                members.iter().fold(Fingerprint::EMPTY, |all, member| {
+                    all.then(member.ty.fingerprint().repeated(member.blocklength))
+                })
+            }
+            // Whatever the copies of one type are, there are so many.
+            Constructor::Dup { old }
+            | Constructor::Contiguous { old, .. }
+            | Constructor::Vector { old, .. }
+            | Constructor::Hvector { old, .. }
+            | Constructor::Indexed { old, .. }
+            | Constructor::Hindexed { old, .. }
+            | Constructor::IndexedBlock { old, .. }
+            | Constructor::HindexedBlock { old, .. }
+            | Constructor::Resized { old }
+            | Constructor::Subarray { old, .. }
+            | Constructor::Darray { old, .. }
+            | Constructor::Pair { built: old, .. } => {
+                let copies = self.elements().checked_div(old.elements());
+                old.fingerprint().repeated(copies.unwrap_or(0))
+            }
+        }
+    }
+}
