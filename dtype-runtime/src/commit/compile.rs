@@ -219,7 +219,7 @@ impl Compiler {
         let Some(mut open) = self.list.take() else { return };
         let next = open.pending();
         if let End::Alike = end {
-            let mut blocks = self.tables.take_alike(&mut open).into_iter();
+            let mut blocks = self.lists.take_alike(&mut open).into_iter();
             self.write_list(&open);
             self.list = blocks.next().map(OpenList::new);
             blocks.for_each(|block| self.run(block));
