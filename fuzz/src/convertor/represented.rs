@@ -191,7 +191,7 @@ impl Represented {
     pub(super) fn values(&self, from: usize, to: usize) -> impl Iterator<Item = (usize, &Value)> {
         let first = self.values.partition_point(|value| value.end() <= from);
         let values = self.values.iter().enumerate().skip(first);
-        values.take_while(move |(_, value)| value.start < to)
+        values.take_while(move |(_, value)| from < to && value.start < to)
     }
 
     /// Why a range cannot be packed.
