@@ -2,6 +2,7 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
+mod fragments;
 mod memory;
 mod model;
 
@@ -11,6 +12,7 @@ use dtype_runtime::basic::Kind;
 use dtype_runtime::convertor::{Checksum, ForeignPacker};
 use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble};
 use dtype_runtime::{Basic, Datatype, Error, Packer, Representation, Type, Unpacker, pack};
+use fragments::{fragments, lengths, shuffled};
 use memory::Memory;
 use model::{config, has_duplicates, trees, trees_with_lists};
 use proptest::prelude::*;
@@ -91,27 +93,6 @@ fn value(basic: Basic, number: usize, there: Architecture) -> (Vec<u8>, Vec<u8>)
     (memory, packed)
 }
 
-/// Cuts into pieces of these lengths, over and over.
-fn fragments(end: usize, lengths: &[usize]) -> Vec<std::ops::Range<usize>> {
-    let mut at = 0;
-    let mut lengths = lengths.iter().cycle();
-    std::iter::from_fn(|| {
-        let start = at;
-        at = end.min(at + lengths.next()?);
-        (start < end).then_some(start..at)
-    })
-    .collect()
-}
-
-fn shuffled<T>(mut pieces: Vec<T>, seed: u64) -> Vec<T> {
-    let mut state = seed | 1;
-    for i in (1..pieces.len()).rev() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        pieces.swap(i, (state >> 33) as usize % (i + 1));
-    }
-    pieces
-}
-
 proptest! {
     #![proptest_config(config(400))]
 
@@ -120,11 +101,7 @@ proptest! {
         tree in prop_oneof![trees(), trees_with_lists(4)],
         count in 0_usize..6,
         which in 0_usize..9,
-        lengths in prop_oneof![
-            Just(vec![1]),
-            proptest::collection::vec(1..8_usize, 1..6),
-            proptest::collection::vec(1..200_usize, 1..6),
-        ],
+        lengths in lengths(),
         seed: u64,
     ) {
         let (committed, map) = (tree.build().unwrap().commit(), tree.map());
