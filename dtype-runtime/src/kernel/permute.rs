@@ -52,6 +52,30 @@ pub(crate) unsafe fn blocks<D: Direction>(
     done.then(|| packed.wrapping_add(D::advance(permutation.size() * count)))
 }
 
+/// Calls a routine in the form that the machine has selected, for as many vectors as the permutation has; whether
+/// there is one. The caller has to be what the routine asks for, but for the instructions.
+macro_rules! by_selected {
+    ($routine:ident($all:ident, $what:ident, $from:ident, $to:ident)) => {
+        match isa::selected() {
+            #[cfg(target_arch = "x86_64")]
+            isa::Isa::Avx512 => {
+                // SAFETY: the processor has the instructions; the caller vouches for the memory.
+                unsafe {
+                    match $all.vectors() {
+                        1 => avx512::$routine::<1>($all, $what, $from, $to),
+                        _ => avx512::$routine::<2>($all, $what, $from, $to),
+                    }
+                }
+                true
+            }
+            _ => {
+                let _ = ($all, $what, $from, $to);
+                false
+            }
+        }
+    };
+}
+
 /// Packs `count` records. Returns whether the machine has the instructions for it; if not, nothing was
 /// done, and it has to be done in another way.
 ///
@@ -66,23 +90,7 @@ pub(crate) unsafe fn pack(
     memory: *const u8,
     packed: *mut u8,
 ) -> bool {
-    match isa::selected() {
-        #[cfg(target_arch = "x86_64")]
-        isa::Isa::Avx512 => {
-            // SAFETY: the processor has the instructions; the caller vouches for the memory.
-            unsafe {
-                match all.vectors() {
-                    1 => avx512::pack::<1>(all, count, memory, packed),
-                    _ => avx512::pack::<2>(all, count, memory, packed),
-                }
-            }
-            true
-        }
-        _ => {
-            let _ = (all, count, memory, packed);
-            false
-        }
-    }
+    by_selected!(pack(all, count, memory, packed))
 }
 
 /// Unpacks `count` records; as [`pack`].
@@ -98,23 +106,7 @@ pub(crate) unsafe fn unpack(
     memory: *mut u8,
     packed: *const u8,
 ) -> bool {
-    match isa::selected() {
-        #[cfg(target_arch = "x86_64")]
-        isa::Isa::Avx512 => {
-            // SAFETY: the processor has the instructions; the caller vouches for the memory.
-            unsafe {
-                match all.vectors() {
-                    1 => avx512::unpack::<1>(all, count, memory, packed),
-                    _ => avx512::unpack::<2>(all, count, memory, packed),
-                }
-            }
-            true
-        }
-        _ => {
-            let _ = (all, count, memory, packed);
-            false
-        }
-    }
+    by_selected!(unpack(all, count, memory, packed))
 }
 
 /// Copies the data of `count` records to a memory of the same layout; as [`pack`].
@@ -125,23 +117,7 @@ pub(crate) unsafe fn unpack(
 /// records. None of them may be read after it was written.
 #[inline]
 pub(crate) unsafe fn copy(all: &Permutation, count: usize, from: *const u8, to: *mut u8) -> bool {
-    match isa::selected() {
-        #[cfg(target_arch = "x86_64")]
-        isa::Isa::Avx512 => {
-            // SAFETY: the processor has the instructions; the caller vouches for the memory.
-            unsafe {
-                match all.vectors() {
-                    1 => avx512::copy::<1>(all, count, from, to),
-                    _ => avx512::copy::<2>(all, count, from, to),
-                }
-            }
-            true
-        }
-        _ => {
-            let _ = (all, count, from, to);
-            false
-        }
-    }
+    by_selected!(copy(all, count, from, to))
 }
 
 /// Packs some bytes of one record, those of `part`; as [`pack`].
@@ -158,23 +134,7 @@ pub(crate) unsafe fn pack_part(
     memory: *const u8,
     packed: *mut u8,
 ) -> bool {
-    match isa::selected() {
-        #[cfg(target_arch = "x86_64")]
-        isa::Isa::Avx512 => {
-            // SAFETY: the processor has the instructions; the caller vouches for the memory.
-            unsafe {
-                match all.vectors() {
-                    1 => avx512::pack_part::<1>(all, part, memory, packed),
-                    _ => avx512::pack_part::<2>(all, part, memory, packed),
-                }
-            }
-            true
-        }
-        _ => {
-            let _ = (all, part, memory, packed);
-            false
-        }
-    }
+    by_selected!(pack_part(all, part, memory, packed))
 }
 
 /// Unpacks some bytes of one record, those of `part`; as [`unpack`].
@@ -190,21 +150,5 @@ pub(crate) unsafe fn unpack_part(
     memory: *mut u8,
     packed: *const u8,
 ) -> bool {
-    match isa::selected() {
-        #[cfg(target_arch = "x86_64")]
-        isa::Isa::Avx512 => {
-            // SAFETY: the processor has the instructions; the caller vouches for the memory.
-            unsafe {
-                match all.vectors() {
-                    1 => avx512::unpack_part::<1>(all, part, memory, packed),
-                    _ => avx512::unpack_part::<2>(all, part, memory, packed),
-                }
-            }
-            true
-        }
-        _ => {
-            let _ = (all, part, memory, packed);
-            false
-        }
-    }
+    by_selected!(unpack_part(all, part, memory, packed))
 }
