@@ -34,7 +34,14 @@ pub(crate) unsafe fn execute<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    if count == 0 || plan.steady().is_empty() {
+    let (tables, extent) = (plan.tables(), plan.extent());
+    let [prologue, steady, epilogue] = tables.parts();
+    if count == 0 || steady.is_empty() {
+        return;
+    }
+    if prologue.is_empty() && epilogue.is_empty() {
+        // SAFETY: the operations of each repetition name the bytes of an instance, and the caller vouches for them.
+        unsafe { repeated::<D>(steady, tables, count, extent, memory, packed) };
         return;
     }
     if let (true, [Op::Blocks(only)]) = (plan.prologue().is_empty(), plan.steady())
@@ -52,11 +59,10 @@ pub(crate) unsafe fn execute<D: Direction>(
     // SAFETY: the three parts together name the bytes of the instances and nothing else, each part
     // with the displacements that the plan gives it; the caller vouches for those.
     unsafe {
-        let tables = plan.tables();
-        packed = operations::<D>(plan.prologue(), tables, memory, packed);
-        packed = repeated::<D>(plan.steady(), tables, repetitions, plan.extent(), memory, packed);
-        let last = memory.wrapping_offset(offset(plan.extent(), count - 1));
-        operations::<D>(plan.epilogue(), tables, last, packed);
+        packed = operations::<D>(prologue, tables, memory, packed);
+        packed = repeated::<D>(steady, tables, repetitions, extent, memory, packed);
+        let last = memory.wrapping_offset(offset(extent, count - 1));
+        operations::<D>(epilogue, tables, last, packed);
     }
 }
 

@@ -31,7 +31,17 @@ impl<T> Once<T> {
     #[inline]
     #[expect(clippy::unnecessary_wraps, reason = "without the standard library there may be none")]
     pub(super) fn get(&self, compute: impl FnOnce() -> T) -> Option<&T> {
-        Some(self.value.get_or_init(|| Box::new(compute())))
+        // What is known is found by code that is part of the caller's.
+        match self.value.get() {
+            Some(value) => Some(value),
+            None => Some(self.work_out(compute)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn work_out(&self, compute: impl FnOnce() -> T) -> &T {
+        self.value.get_or_init(|| Box::new(compute()))
     }
 }
 

@@ -88,22 +88,28 @@ impl Tables {
         &EMPTY
     }
 
+    #[inline]
     pub(super) fn prologue(&self) -> &[Op] {
         self.ops.all().get(..self.before).unwrap_or(&[])
     }
 
+    #[inline]
     pub(super) fn steady(&self) -> &[Op] {
         self.ops.all().get(self.before..self.behind).unwrap_or(&[])
     }
 
+    #[inline]
     pub(super) fn epilogue(&self) -> &[Op] {
         self.ops.all().get(self.behind..).unwrap_or(&[])
     }
 
-    pub(super) fn parts(&self) -> [&[Op]; 3] {
+    /// The operations before the repetitions, in each of them, and behind them.
+    #[inline]
+    pub(crate) fn parts(&self) -> [&[Op]; 3] {
         parts(self.ops.all(), self.before, self.behind)
     }
 
+    #[inline]
     pub(super) fn extent(&self) -> i64 {
         self.extent
     }
@@ -154,6 +160,7 @@ impl Tables {
 }
 
 /// Operations before the repetitions, in them, and behind them.
+#[inline]
 fn parts(all: &[Op], before: usize, behind: usize) -> [&[Op]; 3] {
     let part = |from, to| all.get(from..to).unwrap_or(&[]);
     [part(0, before), part(before, behind), part(behind, all.len())]
