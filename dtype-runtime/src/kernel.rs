@@ -9,18 +9,23 @@ pub(crate) mod elements;
 pub(crate) mod integers;
 mod irregular;
 pub mod isa;
+mod moves;
 mod permute;
 pub(crate) mod pieces;
 mod records;
 mod swap;
 mod tiles;
 
-pub(crate) use blocks::{Direction, Move, Pack, Steps, Unpack, Zero, blocks, strided};
-pub(crate) use irregular::{any, list};
+pub(crate) use blocks::{Direction, Move, Pack, Steps, Unpack, Zero, blocks, run, strided};
+pub(crate) use irregular::list;
 pub(crate) use permute::{blocks as permuted_blocks, records as permuted_records};
 pub(crate) use swap::{Reversing, Way};
 
 use crate::commit::{Op, Plan, Tables};
+
+/// Instances of so many blocks are copied block by block, even where the last one touches the first one of the next
+/// instance: that saves one of them, and takes the others apart.
+const FEWEST_WITHOUT_SEAMS: u64 = 8;
 
 /// Executes a plan for `count` instances.
 ///
@@ -35,34 +40,45 @@ pub(crate) unsafe fn execute<D: Direction>(
     packed: *mut u8,
 ) {
     let (tables, extent) = (plan.tables(), plan.extent());
-    let [prologue, steady, epilogue] = tables.parts();
-    if count == 0 || steady.is_empty() {
-        return;
-    }
-    if prologue.is_empty() && epilogue.is_empty() {
-        // SAFETY: the operations of each repetition name the bytes of an instance, and the caller vouches for them.
-        unsafe { repeated::<D>(steady, tables, count, extent, memory, packed) };
-        return;
-    }
-    if let (true, [Op::Blocks(only)]) = (plan.prologue().is_empty(), plan.steady())
-        && only.count == 1
-        && (count == 1 || i128::from(plan.extent()) == i128::from(only.len))
+    if let Some(all) = tables.single()
+        && (count == 1 || all.count >= FEWEST_WITHOUT_SEAMS)
     {
-        // One run: most of what is called for a few bytes, where every step to get there shows.
-        #[expect(clippy::cast_possible_truncation, reason = "a run in memory")]
-        let (disp, len) = (only.disp as isize, (only.len * count) as usize);
-        // SAFETY: the bytes of all instances, which touch if there are several.
-        return unsafe { any::<D>(memory.wrapping_offset(disp), packed, len) };
+        // SAFETY: all that an instance is, for each of them.
+        unsafe {
+            // Most of what is called for a few bytes, where every step to get there shows.
+            if count == 1 {
+                blocks::<D>(all, tables, memory, packed);
+            } else {
+                blocks::repeated::<D>(all, tables, count, extent, memory, packed);
+            }
+        }
+        return;
     }
-    let repetitions = plan.repetitions(count);
+    let [prologue, steady, epilogue] = tables.parts();
     let mut packed = packed;
     // SAFETY: the three parts together name the bytes of the instances and nothing else, each part
     // with the displacements that the plan gives it; the caller vouches for those.
     unsafe {
-        packed = operations::<D>(prologue, tables, memory, packed);
-        packed = repeated::<D>(steady, tables, repetitions, extent, memory, packed);
-        let last = memory.wrapping_offset(offset(extent, count - 1));
-        operations::<D>(epilogue, tables, last, packed);
+        match count {
+            0 => {}
+            1 => {
+                let first = if prologue.is_empty() { steady } else { prologue };
+                packed = operations::<D>(first, tables, memory, packed);
+                if !epilogue.is_empty() {
+                    operations::<D>(epilogue, tables, memory, packed);
+                }
+            }
+            _ => {
+                packed = operations::<D>(prologue, tables, memory, packed);
+                let turns = plan.repetitions(count);
+                packed = match permute::instances::<D>(tables, turns, memory, packed) {
+                    Some(end) => end,
+                    None => repeated::<D>(steady, tables, turns, extent, memory, packed),
+                };
+                let last = memory.wrapping_offset(offset(extent, count - 1));
+                operations::<D>(epilogue, tables, last, packed);
+            }
+        }
     }
 }
 
@@ -100,19 +116,9 @@ pub(crate) unsafe fn repeated<D: Direction>(
         // However often.
         return packed;
     }
-    if let [Op::Blocks(only)] = ops
-        && let Some(all) = only.repeated(count, stride)
-    {
-        // SAFETY: the same bytes, as one operation.
-        return unsafe { blocks::<D>(all, tables, memory, packed) };
-    }
-    if let [Op::Blocks(column)] = ops
-        && let Some(tiles) = tiles::Tiles::of(column, count, stride)
-    {
-        #[expect(clippy::cast_possible_truncation, reason = "a displacement of data, in memory")]
-        let memory = memory.wrapping_offset(column.disp as isize);
-        // SAFETY: the same bytes, in another order of copying.
-        return unsafe { tiles.execute::<D>(memory, packed) };
+    if let [Op::Blocks(only)] = ops {
+        // SAFETY: the same bytes.
+        return unsafe { blocks::repeated::<D>(*only, tables, count, stride, memory, packed) };
     }
     if count > 1
         // SAFETY: the same bytes.

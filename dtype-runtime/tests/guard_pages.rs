@@ -1,18 +1,43 @@
-//! Lists, and fragments of everything, touch their blocks and nothing else: each block ends where a page
-//! ends, or starts where one starts, and the next page cannot be accessed at all.
+//! Blocks, lists of them, and fragments of everything touch what they should and nothing else: each block ends where
+//! a page ends, or starts where one starts, and the next page cannot be accessed at all.
 
 #![cfg(all(unix, target_pointer_width = "64"))]
 
+use std::sync::{Mutex, PoisonError};
+
 use dtype_runtime::commit::{Committed, Op};
+use dtype_runtime::kernels::{Isa, available, select};
 use dtype_runtime::{Basic, Packer, Representation, Type, Unpacker};
 
 /// A multiple of the page size of every machine.
 const PAGE: usize = 65_536;
 /// The first and the last so many bytes of a page are looked at.
-const EDGE: usize = 256;
+const EDGE: usize = 2048;
 const BLOCKS: usize = 48;
-/// The longest block, and the most that is done by moves of a fixed width.
-const LONGEST: usize = 130;
+/// The longest block, and the most that is done without a call.
+const LONGEST: usize = 1100;
+/// The longest run of values that are reversed.
+const LONGEST_RUN: usize = 256;
+
+/// Lengths of blocks: all short ones, and some around multiples of a register's.
+fn lengths() -> impl Iterator<Item = usize> {
+    let long = [191, 192, 193, 255, 256, 257, 500, 512, 513, 1000, 1023, 1024, 1025, LONGEST];
+    (1..=130).chain(long)
+}
+
+/// With all kernels that there are here, one after another.
+fn with_all_kernels(check: impl Fn()) {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let _alone = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    for isa in Isa::ALL {
+        if available(*isa) {
+            select(*isa).unwrap();
+            check();
+        } else {
+            println!("left out: no {isa} in this machine");
+        }
+    }
+}
 
 /// Address space of which only a few pages can be accessed.
 struct Pages {
@@ -119,7 +144,7 @@ fn check(number_of_pages: impl Fn(usize) -> usize) {
     let packed = Pages::reserve(3 * PAGE);
     let packed_page = packed.open(PAGE);
     let mut lists = 0;
-    for least in 1..=LONGEST {
+    for least in lengths() {
         for greatest in
             [least, least + 1, 2 * least, 2 * least + 1, 4 * least, 4 * least + 1, LONGEST]
         {
@@ -149,18 +174,52 @@ fn check(number_of_pages: impl Fn(usize) -> usize) {
             }
         }
     }
-    assert_eq!(lists, 7 * LONGEST);
+    assert_eq!(lists, 7 * lengths().count());
 }
 
 #[test]
 fn blocks_near_one_another() {
-    check(|i| 1 + 2 * i + i * i);
+    with_all_kernels(|| check(|i| 1 + 2 * i + i * i));
 }
 
 /// Offsets of more than 32 bits.
 #[test]
 fn blocks_far_apart() {
-    check(|i| 1 + 2 * i + i * i + (i / 24) * 100_000);
+    with_all_kernels(|| check(|i| 1 + 2 * i + i * i + (i / 24) * 100_000));
+}
+
+/// Blocks of equal lengths at equal distances, one, several, and in two dimensions, each in a page of its own.
+#[test]
+fn rows_of_blocks() {
+    let memory = Pages::reserve(40 * PAGE);
+    let pages: Vec<*mut u8> = (0..16).map(|i| memory.open((1 + 2 * i) * PAGE)).collect();
+    let packed = Pages::reserve(3 * PAGE);
+    let packed_page = packed.open(PAGE);
+    let signed = |n: usize| i64::try_from(n).unwrap();
+    with_all_kernels(|| {
+        for (len, is_at_end) in lengths().flat_map(|len| [(len, false), (len, true)]) {
+            // Blocks in a row, rows, and pages from one to the next of each.
+            for (count, rows, apart, row) in
+                [(1, 1, 0, 0), (7, 1, 2, 0), (3, 4, 2, 8), (2, 3, 8, 2)]
+            {
+                let mut blocks: Vec<Block> = (0..rows)
+                    .flat_map(|y| (0..count).map(move |x| y * (row / 2) + x * (apart / 2)))
+                    .map(|number| Block::in_page(pages[number], len, is_at_end))
+                    .collect();
+                let block = Type::contiguous(len as u64, &Type::basic(Basic::U8)).unwrap();
+                let one = Type::hvector(count as u64, 1, signed(apart * PAGE), &block).unwrap();
+                let all = Type::hvector(rows as u64, 1, signed(row * PAGE), &one).unwrap().commit();
+                let origin = blocks[0].start;
+                let size = len * blocks.len();
+                for offset in [0, PAGE - size] {
+                    let start = packed_page.wrapping_add(offset);
+                    // SAFETY: a part of the page, and the only reference to it.
+                    let out = unsafe { std::slice::from_raw_parts_mut(start, size) };
+                    pack_and_unpack(&all, origin, &mut blocks, out);
+                }
+            }
+        }
+    });
 }
 
 /// Packs and unpacks fragments from every position on, which end where a page ends or start where one starts.
@@ -269,7 +328,7 @@ fn values_that_are_reversed() {
     let packed_page = packed.open(PAGE);
     for basic in [Basic::I16, Basic::F32, Basic::F64, Basic::U128] {
         let width = basic.size();
-        for (count, is_at_end) in (1..=EDGE / width).flat_map(|n| [(n, false), (n, true)]) {
+        for (count, is_at_end) in (1..=LONGEST_RUN / width).flat_map(|n| [(n, false), (n, true)]) {
             let len = count * width;
             let mut blocks = pages.map(|page| Block::in_page(page, len, is_at_end));
             let mut content = Vec::new();

@@ -1,6 +1,7 @@
 //! The compiler of types built at run time: the walk over a type's constructors writes straight to
 //! the builder, and long stretches of irregular blocks to tables.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::{iter, mem};
 
@@ -29,7 +30,7 @@ const SCRATCH: usize = 24;
 pub(super) fn compile(ty: &Type, extent: i64) -> Plan {
     if let Some(run) = ty.as_run() {
         let op = Op::Blocks(Blocks::run(run.disp, run.count));
-        return Plan::new(&[op], 0..1, extent, None);
+        return Plan::new(&[op], 0..1, extent, None).of_single(op);
     }
     let mut compiler = Compiler {
         few: [Op::NONE; SCRATCH],
@@ -286,6 +287,16 @@ impl Compiler {
         self.end_loop();
         self.end_list();
         let lists = mem::replace(&mut self.lists, Lists::new()).finish();
+        let single = if let [op] = self.written() { Some(*op) } else { None };
+        let plan = self.repeated(extent, lists);
+        match single {
+            Some(op) => plan.of_single(op),
+            None => plan,
+        }
+    }
+
+    /// The plan of what was written, for instances that are so many bytes apart.
+    fn repeated(&mut self, extent: i64, lists: Option<Box<Lists>>) -> Plan {
         let number = self.at.len;
         let Some(ends) = Ends::of(self.written(), 0, number, extent) else {
             return Plan::new(self.written(), 0..number, extent, lists);

@@ -116,6 +116,8 @@ impl Patterns {
             && self.columns.iter().all(|column| (column.len, column.stride) != (len, stride))
             && map.run(0, len)
             && let Some(permutation) = Permutation::if_faster(&map, stride)
+            // One block at a time is better moved as it is.
+            && permutation.records() > 1
         {
             self.columns.reserve_exact(1);
             self.columns.push(Column { len, stride, permutation });
@@ -130,6 +132,7 @@ impl Patterns {
     }
 
     /// Any number of repetitions of the instances' own operations.
+    #[inline]
     pub(super) fn of_steady(&self) -> Option<&Permutation> {
         if self.has_steady {
             self.records.first().map(|records| &records.permutation)
@@ -151,6 +154,7 @@ fn is_single(op: &Op) -> bool {
 }
 
 /// Whether so many repetitions of operations are worth looking up.
+#[inline]
 pub(super) fn is_worth_it(ops: &[Op], count: u64) -> bool {
     (ops.len() as u64).saturating_mul(count) >= FEWEST_OPERATIONS
 }

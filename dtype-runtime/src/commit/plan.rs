@@ -174,6 +174,15 @@ impl Plan {
         Self { tables, sizes, overview }
     }
 
+    /// The same, of a type whose instances are this operation each.
+    #[inline]
+    pub(super) fn of_single(self, op: Op) -> Self {
+        match op {
+            Op::Blocks(blocks) => Self { tables: self.tables.with_single(blocks), ..self },
+            Op::List(_) | Op::Elements(_) | Op::Loop { .. } => self,
+        }
+    }
+
     /// The operations before the first repetition, relative to the first instance.
     pub fn prologue(&self) -> &[Op] {
         self.tables.prologue()

@@ -17,6 +17,9 @@ const FEW: usize = 2;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tables {
     ops: Ops,
+    /// What an instance is, if that is blocks at equal distances. The operations say the same, but may have taken them
+    /// apart to join the last block to the first one of the next instance.
+    single: Option<Blocks>,
     /// How many of the operations come before the first repetition.
     before: usize,
     /// Index of the first operation behind the last repetition.
@@ -58,6 +61,7 @@ impl Ops {
 /// The tables of operations among which there are no lists and no permutations.
 static EMPTY: Tables = Tables {
     ops: Ops::Few([Op::NONE; FEW], 0),
+    single: None,
     before: 0,
     behind: 0,
     extent: 0,
@@ -80,7 +84,13 @@ impl Tables {
         if ARE_EXECUTED {
             patterns.prepare(|| Patterns::of(parts(ops, before, behind), extent));
         }
-        Self { ops: Ops::of(ops), before, behind, extent, lists, patterns }
+        Self { ops: Ops::of(ops), single: None, before, behind, extent, lists, patterns }
+    }
+
+    /// The same, of instances that are these blocks each.
+    #[inline]
+    pub(super) fn with_single(self, single: Blocks) -> Self {
+        Self { single: Some(single.normalized()), ..self }
     }
 
     /// The tables of operations that are not in a plan.
@@ -106,7 +116,17 @@ impl Tables {
     /// The operations before the repetitions, in each of them, and behind them.
     #[inline]
     pub(crate) fn parts(&self) -> [&[Op]; 3] {
-        parts(self.ops.all(), self.before, self.behind)
+        let all = self.ops.all();
+        if self.before == 0 && self.behind == all.len() {
+            return [&[], all, &[]];
+        }
+        parts(all, self.before, self.behind)
+    }
+
+    /// What an instance is, if that is blocks at equal distances.
+    #[inline]
+    pub(crate) fn single(&self) -> Option<Blocks> {
+        self.single
     }
 
     #[inline]
@@ -138,7 +158,17 @@ impl Tables {
         self.of_records(ops, stride, u64::MAX)
     }
 
+    /// `count` repetitions of the instances' own operations.
+    #[inline]
+    pub(crate) fn of_instances(&self, count: u64) -> Option<&Permutation> {
+        if !is_worth_it(self.steady(), count) {
+            return None;
+        }
+        self.of_steady()
+    }
+
     /// Any number of repetitions of the instances' own operations.
+    #[inline]
     pub(crate) fn of_steady(&self) -> Option<&Permutation> {
         self.patterns()?.of_steady()
     }

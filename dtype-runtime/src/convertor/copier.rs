@@ -55,7 +55,7 @@ impl<D: Direction> Visitor for Copier<'_, D> {
     fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
         let len = len as usize;
         // SAFETY: a piece of the range.
-        unsafe { kernel::any::<D>(self.at(disp), self.packed, len) };
+        unsafe { kernel::run::<D>(self.at(disp), self.packed, len) };
         self.packed = self.packed.wrapping_add(D::advance(len));
         ControlFlow::Continue(())
     }

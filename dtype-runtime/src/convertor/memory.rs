@@ -88,6 +88,7 @@ impl Committed {
     /// Every byte of data that `count` instances name, at its displacement from `origin`, must be
     /// initialised, readable and in the same allocation as `origin`, and not be written by anyone
     /// meanwhile; `out` must not overlap them.
+    #[inline(always)]
     pub unsafe fn pack_raw(
         &self,
         origin: *const u8,
@@ -119,6 +120,7 @@ impl Committed {
     /// writable and in the same allocation as `origin`, and not be accessed by anyone else
     /// meanwhile; `packed` must not overlap them. If the memory holds Rust values, the bytes must
     /// make valid ones.
+    #[inline(always)]
     pub unsafe fn unpack_raw(
         &self,
         packed: &[u8],
@@ -149,6 +151,7 @@ impl Committed {
     ///
     /// [`Error::CountTooLarge`] when they cannot be addressed.
     #[doc(alias = "MPI_Pack_size")]
+    #[inline]
     pub fn packed_size(&self, count: usize) -> Result<usize, Error> {
         usize::try_from(self.size())
             .ok()
@@ -157,12 +160,43 @@ impl Committed {
     }
 
     /// Checks that the data of `count` instances lie in a memory of `len` bytes.
+    #[inline]
     pub(super) fn check_span(&self, len: u64, origin: u64, count: usize) -> Result<(), Error> {
-        let (Some(Interval { start, end }), true) = (self.data(), count > 0) else { return Ok(()) };
+        // Nearly always: numbers of 64 bits are enough, and everything is in place.
+        let lies_within = |data: Interval| {
+            let last = match count {
+                1 => 0,
+                _ => i64::try_from(count).ok()?.checked_sub(1)?.checked_mul(self.extent())?,
+            };
+            let origin = i64::try_from(origin).ok()?;
+            let start = origin.checked_add(data.start)?.checked_add(last.min(0))?;
+            let end = origin.checked_add(data.end)?.checked_add(last.max(0))?;
+            Some(start >= 0 && end.cast_unsigned() <= len)
+        };
+        match self.data() {
+            Some(data) if lies_within(data) != Some(true) => {
+                self.check_wide_span(data, len, origin, count)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// [`check_span`](Self::check_span) with numbers that are wide enough for everything.
+    #[cold]
+    fn check_wide_span(
+        &self,
+        data: Interval,
+        len: u64,
+        origin: u64,
+        count: usize,
+    ) -> Result<(), Error> {
+        if count == 0 {
+            return Ok(());
+        }
         // Less than 2⁶⁴ · 2⁶³ in magnitude, by more than 2⁶⁴: room for what is added.
         let last = (count as i128 - 1) * i128::from(self.extent());
-        let start = i128::from(origin) + i128::from(start) + last.min(0);
-        let end = i128::from(origin) + i128::from(end) + last.max(0);
+        let start = i128::from(origin) + i128::from(data.start) + last.min(0);
+        let end = i128::from(origin) + i128::from(data.end) + last.max(0);
         if start < 0 || end > i128::from(len) {
             return Err(Error::OutOfBounds { start, end, len });
         }
@@ -171,6 +205,7 @@ impl Committed {
 
     /// Checks that `count` instances name no byte twice. Proving it may take as long as unpacking, so
     /// what was proved once is remembered.
+    #[inline(always)]
     pub(super) fn check_overlap(&self, count: usize) -> Result<(), Error> {
         if self.is_disjoint(count, || !self.instances_overlap(count as u64)) {
             return Ok(());

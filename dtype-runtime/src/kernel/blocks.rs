@@ -2,9 +2,11 @@
 
 use core::ops::Range;
 
-use super::irregular::four;
+use super::isa::compiled_for_selected;
+use super::moves::{any, long, three, two};
 use super::permute;
-use crate::commit::{Blocks, FEWEST_BLOCKS, Permutation, Tables};
+use super::tiles::Tiles;
+use crate::commit::{Blocks, Permutation, Tables};
 
 /// What is done with a block of memory and its place in the packed stream.
 pub(crate) trait Direction {
@@ -177,6 +179,7 @@ impl Direction for Zero {
 ///
 /// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for
 /// `D`.
+#[inline]
 #[expect(clippy::cast_possible_truncation, reason = "lengths and counts of blocks in memory")]
 pub(crate) unsafe fn blocks<D: Direction>(
     all: Blocks,
@@ -184,25 +187,78 @@ pub(crate) unsafe fn blocks<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    let all = all.normalized();
     let Blocks { disp, len, count, stride } = all;
     let memory = memory.wrapping_offset(disp as isize);
+    let (len, count) = (len as usize, count as usize);
     if count == 1 {
         // SAFETY: the one block that the caller vouches for.
-        unsafe { D::copy(memory, packed, len as usize) };
-        return packed.wrapping_add(D::advance(len as usize));
+        unsafe { any::<D, 16>(memory, packed, len) };
+        return packed.wrapping_add(D::advance(len));
     }
-    if count >= FEWEST_BLOCKS
+    if permute::may_be_for(&all)
         // SAFETY: all of the blocks.
         && let Some(end) = unsafe { permute::blocks::<D>(all, tables, memory, packed) }
     {
         return end;
     }
-    let (len, count) = (len as usize, count as usize);
     let steps = Steps { memory: stride as isize, packed: D::advance(len) };
     // SAFETY: what the caller vouches for, passed on.
     unsafe { strided::<D>(len, count, steps, memory, packed) };
     packed.wrapping_add(D::advance(len * count))
+}
+
+/// Executes one operation `count` times, `apart` bytes apart. Returns the end of what was packed.
+///
+/// # Safety
+///
+/// As [`blocks`], for each repetition.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "lengths, counts and distances of blocks in memory"
+)]
+pub(super) unsafe fn repeated<D: Direction>(
+    row: Blocks,
+    tables: &Tables,
+    count: u64,
+    apart: i64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
+    if let Some(all) = row.repeated(count, apart) {
+        // SAFETY: the same bytes, as one operation.
+        return unsafe { blocks::<D>(all.normalized(), tables, memory, packed) };
+    }
+    let memory = memory.wrapping_offset(row.disp as isize);
+    if let Some(tiles) = Tiles::of(&row, count, apart) {
+        // SAFETY: the same bytes, in another order of copying.
+        return unsafe { tiles.execute::<D>(memory, packed) };
+    }
+    let (len, in_row, count) = (row.len as usize, row.count as usize, count as usize);
+    let size = D::advance(len * in_row);
+    let apart = Steps { memory: apart as isize, packed: size };
+    if permute::is_for(&row, tables) {
+        let row = Blocks { disp: 0, ..row };
+        each(count, apart, memory, packed, |memory, packed| {
+            // SAFETY: one of the repetitions that the caller vouches for.
+            unsafe { blocks::<D>(row, tables, memory, packed) };
+        });
+    } else {
+        let steps = Steps { memory: row.stride as isize, packed: D::advance(len) };
+        // SAFETY: what the caller vouches for, passed on.
+        unsafe { grid::<D>(len, [(in_row, steps), (count, apart)], memory, packed) };
+    }
+    packed.wrapping_add(size * count)
+}
+
+/// Copies one run of bytes.
+///
+/// # Safety
+///
+/// As [`Direction::copy`].
+#[inline]
+pub(crate) unsafe fn run<D: Direction>(memory: *mut u8, packed: *mut u8, len: usize) {
+    // SAFETY: what the caller vouches for, passed on.
+    unsafe { any::<D, 16>(memory, packed, len) }
 }
 
 /// The distances from one block to the next, in bytes.
@@ -212,103 +268,81 @@ pub(crate) struct Steps {
     pub(crate) packed: usize,
 }
 
-/// Copies `count` blocks of `len` bytes.
+compiled_for_selected! {
+    /// Copies `count` blocks of `len` bytes.
+    ///
+    /// # Safety
+    ///
+    /// For each block, `len` bytes from `memory` and from `packed` on, advanced by the steps, must be
+    /// valid for `D`.
+    pub(crate) unsafe fn strided[D: Direction][D](
+        len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8,
+    ) {
+        portable: rows::<D, 16>(len, [(count, steps), (1, steps)], memory, packed),
+        avx2: rows::<D, 32>(len, [(count, steps), (1, steps)], memory, packed),
+        avx512: rows::<D, 64>(len, [(count, steps), (1, steps)], memory, packed),
+    }
+}
+
+compiled_for_selected! {
+    /// Copies blocks of `len` bytes in two dimensions, the inner one first.
+    ///
+    /// # Safety
+    ///
+    /// As [`strided`], for each step of the outer dimension.
+    pub(crate) unsafe fn grid[D: Direction][D](
+        len: usize, dimensions: [(usize, Steps); 2], memory: *mut u8, packed: *mut u8,
+    ) {
+        portable: rows::<D, 16>(len, dimensions, memory, packed),
+        avx2: rows::<D, 32>(len, dimensions, memory, packed),
+        avx512: rows::<D, 64>(len, dimensions, memory, packed),
+    }
+}
+
+/// [`grid`] with registers of `R` bytes.
 ///
 /// A length that is known when this is compiled turns a copy into a load and a store. There are few
 /// such lengths; those between two powers of two are covered by two copies that overlap.
 ///
 /// # Safety
 ///
-/// For each block, `len` bytes from `memory` and from `packed` on, advanced by the steps, must be
-/// valid for `D`.
-pub(crate) unsafe fn strided<D: Direction>(
+/// As [`grid`].
+#[inline(always)]
+unsafe fn rows<D: Direction, const R: usize>(
     len: usize,
-    count: usize,
-    steps: Steps,
+    [(count, steps), (number, apart)]: [(usize, Steps); 2],
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: what the caller vouches for, passed on; each `pair` covers `len` bytes, because its
-    // width is at least half of that.
+    macro_rules! each_block {
+        ($copy:expr) => {
+            each(number, apart, memory, packed, |memory, packed| {
+                each(count, steps, memory, packed, $copy);
+            })
+        };
+    }
+    // SAFETY: the blocks that the caller vouches for, of lengths that the moves cover.
     unsafe {
         match len {
             0 => {}
-            1 => single::<D, 1>(count, steps, memory, packed),
-            2 => single::<D, 2>(count, steps, memory, packed),
-            3 => pair::<D, 2>(len, count, steps, memory, packed),
-            4 => single::<D, 4>(count, steps, memory, packed),
-            5..8 => pair::<D, 4>(len, count, steps, memory, packed),
-            8 => single::<D, 8>(count, steps, memory, packed),
-            9..16 => pair::<D, 8>(len, count, steps, memory, packed),
-            16 => single::<D, 16>(count, steps, memory, packed),
-            17..32 => pair::<D, 16>(len, count, steps, memory, packed),
-            32 => single::<D, 32>(count, steps, memory, packed),
-            33..=48 => triple::<D, 16>(len, count, steps, memory, packed),
-            49..=64 => pair::<D, 32>(len, count, steps, memory, packed),
-            65..=128 if D::IS_COPY => each(count, steps, memory, packed, |memory, packed| {
-                four::<D, 32>(memory, packed, len);
+            1 => each_block!(|m, p| D::copy(m, p, 1)),
+            2 => each_block!(|m, p| D::copy(m, p, 2)),
+            3 => each_block!(|m, p| two::<D, 2>(m, p, len)),
+            4 => each_block!(|m, p| D::copy(m, p, 4)),
+            5..8 => each_block!(|m, p| two::<D, 4>(m, p, len)),
+            8 => each_block!(|m, p| D::copy(m, p, 8)),
+            9..16 => each_block!(|m, p| two::<D, 8>(m, p, len)),
+            16 => each_block!(|m, p| D::copy(m, p, 16)),
+            17..32 => each_block!(|m, p| two::<D, 16>(m, p, len)),
+            32 => each_block!(|m, p| D::copy(m, p, 32)),
+            33..=48 if R == 16 => each_block!(|m, p| three::<D, 16>(m, p, len)),
+            33..=64 => each_block!(|m, p| two::<D, 32>(m, p, len)),
+            _ if D::IS_COPY => each_block!(|m, p| long::<D, R>(m, p, len)),
+            _ => each(number, apart, memory, packed, |memory, packed| {
+                D::copy_long(len, count, steps, memory, packed);
             }),
-            _ => D::copy_long(len, count, steps, memory, packed),
         }
     }
-}
-
-/// # Safety
-///
-/// As [`strided`], for blocks of `W` bytes.
-unsafe fn single<D: Direction, const W: usize>(
-    count: usize,
-    steps: Steps,
-    memory: *mut u8,
-    packed: *mut u8,
-) {
-    each(count, steps, memory, packed, |memory, packed| {
-        // SAFETY: one of the blocks that the caller vouches for.
-        unsafe { D::copy(memory, packed, W) }
-    });
-}
-
-/// # Safety
-///
-/// As [`strided`]; `len` must be between `W` and `2 · W`.
-unsafe fn pair<D: Direction, const W: usize>(
-    len: usize,
-    count: usize,
-    steps: Steps,
-    memory: *mut u8,
-    packed: *mut u8,
-) {
-    let second = len - W;
-    each(count, steps, memory, packed, |memory, packed| {
-        // SAFETY: the first and the last `W` bytes of one of the blocks that the caller vouches for.
-        // They overlap, and write the same bytes there.
-        unsafe {
-            D::copy(memory, packed, W);
-            D::copy(memory.add(second), packed.wrapping_add(second), W);
-        }
-    });
-}
-
-/// # Safety
-///
-/// As [`strided`]; `len` must be between `2 · W` and `3 · W`.
-unsafe fn triple<D: Direction, const W: usize>(
-    len: usize,
-    count: usize,
-    steps: Steps,
-    memory: *mut u8,
-    packed: *mut u8,
-) {
-    let third = len - W;
-    each(count, steps, memory, packed, |memory, packed| {
-        // SAFETY: the first, the second and the last `W` bytes of one of the blocks that the caller vouches for.
-        // The last two overlap, and write the same bytes there.
-        unsafe {
-            D::copy(memory, packed, W);
-            D::copy(memory.add(W), packed.wrapping_add(W), W);
-            D::copy(memory.add(third), packed.wrapping_add(third), W);
-        }
-    });
 }
 
 /// Calls `copy` for each block. The pointers step over what lies between without touching it, the

@@ -4,8 +4,7 @@
 //! unsigned ones, `v` fits 4 bytes just if `v + s` does as an unsigned number, and a narrow `v` as an unsigned number
 //! is widened by `(v ^ s) − s`.
 
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-use super::isa;
+use super::isa::compiled_for_selected;
 use super::swap::Way;
 use crate::commit::Elements;
 use crate::representation::{ByteOrder, Form};
@@ -62,53 +61,31 @@ pub(crate) unsafe fn integers<D: Way>(
     let places = Places { from, to, from_step, to_step, count, sign: u64::from(signed) << 31 };
     let swap = order != ByteOrder::NATIVE;
     let (swap_from, swap_to) = (swap && !D::PACKS, swap && D::PACKS);
-    // SAFETY: the values that the caller vouches for, and a processor that has the instructions.
-    unsafe {
-        #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        {
-            if isa::has_wide_vectors() {
-                return Some(avx512(task, narrows, swap_from, swap_to, places));
-            }
-            if std::arch::is_x86_feature_detected!("avx2") {
-                return Some(avx2(task, narrows, swap_from, swap_to, places));
-            }
-        }
-        Some(run(task, narrows, swap_from, swap_to, places))
+    // SAFETY: the values that the caller vouches for.
+    Some(unsafe { run(task, narrows, swap_from, swap_to, places) })
+}
+
+compiled_for_selected! {
+    /// Does what is to be done.
+    ///
+    /// # Safety
+    ///
+    /// As [`integers`].
+    unsafe fn run[][](task: Task, narrows: bool, from: bool, to: bool, places: Places) -> bool {
+        portable: all(task, narrows, from, to, places),
+        avx2: all(task, narrows, from, to, places),
+        avx512: all(task, narrows, from, to, places),
     }
 }
 
-/// [`run`], as the compiler makes it when it may use AVX-512.
-///
-/// # Safety
-///
-/// As [`run`].
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-unsafe fn avx512(task: Task, narrows: bool, from: bool, to: bool, places: Places) -> bool {
-    // SAFETY: as the caller vouches.
-    unsafe { run(task, narrows, from, to, places) }
-}
-
-/// Likewise when it may use AVX2.
-///
-/// # Safety
-///
-/// As [`run`].
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-#[target_feature(enable = "avx2")]
-unsafe fn avx2(task: Task, narrows: bool, from: bool, to: bool, places: Places) -> bool {
-    // SAFETY: as the caller vouches.
-    unsafe { run(task, narrows, from, to, places) }
-}
-
-/// Does what is to be done, with a loop of its own for integers that follow one another on both sides. At most one
+/// [`run`], with a loop of its own for integers that follow one another on both sides. At most one
 /// side has its bytes swapped.
 ///
 /// # Safety
 ///
 /// As [`integers`].
 #[inline(always)]
-unsafe fn run(task: Task, narrows: bool, swap_from: bool, swap_to: bool, places: Places) -> bool {
+unsafe fn all(task: Task, narrows: bool, swap_from: bool, swap_to: bool, places: Places) -> bool {
     let (wide, thin) = if narrows { (8, 4) } else { (4, 8) };
     let dense = Places { from_step: wide, to_step: thin, ..places };
     let is_dense = (places.from_step, places.to_step) == (wide, thin);

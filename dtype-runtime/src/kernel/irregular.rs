@@ -1,6 +1,8 @@
 //! Blocks at irregular places: the lists of a plan.
 
 use super::blocks::Direction;
+use super::isa::compiled_for_selected;
+use super::moves::{any, four, long, two};
 use crate::commit::{Entries, List, Moves, Tables, Width};
 
 /// An entry's number, as an offset in memory or in the packed stream.
@@ -24,13 +26,29 @@ impl Word for u64 {
     }
 }
 
-/// Executes a list. Returns the end of what was packed.
+compiled_for_selected! {
+    /// Executes a list. Returns the end of what was packed.
+    ///
+    /// # Safety
+    ///
+    /// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for `D`.
+    pub(crate) unsafe fn list[D: Direction][D](
+        list: &List, tables: &Tables, memory: *mut u8, packed: *mut u8,
+    ) -> *mut u8 {
+        portable: entries::<D, 16>(list, tables, memory, packed),
+        avx2: entries::<D, 32>(list, tables, memory, packed),
+        avx512: entries::<D, 64>(list, tables, memory, packed),
+    }
+}
+
+/// [`list`] with registers of `R` bytes.
 ///
 /// # Safety
 ///
-/// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for `D`.
+/// As [`list`].
+#[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "displacements and lengths in memory")]
-pub(crate) unsafe fn list<D: Direction>(
+unsafe fn entries<D: Direction, const R: usize>(
     list: &List,
     tables: &Tables,
     memory: *mut u8,
@@ -41,10 +59,14 @@ pub(crate) unsafe fn list<D: Direction>(
     // any of their lengths.
     unsafe {
         match tables.entries(list) {
-            Entries::Even(offsets, len) => even::<D, _>(offsets, len as usize, memory, packed),
-            Entries::WideEven(offsets, len) => even::<D, _>(offsets, len as usize, memory, packed),
-            Entries::Varied(entries) => varied::<D, _>(list.moves(), entries, memory, packed),
-            Entries::WideVaried(entries) => varied::<D, _>(list.moves(), entries, memory, packed),
+            Entries::Even(offsets, len) => even::<D, _, R>(offsets, len as usize, memory, packed),
+            Entries::WideEven(offsets, len) => {
+                even::<D, _, R>(offsets, len as usize, memory, packed)
+            }
+            Entries::Varied(entries) => varied::<D, _, R>(list.moves(), entries, memory, packed),
+            Entries::WideVaried(entries) => {
+                varied::<D, _, R>(list.moves(), entries, memory, packed)
+            }
         }
     }
 }
@@ -55,7 +77,8 @@ pub(crate) unsafe fn list<D: Direction>(
 ///
 /// `len` bytes from each offset from `memory` on, and as many from `packed` on as these are together,
 /// must be valid for `D`.
-unsafe fn even<D: Direction, O: Word>(
+#[inline(always)]
+unsafe fn even<D: Direction, O: Word, const R: usize>(
     offsets: &[O],
     len: usize,
     memory: *mut u8,
@@ -76,7 +99,7 @@ unsafe fn even<D: Direction, O: Word>(
             17..32 => each::<D, O>(offsets, len, memory, packed, |m, p| two::<D, 16>(m, p, len)),
             32 => each::<D, O>(offsets, len, memory, packed, |m, p| D::copy(m, p, 32)),
             33..=64 => each::<D, O>(offsets, len, memory, packed, |m, p| two::<D, 32>(m, p, len)),
-            _ => each::<D, O>(offsets, len, memory, packed, |m, p| D::copy(m, p, len)),
+            _ => each::<D, O>(offsets, len, memory, packed, |m, p| long::<D, R>(m, p, len)),
         }
     }
 }
@@ -104,7 +127,8 @@ fn each<D: Direction, O: Word>(
 ///
 /// The bytes of each block from `memory` and from `packed` on must be valid for `D`, and the moves
 /// must cover the length of each.
-unsafe fn varied<D: Direction, O: Word>(
+#[inline(always)]
+unsafe fn varied<D: Direction, O: Word, const R: usize>(
     moves: Moves,
     entries: &[[O; 2]],
     memory: *mut u8,
@@ -125,7 +149,7 @@ unsafe fn varied<D: Direction, O: Word>(
             Moves::Four(Width::W8) => spans::<D, O>(entries, memory, packed, four::<D, 8>),
             Moves::Four(Width::W16) => spans::<D, O>(entries, memory, packed, four::<D, 16>),
             Moves::Four(Width::W32) => spans::<D, O>(entries, memory, packed, four::<D, 32>),
-            Moves::Any => spans::<D, O>(entries, memory, packed, any::<D>),
+            Moves::Any => spans::<D, O>(entries, memory, packed, any::<D, R>),
         }
     }
 }
@@ -155,68 +179,4 @@ unsafe fn spans<D: Direction, O: Word>(
         end = to.wrapping_add(D::advance(len));
     }
     end
-}
-
-/// Copies `len` bytes by two moves.
-///
-/// # Safety
-///
-/// As [`Direction::copy`]; `len` must be between `W` and `2 · W`.
-#[inline(always)]
-unsafe fn two<D: Direction, const W: usize>(memory: *mut u8, packed: *mut u8, len: usize) {
-    let second = len - W;
-    // SAFETY: the first and the last `W` bytes of those that the caller vouches for. They overlap, and
-    // write the same bytes there.
-    unsafe {
-        D::copy(memory, packed, W);
-        D::copy(memory.add(second), packed.wrapping_add(second), W);
-    }
-}
-
-/// Copies `len` bytes by four moves, which is faster than to decide how many are needed: processors
-/// guess, and guess wrong.
-///
-/// # Safety
-///
-/// As [`Direction::copy`]; `len` must be between `W` and `4 · W`.
-#[inline(always)]
-pub(super) unsafe fn four<D: Direction, const W: usize>(
-    memory: *mut u8,
-    packed: *mut u8,
-    len: usize,
-) {
-    let last = len - W;
-    let (second, third) = (last.min(W), last.saturating_sub(W));
-    // SAFETY: the first `2 · W` bytes and the last `2 · W`, or less where there are less: all of those
-    // that the caller vouches for, and no others, as each move starts no later than `last`. Where they
-    // overlap they write the same bytes.
-    unsafe {
-        D::copy(memory, packed, W);
-        D::copy(memory.add(second), packed.wrapping_add(second), W);
-        D::copy(memory.add(third), packed.wrapping_add(third), W);
-        D::copy(memory.add(last), packed.wrapping_add(last), W);
-    }
-}
-
-/// Copies `len` bytes.
-///
-/// # Safety
-///
-/// As [`Direction::copy`].
-#[inline(always)]
-pub(crate) unsafe fn any<D: Direction>(memory: *mut u8, packed: *mut u8, len: usize) {
-    // SAFETY: each arm covers the `len` bytes that the caller vouches for, and no others.
-    unsafe {
-        match len {
-            0 => {}
-            1 => D::copy(memory, packed, 1),
-            2..4 => two::<D, 2>(memory, packed, len),
-            4..8 => two::<D, 4>(memory, packed, len),
-            8..16 => two::<D, 8>(memory, packed, len),
-            16..32 => two::<D, 16>(memory, packed, len),
-            32..64 => two::<D, 32>(memory, packed, len),
-            64..=128 => four::<D, 32>(memory, packed, len),
-            _ => D::copy(memory, packed, len),
-        }
-    }
 }

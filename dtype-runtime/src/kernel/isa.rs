@@ -2,8 +2,8 @@
 //!
 //! The processor is asked once, and the best instructions that it has are used from then on. The result of
 //! packing does not depend on them, only the time. Where the environment variable `DTYPE_KERNELS` is set
-//! when they are needed first, it names what to use instead: `portable` or `avx512`; a value that is not
-//! one of these, or names what the machine lacks, is reported on the standard error stream, and ignored.
+//! when they are needed first, it names what to use instead: `portable`, `avx2` or `avx512`; a value that
+//! is not one of these, or names what the machine lacks, is reported on the standard error stream, and ignored.
 //! Without the feature `std` there is no asking: the instructions are those that the crate is compiled for.
 //!
 //! ```
@@ -21,23 +21,24 @@ use core::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Isa {
-    /// Those that the crate is compiled for: every machine has them. Loops that only reverse the bytes of values, or
-    /// widen and narrow integers, are compiled for AVX2 and AVX-512 as well, and take the best that the processor has
-    /// whatever is selected.
+    /// Those that the crate is compiled for: every machine has them.
     Portable,
-    /// AVX-512 with its permutations of bytes (F, BW and VBMI) on `x86_64`: records of small structs are
-    /// rearranged in registers, several at a time.
+    /// AVX2 on `x86_64`: blocks are copied, and values reversed and widened, 32 bytes at a time.
+    Avx2,
+    /// AVX-512 with its permutations of bytes (F, BW, VL and VBMI) on `x86_64`: blocks go 64 bytes at a time, and
+    /// records of small structs are rearranged in registers, several at a time.
     Avx512,
 }
 
 impl Isa {
     /// All, from the plainest to the best.
-    pub const ALL: &'static [Self] = &[Self::Portable, Self::Avx512];
+    pub const ALL: &'static [Self] = &[Self::Portable, Self::Avx2, Self::Avx512];
 
     /// The name, as in `DTYPE_KERNELS`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
+            Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
         }
     }
@@ -45,7 +46,8 @@ impl Isa {
     const fn code(self) -> u8 {
         match self {
             Self::Portable => 1,
-            Self::Avx512 => 2,
+            Self::Avx2 => 2,
+            Self::Avx512 => 3,
         }
     }
 }
@@ -82,6 +84,7 @@ static SELECTED: AtomicU8 = AtomicU8::new(0);
 pub fn available(isa: Isa) -> bool {
     match isa {
         Isa::Portable => true,
+        Isa::Avx2 => has_avx2(),
         Isa::Avx512 => has_avx512(),
     }
 }
@@ -104,7 +107,8 @@ pub fn select(isa: Isa) -> Result<(), UnavailableError> {
 pub fn selected() -> Isa {
     match SELECTED.load(Ordering::Relaxed) {
         1 => Isa::Portable,
-        2 => Isa::Avx512,
+        2 => Isa::Avx2,
+        3 => Isa::Avx512,
         _ => first(),
     }
 }
@@ -146,9 +150,22 @@ fn wanted() -> Option<Isa> {
 }
 
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
+fn has_avx2() -> bool {
+    std::is_x86_feature_detected!("avx2")
+}
+
+#[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+fn has_avx2() -> bool {
+    cfg!(all(target_arch = "x86_64", target_feature = "avx2"))
+}
+
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
 fn has_avx512() -> bool {
-    std::is_x86_feature_detected!("avx512f")
+    // A processor, or who emulates one, may lack each of them alone.
+    has_avx2()
+        && std::is_x86_feature_detected!("avx512f")
         && std::is_x86_feature_detected!("avx512bw")
+        && std::is_x86_feature_detected!("avx512vl")
         && std::is_x86_feature_detected!("avx512vbmi")
         && std::is_x86_feature_detected!("bmi2")
 }
@@ -159,19 +176,56 @@ fn has_avx512() -> bool {
         target_arch = "x86_64",
         target_feature = "avx512f",
         target_feature = "avx512bw",
+        target_feature = "avx512vl",
         target_feature = "avx512vbmi",
         target_feature = "bmi2",
     ))
 }
 
-/// Whether loops over bytes, and over integers of 4 and 8 of them, may be compiled for AVX-512: F, BW and VL, each of
-/// which a processor, or who emulates one, may lack alone.
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-pub(super) fn has_wide_vectors() -> bool {
-    std::is_x86_feature_detected!("avx512f")
-        && std::is_x86_feature_detected!("avx512bw")
-        && std::is_x86_feature_detected!("avx512vl")
+/// A function that is compiled for each set of instructions, and calls the one for those that are selected. After
+/// its name come its generic parameters, as they are declared and as they are used. What it calls has to be
+/// `#[inline(always)]`: only what is part of the function may use the instructions.
+macro_rules! compiled_for_selected {
+    ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
+        $($argument:ident: $type:ty),* $(,)?
+    ) $(-> $result:ty)? { portable: $portable:expr, avx2: $avx2:expr, avx512: $avx512:expr $(,)? }) => {
+        $(#[$attribute])*
+        $visibility unsafe fn $name<$($declared)*>($($argument: $type),*) $(-> $result)? {
+            /// # Safety
+            ///
+            /// As the function around it; the processor must have the instructions.
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2")]
+            unsafe fn avx2<$($declared)*>($($argument: $type),*) $(-> $result)? {
+                // SAFETY: as the caller vouches.
+                unsafe { $avx2 }
+            }
+
+            /// # Safety
+            ///
+            /// As the function around it; the processor must have the instructions.
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+            unsafe fn avx512<$($declared)*>($($argument: $type),*) $(-> $result)? {
+                // SAFETY: as the caller vouches.
+                unsafe { $avx512 }
+            }
+
+            // SAFETY: as the caller vouches; what is selected, the processor has.
+            unsafe {
+                match $crate::kernel::isa::selected() {
+                    #[cfg(target_arch = "x86_64")]
+                    $crate::kernel::isa::Isa::Avx2 => avx2::<$($used)*>($($argument),*),
+                    #[cfg(target_arch = "x86_64")]
+                    $crate::kernel::isa::Isa::Avx512 => avx512::<$($used)*>($($argument),*),
+                    _ => $portable,
+                }
+            }
+        }
+    };
 }
+
+pub(super) use compiled_for_selected;
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ mod tests;
 use core::ops::Range;
 
 use super::{Direction, isa};
-use crate::commit::{Blocks, Op, Permutation, Tables};
+use crate::commit::{Blocks, FEWEST_BLOCKS, Op, Permutation, Tables};
 
 /// Executes operations `count` times, if they are a permutation and the machine has the instructions for
 /// it. Returns the end of what was packed.
@@ -33,6 +33,25 @@ pub(crate) unsafe fn records<D: Direction>(
     done.then(|| packed.wrapping_add(D::advance(all.size() * count)))
 }
 
+/// Executes the operations that are repeated with each instance, likewise.
+///
+/// # Safety
+///
+/// As [`repeated`](super::repeated).
+#[inline]
+pub(super) unsafe fn instances<D: Direction>(
+    tables: &Tables,
+    count: u64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> Option<*mut u8> {
+    let all = tables.of_instances(count)?;
+    let count = usize::try_from(count).ok()?;
+    // SAFETY: the permutation is that of the operations.
+    let done = unsafe { D::permute(all, count, memory, packed) };
+    done.then(|| packed.wrapping_add(D::advance(all.size() * count)))
+}
+
 /// Copies blocks, the first of them at `memory`, likewise.
 ///
 /// # Safety
@@ -50,6 +69,19 @@ pub(crate) unsafe fn blocks<D: Direction>(
     // SAFETY: the permutation is that of blocks of this length, so far apart.
     let done = unsafe { D::permute(permutation, count, memory, packed) };
     done.then(|| packed.wrapping_add(D::advance(permutation.size() * count)))
+}
+
+/// Whether it is worth looking up whether these blocks are copied by a permutation.
+#[inline]
+pub(super) fn may_be_for(all: &Blocks) -> bool {
+    /// Two blocks that are further apart do not lie in a vector.
+    const FURTHEST: u64 = 64;
+    all.count >= FEWEST_BLOCKS && all.stride.unsigned_abs() < FURTHEST
+}
+
+/// Whether the machine copies these blocks by a permutation.
+pub(super) fn is_for(all: &Blocks, tables: &Tables) -> bool {
+    may_be_for(all) && isa::selected() == isa::Isa::Avx512 && tables.of_blocks(*all).is_some()
 }
 
 /// Calls a routine in the form that the machine has selected, for as many vectors as the permutation has; whether

@@ -4,8 +4,7 @@ use core::marker::PhantomData;
 use core::ops::Range;
 
 use super::blocks::{Direction, Pack, Steps, Unpack, each};
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-use super::isa;
+use super::isa::compiled_for_selected;
 use crate::commit::Permutation;
 
 /// A [`Direction`] between memory and the packed stream.
@@ -76,50 +75,34 @@ impl<D: Way, const W: usize> Direction for Reversing<D, W> {
     }
 
     unsafe fn copy_long(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {
-        #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        {
-            if isa::has_wide_vectors() {
-                // SAFETY: as the caller vouches; the processor has the instructions.
-                return unsafe { blocks_avx512::<D, W>(len, count, steps, memory, packed) };
-            }
-            if std::arch::is_x86_feature_detected!("avx2") {
-                // SAFETY: likewise.
-                return unsafe { blocks_avx2::<D, W>(len, count, steps, memory, packed) };
-            }
-        }
-        each(count, steps, memory, packed, |memory, packed| {
+        // SAFETY: as the caller vouches.
+        unsafe { long::<D, W>(len, count, steps, memory, packed) }
+    }
+}
+
+compiled_for_selected! {
+    /// Copies blocks and reverses their values.
+    ///
+    /// # Safety
+    ///
+    /// As [`Direction::copy_long`].
+    unsafe fn long[D: Way, const W: usize][D, W](
+        len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8,
+    ) {
+        portable: blocks::<D, W>(len, count, steps, memory, packed),
+        avx2: blocks::<D, W>(len, count, steps, memory, packed),
+        avx512: each(count, steps, memory, packed, |memory, packed| {
             let (from, to) = D::ends(memory, packed);
-            // SAFETY: one of the blocks that the caller vouches for.
-            unsafe { reverse::<W>(from, to, len) }
-        });
+            reverse_in_vectors::<W>(from, to, len);
+        }),
     }
 }
 
 /// # Safety
 ///
 /// As [`Direction::copy_long`].
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-#[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn blocks_avx512<D: Way, const W: usize>(
-    len: usize,
-    count: usize,
-    steps: Steps,
-    memory: *mut u8,
-    packed: *mut u8,
-) {
-    each(count, steps, memory, packed, |memory, packed| {
-        let (from, to) = D::ends(memory, packed);
-        // SAFETY: one of the blocks that the caller vouches for.
-        unsafe { avx512::<W>(from, to, len) }
-    });
-}
-
-/// # Safety
-///
-/// As [`Direction::copy_long`].
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-#[target_feature(enable = "avx2")]
-unsafe fn blocks_avx2<D: Way, const W: usize>(
+#[inline(always)]
+unsafe fn blocks<D: Way, const W: usize>(
     len: usize,
     count: usize,
     steps: Steps,
@@ -153,7 +136,7 @@ unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
 }
 
 /// Where each byte of 16 goes when values of `W` are reversed.
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[cfg(target_arch = "x86_64")]
 const fn places<const W: usize>() -> [u8; 16] {
     let mut places = [0; 16];
     let mut at = 0;
@@ -171,10 +154,10 @@ const fn places<const W: usize>() -> [u8; 16] {
 /// # Safety
 ///
 /// As [`reverse`].
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
-unsafe fn avx512<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
+unsafe fn reverse_in_vectors<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
     use core::arch::x86_64::{
         _mm_loadu_si128, _mm512_broadcast_i32x4, _mm512_loadu_si512, _mm512_mask_storeu_epi8,
         _mm512_maskz_loadu_epi8, _mm512_shuffle_epi8, _mm512_storeu_si512,
