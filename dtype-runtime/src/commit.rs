@@ -17,6 +17,7 @@ mod optimize;
 mod patterns;
 mod permutation;
 mod plan;
+mod runs;
 mod tables;
 
 use alloc::sync::Arc;
@@ -34,6 +35,7 @@ pub(crate) use list::{Entries, Moves, Width};
 pub(crate) use patterns::FEWEST_BLOCKS;
 pub(crate) use permutation::{ByteMap, Permutation};
 pub use plan::{Blocks, Op, Plan};
+pub(crate) use runs::{Run, RunList};
 pub(crate) use tables::Tables;
 
 use crate::types::{Description, Flags, Type};

@@ -2,28 +2,11 @@
 
 use core::marker::PhantomData;
 
-use crate::commit::{ByteMap, Op, Permutation, Program, pack_program};
+use crate::commit::{ByteMap, Op, Permutation, Program, Run, RunList, pack_program};
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, pieces};
 use crate::typemap::TypeMap;
 use crate::types::Type;
-
-/// A type with at most this many runs gets code of its own; one with more is packed by walking the
-/// operations of its plan.
-const MAX_RUNS: usize = 64;
-
-/// A range of data in a value.
-#[derive(Clone, Copy)]
-struct Run {
-    offset: usize,
-    len: usize,
-}
-
-/// The runs of one value, in packed order.
-struct RunList {
-    runs: [Run; MAX_RUNS],
-    len: usize,
-}
 
 /// How the records of a type are copied.
 enum Strategy {
@@ -51,7 +34,7 @@ pub(super) const fn assert_stride<T: Datatype>() {
 pub(super) struct Layout<T>(PhantomData<T>);
 
 impl<T: Datatype> Layout<T> {
-    const PROGRAM: &'static Program<MAX_RUNS> = &pack_program(T::TYPE_MAP);
+    const PROGRAM: &'static Program<{ RunList::MOST }> = &pack_program(T::TYPE_MAP);
 
     /// The operations of one value, if they are a constant.
     pub(super) const OPS: Option<&'static [Op]> = Self::PROGRAM.ops();
@@ -81,8 +64,8 @@ impl<T: Datatype> Layout<T> {
 
     /// How many of the runs lie in one record: the last of `Linked` reaches into the next.
     const WITHIN: usize = match Self::STRATEGY {
-        Strategy::Linked(list) => list.len - 1,
-        _ => Self::RUNS.len,
+        Strategy::Linked(list) => list.all().len() - 1,
+        _ => Self::RUNS.all().len(),
     };
 
     /// Copies the data of `count` records.
@@ -114,29 +97,29 @@ impl<T: Datatype> Layout<T> {
             } else if const { matches!(Self::STRATEGY, Strategy::Whole) } {
                 D::copy(memory, packed, count * size);
             } else if const { matches!(Self::STRATEGY, Strategy::Runs(_)) } {
-                let Run { offset, len } = Self::RUNS.runs[0];
+                let Run { disp, len } = Self::RUNS.all()[0];
                 for i in 0..count {
                     let (memory, packed) = (memory.add(i * stride), packed.add(i * size));
-                    pieces::copy::<D>(memory.add(offset), packed, len);
+                    pieces::copy::<D>(memory.offset(disp), packed, len);
                     Self::copy_from_second::<D>(memory, packed.add(len));
                 }
             } else if const { matches!(Self::STRATEGY, Strategy::Linked(_)) } {
                 if count == 0 {
                     return;
                 }
-                let (first, last) = (Self::RUNS.runs[0].len, Self::RUNS.runs[Self::WITHIN]);
+                let (first, last) = (Self::RUNS.all()[0].len, Self::RUNS.all()[Self::WITHIN]);
                 // The link goes from the last run of a record to the first of the next.
                 let link = last.len + first;
                 pieces::copy::<D>(memory, packed, first);
                 let (mut memory, mut packed) = (memory, packed.add(first));
                 for _ in 1..count {
                     packed = Self::copy_from_second::<D>(memory, packed);
-                    pieces::copy::<D>(memory.add(last.offset), packed, link);
+                    pieces::copy::<D>(memory.offset(last.disp), packed, link);
                     memory = memory.add(stride);
                     packed = packed.add(link);
                 }
                 packed = Self::copy_from_second::<D>(memory, packed);
-                pieces::copy::<D>(memory.add(last.offset), packed, last.len);
+                pieces::copy::<D>(memory.offset(last.disp), packed, last.len);
             } else if const { matches!(Self::STRATEGY, Strategy::Program) } {
                 let ops = Self::OPS.unwrap_or(&[]);
                 kernel::program::<D>(ops, count as u64, stride as i64, memory, packed);
@@ -157,10 +140,10 @@ impl<T: Datatype> Layout<T> {
         let mut packed = packed;
         macro_rules! one {
             ($j:expr) => {{
-                let Run { offset, len } = Self::RUNS.runs[$j];
+                let Run { disp, len } = Self::RUNS.all()[$j];
                 // SAFETY: one of the runs that the caller vouches for.
                 unsafe {
-                    pieces::copy::<D>(memory.add(offset), packed, len);
+                    pieces::copy::<D>(memory.offset(disp), packed, len);
                     packed = packed.add(len);
                 }
             }};
@@ -207,67 +190,6 @@ unsafe fn commit_and_execute<T: Datatype, D: Direction>(
     }
 }
 
-impl RunList {
-    const EMPTY: Self = Self { runs: [Run { offset: 0, len: 0 }; MAX_RUNS], len: 0 };
-
-    /// The operations with their loops expanded, if they are few enough.
-    const fn expand(ops: &[Op]) -> Option<Self> {
-        let mut list = Self::EMPTY;
-        if list.add(ops, 0) { Some(list) } else { None }
-    }
-
-    const fn add(&mut self, ops: &[Op], shift: i64) -> bool {
-        let mut i = 0;
-        while i < ops.len() {
-            match ops[i] {
-                Op::Blocks(blocks) => {
-                    let mut block = 0;
-                    while block < blocks.count {
-                        if !self.push(blocks.block(block) + shift, blocks.len) {
-                            return false;
-                        }
-                        block += 1;
-                    }
-                    i += 1;
-                }
-                // Made at run time only.
-                Op::List(_) | Op::Elements(_) => return false,
-                Op::Loop { count, stride, items } => {
-                    let body = ops.split_at(i + 1).1.split_at(items).0;
-                    let mut turn = 0;
-                    while turn < count {
-                        if !self.add(body, shift + stride * turn.cast_signed()) {
-                            return false;
-                        }
-                        turn += 1;
-                    }
-                    i += items + 1;
-                }
-            }
-        }
-        true
-    }
-
-    /// Adds a run, to the one before where they touch.
-    #[expect(clippy::cast_possible_truncation, reason = "offsets inside an object")]
-    const fn push(&mut self, disp: i64, len: u64) -> bool {
-        let (offset, len) = (disp.cast_unsigned() as usize, len as usize);
-        if self.len > 0 {
-            let last = &mut self.runs[self.len - 1];
-            if last.offset + last.len == offset {
-                last.len += len;
-                return true;
-            }
-        }
-        if self.len == MAX_RUNS {
-            return false;
-        }
-        self.runs[self.len] = Run { offset, len };
-        self.len += 1;
-        true
-    }
-}
-
 impl Strategy {
     const fn of(map: &TypeMap, ops: Option<&[Op]>) -> Self {
         if map.size() == 0 {
@@ -275,11 +197,13 @@ impl Strategy {
         }
         let Some(ops) = ops else { return Self::Commit };
         let Some(list) = RunList::expand(ops) else { return Self::Program };
-        let (first, last) = (list.runs[0], list.runs[list.len - 1]);
-        if list.len == 1 && first.len == map.stride() {
+        let runs = list.all();
+        let (first, last) = (runs[0], runs[runs.len() - 1]);
+        if runs.len() == 1 && first.len == map.stride() {
             Self::Whole
-        } else if list.len > 1
-            && last.offset + last.len == first.offset + map.stride()
+        } else if runs.len() > 1
+            && last.disp.wrapping_add_unsigned(last.len)
+                == first.disp.wrapping_add_unsigned(map.stride())
             && pieces::count(last.len + first.len)
                 < pieces::count(last.len) + pieces::count(first.len)
         {
