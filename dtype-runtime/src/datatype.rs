@@ -7,8 +7,12 @@ use core::num::{NonZero, Saturating, Wrapping};
 use crate::basic::{Basic, Validity};
 use crate::typemap::{Field, Markers, TypeMap};
 
+#[cfg(feature = "glam")]
+mod glam;
 #[cfg(feature = "half")]
 mod half;
+#[cfg(feature = "nalgebra")]
+mod nalgebra;
 #[cfg(feature = "num-complex")]
 mod num_complex;
 
