@@ -110,6 +110,17 @@ pub enum Error {
         /// Entries that it may have.
         limit: u64,
     },
+    /// An array whose shape or strides are not those of the layout that was committed.
+    ArrayLayout {
+        /// The axis that differs, counted from the outermost; `None` if it is the number of axes.
+        axis: Option<usize>,
+        /// What differs: `"dimensions"`, `"length"` in elements, `"stride in bytes"`.
+        quantity: &'static str,
+        /// What the committed layout has.
+        expected: i64,
+        /// What the array has.
+        actual: i64,
+    },
     /// The destination is too small.
     DestinationTooSmall {
         /// Bytes that the operation writes.
@@ -320,6 +331,13 @@ impl fmt::Display for Error {
             }
             Self::TooManyEntries { entries, limit } => {
                 write!(f, "a description of {entries} entries; at most {limit} are supported")
+            }
+            Self::ArrayLayout { axis: Some(axis), quantity, expected, actual } => write!(
+                f,
+                "axis {axis} of the array has a {quantity} of {actual}, that of the committed layout {expected}"
+            ),
+            Self::ArrayLayout { axis: None, quantity, expected, actual } => {
+                write!(f, "the array has {actual} {quantity}, the committed layout {expected}")
             }
             Self::DestinationTooSmall { needed, available } => {
                 write!(f, "{needed} bytes are to be written, the destination has {available}")

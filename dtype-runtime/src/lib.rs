@@ -125,7 +125,23 @@
 //! | `bytes` | no | `Packer` is a `bytes::Buf`, [`Unpacker::buf_mut`] a `bytes::BufMut` |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` are datatypes |
 //! | `half` | no | `f16` and `bf16` are datatypes |
+//! | `glam` | no | its vectors, matrices, quaternions and affine transforms are datatypes |
+//! | `nalgebra` | no | its matrices and vectors of fixed size, points, quaternions, translations and scales are datatypes |
+//! | `ndarray` | no | [`ndarray`]: any array or view as a [`Type`], packed and unpacked where it lies |
 //! | `serde` | no | [`Type`], [`Basic`], [`Flags`] and what [`types`] decodes to implement serde's traits; a type as its [marshalled](Type::marshal) bytes, hexadecimal where people read it |
+//!
+//! The types of `glam` and `nalgebra` have the signatures of the arrays that they are in memory, matrices column by
+//! column: the other side may have plain arrays. That they lie so is asserted where they are compiled.
+//!
+//! - The fourth lane of `glam`'s `Vec3A`, and of what is made of it, `Mat3A` and `Affine3A`, is not sent. It counts as
+//!   a skipped field, so that these types, and structs that have them, can be unpacked over existing values, and do not
+//!   compile with [`unpack`]. `Vec3` has no such lane.
+//! - Masks of registers, `BVec3A` and `BVec4A`, have no layout that two machines agree on; `BVec3` and `BVec4` do.
+//! - What keeps an invariant is no datatype, since bytes from elsewhere could break it: `nalgebra`'s `Unit`,
+//!   `UnitQuaternion`, `Rotation`, `Isometry`, `Similarity`, `Transform` and projections. Send what they are made of and
+//!   make them anew; `glam`'s `Quat` and affine transforms, which anyone can set to anything, are datatypes.
+//! - Matrices with a size that is known at run time only keep their elements elsewhere, in one piece: pack those as a
+//!   slice.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -142,6 +158,8 @@ mod error;
 mod kernel;
 #[cfg(feature = "message")]
 pub mod message;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 pub mod representation;
 #[cfg(feature = "serde")]
 mod serialize;

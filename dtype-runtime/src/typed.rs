@@ -17,6 +17,8 @@ use crate::kernel::{self, Pack, Unpack, Zero};
 use layout::Layout;
 
 pub use ranges::{ByteRanges, gaps, runs};
+#[cfg(feature = "ndarray")]
+pub(crate) use validate::validate;
 
 /// Packed bytes of `count` records of type `T`; `usize::MAX` if that is more than can be addressed.
 ///
@@ -198,7 +200,7 @@ pub fn zero_gaps<T: Datatype>(items: &mut [T]) -> &[u8] {
     }
 }
 
-const NOT_INITIALISED: &str =
+pub(crate) const NOT_INITIALISED: &str =
     "this type skips fields, which `unpack` could not initialise: use `unpack_into`";
 
 #[cfg(feature = "message")]
@@ -210,7 +212,7 @@ const NOT_PADDING: &str =
 
 /// Keeps a type that skips fields from being compiled.
 #[track_caller]
-const fn refuse_skipped_fields<T: Datatype>(why: &'static str) {
+pub(crate) const fn refuse_skipped_fields<T: Datatype>(why: &'static str) {
     assert!(!T::TYPE_MAP.skips_fields(), "{}", why);
 }
 

@@ -43,7 +43,7 @@ impl<T: Datatype> Constants<T> {
 
 /// Whether the `count` records in `bytes` are valid.
 #[inline]
-pub(super) fn validate<T: Datatype>(bytes: &[u8], count: usize) -> Result<(), Error> {
+pub(crate) fn validate<T: Datatype>(bytes: &[u8], count: usize) -> Result<(), Error> {
     if !const { T::TYPE_MAP.is_restricted() } {
         return Ok(());
     }

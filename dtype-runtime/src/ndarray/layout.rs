@@ -1,0 +1,354 @@
+//! What an array's shape and strides are as a datatype, and the memory of arrays lent to what it was compiled to.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use ::ndarray::{Array, ArrayRef, Dimension, LayoutRef, Shape};
+
+use crate::commit::Committed;
+use crate::convertor::{Packer, Program, Source, Unpacker};
+use crate::datatype::Datatype;
+use crate::error::Error;
+use crate::kernel::{self, Pack, Unpack};
+use crate::typed;
+use crate::types::{Flags, Type};
+
+/// One axis of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Axis {
+    len: usize,
+    /// Bytes from one element to the next; 0 where there is no next one, whatever the array says.
+    stride: i64,
+}
+
+/// The axes of an array of `T`, outermost first.
+fn axes<T>(lengths: &[usize], strides: &[isize]) -> Result<Box<[Axis]>, Error> {
+    let empty = lengths.contains(&0);
+    let axis = |(&len, &stride): (&usize, &isize)| {
+        let stride = if empty || len == 1 { 0 } else { bytes::<T>(stride)? };
+        Ok(Axis { len, stride })
+    };
+    lengths.iter().zip(strides).map(axis).collect()
+}
+
+/// A stride of elements in bytes.
+fn bytes<T>(stride: isize) -> Result<i64, Error> {
+    (stride as i64)
+        .checked_mul(size_of::<T>() as i64)
+        .ok_or(Error::Overflow { call: "datatype", quantity: "stride" })
+}
+
+/// The elements of such an array in logical order, from the first one's place.
+pub(super) fn datatype<T: Datatype>(lengths: &[usize], strides: &[isize]) -> Result<Type, Error> {
+    nest::<T>(&axes::<T>(lengths, strides)?)
+}
+
+fn nest<T: Datatype>(axes: &[Axis]) -> Result<Type, Error> {
+    let mut ty = Type::of::<T>();
+    if axes.iter().any(|axis| axis.len == 0) {
+        return Type::contiguous(0, &ty);
+    }
+    // Elements of the innermost axis that touch, which become a block length.
+    let mut touching = 1;
+    for (n, axis) in merged(axes).into_iter().enumerate() {
+        let len = axis.len as u64;
+        if n == 0 && axis.stride == ty.extent() {
+            touching = len;
+        } else {
+            ty = Type::hvector(len, touching, axis.stride, &ty)?;
+            touching = 1;
+        }
+    }
+    if touching > 1 { Type::contiguous(touching, &ty) } else { Ok(ty) }
+}
+
+/// The axes with more than one element, innermost first, and those that continue one another as one.
+fn merged(axes: &[Axis]) -> Vec<Axis> {
+    let mut all: Vec<Axis> = Vec::with_capacity(axes.len());
+    for outer in axes.iter().rev().filter(|axis| axis.len > 1) {
+        if let Some(inner) = all.last_mut()
+            && inner.stride.checked_mul(inner.len as i64) == Some(outer.stride)
+            && let Some(len) = inner.len.checked_mul(outer.len)
+        {
+            inner.len = len;
+        } else {
+            all.push(*outer);
+        }
+    }
+    all
+}
+
+/// The layout of arrays of one shape and the same strides, committed: made by
+/// [`ArrayDatatype::commit`](super::ArrayDatatype::commit), shared among threads.
+///
+/// The strides are compared where they matter: not along axes of one element, and not of arrays that have none.
+///
+/// ```
+/// use dtype_runtime::ndarray::ArrayDatatype;
+/// use ndarray::{Array2, s};
+///
+/// // The left column of a grid and the right one of another, by one layout.
+/// let grids = [Array2::<f32>::zeros((8, 5)), Array2::ones((8, 5))];
+/// let column = grids[0].slice(s![.., 0]).commit()?;
+/// let mut halo = [0; 2 * 8 * 4];
+/// let (left, right) = halo.split_at_mut(32);
+/// column.pack_into(&grids[0].slice(s![.., 0]), left)?;
+/// column.pack_into(&grids[1].slice(s![.., 4]), right)?;
+/// assert_eq!(halo, *dtype_runtime::pack(&[[0.0_f32; 8], [1.0; 8]]));
+///
+/// assert_eq!(
+///     column.pack(&grids[0].slice(s![0, ..])).unwrap_err().to_string(),
+///     "axis 0 of the array has a length of 5, that of the committed layout 8"
+/// );
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+pub struct CommittedLayout<T> {
+    committed: Committed,
+    axes: Box<[Axis]>,
+    element: PhantomData<fn(T) -> T>,
+}
+
+impl<T> Clone for CommittedLayout<T> {
+    fn clone(&self) -> Self {
+        let (committed, axes) = (self.committed.clone(), self.axes.clone());
+        Self { committed, axes, element: PhantomData }
+    }
+}
+
+impl<T> fmt::Debug for CommittedLayout<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { committed, axes, element: _ } = self;
+        let mut all = f.debug_struct("CommittedLayout");
+        all.field("committed", committed).field("axes", axes).finish()
+    }
+}
+
+impl<T: Datatype> CommittedLayout<T> {
+    pub(super) fn of(lengths: &[usize], strides: &[isize]) -> Result<Self, Error> {
+        let axes = axes::<T>(lengths, strides)?;
+        let committed = nest::<T>(&axes)?.commit();
+        Ok(Self { committed, axes, element: PhantomData })
+    }
+
+    /// The committed type, whose displacement 0 is an array's first element.
+    pub fn as_committed(&self) -> &Committed {
+        &self.committed
+    }
+
+    /// Number of elements that an array of this layout has.
+    pub fn element_count(&self) -> usize {
+        if self.axes.iter().any(|axis| axis.len == 0) {
+            return 0;
+        }
+        // As many as an array has.
+        self.axes.iter().map(|axis| axis.len).product()
+    }
+
+    /// Packed bytes of an array of this layout.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`] when they cannot be addressed, as those of a broadcast view may be.
+    pub fn packed_size(&self) -> Result<usize, Error> {
+        self.committed.packed_size(1)
+    }
+
+    /// Whether an array has this layout; the first difference if not.
+    fn check<D: Dimension>(&self, array: &LayoutRef<T, D>) -> Result<(), Error> {
+        let differ = |axis, quantity, expected, actual| {
+            Err(Error::ArrayLayout { axis, quantity, expected, actual })
+        };
+        let (lengths, strides) = (array.shape(), array.strides());
+        if lengths.len() != self.axes.len() {
+            let (expected, actual) = (self.axes.len() as i64, lengths.len() as i64);
+            return differ(None, "dimensions", expected, actual);
+        }
+        for (i, (axis, &len)) in self.axes.iter().zip(lengths).enumerate() {
+            if axis.len != len {
+                return differ(Some(i), "length", axis.len as i64, len as i64);
+            }
+        }
+        if lengths.contains(&0) {
+            return Ok(());
+        }
+        for (i, (axis, &stride)) in self.axes.iter().zip(strides).enumerate() {
+            if axis.len > 1 && axis.stride != bytes::<T>(stride)? {
+                return differ(Some(i), "stride in bytes", axis.stride, bytes::<T>(stride)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`ArrayDatatype::pack`](super::ArrayDatatype::pack).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ArrayLayout`] for an array of another shape or other strides; [`Error::CountTooLarge`],
+    /// [`Error::Allocation`].
+    pub fn pack<D: Dimension>(&self, array: &ArrayRef<T, D>) -> Result<Vec<u8>, Error> {
+        self.check(array)?;
+        let size = self.packed_size()?;
+        let mut out = Vec::new();
+        let (count, stride) = (self.element_count(), T::TYPE_MAP.size());
+        out.try_reserve_exact(size).map_err(|_| Error::Allocation { count, stride })?;
+        // SAFETY: the array has this layout, so that all the bytes named are data of its elements, which its pointer
+        // reaches; they are borrowed and only read. The vector has room for `size` bytes, which is what is written,
+        // and was just allocated, so it does not overlap them.
+        unsafe {
+            let origin = array.as_ptr().cast_mut().cast();
+            kernel::execute::<Pack>(self.committed.plan(), 1, origin, out.as_mut_ptr());
+            out.set_len(size);
+        }
+        Ok(out)
+    }
+
+    /// As [`ArrayDatatype::pack_into`](super::ArrayDatatype::pack_into).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ArrayLayout`] for an array of another shape or other strides; [`Error::CountTooLarge`],
+    /// [`Error::DestinationTooSmall`]. Nothing is written then.
+    pub fn pack_into<D: Dimension>(
+        &self,
+        array: &ArrayRef<T, D>,
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        self.check(array)?;
+        // SAFETY: the array has this layout, so that all the bytes named are data of its elements, which its pointer
+        // reaches: initialised, borrowed for this call, and so not part of what is borrowed exclusively.
+        unsafe { self.committed.pack_raw(array.as_ptr().cast(), 1, out) }
+    }
+
+    /// As [`ArrayDatatype::packer`](super::ArrayDatatype::packer).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ArrayLayout`] for an array of another shape or other strides; [`Error::CountTooLarge`].
+    pub fn packer<'a, D: Dimension>(&self, array: &'a ArrayRef<T, D>) -> Result<Packer<'a>, Error> {
+        self.check(array)?;
+        // SAFETY: the array has this layout, so that all the bytes named are data of its elements, which its pointer
+        // reaches: initialised, and borrowed for `'a`; what can change in a borrowed value, a cell, is no data.
+        unsafe { Packer::from_raw(&self.committed, array.as_ptr().cast(), 1) }
+    }
+
+    /// As [`ArrayDatatype::unpack_from`](super::ArrayDatatype::unpack_from).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ArrayLayout`] for an array of another shape or other strides; [`Error::PackedLength`],
+    /// [`Error::InvalidValue`]; [`Error::Overlap`] for a layout that names a byte more than once, which no array that
+    /// can be written to has. Nothing is written then.
+    pub fn unpack_into<D: Dimension>(
+        &self,
+        bytes: &[u8],
+        array: &mut ArrayRef<T, D>,
+    ) -> Result<usize, Error> {
+        self.check(array)?;
+        self.validate(bytes)?;
+        // SAFETY: the array has this layout, so that all the bytes named are data of its elements, which its pointer
+        // reaches; they are borrowed exclusively, so that nobody else accesses them. The bytes make valid values.
+        unsafe { self.committed.unpack_raw(bytes, array.as_mut_ptr().cast(), 1) }
+    }
+
+    /// As [`ArrayDatatype::unpacker`](super::ArrayDatatype::unpacker).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ArrayLayout`] for an array of another shape or other strides; [`Error::CountTooLarge`];
+    /// [`Error::Overlap`] as for [`unpack_into`](Self::unpack_into).
+    pub fn unpacker<'a, D: Dimension>(
+        &self,
+        array: &'a mut ArrayRef<T, D>,
+    ) -> Result<Unpacker<'a>, Error> {
+        self.check(array)?;
+        let origin = array.as_mut_ptr().cast();
+        if !const { T::TYPE_MAP.is_restricted() } {
+            // SAFETY: the array has this layout, so that all the bytes named are data of its elements, which its
+            // pointer reaches; they are borrowed exclusively for `'a`, and whatever is written makes values.
+            return unsafe { Unpacker::from_raw(&self.committed, origin, 1) };
+        }
+        if self.committed.flags().contains(Flags::OVERLAP) {
+            return Err(Error::Overlap { count: 1 });
+        }
+        let program = Program::Committed(self.committed.clone());
+        let size = self.committed.size();
+        let source =
+            Source::new(program, origin, 1).ok_or(Error::CountTooLarge { count: 1, size })?;
+        // SAFETY: as above; no byte is named twice, as was just found, and what is accepted as the bytes of elements
+        // makes values.
+        Ok(unsafe { Unpacker::from_source(source, Some(elements_are_valid::<T>)) })
+    }
+
+    /// Checks the packed bytes of an array of this layout.
+    fn validate(&self, bytes: &[u8]) -> Result<(), Error> {
+        let size = self.packed_size()?;
+        if bytes.len() != size {
+            let (expected, actual) = (size as u64, bytes.len() as u64);
+            return Err(Error::PackedLength { expected, actual });
+        }
+        elements_are_valid::<T>(bytes, 1)
+    }
+}
+
+/// Checks the packed bytes of all elements of whole arrays, which are counted as one row of elements.
+fn elements_are_valid<T: Datatype>(bytes: &[u8], _arrays: usize) -> Result<(), Error> {
+    let count = bytes.len().checked_div(T::TYPE_MAP.size()).unwrap_or(0);
+    typed::validate::<T>(bytes, count)
+}
+
+/// A new array of the elements whose packed bytes these are, in logical order.
+pub(super) fn unpack<T: Datatype, D: Dimension>(
+    shape: Shape<D>,
+    bytes: &[u8],
+) -> Result<Array<T, D>, Error> {
+    const { typed::refuse_skipped_fields::<T>(typed::NOT_INITIALISED) }
+    let count = element_count(shape.raw_dim().slice())?;
+    let (size, actual) = (T::TYPE_MAP.size(), bytes.len());
+    if size.checked_mul(count) != Some(actual) {
+        let expected = (size as u64).saturating_mul(count as u64);
+        return Err(Error::PackedLength { expected, actual: actual as u64 });
+    }
+    // An array of no memory says what the strides are.
+    let strides = array::<(), D>(shape.clone(), alloc::vec![(); count])?;
+    if strides.is_standard_layout() && size > 0 {
+        return array(shape, typed::unpack(bytes)?);
+    }
+    let layout = CommittedLayout::<T>::of(strides.shape(), strides.strides())?;
+    layout.validate(bytes)?;
+    let mut elements = Vec::<MaybeUninit<T>>::new();
+    let stride = size_of::<T>();
+    elements.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })?;
+    // SAFETY: there is room for them, and they need not be initialised.
+    unsafe { elements.set_len(count) };
+    let mut array = array(shape, elements)?;
+    // SAFETY: the array has the shape and the strides of the layout, so that all the bytes named are in its elements,
+    // which are its own; there are as many packed bytes, which are valid. All data of each element are written, and the
+    // type skips no fields: by the promise of `Datatype` they are values then.
+    unsafe {
+        let (origin, packed) = (array.as_mut_ptr().cast(), bytes.as_ptr().cast_mut());
+        kernel::execute::<Unpack>(layout.committed.plan(), 1, origin, packed);
+        Ok(array.assume_init())
+    }
+}
+
+/// Number of elements of an array with these lengths, if there can be such an array: those of the lengths that are not
+/// zero have to be addressable even if another one is.
+fn element_count(lengths: &[usize]) -> Result<usize, Error> {
+    let some = lengths.iter().copied().filter(|&len| len > 0);
+    match some.into_iter().try_fold(1, usize::checked_mul) {
+        Some(count) if isize::try_from(count).is_ok() => {
+            Ok(if lengths.contains(&0) { 0 } else { count })
+        }
+        _ => Err(TOO_LARGE),
+    }
+}
+
+const TOO_LARGE: Error = Error::Overflow { call: "unpack", quantity: "number of elements" };
+
+/// An array of this shape, of exactly as many elements as it takes.
+fn array<T, D: Dimension>(shape: Shape<D>, elements: Vec<T>) -> Result<Array<T, D>, Error> {
+    Array::from_shape_vec(shape, elements).map_err(|_| TOO_LARGE)
+}
