@@ -333,6 +333,12 @@ unsafe fn rows<D: Direction, const R: usize>(
             8 => each_block!(|m, p| D::copy(m, p, 8)),
             9..16 => each_block!(|m, p| two::<D, 8>(m, p, len)),
             16 => each_block!(|m, p| D::copy(m, p, 16)),
+            // What else is done with the bytes is best done with all of a register.
+            17.. if R == 64 && !D::IS_COPY => {
+                each(number, apart, memory, packed, |memory, packed| {
+                    D::copy_long(len, count, steps, memory, packed);
+                })
+            }
             17..32 => each_block!(|m, p| two::<D, 16>(m, p, len)),
             32 => each_block!(|m, p| D::copy(m, p, 32)),
             33..=48 if R == 16 => each_block!(|m, p| three::<D, 16>(m, p, len)),
