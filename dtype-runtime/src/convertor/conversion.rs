@@ -2,11 +2,10 @@
 
 use alloc::sync::Arc;
 
-use super::cursor::Instances;
-use super::foreign::{self, ForeignPacker, ForeignUnpacker, Partials, Stream};
+use super::foreign::{self, ForeignPacker, ForeignUnpacker, Stream};
 use crate::commit::{Committed, Converting, How, Plan};
 use crate::error::Error;
-use crate::kernel::{Pack, Unpack, Way};
+use crate::kernel::{Pack, Unpack};
 use crate::representation::Representation;
 
 /// How instances of a committed type are converted to and from another [`Representation`]: made once, used for
@@ -119,7 +118,10 @@ impl Conversion {
         let origin = memory.as_ptr().wrapping_add(origin).cast_mut();
         // SAFETY: all bytes that the instances name lie in `memory`, as just checked, which is borrowed; `out` has
         // room, as was just checked, and is borrowed exclusively.
-        unsafe { self.convert::<Pack>(origin, count, size, out.as_mut_ptr())? };
+        unsafe {
+            let (plan, to) = (self.committed.plan(), out.as_mut_ptr());
+            foreign::convert_all::<Pack>(&self.converting, plan, count as u64, origin, to)?;
+        }
         Ok(size)
     }
 
@@ -148,39 +150,11 @@ impl Conversion {
         let origin = memory.as_mut_ptr().wrapping_add(origin);
         // SAFETY: all bytes that the instances name, none of them twice, lie in `memory`, as just checked, which is
         // borrowed exclusively and holds bytes, of which any are valid; `packed` is as long as needed and only read.
-        unsafe { self.convert::<Unpack>(origin, count, size, packed.as_ptr().cast_mut())? };
-        Ok(size)
-    }
-
-    /// Converts all of so many instances, which have `size` packed bytes.
-    ///
-    /// # Safety
-    ///
-    /// The data of the instances, at their displacements from `origin`, must be valid for `D`, and `packed` for
-    /// `size` bytes; the two must not overlap.
-    unsafe fn convert<D: Way>(
-        &self,
-        origin: *mut u8,
-        count: usize,
-        size: usize,
-        packed: *mut u8,
-    ) -> Result<(), Error> {
-        let (all, count) = (0..size as u64, count as u64);
-        let instances = Instances::of_plan(self.committed.plan(), count);
-        // Nothing comes in part.
-        let mut none = Partials::default();
-        // SAFETY: as the caller vouches; the instances are those of the plan for bytes.
         unsafe {
-            foreign::convert::<D>(
-                &self.converting,
-                &instances,
-                count,
-                all,
-                origin,
-                packed,
-                &mut none,
-            )
+            let (plan, from) = (self.committed.plan(), packed.as_ptr().cast_mut());
+            foreign::convert_all::<Unpack>(&self.converting, plan, count as u64, origin, from)?;
         }
+        Ok(size)
     }
 
     /// A packer of `count` instances in `memory`, with the arguments of [`Committed::packer`].

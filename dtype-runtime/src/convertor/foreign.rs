@@ -21,13 +21,13 @@ pub use unpacker::ForeignUnpacker;
 
 use self::check::{check, check_boundary};
 use self::convert::{each, reversed};
-pub(super) use self::partial::Partials;
+use self::partial::Partials;
 use super::copier::{WholeRecords, copy_range};
 use super::cursor::Instances;
 use super::source::{Constant, Source};
-use crate::commit::{Converting, How};
+use crate::commit::{Converting, How, Plan};
 use crate::error::Error;
-use crate::kernel::Way;
+use crate::kernel::{Reversing, Way, execute};
 use crate::representation::Representation;
 
 /// What a stream in another representation consists of.
@@ -115,6 +115,40 @@ pub(super) unsafe fn convert<D: Way>(
                     check::<D>(&instances, range.clone(), memory, packed, partials)?;
                 }
                 each::<D>(&instances, range, memory, packed, partials);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Converts all of `count` instances of a committed type, by its plan for bytes where that does. Nothing is written
+/// if a value cannot be converted.
+///
+/// # Safety
+///
+/// The data of the instances, at their displacements from `memory`, must be valid for `D`, and `packed` for all of
+/// the stream; the two must not overlap.
+pub(super) unsafe fn convert_all<D: Way>(
+    converting: &Converting,
+    plan: &Plan,
+    count: u64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> Result<(), Error> {
+    // SAFETY: all of it as the caller vouches. A block of values that are reversed is a whole number of them, because
+    // the plan joins only what is made of such.
+    unsafe {
+        match &converting.how {
+            How::Same => execute::<D>(plan, count, memory, packed),
+            How::Reversed(2) => execute::<Reversing<D, 2>>(plan, count, memory, packed),
+            How::Reversed(4) => execute::<Reversing<D, 4>>(plan, count, memory, packed),
+            How::Reversed(8) => execute::<Reversing<D, 8>>(plan, count, memory, packed),
+            How::Reversed(_) => execute::<Reversing<D, 16>>(plan, count, memory, packed),
+            How::Each(_) => {
+                let instances = Instances::of_plan(plan, count);
+                // It fits: there is memory for it. And nothing comes in part.
+                let (all, mut none) = (0..converting.size * count, Partials::default());
+                return convert::<D>(converting, &instances, count, all, memory, packed, &mut none);
             }
         }
     }

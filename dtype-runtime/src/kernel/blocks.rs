@@ -337,7 +337,7 @@ unsafe fn rows<D: Direction, const R: usize>(
             17.. if R == 64 && !D::IS_COPY => {
                 each(number, apart, memory, packed, |memory, packed| {
                     D::copy_long(len, count, steps, memory, packed);
-                })
+                });
             }
             17..32 => each_block!(|m, p| two::<D, 16>(m, p, len)),
             32 => each_block!(|m, p| D::copy(m, p, 32)),
