@@ -6,6 +6,9 @@ fn main() {
     println!("cargo:rerun-if-changed=src/names.c");
     println!("cargo:rerun-if-env-changed=MPICC");
     println!("cargo:rustc-check-cfg=cfg(large_counts)");
+    // The tests start the launcher that belongs to the compiler wrapper.
+    let wrapper = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
+    println!("cargo:rustc-env=DTYPE_MPI_WRAPPER={wrapper}");
 
     // The `mpi` crate asks the same question in the same way, and links to what the answer says.
     let library = match build_probe_mpi::probe() {

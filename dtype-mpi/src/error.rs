@@ -101,16 +101,147 @@ pub enum Error {
         limit: u32,
     },
     /// A call of the library failed.
-    #[error("{call} failed: {message} (code {code})")]
+    #[error("{call} failed: {message} (code {code}, class {class})")]
     Call {
         /// The call.
         call: &'static str,
         /// Its return code.
         code: i32,
+        /// The error class of the code (MPI-4.1 section 9.4), as the library numbers it: `mpi::ffi` has the
+        /// names.
+        class: i32,
         /// What the library says about the code.
         message: String,
     },
-    /// The datatype cannot be taken apart or built on the side of `dtype-runtime`.
+    /// More elements or bytes than the library's call can count.
+    #[error("{call} cannot count to {count} in this MPI library; the most is {limit}")]
+    Count {
+        /// The call that would have been made.
+        call: &'static str,
+        /// Elements or bytes that it was to be made with.
+        count: u64,
+        /// The most that it takes.
+        limit: u64,
+    },
+    /// The library gives a datatype another size or other bounds than it has here, so that it would access
+    /// other memory.
+    #[error("the {quantity} of the datatype is {here} here and {library} in this MPI library")]
+    Bounds {
+        /// `"size"`, `"lower bound"`, `"extent"`, `"true lower bound"` or `"true extent"`.
+        quantity: &'static str,
+        /// Bytes, as `dtype-runtime` has it.
+        here: i64,
+        /// Bytes, as the library has it.
+        library: i64,
+    },
+    /// A message that is longer than the memory for it.
+    #[error(
+        "the message from rank {source_rank} with tag {tag} has {bytes} bytes, there is room for {capacity}"
+    )]
+    Truncated {
+        /// The rank that sent it.
+        source_rank: i32,
+        /// Its tag.
+        tag: i32,
+        /// Bytes that it has; where the library does not tell, what arrived of it.
+        bytes: u64,
+        /// Packed bytes that there is room for.
+        capacity: u64,
+    },
+    /// A message that is shorter than what it must fill.
+    #[error(
+        "the message from rank {source_rank} with tag {tag} has {bytes} bytes, {expected} are needed"
+    )]
+    Short {
+        /// The rank that sent it.
+        source_rank: i32,
+        /// Its tag.
+        tag: i32,
+        /// Bytes that it has.
+        bytes: u64,
+        /// Bytes that it must have.
+        expected: u64,
+    },
+    /// A message that is no whole number of elements.
+    #[error(
+        "a message of {bytes} bytes holds {elements} elements of {element} packed bytes and a part of one more"
+    )]
+    Partial {
+        /// Bytes that it has.
+        bytes: u64,
+        /// Whole elements in it.
+        elements: u64,
+        /// Packed bytes of one.
+        element: u64,
+    },
+    /// A matched message was to be received a second time.
+    #[error("the message was received before")]
+    Received,
+    /// The first message of a pipelined transfer is none.
+    #[error("{bytes} bytes came that do not begin a pipelined transfer")]
+    Header {
+        /// Bytes that it has.
+        bytes: u64,
+    },
+    /// A root that is no rank of the communicator.
+    #[error("the root is {root}; the communicator has the ranks from 0 to {last}")]
+    Root {
+        /// The rank that was given.
+        root: i32,
+        /// The greatest rank.
+        last: i32,
+    },
+    /// The ranks called a collective operation with arguments that do not go together.
+    #[error("rank {rank} gave {theirs} as {argument}, this one {ours}")]
+    Mismatch {
+        /// A rank that gave another.
+        rank: i32,
+        /// `"the root"`, `"the count"`.
+        argument: &'static str,
+        /// What this rank gave.
+        ours: i64,
+        /// What that rank gave.
+        theirs: i64,
+    },
+    /// Counts that do not divide the elements among the ranks.
+    #[error("{counts} counts with the sum {sum}, for {elements} elements and {ranks} ranks")]
+    Counts {
+        /// How many counts were given.
+        counts: usize,
+        /// Their sum; `u64::MAX` if it is more.
+        sum: u64,
+        /// How many elements were given.
+        elements: usize,
+        /// How many ranks there are.
+        ranks: i32,
+    },
+    /// Another rank refused a collective operation, and nobody took part in it.
+    #[error("rank {rank} refused the collective operation")]
+    Peer {
+        /// The greatest rank that did.
+        rank: i32,
+    },
+    /// The function of a reduction panicked.
+    #[error("the function of the reduction panicked: {message}")]
+    Panic {
+        /// What it said.
+        message: String,
+    },
+    /// A struct has other fields than the elements it was to be seen as, or padding.
+    #[error("{name} is not made of {element} alone")]
+    NotHomogeneous {
+        /// The type.
+        name: &'static str,
+        /// The type of the elements.
+        element: &'static str,
+    },
+    /// The memory for a message could not be allocated.
+    #[error("no memory for a message of {bytes} bytes")]
+    Allocation {
+        /// Bytes asked for.
+        bytes: usize,
+    },
+    /// The datatype cannot be taken apart or built on the side of `dtype-runtime`, or its bytes are no values.
     #[error(transparent)]
     Type(#[from] dtype_runtime::Error),
 }

@@ -49,14 +49,29 @@
 //! (`cargo --target-dir`): neither crate is compiled again when only `MPICC` changes.
 
 mod arguments;
+mod buffer;
+mod cache;
+mod collective;
 mod decode;
+mod element;
 mod encode;
 mod error;
+mod memory;
 mod names;
+mod operation;
+mod packed;
+mod pipeline;
 mod raw;
-mod traits;
+pub mod traits;
+mod values;
 
+pub use buffer::{Layout, ReceiveBuffer, SendBuffer};
+pub use collective::Gathered;
 pub use decode::decode;
+pub use element::{Element, flatten, flatten_mut};
 pub use error::Error;
+pub use memory::Memory;
+pub use operation::Operation;
+pub use packed::{Incoming, PackedReceive, PackedSend, Received, received_count};
+pub use pipeline::Pipeline;
 pub use raw::{Contents, Datatype};
-pub use traits::Memory;

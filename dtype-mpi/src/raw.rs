@@ -4,94 +4,30 @@
 //! promise the library holds by their types. All of them return the library's error, and none of them ends
 //! the program: see [`Session`].
 
+pub(crate) mod attributes;
+pub(crate) mod collective;
 #[cfg(large_counts)]
 mod large;
+pub(crate) mod operation;
+pub(crate) mod point_to_point;
+mod session;
 mod small;
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::os::raw::{c_char, c_int};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::os::raw::{c_char, c_int, c_void};
 
 use dtype_runtime::types::{Combiner, Envelope};
-use mpi::ffi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Errhandler};
+use mpi::ffi::{self, MPI_Aint, MPI_Count, MPI_Datatype};
 
 use crate::error::{Error, MESSAGE};
 use crate::names;
 
 #[cfg(large_counts)]
 pub(crate) use large::make as make_large;
+use session::not_running;
+pub(crate) use session::{OnCommunicator, Session};
 pub(crate) use small::make;
-
-/// The right to call the library, from here to its end: MPI runs, this thread may call it, and errors come
-/// back as codes, where the communicators' error handlers would end the program.
-pub(crate) struct Session {
-    handlers: [(MPI_Comm, MPI_Errhandler); 2],
-    /// Released when the handlers are back in their places.
-    _alone: MutexGuard<'static, ()>,
-}
-
-/// Held by the one session that there is: of two at a time the second would take the first one's handlers for
-/// the program's.
-static ALONE: Mutex<()> = Mutex::new(());
-
-impl Session {
-    pub(crate) fn begin(call: &'static str) -> Result<Self, Error> {
-        if let Some(state) = not_running() {
-            return Err(Error::NotRunning { call, state });
-        }
-        let (mut level, mut main) = (0, 0);
-        // SAFETY: MPI runs; both live through the calls.
-        let multiple = unsafe {
-            check("MPI_Query_thread", ffi::MPI_Query_thread(&raw mut level))?;
-            check("MPI_Is_thread_main", ffi::MPI_Is_thread_main(&raw mut main))?;
-            ffi::RSMPI_THREAD_MULTIPLE
-        };
-        if main == 0 && level != multiple {
-            return Err(Error::Thread { call, level });
-        }
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        // Errors about datatypes belong to no communicator: one library calls the handler of
-        // MPI_COMM_WORLD for them, another that of MPI_COMM_SELF.
-        // SAFETY: constants of the library.
-        let communicators = unsafe { [ffi::RSMPI_COMM_WORLD, ffi::RSMPI_COMM_SELF] };
-        let handlers = communicators.map(|communicator| {
-            // SAFETY: MPI runs and the communicators are predefined; `before` lives through the call. The
-            // calls cannot fail but for their arguments.
-            unsafe {
-                let mut before = ffi::RSMPI_ERRORS_RETURN;
-                ffi::MPI_Comm_get_errhandler(communicator, &raw mut before);
-                ffi::MPI_Comm_set_errhandler(communicator, ffi::RSMPI_ERRORS_RETURN);
-                (communicator, before)
-            }
-        });
-        Ok(Self { handlers, _alone: alone })
-    }
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        for (communicator, before) in &mut self.handlers {
-            // SAFETY: the session began with MPI running, and no call in it ends MPI. The handler is what
-            // MPI_Comm_get_errhandler returned, to be given back with MPI_Errhandler_free.
-            unsafe {
-                ffi::MPI_Comm_set_errhandler(*communicator, *before);
-                ffi::MPI_Errhandler_free(before);
-            }
-        }
-    }
-}
-
-/// Why MPI cannot be called, if it cannot.
-fn not_running() -> Option<&'static str> {
-    if !mpi::environment::is_initialized() {
-        Some("not initialised")
-    } else if mpi::environment::is_finalized() {
-        Some("finalized")
-    } else {
-        None
-    }
-}
 
 /// The error that a return code stands for.
 fn check(call: &'static str, code: c_int) -> Result<(), Error> {
@@ -99,10 +35,13 @@ fn check(call: &'static str, code: c_int) -> Result<(), Error> {
         return Ok(());
     }
     let mut bytes = [0_u8; MESSAGE];
-    let mut length = 0;
-    // SAFETY: the buffer has the length that the standard asks for.
-    unsafe { ffi::MPI_Error_string(code, bytes.as_mut_ptr().cast::<c_char>(), &raw mut length) };
-    Err(Error::Call { call, code, message: text(&bytes, length) })
+    let (mut length, mut class) = (0, 0);
+    // SAFETY: the buffer has the length that the standard asks for, and all live through the calls.
+    unsafe {
+        ffi::MPI_Error_class(code, &raw mut class);
+        ffi::MPI_Error_string(code, bytes.as_mut_ptr().cast::<c_char>(), &raw mut length);
+    }
+    Err(Error::Call { call, code, class, message: text(&bytes, length) })
 }
 
 fn text(bytes: &[u8], length: c_int) -> String {
@@ -170,6 +109,12 @@ impl Datatype {
         unsafe { ffi::RSMPI_Type_c2f(self.handle) }
     }
 
+    /// Whether it has to be freed by whoever takes the handle away.
+    pub(crate) fn into_handle(self) -> (MPI_Datatype, bool) {
+        let this = std::mem::ManuallyDrop::new(self);
+        (this.handle, this.owned)
+    }
+
     /// Makes the datatype ready to communicate with.
     pub(crate) fn commit(&mut self) -> Result<(), Error> {
         if !self.owned {
@@ -212,6 +157,11 @@ impl Datatype {
     /// As [`size`](Self::size).
     pub fn extent(&self) -> Result<(i64, i64), Error> {
         let _session = Session::begin("MPI_Type_get_extent_x")?;
+        self.bounds()
+    }
+
+    /// As [`extent`](Self::extent), in a session.
+    pub(crate) fn bounds(&self) -> Result<(i64, i64), Error> {
         let (mut lb, mut extent): (MPI_Count, MPI_Count) = (0, 0);
         // SAFETY: the handle is alive, and so are the two.
         let code = unsafe { ffi::MPI_Type_get_extent_x(self.handle, &raw mut lb, &raw mut extent) };
@@ -256,6 +206,22 @@ impl Datatype {
         let _session = Session::begin("MPI_Type_get_contents")?;
         contents(self, &envelope(self)?)
     }
+}
+
+/// Where bytes to be sent are. An empty slice may be at address 1, which is `MPI_IN_PLACE` in Open MPI; no bytes
+/// have an address of their own here.
+pub(crate) fn sending(bytes: &[u8]) -> *const c_void {
+    static NOTHING: u8 = 0;
+    let at = if bytes.is_empty() { &raw const NOTHING } else { bytes.as_ptr() };
+    at.cast()
+}
+
+/// Where bytes are to be received: as [`sending`]. No bytes have another address than there, because some
+/// libraries refuse the same one on both sides.
+pub(crate) fn receiving(at: *mut u8, bytes: usize) -> *mut c_void {
+    static NOTHING: u8 = 0;
+    let at = if bytes == 0 { (&raw const NOTHING).cast_mut() } else { at };
+    at.cast()
 }
 
 /// An address as an `i64`.

@@ -67,9 +67,30 @@ fn named() {
 }
 
 fn missing() {
-    for (basic, name) in [(Basic::I128, "i128"), (Basic::Bf16, "bf16"), (Basic::Char, "char")] {
-        let nested = Type::dup(&Type::contiguous(2, &Type::basic(basic)).unwrap()).unwrap();
-        assert_eq!(Datatype::new(&nested).unwrap_err(), Error::NoSuchType { name });
+    let bytes = |number| Type::contiguous(number, &Type::basic(Basic::Byte)).unwrap();
+    let substitutes = [
+        (Basic::I128, bytes(16)),
+        (Basic::U128, bytes(16)),
+        (Basic::F16, bytes(2)),
+        (Basic::Bf16, bytes(2)),
+        (Basic::Char, Type::basic(Basic::U32)),
+    ];
+    for (basic, other) in substitutes {
+        let of = |ty: &Type| Type::dup(&Type::contiguous(2, ty).unwrap()).unwrap();
+        let ty = of(&Type::basic(basic));
+        let datatype = Datatype::new(&ty).unwrap();
+        assert_eq!(datatype.size().unwrap(), ty.size().cast_signed());
+        assert_eq!(datatype.to_type().unwrap(), of(&other));
+        assert_eq!(Datatype::new(&Type::basic(basic)).unwrap().to_type().unwrap(), other);
+    }
+    // Bytes are aligned less than what they stand for; the places in memory are the same.
+    let types = [Basic::U8, Basic::F16].map(Type::basic);
+    let pair = Type::structure(&[1, 1], &[2, 0], &types).unwrap();
+    let pairs = Type::contiguous(3, &pair).unwrap();
+    for ty in [pair, pairs] {
+        let datatype = Datatype::new(&ty).unwrap();
+        assert_eq!(datatype.extent().unwrap(), (0, ty.extent()));
+        assert_eq!(datatype.true_extent().unwrap(), (0, ty.true_extent()));
     }
     let [value, index] = [Basic::F64, Basic::U64].map(Type::basic);
     let pair = Type::value_index(&value, &index).unwrap();
@@ -211,7 +232,7 @@ fn borrowed() {
 /// The communicators' handlers would end the program.
 fn errors() {
     let named = Datatype::new(&Type::basic(Basic::F64)).unwrap();
-    let Err(Error::Call { call, code, message }) = named.contents() else {
+    let Err(Error::Call { call, code, message, .. }) = named.contents() else {
         panic!("a named datatype has contents");
     };
     assert!(call.starts_with("MPI_Type_get_contents"), "{call}");

@@ -1,0 +1,455 @@
+//! Collective operations on elements that are packed and unpacked here.
+
+use dtype_runtime::Datatype as Described;
+use mpi::Rank;
+use mpi::traits::CommunicatorCollectives;
+
+use crate::cache;
+use crate::error::Error;
+use crate::operation::Operation;
+use crate::raw::OnCommunicator;
+use crate::raw::collective::{Block, Parts, Room};
+use crate::values::{self, Memory};
+
+/// Elements from all ranks, those of rank 0 first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gathered<T> {
+    /// The elements of all ranks.
+    pub elements: Vec<T>,
+    /// How many of them are from each rank.
+    pub counts: Vec<usize>,
+}
+
+impl<T> Gathered<T> {
+    /// The elements from one rank; `None` if there is no such rank.
+    pub fn from_rank(&self, rank: Rank) -> Option<&[T]> {
+        let rank = usize::try_from(rank).ok()?;
+        let count = *self.counts.get(rank)?;
+        let start = self.counts[..rank].iter().sum::<usize>();
+        self.elements.get(start..start + count)
+    }
+
+    /// The elements from each rank in turn.
+    pub fn by_rank(&self) -> impl Iterator<Item = &[T]> {
+        let mut rest = &self.elements[..];
+        self.counts.iter().map(move |&count| {
+            let (first, others) = rest.split_at(count.min(rest.len()));
+            rest = others;
+            first
+        })
+    }
+}
+
+/// Collective operations on any `#[derive(Datatype)]` type, with any number of elements from each rank
+/// (MPI-4.1 chapter 6).
+///
+/// All ranks of the communicator call the same function. What they give is compared before the data move, in one
+/// or two short collective operations more: arguments that do not go together, or that one rank refuses, are an
+/// error at every rank, and nothing was sent then. What comes is checked before it is a value; an error about that
+/// is for the rank alone that gets it, and the others go on.
+///
+/// Where every byte is a value, [`Element`](crate::Element) and the functions of the [`mpi`] crate do without
+/// the comparison.
+///
+/// ```
+/// use dtype_mpi::traits::*;
+/// use mpi::traits::*;
+///
+/// let universe = mpi::initialize().expect("MPI runs once");
+/// let world = universe.world();
+/// // Two particles for rank 0, none for the others.
+/// let particles = [([0.0_f64; 3], true), ([1.0; 3], false)];
+/// let counts: Vec<usize> = (0..world.size()).map(|rank| if rank == 0 { 2 } else { 0 }).collect();
+/// let arrived = world.all_to_all_packed(&particles, &counts)?;
+/// if world.rank() == 0 {
+///     assert_eq!(arrived.elements.len(), 2 * arrived.counts.len());
+/// }
+/// # Ok::<(), dtype_mpi::Error>(())
+/// ```
+pub trait PackedCollectives: CommunicatorCollectives {
+    /// The root's elements, in the place of what the others have (`MPI_Bcast`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Root`], [`Error::Mismatch`] for different roots; [`Error::Type`] for bytes that are no values, and
+    /// [`Error::Allocation`]; [`Error::Peer`] for an error at another rank; [`Error::NotRunning`],
+    /// [`Error::Thread`], [`Error::Call`]. The elements stay what they were.
+    fn broadcast_packed<T: Described>(
+        &self,
+        root: Rank,
+        elements: &mut Vec<T>,
+    ) -> Result<(), Error> {
+        let on = OnCommunicator::begin("MPI_Bcast", self)?;
+        let meeting = Meeting::new::<T>(&on, Some(root), elements.len())?;
+        let count = meeting.count_at(root);
+        if meeting.rank == root {
+            return broadcast_from_root(&on, &meeting, root, elements);
+        }
+        let room = room_for::<T>(count);
+        let bytes = broadcast_bytes(&on, &meeting, root, count, room)?;
+        *elements = values::unpack_vec(&bytes, count)?;
+        Ok(())
+    }
+
+    /// As [`broadcast_packed`](Self::broadcast_packed), into as many elements as the root has. Padding and skipped
+    /// fields stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`broadcast_packed`](Self::broadcast_packed), and [`Error::Mismatch`] for different numbers of elements.
+    fn broadcast_packed_into<T: Described>(
+        &self,
+        root: Rank,
+        elements: &mut [T],
+    ) -> Result<(), Error> {
+        let on = OnCommunicator::begin("MPI_Bcast", self)?;
+        let meeting = Meeting::new::<T>(&on, Some(root), elements.len())?;
+        meeting.same_counts()?;
+        if meeting.rank == root {
+            return broadcast_from_root(&on, &meeting, root, elements);
+        }
+        let count = elements.len();
+        let bytes = broadcast_bytes(&on, &meeting, root, count, room_for::<T>(count))?;
+        dtype_runtime::unpack_into(&bytes, elements)?;
+        Ok(())
+    }
+
+    /// Everyone's elements at the root; `None` elsewhere (`MPI_Gatherv`).
+    ///
+    /// # Errors
+    ///
+    /// As [`broadcast_packed`](Self::broadcast_packed), and [`Error::Count`] for more elements than the library
+    /// can count, 2³¹ − 1 before MPI-4.
+    fn gather_packed<T: Described>(
+        &self,
+        root: Rank,
+        elements: &[T],
+    ) -> Result<Option<Gathered<T>>, Error> {
+        let call = "MPI_Gatherv";
+        let on = OnCommunicator::begin(call, self)?;
+        let meeting = Meeting::new::<T>(&on, Some(root), elements.len())?;
+        let counts = meeting.counts();
+        let parts = Parts::new(call, &counts)?;
+        let packed = values::packed(elements);
+        if meeting.rank != root {
+            meeting.agree(&on, Ok(()))?;
+            if let Some(block) = meeting.block {
+                on.gather(&packed, block, None, root)?;
+            }
+            return Ok(None);
+        }
+        let total = counts.iter().sum();
+        let elements = receive(&on, &meeting, total, |room, block| {
+            on.gather(&packed, block, Some((&parts, room)), root)
+        })?;
+        Ok(Some(Gathered { elements, counts }))
+    }
+
+    /// Everyone's elements at all ranks (`MPI_Allgatherv`).
+    ///
+    /// # Errors
+    ///
+    /// As [`gather_packed`](Self::gather_packed).
+    fn all_gather_packed<T: Described>(&self, elements: &[T]) -> Result<Gathered<T>, Error> {
+        let call = "MPI_Allgatherv";
+        let on = OnCommunicator::begin(call, self)?;
+        let meeting = Meeting::new::<T>(&on, None, elements.len())?;
+        let counts = meeting.counts();
+        let parts = Parts::new(call, &counts)?;
+        let packed = values::packed(elements);
+        let elements = receive(&on, &meeting, counts.iter().sum(), |room, block| {
+            on.gather_to_all(&packed, block, (&parts, room))
+        })?;
+        Ok(Gathered { elements, counts })
+    }
+
+    /// The root's elements divided among the ranks, `counts[i]` of them for rank i (`MPI_Scatterv`). What the
+    /// others give plays no part.
+    ///
+    /// # Errors
+    ///
+    /// As [`gather_packed`](Self::gather_packed), and [`Error::Counts`] at the root, when the counts are not one
+    /// for each rank, or their sum is not the number of elements.
+    fn scatter_packed<T: Described>(
+        &self,
+        root: Rank,
+        elements: &[T],
+        counts: &[usize],
+    ) -> Result<Vec<T>, Error> {
+        let call = "MPI_Scatterv";
+        let on = OnCommunicator::begin(call, self)?;
+        let meeting = Meeting::new::<T>(&on, Some(root), 0)?;
+        if meeting.rank != root {
+            meeting.agree(&on, Ok(()))?;
+            let count = own_count(&on, root, None)?;
+            return receive(&on, &meeting, count, |room, block| {
+                on.scatter(None, block, (count, room), root)
+            });
+        }
+        let checked = check_counts(counts, elements.len(), meeting.size);
+        let parts = meeting.agree(&on, checked.and_then(|()| Parts::new(call, counts)))?;
+        let count = own_count(&on, root, Some(counts))?;
+        let packed = values::packed(elements);
+        receive(&on, &meeting, count, |room, block| {
+            on.scatter(Some((&parts, &packed)), block, (count, room), root)
+        })
+    }
+
+    /// From each rank to each: `counts[i]` of the elements go to rank i, those for rank 0 first (`MPI_Alltoallv`).
+    ///
+    /// # Errors
+    ///
+    /// As [`gather_packed`](Self::gather_packed), and [`Error::Counts`] when the counts are not one for each rank,
+    /// or their sum is not the number of elements.
+    fn all_to_all_packed<T: Described>(
+        &self,
+        elements: &[T],
+        counts: &[usize],
+    ) -> Result<Gathered<T>, Error> {
+        let call = "MPI_Alltoallv";
+        let on = OnCommunicator::begin(call, self)?;
+        let meeting = Meeting::new::<T>(&on, None, elements.len())?;
+        let checked = check_counts(counts, elements.len(), meeting.size);
+        let parts = meeting.agree(&on, checked.and_then(|()| Parts::new(call, counts)))?;
+        let own: Vec<i64> = counts.iter().map(|&count| count as u64 as i64).collect();
+        let counts = on.all_to_all(&own)?;
+        let counts: Vec<usize> =
+            counts.into_iter().map(|count| usize::try_from(count).unwrap_or(usize::MAX)).collect();
+        let to = Parts::new(call, &counts);
+        let to = meeting.agree(&on, to)?;
+        let packed = values::packed(elements);
+        let elements = receive(&on, &meeting, counts.iter().sum(), |room, block| {
+            on.exchange((&parts, &packed), block, (&to, room))
+        })?;
+        Ok(Gathered { elements, counts })
+    }
+
+    /// Everyone's elements combined one by one, at the root; `None` elsewhere (`MPI_Reduce`).
+    ///
+    /// # Errors
+    ///
+    /// As [`broadcast_packed`](Self::broadcast_packed), and [`Error::Mismatch`] for different numbers of elements;
+    /// [`Error::Count`] for more than 2³¹ − 1; [`Error::Panic`] when the function panicked at this rank, or
+    /// [`Error::Peer`] when it did at another.
+    fn reduce_packed<T: Described>(
+        &self,
+        root: Rank,
+        elements: &[T],
+        operation: &Operation<'_, T>,
+    ) -> Result<Option<Vec<T>>, Error> {
+        let on = OnCommunicator::begin("MPI_Reduce", self)?;
+        let meeting = Meeting::new::<T>(&on, Some(root), elements.len())?;
+        let bytes = reduce(&on, &meeting, elements, operation, Some(root))?;
+        if meeting.rank != root {
+            return Ok(None);
+        }
+        values::unpack_vec(&bytes, elements.len()).map(Some)
+    }
+
+    /// Everyone's elements combined one by one, at all ranks (`MPI_Allreduce`).
+    ///
+    /// # Errors
+    ///
+    /// As [`reduce_packed`](Self::reduce_packed).
+    fn all_reduce_packed<T: Described>(
+        &self,
+        elements: &[T],
+        operation: &Operation<'_, T>,
+    ) -> Result<Vec<T>, Error> {
+        let on = OnCommunicator::begin("MPI_Allreduce", self)?;
+        let meeting = Meeting::new::<T>(&on, None, elements.len())?;
+        let bytes = reduce(&on, &meeting, elements, operation, None)?;
+        values::unpack_vec(&bytes, elements.len())
+    }
+}
+
+impl<C: CommunicatorCollectives> PackedCollectives for C {}
+
+/// What everyone has said about a collective operation before it begins.
+struct Meeting {
+    rank: Rank,
+    size: Rank,
+    /// The roots, the numbers of elements and the packed bytes of one, by rank.
+    said: Vec<[i64; 3]>,
+    /// `None` for elements without data.
+    block: Option<Block>,
+}
+
+impl Meeting {
+    fn new<T: Described>(
+        on: &OnCommunicator<'_>,
+        root: Option<Rank>,
+        count: usize,
+    ) -> Result<Self, Error> {
+        let (rank, size) = on.ranks()?;
+        let element = T::TYPE_MAP.size();
+        let numbers = [count, element].map(|number| number as u64 as i64);
+        let ours = [root.map_or(0, i64::from), numbers[0], numbers[1]];
+        let said = on.all_gather(ours)?;
+        let meeting = Self { rank, size, said, block: None };
+        meeting.same(0, "the root")?;
+        meeting.same(2, "the size of an element")?;
+        if let Some(root) = root
+            && !(0..size).contains(&root)
+        {
+            return Err(Error::Root { root, last: size - 1 });
+        }
+        if element == 0 {
+            return Ok(meeting);
+        }
+        let block = cache::block(element);
+        let block = meeting.agree(on, block)?;
+        Ok(Self { block: Some(block), ..meeting })
+    }
+
+    /// Everyone sees the same, so all ranks come to the same result.
+    fn same(&self, which: usize, argument: &'static str) -> Result<(), Error> {
+        let first = self.said[0][which];
+        let Some(other) = self.said.iter().position(|said| said[which] != first) else {
+            return Ok(());
+        };
+        let own = usize::try_from(self.rank).unwrap_or(0);
+        let ours = self.said[own][which];
+        let rank = if ours == first { other } else { 0 };
+        let theirs = self.said[rank][which];
+        let rank = Rank::try_from(rank).unwrap_or(Rank::MAX);
+        Err(Error::Mismatch { rank, argument, ours, theirs })
+    }
+
+    fn same_counts(&self) -> Result<(), Error> {
+        self.same(1, "the number of elements")
+    }
+
+    fn counts(&self) -> Vec<usize> {
+        self.said.iter().map(|said| usize::try_from(said[1]).unwrap_or(usize::MAX)).collect()
+    }
+
+    fn count_at(&self, rank: Rank) -> usize {
+        usize::try_from(rank).map_or(0, |rank| self.counts()[rank])
+    }
+
+    /// Whether all ranks are ready; each of them hears of it if one is not.
+    fn agree<R>(&self, on: &OnCommunicator<'_>, own: Result<R, Error>) -> Result<R, Error> {
+        let refusing = on.greatest(if own.is_ok() { -1 } else { self.rank })?;
+        let own = own?;
+        if refusing >= 0 {
+            return Err(Error::Peer { rank: refusing });
+        }
+        Ok(own)
+    }
+}
+
+/// Memory for the packed bytes of so many elements.
+fn room_for<T: Described>(count: usize) -> Result<Vec<u8>, Error> {
+    let bytes = dtype_runtime::packed_size::<T>(count);
+    let mut room = Vec::new();
+    room.try_reserve_exact(bytes).map_err(|_| Error::Allocation { bytes })?;
+    room.resize(bytes, 0);
+    Ok(room)
+}
+
+fn broadcast_from_root<T: Described>(
+    on: &OnCommunicator<'_>,
+    meeting: &Meeting,
+    root: Rank,
+    elements: &[T],
+) -> Result<(), Error> {
+    let packed = Ok(values::packed(elements).into_owned());
+    broadcast_bytes(on, meeting, root, elements.len(), packed).map(drop)
+}
+
+/// Bytes that all ranks have afterwards.
+fn broadcast_bytes(
+    on: &OnCommunicator<'_>,
+    meeting: &Meeting,
+    root: Rank,
+    count: usize,
+    bytes: Result<Vec<u8>, Error>,
+) -> Result<Vec<u8>, Error> {
+    let mut bytes = meeting.agree(on, bytes)?;
+    if let Some(block) = meeting.block {
+        // SAFETY: the vector is not used otherwise until the call returns.
+        let room = unsafe { Room::new(bytes.as_mut_ptr(), bytes.len()) };
+        on.broadcast(&room, count, block, root)?;
+    }
+    Ok(bytes)
+}
+
+/// Elements of which `fill` gets the packed bytes, if all ranks have the memory for theirs.
+fn receive<T: Described>(
+    on: &OnCommunicator<'_>,
+    meeting: &Meeting,
+    count: usize,
+    fill: impl FnOnce(&Room, Block) -> Result<(), Error>,
+) -> Result<Vec<T>, Error> {
+    let bytes = dtype_runtime::packed_size::<T>(count);
+    let mut asked = false;
+    let received = values::receive_vec(count, |memory| {
+        asked = true;
+        let room = match memory {
+            Memory::Elements(_) => Ok(Vec::new()),
+            Memory::Bytes => room_for::<T>(count),
+        };
+        let mut own = meeting.agree(on, room)?;
+        let Some(block) = meeting.block else { return Ok(own) };
+        let at = match memory {
+            Memory::Elements(at) => at,
+            Memory::Bytes => own.as_mut_ptr(),
+        };
+        // SAFETY: there is room for the packed bytes of all elements, of any value, which nobody else accesses
+        // before the call returns.
+        let room = unsafe { Room::new(at, bytes) };
+        fill(&room, block)?;
+        Ok(own)
+    });
+    // Where there is no memory for the elements, nobody has heard of it yet.
+    if asked { received } else { meeting.agree(on, received) }
+}
+
+/// How many elements are for this rank.
+fn own_count(
+    on: &OnCommunicator<'_>,
+    root: Rank,
+    counts: Option<&[usize]>,
+) -> Result<usize, Error> {
+    let (_, size) = on.ranks()?;
+    let mut all = vec![0; usize::try_from(size).unwrap_or(0)];
+    if let Some(counts) = counts {
+        for (count, all) in counts.iter().zip(&mut all) {
+            *all = *count as u64 as i64;
+        }
+    }
+    let own = on.all_to_all(&all)?;
+    let at_root = usize::try_from(root).ok().and_then(|root| own.get(root).copied()).unwrap_or(0);
+    Ok(usize::try_from(at_root).unwrap_or(usize::MAX))
+}
+
+fn check_counts(counts: &[usize], elements: usize, ranks: Rank) -> Result<(), Error> {
+    let sum = counts.iter().try_fold(0_usize, |sum, &count| sum.checked_add(count));
+    if usize::try_from(ranks) == Ok(counts.len()) && sum == Some(elements) {
+        return Ok(());
+    }
+    let sum = sum.map_or(u64::MAX, |sum| sum as u64);
+    Err(Error::Counts { counts: counts.len(), sum, elements, ranks })
+}
+
+fn reduce<T: Described>(
+    on: &OnCommunicator<'_>,
+    meeting: &Meeting,
+    elements: &[T],
+    operation: &Operation<'_, T>,
+    root: Option<Rank>,
+) -> Result<Vec<u8>, Error> {
+    meeting.same_counts()?;
+    let (Some(function), Some(_)) = (operation.function(), meeting.block) else {
+        return Ok(Vec::new());
+    };
+    let packed = values::packed(elements);
+    // A failure in a call before, with which this has nothing to do.
+    drop(function.failure());
+    // SAFETY: the operation is borrowed, and the block is its own.
+    let reduced = unsafe { on.reduce(&packed, function.block(), function.handle(), root) };
+    let failed = function.failure().map_or(Ok(()), Err);
+    let reduced = reduced.and_then(|bytes| failed.map(|()| bytes));
+    meeting.agree(on, reduced)
+}

@@ -1,0 +1,225 @@
+//! Rust types where the `mpi` crate wants its own.
+
+use std::any::type_name;
+use std::ops::{Deref, DerefMut};
+
+use dtype_runtime::Datatype as Described;
+use dtype_runtime::typemap::{Field, Node, TypeMap};
+use mpi::datatype::DatatypeRef;
+use mpi::traits::Equivalence;
+
+use crate::error::Error;
+use crate::raw::Datatype;
+
+/// A `T` for every place where the [`mpi`] crate takes an [`Equivalence`]: alone, in slices, vectors and arrays,
+/// to be sent and received, in all collective operations and in windows.
+///
+/// It has the layout of `T`, and slices and vectors are cast without a copy. Sending leaves the padding out, and
+/// receiving does not write it. Any bytes that come are values, so a type of which that is not true (one with a
+/// `bool`, a `char`, a `NonZero` or an enum in it) does not compile here, nor does one that skips fields, which
+/// nothing would initialise: for those there are [`SendBuffer`](crate::SendBuffer) and
+/// [`ReceiveBuffer`](crate::ReceiveBuffer), and the functions of [`traits`](crate::traits), which check.
+///
+/// # Panics
+///
+/// The `mpi` crate asks for the datatype in the middle of a call, where no error can be returned:
+/// [`equivalent_datatype`](Equivalence::equivalent_datatype) panics where [`Datatype::of`] fails. A call of that
+/// before the first message gets the error.
+///
+/// ```
+/// use dtype_mpi::Element;
+/// use mpi::traits::*;
+///
+/// #[derive(dtype_runtime::Datatype, Clone, Debug, PartialEq)]
+/// struct Particle {
+///     position: [f64; 3],
+///     charge: i8,
+/// }
+///
+/// let universe = mpi::initialize().expect("MPI runs once");
+/// let world = universe.world();
+/// let particles = vec![Particle { position: [1.0, 2.0, 3.0], charge: -1 }];
+/// let mut all = Element::from_vec(vec![particles[0].clone(); 2]);
+/// world.this_process().gather_into_root(Element::from_slice(&particles), &mut all[..1]);
+/// assert_eq!(Element::into_vec(all), [particles[0].clone(), particles[0].clone()]);
+/// ```
+///
+/// ```compile_fail
+/// # use mpi::traits::*;
+/// // Not every byte is a `bool`.
+/// dtype_mpi::Element::<(u8, bool)>::equivalent_datatype();
+/// ```
+///
+/// ```compile_fail
+/// # use mpi::traits::*;
+/// #[derive(dtype_runtime::Datatype)]
+/// struct Skipping {
+///     sent: u8,
+///     #[dtype(skip)]
+///     kept: u8,
+/// }
+/// dtype_mpi::Element::<Skipping>::equivalent_datatype();
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Element<T>(pub T);
+
+impl<T: Described> Element<T> {
+    /// A slice, to be sent.
+    pub fn from_slice(elements: &[T]) -> &[Self] {
+        const { assert_unrestricted::<T>() }
+        // SAFETY: the same layout, and the same lifetime.
+        unsafe { &*(std::ptr::from_ref(elements) as *const [Self]) }
+    }
+
+    /// A slice, to be received into.
+    pub fn from_slice_mut(elements: &mut [T]) -> &mut [Self] {
+        const { assert_unrestricted::<T>() }
+        // SAFETY: the same layout, and the same lifetime.
+        unsafe { &mut *(std::ptr::from_mut(elements) as *mut [Self]) }
+    }
+
+    /// A vector, whose memory stays where it is.
+    pub fn from_vec(elements: Vec<T>) -> Vec<Self> {
+        const { assert_unrestricted::<T>() }
+        let mut elements = std::mem::ManuallyDrop::new(elements);
+        let (at, len, capacity) = (elements.as_mut_ptr(), elements.len(), elements.capacity());
+        // SAFETY: the memory of a vector, which nobody frees but the new one; the elements have the same layout.
+        unsafe { Vec::from_raw_parts(at.cast(), len, capacity) }
+    }
+
+    /// What was received.
+    pub fn into_vec(elements: Vec<Self>) -> Vec<T> {
+        let mut elements = std::mem::ManuallyDrop::new(elements);
+        let (at, len, capacity) = (elements.as_mut_ptr(), elements.len(), elements.capacity());
+        // SAFETY: as in `from_vec`.
+        unsafe { Vec::from_raw_parts(at.cast(), len, capacity) }
+    }
+
+    /// The elements of a slice.
+    pub fn as_slice(elements: &[Self]) -> &[T] {
+        // SAFETY: the same layout, and the same lifetime.
+        unsafe { &*(std::ptr::from_ref(elements) as *const [T]) }
+    }
+}
+
+impl<T> Deref for Element<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Element<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+// SAFETY: the datatype names the data of a `T`, all of which is initialised, and has its stride. Any bytes are
+// values, and nothing is needed but the data.
+unsafe impl<T: Described> Equivalence for Element<T> {
+    type Out = DatatypeRef<'static>;
+
+    fn equivalent_datatype() -> DatatypeRef<'static> {
+        const { assert_unrestricted::<T>() }
+        match Datatype::of::<T>() {
+            Ok(datatype) => datatype,
+            Err(error) => panic!("no datatype for {}: {error}", type_name::<T>()),
+        }
+    }
+}
+
+/// Keeps a type from being compiled where whatever comes must make a value.
+#[track_caller]
+pub(crate) const fn assert_unrestricted<T: Described>() {
+    assert!(
+        !T::TYPE_MAP.is_restricted(),
+        "not all bytes are values of this type: receive it with `recv_packed` or `recv_packed_into`, or a \
+         collective operation of `dtype_mpi::traits`; send it with these or a `SendBuffer`"
+    );
+    assert!(
+        !T::TYPE_MAP.skips_fields(),
+        "this type skips fields, which receiving could not initialise: use a `ReceiveBuffer` or \
+         `recv_packed_into`, which receive into values that exist"
+    );
+}
+
+/// Keeps a type from being compiled whose values are not all data.
+#[track_caller]
+pub(crate) const fn assert_dense<T: Described>() {
+    assert!(
+        T::TYPE_MAP.is_dense(),
+        "this type has padding or skipped fields: a datatype made at run time could name them"
+    );
+}
+
+/// Structs that are made of elements of one type, as these elements: for the predefined operations of
+/// reductions, say, which are defined on numbers only (MPI-4.1 section 6.9.2).
+///
+/// # Errors
+///
+/// [`Error::NotHomogeneous`] when there is anything else in a `T`, padding included.
+///
+/// ```
+/// #[derive(dtype_runtime::Datatype)]
+/// struct Force {
+///     linear: [f64; 3],
+///     angular: [f64; 3],
+/// }
+/// let forces = [Force { linear: [1.0; 3], angular: [2.0; 3] }];
+/// let numbers: &[f64] = dtype_mpi::flatten(&forces)?;
+/// assert_eq!(numbers, [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+/// assert!(dtype_mpi::flatten::<_, f64>(&[(1.0_f64, 2_u64)]).is_err());
+/// # Ok::<(), dtype_mpi::Error>(())
+/// ```
+pub fn flatten<T: Described, E: Described>(elements: &[T]) -> Result<&[E], Error> {
+    let count = homogeneous::<T, E>(elements.len())?;
+    // SAFETY: the elements are so many values of `E` and nothing else, as just checked; the lifetime is the same.
+    Ok(unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), count) })
+}
+
+/// As [`flatten`], to be written.
+///
+/// # Errors
+///
+/// As [`flatten`].
+pub fn flatten_mut<T: Described, E: Described>(elements: &mut [T]) -> Result<&mut [E], Error> {
+    let count = homogeneous::<T, E>(elements.len())?;
+    // SAFETY: as in `flatten`; and what values of `E` are written are values in a `T`, because both accept all
+    // bytes.
+    Ok(unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), count) })
+}
+
+/// How many values of `E` so many values of `T` are.
+fn homogeneous<T: Described, E: Described>(count: usize) -> Result<usize, Error> {
+    let (map, element) = (T::TYPE_MAP, E::TYPE_MAP);
+    let good = match element.node() {
+        Node::Basic { basic, .. } => {
+            map.is_dense()
+                && !map.is_restricted()
+                && !element.is_restricted()
+                && map.size() > 0
+                && align_of::<T>() >= align_of::<E>()
+                && consists_of(map, basic.canonical())
+        }
+        _ => false,
+    };
+    if !good {
+        return Err(Error::NotHomogeneous { name: type_name::<T>(), element: type_name::<E>() });
+    }
+    // The values are there, so no overflow.
+    Ok(count * (map.size() / element.size()))
+}
+
+fn consists_of(map: &TypeMap, element: dtype_runtime::Basic) -> bool {
+    match *map.node() {
+        Node::Basic { basic, .. } => basic.canonical() == element,
+        Node::Array { element: inner, count } => count == 0 || consists_of(inner, element),
+        Node::Structure { fields, .. } => {
+            fields.iter().filter_map(Field::map).all(|map| consists_of(map, element))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,66 @@
+//! What lets a [`Datatype`] be used with the `mpi` crate.
+
+use std::os::raw::c_void;
+
+use mpi::datatype::{Pointer, PointerMut, UncommittedDatatype, UserDatatype};
+use mpi::ffi::MPI_Datatype;
+use mpi::raw::AsRaw;
+
+use crate::raw::Datatype;
+
+// SAFETY: the handle stays alive as long as the value.
+unsafe impl AsRaw for Datatype {
+    type Raw = MPI_Datatype;
+
+    fn as_raw(&self) -> MPI_Datatype {
+        self.handle()
+    }
+}
+
+impl UncommittedDatatype for Datatype {
+    type DuplicatedDatatype = UserDatatype;
+}
+
+impl mpi::datatype::Datatype for Datatype {}
+
+/// Elements of any type, for the views of the `mpi` crate ([`View`](mpi::datatype::View),
+/// [`MutView`](mpi::datatype::MutView)), which would take slices of its own types only.
+///
+/// ```
+/// use dtype_mpi::Memory;
+/// let pairs = [(1_u8, 2.0_f64), (3, 4.0)];
+/// let memory = Memory::of(&pairs);
+/// # let _ = memory;
+/// ```
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Memory<T>([T]);
+
+impl<T> Memory<T> {
+    /// The elements, to be read.
+    pub fn of(elements: &[T]) -> &Self {
+        // SAFETY: the same layout, and the same lifetime.
+        unsafe { &*(std::ptr::from_ref(elements) as *const Self) }
+    }
+
+    /// The elements, to be written. Whoever makes the view answers for what is written.
+    pub fn of_mut(elements: &mut [T]) -> &mut Self {
+        // SAFETY: the same layout, and the same lifetime.
+        unsafe { &mut *(std::ptr::from_mut(elements) as *mut Self) }
+    }
+}
+
+// SAFETY: the pointer is that of the elements. Whether the datatype and the count stay within them is the
+// affair of whoever makes the view, which is unsafe.
+unsafe impl<T> Pointer for Memory<T> {
+    fn pointer(&self) -> *const c_void {
+        self.0.as_ptr().cast()
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<T> PointerMut for Memory<T> {
+    fn pointer_mut(&mut self) -> *mut c_void {
+        self.0.as_mut_ptr().cast()
+    }
+}

@@ -1,0 +1,427 @@
+//! Messages that are packed and unpacked here.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use dtype_runtime::{Datatype as Described, Packer, Unpacker};
+use mpi::datatype::DatatypeRef;
+use mpi::ffi;
+use mpi::point_to_point::Status;
+use mpi::raw::FromRaw;
+use mpi::traits::{Destination, Source};
+use mpi::{Rank, Tag};
+
+use crate::error::Error;
+use crate::names;
+use crate::raw::OnCommunicator;
+use crate::raw::point_to_point::{Envelope, Matched, Pending};
+use crate::values::{self, Memory};
+
+/// What was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The rank that sent it.
+    pub source: Rank,
+    /// Its tag.
+    pub tag: Tag,
+    /// Packed bytes that it had.
+    pub bytes: u64,
+    /// Whole elements in it; instances' packed bytes are not counted as elements by the functions for streams,
+    /// for which this is the number of bytes.
+    pub count: usize,
+}
+
+/// How many elements of type `T` a message had, from the status of a receive (MPI-4.1 section 3.2.5).
+///
+/// A type without data has none in any message.
+///
+/// # Errors
+///
+/// [`Error::Partial`] for a message that ends inside an element; [`Error::Count`] for one of more bytes than the
+/// `mpi` crate can count.
+///
+/// ```no_run
+/// # let universe = mpi::initialize().unwrap();
+/// # let world = universe.world();
+/// use dtype_mpi::{Element, received_count};
+/// use mpi::traits::*;
+///
+/// let mut particles = vec![Element((0.0_f64, 0_i8)); 100];
+/// let status = world.any_process().receive_into(&mut particles[..]);
+/// particles.truncate(received_count::<(f64, i8)>(&status)?);
+/// # Ok::<(), dtype_mpi::Error>(())
+/// ```
+pub fn received_count<T: Described>(status: &Status) -> Result<usize, Error> {
+    let byte = names::handle("MPI_BYTE")?;
+    // SAFETY: a predefined datatype.
+    let bytes = status.count(unsafe { DatatypeRef::from_raw(byte) });
+    let limit = u64::from(mpi::Count::MAX.unsigned_abs());
+    let bytes = u64::try_from(bytes).map_err(|_| Error::Count {
+        call: "MPI_Get_count",
+        count: limit + 1,
+        limit,
+    })?;
+    values::whole::<T>(bytes)
+}
+
+/// Sending what is packed here, as one message of `MPI_PACKED`. Whoever receives it may use
+/// [`PackedSource`], or any call of any MPI program with a datatype of the same signature.
+///
+/// The default tag is 0, as in the [`mpi`] crate. The communicator returns its errors during the call, whatever
+/// its error handler; other threads that call MPI meanwhile on the same communicator get them returned, too.
+///
+/// ```
+/// use dtype_mpi::traits::*;
+/// use mpi::traits::*;
+///
+/// let universe = mpi::initialize().expect("MPI runs once");
+/// let world = universe.world();
+/// let me = world.process_at_rank(world.rank());
+/// let samples = [(1.5_f32, true), (2.5, false)];
+/// let request = me.immediate_send_packed(&samples, 0)?;
+/// let (back, received) = me.recv_packed::<(f32, bool)>()?;
+/// request.wait()?;
+/// assert_eq!(back, samples);
+/// assert_eq!((received.bytes, received.count), (10, 2));
+/// # Ok::<(), dtype_mpi::Error>(())
+/// ```
+pub trait PackedDestination: Destination {
+    /// Sends elements (`MPI_Send`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotRunning`], [`Error::Thread`]; [`Error::Count`] for more bytes than the library can count in
+    /// one message, 2³¹ − 1 before MPI-4; [`Error::Call`] when the library refuses.
+    fn send_packed<T: Described>(&self, elements: &[T]) -> Result<(), Error> {
+        self.send_packed_with_tag(elements, Tag::default())
+    }
+
+    /// As [`send_packed`](Self::send_packed).
+    ///
+    /// # Errors
+    ///
+    /// As [`send_packed`](Self::send_packed).
+    fn send_packed_with_tag<T: Described>(&self, elements: &[T], tag: Tag) -> Result<(), Error> {
+        let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
+        on.send(&values::packed(elements), self.destination_rank(), tag)
+    }
+
+    /// Sends the rest of a packed stream, whatever it is of: instances of a type made at run time, say
+    /// ([`Committed::packer`](dtype_runtime::Committed::packer)).
+    ///
+    /// # Errors
+    ///
+    /// As [`send_packed`](Self::send_packed), and [`Error::Allocation`].
+    fn send_stream(&self, packer: Packer<'_>, tag: Tag) -> Result<(), Error> {
+        let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
+        on.send(&rest_of(packer)?, self.destination_rank(), tag)
+    }
+
+    /// Starts to send elements (`MPI_Isend`). They are packed before this returns, and are free again.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_packed`](Self::send_packed).
+    fn immediate_send_packed<T: Described>(
+        &self,
+        elements: &[T],
+        tag: Tag,
+    ) -> Result<PackedSend<'_>, Error> {
+        let on = OnCommunicator::begin("MPI_Isend", self.as_communicator())?;
+        let packed = dtype_runtime::pack(elements);
+        Ok(PackedSend(on.start_send(packed, self.destination_rank(), tag)?))
+    }
+
+    /// Starts to send the rest of a packed stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`send_stream`](Self::send_stream).
+    fn immediate_send_stream(&self, packer: Packer<'_>, tag: Tag) -> Result<PackedSend<'_>, Error> {
+        let on = OnCommunicator::begin("MPI_Isend", self.as_communicator())?;
+        let packed = rest_of(packer)?.into_owned();
+        Ok(PackedSend(on.start_send(packed, self.destination_rank(), tag)?))
+    }
+}
+
+impl<D: Destination> PackedDestination for D {}
+
+/// What a packer has left: in place where it lies in one piece.
+fn rest_of(mut packer: Packer<'_>) -> Result<Cow<'_, [u8]>, Error> {
+    let remaining = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
+    let piece = packer.chunk();
+    if piece.len() == remaining {
+        return Ok(Cow::Borrowed(piece));
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(remaining).map_err(|_| Error::Allocation { bytes: remaining })?;
+    bytes.resize(remaining, 0);
+    packer.pack(&mut bytes);
+    Ok(Cow::Owned(bytes))
+}
+
+/// Receiving messages that are unpacked here: those of [`PackedDestination`], and of any MPI program that sends
+/// a datatype of the same signature.
+///
+/// What comes is checked before it is a value. A message that does not fit stays where it is, and the error says
+/// how long it is: [`incoming`](Self::incoming) or a larger slice will take it. (Where several threads receive
+/// from one source with one tag at a time, one of them may get a message that another was told about; if that does not fit
+/// it is lost.)
+///
+/// The functions without a tag take any, as those of the [`mpi`] crate.
+pub trait PackedSource: Source {
+    /// Receives a message, however many elements it has.
+    ///
+    /// A type that skips fields does not compile here. A type without data gives none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Partial`] for a message that is no whole number of elements, which stays where it is;
+    /// [`Error::Type`] with [`InvalidValue`](dtype_runtime::Error::InvalidValue) for bytes that are no values;
+    /// [`Error::Allocation`]; [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
+    fn recv_packed<T: Described>(&self) -> Result<(Vec<T>, Received), Error> {
+        self.recv_packed_with_tag(any_tag())
+    }
+
+    /// As [`recv_packed`](Self::recv_packed).
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_packed`](Self::recv_packed).
+    fn recv_packed_with_tag<T: Described>(&self, tag: Tag) -> Result<(Vec<T>, Received), Error> {
+        let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
+        let found = on.probe(self.source_rank(), tag)?;
+        values::whole::<T>(found.bytes)?;
+        Incoming(on.matched_probe(found.source, found.tag)?).recv_packed()
+    }
+
+    /// Receives a message into elements that exist: into the first ones, if it has fewer. Padding and skipped
+    /// fields stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_packed`](Self::recv_packed), and [`Error::Truncated`] for a message of more elements, which stays
+    /// where it is. No element is written.
+    fn recv_packed_into<T: Described>(&self, elements: &mut [T]) -> Result<Received, Error> {
+        self.recv_packed_into_with_tag(elements, any_tag())
+    }
+
+    /// As [`recv_packed_into`](Self::recv_packed_into).
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_packed_into`](Self::recv_packed_into).
+    fn recv_packed_into_with_tag<T: Described>(
+        &self,
+        elements: &mut [T],
+        tag: Tag,
+    ) -> Result<Received, Error> {
+        let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
+        let found = on.probe(self.source_rank(), tag)?;
+        values::fits::<T>(found, elements.len())?;
+        Incoming(on.matched_probe(found.source, found.tag)?).recv_packed_into(elements)
+    }
+
+    /// Receives a message into a packed stream: instances of a type made at run time, say
+    /// ([`Committed::unpacker`](dtype_runtime::Committed::unpacker)). The stream goes on where the message ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Truncated`] for a message that is longer than what is left of the stream, which stays where it is;
+    /// otherwise as [`recv_packed`](Self::recv_packed).
+    fn recv_stream(&self, unpacker: &mut Unpacker<'_>, tag: Tag) -> Result<Received, Error> {
+        let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
+        let found = on.probe(self.source_rank(), tag)?;
+        values::fits_bytes(found, unpacker.remaining())?;
+        let mut matched = on.matched_probe(found.source, found.tag)?;
+        values::fits_bytes(matched.envelope, unpacker.remaining())?;
+        let bytes = matched.receive_bytes()?;
+        unpacker.unpack(&bytes)?;
+        Ok(received(matched.envelope, bytes.len()))
+    }
+
+    /// Waits for a message and takes it, so that nobody else receives it, to look at it first (`MPI_Mprobe`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
+    fn incoming(&self, tag: Tag) -> Result<Incoming<'_>, Error> {
+        let on = OnCommunicator::begin("MPI_Mprobe", self.as_communicator())?;
+        Ok(Incoming(on.matched_probe(self.source_rank(), tag)?))
+    }
+
+    /// Starts to receive into elements that exist (`MPI_Irecv`). They are written when the request is waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Count`] for more bytes than the library can count; [`Error::Allocation`]; [`Error::NotRunning`],
+    /// [`Error::Thread`], [`Error::Call`].
+    fn immediate_recv_packed_into<'c, T: Described>(
+        &'c self,
+        elements: &'c mut [T],
+        tag: Tag,
+    ) -> Result<PackedReceive<'c, T>, Error> {
+        let on = OnCommunicator::begin("MPI_Irecv", self.as_communicator())?;
+        let capacity = dtype_runtime::packed_size::<T>(elements.len());
+        let pending = on.start_receive(Vec::new(), capacity, self.source_rank(), tag)?;
+        Ok(PackedReceive { pending, elements })
+    }
+}
+
+impl<S: Source> PackedSource for S {}
+
+pub(crate) fn any_tag() -> Tag {
+    // SAFETY: a constant of the library.
+    unsafe { ffi::RSMPI_ANY_TAG }
+}
+
+pub(crate) fn received(envelope: Envelope, count: usize) -> Received {
+    let Envelope { source, tag, bytes } = envelope;
+    Received { source, tag, bytes, count }
+}
+
+/// A message that came, and waits to be received by whoever has this.
+///
+/// Dropping it receives the message and throws it away.
+pub struct Incoming<'c>(Matched<'c>);
+
+impl Incoming<'_> {
+    /// The rank that sent it.
+    pub fn source_rank(&self) -> Rank {
+        self.0.envelope.source
+    }
+
+    /// Its tag.
+    pub fn tag(&self) -> Tag {
+        self.0.envelope.tag
+    }
+
+    /// Packed bytes that it has.
+    pub fn bytes(&self) -> u64 {
+        self.0.envelope.bytes
+    }
+
+    /// How many elements of type `T` it has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Partial`].
+    pub fn count<T: Described>(&self) -> Result<usize, Error> {
+        values::whole::<T>(self.bytes())
+    }
+
+    /// Receives it. A type that skips fields does not compile here.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedSource::recv_packed`]; the message can still be received, but where its bytes are no values.
+    /// [`Error::Received`] if it was received before.
+    pub fn recv_packed<T: Described>(&mut self) -> Result<(Vec<T>, Received), Error> {
+        let count = self.count::<T>()?;
+        let elements = values::receive_vec::<T>(count, |memory| match memory {
+            // SAFETY: there is room for so many elements, which are what the message has.
+            Memory::Elements(at) => unsafe { self.0.receive(at).map(|()| Vec::new()) },
+            Memory::Bytes => self.0.receive_bytes(),
+        })?;
+        Ok((elements, received(self.0.envelope, count)))
+    }
+
+    /// Receives it into the first of the elements.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedSource::recv_packed_into`]; the message can still be received, but where its bytes are no
+    /// values. [`Error::Received`] if it was received before.
+    pub fn recv_packed_into<T: Described>(
+        &mut self,
+        elements: &mut [T],
+    ) -> Result<Received, Error> {
+        let count = values::fits::<T>(self.0.envelope, elements.len())?;
+        values::receive_into(&mut elements[..count], |memory| match memory {
+            // SAFETY: there is room for so many elements, which are what the message has.
+            Memory::Elements(at) => unsafe { self.0.receive(at).map(|()| Vec::new()) },
+            Memory::Bytes => self.0.receive_bytes(),
+        })?;
+        Ok(received(self.0.envelope, count))
+    }
+}
+
+impl fmt::Debug for Incoming<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Incoming").field(&self.0.envelope).finish()
+    }
+}
+
+/// A send that is under way, with the packed bytes.
+///
+/// Dropping it waits, or gives its memory up where the thread is panicking; forgetting it does so, too.
+#[must_use = "dropping it waits"]
+pub struct PackedSend<'c>(Pending<'c>);
+
+impl PackedSend<'_> {
+    /// Waits until the message is on its way and its memory free (`MPI_Wait`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
+    pub fn wait(self) -> Result<(), Error> {
+        self.0.wait().map(drop)
+    }
+
+    /// Whether that would take no time (`MPI_Test`). When it says yes, the send is over.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait`](Self::wait); [`Error::Received`] if it said yes before.
+    pub fn test(&mut self) -> Result<bool, Error> {
+        Ok(self.0.test()?.is_some())
+    }
+}
+
+impl fmt::Debug for PackedSend<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PackedSend").finish_non_exhaustive()
+    }
+}
+
+/// A receive that is under way, and the elements that it is for.
+///
+/// The message comes into memory that this owns, and the elements are written by [`wait`](Self::wait) or
+/// [`test`](Self::test), once all of them are known to be good. Dropping it cancels the receive; a message that
+/// had come by then is lost.
+#[must_use = "dropping it cancels the receive"]
+pub struct PackedReceive<'c, T> {
+    pending: Pending<'c>,
+    elements: &'c mut [T],
+}
+
+impl<T: Described> PackedReceive<'_, T> {
+    /// Waits for the message and writes the first elements, as many as it has (`MPI_Wait`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Truncated`] for a message of more elements than there are, the rest of which is lost;
+    /// [`Error::Partial`] and [`Error::Type`] for bytes that are no values. No element is written then.
+    pub fn wait(self) -> Result<Received, Error> {
+        let (bytes, envelope) = self.pending.wait()?;
+        values::unpack_first(&bytes, envelope, self.elements)
+    }
+
+    /// As [`wait`](Self::wait), or `None` if that would take time (`MPI_Test`).
+    ///
+    /// # Errors
+    ///
+    /// As [`wait`](Self::wait); [`Error::Received`] after the message was received.
+    pub fn test(&mut self) -> Result<Option<Received>, Error> {
+        let Some((bytes, envelope)) = self.pending.test()? else { return Ok(None) };
+        values::unpack_first(&bytes, envelope, self.elements).map(Some)
+    }
+}
+
+impl<T> fmt::Debug for PackedReceive<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PackedReceive")
+            .field("elements", &self.elements.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,301 @@
+//! Long messages in chunks, so that packing, the transfer and unpacking overlap.
+
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+
+use dtype_runtime::{Datatype as Described, Packer, Unpacker};
+use mpi::traits::{Destination, Source};
+use mpi::{Rank, Tag};
+
+use crate::error::Error;
+use crate::packed::{Received, received};
+use crate::raw::OnCommunicator;
+use crate::raw::point_to_point::{Envelope, Pending};
+use crate::values;
+
+/// A transfer in chunks: while one is on its way, the next is packed, and the one before is unpacked.
+///
+/// Both ends must use it; the receiver learns the length and the chunks from the sender. A peer that uses a
+/// datatype of the library sends and receives one message, for which [`PackedDestination`] and [`PackedSource`]
+/// are there. The two take more memory, but for a message of up to a chunk or two they are faster.
+///
+/// The chunks follow one another on one communicator with one tag: no other message with that tag may be sent
+/// between the same two ranks meanwhile, by another thread, say.
+///
+/// [`PackedDestination`]: crate::traits::PackedDestination
+/// [`PackedSource`]: crate::traits::PackedSource
+///
+/// # Format
+///
+/// A message of 24 bytes, three numbers of 64 bits, the least significant byte first: `0x3170697065707964`, the
+/// packed bytes in all, the bytes of a chunk. Then as many messages of that length as it takes, the last one
+/// shorter.
+///
+/// ```no_run
+/// # let universe = mpi::initialize().unwrap();
+/// # let world = universe.world();
+/// use dtype_mpi::Pipeline;
+/// use mpi::traits::*;
+///
+/// let pipeline = Pipeline::default();
+/// if world.rank() == 0 {
+///     let particles = vec![([0.0_f64; 3], 1_i8); 1_000_000];
+///     pipeline.send(&world.process_at_rank(1), &particles, 0)?;
+/// } else {
+///     let (particles, _) = pipeline.recv::<([f64; 3], i8), _>(&world.process_at_rank(0), 0)?;
+///     assert_eq!(particles.len(), 1_000_000);
+/// }
+/// # Ok::<(), dtype_mpi::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    chunk: NonZeroUsize,
+}
+
+impl Default for Pipeline {
+    /// Chunks of 256 KiB.
+    fn default() -> Self {
+        Self { chunk: NonZeroUsize::MIN.saturating_add((1 << 18) - 1) }
+    }
+}
+
+/// "dypepip1", the last letter first.
+const MAGIC: u64 = 0x3170_6970_6570_7964;
+
+impl Pipeline {
+    /// With chunks of so many bytes, which the sender decides on. More than the library can count in one message
+    /// are [`Error::Count`] when the first one is sent.
+    pub const fn new(chunk: NonZeroUsize) -> Self {
+        Self { chunk }
+    }
+
+    /// Sends elements.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedDestination::send_packed`](crate::traits::PackedDestination::send_packed), and
+    /// [`Error::Allocation`] for the chunks.
+    pub fn send<T: Described, D: Destination>(
+        &self,
+        to: &D,
+        elements: &[T],
+        tag: Tag,
+    ) -> Result<(), Error> {
+        self.send_stream(to, Packer::new(elements), tag)
+    }
+
+    /// Sends the rest of a packed stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send).
+    pub fn send_stream<D: Destination>(
+        &self,
+        to: &D,
+        mut packer: Packer<'_>,
+        tag: Tag,
+    ) -> Result<(), Error> {
+        let on = OnCommunicator::begin("MPI_Isend", to.as_communicator())?;
+        let rank = to.destination_rank();
+        let (total, chunk) = (packer.remaining(), self.chunk.get());
+        // Before anything is sent.
+        let mut buffers = Vec::new();
+        for _ in 0..DEPTH {
+            let bytes = shorter(total, chunk);
+            let mut buffer: Vec<u8> = Vec::new();
+            buffer.try_reserve_exact(bytes).map_err(|_| Error::Allocation { bytes })?;
+            buffers.push(buffer);
+        }
+        let header = [MAGIC, total, chunk as u64].map(u64::to_le_bytes).concat();
+        on.send(&header, rank, tag)?;
+        let mut under_way = VecDeque::new();
+        while !packer.is_complete() {
+            let mut buffer = match (buffers.pop(), under_way.pop_front()) {
+                (Some(buffer), first) => {
+                    under_way.extend(first);
+                    buffer
+                }
+                (None, Some(first)) => Pending::wait(first)?.0,
+                (None, None) => Vec::new(),
+            };
+            buffer.resize(shorter(packer.remaining(), chunk), 0);
+            packer.pack(&mut buffer);
+            under_way.push_back(on.start_send(buffer, rank, tag)?);
+        }
+        under_way.into_iter().try_for_each(|last| last.wait().map(drop))
+    }
+
+    /// Receives elements, however many come. A type that skips fields does not compile here.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Header`] for a message that begins no transfer in chunks, which is lost; as
+    /// [`PackedSource::recv_packed`](crate::traits::PackedSource::recv_packed). A transfer that does not fit is
+    /// received to its end and thrown away.
+    pub fn recv<T: Described, S: Source>(
+        &self,
+        from: &S,
+        tag: Tag,
+    ) -> Result<(Vec<T>, Received), Error> {
+        let on = OnCommunicator::begin("MPI_Irecv", from.as_communicator())?;
+        let transfer = Transfer::begin(&on, from.source_rank(), tag)?;
+        let count = transfer.expect(&on, values::whole::<T>(transfer.total))?;
+        let elements = if T::TYPE_MAP.is_restricted() || T::TYPE_MAP.size() == 0 {
+            let bytes = transfer.bytes(&on)?;
+            values::unpack_vec(&bytes, count)?
+        } else {
+            let mut elements = transfer.expect(&on, values::zeroed::<T>(count))?;
+            transfer.unpack(&on, Unpacker::new(&mut elements))?;
+            elements
+        };
+        Ok((elements, transfer.received(count)))
+    }
+
+    /// Receives elements into the first of those that exist. Padding and skipped fields stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv), and [`Error::Truncated`] for more elements; no element is written then, nor if one
+    /// of them is no value. Elements may have been written when a call of the library fails half-way.
+    pub fn recv_into<T: Described, S: Source>(
+        &self,
+        from: &S,
+        elements: &mut [T],
+        tag: Tag,
+    ) -> Result<Received, Error> {
+        let on = OnCommunicator::begin("MPI_Irecv", from.as_communicator())?;
+        let transfer = Transfer::begin(&on, from.source_rank(), tag)?;
+        let fits = values::fits::<T>(transfer.envelope(), elements.len());
+        let count = transfer.expect(&on, fits)?;
+        let elements = &mut elements[..count];
+        if T::TYPE_MAP.is_restricted() {
+            let bytes = transfer.bytes(&on)?;
+            dtype_runtime::unpack_into(&bytes, elements)?;
+        } else {
+            transfer.unpack(&on, Unpacker::new(elements))?;
+        }
+        Ok(transfer.received(count))
+    }
+
+    /// Receives into a packed stream, which goes on where the transfer ends. Values that have to be checked are
+    /// checked and written as they come.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_into`](Self::recv_into), with [`Error::Truncated`] for more bytes than the stream has left; what
+    /// came before a value that is none was written.
+    pub fn recv_stream<S: Source>(
+        &self,
+        from: &S,
+        unpacker: &mut Unpacker<'_>,
+        tag: Tag,
+    ) -> Result<Received, Error> {
+        let on = OnCommunicator::begin("MPI_Irecv", from.as_communicator())?;
+        let transfer = Transfer::begin(&on, from.source_rank(), tag)?;
+        let fits = values::fits_bytes(transfer.envelope(), unpacker.remaining());
+        transfer.expect(&on, fits)?;
+        transfer.chunks(&on, |bytes| Ok(unpacker.unpack(bytes).map(drop)?))?;
+        Ok(transfer.received(usize::try_from(transfer.total).unwrap_or(usize::MAX)))
+    }
+}
+
+/// Chunks that are on their way at a time.
+const DEPTH: usize = 2;
+
+/// The length of the next chunk.
+fn shorter(left: u64, chunk: usize) -> usize {
+    usize::try_from(left).map_or(chunk, |left| left.min(chunk))
+}
+
+/// A transfer that has begun, on the receiving side.
+struct Transfer {
+    source: Rank,
+    tag: Tag,
+    total: u64,
+    chunk: usize,
+}
+
+impl Transfer {
+    fn begin(on: &OnCommunicator<'_>, from: Rank, tag: Tag) -> Result<Self, Error> {
+        let mut first = on.matched_probe(from, tag)?;
+        let Envelope { source, tag, bytes } = first.envelope;
+        if bytes != 3 * 8 {
+            return Err(Error::Header { bytes });
+        }
+        let header = first.receive_bytes()?;
+        let mut numbers = header.as_chunks().0.iter().copied().map(u64::from_le_bytes);
+        let (magic, total, chunk) = (numbers.next(), numbers.next(), numbers.next());
+        match (total, chunk.and_then(|chunk| usize::try_from(chunk).ok())) {
+            (Some(total), Some(chunk)) if magic == Some(MAGIC) && chunk > 0 => {
+                Ok(Self { source, tag, total, chunk })
+            }
+            _ => Err(Error::Header { bytes }),
+        }
+    }
+
+    fn envelope(&self) -> Envelope {
+        Envelope { source: self.source, tag: self.tag, bytes: self.total }
+    }
+
+    fn received(&self, count: usize) -> Received {
+        received(self.envelope(), count)
+    }
+
+    /// What was expected of the transfer. If it is something else the chunks are thrown away, so that the sender
+    /// can go on, and the next message is not one of them.
+    fn expect<R>(&self, on: &OnCommunicator<'_>, result: Result<R, Error>) -> Result<R, Error> {
+        if result.is_err() {
+            self.chunks(on, |_| Ok(()))?;
+        }
+        result
+    }
+
+    /// All bytes.
+    fn bytes(&self, on: &OnCommunicator<'_>) -> Result<Vec<u8>, Error> {
+        let bytes = usize::try_from(self.total).unwrap_or(usize::MAX);
+        let mut all = Vec::new();
+        let room = all.try_reserve_exact(bytes).map_err(|_| Error::Allocation { bytes });
+        self.expect(on, room)?;
+        self.chunks(on, |bytes| {
+            all.extend_from_slice(bytes);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    fn unpack(&self, on: &OnCommunicator<'_>, mut unpacker: Unpacker<'_>) -> Result<(), Error> {
+        self.chunks(on, |bytes| Ok(unpacker.unpack(bytes).map(drop)?))
+    }
+
+    /// Hands the chunks over one by one, while the next one comes. After an error they are received all the
+    /// same.
+    fn chunks(
+        &self,
+        on: &OnCommunicator<'_>,
+        mut take: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut left = self.total;
+        let mut buffers = Vec::new();
+        let mut under_way = VecDeque::new();
+        let mut taken = Ok(());
+        loop {
+            while under_way.len() < DEPTH && left > 0 {
+                let bytes = shorter(left, self.chunk);
+                let buffer = buffers.pop().unwrap_or_default();
+                let next = on.start_receive(buffer, bytes, self.source, self.tag)?;
+                under_way.push_back((next, bytes as u64));
+                left -= bytes as u64;
+            }
+            let Some((first, expected)) = under_way.pop_front() else { return taken };
+            let (buffer, came) = first.wait()?;
+            let Envelope { source: source_rank, tag, bytes } = came;
+            if bytes != expected {
+                return Err(Error::Short { source_rank, tag, bytes, expected });
+            }
+            if taken.is_ok() {
+                taken = take(&buffer);
+            }
+            buffers.push(buffer);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Operations of reductions that are functions of the program.
+
+use std::any::Any;
+use std::marker::PhantomData;
+use std::os::raw::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
+use std::sync::{Mutex, PoisonError};
+
+use dtype_runtime::types::{Combiner, Contents};
+use mpi::ffi::{self, MPI_Datatype, MPI_Op};
+
+use super::collective::Block;
+use super::session::not_running;
+use super::{Datatype, Session, attributes, check, make};
+use crate::error::Error;
+
+/// Combines packed elements with others, into the second ones.
+type Function<'f> = dyn Fn(&[u8], &mut [u8]) -> Result<(), Error> + Sync + 'f;
+
+/// An operation of the library. The library hands no pointer to the function that it calls but that of the
+/// datatype: so what the function needs is attached to a datatype that the operation has for itself.
+pub(crate) struct UserFunction<'f> {
+    operation: MPI_Op,
+    datatype: Datatype,
+    context: Box<Context<'f>>,
+    size: usize,
+    /// Stays on its thread, because dropping is a call.
+    thread: PhantomData<*const ()>,
+}
+
+struct Context<'f> {
+    function: Box<Function<'f>>,
+    size: usize,
+    failed: Mutex<Option<Error>>,
+}
+
+impl<'f> UserFunction<'f> {
+    /// An operation on elements of `size` bytes, at least one.
+    pub(crate) fn new(
+        size: usize,
+        commutes: bool,
+        function: Box<Function<'f>>,
+    ) -> Result<Self, Error> {
+        let call = "MPI_Op_create";
+        let _session = Session::begin(call)?;
+        let byte = Datatype::named("MPI_BYTE")?;
+        let count = c_int::try_from(size).map_err(|_| Error::Count {
+            call: "MPI_Type_contiguous",
+            count: size as u64,
+            limit: u64::from(c_int::MAX.unsigned_abs()),
+        })?;
+        let contiguous = Contents {
+            combiner: Combiner::Contiguous,
+            integers: vec![count],
+            addresses: Vec::new(),
+            large_counts: Vec::new(),
+            datatypes: Vec::new(),
+        };
+        let mut datatype = make(&contiguous, &[&byte])?;
+        datatype.commit()?;
+        let context = Box::new(Context { function, size, failed: Mutex::new(None) });
+        let address = std::ptr::from_ref::<Context<'f>>(&context).cast::<c_void>().cast_mut();
+        attributes::attach(datatype.handle(), address)?;
+        // SAFETY: a constant of the library.
+        let mut operation = unsafe { ffi::RSMPI_SUM };
+        // SAFETY: the function has the type that the standard asks for, and `operation` lives through the call.
+        check(call, unsafe {
+            ffi::MPI_Op_create(Some(apply), commutes.into(), &raw mut operation)
+        })?;
+        Ok(Self { operation, datatype, context, size, thread: PhantomData })
+    }
+
+    pub(crate) fn handle(&self) -> MPI_Op {
+        self.operation
+    }
+
+    /// The datatype that it works on.
+    pub(crate) fn block(&self) -> Block {
+        Block { handle: self.datatype.handle(), size: self.size }
+    }
+
+    /// What went wrong since this was asked last.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.context.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for UserFunction<'_> {
+    fn drop(&mut self) {
+        if not_running().is_none() {
+            // SAFETY: the operation is alive and not used again; blocking collective calls have ended.
+            unsafe { ffi::MPI_Op_free(&raw mut self.operation) };
+        }
+    }
+}
+
+/// What the library calls: an `MPI_User_function` (MPI-4.1 section 6.9.5).
+unsafe extern "C" fn apply(
+    from: *mut c_void,
+    into: *mut c_void,
+    count: *mut c_int,
+    datatype: *mut MPI_Datatype,
+) {
+    // SAFETY: the library passes both.
+    let (count, datatype) = unsafe { (*count, *datatype) };
+    let (Some(context), Ok(count)) = (attributes::attached(datatype), usize::try_from(count))
+    else {
+        return;
+    };
+    if count == 0 {
+        return;
+    }
+    // SAFETY: the operation is used with its own datatype only, to which its context is attached; a collective
+    // call with it is in progress, so that it is alive.
+    let context = unsafe { &*context.cast::<Context<'_>>() };
+    let mut failed = context.failed.lock().unwrap_or_else(PoisonError::into_inner);
+    if failed.is_some() {
+        return;
+    }
+    let bytes = count * context.size;
+    // SAFETY: the library passes so many elements of the datatype, which are dense bytes that it has received or
+    // copied, and nobody else accesses them meanwhile.
+    let (from, into) = unsafe {
+        (
+            slice::from_raw_parts(from.cast::<u8>(), bytes),
+            slice::from_raw_parts_mut(into.cast::<u8>(), bytes),
+        )
+    };
+    // No unwinding through the library, which may be C.
+    *failed = match catch_unwind(AssertUnwindSafe(|| (context.function)(from, into))) {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(error),
+        Err(payload) => Some(Error::Panic { message: message(payload) }),
+    };
+}
+
+fn message(payload: Box<dyn Any + Send>) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+    // Dropping it may panic again.
+    std::mem::forget(payload);
+    text.unwrap_or_else(|| "a value that is no text".to_owned())
+}

@@ -1,0 +1,325 @@
+//! Messages between two ranks, as packed bytes.
+
+use std::mem::ManuallyDrop;
+use std::os::raw::{c_int, c_void};
+
+use mpi::ffi::{self, MPI_Count, MPI_Message, MPI_Request, MPI_Status};
+#[cfg(not(large_counts))]
+use mpi::ffi::{MPI_Irecv, MPI_Isend, MPI_Mrecv, MPI_Send};
+#[cfg(large_counts)]
+use mpi::ffi::{
+    MPI_Irecv_c as MPI_Irecv, MPI_Isend_c as MPI_Isend, MPI_Mrecv_c as MPI_Mrecv,
+    MPI_Send_c as MPI_Send,
+};
+use mpi::{Rank, Tag};
+
+use super::session::{Later, not_running};
+use super::{OnCommunicator, check, receiving, sending, wide};
+use crate::error::Error;
+use crate::names;
+
+/// How the library counts elements.
+#[cfg(large_counts)]
+pub(super) type Number = MPI_Count;
+#[cfg(not(large_counts))]
+pub(super) type Number = c_int;
+
+/// Elements as the library counts them.
+pub(super) fn number(call: &'static str, count: usize) -> Result<Number, Error> {
+    #[allow(clippy::cast_sign_loss, reason = "the greatest value is positive")]
+    let limit = Number::MAX as u64;
+    Number::try_from(count).map_err(|_| Error::Count { call, count: count as u64, limit })
+}
+
+/// What came: from whom, with which tag, how many bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope {
+    pub(crate) source: Rank,
+    pub(crate) tag: Tag,
+    pub(crate) bytes: u64,
+}
+
+fn envelope(status: &MPI_Status) -> Result<Envelope, Error> {
+    let call = "MPI_Get_elements_x";
+    let mut bytes: MPI_Count = 0;
+    // SAFETY: a status that a call has filled; `bytes` lives through the call.
+    let code =
+        unsafe { ffi::MPI_Get_elements_x(status, names::handle("MPI_BYTE")?, &raw mut bytes) };
+    check(call, code)?;
+    let bytes = wide(bytes);
+    let bytes =
+        u64::try_from(bytes).map_err(|_| Error::Argument { call, value: bytes, bits: 63 })?;
+    Ok(Envelope { source: status.MPI_SOURCE, tag: status.MPI_TAG, bytes })
+}
+
+/// A status to be filled.
+fn blank() -> MPI_Status {
+    // SAFETY: a plain C struct of integers.
+    unsafe { std::mem::zeroed() }
+}
+
+/// Whether the code says that a message was longer than its buffer.
+fn is_truncation(error: &Error) -> bool {
+    matches!(error, Error::Call { class, .. } if i64::from(*class) == i64::from(ffi::MPI_ERR_TRUNCATE))
+}
+
+impl<'c> OnCommunicator<'c> {
+    /// Sends bytes as one message (`MPI_Send` of `MPI_PACKED`).
+    pub(crate) fn send(&self, bytes: &[u8], to: Rank, tag: Tag) -> Result<(), Error> {
+        let call = "MPI_Send";
+        let (count, packed) = (number(call, bytes.len())?, names::handle("MPI_PACKED")?);
+        // SAFETY: so many bytes are there, and are borrowed until the call returns; the communicator is alive.
+        check(call, unsafe { MPI_Send(sending(bytes), count, packed, to, tag, self.handle()) })
+    }
+
+    /// Starts to send bytes, which the request keeps.
+    pub(crate) fn start_send(
+        &self,
+        bytes: Vec<u8>,
+        to: Rank,
+        tag: Tag,
+    ) -> Result<Pending<'c>, Error> {
+        let call = "MPI_Isend";
+        let (count, packed) = (number(call, bytes.len())?, names::handle("MPI_PACKED")?);
+        let at = sending(&bytes);
+        let mut request = no_request();
+        // SAFETY: so many bytes are there, and stay there untouched until the request is complete, because
+        // `Pending` keeps the vector until then; the communicator is alive.
+        check(call, unsafe {
+            MPI_Isend(at, count, packed, to, tag, self.handle(), &raw mut request)
+        })?;
+        Ok(Pending::new(self, request, bytes, Kind::Send))
+    }
+
+    /// Starts to receive up to `capacity` bytes, into the memory of a vector.
+    pub(crate) fn start_receive(
+        &self,
+        mut buffer: Vec<u8>,
+        capacity: usize,
+        from: Rank,
+        tag: Tag,
+    ) -> Result<Pending<'c>, Error> {
+        let call = "MPI_Irecv";
+        // One byte more, which shows that a message is too long: Open MPI cuts some messages to oneself and calls
+        // them good.
+        let room = capacity.saturating_add(1);
+        let (count, packed) = (number(call, room)?, names::handle("MPI_PACKED")?);
+        buffer.clear();
+        buffer.try_reserve_exact(room).map_err(|_| Error::Allocation { bytes: room })?;
+        let at = buffer.as_mut_ptr().cast::<c_void>();
+        let mut request = no_request();
+        // SAFETY: the vector has room for so many bytes, which nobody touches until the request is complete,
+        // because `Pending` keeps the vector until then; the communicator is alive.
+        check(call, unsafe {
+            MPI_Irecv(at, count, packed, from, tag, self.handle(), &raw mut request)
+        })?;
+        Ok(Pending::new(self, request, buffer, Kind::Receive { capacity }))
+    }
+
+    /// Waits for a message and leaves it where it is.
+    pub(crate) fn probe(&self, from: Rank, tag: Tag) -> Result<Envelope, Error> {
+        let mut status = blank();
+        // SAFETY: the communicator is alive, and `status` lives through the call.
+        check("MPI_Probe", unsafe { ffi::MPI_Probe(from, tag, self.handle(), &raw mut status) })?;
+        envelope(&status)
+    }
+
+    /// Waits for a message and takes it, so that nobody else can receive it.
+    pub(crate) fn matched_probe(&self, from: Rank, tag: Tag) -> Result<Matched<'c>, Error> {
+        // SAFETY: a constant of the library.
+        let (mut status, mut message) = (blank(), unsafe { ffi::RSMPI_MESSAGE_NULL });
+        // SAFETY: the communicator is alive, and both live through the call.
+        check("MPI_Mprobe", unsafe {
+            ffi::MPI_Mprobe(from, tag, self.handle(), &raw mut message, &raw mut status)
+        })?;
+        Ok(Matched { message, on: self.later(), envelope: envelope(&status)? })
+    }
+}
+
+fn no_request() -> MPI_Request {
+    // SAFETY: a constant of the library.
+    unsafe { ffi::RSMPI_REQUEST_NULL }
+}
+
+/// A message that was taken and not received yet.
+pub(crate) struct Matched<'c> {
+    message: MPI_Message,
+    on: Later<'c>,
+    pub(crate) envelope: Envelope,
+}
+
+impl Matched<'_> {
+    /// Whether it was received.
+    pub(crate) fn is_received(&self) -> bool {
+        // SAFETY: a constant of the library.
+        self.message == unsafe { ffi::RSMPI_MESSAGE_NULL }
+    }
+
+    /// Receives the message.
+    ///
+    /// # Safety
+    ///
+    /// `at` must be valid for writing as many bytes as the message has, and any bytes be valid there.
+    pub(crate) unsafe fn receive(&mut self, at: *mut u8) -> Result<(), Error> {
+        let call = "MPI_Mrecv";
+        if self.is_received() {
+            return Err(Error::Received);
+        }
+        let _on = self.on.begin(call)?;
+        let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
+        let (count, packed) = (number(call, bytes)?, names::handle("MPI_PACKED")?);
+        let mut status = blank();
+        // SAFETY: the message was matched and not received; the memory is there by the caller's promise.
+        check(call, unsafe {
+            MPI_Mrecv(receiving(at, bytes), count, packed, &raw mut self.message, &raw mut status)
+        })?;
+        let Envelope { bytes: came, source, tag } = envelope(&status)?;
+        let bytes = self.envelope.bytes;
+        if came == bytes {
+            return Ok(());
+        }
+        Err(Error::Short { source_rank: source, tag, bytes: came, expected: bytes })
+    }
+
+    /// Receives the message into memory of its own.
+    pub(crate) fn receive_bytes(&mut self) -> Result<Vec<u8>, Error> {
+        let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
+        let mut buffer = Vec::new();
+        buffer.try_reserve_exact(bytes).map_err(|_| Error::Allocation { bytes })?;
+        // SAFETY: the vector has room for the message, and all of its bytes came.
+        unsafe {
+            self.receive(buffer.as_mut_ptr())?;
+            buffer.set_len(bytes);
+        }
+        Ok(buffer)
+    }
+}
+
+impl Drop for Matched<'_> {
+    /// A matched message that is not received keeps its memory in the library, and its sender perhaps waiting.
+    fn drop(&mut self) {
+        if !self.is_received() && not_running().is_none() {
+            let _ = self.receive_bytes();
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Send,
+    Receive { capacity: usize },
+}
+
+/// A send or a receive that is under way, with the memory that it uses.
+pub(crate) struct Pending<'c> {
+    request: MPI_Request,
+    /// The library may read or write its memory until the request is complete.
+    buffer: ManuallyDrop<Vec<u8>>,
+    kind: Kind,
+    on: Later<'c>,
+}
+
+impl<'c> Pending<'c> {
+    fn new(on: &OnCommunicator<'c>, request: MPI_Request, buffer: Vec<u8>, kind: Kind) -> Self {
+        Self { request, buffer: ManuallyDrop::new(buffer), kind, on: on.later() }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.request == no_request()
+    }
+
+    /// Waits until the memory is free again, and returns it, with what was received in it.
+    pub(crate) fn wait(mut self) -> Result<(Vec<u8>, Envelope), Error> {
+        let _on = self.on.begin("MPI_Wait")?;
+        let mut status = blank();
+        // SAFETY: the request is alive and `status` lives through the call.
+        let code = unsafe { ffi::MPI_Wait(&raw mut self.request, &raw mut status) };
+        self.finish("MPI_Wait", code, &status)
+    }
+
+    /// As [`wait`](Self::wait), if that takes no time.
+    pub(crate) fn test(&mut self) -> Result<Option<(Vec<u8>, Envelope)>, Error> {
+        if self.is_complete() {
+            return Err(Error::Received);
+        }
+        let _on = self.on.begin("MPI_Test")?;
+        let (mut status, mut done) = (blank(), 0);
+        // SAFETY: the request is alive and the others live through the call.
+        let code = unsafe { ffi::MPI_Test(&raw mut self.request, &raw mut done, &raw mut status) };
+        if code == 0 && done == 0 {
+            return Ok(None);
+        }
+        self.finish("MPI_Test", code, &status).map(Some)
+    }
+
+    /// What there is once the library says so. A request that failed is complete, too, unless the library
+    /// keeps its handle.
+    fn finish(
+        &mut self,
+        call: &'static str,
+        code: c_int,
+        status: &MPI_Status,
+    ) -> Result<(Vec<u8>, Envelope), Error> {
+        let failed = check(call, code).err();
+        if !self.is_complete() {
+            // Only a failure leaves it behind.
+            return Err(failed.unwrap_or(Error::Received));
+        }
+        // SAFETY: the request is complete, so the library has no more to do with the memory; the null handle
+        // keeps this from being done twice.
+        let mut buffer = unsafe { ManuallyDrop::take(&mut self.buffer) };
+        // So that nothing is freed twice.
+        self.buffer = ManuallyDrop::new(Vec::new());
+        let Kind::Receive { capacity } = self.kind else {
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            let bytes = buffer.len() as u64;
+            return Ok((buffer, Envelope { source: 0, tag: 0, bytes }));
+        };
+        let came = envelope(status);
+        if let Some(error) = failed {
+            if !is_truncation(&error) {
+                return Err(error);
+            }
+            let Envelope { source: source_rank, tag, bytes } = came?;
+            return Err(Error::Truncated { source_rank, tag, bytes, capacity: capacity as u64 });
+        }
+        let came = came?;
+        let bytes = usize::try_from(came.bytes).unwrap_or(usize::MAX);
+        if bytes > capacity {
+            let Envelope { source: source_rank, tag, bytes } = came;
+            return Err(Error::Truncated { source_rank, tag, bytes, capacity: capacity as u64 });
+        }
+        // SAFETY: so many bytes came into the memory, which has room for them.
+        unsafe { buffer.set_len(bytes) };
+        Ok((buffer, came))
+    }
+}
+
+impl Drop for Pending<'_> {
+    /// A receive is cancelled. A send goes on until it is complete, because the message may be half-way; where
+    /// it must not be waited for, its memory is given up.
+    fn drop(&mut self) {
+        if self.is_complete() {
+            return;
+        }
+        if std::thread::panicking() && matches!(self.kind, Kind::Send) {
+            return;
+        }
+        let Ok(_on) = self.on.begin("MPI_Wait") else { return };
+        let mut status = blank();
+        // SAFETY: the request is alive and `status` lives through the calls. A cancelled receive completes
+        // without a message, or with one that had come already.
+        unsafe {
+            if matches!(self.kind, Kind::Receive { .. }) {
+                ffi::MPI_Cancel(&raw mut self.request);
+            }
+            ffi::MPI_Wait(&raw mut self.request, &raw mut status);
+        }
+        if self.is_complete() {
+            // SAFETY: as in `finish`; nothing uses the value after this.
+            unsafe { ManuallyDrop::drop(&mut self.buffer) };
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Packed bytes and values: what fits, what is checked, what needs no copy.
+
+use std::borrow::Cow;
+use std::slice;
+
+use dtype_runtime::Datatype as Described;
+
+use crate::error::Error;
+use crate::packed::{Received, received};
+use crate::raw::point_to_point::Envelope;
+
+/// Whether values in memory are the packed bytes, any of which are values.
+const fn is_plain<T: Described>() -> bool {
+    T::TYPE_MAP.is_dense()
+        && !T::TYPE_MAP.is_restricted()
+        && !T::TYPE_MAP.skips_fields()
+        && is_in_order::<T>()
+}
+
+/// Whether the packed order is that of the addresses.
+const fn is_in_order<T: Described>() -> bool {
+    in_order(T::TYPE_MAP, 0).is_some()
+}
+
+/// Where a type map's data end, if they lie one after another in packed order from `start` on.
+const fn in_order(map: &dtype_runtime::TypeMap, start: usize) -> Option<usize> {
+    use dtype_runtime::typemap::Node;
+    match map.node() {
+        Node::Basic { .. } => Some(start + map.size()),
+        // Dense, so that the elements touch.
+        Node::Array { element, .. } => match in_order(element, 0) {
+            Some(_) => Some(start + map.size()),
+            None => None,
+        },
+        Node::Structure { fields, .. } => {
+            let mut end = 0;
+            let mut i = 0;
+            while i < fields.len() {
+                if let Some(field) = fields[i].map() {
+                    // A field without data may be anywhere.
+                    if field.size() > 0 {
+                        if fields[i].offset() != end {
+                            return None;
+                        }
+                        match in_order(field, 0) {
+                            Some(size) => end += size,
+                            None => return None,
+                        }
+                    }
+                }
+                i += 1;
+            }
+            Some(start + end)
+        }
+        _ => None,
+    }
+}
+
+/// The packed bytes of elements: in place where they lie so in memory.
+pub(crate) fn packed<T: Described>(elements: &[T]) -> Cow<'_, [u8]> {
+    if const { T::TYPE_MAP.is_dense() && is_in_order::<T>() } {
+        let at = elements.as_ptr().cast();
+        // SAFETY: all bytes of a `T` are data, which is initialised; the lifetime is the same.
+        Cow::Borrowed(unsafe { slice::from_raw_parts(at, size_of_val(elements)) })
+    } else {
+        Cow::Owned(dtype_runtime::pack(elements))
+    }
+}
+
+/// How many whole elements so many bytes are.
+pub(crate) fn whole<T: Described>(bytes: u64) -> Result<usize, Error> {
+    let element = T::TYPE_MAP.size() as u64;
+    let elements = bytes.checked_div(element).unwrap_or(0);
+    if elements * element != bytes {
+        return Err(Error::Partial { bytes, elements, element });
+    }
+    usize::try_from(elements).map_err(|_| Error::Allocation { bytes: usize::MAX })
+}
+
+/// How many whole elements a message has, if there is room for them.
+pub(crate) fn fits<T: Described>(message: Envelope, room: usize) -> Result<usize, Error> {
+    fits_bytes(message, dtype_runtime::packed_size::<T>(room) as u64)?;
+    whole::<T>(message.bytes)
+}
+
+pub(crate) fn fits_bytes(message: Envelope, capacity: u64) -> Result<(), Error> {
+    let Envelope { source: source_rank, tag, bytes } = message;
+    if bytes > capacity {
+        return Err(Error::Truncated { source_rank, tag, bytes, capacity });
+    }
+    Ok(())
+}
+
+/// Unpacks a message into the first of the elements.
+pub(crate) fn unpack_first<T: Described>(
+    bytes: &[u8],
+    message: Envelope,
+    elements: &mut [T],
+) -> Result<Received, Error> {
+    let count = fits::<T>(message, elements.len())?;
+    dtype_runtime::unpack_into(bytes, &mut elements[..count])?;
+    Ok(received(message, count))
+}
+
+/// Where packed bytes are to be received.
+pub(crate) enum Memory {
+    /// In the elements themselves: at this address, with room for all.
+    Elements(*mut u8),
+    /// In a vector of their own, which is returned.
+    Bytes,
+}
+
+/// New elements, of bytes that `receive` gets. It must fill the elements where it is given them.
+pub(crate) fn receive_vec<T: Described>(
+    count: usize,
+    receive: impl FnOnce(Memory) -> Result<Vec<u8>, Error>,
+) -> Result<Vec<T>, Error> {
+    if const { is_plain::<T>() } {
+        let mut elements = with_capacity::<T>(count)?;
+        receive(Memory::Elements(elements.as_mut_ptr().cast()))?;
+        // SAFETY: so many elements were received, all of whose bytes are data, and any bytes are values.
+        unsafe { elements.set_len(count) };
+        return Ok(elements);
+    }
+    let bytes = receive(Memory::Bytes)?;
+    unpack_vec(&bytes, count)
+}
+
+/// A new vector of so many elements from their packed bytes.
+pub(crate) fn unpack_vec<T: Described>(bytes: &[u8], count: usize) -> Result<Vec<T>, Error> {
+    let mut elements = dtype_runtime::unpack::<T>(bytes)?;
+    if T::TYPE_MAP.size() == 0 {
+        elements = with_capacity(count)?;
+        // SAFETY: a type without data and without skipped fields is a value whatever its bytes are, by the
+        // promise of `Datatype`; `unpack` does not compile for those that skip fields.
+        unsafe { elements.set_len(count) };
+    }
+    Ok(elements)
+}
+
+fn with_capacity<T>(count: usize) -> Result<Vec<T>, Error> {
+    let mut elements = Vec::new();
+    let bytes = size_of::<T>().saturating_mul(count);
+    elements.try_reserve_exact(count).map_err(|_| Error::Allocation { bytes })?;
+    Ok(elements)
+}
+
+/// Elements of zeros, to be overwritten.
+pub(crate) fn zeroed<T: Described>(count: usize) -> Result<Vec<T>, Error> {
+    const {
+        assert!(!T::TYPE_MAP.skips_fields(), "this type skips fields: use `recv_into`");
+    }
+    if T::TYPE_MAP.is_restricted() {
+        unreachable!("zeros may be no values");
+    }
+    let mut elements = with_capacity::<T>(count)?;
+    // SAFETY: there is room for so many; any bytes are values of a type that is not restricted and skips no
+    // fields.
+    unsafe {
+        elements.as_mut_ptr().write_bytes(0, count);
+        elements.set_len(count);
+    }
+    Ok(elements)
+}
+
+/// As [`receive_vec`], into elements that exist.
+pub(crate) fn receive_into<T: Described>(
+    elements: &mut [T],
+    receive: impl FnOnce(Memory) -> Result<Vec<u8>, Error>,
+) -> Result<(), Error> {
+    if const { is_plain::<T>() } {
+        return receive(Memory::Elements(elements.as_mut_ptr().cast())).map(drop);
+    }
+    let bytes = receive(Memory::Bytes)?;
+    dtype_runtime::unpack_into(&bytes, elements)?;
+    Ok(())
+}

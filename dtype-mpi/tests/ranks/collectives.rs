@@ -1,0 +1,165 @@
+//! Collective operations on packed elements.
+
+use std::fmt::Debug;
+
+use dtype_mpi::traits::*;
+use dtype_mpi::{Error, Gathered};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+
+use crate::shapes::{Flagged, Random, Shape, assert_same, for_each_plain};
+
+/// What a rank gives: different numbers, of which some are none.
+fn of_rank<T: Shape>(rank: usize) -> Vec<T> {
+    T::some((rank * 5) % 4 * 3, &mut Random(rank as u64))
+}
+
+fn index(rank: i32) -> usize {
+    usize::try_from(rank).expect("ranks are not negative")
+}
+
+fn assert_all<T: Shape>(gathered: &Gathered<T>, size: usize) {
+    assert_eq!(gathered.counts.len(), size);
+    for (rank, part) in gathered.by_rank().enumerate() {
+        assert_same(part, &of_rank::<T>(rank));
+        assert_same(gathered.from_rank(i32::try_from(rank).unwrap()).unwrap(), part);
+    }
+    let all: Vec<T> = (0..size).flat_map(of_rank).collect();
+    assert_same(&gathered.elements, &all);
+    assert!(gathered.from_rank(-1).is_none());
+    assert!(gathered.from_rank(i32::try_from(size).unwrap()).is_none());
+}
+
+pub(crate) fn gather(world: &SimpleCommunicator) {
+    for_each_plain!(gather_of(world));
+    gather_of::<Flagged>(world);
+}
+
+fn gather_of<T: Shape>(world: &SimpleCommunicator) {
+    let (rank, size) = (index(world.rank()), index(world.size()));
+    let own = of_rank::<T>(rank);
+    assert_all(&world.all_gather_packed(&own).unwrap(), size);
+    for root in 0..world.size() {
+        let gathered = world.gather_packed(root, &own).unwrap();
+        assert_eq!(gathered.is_some(), rank == index(root));
+        if let Some(gathered) = gathered {
+            assert_all(&gathered, size);
+        }
+    }
+}
+
+pub(crate) fn from_root(world: &SimpleCommunicator) {
+    for_each_plain!(from_root_of(world));
+    from_root_of::<Flagged>(world);
+}
+
+fn from_root_of<T: Shape>(world: &SimpleCommunicator) {
+    let (rank, size) = (index(world.rank()), index(world.size()));
+    for root in 0..world.size() {
+        let mut elements = of_rank::<T>(rank);
+        world.broadcast_packed(root, &mut elements).unwrap();
+        assert_same(&elements, &of_rank::<T>(index(root)));
+
+        let theirs = |rank: usize| T::some(6, &mut Random(rank as u64 + 50));
+        let mut elements = theirs(rank);
+        world.broadcast_packed_into(root, &mut elements).unwrap();
+        assert_same(&elements, &theirs(index(root)));
+
+        let all: Vec<T> = (0..size).flat_map(of_rank).collect();
+        let counts: Vec<usize> = (0..size).map(|rank| of_rank::<T>(rank).len()).collect();
+        let own = if rank == index(root) {
+            world.scatter_packed(root, &all, &counts).unwrap()
+        } else {
+            world.scatter_packed::<T>(root, &[], &[]).unwrap()
+        };
+        assert_same(&own, &of_rank::<T>(rank));
+    }
+}
+
+pub(crate) fn all_to_all(world: &SimpleCommunicator) {
+    for_each_plain!(all_to_all_of(world));
+    all_to_all_of::<Flagged>(world);
+}
+
+fn all_to_all_of<T: Shape>(world: &SimpleCommunicator) {
+    let (rank, size) = (index(world.rank()), index(world.size()));
+    let part =
+        |from: usize, to: usize| T::some((from + 2 * to) % 5, &mut Random((from * 16 + to) as u64));
+    let out: Vec<T> = (0..size).flat_map(|to| part(rank, to)).collect();
+    let counts: Vec<usize> = (0..size).map(|to| part(rank, to).len()).collect();
+    let arrived = world.all_to_all_packed(&out, &counts).unwrap();
+    for (from, came) in arrived.by_rank().enumerate() {
+        assert_same(came, &part(from, rank));
+    }
+    assert_eq!(arrived.counts.len(), size);
+}
+
+/// The error at the ranks that are at fault, and at the others.
+fn assert_refused<R: Debug>(result: Result<R, Error>, fault: bool, peer: i32, expected: &Error) {
+    let expected = if fault { expected.clone() } else { Error::Peer { rank: peer } };
+    assert_eq!(result.unwrap_err(), expected);
+}
+
+pub(crate) fn refused(world: &SimpleCommunicator) {
+    let (rank, size) = (world.rank(), world.size());
+    let ranks = index(size);
+    let elements = Flagged::some(4, &mut Random(60));
+    // No such rank.
+    for root in [-1, size] {
+        let error = Error::Root { root, last: size - 1 };
+        assert_eq!(world.broadcast_packed(root, &mut elements.clone()).unwrap_err(), error);
+        assert_eq!(world.gather_packed(root, &elements).unwrap_err(), error);
+        assert_eq!(world.scatter_packed(root, &elements, &[]).unwrap_err(), error);
+    }
+    // Counts that are none, at one rank.
+    let last = size - 1;
+    let mut counts = vec![0; ranks];
+    counts[0] = if rank == last { 5 } else { 4 };
+    let wrong = |counts: usize, sum| Error::Counts { counts, sum, elements: 4, ranks: size };
+    let result = world.all_to_all_packed(&elements, &counts);
+    assert_refused(result, rank == last, last, &wrong(ranks, 5));
+    let result = world.scatter_packed(last, &elements, &counts);
+    assert_refused(result, rank == last, last, &wrong(ranks, 5));
+    let counts = vec![usize::MAX; if rank == last { ranks + 1 } else { ranks }];
+    let result = world.all_to_all_packed(&elements, &counts);
+    let sum = if counts.len() == 1 { usize::MAX as u64 } else { u64::MAX };
+    assert_eq!(result.unwrap_err(), wrong(counts.len(), sum));
+    if size > 1 {
+        // Different roots, different numbers, different elements.
+        let error = world.gather_packed(i32::from(rank == last), &elements).unwrap_err();
+        let (other, ours, theirs) = if rank == last { (0, 1, 0) } else { (last, 0, 1) };
+        let argument = "the root";
+        assert_eq!(error, Error::Mismatch { rank: other, argument, ours, theirs });
+        let mut some = elements[..if rank == last { 3 } else { 4 }].to_vec();
+        let error = world.broadcast_packed_into(0, &mut some).unwrap_err();
+        assert!(matches!(error, Error::Mismatch { argument: "the number of elements", .. }));
+        let error = if rank == last {
+            world.all_gather_packed(&[1_u8]).map(drop).unwrap_err()
+        } else {
+            world.all_gather_packed(&elements).map(drop).unwrap_err()
+        };
+        assert!(matches!(error, Error::Mismatch { argument: "the size of an element", .. }));
+    }
+    // After all that the communicator is as good as before.
+    gather_of::<Flagged>(world);
+}
+
+pub(crate) fn empty(world: &SimpleCommunicator) {
+    let (rank, size) = (index(world.rank()), index(world.size()));
+    let nothing = vec![(); rank + 3];
+    let all = world.all_gather_packed(&nothing).unwrap();
+    assert_eq!(all.counts, (0..size).map(|rank| rank + 3).collect::<Vec<_>>());
+    assert_eq!(all.elements.len(), all.counts.iter().sum());
+    let mut nothing = vec![(); rank];
+    world.broadcast_packed(world.size() - 1, &mut nothing).unwrap();
+    assert_eq!(nothing.len(), size - 1);
+    let counts = vec![1; size];
+    assert_eq!(world.all_to_all_packed(&vec![(); size], &counts).unwrap().counts, counts);
+    let of = dtype_mpi::Operation::commutative(|(): &(), (): &mut ()| {}).unwrap();
+    assert_eq!(world.all_reduce_packed(&[(); 4], &of).unwrap(), [(); 4]);
+    let none = world.all_gather_packed::<f64>(&[]).unwrap();
+    assert_eq!((none.elements, none.counts), (vec![], vec![0; size]));
+    // Too many to count, or to have.
+    let many = vec![(); usize::MAX];
+    assert!(world.all_gather_packed(&many).is_err());
+}

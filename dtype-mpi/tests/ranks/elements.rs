@@ -1,0 +1,162 @@
+//! `Element` where the `mpi` crate takes its own types.
+
+use std::mem::MaybeUninit;
+
+use dtype_mpi::traits::*;
+use dtype_mpi::{Element, Error, ReceiveBuffer, SendBuffer, received_count};
+use dtype_runtime::{gaps, pack};
+use mpi::datatype::{Partition, PartitionMut};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+
+use crate::packed::ring;
+use crate::shapes::{Plain, Random, Skipping, assert_same, for_each_plain};
+
+pub(crate) fn everywhere(world: &SimpleCommunicator) {
+    for_each_plain!(everywhere_of(world));
+}
+
+/// The values of a rank, which every rank can make up.
+fn of_rank<T: Plain>(rank: i32, count: usize) -> Vec<T> {
+    T::some(count, &mut Random(rank.unsigned_abs().into()))
+}
+
+fn everywhere_of<T: Plain>(world: &SimpleCommunicator) {
+    const COUNT: usize = 7;
+    let (rank, size) = (world.rank(), world.size());
+    let ranks = usize::try_from(size).unwrap();
+    let (next, before) = ring(world);
+    let own = of_rank::<T>(rank, COUNT);
+
+    // Point to point: a vector whose length the receiver does not know, and one value.
+    mpi::request::scope(|scope| {
+        let request = next.immediate_send(scope, Element::from_slice(&own));
+        let (came, status) = before.receive_vec::<Element<T>>();
+        request.wait();
+        assert_eq!(received_count::<T>(&status).unwrap(), COUNT);
+        assert_same(Element::as_slice(&came), &of_rank::<T>(before.rank(), COUNT));
+        let request = next.immediate_send(scope, &Element::from_slice(&own)[3]);
+        let (one, _) = before.receive::<Element<T>>();
+        request.wait();
+        assert_same(&[one.0], &of_rank::<T>(before.rank(), COUNT)[3..4]);
+    });
+
+    let root = world.process_at_rank(size - 1);
+    let mut all = Element::from_vec(of_rank::<T>(rank, COUNT));
+    root.broadcast_into(&mut all);
+    assert_same(&Element::into_vec(all), &of_rank::<T>(size - 1, COUNT));
+
+    let mut all = Element::from_vec(of_rank::<T>(99, COUNT * ranks));
+    world.all_gather_into(Element::from_slice(&own), &mut all);
+    let expected: Vec<T> = (0..size).flat_map(|rank| of_rank::<T>(rank, COUNT)).collect();
+    assert_same(Element::as_slice(&all), &expected);
+
+    let mut mine = Element::from_vec(of_rank::<T>(99, COUNT));
+    if rank == 0 {
+        let process = world.process_at_rank(0);
+        process.scatter_into_root(Element::from_slice(&expected), &mut mine);
+    } else {
+        world.process_at_rank(0).scatter_into(&mut mine);
+    }
+    assert_same(Element::as_slice(&mine), &own);
+
+    // All to all with varying counts: i + 1 elements from rank i to each.
+    let part = usize::try_from(rank).unwrap() + 1;
+    let out: Vec<T> = (0..ranks).flat_map(|_| of_rank::<T>(rank, part)).collect();
+    let buffer = SendBuffer::of(&out).unwrap();
+    let int = |number: usize| i32::try_from(number).unwrap();
+    let counts = vec![int(part); ranks];
+    let displacements: Vec<i32> = (0..ranks).map(|to| int(to * part)).collect();
+    let theirs: Vec<i32> = (1..=ranks).map(int).collect();
+    let places: Vec<i32> = (0..ranks).map(|from| int(from * (from + 1) / 2)).collect();
+    let mut arrived = of_rank::<T>(99, ranks * (ranks + 1) / 2);
+    {
+        let mut into = ReceiveBuffer::of(&mut arrived).unwrap();
+        let from = Partition::new(&buffer, counts, displacements);
+        world.all_to_all_varcount_into(&from, &mut PartitionMut::new(&mut into, theirs, places));
+    }
+    let expected: Vec<T> = (0..ranks).flat_map(|from| of_rank::<T>(int(from), from + 1)).collect();
+    assert_same(&arrived, &expected);
+}
+
+pub(crate) fn padding(world: &SimpleCommunicator) {
+    for_each_plain!(padding_of(world));
+
+    let (next, before) = ring(world);
+    let out = [1, 2].map(|n| Skipping { sent: n, kept: 7, also: [9; 3] });
+    let mut into = [5, 6].map(|n| Skipping { sent: 0, kept: n, also: [0; 3] });
+    let buffer = SendBuffer::of(&out).unwrap();
+    mpi::request::scope(|scope| {
+        let request = next.immediate_send(scope, &buffer);
+        before.receive_into(&mut ReceiveBuffer::of(&mut into).unwrap());
+        request.wait();
+    });
+    let expected = [(1, 5), (2, 6)].map(|(sent, kept)| Skipping { sent, kept, also: [9; 3] });
+    assert_eq!(into, expected);
+}
+
+/// The message has the data alone, and the padding of what is received into stays what it was.
+fn padding_of<T: Plain>(world: &SimpleCommunicator) {
+    const COUNT: usize = 3;
+    let (next, before) = ring(world);
+    let own = of_rank::<T>(1, COUNT);
+    let mut memory: Vec<MaybeUninit<T>> = Vec::with_capacity(COUNT);
+    // SAFETY: there is room for so many; all bytes are written, and any are values.
+    let elements = unsafe {
+        memory.as_mut_ptr().write_bytes(0xa5, COUNT);
+        std::slice::from_raw_parts_mut(memory.as_mut_ptr().cast::<T>(), COUNT)
+    };
+    mpi::request::scope(|scope| {
+        let request = next.immediate_send(scope, Element::from_slice(&own));
+        let status = before.receive_into(Element::from_slice_mut(elements));
+        request.wait();
+        let bytes = usize::try_from(status.count(u8::equivalent_datatype())).unwrap();
+        assert_eq!(bytes, dtype_runtime::packed_size::<T>(COUNT));
+    });
+    assert_eq!(pack(elements), pack(&own));
+    let start = memory.as_ptr().cast::<u8>();
+    for record in 0..COUNT {
+        for gap in gaps::<T>() {
+            for place in gap {
+                // SAFETY: a byte of the records, written above; no value of `T` has been copied since.
+                let byte = unsafe { start.add(record * size_of::<T>() + place).read() };
+                assert_eq!(byte, 0xa5, "{}: byte {place}", std::any::type_name::<T>());
+            }
+        }
+    }
+}
+
+pub(crate) fn wide(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    let own = [u128::MAX / 3, 5 << 100];
+    // A `char` is an unsigned integer to the library.
+    let letters = ['a', '€', '\u{10ffff}'];
+    let buffer = SendBuffer::of(&letters).unwrap();
+    mpi::request::scope(|scope| {
+        let request = next.immediate_send(scope, Element::from_slice(&own));
+        let mut came = [0_u128; 2];
+        before.receive_into(Element::from_slice_mut(&mut came));
+        request.wait();
+        assert_eq!(came, own);
+        let request = next.immediate_send(scope, &buffer);
+        assert_eq!(before.receive_vec::<u32>().0, letters.map(u32::from));
+        request.wait();
+    });
+}
+
+pub(crate) fn counts(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    for bytes in [0, 1, 12, 13, 25, 26, 27] {
+        let request = next.immediate_send_packed(&vec![7_u8; bytes], 3).unwrap();
+        let mut room = [0_u8; 64];
+        let status = before.receive_into_with_tag(&mut room[..], 3);
+        request.wait().unwrap();
+        let count = received_count::<(f64, u32, u8)>(&status);
+        if bytes % 13 == 0 {
+            assert_eq!(count.unwrap(), bytes / 13);
+        } else {
+            let (bytes, elements) = (bytes as u64, bytes as u64 / 13);
+            assert_eq!(count.unwrap_err(), Error::Partial { bytes, elements, element: 13 });
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Before MPI begins, when it ends, and afterwards.
+
+use std::os::raw::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dtype_mpi::traits::*;
+use dtype_mpi::{Datatype, Element, Error, Layout, Operation};
+use dtype_runtime::{Basic, Type};
+use mpi::environment::Universe;
+use mpi::ffi::{self, MPI_Datatype};
+use mpi::raw::AsRaw;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+
+fn state<T>(result: Result<T, Error>) -> &'static str {
+    match result {
+        Err(Error::NotRunning { state, .. }) => state,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("MPI does not run"),
+    }
+}
+
+pub(crate) fn before() {
+    assert_eq!(state(Datatype::of::<(u8, f64)>()), "not initialised");
+    assert_eq!(state(Layout::new(&Type::basic(Basic::U8))), "not initialised");
+    assert_eq!(state(Operation::commutative(|_: &u8, _: &mut u8| {})), "not initialised");
+}
+
+/// Datatypes with a mark that were freed.
+static FREED: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" fn copy(
+    _: MPI_Datatype,
+    _: c_int,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the library passes a place for the answer.
+    unsafe { flag.write(0) };
+    0
+}
+
+unsafe extern "C" fn delete(_: MPI_Datatype, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
+    FREED.fetch_add(1, Ordering::Relaxed);
+    0
+}
+
+pub(crate) fn around(universe: Universe) {
+    type Last = (u16, [(u8, u32); 3]);
+    let world = SimpleCommunicator::world();
+    let last = Datatype::of::<Last>().unwrap();
+    let mut key = 0;
+    // SAFETY: MPI runs, the datatype is alive, and the functions are of the type that the standard asks for.
+    unsafe {
+        let nothing = std::ptr::null_mut();
+        ffi::MPI_Type_create_keyval(Some(copy), Some(delete), &raw mut key, nothing);
+        ffi::MPI_Type_set_attr(last.as_raw(), key, nothing);
+    }
+    let layout = Layout::new(&Type::contiguous(3, &Type::basic(Basic::U8)).unwrap()).unwrap();
+    let operation = Operation::commutative(|_: &u8, _: &mut u8| {}).unwrap();
+    assert_eq!(FREED.load(Ordering::Relaxed), 0);
+
+    drop(universe);
+
+    assert_eq!(FREED.load(Ordering::Relaxed), 1, "freed when MPI is finalized");
+    drop((layout, operation));
+    assert_eq!(state(Datatype::of::<Last>()), "finalized");
+    assert_eq!(state(Datatype::of::<f64>()), "finalized");
+    assert_eq!(state(world.all_gather_packed(&[1_u8])), "finalized");
+    assert_eq!(state(world.any_process().recv_packed::<u8>()), "finalized");
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let asked = std::panic::catch_unwind(Element::<Last>::equivalent_datatype);
+    std::panic::set_hook(hook);
+    assert!(asked.is_err(), "the trait has no other way to say so");
+}

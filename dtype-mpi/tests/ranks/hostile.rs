@@ -1,0 +1,119 @@
+//! Peers that send what makes no values.
+
+use dtype_mpi::Error;
+use dtype_mpi::traits::*;
+use dtype_runtime::pack;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+
+use crate::packed::ring;
+use crate::shapes::{Flagged, Random, Shape};
+
+fn assert_invalid(error: &Error, expected: (usize, &str)) {
+    let Error::Type(dtype_runtime::Error::InvalidValue { record, path, .. }) = error else {
+        panic!("{error}")
+    };
+    assert_eq!((*record, path.as_str()), expected);
+}
+
+/// Three records of which the second has a third state of its flag.
+fn poisoned() -> Vec<u8> {
+    let mut bytes = pack(&Flagged::some(3, &mut Random(1)));
+    bytes[14] = 2;
+    bytes
+}
+
+const EXPECTED: (usize, &str) = (1, "flag");
+
+pub(crate) fn messages(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    let bytes = poisoned();
+    let mut elements = Flagged::some(3, &mut Random(2));
+    let unchanged = elements.clone();
+    mpi::request::scope(|scope| {
+        // As plain bytes, by the library.
+        let send = || next.immediate_send_with_tag(scope, &bytes[..], 1);
+        let request = send();
+        assert_invalid(&before.recv_packed::<Flagged>().unwrap_err(), EXPECTED);
+        request.wait();
+        let request = send();
+        let error = before.recv_packed_into(&mut elements).unwrap_err();
+        assert_invalid(&error, EXPECTED);
+        request.wait();
+        let receive = before.immediate_recv_packed_into(&mut elements, 1).unwrap();
+        let request = send();
+        assert_invalid(&receive.wait().unwrap_err(), EXPECTED);
+        request.wait();
+    });
+    assert_eq!(elements, unchanged);
+    // The same bytes as bytes are good, and nothing is left behind.
+    let request = next.immediate_send_packed(&bytes, 1).unwrap();
+    assert_eq!(before.recv_packed::<u8>().unwrap().0, bytes);
+    request.wait().unwrap();
+}
+
+/// A record of another program that has the size of a `Flagged`.
+type Raw = [u8; 14];
+
+pub(crate) fn collectives(world: &SimpleCommunicator) {
+    let (rank, size) = (world.rank(), world.size());
+    let root = size - 1;
+    let good = Flagged::some(3, &mut Random(1));
+    let bad: Vec<Raw> = poisoned().as_chunks().0.to_vec();
+    let hostile = rank == root;
+
+    // The root is hostile, and takes part as usual.
+    let mut elements = Flagged::some(3, &mut Random(2));
+    let unchanged = elements.clone();
+    for into in [false, true] {
+        if hostile {
+            let mut bad = bad.clone();
+            if into {
+                world.broadcast_packed_into(root, &mut bad).unwrap();
+            } else {
+                world.broadcast_packed(root, &mut bad).unwrap();
+            }
+        } else {
+            let result = if into {
+                world.broadcast_packed_into(root, &mut elements)
+            } else {
+                world.broadcast_packed(root, &mut elements)
+            };
+            assert_invalid(&result.unwrap_err(), EXPECTED);
+        }
+    }
+    assert_eq!(elements, unchanged);
+
+    let before = 3 * usize::try_from(root).unwrap();
+    if hostile {
+        // What it gets are bytes to it.
+        assert_eq!(world.all_gather_packed(&bad).unwrap().counts.len(), before / 3 + 1);
+    } else {
+        let error = world.all_gather_packed(&good).unwrap_err();
+        assert_invalid(&error, (before + 1, "flag"));
+    }
+    // Gathered where it is good: rank 0, if there is another.
+    if hostile && root > 0 {
+        assert_eq!(world.gather_packed(0, &bad).unwrap(), None);
+    } else {
+        let result = world.gather_packed(0, &good);
+        match (rank, root) {
+            (0, 0) => assert_eq!(result.unwrap().unwrap().elements, good),
+            (0, _) => assert_invalid(&result.unwrap_err(), (before + 1, "flag")),
+            _ => assert_eq!(result.unwrap(), None),
+        }
+    }
+    // Two records for each, of which one is no value.
+    let counts = vec![2; usize::try_from(size).unwrap()];
+    let for_all = |record: Raw| record.repeat(counts.len() * 2).as_chunks().0.to_vec();
+    if hostile {
+        world.scatter_packed::<Raw>(root, &for_all(bad[1]), &counts).unwrap();
+        world.all_to_all_packed::<Raw>(&for_all(bad[1]), &counts).unwrap();
+    } else {
+        let error = world.scatter_packed::<Flagged>(root, &[], &[]).unwrap_err();
+        assert_invalid(&error, (0, "flag"));
+        let out = Flagged::some(counts.len() * 2, &mut Random(3));
+        let error = world.all_to_all_packed(&out, &counts).unwrap_err();
+        assert_invalid(&error, (counts.len() * 2 - 2, "flag"));
+    }
+}

@@ -1,0 +1,90 @@
+//! Requests: waited for, tested, dropped, forgotten.
+
+use dtype_mpi::Error;
+use dtype_mpi::traits::*;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+
+use crate::packed::ring;
+use crate::shapes::{Flagged, Random, Shape};
+
+pub(crate) fn requests(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    for count in [0, 3, 100_000] {
+        let own = Flagged::some(count, &mut Random(20));
+        let mut came = Flagged::some(count + 1, &mut Random(21));
+        let last = came[count].clone();
+        let receive = before.immediate_recv_packed_into(&mut came, 6).unwrap();
+        let send = next.immediate_send_packed(&own, 6).unwrap();
+        let received = receive.wait().unwrap();
+        send.wait().unwrap();
+        assert_eq!((received.count, received.source, received.tag), (count, before.rank(), 6));
+        assert_eq!((&came[..count], &came[count]), (&own[..], &last));
+
+        // By testing.
+        let mut came = Flagged::some(count, &mut Random(22));
+        let mut receive = before.immediate_recv_packed_into(&mut came, 6).unwrap();
+        world.barrier();
+        assert!(receive.test().unwrap().is_none(), "nothing was sent yet");
+        world.barrier();
+        let mut send = next.immediate_send_packed(&own, 6).unwrap();
+        let received = loop {
+            if let Some(received) = receive.test().unwrap() {
+                break received;
+            }
+        };
+        while !send.test().unwrap() {}
+        assert_eq!(received.count, count);
+        assert_eq!(receive.test().unwrap_err(), Error::Received);
+        assert_eq!(send.test().unwrap_err(), Error::Received);
+        drop(receive);
+        assert_eq!(came, own);
+    }
+}
+
+pub(crate) fn dropped(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    let own = Flagged::some(2000, &mut Random(23));
+    let mut elements = Flagged::some(2000, &mut Random(24));
+    let unchanged = elements.clone();
+    // A receive that is dropped takes no message with it.
+    drop(before.immediate_recv_packed_into(&mut elements, 7).unwrap());
+    world.barrier();
+    let send = next.immediate_send_packed(&own, 7).unwrap();
+    assert_eq!(before.recv_packed_with_tag::<Flagged>(7).unwrap().0, own);
+    assert_eq!(elements, unchanged);
+    drop(send);
+    // A send that is dropped, and one that is forgotten, arrive.
+    let receive = before.immediate_recv_packed_into(&mut elements, 7).unwrap();
+    drop(next.immediate_send_packed(&own, 7).unwrap());
+    receive.wait().unwrap();
+    assert_eq!(elements, own);
+    std::mem::forget(next.immediate_send_packed(&own[..10], 7).unwrap());
+    assert_eq!(before.recv_packed_with_tag::<Flagged>(7).unwrap().0, own[..10]);
+    // A receive that is forgotten keeps its own memory, and what comes goes there.
+    let mut elements = unchanged.clone();
+    std::mem::forget(before.immediate_recv_packed_into(&mut elements, 8).unwrap());
+    next.immediate_send_packed(&own, 8).unwrap().wait().unwrap();
+    assert_eq!(elements, unchanged);
+}
+
+pub(crate) fn lengths(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    let own = Flagged::some(8, &mut Random(25));
+    let mut few = Flagged::some(5, &mut Random(26));
+    let unchanged = few.clone();
+
+    let receive = before.immediate_recv_packed_into(&mut few, 9).unwrap();
+    let send = next.immediate_send_packed(&own, 9).unwrap();
+    let error = receive.wait().unwrap_err();
+    let Error::Truncated { source_rank, tag, capacity, .. } = error else { panic!("{error}") };
+    assert_eq!((source_rank, tag, capacity), (before.rank(), 9, 5 * 14));
+    send.wait().unwrap();
+
+    let receive = before.immediate_recv_packed_into(&mut few, 9).unwrap();
+    let send = next.immediate_send_packed(&[1_u8; 30], 9).unwrap();
+    let partial = Error::Partial { bytes: 30, elements: 2, element: 14 };
+    assert_eq!(receive.wait().unwrap_err(), partial);
+    send.wait().unwrap();
+    assert_eq!(few, unchanged);
+}

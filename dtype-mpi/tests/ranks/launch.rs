@@ -1,0 +1,77 @@
+//! Starting this program again under the library's launcher, with several ranks.
+
+use std::env;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Set for the ranks: how many there are.
+pub(crate) const RANKS: &str = "DTYPE_MPI_TEST_RANKS";
+/// Set for the ranks: the test that is asked for, if it is not all.
+pub(crate) const FILTER: &str = "DTYPE_MPI_TEST_FILTER";
+
+/// After this something waits for a message that never comes.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// Runs the tests with so many ranks; `false` if one of them failed.
+pub(crate) fn run(ranks: usize, filter: Option<&str>) -> bool {
+    let mut command = Command::new(launcher());
+    command.args(["-n", &ranks.to_string()]);
+    command.arg(env::current_exe().expect("this program has a path"));
+    command.env(RANKS, ranks.to_string());
+    if let Some(filter) = filter {
+        command.env(FILTER, filter);
+    }
+    // For Open MPI: more ranks than cores, which take turns, also where everyone is root, in a container, say.
+    for name in [
+        "OMPI_ALLOW_RUN_AS_ROOT",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+        "OMPI_MCA_rmaps_base_oversubscribe",
+        "OMPI_MCA_mpi_yield_when_idle",
+    ] {
+        command.env(name, "1");
+    }
+    let mut child = command.process_group(0).spawn().expect("the library's launcher is there");
+    match wait(&mut child) {
+        Some(status) if status.success() => true,
+        Some(status) => {
+            eprintln!("with {ranks} ranks: {status}");
+            false
+        }
+        None => {
+            eprintln!("with {ranks} ranks: not done after {LIMIT:?}");
+            stop(&mut child);
+            false
+        }
+    }
+}
+
+/// The launcher that has the name of the compiler wrapper, `mpirun.mpich` beside `mpicc.mpich`.
+fn launcher() -> PathBuf {
+    let wrapper = PathBuf::from(env!("DTYPE_MPI_WRAPPER"));
+    let name = wrapper.file_name().and_then(|name| name.to_str()).unwrap_or("mpicc");
+    wrapper.with_file_name(name.replace("mpicc", "mpirun"))
+}
+
+fn wait(child: &mut Child) -> Option<ExitStatus> {
+    let start = Instant::now();
+    while start.elapsed() < LIMIT {
+        if let Some(status) = child.try_wait().expect("the launcher is a child of this program") {
+            return Some(status);
+        }
+        sleep(Duration::from_millis(20));
+    }
+    None
+}
+
+/// Ends the launcher, which ends the ranks, and then whatever is left of its process group.
+fn stop(child: &mut Child) {
+    let group = format!("-{}", child.id());
+    for signal in ["-TERM", "-KILL"] {
+        let _ = Command::new("kill").args([signal, "--", &group]).status();
+        sleep(Duration::from_secs(2));
+    }
+    let _ = child.wait();
+}

@@ -1,0 +1,97 @@
+//! What takes several ranks, under the library's launcher, which this program starts itself.
+//!
+//! All tests run at all ranks, one after the other, with a barrier between them.
+
+#![allow(
+    clippy::wildcard_imports,
+    clippy::cast_precision_loss,
+    clippy::float_cmp,
+    reason = "traits as programs import them; small whole numbers, which are copied or added exactly"
+)]
+
+mod collectives;
+mod elements;
+mod finalize;
+mod hostile;
+mod immediate;
+mod launch;
+mod layouts;
+mod packed;
+mod pipelines;
+mod reductions;
+mod shapes;
+mod together;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use mpi::Threading;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{Communicator, CommunicatorCollectives};
+
+type Test = (&'static str, fn(&SimpleCommunicator));
+
+const TESTS: &[Test] = &[
+    ("elements in all places", elements::everywhere),
+    ("padding is neither sent nor written", elements::padding),
+    ("elements of 16 bytes that MPI lacks", elements::wide),
+    ("counts of received elements", elements::counts),
+    ("packed here, received by the library", packed::to_library),
+    ("sent by the library, unpacked here", packed::from_library),
+    ("the library's own packed bytes", packed::same_bytes),
+    ("a message as long as it is", packed::lengths),
+    ("errors of a communicator come back", packed::communicator_errors),
+    ("streams of types made at run time", packed::streams),
+    ("a message that is looked at first", packed::incoming),
+    ("bytes that are no values", hostile::messages),
+    ("bytes that are no values, to all", hostile::collectives),
+    ("requests", immediate::requests),
+    ("requests that nobody waits for", immediate::dropped),
+    ("a request for too short a message, and too long", immediate::lengths),
+    ("transfers in chunks", pipelines::all_lengths),
+    ("transfers in chunks that do not fit", pipelines::misfits),
+    ("transfers that are none", pipelines::headers),
+    ("everyone's elements", collectives::gather),
+    ("the root's elements", collectives::from_root),
+    ("from each to each", collectives::all_to_all),
+    ("arguments that do not go together", collectives::refused),
+    ("elements without data", collectives::empty),
+    ("reductions", reductions::results),
+    ("reductions of a function that panics", reductions::panics),
+    ("reductions of bytes that are no values", reductions::invalid),
+    ("numbers of homogeneous structs", reductions::flattened),
+    ("a transpose", layouts::transpose),
+    ("halo faces", layouts::halo),
+    ("layouts outside the memory", layouts::outside),
+    ("one datatype for each type, whichever thread asks", together::cache),
+    ("threads that send at the same time", together::threads),
+];
+
+fn main() {
+    if std::env::var_os(launch::RANKS).is_none() {
+        let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+        let good = [1, 2, 4].into_iter().all(|ranks| launch::run(ranks, filter.as_deref()));
+        std::process::exit(i32::from(!good));
+    }
+    finalize::before();
+    let (universe, level) = mpi::initialize_with_threading(Threading::Multiple)
+        .expect("nothing else has initialised MPI");
+    assert_eq!(level, Threading::Multiple, "both libraries have it");
+    let world = universe.world();
+    let rank = world.rank();
+    let expected = std::env::var(launch::RANKS).expect("the launcher hands the variables on");
+    assert_eq!(world.size().to_string(), expected, "the launcher is that of another library");
+
+    let filter = std::env::var(launch::FILTER).unwrap_or_default();
+    for (name, test) in TESTS.iter().filter(|(name, _)| name.contains(&filter)) {
+        let start = std::time::Instant::now();
+        if catch_unwind(AssertUnwindSafe(|| test(&world))).is_err() {
+            eprintln!("rank {rank} of {}: {name}: failed", world.size());
+            world.abort(1);
+        }
+        world.barrier();
+        if rank == 0 {
+            println!("{} ranks: {name} ({} ms)", world.size(), start.elapsed().as_millis());
+        }
+    }
+    finalize::around(universe);
+}

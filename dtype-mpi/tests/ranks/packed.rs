@@ -1,0 +1,233 @@
+//! Messages that are packed on one side, on the other, or on both.
+
+use std::os::raw::c_int;
+
+use dtype_mpi::traits::*;
+use dtype_mpi::{Datatype, Element, Error, ReceiveBuffer, SendBuffer};
+use dtype_runtime::{Basic, Type, pack, packed_size};
+use mpi::ffi;
+use mpi::raw::AsRaw;
+use mpi::topology::{Process, SimpleCommunicator};
+use mpi::traits::*;
+
+use crate::shapes::{Flagged, Plain, Random, Shape, Skipping, assert_same, for_each_plain};
+
+/// The next rank and the one before, around the world.
+pub(crate) fn ring(world: &SimpleCommunicator) -> (Process<'_>, Process<'_>) {
+    let (rank, size) = (world.rank(), world.size());
+    (world.process_at_rank((rank + 1) % size), world.process_at_rank((rank + size - 1) % size))
+}
+
+const COUNTS: [usize; 4] = [0, 1, 5, 1000];
+
+pub(crate) fn to_library(world: &SimpleCommunicator) {
+    for_each_plain!(to_library_of(world));
+}
+
+fn to_library_of<T: Plain>(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    for count in COUNTS {
+        let own = T::some(count, &mut Random(4));
+        let request = next.immediate_send_packed(&own, 1).unwrap();
+        let mut came = T::some(count, &mut Random(5));
+        before.receive_into_with_tag(Element::from_slice_mut(&mut came), 1);
+        request.wait().unwrap();
+        assert_same(&came, &own);
+        // Blocking, where the two can be different ranks.
+        if world.size() > 1 && world.rank() == 0 {
+            world.process_at_rank(1).send_packed(&own).unwrap();
+        } else if world.rank() == 1 {
+            let (came, _) = world.process_at_rank(0).receive_vec::<Element<T>>();
+            assert_same(Element::as_slice(&came), &own);
+        }
+    }
+}
+
+pub(crate) fn from_library(world: &SimpleCommunicator) {
+    for_each_plain!(from_library_of(world));
+    from_library_of::<Flagged>(world);
+}
+
+fn from_library_of<T: Shape>(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    for count in COUNTS {
+        let own = T::some(count, &mut Random(6));
+        let mut came = T::some(count + 2, &mut Random(7));
+        let rest = pack(&came[count..]);
+        let buffer = SendBuffer::of(&own).unwrap();
+        mpi::request::scope(|scope| {
+            let request = next.immediate_send_with_tag(scope, &buffer, 2);
+            let received = before.recv_packed_into_with_tag(&mut came, 2).unwrap();
+            request.wait();
+            assert_eq!((received.source, received.tag), (before.rank(), 2));
+            assert_eq!(received.count, count);
+            assert_eq!(received.bytes, packed_size::<T>(count) as u64);
+        });
+        assert_same(&came[..count], &own);
+        assert_eq!(pack(&came[count..]), rest, "behind the message nothing is written");
+    }
+}
+
+pub(crate) fn same_bytes(world: &SimpleCommunicator) {
+    for_each_plain!(same_bytes_of(world));
+}
+
+/// What the library packs is what is packed here, and so a message of `MPI_PACKED` is one of this crate.
+fn same_bytes_of<T: Plain>(world: &SimpleCommunicator) {
+    let own = T::some(9, &mut Random(8));
+    let mut packed = vec![0_u8; packed_size::<T>(9) + 64];
+    let room = c_int::try_from(packed.len()).unwrap();
+    let datatype = Datatype::of::<T>().unwrap().as_raw();
+    let mut position = 0;
+    // SAFETY: nine elements of the datatype, and so much room.
+    unsafe {
+        let (from, to) = (own.as_ptr().cast(), packed.as_mut_ptr().cast());
+        ffi::MPI_Pack(from, 9, datatype, to, room, &raw mut position, world.as_raw());
+    }
+    packed.truncate(usize::try_from(position).unwrap());
+    assert!(packed == pack(&own), "{}", std::any::type_name::<T>());
+}
+
+pub(crate) fn lengths(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    let own = Flagged::some(10, &mut Random(9));
+    let element = packed_size::<Flagged>(1) as u64;
+
+    // Too long: it stays, and can be received by someone with more room.
+    let request = next.immediate_send_packed(&own, 4).unwrap();
+    let mut few = Flagged::some(9, &mut Random(10));
+    let unchanged = few.clone();
+    let error = before.recv_packed_into_with_tag(&mut few, 4).unwrap_err();
+    let (source_rank, tag, bytes, capacity) = (before.rank(), 4, 10 * element, 9 * element);
+    assert_eq!(error, Error::Truncated { source_rank, tag, bytes, capacity });
+    assert_eq!(few, unchanged);
+    let (all, received) = before.recv_packed_with_tag::<Flagged>(4).unwrap();
+    assert_eq!((all, received.count), (own.clone(), 10));
+    request.wait().unwrap();
+
+    // A part of an element, the same.
+    let bytes = pack(&own);
+    let cut = bytes.len() - 1;
+    let request = next.immediate_send_packed(&bytes[..cut], 4).unwrap();
+    let partial = Error::Partial { bytes: cut as u64, elements: 9, element };
+    assert_eq!(before.recv_packed_with_tag::<Flagged>(4).unwrap_err(), partial);
+    let mut many = Flagged::some(20, &mut Random(10));
+    assert_eq!(before.recv_packed_into_with_tag(&mut many, 4).unwrap_err(), partial);
+    assert_eq!(before.recv_packed_with_tag::<u8>(4).unwrap().0, bytes[..cut]);
+    request.wait().unwrap();
+
+    // Into the fields that are not skipped.
+    let out = [Skipping { sent: 1, kept: 2, also: [3; 3] }];
+    let mut into = [Skipping { sent: 0, kept: 4, also: [0; 3] }];
+    let request = next.immediate_send_packed(&out, 4).unwrap();
+    before.recv_packed_into(&mut into).unwrap();
+    request.wait().unwrap();
+    assert_eq!(into, [Skipping { sent: 1, kept: 4, also: [3; 3] }]);
+
+    // Nothing at all, also of nothing.
+    let request = next.immediate_send_packed::<f64>(&[], 4).unwrap();
+    assert_eq!(before.recv_packed_into::<f64>(&mut []).unwrap().count, 0);
+    request.wait().unwrap();
+}
+
+pub(crate) fn communicator_errors(world: &SimpleCommunicator) {
+    let copy = world.duplicate();
+    for communicator in [world, &copy] {
+        let handler = errhandler(communicator);
+        let me = communicator.process_at_rank(communicator.rank());
+        // A negative tag is none, and the library says so to the error handler, which ends the program.
+        let error = me.send_packed_with_tag(&[1_u8], -7).unwrap_err();
+        assert_tag(&error, "MPI_Send");
+        assert_tag(&me.immediate_send_packed(&[1_u8], -7).unwrap_err(), "MPI_Isend");
+        assert_tag(&me.recv_packed_with_tag::<u8>(-7).unwrap_err(), "MPI_Probe");
+        assert_tag(&me.incoming(-7).unwrap_err(), "MPI_Mprobe");
+        let error = me.immediate_recv_packed_into(&mut [0_u8], -7).unwrap_err();
+        assert_tag(&error, "MPI_Irecv");
+        assert!(errhandler(communicator) == handler, "the error handler is not that of before");
+    }
+}
+
+fn assert_tag(error: &Error, expected: &str) {
+    let Error::Call { call, class, message, .. } = error else { panic!("{error}") };
+    assert_eq!(*call, expected);
+    assert_eq!(*class, c_int::try_from(ffi::MPI_ERR_TAG).unwrap(), "{message}");
+    assert!(!message.is_empty());
+}
+
+fn errhandler(communicator: &SimpleCommunicator) -> ffi::MPI_Errhandler {
+    // SAFETY: MPI runs, the communicator is alive, and the handler lives through the calls.
+    unsafe {
+        let mut handler = ffi::RSMPI_ERRORS_RETURN;
+        ffi::MPI_Comm_get_errhandler(communicator.as_raw(), &raw mut handler);
+        let mut reference = handler;
+        ffi::MPI_Errhandler_free(&raw mut reference);
+        handler
+    }
+}
+
+pub(crate) fn streams(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    // The columns 1 and 3 of a matrix to the columns 2 and 0.
+    let column = Type::vector(50, 1, 4, &Type::basic(Basic::U16)).unwrap().commit();
+    let matrix = Random(11).bytes(400);
+    let mut into = vec![0xee; 400];
+    for (from, to) in [(2, 4), (6, 0)] {
+        let packer = column.packer(&matrix, from, 1).unwrap();
+        let request = next.immediate_send_stream(packer, 5).unwrap();
+        let mut unpacker = column.unpacker(&mut into, to, 1).unwrap();
+        assert_eq!(before.recv_stream(&mut unpacker, 5).unwrap().bytes, 100);
+        assert!(unpacker.is_complete());
+        request.wait().unwrap();
+    }
+    for row in 0..50 {
+        let [from, to] = [&matrix, &into].map(|matrix| &matrix[row * 8..row * 8 + 8]);
+        assert_eq!((&to[4..6], &to[..2]), (&from[2..4], &from[6..8]));
+        assert_eq!((&to[2..4], &to[6..8]), (&[0xee; 2][..], &[0xee; 2][..]));
+    }
+    // Two messages for one stream, and then one too many.
+    let requests: Vec<_> =
+        [150, 250, 1].map(|n| next.immediate_send_packed(&matrix[..n], 5).unwrap()).into();
+    let whole = Type::basic(Basic::U8).commit();
+    let mut unpacker = whole.unpacker(&mut into, 0, 400).unwrap();
+    before.recv_stream(&mut unpacker, 5).unwrap();
+    before.recv_stream(&mut unpacker, 5).unwrap();
+    assert!(unpacker.is_complete());
+    let error = before.recv_stream(&mut unpacker, 5).unwrap_err();
+    assert!(matches!(error, Error::Truncated { bytes: 1, capacity: 0, .. }), "{error}");
+    assert_eq!(before.recv_packed_with_tag::<u8>(5).unwrap().0, matrix[..1]);
+    for request in requests {
+        request.wait().unwrap();
+    }
+    assert_eq!((&into[..150], &into[150..]), (&matrix[..150], &matrix[..250]));
+
+    // To a buffer of the library with a datatype of its own, and back.
+    let layout = dtype_mpi::Layout::new(&column).unwrap();
+    let mut into = vec![0xee; 400];
+    let packer = column.packer(&matrix, 0, 1).unwrap();
+    let request = next.immediate_send_stream(packer, 5).unwrap();
+    before.receive_into(&mut ReceiveBuffer::of_layout(&layout, &mut into, 0, 1).unwrap());
+    request.wait().unwrap();
+    assert!((0..400).all(|i| into[i] == if i % 8 < 2 { matrix[i] } else { 0xee }));
+}
+
+pub(crate) fn incoming(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    let own = Flagged::some(4, &mut Random(12));
+    let requests = [8, 9].map(|tag| next.immediate_send_packed(&own, tag).unwrap());
+    let mut message = before.incoming(9).unwrap();
+    assert_eq!((message.source_rank(), message.tag()), (before.rank(), 9));
+    assert_eq!(message.bytes(), packed_size::<Flagged>(4) as u64);
+    assert_eq!(message.count::<Flagged>().unwrap(), 4);
+    assert!(matches!(message.recv_packed::<[u64; 2]>(), Err(Error::Partial { .. })));
+    assert!(matches!(
+        message.recv_packed_into(&mut own.clone()[..2]),
+        Err(Error::Truncated { .. })
+    ));
+    assert_eq!(message.recv_packed::<Flagged>().unwrap().0, own);
+    assert_eq!(message.recv_packed::<Flagged>().unwrap_err(), Error::Received);
+    // One that is not received is gone all the same.
+    drop(before.incoming(8).unwrap());
+    for request in requests {
+        request.wait().unwrap();
+    }
+}

@@ -1,0 +1,158 @@
+//! Transfers in chunks.
+
+use std::num::NonZeroUsize;
+use std::thread;
+
+use dtype_mpi::traits::*;
+use dtype_mpi::{Error, Pipeline};
+use dtype_runtime::{Basic, Type, pack};
+use mpi::topology::SimpleCommunicator;
+
+use crate::packed::ring;
+use crate::shapes::{Flagged, Padded, Random, Shape, assert_same};
+
+fn chunks_of(bytes: usize) -> Pipeline {
+    Pipeline::new(NonZeroUsize::new(bytes).expect("not zero"))
+}
+
+/// Sends to the next rank, on a thread of its own, while something is received.
+fn while_sending<R>(
+    send: impl Fn(&mpi::topology::Process<'_>) -> Result<(), Error> + Sync,
+    receive: impl FnOnce() -> R,
+) -> R {
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| send(&ring(&SimpleCommunicator::world()).0));
+        let result = receive();
+        sender.join().expect("no panic").unwrap();
+        result
+    })
+}
+
+pub(crate) fn all_lengths(world: &SimpleCommunicator) {
+    let (_, before) = ring(world);
+    for (chunk, counts) in [(64, &[0, 1, 4, 5, 6, 100][..]), (1, &[0, 3]), (1 << 18, &[1, 100_000])]
+    {
+        let pipeline = chunks_of(chunk);
+        for &count in counts {
+            let own = Padded::some(count, &mut Random(30));
+            let flagged = Flagged::some(count, &mut Random(31));
+            let (came, received) = while_sending(
+                |next| pipeline.send(next, &own, 1),
+                || Pipeline::default().recv::<Padded, _>(&before, 1).unwrap(),
+            );
+            assert_same(&came, &own);
+            assert_eq!((received.count, received.source), (count, before.rank()));
+            let (came, _) = while_sending(
+                |next| pipeline.send(next, &flagged, 1),
+                || pipeline.recv::<Flagged, _>(&before, 1).unwrap(),
+            );
+            assert_eq!(came, flagged);
+
+            let mut into = Padded::some(count + 1, &mut Random(32));
+            let last = pack(&into[count..]);
+            while_sending(
+                |next| pipeline.send(next, &own, 1),
+                || pipeline.recv_into(&before, &mut into, 1).unwrap(),
+            );
+            assert_same(&into[..count], &own);
+            assert_eq!(pack(&into[count..]), last);
+            let mut into = Flagged::some(count, &mut Random(33));
+            while_sending(
+                |next| pipeline.send(next, &flagged, 1),
+                || pipeline.recv_into(&before, &mut into, 1).unwrap(),
+            );
+            assert_eq!(into, flagged);
+        }
+    }
+    // A type made at run time.
+    let every_other = Type::vector(500, 1, 2, &Type::basic(Basic::F64)).unwrap().commit();
+    let memory = Random(34).bytes(8000);
+    let mut into = vec![0; 8000];
+    while_sending(
+        |next| chunks_of(100).send_stream(next, every_other.packer(&memory, 0, 1).unwrap(), 2),
+        || {
+            let mut unpacker = every_other.unpacker(&mut into, 0, 1).unwrap();
+            chunks_of(7).recv_stream(&before, &mut unpacker, 2).unwrap();
+            assert!(unpacker.is_complete());
+        },
+    );
+    assert!((0..8000).all(|i| into[i] == if i % 16 < 8 { memory[i] } else { 0 }));
+}
+
+pub(crate) fn misfits(world: &SimpleCommunicator) {
+    let (_, before) = ring(world);
+    let pipeline = chunks_of(50);
+    let own = Flagged::some(30, &mut Random(35));
+    let element = 14;
+    // Whatever is wrong, the next transfer is not disturbed.
+    let mut few = Flagged::some(29, &mut Random(36));
+    let unchanged = few.clone();
+    let error = while_sending(
+        |next| pipeline.send(next, &own, 1),
+        || pipeline.recv_into(&before, &mut few, 1).unwrap_err(),
+    );
+    let (source_rank, bytes, capacity) = (before.rank(), 30 * element, 29 * element);
+    assert_eq!(error, Error::Truncated { source_rank, tag: 1, bytes, capacity });
+    assert_eq!(few, unchanged);
+    let error = while_sending(
+        |next| pipeline.send(next, &pack(&own)[1..], 1),
+        || pipeline.recv::<Flagged, _>(&before, 1).unwrap_err(),
+    );
+    assert_eq!(error, Error::Partial { bytes: 30 * element - 1, elements: 29, element });
+    let mut bytes = pack(&own);
+    bytes[28 * 14] = 9;
+    for into in [false, true] {
+        let error = while_sending(
+            |next| pipeline.send(next, &bytes, 1),
+            || {
+                if into {
+                    return pipeline.recv_into(&before, &mut few, 1).unwrap_err();
+                }
+                pipeline.recv::<Flagged, _>(&before, 1).unwrap_err()
+            },
+        );
+        let invalid =
+            matches!(&error, Error::Type(dtype_runtime::Error::InvalidValue { record: 28, .. }));
+        assert!(invalid || matches!(error, Error::Truncated { .. }) && into, "{error}");
+        assert_eq!(few, unchanged);
+    }
+    let (came, _) = while_sending(
+        |next| pipeline.send(next, &own, 1),
+        || pipeline.recv::<Flagged, _>(&before, 1).unwrap(),
+    );
+    assert_eq!(came, own);
+}
+
+pub(crate) fn headers(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    let magic = 0x3170_6970_6570_7964_u64;
+    let no_headers: [Vec<u64>; 5] =
+        [vec![], vec![magic], vec![0, 8, 8], vec![magic, 8, 0], vec![magic, 8, 8, 0]];
+    for numbers in no_headers {
+        let request = next.immediate_send_packed(&numbers, 3).unwrap();
+        let error = Pipeline::default().recv::<u8, _>(&before, 3).unwrap_err();
+        assert_eq!(error, Error::Header { bytes: numbers.len() as u64 * 8 });
+        request.wait().unwrap();
+    }
+    // Chunks that are shorter than was said, and longer.
+    for (length, short) in [(7, true), (9, false)] {
+        let requests = [
+            next.immediate_send_packed(&[magic, 8, 8], 3).unwrap(),
+            next.immediate_send_packed(&vec![1_u8; length], 3).unwrap(),
+        ];
+        let error = Pipeline::default().recv::<u8, _>(&before, 3).unwrap_err();
+        let source_rank = before.rank();
+        if short {
+            assert_eq!(error, Error::Short { source_rank, tag: 3, bytes: 7, expected: 8 });
+        } else {
+            assert!(matches!(error, Error::Truncated { capacity: 8, .. }), "{error}");
+        }
+        for request in requests {
+            request.wait().unwrap();
+        }
+    }
+    // More than there is memory for. (Nothing follows: of no elements there are no chunks.)
+    let request = next.immediate_send_packed(&[magic, 0, u64::MAX], 3).unwrap();
+    assert_eq!(Pipeline::default().recv::<u8, _>(&before, 3).unwrap().0, []);
+    request.wait().unwrap();
+}

@@ -1,0 +1,195 @@
+//! Structs of many shapes, with random values.
+
+use dtype_runtime::{Datatype, packed_size, unpack};
+
+/// Numbers that are the same in every run (splitmix64).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % end as u64).expect("less than a usize")
+    }
+
+    pub(crate) fn bytes(&mut self, number: usize) -> Vec<u8> {
+        (0..number).map(|_| self.next().to_le_bytes()[3]).collect()
+    }
+}
+
+/// A type whose values can be made up.
+pub(crate) trait Shape: Datatype + 'static {
+    fn some(count: usize, random: &mut Random) -> Vec<Self>;
+}
+
+/// Any bytes are values, and nothing is skipped.
+pub(crate) trait Plain: Shape {}
+
+macro_rules! plain {
+    ($($ty:ty),+ $(,)?) => {$(
+        impl Shape for $ty {
+            fn some(count: usize, random: &mut Random) -> Vec<Self> {
+                unpack(&random.bytes(packed_size::<Self>(count))).expect("any bytes are values")
+            }
+        }
+        impl Plain for $ty {}
+    )+};
+}
+
+#[derive(Datatype, Clone, Debug)]
+pub(crate) struct Padded {
+    _a: u8,
+    _b: f64,
+    _c: u16,
+}
+
+#[derive(Datatype, Clone, Debug)]
+#[repr(C)]
+pub(crate) struct InOrder {
+    _a: i8,
+    _b: [u32; 3],
+    _c: Inner<i16>,
+    _d: u8,
+}
+
+#[derive(Datatype, Clone, Debug)]
+pub(crate) struct Inner<T: Datatype> {
+    _x: T,
+    _y: u8,
+}
+
+#[derive(Datatype, Clone, Debug)]
+#[repr(C, packed)]
+pub(crate) struct Packed {
+    _a: u8,
+    _b: u64,
+    _c: [u16; 3],
+}
+
+#[derive(Datatype, Clone, Debug)]
+#[repr(C, align(32))]
+pub(crate) struct Aligned {
+    _a: [Inner<u32>; 2],
+    _b: f32,
+}
+
+#[derive(Datatype, Clone, Debug)]
+#[dtype(resize(lb = -8, extent = 200))]
+pub(crate) struct Resized {
+    _a: u8,
+    _b: u32,
+}
+
+#[derive(Datatype, Clone, Debug)]
+pub(crate) struct OfResized {
+    _a: u8,
+    _b: [Resized; 3],
+    _c: Wide,
+}
+
+#[derive(Datatype, Clone, Debug)]
+pub(crate) struct Wide {
+    _a: u8,
+    _b: u128,
+    _c: Option<std::num::NonZero<i128>>,
+}
+
+#[derive(Datatype, Clone, Debug)]
+pub(crate) struct Matrix<const N: usize> {
+    _rows: [[f32; N]; N],
+    _name: [u8; 5],
+}
+
+plain!(
+    u8,
+    f64,
+    Padded,
+    InOrder,
+    Inner<f64>,
+    Inner<Inner<u8>>,
+    Packed,
+    Aligned,
+    Resized,
+    OfResized,
+    Wide,
+    Matrix<1>,
+    Matrix<6>,
+    (u8, [Padded; 2], i32),
+    [Inner<u16>; 3],
+);
+
+/// Not all bytes are values.
+#[derive(Datatype, Clone, Debug, PartialEq)]
+pub(crate) struct Flagged {
+    pub(crate) flag: bool,
+    pub(crate) value: f64,
+    pub(crate) letter: char,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Free = 3,
+    Fixed = 9,
+}
+
+impl Shape for Flagged {
+    fn some(count: usize, random: &mut Random) -> Vec<Self> {
+        let one = |_| Self {
+            flag: random.next().is_multiple_of(2),
+            value: random.below(1000) as f64,
+            letter: char::from_u32(u32::try_from(random.below(0xd000)).unwrap()).unwrap(),
+            kind: if random.next().is_multiple_of(2) { Kind::Free } else { Kind::Fixed },
+        };
+        (0..count).map(one).collect()
+    }
+}
+
+/// Fields that stay at home.
+#[derive(Datatype, Clone, Debug, PartialEq)]
+pub(crate) struct Skipping {
+    pub(crate) sent: u16,
+    #[dtype(skip)]
+    pub(crate) kept: u64,
+    pub(crate) also: [u8; 3],
+}
+
+/// Calls a generic function for every plain type.
+macro_rules! for_each_plain {
+    ($function:ident($($argument:expr),*)) => {{
+        use crate::shapes::{Aligned, InOrder, Inner, Matrix, OfResized, Packed, Padded, Resized, Wide};
+        $function::<u8>($($argument),*);
+        $function::<f64>($($argument),*);
+        $function::<Padded>($($argument),*);
+        $function::<InOrder>($($argument),*);
+        $function::<Inner<f64>>($($argument),*);
+        $function::<Inner<Inner<u8>>>($($argument),*);
+        $function::<Packed>($($argument),*);
+        $function::<Aligned>($($argument),*);
+        $function::<Resized>($($argument),*);
+        $function::<OfResized>($($argument),*);
+        $function::<Wide>($($argument),*);
+        $function::<Matrix<1>>($($argument),*);
+        $function::<Matrix<6>>($($argument),*);
+        $function::<(u8, [Padded; 2], i32)>($($argument),*);
+        $function::<[Inner<u16>; 3]>($($argument),*);
+    }};
+}
+pub(crate) use for_each_plain;
+
+/// Whether two slices have the same data, as packed.
+pub(crate) fn assert_same<T: Datatype>(left: &[T], right: &[T]) {
+    assert_eq!(left.len(), right.len(), "{}", std::any::type_name::<T>());
+    assert!(
+        dtype_runtime::pack(left) == dtype_runtime::pack(right),
+        "{}: other data",
+        std::any::type_name::<T>()
+    );
+}
