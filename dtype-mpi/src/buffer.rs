@@ -155,7 +155,7 @@ impl<'a> SendBuffer<'a> {
 ///
 /// A type that not all bytes are values of does not compile here:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0080
 /// dtype_mpi::ReceiveBuffer::of(&mut [true]);
 /// ```
 pub struct ReceiveBuffer<'a> {

@@ -83,11 +83,10 @@ pub trait PackedCollectives: CommunicatorCollectives {
         let meeting = Meeting::new::<T>(&on, Some(root), elements.len())?;
         let count = meeting.count_at(root);
         if meeting.rank == root {
-            return broadcast_from_root(&on, &meeting, root, elements);
+            return broadcast_from_root(&on, &meeting, elements);
         }
-        let room = room_for::<T>(count);
-        let bytes = broadcast_bytes(&on, &meeting, root, count, room)?;
-        *elements = values::unpack_vec(&bytes, count)?;
+        *elements =
+            receive(&on, &meeting, count, |room, block| on.broadcast(room, count, block, root))?;
         Ok(())
     }
 
@@ -106,10 +105,15 @@ pub trait PackedCollectives: CommunicatorCollectives {
         let meeting = Meeting::new::<T>(&on, Some(root), elements.len())?;
         meeting.same_counts()?;
         if meeting.rank == root {
-            return broadcast_from_root(&on, &meeting, root, elements);
+            return broadcast_from_root(&on, &meeting, elements);
         }
         let count = elements.len();
-        let bytes = broadcast_bytes(&on, &meeting, root, count, room_for::<T>(count))?;
+        let mut bytes = meeting.agree(&on, room_for::<T>(count))?;
+        if let Some(block) = meeting.block {
+            // SAFETY: the vector is not used otherwise until the call returns.
+            let room = unsafe { Room::new(bytes.as_mut_ptr(), bytes.len()) };
+            on.broadcast(&room, count, block, root)?;
+        }
         dtype_runtime::unpack_into(&bytes, elements)?;
         Ok(())
     }
@@ -348,31 +352,15 @@ fn room_for<T: Described>(count: usize) -> Result<Vec<u8>, Error> {
     Ok(room)
 }
 
+/// The root's part in a broadcast.
 fn broadcast_from_root<T: Described>(
     on: &OnCommunicator<'_>,
     meeting: &Meeting,
-    root: Rank,
     elements: &[T],
 ) -> Result<(), Error> {
-    let packed = Ok(values::packed(elements).into_owned());
-    broadcast_bytes(on, meeting, root, elements.len(), packed).map(drop)
-}
-
-/// Bytes that all ranks have afterwards.
-fn broadcast_bytes(
-    on: &OnCommunicator<'_>,
-    meeting: &Meeting,
-    root: Rank,
-    count: usize,
-    bytes: Result<Vec<u8>, Error>,
-) -> Result<Vec<u8>, Error> {
-    let mut bytes = meeting.agree(on, bytes)?;
-    if let Some(block) = meeting.block {
-        // SAFETY: the vector is not used otherwise until the call returns.
-        let room = unsafe { Room::new(bytes.as_mut_ptr(), bytes.len()) };
-        on.broadcast(&room, count, block, root)?;
-    }
-    Ok(bytes)
+    meeting.agree(on, Ok(()))?;
+    let Some(block) = meeting.block else { return Ok(()) };
+    on.broadcast_own(&values::packed(elements), block)
 }
 
 /// Elements of which `fill` gets the packed bytes, if all ranks have the memory for theirs.

@@ -44,13 +44,13 @@ use crate::raw::Datatype;
 /// assert_eq!(Element::into_vec(all), [particles[0].clone(), particles[0].clone()]);
 /// ```
 ///
-/// ```compile_fail
+/// ```compile_fail,E0080
 /// # use mpi::traits::*;
 /// // Not every byte is a `bool`.
 /// dtype_mpi::Element::<(u8, bool)>::equivalent_datatype();
 /// ```
 ///
-/// ```compile_fail
+/// ```compile_fail,E0080
 /// # use mpi::traits::*;
 /// #[derive(dtype_runtime::Datatype)]
 /// struct Skipping {

@@ -8,12 +8,13 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// MPI is not there: it was not initialised yet, or is finalized.
+    /// MPI is not there: it was not initialised yet, or is finalized; or it has called the function of a
+    /// reduction, which must not call MPI (MPI-4.1 section 6.9.5).
     #[error("{call} was asked for while MPI is {state}")]
     NotRunning {
         /// The call that would have been made.
         call: &'static str,
-        /// `"not initialised"` or `"finalized"`.
+        /// `"not initialised"`, `"finalized"` or `"reducing"`.
         state: &'static str,
     },
     /// The calling thread may not call MPI (MPI-4.1 section 11.2.1).

@@ -1,16 +1,13 @@
-//! dtype's datatypes as those of a real MPI library, and back.
+//! dtype's datatypes as those of a real MPI library, and back; and messages of them, with the [`mpi`] crate.
 //!
-//! [`Datatype::new`] calls the library's constructors as a [`Type`](dtype_runtime::Type) was made by its own,
-//! and [`Datatype::to_type`] takes a library's datatype apart by its envelope and contents. A program that
-//! uses the [`mpi`] crate can so send what `#[derive(Datatype)]` describes:
+//! A struct with `#[derive(Datatype)]` goes wherever the [`mpi`] crate takes a type of its own:
 //!
-//! ```no_run
-//! use dtype_mpi::{Datatype, Memory};
-//! use dtype_runtime::Type;
-//! use mpi::datatype::{MutView, View};
+//! ```
+//! use dtype_mpi::traits::*;
+//! use dtype_mpi::{Element, Error};
 //! use mpi::traits::*;
 //!
-//! #[derive(dtype_runtime::Datatype, Clone, Copy, Default)]
+//! #[derive(dtype_runtime::Datatype, Clone, Debug, PartialEq)]
 //! struct Particle {
 //!     position: [f64; 3],
 //!     charge: i8,
@@ -18,29 +15,62 @@
 //!
 //! let universe = mpi::initialize().expect("MPI runs once");
 //! let world = universe.world();
-//! let particle = Datatype::new(&Type::of::<Particle>())?;
-//! let mut particles = [Particle::default(); 100];
-//! if world.rank() == 0 {
-//!     // SAFETY: the datatype is that of the elements, and there are 100 of them.
-//!     let view = unsafe { View::with_count_and_datatype(Memory::of(&particles), 100, &particle) };
-//!     world.process_at_rank(1).send(&view);
-//! } else {
-//!     let memory = Memory::of_mut(&mut particles);
-//!     // SAFETY: as above; every bit pattern of a number is one.
-//!     let mut view = unsafe { MutView::with_count_and_datatype(memory, 100, &particle) };
-//!     world.process_at_rank(0).receive_into(&mut view);
-//! }
-//! // The way back: the same constructors, with the same arguments.
-//! assert_eq!(particle.to_type()?.size(), 25);
-//! # Ok::<(), dtype_mpi::Error>(())
+//! let (next, before) = ((world.rank() + 1) % world.size(), world.rank() - 1);
+//! let next = world.process_at_rank(next);
+//! let before = world.process_at_rank((before + world.size()) % world.size());
+//! let particles = vec![Particle { position: [1.0, 2.0, 3.0], charge: -1 }; 100];
+//!
+//! // Packed here, as one message, and received with the library's datatype: the two are the same on the wire.
+//! let request = next.immediate_send_packed(&particles, 0)?;
+//! let (came, _) = before.receive_vec::<Element<Particle>>();
+//! request.wait()?;
+//! assert_eq!(Element::into_vec(came), particles);
+//! # Ok::<(), Error>(())
 //! ```
 //!
-//! # What a library lacks
+//! # What to use when
 //!
-//! Rust's `i128`, `u128`, `f16`, `bf16` and `char`, pairs of a value and an index without a name, and in some
-//! libraries a few of Fortran's types and the markers of MPI-1 have no counterpart: [`Error::NoSuchType`] and
-//! [`Error::NoSuchCall`] say so. Arguments of more than 32 bits need the calls of MPI-4, which are used
-//! where they are: [`Error::LargeCounts`] says where they are not.
+//! | to do | use |
+//! |---|---|
+//! | anything that the [`mpi`] crate does, with a type that accepts any bytes | [`Element`] |
+//! | send any type by it: one with a `bool` or an enum, one that skips fields | [`SendBuffer::of`] |
+//! | receive into values that exist, whose skipped fields stay | [`ReceiveBuffer::of`] |
+//! | send and receive parts of arrays: columns, faces, lists of indices | [`Layout`], [`SendBuffer::of_layout`], [`ReceiveBuffer::of_layout`] |
+//! | receive values that have to be checked; have errors back | [`recv_packed`](traits::PackedSource::recv_packed) and its kin |
+//! | pack here, faster than the library does | [`send_packed`](traits::PackedDestination::send_packed), also to peers with a datatype of the library |
+//! | look at a message before it is received | [`incoming`](traits::PackedSource::incoming) |
+//! | go on meanwhile | [`immediate_send_packed`](traits::PackedDestination::immediate_send_packed), [`immediate_recv_packed_into`](traits::PackedSource::immediate_recv_packed_into) |
+//! | send long messages between two programs with this crate | [`Pipeline`] |
+//! | broadcast, gather, scatter, all-to-all, any type and any counts | [`PackedCollectives`](traits::PackedCollectives) |
+//! | reduce by a function | [`Operation`], [`all_reduce_packed`](traits::PackedCollectives::all_reduce_packed) |
+//! | reduce structs of numbers by the library's operations | [`flatten`], [`flatten_mut`] |
+//! | know how many elements came | [`received_count`], [`Received`] |
+//! | pack and unpack types made at run time, in messages | [`send_stream`](traits::PackedDestination::send_stream), [`recv_stream`](traits::PackedSource::recv_stream) |
+//! | call the library with a datatype of one's own | [`Datatype::of`], [`Datatype::new`], [`Memory`] |
+//! | have a library's datatype as a [`Type`](dtype_runtime::Type) | [`Datatype::to_type`], [`decode`] |
+//!
+//! # Conversions
+//!
+//! [`Datatype::new`] calls the library's constructors as a [`Type`](dtype_runtime::Type) was made by its own, and
+//! [`Datatype::to_type`] takes a library's datatype apart by its envelope and contents.
+//!
+//! What MPI has no datatype for is another one of the same size: a `char` is an `MPI_UINT32_T`, and Rust's `i128`,
+//! `u128`, `f16` and `bf16` are bytes, which come back as that, and which no library converts between byte orders.
+//! Pairs of a value and an index without a name, and in some libraries a few of Fortran's types and the markers of
+//! MPI-1 have no counterpart: [`Error::NoSuchType`] and [`Error::NoSuchCall`] say so. Arguments of more than 32
+//! bits need the calls of MPI-4, which are used where they are: [`Error::LargeCounts`] says where they are not,
+//! and [`Error::Count`] for messages.
+//!
+//! The datatype of a Rust type ([`Datatype::of`], [`Element`], [`SendBuffer`]) is made once in a process and freed
+//! when MPI is finalized; a [`Datatype`] that is dropped later than that makes no call.
+//!
+//! # Errors
+//!
+//! The functions of this crate return errors where the error handler of the communicator would end the program.
+//! It is put aside during the call, and put back. Other threads that call MPI on the same communicator meanwhile
+//! get errors returned, too, and so does a datatype's call on `MPI_COMM_WORLD` and `MPI_COMM_SELF`. A handler that
+//! the program sets meanwhile is lost. The functions of the [`mpi`] crate, with an [`Element`] or not, end the
+//! program.
 //!
 //! # Building
 //!

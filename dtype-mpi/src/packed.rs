@@ -13,8 +13,8 @@ use mpi::{Rank, Tag};
 
 use crate::error::Error;
 use crate::names;
-use crate::raw::OnCommunicator;
 use crate::raw::point_to_point::{Envelope, Matched, Pending};
+use crate::raw::{OnCommunicator, check_running};
 use crate::values::{self, Memory};
 
 /// What was received.
@@ -38,7 +38,7 @@ pub struct Received {
 /// # Errors
 ///
 /// [`Error::Partial`] for a message that ends inside an element; [`Error::Count`] for one of more bytes than the
-/// `mpi` crate can count.
+/// `mpi` crate can count; [`Error::NotRunning`], [`Error::Thread`].
 ///
 /// ```no_run
 /// # let universe = mpi::initialize().unwrap();
@@ -52,6 +52,7 @@ pub struct Received {
 /// # Ok::<(), dtype_mpi::Error>(())
 /// ```
 pub fn received_count<T: Described>(status: &Status) -> Result<usize, Error> {
+    check_running("MPI_Get_count")?;
     let byte = names::handle("MPI_BYTE")?;
     // SAFETY: a predefined datatype.
     let bytes = status.count(unsafe { DatatypeRef::from_raw(byte) });
@@ -65,7 +66,9 @@ pub fn received_count<T: Described>(status: &Status) -> Result<usize, Error> {
 }
 
 /// Sending what is packed here, as one message of `MPI_PACKED`. Whoever receives it may use
-/// [`PackedSource`], or any call of any MPI program with a datatype of the same signature.
+/// [`PackedSource`], or any call of any MPI program with a datatype of the same signature. (MPICH 4.0 over the
+/// shared memory of UCX 1.13 refuses dense bytes, whoever sends them, that are received with a datatype that has
+/// gaps, if they are more than 8 KiB: for such a peer use a [`SendBuffer`](crate::SendBuffer).)
 ///
 /// The default tag is 0, as in the [`mpi`] crate. The communicator returns its errors during the call, whatever
 /// its error handler; other threads that call MPI meanwhile on the same communicator get them returned, too.

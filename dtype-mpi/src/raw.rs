@@ -26,7 +26,7 @@ use crate::names;
 #[cfg(large_counts)]
 pub(crate) use large::make as make_large;
 use session::not_running;
-pub(crate) use session::{OnCommunicator, Session};
+pub(crate) use session::{OnCommunicator, Session, check_running};
 pub(crate) use small::make;
 
 /// The error that a return code stands for.

@@ -154,7 +154,18 @@ impl OnCommunicator<'_> {
         Ok(greatest)
     }
 
-    /// From the root to all others, in place. The memory must be initialised at the root.
+    /// To all other ranks.
+    pub(crate) fn broadcast_own(&self, own: &[u8], block: Block) -> Result<(), Error> {
+        let call = "MPI_Bcast";
+        let count = number(call, own.len() / block.size)?;
+        let (rank, _) = self.ranks()?;
+        let at = sending(own).cast_mut();
+        // SAFETY: so many blocks are there, which the root's call only reads; they, the datatype and the
+        // communicator are alive.
+        check(call, unsafe { MPI_Bcast(at, count, block.handle, rank, self.handle()) })
+    }
+
+    /// From another rank, the root.
     pub(crate) fn broadcast(
         &self,
         room: &Room,

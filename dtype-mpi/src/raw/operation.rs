@@ -11,7 +11,7 @@ use dtype_runtime::types::{Combiner, Contents};
 use mpi::ffi::{self, MPI_Datatype, MPI_Op};
 
 use super::collective::Block;
-use super::session::not_running;
+use super::session::{not_running, without_calls};
 use super::{Datatype, Session, attributes, check, make};
 use crate::error::Error;
 
@@ -128,11 +128,12 @@ unsafe extern "C" fn apply(
         )
     };
     // No unwinding through the library, which may be C.
-    *failed = match catch_unwind(AssertUnwindSafe(|| (context.function)(from, into))) {
-        Ok(Ok(())) => None,
-        Ok(Err(error)) => Some(error),
-        Err(payload) => Some(Error::Panic { message: message(payload) }),
-    };
+    *failed =
+        match catch_unwind(AssertUnwindSafe(|| without_calls(|| (context.function)(from, into)))) {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error),
+            Err(payload) => Some(Error::Panic { message: message(payload) }),
+        };
 }
 
 fn message(payload: Box<dyn Any + Send>) -> String {

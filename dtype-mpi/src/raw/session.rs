@@ -1,5 +1,6 @@
 //! The right to call the library: MPI runs, this thread may call it, and errors come back as codes.
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -94,10 +95,32 @@ pub(super) fn not_running() -> Option<&'static str> {
     }
 }
 
+thread_local! {
+    /// Whether the library is in the middle of a call that has called a function of the program.
+    static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls a function that must not call MPI: inside of it, errors come back.
+pub(super) fn without_calls<R>(function: impl FnOnce() -> R) -> R {
+    struct Before(bool);
+
+    impl Drop for Before {
+        fn drop(&mut self) {
+            IN_FUNCTION.set(self.0);
+        }
+    }
+
+    let _before = Before(IN_FUNCTION.replace(true));
+    function()
+}
+
 /// Whether this thread may call MPI now.
-fn check_running(call: &'static str) -> Result<(), Error> {
+pub(crate) fn check_running(call: &'static str) -> Result<(), Error> {
     if let Some(state) = not_running() {
         return Err(Error::NotRunning { call, state });
+    }
+    if IN_FUNCTION.get() {
+        return Err(Error::NotRunning { call, state: "reducing" });
     }
     let (mut level, mut main) = (0, 0);
     // SAFETY: MPI runs; both live through the calls.

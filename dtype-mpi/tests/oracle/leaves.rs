@@ -34,7 +34,9 @@ impl Leaves {
     /// Those of the library that the tests are linked to.
     pub(crate) fn of_library() -> Self {
         let is_there = |ty: &Type| Datatype::new(ty).is_ok();
-        let basics = Basic::ALL.iter().copied().filter(|basic| is_there(&Type::basic(*basic)));
+        // What MPI has no name for is something else in the library, with other arguments and another alignment.
+        let named = Basic::ALL.iter().copied().filter(|basic| basic.mpi_name().is_some());
+        let basics = named.filter(|basic| is_there(&Type::basic(*basic)));
         let pairs = Pair::ALL.iter().copied().filter(|pair| is_there(&Type::pair(*pair)));
         let leaves =
             Self { basics: basics.collect(), pairs: pairs.collect(), seen: BTreeSet::new() };

@@ -13,7 +13,7 @@ pub(crate) const RANKS: &str = "DTYPE_MPI_TEST_RANKS";
 pub(crate) const FILTER: &str = "DTYPE_MPI_TEST_FILTER";
 
 /// After this something waits for a message that never comes.
-const LIMIT: Duration = Duration::from_secs(180);
+const LIMIT: Duration = Duration::from_secs(90);
 
 /// Runs the tests with so many ranks; `false` if one of them failed.
 pub(crate) fn run(ranks: usize, filter: Option<&str>) -> bool {

@@ -26,7 +26,11 @@ pub(crate) fn to_library(world: &SimpleCommunicator) {
 
 fn to_library_of<T: Plain>(world: &SimpleCommunicator) {
     let (next, before) = ring(world);
-    for count in COUNTS {
+    // MPICH 4.0 with UCX 1.13 says of dense bytes that they are truncated, if they are more than 8 KiB and received
+    // with a datatype that has gaps. A program in C that sends an array of `MPI_BYTE` sees the same.
+    let library = mpi::environment::library_version().expect("it is text");
+    let most = if library.starts_with("MPICH") { 8000 / packed_size::<T>(1) } else { 20_000 };
+    for count in COUNTS.map(|count| count.min(most)) {
         let own = T::some(count, &mut Random(4));
         let request = next.immediate_send_packed(&own, 1).unwrap();
         let mut came = T::some(count, &mut Random(5));
@@ -145,6 +149,21 @@ pub(crate) fn communicator_errors(world: &SimpleCommunicator) {
         assert_tag(&error, "MPI_Irecv");
         assert!(errhandler(communicator) == handler, "the error handler is not that of before");
     }
+}
+
+pub(crate) fn uncountable(world: &SimpleCommunicator) {
+    if cfg!(large_counts) {
+        return;
+    }
+    let me = world.process_at_rank(world.rank());
+    // Never touched, and so no memory but addresses.
+    let many = vec![0_u8; 1 << 31];
+    let expected = |call| Error::Count { call, count: 1 << 31, limit: (1 << 31) - 1 };
+    assert_eq!(me.send_packed(&many).unwrap_err(), expected("MPI_Send"));
+    assert_eq!(world.all_gather_packed(&many).unwrap_err(), expected("MPI_Allgatherv"));
+    let mut room = many;
+    let error = me.immediate_recv_packed_into(&mut room[1..], 1).unwrap_err();
+    assert_eq!(error, expected("MPI_Irecv"));
 }
 
 fn assert_tag(error: &Error, expected: &str) {

@@ -7,12 +7,19 @@ use dtype_mpi::traits::*;
 use dtype_mpi::{Error, Pipeline};
 use dtype_runtime::{Basic, Type, pack};
 use mpi::topology::SimpleCommunicator;
+use mpi::traits::Communicator;
 
 use crate::packed::ring;
 use crate::shapes::{Flagged, Padded, Random, Shape, assert_same};
 
 fn chunks_of(bytes: usize) -> Pipeline {
     Pipeline::new(NonZeroUsize::new(bytes).expect("not zero"))
+}
+
+/// Whether a rank can send to itself from another thread: a program in C that does loses messages in MPICH 4.0.
+fn can_send(world: &SimpleCommunicator) -> bool {
+    let library = mpi::environment::library_version().expect("it is text");
+    world.size() > 1 || !library.starts_with("MPICH")
 }
 
 /// Sends to the next rank, on a thread of its own, while something is received.
@@ -29,6 +36,9 @@ fn while_sending<R>(
 }
 
 pub(crate) fn all_lengths(world: &SimpleCommunicator) {
+    if !can_send(world) {
+        return;
+    }
     let (_, before) = ring(world);
     for (chunk, counts) in [(64, &[0, 1, 4, 5, 6, 100][..]), (1, &[0, 3]), (1 << 18, &[1, 100_000])]
     {
@@ -80,6 +90,9 @@ pub(crate) fn all_lengths(world: &SimpleCommunicator) {
 }
 
 pub(crate) fn misfits(world: &SimpleCommunicator) {
+    if !can_send(world) {
+        return;
+    }
     let (_, before) = ring(world);
     let pipeline = chunks_of(50);
     let own = Flagged::some(30, &mut Random(35));

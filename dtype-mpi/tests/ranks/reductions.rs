@@ -119,6 +119,25 @@ pub(crate) fn panics(world: &SimpleCommunicator) {
     results(world);
 }
 
+pub(crate) fn calls(world: &SimpleCommunicator) {
+    // Inside the function MPI is out of reach.
+    let seen = std::sync::Mutex::new(Vec::new());
+    let nosy = Operation::commutative(|_: &u8, _: &mut u8| {
+        let world = SimpleCommunicator::world();
+        let asked = [
+            dtype_mpi::Datatype::of::<[(u8, u64); 9]>().map(drop),
+            world.any_process().recv_packed::<u8>().map(drop),
+        ];
+        seen.lock().unwrap().extend(asked);
+    })
+    .unwrap();
+    world.all_reduce_packed(&[1_u8], &nosy).unwrap();
+    for asked in seen.lock().unwrap().drain(..) {
+        assert!(matches!(asked, Err(Error::NotRunning { state: "reducing", .. })), "{asked:?}");
+    }
+    dtype_mpi::Datatype::of::<[(u8, u64); 9]>().unwrap();
+}
+
 pub(crate) fn invalid(world: &SimpleCommunicator) {
     let (rank, last) = (world.rank(), world.size() - 1);
     let either = Operation::commutative(|a: &bool, b: &mut bool| *b |= a).unwrap();
