@@ -21,12 +21,13 @@ pub struct Gathered<T> {
 }
 
 impl<T> Gathered<T> {
-    /// The elements from one rank; `None` if there is no such rank.
+    /// The elements from one rank; `None` if there is no such rank, or the counts are not those of the elements.
     pub fn from_rank(&self, rank: Rank) -> Option<&[T]> {
         let rank = usize::try_from(rank).ok()?;
         let count = *self.counts.get(rank)?;
-        let start = self.counts[..rank].iter().sum::<usize>();
-        self.elements.get(start..start + count)
+        let mut before = self.counts[..rank].iter();
+        let start = before.try_fold(0_usize, |sum, &count| sum.checked_add(count))?;
+        self.elements.get(start..start.checked_add(count)?)
     }
 
     /// The elements from each rank in turn.

@@ -33,7 +33,7 @@ pub struct Received {
 
 /// How many elements of type `T` a message had, from the status of a receive (MPI-4.1 section 3.2.5).
 ///
-/// A type without data has none in any message.
+/// Of a type without data an empty message has none.
 ///
 /// # Errors
 ///
@@ -176,6 +176,20 @@ pub trait PackedSource: Source {
     /// Receives a message, however many elements it has.
     ///
     /// A type that skips fields does not compile here. A type without data gives none.
+    ///
+    /// ```compile_fail,E0080
+    /// use dtype_mpi::traits::*;
+    /// use mpi::traits::*;
+    ///
+    /// #[derive(dtype_runtime::Datatype)]
+    /// struct Skipping {
+    ///     sent: u8,
+    ///     #[dtype(skip)]
+    ///     kept: u8,
+    /// }
+    /// let world = mpi::topology::SimpleCommunicator::world();
+    /// let _ = world.any_process().recv_packed::<Skipping>();
+    /// ```
     ///
     /// # Errors
     ///

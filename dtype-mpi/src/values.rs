@@ -175,3 +175,42 @@ pub(crate) fn receive_into<T: Described>(
     dtype_runtime::unpack_into(&bytes, elements)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use dtype_runtime::Datatype;
+
+    use super::*;
+
+    #[derive(Datatype)]
+    #[repr(C)]
+    struct Pair<T: Datatype>(T, T);
+
+    #[derive(Datatype)]
+    struct Reordered {
+        _a: u8,
+        _b: u16,
+        _c: u8,
+    }
+
+    #[test]
+    fn only_what_is_packed_in_memory_is_plain() {
+        assert!(is_plain::<Pair<f64>>() && is_plain::<[Pair<[u8; 3]>; 4]>());
+        assert!(is_plain::<()>() && is_plain::<[f64; 0]>());
+        assert!(!is_plain::<Pair<bool>>() && !is_plain::<(u8, u16)>());
+        // All of it is data; the fields are declared in another order than that of the memory.
+        assert!(Reordered::TYPE_MAP.is_dense() && !is_plain::<Reordered>());
+        assert!(!is_plain::<[Reordered; 2]>() && !is_plain::<(Reordered, ())>());
+        let packed = packed(&[Reordered { _a: 1, _b: 0x0202, _c: 3 }]).into_owned();
+        assert_eq!(packed, [1, 2, 2, 3]);
+    }
+
+    #[test]
+    fn parts_of_elements_are_refused() {
+        assert_eq!(whole::<(u32, u8)>(10), Ok(2));
+        assert_eq!(whole::<(u32, u8)>(0), Ok(0));
+        let partial = Error::Partial { bytes: 11, elements: 2, element: 5 };
+        assert_eq!(whole::<(u32, u8)>(11), Err(partial));
+        assert!(whole::<()>(1).is_err() && whole::<()>(0) == Ok(0));
+    }
+}

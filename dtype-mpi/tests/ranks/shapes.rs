@@ -100,6 +100,25 @@ pub(crate) struct Wide {
     _c: Option<std::num::NonZero<i128>>,
 }
 
+/// All data, and in memory in another order than in messages, because the compiler puts the `u16` first or last.
+#[derive(Datatype, Clone, Debug)]
+pub(crate) struct Dense {
+    _a: u8,
+    _b: u16,
+    _c: u8,
+}
+
+/// Fields of which the compiler changes the order.
+#[derive(Datatype, Clone, Debug)]
+pub(crate) struct Reordered {
+    _a: u8,
+    _b: [u16; 2],
+    _c: (u8, u64),
+    _d: u64,
+    _e: [u8; 2],
+    _f: u32,
+}
+
 #[derive(Datatype, Clone, Debug)]
 pub(crate) struct Matrix<const N: usize> {
     _rows: [[f32; N]; N],
@@ -118,6 +137,8 @@ plain!(
     Resized,
     OfResized,
     Wide,
+    Reordered,
+    Dense,
     Matrix<1>,
     Matrix<6>,
     (u8, [Padded; 2], i32),
@@ -165,6 +186,7 @@ pub(crate) struct Skipping {
 macro_rules! for_each_plain {
     ($function:ident($($argument:expr),*)) => {{
         use crate::shapes::{Aligned, InOrder, Inner, Matrix, OfResized, Packed, Padded, Resized, Wide};
+        use crate::shapes::{Dense, Reordered};
         $function::<u8>($($argument),*);
         $function::<f64>($($argument),*);
         $function::<Padded>($($argument),*);
@@ -176,6 +198,8 @@ macro_rules! for_each_plain {
         $function::<Resized>($($argument),*);
         $function::<OfResized>($($argument),*);
         $function::<Wide>($($argument),*);
+        $function::<Reordered>($($argument),*);
+        $function::<Dense>($($argument),*);
         $function::<Matrix<1>>($($argument),*);
         $function::<Matrix<6>>($($argument),*);
         $function::<(u8, [Padded; 2], i32)>($($argument),*);
