@@ -24,7 +24,13 @@ use crate::raw::Datatype;
 ///
 /// The `mpi` crate asks for the datatype in the middle of a call, where no error can be returned:
 /// [`equivalent_datatype`](Equivalence::equivalent_datatype) panics where [`Datatype::of`] fails. A call of that
-/// before the first message gets the error.
+/// before the first message gets the error. That crate counts to 2³¹ − 1 and panics beyond.
+///
+/// # What the `mpi` crate does not check
+///
+/// It takes a message for as many elements as it says: from a peer that may send a part of one, receive into
+/// elements that exist and ask [`received_count`](crate::received_count), or use
+/// [`recv_packed`](crate::traits::PackedSource::recv_packed).
 ///
 /// ```
 /// use dtype_mpi::Element;
