@@ -20,7 +20,6 @@ mod plan;
 mod runs;
 mod tables;
 
-use alloc::sync::Arc;
 use core::fmt;
 use core::ops::Deref;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -38,13 +37,14 @@ pub use plan::{Blocks, Op, Plan};
 pub(crate) use runs::{Run, RunList};
 pub(crate) use tables::Tables;
 
+use crate::shared::Shared;
 use crate::types::{Description, Flags, Type};
 
 /// A datatype that is ready for packing: immutable, cheap to clone, shared among threads.
 ///
 /// It dereferences to the [`Type`] that was committed.
 #[derive(Clone)]
-pub struct Committed(Arc<Inner>);
+pub struct Committed(Shared<Inner>);
 
 struct Inner {
     ty: Type,
@@ -76,7 +76,7 @@ impl Type {
     /// As [`commit`](Self::commit), for instances that are `extent` bytes apart, whatever the type's extent.
     pub(crate) fn commit_at(&self, extent: i64) -> Committed {
         let plan = compile::compile(self, extent);
-        Committed(Arc::new(Inner { ty: self.clone(), plan, disjoint: AtomicUsize::new(0) }))
+        Committed(Shared::new(Inner { ty: self.clone(), plan, disjoint: AtomicUsize::new(0) }))
     }
 }
 

@@ -164,6 +164,7 @@ pub mod representation;
 #[cfg(feature = "serde")]
 mod serialize;
 pub mod show;
+mod shared;
 mod signature;
 mod typed;
 pub mod typemap;

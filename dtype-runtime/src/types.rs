@@ -25,12 +25,12 @@ mod ucp;
 mod walk;
 
 use alloc::boxed::Box;
-use alloc::sync::Arc;
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::basic::Basic;
 use crate::error::Error;
+use crate::shared::Shared;
 use crate::typemap::check_hash;
 
 pub use array::{Distribution, Order};
@@ -73,7 +73,7 @@ pub(crate) use walk::{Sink, walk};
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Type(Arc<Inner>);
+pub struct Type(Shared<Inner>);
 
 #[derive(Clone)]
 struct Inner {
@@ -309,7 +309,7 @@ impl Type {
     /// assert_ne!(a.address(), b.address());
     /// ```
     pub fn address(&self) -> *const () {
-        Arc::as_ptr(&self.0).cast()
+        self.0.address()
     }
 
     /// Lower bound and extent as a `resized` was given them. By MPICH's rules a type without data has others.

@@ -1,7 +1,6 @@
 //! The constructors for blocks at equal distances and for structures, and the types that everything
 //! else is made of.
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::bounds::{Bounds, Interval, Marks};
@@ -11,6 +10,7 @@ use super::parts::{Copies, Parts, same_length};
 use super::{Constructor, Flags, Inner, Lazy, Member, Type, rules};
 use crate::basic::Basic;
 use crate::error::Error;
+use crate::shared::Shared;
 
 impl Type {
     /// The named datatype of one basic datatype.
@@ -58,7 +58,7 @@ impl Type {
     }
 
     fn marker(constructor: Constructor, markers: Marks) -> Self {
-        Self(Arc::new(Inner {
+        Self(Shared::new(Inner {
             constructor,
             size: 0,
             elements: 0,
@@ -246,7 +246,7 @@ pub(super) fn leaf(constructor: Constructor) -> Type {
     };
     // At most 32 bytes.
     let end = basic.size() as i64;
-    Type(Arc::new(Inner {
+    Type(Shared::new(Inner {
         constructor,
         size: basic.size() as u64,
         elements: 1,

@@ -5,12 +5,11 @@
 //! [`Constructor`], its calls of [`Parts::add`] or [`Parts::add_list`], its arm in the walk and its
 //! place in the decoding.
 
-use alloc::sync::Arc;
-
 use super::bounds::{Bounds, Hull, reach};
 use super::fingerprint::LazyFingerprint;
 use super::{Constructor, Flags, Inner, Lazy, Type};
 use crate::error::Error;
+use crate::shared::Shared;
 use crate::typemap::MAX_DEPTH;
 
 /// How many entries a description may have, loops not expanded.
@@ -229,7 +228,7 @@ impl Parts {
             | Flags::CONTIGUOUS.when(contiguous)
             | Flags::NO_GAPS.when(no_gaps)
             | Flags::DATA.when(self.size > 0);
-        Ok(Type(Arc::new(Inner {
+        Ok(Type(Shared::new(Inner {
             constructor,
             size: self.size,
             elements: self.elements,

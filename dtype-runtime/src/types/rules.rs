@@ -1,7 +1,6 @@
 //! The switch between the rules for bounds.
 
 use alloc::collections::BTreeMap;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::marshal::Table;
@@ -9,6 +8,7 @@ use super::parts::Parts;
 use super::{Bounds, Constructor, Inner, Integers, Member, Type, array};
 use crate::basic::{Basic, Kind};
 use crate::error::Error;
+use crate::shared::Shared;
 
 impl Type {
     /// By which rules the bounds were found: [`Bounds::Literal`] unless the type, or one that it was built
@@ -46,7 +46,7 @@ impl Type {
     /// This datatype, which is made of no others, for what is built from it to follow these rules. Its own
     /// bounds are the same by all of them.
     pub(super) fn by(&self, rules: Bounds) -> Self {
-        Self(Arc::new(Inner { rules, ..(*self.0).clone() }))
+        Self(Shared::new(Inner { rules, ..(*self.0).clone() }))
     }
 }
 

@@ -1,0 +1,165 @@
+//! A value that several owners share.
+//!
+//! Types and what they are committed to are made and dropped by the hundred thousand, and `Arc` spends more on its
+//! counts than there is to do otherwise: it changes two of them, one for the weak references that nobody has here,
+//! and at the end it changes them even where there is no other owner. Here there is one count, and whoever sees that
+//! he is the last leaves it alone.
+
+use alloc::boxed::Box;
+use core::marker::PhantomData;
+use core::ops::Deref;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// A value on the heap with as many owners as there are clones of this, in any thread. The last one drops it.
+pub(crate) struct Shared<T> {
+    counted: NonNull<Counted<T>>,
+    /// It owns a value, which may be dropped with it.
+    owns: PhantomData<T>,
+}
+
+struct Counted<T> {
+    owners: AtomicUsize,
+    value: T,
+}
+
+// SAFETY: as for `Arc`. Every owner can reach the value, in any thread, and each may be the one that drops it.
+unsafe impl<T: Send + Sync> Send for Shared<T> {}
+// SAFETY: as above: a reference is enough to make another owner.
+unsafe impl<T: Send + Sync> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// A value with one owner.
+    ///
+    /// The memory is there before the value, which can be written to its place where it would be built and copied
+    /// otherwise.
+    #[inline(always)]
+    pub(crate) fn new(value: T) -> Self {
+        let counted = Box::write(Box::new_uninit(), Counted { owners: AtomicUsize::new(1), value });
+        Self { counted: NonNull::from(Box::leak(counted)), owns: PhantomData }
+    }
+
+    /// Where the value is: the same for all owners.
+    pub(crate) fn address(&self) -> *const () {
+        self.counted.as_ptr().cast_const().cast()
+    }
+
+    #[inline]
+    fn counted(&self) -> &Counted<T> {
+        // SAFETY: the pointer is from a box that was leaked. It is taken back by the last owner only, when that is
+        // dropped, and this owner is not dropped.
+        unsafe { self.counted.as_ref() }
+    }
+
+    #[inline(never)]
+    fn drop_value(&mut self) {
+        // SAFETY: the pointer is from a box that was leaked, and this is called once, for the last owner.
+        drop(unsafe { Box::from_raw(self.counted.as_ptr()) });
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.counted().value
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        // A further owner comes from one that is there, which is as good a proof that the value is as any.
+        let before = self.counted().owners.fetch_add(1, Ordering::Relaxed);
+        if before > isize::MAX.cast_unsigned() {
+            too_many_owners();
+        }
+        Self { counted: self.counted, owns: PhantomData }
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    #[inline]
+    fn drop(&mut self) {
+        let owners = &self.counted().owners;
+        // A count of one is this owner: there is nobody left who could make another. Both ways to see the end acquire
+        // what the other owners released, so that they are done with the value before it is dropped.
+        if owners.load(Ordering::Acquire) == 1 || owners.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.drop_value();
+        }
+    }
+}
+
+/// Owners that are forgotten instead of dropped have all been counted. Long before the count would start anew, this
+/// ends the process, since a value that is dropped too early cannot be endured.
+#[cold]
+#[inline(never)]
+fn too_many_owners() -> ! {
+    /// Panics while it panics, which aborts with the standard library and without.
+    struct Twice;
+
+    impl Drop for Twice {
+        fn drop(&mut self) {
+            panic!("more owners than can be counted");
+        }
+    }
+
+    let _twice = Twice;
+    panic!("more owners than can be counted")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::sync::Arc;
+    use alloc::vec::Vec;
+
+    /// Counts how often it is dropped.
+    struct Witness(Arc<AtomicUsize>);
+
+    impl Drop for Witness {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn the_last_owner_drops_the_value() {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let first = Shared::new(Witness(drops.clone()));
+        let second = first.clone();
+        assert_eq!(first.address(), second.address());
+        assert!(Arc::ptr_eq(&second.0, &drops));
+        drop(first);
+        assert_eq!(drops.load(Ordering::Relaxed), 0);
+        let third = second.clone();
+        drop(second);
+        assert_eq!(drops.load(Ordering::Relaxed), 0);
+        drop(third);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn owners_in_many_threads_drop_it_once() {
+        for _ in 0..200 {
+            let drops = Arc::new(AtomicUsize::new(0));
+            let all: Vec<_> = {
+                let shared = Shared::new(Witness(drops.clone()));
+                (0..4).map(|_| shared.clone()).collect()
+            };
+            std::thread::scope(|scope| {
+                for owner in all {
+                    scope.spawn(move || {
+                        for _ in 0..50 {
+                            drop(owner.clone());
+                        }
+                        assert_eq!(owner.0.load(Ordering::Relaxed), 0);
+                    });
+                }
+            });
+            assert_eq!(drops.load(Ordering::Relaxed), 1);
+        }
+    }
+}
