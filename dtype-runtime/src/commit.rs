@@ -75,12 +75,21 @@ impl Type {
 
     /// As [`commit`](Self::commit), for instances that are `extent` bytes apart, whatever the type's extent.
     pub(crate) fn commit_at(&self, extent: i64) -> Committed {
-        let plan = compile::compile(self, extent);
-        Committed(Shared::new(Inner { ty: self.clone(), plan, disjoint: AtomicUsize::new(0) }))
+        let ty = self.clone();
+        match self.as_level() {
+            Some(level) => Committed::new(ty, || Plan::of_level(&level, extent)),
+            None => Committed::new(ty, || compile::compile(self, extent)),
+        }
     }
 }
 
 impl Committed {
+    /// What is committed is made where it is kept.
+    #[inline(always)]
+    fn new(ty: Type, plan: impl FnOnce() -> Plan) -> Self {
+        Self(Shared::new(Inner { ty, plan: plan(), disjoint: AtomicUsize::new(0) }))
+    }
+
     /// The type that was committed.
     pub fn as_type(&self) -> &Type {
         &self.0.ty

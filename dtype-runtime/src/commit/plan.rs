@@ -7,7 +7,8 @@ use super::chain::Chain;
 use super::elements::Elements;
 use super::index::{self, Index};
 use super::list::{List, Lists};
-use super::tables::Tables;
+use super::tables::{Ops, Tables};
+use crate::types::Level;
 
 /// One operation of a [`Plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,6 +173,46 @@ impl Plan {
             Box::new(Overview { index, chains })
         });
         Self { tables, sizes, overview }
+    }
+
+    /// Of instances that are a level of blocks, or a single one, `extent` bytes apart.
+    #[inline(always)]
+    pub(super) fn of_level(level: &Level, extent: i64) -> Self {
+        let Level { base: disp, length: len, count, stride } = *level;
+        let all = Blocks { disp, len, count, stride }.normalized();
+        if all.count == 1 {
+            return Self::of_one(all, extent);
+        }
+        let tail = Blocks::run(all.block(all.count - 1), len);
+        if disp.checked_add(extent) != Some(tail.last_end()) {
+            return Self::of_one(all, extent);
+        }
+        // The last block and the first one of the next instance are one.
+        let head = Blocks::run(disp, len);
+        let seam = Blocks { len: 2 * len, ..tail };
+        let between = Blocks { disp: all.block(1), count: count - 2, ..all };
+        let inside = len * between.count;
+        let (ops, repeated) = if between.count == 0 {
+            (Ops::many([head, seam, tail]), 1..2)
+        } else {
+            let between = between.normalized();
+            (Ops::many([head, between, seam, between, tail]), 1..3)
+        };
+        Self {
+            tables: Tables::of_ops(ops, repeated, extent, None).with_single(all),
+            sizes: [len, inside + seam.len, inside + len],
+            overview: None,
+        }
+    }
+
+    /// Of instances that are one operation each, which does not touch the next one.
+    #[inline(always)]
+    fn of_one(all: Blocks, extent: i64) -> Self {
+        Self {
+            tables: Tables::of_ops(Ops::one(all), 0..1, extent, None).with_single(all),
+            sizes: [0, all.len * all.count, 0],
+            overview: None,
+        }
     }
 
     /// The same, of a type whose instances are this operation each.

@@ -31,12 +31,24 @@ pub(crate) struct Tables {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Ops {
+pub(super) enum Ops {
     Few([Op; FEW], usize),
     Many(Box<[Op]>),
 }
 
 impl Ops {
+    #[inline(always)]
+    pub(super) const fn one(blocks: Blocks) -> Self {
+        Self::Few([Op::Blocks(blocks), Op::NONE], 1)
+    }
+
+    /// More than are kept in place.
+    #[inline(always)]
+    pub(super) fn many<const N: usize>(blocks: [Blocks; N]) -> Self {
+        const { assert!(N > FEW) };
+        Self::Many(Box::new(blocks.map(Op::Blocks)))
+    }
+
     #[inline]
     fn of(ops: &[Op]) -> Self {
         let mut few = [Op::NONE; FEW];
@@ -79,16 +91,27 @@ impl Tables {
         extent: i64,
         lists: Option<Box<Lists>>,
     ) -> Self {
+        Self::of_ops(Ops::of(ops), repeated, extent, lists)
+    }
+
+    /// The same, of operations that are where they are to be kept.
+    #[inline(always)]
+    pub(super) fn of_ops(
+        ops: Ops,
+        repeated: Range<usize>,
+        extent: i64,
+        lists: Option<Box<Lists>>,
+    ) -> Self {
         let Range { start: before, end: behind } = repeated;
         let mut patterns = Once::new();
         if ARE_EXECUTED {
-            patterns.prepare(|| Patterns::of(parts(ops, before, behind), extent));
+            patterns.prepare(|| Patterns::of(parts(ops.all(), before, behind), extent));
         }
-        Self { ops: Ops::of(ops), single: None, before, behind, extent, lists, patterns }
+        Self { ops, single: None, before, behind, extent, lists, patterns }
     }
 
     /// The same, of instances that are these blocks each.
-    #[inline]
+    #[inline(always)]
     pub(super) fn with_single(self, single: Blocks) -> Self {
         Self { single: Some(single.normalized()), ..self }
     }

@@ -61,13 +61,21 @@ pub(super) struct Hull {
 }
 
 impl Hull {
+    #[inline(always)]
     pub(super) fn new(call: &'static str) -> Self {
         let marks = Marks::default();
         Self { call, data: None, marks, own: marks, span: None, align: 1 }
     }
 
-    /// Adds copies of a part at displacements of which the least and the greatest are given.
-    pub(super) fn add(&mut self, part: &Type, displacements: (i64, i64)) -> Result<(), Error> {
+    /// Adds copies of a part at displacements of which the least and the greatest are given. These are the rules of
+    /// all parts, or at least as strong.
+    #[inline(always)]
+    pub(super) fn add(
+        &mut self,
+        part: &Type,
+        displacements: (i64, i64),
+        rules: Bounds,
+    ) -> Result<(), Error> {
         let (least, greatest) = displacements;
         if let Some(data) = part.0.data {
             let start = self.shift(data.start, least, "true lower bound")?;
@@ -77,8 +85,10 @@ impl Hull {
                 Some(all) => Interval { start: all.start.min(start), end: all.end.max(end) },
             });
             self.align = self.align.max(part.align());
-            let lb = i128::from(part.lb()) + i128::from(least);
-            self.stretch(lb, i128::from(part.ub()) + i128::from(greatest));
+            if rules == Bounds::Mpich {
+                let lb = i128::from(part.lb()) + i128::from(least);
+                self.stretch(lb, i128::from(part.ub()) + i128::from(greatest));
+            }
         }
         if part.0.markers == Marks::default() {
             return Ok(());
@@ -105,16 +115,19 @@ impl Hull {
         self.own = self.marks;
     }
 
+    #[inline(always)]
     fn shift(&self, bound: i64, by: i64, quantity: &'static str) -> Result<i64, Error> {
         bound.checked_add(by).ok_or_else(|| self.overflow(quantity))
     }
 
+    #[cold]
     fn overflow(&self, quantity: &'static str) -> Error {
         Error::Overflow { call: self.call, quantity }
     }
 
     /// The lower and the upper bound of the whole; `mixed` says whether it is a structure with members of
     /// different types. Their difference and that of the data's ends are known to fit 64 bits from here on.
+    #[inline(always)]
     pub(super) fn finish(&self, rules: Bounds, mixed: bool) -> Result<(i64, i64), Error> {
         if let Some(data) = self.data {
             data.end.checked_sub(data.start).ok_or_else(|| self.overflow("true extent"))?;
@@ -127,6 +140,7 @@ impl Hull {
         Ok((lb, ub))
     }
 
+    #[inline(always)]
     fn literal(&self) -> Result<(i64, i64), Error> {
         Ok(match (self.marks, self.data) {
             (Marks { lb: Some(lb), ub: Some(ub) }, _) => (lb, ub),
@@ -143,6 +157,7 @@ impl Hull {
         })
     }
 
+    #[cold]
     fn mpich(&self, mixed: bool) -> Result<(i64, i64), Error> {
         let (lb, ub) = self.span.unwrap_or((0, 0));
         // Either may be replaced by a marker, and need not fit then.
@@ -170,13 +185,19 @@ impl Hull {
 }
 
 /// The least and the greatest of `0, stride, …, (count − 1) · stride`, for a `count` above zero.
+#[inline(always)]
 pub(super) fn reach(count: u64, stride: i64, call: &'static str) -> Result<(i64, i64), Error> {
     if count == 1 {
         return Ok((0, 0));
     }
-    // At most 2⁶⁴ · 2⁶³ in magnitude, which fits.
-    let last = i128::from(count - 1) * i128::from(stride);
-    let last =
-        i64::try_from(last).map_err(|_| Error::Overflow { call, quantity: "displacement" })?;
+    let steps = i64::try_from(count - 1).ok();
+    let last = match steps.and_then(|steps| steps.checked_mul(stride)) {
+        Some(last) => last,
+        // However many steps of no bytes there are, they lead nowhere.
+        None if stride == 0 => 0,
+        // One more than 63 bits can count, of a byte back.
+        None if (count, stride) == ((1 << 63) + 1, -1) => i64::MIN,
+        None => return Err(Error::Overflow { call, quantity: "displacement" }),
+    };
     Ok((last.min(0), last.max(0)))
 }

@@ -182,6 +182,8 @@ impl Type {
         let expected = blocklengths.len();
         same_length("structure", "array_of_displacements", expected, displacements.len())?;
         same_length("structure", "array_of_types", expected, types.len())?;
+        // Of all, before any of them is added.
+        parts.rules = types.iter().map(Self::bounds).max().unwrap_or_default();
         let mut members = Vec::with_capacity(expected);
         for ((&blocklength, &displacement), ty) in blocklengths.iter().zip(displacements).zip(types)
         {

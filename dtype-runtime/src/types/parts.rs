@@ -51,6 +51,7 @@ pub(super) struct Copies<'a> {
 }
 
 impl Parts {
+    #[inline(always)]
     pub(super) fn new(call: &'static str) -> Self {
         Self {
             call,
@@ -67,17 +68,20 @@ impl Parts {
     }
 
     /// A single copy of `old`, to be given other bounds or another name.
+    #[inline(always)]
     pub(super) fn copy_of(call: &'static str, old: &Type) -> Result<Self, Error> {
         let mut parts = Self::new(call);
         parts.add(&Copies { blocks: 1, stride: 0, blocklength: 1, displacement: 0, old })?;
         Ok(parts)
     }
 
+    #[cold]
     pub(super) fn overflow(&self, quantity: &'static str) -> Error {
         Error::Overflow { call: self.call, quantity }
     }
 
     /// Adds blocks at equal distances.
+    #[inline(always)]
     pub(super) fn add(&mut self, copies: &Copies<'_>) -> Result<(), Error> {
         let Copies { blocks, stride, blocklength, displacement, old } = *copies;
         self.inherit(old)?;
@@ -160,6 +164,7 @@ impl Parts {
     }
 
     /// What the whole takes over from a part, also from one of which there are no copies.
+    #[inline(always)]
     pub(super) fn inherit(&mut self, old: &Type) -> Result<(), Error> {
         self.rules = self.rules.max(old.0.rules);
         self.depth = self.depth.max(old.0.depth + 1);
@@ -171,6 +176,7 @@ impl Parts {
 
     /// Counts `count` copies of `old`, more than 64 bits count if there is none, whose description takes so many
     /// entries more than its own.
+    #[inline(always)]
     fn count(&mut self, old: &Type, count: Option<u64>, entries: u64) -> Result<(), Error> {
         // However many copies there are of nothing, they are nothing.
         let times = |n: u64| if n == 0 { Some(0) } else { count?.checked_mul(n) };
@@ -191,8 +197,9 @@ impl Parts {
 
     /// Takes the bounds of copies of `old` into account, given the least and the greatest of their
     /// displacements.
+    #[inline(always)]
     fn bound(&mut self, old: &Type, places: (i64, i64)) -> Result<(), Error> {
-        self.bounds.add(old, places)?;
+        self.bounds.add(old, places, self.rules)?;
         // A marker itself does not have the flag; what it is put into does.
         self.user |= match old.constructor() {
             Constructor::LbMarker => Flags::USER_LB,
@@ -206,6 +213,7 @@ impl Parts {
     /// contiguous data so.
     ///
     /// Where something here wraps, it does not fit either where the bounds or the size are checked, before or behind.
+    #[inline(always)]
     fn extend_run(&mut self, old: &Type, count: u64, displacement: i64, whole: bool) {
         let Some(data) = old.0.data else { return };
         let start = displacement.wrapping_add(data.start);
@@ -219,6 +227,9 @@ impl Parts {
         };
     }
 
+    /// The type, which is written to its place from the registers that what it is made of is in, as long as all of
+    /// this is part of the constructor.
+    #[inline(always)]
     pub(super) fn finish(self, constructor: Constructor) -> Result<Type, Error> {
         let (lb, ub) = self.bounds.finish(self.rules, self.mixed)?;
         let contiguous = !matches!(self.run, Run::Broken);

@@ -4,7 +4,7 @@
 //! compiles as the walk goes, without a list of entries in between.
 
 use super::integers::Integers;
-use super::{Constructor, Elem, Flags, Member, Type};
+use super::{Constructor, Elem, Flags, Level, Member, Type};
 use crate::basic::Basic;
 
 /// What a walk writes to: data and loops in the order of the type map.
@@ -167,9 +167,43 @@ fn is_run(ty: &Type) -> bool {
 }
 
 impl Type {
-    /// The data of one instance as bytes, if they are one run.
-    pub(crate) fn as_run(&self) -> Option<Elem> {
-        (self.size() > 0 && is_run(self)).then(|| bytes(self, 1, 0))
+    /// The data of one instance as blocks at equal distances, or as a single one, where the constructors say so. What
+    /// comes to the same by other constructors is for the compiler to see.
+    #[inline(always)]
+    pub(crate) fn as_level(&self) -> Option<Level> {
+        let mut ty = self;
+        if ty.size() == 0 {
+            return None;
+        }
+        loop {
+            if is_run(ty) {
+                let (base, length) = (ty.true_lb(), ty.size());
+                return Some(Level { base, length, count: 1, stride: 0 });
+            }
+            let (count, blocklength, stride, old) = match ty.constructor() {
+                Constructor::Dup { old } | Constructor::Resized { old } => {
+                    ty = old;
+                    continue;
+                }
+                Constructor::Contiguous { count, old } => (*count, 1, old.extent(), old),
+                Constructor::Vector { count, blocklength, stride, old } => {
+                    (*count, *blocklength, stride.wrapping_mul(old.extent()), old)
+                }
+                Constructor::Hvector { count, blocklength, stride, old } => {
+                    (*count, *blocklength, *stride, old)
+                }
+                _ => return None,
+            };
+            if !is_run(old) || blocklength > 1 && !touches(old) {
+                return None;
+            }
+            return Some(Level {
+                base: old.true_lb(),
+                length: blocklength * old.size(),
+                count,
+                stride,
+            });
+        }
     }
 }
 
