@@ -77,7 +77,14 @@ impl Type {
     pub(crate) fn commit_at(&self, extent: i64) -> Committed {
         let ty = self.clone();
         match self.as_level() {
-            Some(level) => Committed::new(ty, || Plan::of_level(&level, extent)),
+            Some(level) => {
+                let all = Blocks::of_level(&level);
+                if all.touches_next(extent) {
+                    Committed::new(ty, move || Plan::of_touching(all, extent))
+                } else {
+                    Committed::new(ty, move || Plan::of_apart(all, extent))
+                }
+            }
             None => Committed::new(ty, || compile::compile(self, extent)),
         }
     }
@@ -87,7 +94,7 @@ impl Committed {
     /// What is committed is made where it is kept.
     #[inline(always)]
     fn new(ty: Type, plan: impl FnOnce() -> Plan) -> Self {
-        Self(Shared::new(Inner { ty, plan: plan(), disjoint: AtomicUsize::new(0) }))
+        Self(Shared::new(move || Inner { ty, plan: plan(), disjoint: AtomicUsize::new(0) }))
     }
 
     /// The type that was committed.

@@ -163,8 +163,8 @@ pub mod ndarray;
 pub mod representation;
 #[cfg(feature = "serde")]
 mod serialize;
-pub mod show;
 mod shared;
+pub mod show;
 mod signature;
 mod typed;
 pub mod typemap;

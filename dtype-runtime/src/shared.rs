@@ -31,11 +31,12 @@ unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 impl<T> Shared<T> {
     /// A value with one owner.
     ///
-    /// The memory is there before the value, which can be written to its place where it would be built and copied
-    /// otherwise.
+    /// The memory is there before the value, so that the compiler can write each field to its place, instead of
+    /// building the value elsewhere to copy it.
     #[inline(always)]
-    pub(crate) fn new(value: T) -> Self {
-        let counted = Box::write(Box::new_uninit(), Counted { owners: AtomicUsize::new(1), value });
+    pub(crate) fn new(value: impl FnOnce() -> T) -> Self {
+        let memory = Box::new_uninit();
+        let counted = Box::write(memory, Counted { owners: AtomicUsize::new(1), value: value() });
         Self { counted: NonNull::from(Box::leak(counted)), owns: PhantomData }
     }
 
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn the_last_owner_drops_the_value() {
         let drops = Arc::new(AtomicUsize::new(0));
-        let first = Shared::new(Witness(drops.clone()));
+        let first = Shared::new(|| Witness(drops.clone()));
         let second = first.clone();
         assert_eq!(first.address(), second.address());
         assert!(Arc::ptr_eq(&second.0, &drops));
@@ -146,7 +147,7 @@ mod tests {
         for _ in 0..200 {
             let drops = Arc::new(AtomicUsize::new(0));
             let all: Vec<_> = {
-                let shared = Shared::new(Witness(drops.clone()));
+                let shared = Shared::new(|| Witness(drops.clone()));
                 (0..4).map(|_| shared.clone()).collect()
             };
             std::thread::scope(|scope| {

@@ -26,8 +26,8 @@ const ROOM_FOR_BLOCKS: usize = 4;
 /// So many operations are written without memory of their own.
 const SCRATCH: usize = 24;
 
-/// Compiles a type, for instances that are `extent` bytes apart. [`Plan::of_level`] does the same for blocks at equal
-/// distances, and in less time.
+/// Compiles a type, for instances that are `extent` bytes apart. [`Plan::of_apart`] and
+/// [`Plan::of_touching`] do the same for blocks at equal distances, and in less time.
 pub(super) fn compile(ty: &Type, extent: i64) -> Plan {
     let mut compiler = Compiler {
         few: [Op::NONE; SCRATCH],

@@ -65,6 +65,19 @@ impl Blocks {
         Self { disp, len, count: 1, stride: 0 }
     }
 
+    /// The blocks of a level, of which there is one at least.
+    #[inline(always)]
+    pub(super) const fn of_level(level: &Level) -> Self {
+        let Level { base: disp, length: len, count, stride } = *level;
+        Self { disp, len, count, stride }.normalized()
+    }
+
+    /// Whether these are several, and the last one ends where the first one starts when all are moved by so many bytes.
+    #[inline(always)]
+    pub(super) fn touches_next(&self, extent: i64) -> bool {
+        self.count > 1 && self.disp.checked_add(extent) == Some(self.last_end())
+    }
+
     /// Displacement of block `index`.
     pub const fn block(&self, index: u64) -> i64 {
         self.disp.wrapping_add(self.stride.wrapping_mul(index.cast_signed()))
@@ -175,20 +188,23 @@ impl Plan {
         Self { tables, sizes, overview }
     }
 
-    /// Of instances that are a level of blocks, or a single one, `extent` bytes apart.
+    /// Of instances that are these blocks each, `extent` bytes apart, of which the last does not touch the first of the
+    /// next instance.
     #[inline(always)]
-    pub(super) fn of_level(level: &Level, extent: i64) -> Self {
-        let Level { base: disp, length: len, count, stride } = *level;
-        let all = Blocks { disp, len, count, stride }.normalized();
-        if all.count == 1 {
-            return Self::of_one(all, extent);
+    pub(super) fn of_apart(all: Blocks, extent: i64) -> Self {
+        Self {
+            tables: Tables::of_ops(Ops::one(all), 0..1, extent, None).with_single(all),
+            sizes: [0, all.len * all.count, 0],
+            overview: None,
         }
-        let tail = Blocks::run(all.block(all.count - 1), len);
-        if disp.checked_add(extent) != Some(tail.last_end()) {
-            return Self::of_one(all, extent);
-        }
-        // The last block and the first one of the next instance are one.
-        let head = Blocks::run(disp, len);
+    }
+
+    /// Of instances that are these blocks each, of which the last [touches](Blocks::touches_next) the first of the next
+    /// instance: the two are copied as one.
+    #[inline(always)]
+    pub(super) fn of_touching(all: Blocks, extent: i64) -> Self {
+        let Blocks { disp, len, count, .. } = all;
+        let (head, tail) = (Blocks::run(disp, len), Blocks::run(all.block(count - 1), len));
         let seam = Blocks { len: 2 * len, ..tail };
         let between = Blocks { disp: all.block(1), count: count - 2, ..all };
         let inside = len * between.count;
@@ -201,16 +217,6 @@ impl Plan {
         Self {
             tables: Tables::of_ops(ops, repeated, extent, None).with_single(all),
             sizes: [len, inside + seam.len, inside + len],
-            overview: None,
-        }
-    }
-
-    /// Of instances that are one operation each, which does not touch the next one.
-    #[inline(always)]
-    fn of_one(all: Blocks, extent: i64) -> Self {
-        Self {
-            tables: Tables::of_ops(Ops::one(all), 0..1, extent, None).with_single(all),
-            sizes: [0, all.len * all.count, 0],
             overview: None,
         }
     }

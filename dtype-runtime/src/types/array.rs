@@ -198,7 +198,7 @@ fn bounded(
     // A process may have nothing of the array, and then there is no `old` in what was built.
     parts.inherit(old)?;
     parts.bounds.set(0, extent);
-    parts.finish(constructor(built.clone()))
+    parts.finish(|| constructor(built.clone()))
 }
 
 /// What one process has of one dimension: blocks of `length` elements, the first at `start`, `step`

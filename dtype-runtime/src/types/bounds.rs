@@ -46,7 +46,7 @@ pub enum Bounds {
 }
 
 /// Collects the bounds of a type from those of its parts.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Hull {
     call: &'static str,
     pub(super) data: Option<Interval>,
@@ -120,9 +120,9 @@ impl Hull {
         bound.checked_add(by).ok_or_else(|| self.overflow(quantity))
     }
 
-    #[cold]
+    #[inline(always)]
     fn overflow(&self, quantity: &'static str) -> Error {
-        Error::Overflow { call: self.call, quantity }
+        overflow(self.call, quantity)
     }
 
     /// The lower and the upper bound of the whole; `mixed` says whether it is a structure with members of
@@ -134,7 +134,8 @@ impl Hull {
         }
         let (lb, ub) = match rules {
             Bounds::Literal => self.literal()?,
-            Bounds::Mpich => self.mpich(mixed)?,
+            // Of a copy: what is never referred to is kept in registers.
+            Bounds::Mpich => Self { ..*self }.mpich(mixed)?,
         };
         ub.checked_sub(lb).ok_or_else(|| self.overflow("extent"))?;
         Ok((lb, ub))
@@ -152,12 +153,13 @@ impl Hull {
             (Marks { lb: None, ub: Some(ub) }, Some(data)) => (data.start, ub),
             (Marks { lb, ub: None }, Some(data)) => {
                 let lb = lb.unwrap_or(data.start);
-                (lb, self.pad(lb, data.end, i64::rem_euclid)?)
+                (lb, self.pad(lb, data.end, |extent, align| extent & (align - 1))?)
             }
         })
     }
 
     #[cold]
+    #[inline(never)]
     fn mpich(&self, mixed: bool) -> Result<(i64, i64), Error> {
         let (lb, ub) = self.span.unwrap_or((0, 0));
         // Either may be replaced by a marker, and need not fit then.
@@ -175,13 +177,19 @@ impl Hull {
     }
 
     /// The upper bound that makes the extent a multiple of the strictest alignment: the ε of the standard.
-    fn pad(&self, lb: i64, ub: i64, remainder: fn(i64, i64) -> i64) -> Result<i64, Error> {
+    #[inline(always)]
+    fn pad(&self, lb: i64, ub: i64, remainder: impl Fn(i64, i64) -> i64) -> Result<i64, Error> {
         let extent = ub.checked_sub(lb).ok_or_else(|| self.overflow("extent"))?;
         // An alignment is a small power of two.
         let rest = remainder(extent, self.align.cast_signed());
         let padding = if rest == 0 { 0 } else { self.align.cast_signed() - rest };
         ub.checked_add(padding).ok_or_else(|| self.overflow("upper bound"))
     }
+}
+
+#[cold]
+pub(super) fn overflow(call: &'static str, quantity: &'static str) -> Error {
+    Error::Overflow { call, quantity }
 }
 
 /// The least and the greatest of `0, stride, …, (count − 1) · stride`, for a `count` above zero.
@@ -197,7 +205,7 @@ pub(super) fn reach(count: u64, stride: i64, call: &'static str) -> Result<(i64,
         None if stride == 0 => 0,
         // One more than 63 bits can count, of a byte back.
         None if (count, stride) == ((1 << 63) + 1, -1) => i64::MIN,
-        None => return Err(Error::Overflow { call, quantity: "displacement" }),
+        None => return Err(overflow(call, "displacement")),
     };
     Ok((last.min(0), last.max(0)))
 }

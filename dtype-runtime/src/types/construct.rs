@@ -58,7 +58,7 @@ impl Type {
     }
 
     fn marker(constructor: Constructor, markers: Marks) -> Self {
-        Self(Shared::new(Inner {
+        Self(Shared::new(|| Inner {
             constructor,
             size: 0,
             elements: 0,
@@ -93,7 +93,7 @@ impl Type {
         let mut parts = Parts::new("contiguous");
         let copies = Copies { blocks: 1, stride: 0, blocklength: count, displacement: 0, old };
         parts.add(&copies)?;
-        parts.finish(Constructor::Contiguous { count, old: old.clone() })
+        parts.finish(|| Constructor::Contiguous { count, old: old.clone() })
     }
 
     /// `count` blocks of `blocklength` instances of `old`, the starts of neighbouring blocks `stride`
@@ -120,7 +120,7 @@ impl Type {
             stride.checked_mul(old.extent()).ok_or_else(|| parts.overflow("stride"))?
         };
         parts.add(&Copies { blocks: count, stride: bytes, blocklength, displacement: 0, old })?;
-        parts.finish(Constructor::Vector { count, blocklength, stride, old: old.clone() })
+        parts.finish(|| Constructor::Vector { count, blocklength, stride, old: old.clone() })
     }
 
     /// As [`vector`](Self::vector), with the stride in bytes.
@@ -139,7 +139,7 @@ impl Type {
     pub fn hvector(count: u64, blocklength: u64, stride: i64, old: &Self) -> Result<Self, Error> {
         let mut parts = Parts::new("hvector");
         parts.add(&Copies { blocks: count, stride, blocklength, displacement: 0, old })?;
-        parts.finish(Constructor::Hvector { count, blocklength, stride, old: old.clone() })
+        parts.finish(|| Constructor::Hvector { count, blocklength, stride, old: old.clone() })
     }
 
     /// Blocks of different types: block `i` has `blocklengths[i]` instances of `types[i]` and starts
@@ -193,7 +193,7 @@ impl Type {
         if parts.rules == Bounds::Mpich {
             rules::structure(&mut parts, &members, are_equal);
         }
-        parts.finish(Constructor::Structure { members: members.into() })
+        parts.finish(|| Constructor::Structure { members: members.into() })
     }
 
     /// A copy of `old` that is a type of its own (MPI-4.1 section 5.1.10): nothing about it is
@@ -214,7 +214,7 @@ impl Type {
     pub fn dup(old: &Self) -> Result<Self, Error> {
         let mut parts = Parts::copy_of("dup", old)?;
         parts.bounds.stretch(old.lb().into(), old.ub().into());
-        parts.finish(Constructor::Dup { old: old.clone() })
+        parts.finish(|| Constructor::Dup { old: old.clone() })
     }
 
     /// `old` with other bounds: its markers are erased and new ones put at `lb` and `lb + extent`
@@ -237,7 +237,7 @@ impl Type {
         let ub = lb.checked_add(extent).ok_or(Error::Overflow { call, quantity })?;
         let mut parts = Parts::copy_of(call, old)?;
         parts.bounds.set(lb, ub);
-        parts.finish(Constructor::Resized { old: old.clone() })
+        parts.finish(|| Constructor::Resized { old: old.clone() })
     }
 }
 
@@ -248,7 +248,7 @@ pub(super) fn leaf(constructor: Constructor) -> Type {
     };
     // At most 32 bytes.
     let end = basic.size() as i64;
-    Type(Shared::new(Inner {
+    Type(Shared::new(|| Inner {
         constructor,
         size: basic.size() as u64,
         elements: 1,

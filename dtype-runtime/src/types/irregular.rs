@@ -30,7 +30,7 @@ impl Type {
         same_length("indexed", "array_of_displacements", expected, actual)?;
         parts.add_list(old, old.extent(), pairs(blocklengths, displacements))?;
         let (blocklengths, displacements) = (blocklengths.into(), displacements.into());
-        parts.finish(Constructor::Indexed { blocklengths, displacements, old: old.clone() })
+        parts.finish(|| Constructor::Indexed { blocklengths, displacements, old: old.clone() })
     }
 
     /// As [`indexed`](Self::indexed), with the displacements in bytes.
@@ -56,7 +56,7 @@ impl Type {
         same_length("hindexed", "array_of_displacements", expected, actual)?;
         parts.add_list(old, 1, pairs(blocklengths, displacements))?;
         let (blocklengths, displacements) = (blocklengths.into(), displacements.into());
-        parts.finish(Constructor::Hindexed { blocklengths, displacements, old: old.clone() })
+        parts.finish(|| Constructor::Hindexed { blocklengths, displacements, old: old.clone() })
     }
 
     /// As [`indexed`](Self::indexed), all blocks of one length.
@@ -82,7 +82,7 @@ impl Type {
         let mut parts = Parts::new("indexed_block");
         parts.add_list(old, old.extent(), displacements.iter().map(|&at| (blocklength, at)))?;
         let displacements = displacements.into();
-        parts.finish(Constructor::IndexedBlock { blocklength, displacements, old: old.clone() })
+        parts.finish(|| Constructor::IndexedBlock { blocklength, displacements, old: old.clone() })
     }
 
     /// As [`indexed_block`](Self::indexed_block), with the displacements in bytes.
@@ -106,7 +106,7 @@ impl Type {
         let mut parts = Parts::new("hindexed_block");
         parts.add_list(old, 1, displacements.iter().map(|&at| (blocklength, at)))?;
         let displacements = displacements.into();
-        parts.finish(Constructor::HindexedBlock { blocklength, displacements, old: old.clone() })
+        parts.finish(|| Constructor::HindexedBlock { blocklength, displacements, old: old.clone() })
     }
 }
 

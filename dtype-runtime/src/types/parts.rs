@@ -5,7 +5,7 @@
 //! [`Constructor`], its calls of [`Parts::add`] or [`Parts::add_list`], its arm in the walk and its
 //! place in the decoding.
 
-use super::bounds::{Bounds, Hull, reach};
+use super::bounds::{Bounds, Hull, overflow, reach};
 use super::fingerprint::LazyFingerprint;
 use super::{Constructor, Flags, Inner, Lazy, Type};
 use crate::error::Error;
@@ -75,9 +75,9 @@ impl Parts {
         Ok(parts)
     }
 
-    #[cold]
+    #[inline(always)]
     pub(super) fn overflow(&self, quantity: &'static str) -> Error {
-        Error::Overflow { call: self.call, quantity }
+        overflow(self.call, quantity)
     }
 
     /// Adds blocks at equal distances.
@@ -230,7 +230,7 @@ impl Parts {
     /// The type, which is written to its place from the registers that what it is made of is in, as long as all of
     /// this is part of the constructor.
     #[inline(always)]
-    pub(super) fn finish(self, constructor: Constructor) -> Result<Type, Error> {
+    pub(super) fn finish(self, constructor: impl FnOnce() -> Constructor) -> Result<Type, Error> {
         let (lb, ub) = self.bounds.finish(self.rules, self.mixed)?;
         let contiguous = !matches!(self.run, Run::Broken);
         // The extent was checked, and a size has 63 bits.
@@ -239,20 +239,22 @@ impl Parts {
             | Flags::CONTIGUOUS.when(contiguous)
             | Flags::NO_GAPS.when(no_gaps)
             | Flags::DATA.when(self.size > 0);
-        Ok(Type(Shared::new(Inner {
-            constructor,
-            size: self.size,
-            elements: self.elements,
-            data: self.bounds.data,
-            markers: self.bounds.marks,
+        let Self { size, elements, bounds, depth, entries, rules, .. } = self;
+        let Hull { data, marks: markers, align, .. } = bounds;
+        Ok(Type(Shared::new(move || Inner {
+            constructor: constructor(),
+            size,
+            elements,
+            data,
+            markers,
             lb,
             ub,
-            align: self.bounds.align,
+            align,
             flags,
             fingerprint: LazyFingerprint::new(),
-            depth: self.depth,
-            entries: self.entries,
-            rules: self.rules,
+            depth,
+            entries,
+            rules,
             overlap: Lazy::new(),
         })))
     }

@@ -227,7 +227,7 @@ impl Type {
             let built = Self::structure(&[1, 1], &[0, displacement], &types)?;
             let mut parts = Parts::copy_of("value_index", &built)?;
             parts.user = Flags::COMMITTED;
-            parts.finish(Constructor::Pair { name, value, index, built })
+            parts.finish(|| Constructor::Pair { name, value, index, built })
         };
         // Two numbers of at most 32 bytes overflow nothing.
         pair().unwrap_or_else(|error| unreachable!("{error}"))

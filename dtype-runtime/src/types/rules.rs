@@ -46,7 +46,7 @@ impl Type {
     /// This datatype, which is made of no others, for what is built from it to follow these rules. Its own
     /// bounds are the same by all of them.
     pub(super) fn by(&self, rules: Bounds) -> Self {
-        Self(Shared::new(Inner { rules, ..(*self.0).clone() }))
+        Self(Shared::new(|| Inner { rules, ..(*self.0).clone() }))
     }
 }
 
