@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::{iter, mem};
 
 use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
-use super::list::{Block, End, Lists, OpenList};
+use super::list::{Block, End, Lengths, Lists, OpenList};
 use super::plan::{Blocks, Op, Plan};
 use crate::types::{Elem, Sink, Type, walk};
 
@@ -22,6 +22,9 @@ const FEWEST: u64 = 8;
 
 /// Room for what one run or one counted operation adds: it may be cut in two, and joined.
 const ROOM_FOR_BLOCKS: usize = 4;
+
+/// Where blocks cannot be added at once, so many are added one by one.
+const ONE_BY_ONE: usize = 32;
 
 /// So many operations are written without memory of their own.
 const SCRATCH: usize = 24;
@@ -102,6 +105,14 @@ impl Sink for Compiler {
         }
     }
 
+    fn runs(&mut self, lengths: &[u64], places: &[i64], more: usize) {
+        self.add(Lengths::Each(lengths), places, more);
+    }
+
+    fn equal_runs(&mut self, length: u64, places: &[i64], more: usize) {
+        self.add(Lengths::Same(length), places, more);
+    }
+
     fn begin(&mut self) -> Open {
         self.end_loop();
         self.end_list();
@@ -171,6 +182,29 @@ impl Compiler {
         let result = write(&mut builder);
         self.at = builder.position();
         result
+    }
+
+    /// Adds runs of bytes, behind which come about so many more.
+    fn add(&mut self, lengths: Lengths<'_>, places: &[i64], more: usize) {
+        self.end_loop();
+        let mut done = 0;
+        while let Some(rest) = places.get(done..).filter(|rest| !rest.is_empty()) {
+            let Some(open) = &mut self.list else {
+                self.run(Block { disp: rest[0], len: lengths.get(done) });
+                done += 1;
+                continue;
+            };
+            done += self.lists.extend_at_once(open, lengths.from(done), rest, more);
+            // Up to the next ones that may be added at once.
+            let few = places.len().min(done + ONE_BY_ONE);
+            let mut blocks =
+                (done..few).map(|index| Block { disp: places[index], len: lengths.get(index) });
+            let end = self.lists.extend(open, &mut blocks);
+            done = few - blocks.len();
+            if let Err(end) = end {
+                self.cut(end);
+            }
+        }
     }
 
     /// Adds a run of bytes.

@@ -4,11 +4,13 @@
 //! time to decide for each block anew how it is copied. So the blocks' places stand in tables, of
 //! which there is one for each [`Form`] of entry, and an operation refers to a part of one.
 
+mod batch;
 mod open;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+pub(super) use batch::Lengths;
 pub(super) use open::{Block, End, OpenList};
 
 /// Blocks at irregular places: a part of a table of the plan.

@@ -1,7 +1,7 @@
 //! The constructors for blocks at equal distances and for structures, and the types that everything
 //! else is made of.
 
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 
 use super::bounds::{Bounds, Interval, Marks};
 use super::equality::all_equal;
@@ -184,16 +184,20 @@ impl Type {
         same_length("structure", "array_of_types", expected, types.len())?;
         // Of all, before any of them is added.
         parts.rules = types.iter().map(Self::bounds).max().unwrap_or_default();
-        let mut members = Vec::with_capacity(expected);
         for ((&blocklength, &displacement), ty) in blocklengths.iter().zip(displacements).zip(types)
         {
             parts.add(&Copies { blocks: 1, stride: 0, blocklength, displacement, old: ty })?;
-            members.push(Member { blocklength, displacement, ty: ty.clone() });
         }
+        let members = blocklengths.iter().zip(displacements).zip(types);
+        let members: Box<[Member]> = members
+            .map(|((&blocklength, &displacement), ty)| {
+                Member { blocklength, displacement, ty: ty.clone() }
+            })
+            .collect();
         if parts.rules == Bounds::Mpich {
             rules::structure(&mut parts, &members, are_equal);
         }
-        parts.finish(|| Constructor::Structure { members: members.into() })
+        parts.finish(|| Constructor::Structure { members })
     }
 
     /// A copy of `old` that is a type of its own (MPI-4.1 section 5.1.10): nothing about it is

@@ -6,12 +6,16 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 /// What is kept: an integer of 64 bits.
-pub(crate) trait Integer: Copy {
+pub(crate) trait Integer: Copy + Ord {
+    const IS_SIGNED: bool;
+
     fn from_bits(bits: i64) -> Self;
     fn bits(self) -> i64;
 }
 
 impl Integer for i64 {
+    const IS_SIGNED: bool = true;
+
     fn from_bits(bits: i64) -> Self {
         bits
     }
@@ -22,6 +26,8 @@ impl Integer for i64 {
 }
 
 impl Integer for u64 {
+    const IS_SIGNED: bool = false;
+
     fn from_bits(bits: i64) -> Self {
         bits.cast_unsigned()
     }
@@ -56,15 +62,56 @@ impl<T: Integer> Integers<T> {
         }
     }
 
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = T> + Clone {
-        (0..self.len()).map(|index| {
-            T::from_bits(match &self.array {
-                Array::U8(all) => all[index].into(),
-                Array::U16(all) => all[index].into(),
-                Array::I32(all) => all[index].into(),
-                Array::I64(all) => all[index],
-            })
+    pub(crate) fn get(&self, index: usize) -> T {
+        T::from_bits(match &self.array {
+            Array::U8(all) => all[index].into(),
+            Array::U16(all) => all[index].into(),
+            Array::I32(all) => all[index].into(),
+            Array::I64(all) => all[index],
         })
+    }
+
+    /// The least and the greatest.
+    pub(crate) fn range(&self) -> Option<(T, T)> {
+        fn range<N: Copy + Ord>(all: &[N]) -> Option<(N, N)> {
+            let first = *all.first()?;
+            Some(all.iter().fold((first, first), |(least, greatest), value| {
+                (least.min(*value), greatest.max(*value))
+            }))
+        }
+        let of_bits = |(least, greatest)| (T::from_bits(least), T::from_bits(greatest));
+        match &self.array {
+            Array::U8(all) => range(all).map(|(least, most)| of_bits((least.into(), most.into()))),
+            Array::U16(all) => range(all).map(|(least, most)| of_bits((least.into(), most.into()))),
+            Array::I32(all) if T::IS_SIGNED => {
+                range(all).map(|(least, most)| of_bits((least.into(), most.into())))
+            }
+            Array::I64(all) if T::IS_SIGNED => range(all).map(of_bits),
+            // The numbers above 63 bits are behind the others.
+            Array::I32(_) | Array::I64(_) => {
+                let mut all = self.iter();
+                let first = all.next()?;
+                Some(all.fold((first, first), |(least, greatest), value| {
+                    (least.min(value), greatest.max(value))
+                }))
+            }
+        }
+    }
+
+    /// Calls a function with each of these integers and the one of another array that has the same index.
+    pub(crate) fn each_with<U: Integer>(&self, others: &Integers<U>, mut with: impl FnMut(T, U)) {
+        const AT_ONCE: usize = 64;
+        let (mut these, mut those) = ([T::from_bits(0); AT_ONCE], [U::from_bits(0); AT_ONCE]);
+        for from in (0..self.len()).step_by(AT_ONCE) {
+            let number = self.read(from, &mut these).min(others.read(from, &mut those));
+            for (this, that) in these.iter().zip(&those).take(number) {
+                with(*this, *that);
+            }
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = T> + Clone {
+        (0..self.len()).map(|index| self.get(index))
     }
 
     pub(crate) fn to_vec(&self) -> Vec<T> {

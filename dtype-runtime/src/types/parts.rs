@@ -7,6 +7,8 @@
 
 use super::bounds::{Bounds, Hull, overflow, reach};
 use super::fingerprint::LazyFingerprint;
+use super::integers::Integers;
+use super::irregular::{Lengths, Sum};
 use super::{Constructor, Flags, Inner, Lazy, Type};
 use crate::error::Error;
 use crate::shared::Shared;
@@ -118,49 +120,35 @@ impl Parts {
         &mut self,
         old: &Type,
         unit: i64,
-        blocks: impl Iterator<Item = (u64, i64)>,
+        lengths: Lengths<'_>,
+        displacements: &Integers<i64>,
     ) -> Result<(), Error> {
         self.inherit(old)?;
-        let extent = old.extent();
-        let gapless = extent == old.size().cast_signed();
-        let has_bounds = old.has_bounds();
-        let (mut total, mut number) = (0_u64, 0_u64);
-        // Of a hundred thousand blocks hardly one overflows: that one did is found out at the end.
-        let (mut overflow, mut too_many) = (false, false);
-        let farthest = if extent == 0 { u64::MAX } else { 1 << 63 };
-        let mut places = (i64::MAX, i64::MIN);
-        for (blocklength, displacement) in blocks {
-            if blocklength == 0 {
-                continue;
-            }
-            number += 1;
-            let (sum, wrapped) = total.overflowing_add(blocklength);
-            (total, too_many) = (sum, too_many | wrapped);
-            if !has_bounds {
-                continue;
-            }
-            let (first, outside) = displacement.overflowing_mul(unit);
-            let (reach, beyond) = (blocklength - 1).cast_signed().overflowing_mul(extent);
-            let (last, too_far) = first.overflowing_add(reach);
-            overflow |= outside || beyond || too_far || blocklength > farthest;
-            places = (places.0.min(first).min(last), places.1.max(first).max(last));
-            if !matches!(self.run, Run::Broken) {
-                self.extend_run(old, blocklength, first, blocklength == 1 || gapless);
-            }
-        }
-        if number == 0 {
+        let Some(sum) = Sum::at_once(old, unit, lengths, displacements)
+            .or_else(|| Sum::one_by_one(old, unit, lengths, displacements))
+        else {
+            return Err(self.overflow("displacement"));
+        };
+        if sum.number == 0 {
             return Ok(());
         }
-        if overflow {
-            return Err(self.overflow("displacement"));
+        let gapless = old.extent() == old.size().cast_signed();
+        if old.has_bounds() {
+            let mut blocks = lengths.with(displacements).filter(|(length, _)| *length > 0);
+            while !matches!(self.run, Run::Broken)
+                && let Some((length, place)) = blocks.next()
+            {
+                // Seen to fit.
+                self.extend_run(old, length, place.wrapping_mul(unit), length == 1 || gapless);
+            }
         }
         // A block of touching elements is one entry, another block a loop.
         let each = if old.0.entries == 1 && gapless { 1 } else { old.0.entries + 2 };
-        let entries = number.saturating_mul(each);
+        let entries = sum.number.saturating_mul(each);
         // One block's worth of entries is added with the rest.
         self.entries = self.entries.saturating_add(if old.size() > 0 { entries } else { 0 });
-        self.count(old, (!too_many).then_some(total), 0)?;
-        if has_bounds { self.bound(old, places) } else { Ok(()) }
+        self.count(old, sum.instances, 0)?;
+        if old.has_bounds() { self.bound(old, sum.places) } else { Ok(()) }
     }
 
     /// What the whole takes over from a part, also from one of which there are no copies.

@@ -4,6 +4,7 @@
 //! compiles as the walk goes, without a list of entries in between.
 
 use super::integers::Integers;
+use super::irregular::Lengths;
 use super::{Constructor, Elem, Flags, Level, Member, Type};
 use crate::basic::Basic;
 
@@ -22,6 +23,16 @@ pub(crate) trait Sink {
     /// Adds data again and again.
     fn elems(&mut self, elems: impl Iterator<Item = Elem>) {
         elems.for_each(|elem| self.elem(elem));
+    }
+
+    /// Adds runs of bytes of these lengths at these places, behind which come about so many more. No length is zero.
+    fn runs(&mut self, lengths: &[u64], places: &[i64], _more: usize) {
+        self.elems(lengths.iter().zip(places).map(|(length, place)| run(*length, *place)));
+    }
+
+    /// As [`runs`](Self::runs), all of one length.
+    fn equal_runs(&mut self, length: u64, places: &[i64], _more: usize) {
+        self.elems(places.iter().map(|place| run(length, *place)));
     }
 
     /// Starts a loop. Something follows before its end.
@@ -81,13 +92,6 @@ pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
     }
 }
 
-/// The lengths of a list of blocks.
-#[derive(Clone, Copy)]
-enum Lengths<'a> {
-    Each(&'a Integers<u64>),
-    Same(u64),
-}
-
 /// Blocks of these lengths at these displacements, which count in units of so many bytes.
 fn list<S: Sink>(
     lengths: Lengths<'_>,
@@ -103,12 +107,7 @@ fn list<S: Sink>(
     let mut add = |length, displacement: i64| {
         block(length, old, base.wrapping_add(displacement.wrapping_mul(unit)), sink);
     };
-    match lengths {
-        Lengths::Same(length) => displacements.iter().for_each(|place| add(length, place)),
-        Lengths::Each(lengths) => {
-            lengths.iter().zip(displacements.iter()).for_each(|(length, place)| add(length, place));
-        }
-    }
+    lengths.with(displacements).for_each(|(length, place)| add(length, place));
 }
 
 /// As [`list`], where each block is one run: what a list of a hundred thousand blocks is, with all
@@ -122,23 +121,43 @@ fn list_of_runs<S: Sink>(
     base: i64,
     sink: &mut S,
 ) {
-    const AT_ONCE: usize = 64;
+    const AT_ONCE: usize = 128;
     let (base, size) = (base.wrapping_add(old.true_lb()), old.size());
-    let (mut counts, mut places) = ([0; AT_ONCE], [0; AT_ONCE]);
-    if let Lengths::Same(length) = lengths {
-        counts = [length; AT_ONCE];
+    if let Lengths::Same(0) = lengths {
+        return;
     }
+    let (mut counts, mut places) = ([0; AT_ONCE], [0; AT_ONCE]);
     for from in (0..displacements.len()).step_by(AT_ONCE) {
         let number = displacements.read(from, &mut places);
-        if let Lengths::Each(lengths) = lengths {
-            lengths.read(from, &mut counts);
+        let more = displacements.len() - from - number;
+        let places = &mut places[..number];
+        if unit == 1 {
+            places.iter_mut().for_each(|place| *place = base.wrapping_add(*place));
+        } else {
+            places.iter_mut().for_each(|place| *place = base.wrapping_add(place.wrapping_mul(unit)));
         }
-        let blocks = counts.iter().zip(&places).take(number).filter(|(count, _)| **count > 0);
-        sink.elems(blocks.map(|(count, place)| {
-            let disp = base.wrapping_add(place.wrapping_mul(unit));
-            Elem { basic: Basic::U8, count: size * count, disp, extent: 1 }
-        }));
+        let all = match lengths {
+            Lengths::Same(count) => {
+                sink.equal_runs(count * size, places, more);
+                continue;
+            }
+            Lengths::Each(all) => all,
+        };
+        all.read(from, &mut counts);
+        let counts = &mut counts[..number];
+        counts.iter_mut().for_each(|count| *count *= size);
+        if counts.contains(&0) {
+            let all = counts.iter().zip(&*places).filter(|(length, _)| **length > 0);
+            sink.elems(all.map(|(length, place)| run(*length, *place)));
+        } else {
+            sink.runs(counts, places, more);
+        }
     }
+}
+
+/// A run of bytes.
+fn run(length: u64, disp: i64) -> Elem {
+    Elem { basic: Basic::U8, count: length, disp, extent: 1 }
 }
 
 /// `count` instances of `old`, one after another. Where there is no data nothing is written.
@@ -214,6 +233,5 @@ fn touches(ty: &Type) -> bool {
 
 /// So many instances, which together are one run, as bytes.
 fn bytes(ty: &Type, count: u64, base: i64) -> Elem {
-    let disp = base.wrapping_add(ty.true_lb());
-    Elem { basic: Basic::U8, count: ty.size() * count, disp, extent: 1 }
+    run(ty.size() * count, base.wrapping_add(ty.true_lb()))
 }

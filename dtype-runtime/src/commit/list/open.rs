@@ -6,12 +6,12 @@ use super::{Form, List, Lists, Moves};
 use crate::commit::plan::Blocks;
 
 /// Blocks at equal distances, of equal length, are taken out of a list when they are so many.
-const REGULAR: u32 = 64;
+pub(super) const REGULAR: u32 = 64;
 
 /// So many blocks of equal length in a row, at the end of a list of different lengths, become a list of their
 /// own, which is shorter and faster. They are often many: a single pair that touches makes a list of equal blocks
 /// one of different lengths.
-const ALIKE: u32 = 128;
+pub(super) const ALIKE: u32 = 128;
 
 /// A list with fewer blocks than this is written anew in another form where a block needs that; a
 /// longer one ends there, and another begins.
@@ -23,21 +23,21 @@ const REWRITTEN: u32 = 64;
 /// nothing but a copy leaves the loop.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::commit) struct OpenList {
-    list: List,
+    pub(super) list: List,
     /// The last block, which is not in the table yet because the next one may touch it.
-    pending: Block,
+    pub(super) pending: Block,
     /// The block before, which is the last one in the table.
-    previous: Block,
+    pub(super) previous: Block,
     /// Distance from the block before that to `previous`.
-    stride: i64,
+    pub(super) stride: i64,
     /// How many steps of the same stride between blocks of the same length led to `previous`.
-    steps: u32,
+    pub(super) steps: u32,
     /// How many blocks in a row have had the length of `previous`, the first not counted.
-    alike: u32,
+    pub(super) alike: u32,
     /// Packed bytes of what is in the table.
-    packed: u64,
-    least: u64,
-    greatest: u64,
+    pub(super) packed: u64,
+    pub(super) least: u64,
+    pub(super) greatest: u64,
 }
 
 /// A run of bytes.

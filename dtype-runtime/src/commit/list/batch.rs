@@ -1,0 +1,277 @@
+//! Several blocks at once, at the end of a list that still grows.
+//!
+//! One by one, each block waits for the one before. Of several that nothing happens to, the whole is found out in a few
+//! passes that have no order: that none touches its neighbour, that the form of the list has room for all, and that
+//! they are too few to become regular or alike. Where something may happen, the blocks are left to
+//! [`extend`](Lists::extend), which gives the same lists.
+
+use super::open::{ALIKE, REGULAR};
+use super::{Block, Form, Lists, OpenList};
+
+/// So many blocks are taken at once while there are as many; the rest in eights.
+const MANY: usize = 32;
+const FEW: usize = 8;
+
+/// Lengths of blocks in bytes, none of them zero.
+#[derive(Clone, Copy)]
+pub(in crate::commit) enum Lengths<'a> {
+    Same(u64),
+    /// As many as there are blocks.
+    Each(&'a [u64]),
+}
+
+impl Lists {
+    /// Adds blocks to a list, behind the others, as long as nothing happens to them, and returns how many. Behind the
+    /// last of them come about so many more.
+    pub(in crate::commit) fn extend_at_once(
+        &mut self,
+        open: &mut OpenList,
+        lengths: Lengths<'_>,
+        places: &[i64],
+        more: usize,
+    ) -> usize {
+        let mut list = *open;
+        self.reserve(&list, places.len() + more);
+        let (many, rest) = places.as_chunks::<MANY>();
+        let mut done = 0;
+        let all = many.iter().all(|places| {
+            let added = self.add(&mut list, lengths.from(done), places);
+            done += if added { MANY } else { 0 };
+            added
+        });
+        if all {
+            for places in rest.as_chunks::<FEW>().0 {
+                if !self.add(&mut list, lengths.from(done), places) {
+                    break;
+                }
+                done += FEW;
+            }
+        }
+        *open = list;
+        done
+    }
+
+    /// Adds blocks, if nothing happens to them.
+    #[inline(always)]
+    fn add<const N: usize>(
+        &mut self,
+        open: &mut OpenList,
+        lengths: Lengths<'_>,
+        places: &[i64; N],
+    ) -> bool {
+        match (open.list.form, lengths) {
+            (Form::Even, Lengths::Same(len)) => self.add_even(open, len, places),
+            (Form::Varied, Lengths::Each(lengths)) => match lengths.first_chunk() {
+                Some(lengths) => self.add_varied(open, lengths, places),
+                None => false,
+            },
+            _ => false,
+        }
+    }
+
+    #[inline(always)]
+    fn add_even<const N: usize>(
+        &mut self,
+        open: &mut OpenList,
+        len: u64,
+        places: &[i64; N],
+    ) -> bool {
+        let alike =
+            open.list.len == len && open.pending.len == len && open.previous.len == len;
+        // The first block of a list has none before it.
+        if !alike || open.list.count == 0 || !has_room(open, N) {
+            return false;
+        }
+        let Some(offsets) = offsets(open, places) else { return false };
+        // In 32 bits a distance of 2³² too little looks the same, which does no harm.
+        #[expect(clippy::cast_possible_truncation, reason = "as said")]
+        if touches(offsets.first, &offsets.others, [len as u32; N]) {
+            return false;
+        }
+        // The last block is pending.
+        self.even.push(offsets.first);
+        self.even.extend_from_slice(&offsets.others[..N - 1]);
+        open.packed += len * N as u64;
+        open.advance_alike(len, places);
+        true
+    }
+
+    #[inline(always)]
+    fn add_varied<const N: usize>(
+        &mut self,
+        open: &mut OpenList,
+        lengths: &[u64; N],
+        places: &[i64; N],
+    ) -> bool {
+        if open.list.count == 0 || !has_room(open, N) || open.alike as usize + N >= ALIKE as usize {
+            return false;
+        }
+        // Sums of this many that are less than 2³² do not wrap.
+        let (mut least, mut greatest) = (open.pending.len, open.pending.len);
+        for len in &lengths[..N - 1] {
+            least = least.min(*len);
+            greatest = greatest.max(*len);
+        }
+        let longest = greatest.max(lengths[N - 1]);
+        let most = longest.checked_mul(N as u64).and_then(|most| most.checked_add(open.packed));
+        if most.is_none_or(|most| most > u32::MAX.into()) {
+            return false;
+        }
+        let Some(offsets) = offsets(open, places) else { return false };
+        // They have been seen to fit.
+        #[expect(clippy::cast_possible_truncation, reason = "as said")]
+        let (first, others) = (open.pending.len as u32, lengths.map(|len| len as u32));
+        let mut before = [first; N];
+        before[1..].copy_from_slice(&others[..N - 1]);
+        if touches(offsets.first, &offsets.others, before) {
+            return false;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "as said")]
+        let mut packed = open.packed as u32;
+        let mut entries = [[0; 2]; N];
+        let starts = [offsets.first].into_iter().chain(offsets.others);
+        for ((entry, start), len) in entries.iter_mut().zip(starts).zip(before) {
+            *entry = [start, packed];
+            packed += len;
+        }
+        self.varied.extend_from_slice(&entries);
+        open.packed = packed.into();
+        open.least = open.least.min(least);
+        open.greatest = open.greatest.max(greatest);
+        open.advance(lengths, places);
+        true
+    }
+
+    /// Makes room for blocks that come all at once.
+    fn reserve(&mut self, list: &OpenList, blocks: usize) {
+        fn reserve<T>(table: &mut alloc::vec::Vec<T>, number: usize) {
+            // What is filled in one go is as long as it needs to be. Of many lists each would copy all before.
+            if table.is_empty() { table.reserve_exact(number) } else { table.reserve(number) }
+        }
+        match list.list.form {
+            Form::Even => reserve(&mut self.even, blocks),
+            Form::Varied => reserve(&mut self.varied, blocks),
+            Form::WideEven | Form::WideVaried => {}
+        }
+    }
+}
+
+impl OpenList {
+    /// As [`advance`](Self::advance), where all blocks have the length of those before.
+    #[inline(always)]
+    fn advance_alike<const N: usize>(&mut self, len: u64, places: &[i64; N]) {
+        let place = |index: usize| match index.checked_sub(1) {
+            Some(index) => places[index],
+            None => self.pending.disp,
+        };
+        let stride = |index: usize| match index.checked_sub(1) {
+            Some(before) => place(index).wrapping_sub(place(before)),
+            None => place(index).wrapping_sub(self.previous.disp),
+        };
+        let last = stride(N - 1);
+        let mut steps = 1;
+        while steps < N && stride(N - 1 - steps) == last {
+            steps += 1;
+        }
+        // At most `N` each.
+        self.steps = if steps == N && self.stride == last {
+            self.steps + N as u32
+        } else {
+            steps as u32
+        };
+        self.alike = self.alike.saturating_add(N as u32);
+        (self.stride, self.previous) = (last, Block { disp: place(N - 1), len });
+        self.pending = Block { disp: places[N - 1], len };
+        self.list.count += N as u32;
+    }
+
+    /// Goes on from the pending block to the last of others, which have been added without an incident.
+    #[inline(always)]
+    fn advance<const N: usize>(&mut self, lengths: &[u64; N], places: &[i64; N]) {
+        // The pending block and all others but the last, which is pending now.
+        let block = |index: usize| match index.checked_sub(1) {
+            Some(index) => Block { disp: places[index], len: lengths[index] },
+            None => self.pending,
+        };
+        let before = |index: usize| match index.checked_sub(1) {
+            Some(index) => block(index),
+            None => self.previous,
+        };
+        let stride = |index: usize| block(index).disp.wrapping_sub(before(index).disp);
+        let stride_before = |index: usize| match index.checked_sub(1) {
+            Some(index) => stride(index),
+            None => self.stride,
+        };
+        let is_alike = |index: &usize| block(*index).len == before(*index).len;
+        let is_regular = |index: &usize| is_alike(index) && stride(*index) == stride_before(*index);
+        // At most `N`.
+        let number = |blocks: usize| blocks as u32;
+        let last = (0..N).rev();
+        let steps = match last.clone().find(|index| !is_regular(index)) {
+            Some(index) => u32::from(is_alike(&index)) + number(N - 1 - index),
+            None => self.steps + number(N),
+        };
+        let alike = match last.clone().find(|index| !is_alike(index)) {
+            Some(index) => number(N - 1 - index),
+            None => self.alike.saturating_add(number(N)),
+        };
+        (self.stride, self.previous) = (stride(N - 1), block(N - 1));
+        self.pending = Block { disp: places[N - 1], len: lengths[N - 1] };
+        (self.steps, self.alike) = (steps, alike);
+        self.list.count += number(N);
+    }
+}
+
+impl Lengths<'_> {
+    /// Those from an index on.
+    pub(in crate::commit) fn from(self, index: usize) -> Self {
+        match self {
+            Self::Same(len) => Self::Same(len),
+            Self::Each(lengths) => Self::Each(lengths.get(index..).unwrap_or(&[])),
+        }
+    }
+
+    /// That at an index.
+    pub(in crate::commit) fn get(&self, index: usize) -> u64 {
+        match self {
+            Self::Same(len) => *len,
+            Self::Each(lengths) => lengths.get(index).copied().unwrap_or(0),
+        }
+    }
+}
+
+/// Whether so many blocks are too few to become regular with those before.
+fn has_room(open: &OpenList, blocks: usize) -> bool {
+    open.steps as usize + blocks + 1 < REGULAR as usize
+}
+
+/// Offsets of the pending block and of the next ones.
+struct Offsets<const N: usize> {
+    first: u32,
+    others: [u32; N],
+}
+
+/// Those of the pending block and of these places, if they fit.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "all bits that there are were looked at")]
+fn offsets<const N: usize>(open: &OpenList, places: &[i64; N]) -> Option<Offsets<N>> {
+    let offset = |place: i64| place.wrapping_sub(open.list.disp).cast_unsigned();
+    let first = offset(open.pending.disp);
+    let (mut bits, mut others) = (first, [0; N]);
+    for (other, place) in others.iter_mut().zip(places) {
+        let offset = offset(*place);
+        bits |= offset;
+        *other = offset as u32;
+    }
+    u32::try_from(bits).is_ok().then_some(Offsets { first: first as u32, others })
+}
+
+/// Whether one of them starts where the one before ends, given the lengths of those before.
+#[inline(always)]
+fn touches<const N: usize>(first: u32, others: &[u32; N], lengths: [u32; N]) -> bool {
+    let mut touch = others[0].wrapping_sub(first) == lengths[0];
+    for index in 1..N {
+        touch |= others[index].wrapping_sub(others[index - 1]) == lengths[index];
+    }
+    touch
+}
