@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::{iter, mem};
 
 use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
-use super::list::{Block, End, Lengths, Lists, OpenList};
+use super::list::{Block, End, Lengths, Lists, OpenList, become_list};
 use super::plan::{Blocks, Op, Plan};
 use crate::types::{Elem, Sink, Type, walk};
 
@@ -190,13 +190,21 @@ impl Compiler {
         let mut done = 0;
         while let Some(rest) = places.get(done..).filter(|rest| !rest.is_empty()) {
             let Some(open) = &mut self.list else {
-                self.run(Block { disp: rest[0], len: lengths.get(done) });
+                let block = Block { disp: rest[0], len: lengths.get(done) };
+                // Where nothing is written that they could continue.
+                let is_first = self.at.len == self.stretch && self.at.last.is_none();
+                if is_first && become_list(lengths.from(done), rest) {
+                    self.list = Some(OpenList::new(block));
+                } else {
+                    self.run(block);
+                }
                 done += 1;
                 continue;
             };
             done += self.lists.extend_at_once(open, lengths.from(done), rest, more);
-            // Up to the next ones that may be added at once.
-            let few = places.len().min(done + ONE_BY_ONE);
+            // Up to the next ones that may be added at once. The first one of a list never is.
+            let number = if open.count() == 0 { 1 } else { ONE_BY_ONE };
+            let few = places.len().min(done + number);
             let mut blocks =
                 (done..few).map(|index| Block { disp: places[index], len: lengths.get(index) });
             let end = self.lists.extend(open, &mut blocks);

@@ -10,7 +10,7 @@ mod open;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-pub(super) use batch::Lengths;
+pub(super) use batch::{Lengths, become_list};
 pub(super) use open::{Block, End, OpenList};
 
 /// Blocks at irregular places: a part of a table of the plan.

@@ -174,12 +174,16 @@ impl Sum {
         let Lengths::Each(all) = lengths else {
             return Some(Self { number, instances: Some(most), places });
         };
-        let (mut instances, mut places) = (0, (least, greatest));
+        // Where the extent leads is the other end, and the greater one if all is turned around where it is negative.
+        let sign = if extent < 0 { -1 } else { 1 };
+        let (unit, extent) = (unit.wrapping_mul(sign), extent.wrapping_mul(sign));
+        let (mut instances, mut farthest) = (0, i64::MIN);
         all.each_with(displacements, |length: u64, place| {
             instances += length;
-            let last = place.wrapping_mul(unit).wrapping_add((length - 1).cast_signed() * extent);
-            places = (places.0.min(last), places.1.max(last));
+            let reach = (length - 1).cast_signed().wrapping_mul(extent);
+            farthest = farthest.max(place.wrapping_mul(unit).wrapping_add(reach));
         });
+        let places = if sign < 0 { (farthest.wrapping_neg(), greatest) } else { (least, farthest) };
         Some(Self { number, instances: Some(instances), places })
     }
 

@@ -106,38 +106,39 @@ impl Lists {
         if open.list.count == 0 || !has_room(open, N) || open.alike as usize + N >= ALIKE as usize {
             return false;
         }
-        // Sums of this many that are less than 2³² do not wrap.
-        let (mut least, mut greatest) = (open.pending.len, open.pending.len);
-        for len in &lengths[..N - 1] {
-            least = least.min(*len);
-            greatest = greatest.max(*len);
-        }
-        let longest = greatest.max(lengths[N - 1]);
-        let most = longest.checked_mul(N as u64).and_then(|most| most.checked_add(open.packed));
-        if most.is_none_or(|most| most > u32::MAX.into()) {
-            return false;
-        }
         let Some(offsets) = offsets(open, places) else { return false };
-        // They have been seen to fit.
-        #[expect(clippy::cast_possible_truncation, reason = "as said")]
-        let (first, others) = (open.pending.len as u32, lengths.map(|len| len as u32));
-        let mut before = [first; N];
-        before[1..].copy_from_slice(&others[..N - 1]);
-        if touches(offsets.first, &offsets.others, before) {
+        let (mut bits, mut others) = (open.pending.len, [0; N]);
+        for (other, len) in others.iter_mut().zip(lengths) {
+            bits |= len;
+            #[expect(clippy::cast_possible_truncation, reason = "all bits are looked at")]
+            (*other = *len as u32);
+        }
+        // No length is above all bits that occur, and all of them as often as there are lengths do not wrap.
+        let Ok(bits) = u32::try_from(bits) else { return false };
+        let most = u64::from(bits) * N as u64 + open.packed;
+        let (Ok(_), Ok(mut packed)) = (u32::try_from(most), u32::try_from(open.packed)) else {
+            return false;
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "no more than all bits")]
+        let lengths_before = before(open.pending.len as u32, &others);
+        if touches(offsets.first, &offsets.others, lengths_before) {
             return false;
         }
-        #[expect(clippy::cast_possible_truncation, reason = "as said")]
-        let mut packed = open.packed as u32;
+        let starts = before(offsets.first, &offsets.others);
         let mut entries = [[0; 2]; N];
-        let starts = [offsets.first].into_iter().chain(offsets.others);
-        for ((entry, start), len) in entries.iter_mut().zip(starts).zip(before) {
-            *entry = [start, packed];
-            packed += len;
+        for index in 0..N {
+            entries[index] = [starts[index], packed];
+            packed += lengths_before[index];
         }
         self.varied.extend_from_slice(&entries);
+        let (mut least, mut greatest) = (u32::MAX, 0);
+        for len in lengths_before {
+            least = least.min(len);
+            greatest = greatest.max(len);
+        }
         open.packed = packed.into();
-        open.least = open.least.min(least);
-        open.greatest = open.greatest.max(greatest);
+        open.least = open.least.min(least.into());
+        open.greatest = open.greatest.max(greatest.into());
         open.advance(lengths, places);
         true
     }
@@ -240,6 +241,22 @@ impl Lengths<'_> {
     }
 }
 
+/// How many blocks it takes to know that they become a list.
+const SEEN: usize = 32;
+
+/// Whether blocks become a list, however the compiler writes the first of them: there are enough, none touches the next
+/// one, and no three are at equal distances, so that no operation could be more than two of them.
+pub(in crate::commit) fn become_list(lengths: Lengths<'_>, places: &[i64]) -> bool {
+    let Some(places) = places.first_chunk::<SEEN>() else { return false };
+    let mut stride_before = None;
+    places.windows(2).enumerate().all(|(index, pair)| {
+        let stride = pair[1].wrapping_sub(pair[0]);
+        let differs = stride_before != Some(stride);
+        stride_before = Some(stride);
+        differs && stride.cast_unsigned() != lengths.get(index)
+    })
+}
+
 /// Whether so many blocks are too few to become regular with those before.
 fn has_room(open: &OpenList, blocks: usize) -> bool {
     open.steps as usize + blocks + 1 < REGULAR as usize
@@ -264,6 +281,14 @@ fn offsets<const N: usize>(open: &OpenList, places: &[i64; N]) -> Option<Offsets
         *other = offset as u32;
     }
     u32::try_from(bits).is_ok().then_some(Offsets { first: first as u32, others })
+}
+
+/// What comes before each of these, given what comes before the first.
+#[inline(always)]
+fn before<const N: usize>(first: u32, others: &[u32; N]) -> [u32; N] {
+    let mut all = [first; N];
+    all[1..].copy_from_slice(&others[..N - 1]);
+    all
 }
 
 /// Whether one of them starts where the one before ends, given the lengths of those before.
