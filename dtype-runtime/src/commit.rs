@@ -85,7 +85,14 @@ impl Type {
                     Committed::new(ty, move || Plan::of_apart(all, extent))
                 }
             }
-            None => Committed::new(ty, || compile::compile(self, extent)),
+            None => compile::compile(self, extent, move |compiled| match compiled.ops.len() {
+                0..=tables::FEW => Committed::new(ty, move || Plan::of_few(compiled)),
+                ..index::FEWEST => Committed::new(ty, move || {
+                    let ops = tables::Ops::Many(compiled.ops.into());
+                    Plan::of_some(compiled, ops)
+                }),
+                _ => Committed::new(ty, move || Plan::of_many(compiled)),
+            }),
         }
     }
 }

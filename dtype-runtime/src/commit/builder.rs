@@ -26,9 +26,8 @@ pub(super) const MAX_ROTATED: usize = 16;
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
     ops: &'a mut [Op],
-    len: usize,
-    /// Index of the last operation of the innermost open loop, if it may still grow.
-    last: Option<usize>,
+    /// Where it is kept, which takes less time than to hand it to and fro.
+    at: &'a mut Position,
     overflow: bool,
 }
 
@@ -60,35 +59,25 @@ impl OpenLoop {
 }
 
 impl<'a> Builder<'a> {
-    /// An empty program, to be written into `ops`.
-    pub(super) const fn new(ops: &'a mut [Op]) -> Self {
-        Self::resume(ops, Position::START)
-    }
-
-    /// Goes on where another builder, with the same operations, has come to.
-    pub(super) const fn resume(ops: &'a mut [Op], Position { len, last }: Position) -> Self {
-        Self { ops, len, last, overflow: false }
-    }
-
-    /// Where another builder can go on, if the slice was long enough.
-    pub(super) fn position(&self) -> Position {
-        debug_assert!(!self.overflow, "the slice was too short");
-        Position { len: self.len, last: self.last }
+    /// Goes on in `ops` where another builder has come to, or at [`Position::START`].
+    #[inline(always)]
+    pub(super) const fn new(ops: &'a mut [Op], at: &'a mut Position) -> Self {
+        Self { ops, at, overflow: false }
     }
 
     /// The number of operations, or `None` if the slice was too short for them.
     pub(super) const fn finish(self) -> Option<usize> {
-        if self.overflow { None } else { Some(self.len) }
+        if self.overflow { None } else { Some(self.at.len) }
     }
 
     const fn push_op(&mut self, op: Op) {
-        if self.len == self.ops.len() {
+        if self.at.len == self.ops.len() {
             self.overflow = true;
             return;
         }
-        self.ops[self.len] = op;
-        self.last = Some(self.len);
-        self.len += 1;
+        self.ops[self.at.len] = op;
+        self.at.last = Some(self.at.len);
+        self.at.len += 1;
     }
 
     /// Adds one run of bytes.
@@ -102,15 +91,15 @@ impl<'a> Builder<'a> {
         if new.len == 0 || new.count == 0 || self.overflow {
             return;
         }
-        let Some(index) = self.last else { return self.push_op(Op::Blocks(new)) };
+        let Some(index) = self.at.last else { return self.push_op(Op::Blocks(new)) };
         let Op::Blocks(old) = self.ops[index] else { return self.push_op(Op::Blocks(new)) };
 
         // What touches in memory is one copy, even if that splits a counted operation.
         if old.last_end() == new.disp && (old.count == 1 || new.count == 1) {
             let joined = Blocks::run(old.block(old.count - 1), old.len + new.len);
             if old.count == 1 {
-                self.len = index;
-                self.last = None;
+                self.at.len = index;
+                self.at.last = None;
                 self.push_op(Op::Blocks(joined));
             } else {
                 self.ops[index] = Op::Blocks(Blocks { count: old.count - 1, ..old }.normalized());
@@ -135,10 +124,10 @@ impl<'a> Builder<'a> {
 
     /// Starts a loop; [`end_loop`](Self::end_loop) takes what comes back.
     pub(super) const fn begin_loop(&mut self) -> OpenLoop {
-        let open = OpenLoop { start: self.len, last: self.last };
+        let open = OpenLoop { start: self.at.len, last: self.at.last };
         // Replaced when the loop is ended.
         self.push_op(Op::Loop { count: 0, stride: 0, items: 0 });
-        self.last = None;
+        self.at.last = None;
         open
     }
 
@@ -148,31 +137,31 @@ impl<'a> Builder<'a> {
             return;
         }
         let first = open.start + 1;
-        let items = self.len - first;
+        let items = self.at.len - first;
         let last_before = open.last;
         if items == 0 || count == 0 {
-            self.len = open.start;
-            self.last = last_before;
+            self.at.len = open.start;
+            self.at.last = last_before;
             return;
         }
         if items == 1
             && let Op::Blocks(body) = self.ops[first]
             && let Some(all) = body.repeated(count, stride)
         {
-            self.len = open.start;
-            self.last = last_before;
+            self.at.len = open.start;
+            self.at.last = last_before;
             return self.blocks(all);
         }
         if items <= MAX_ROTATED
             && count > 1
-            && let Some(rotation) = Rotation::of(self.ops, first, self.len, stride)
+            && let Some(rotation) = Rotation::of(self.ops, first, self.at.len, stride)
         {
-            self.len = open.start;
-            self.last = last_before;
+            self.at.len = open.start;
+            self.at.last = last_before;
             return self.rotated(&rotation, count, stride);
         }
         self.ops[open.start] = Op::Loop { count, stride, items };
-        self.last = Some(open.start);
+        self.at.last = Some(open.start);
     }
 
     /// Writes a loop whose repetitions touch: the first run, the body from its second run to the
@@ -189,12 +178,12 @@ impl<'a> Builder<'a> {
             self.blocks(seam);
             // Not rotated again: the seam does not touch what begins the rotated body, or that would
             // have been merged with the head.
-            let items = self.len - open.start - 1;
+            let items = self.at.len - open.start - 1;
             if items == 1 && !self.overflow {
                 self.end_loop(open, count - 1, stride);
             } else if !self.overflow {
                 self.ops[open.start] = Op::Loop { count: count - 1, stride, items };
-                self.last = Some(open.start);
+                self.at.last = Some(open.start);
             }
         }
         let shift = stride.wrapping_mul((count - 1).cast_signed());
@@ -213,13 +202,13 @@ impl<'a> Builder<'a> {
                 // A loop of the body goes over as it is; only its own operations are shifted.
                 Op::Loop { count, stride, items } => {
                     self.push_op(Op::Loop { count, stride, items });
-                    let head = self.last;
+                    let head = self.at.last;
                     let end = i + items;
                     while i < end {
                         i += 1;
                         self.push_op(rotation.body[i].shifted(shift));
                     }
-                    self.last = head;
+                    self.at.last = head;
                 }
             }
             i += 1;
@@ -340,7 +329,8 @@ mod tests {
 
     fn program(write: impl FnOnce(&mut Builder<'_>)) -> Vec<Op> {
         let mut ops = vec![Op::NONE; 64];
-        let mut builder = Builder::new(&mut ops);
+        let mut at = Position::START;
+        let mut builder = Builder::new(&mut ops, &mut at);
         write(&mut builder);
         let len = builder.finish().unwrap();
         ops.truncate(len);
@@ -438,7 +428,8 @@ mod tests {
     #[test]
     fn a_program_that_does_not_fit_says_so() {
         let mut ops = [Op::NONE; 2];
-        let mut builder = Builder::new(&mut ops);
+        let mut at = Position::START;
+        let mut builder = Builder::new(&mut ops, &mut at);
         let open = builder.begin_loop();
         builder.run(0, 1);
         builder.run(5, 2);

@@ -3,11 +3,12 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 use core::{iter, mem};
 
 use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
 use super::list::{Block, End, Lengths, Lists, OpenList, become_list};
-use super::plan::{Blocks, Op, Plan};
+use super::plan::{Blocks, Op};
 use crate::types::{Elem, Sink, Type, walk};
 
 /// So many operations in a row, none of them a loop, may become a list.
@@ -27,11 +28,11 @@ const ROOM_FOR_BLOCKS: usize = 4;
 const ONE_BY_ONE: usize = 32;
 
 /// So many operations are written without memory of their own.
-const SCRATCH: usize = 24;
+const SCRATCH: usize = 16;
 
-/// Compiles a type, for instances that are `extent` bytes apart. [`Plan::of_apart`] and
+/// Hands over what a type is compiled to, for instances that are `extent` bytes apart. [`Plan::of_apart`] and
 /// [`Plan::of_touching`] do the same for blocks at equal distances, and in less time.
-pub(super) fn compile(ty: &Type, extent: i64) -> Plan {
+pub(super) fn compile<R>(ty: &Type, extent: i64, then: impl FnOnce(Compiled<'_>) -> R) -> R {
     let mut compiler = Compiler {
         few: [Op::NONE; SCRATCH],
         many: Vec::new(),
@@ -43,7 +44,19 @@ pub(super) fn compile(ty: &Type, extent: i64) -> Plan {
         list: None,
     };
     walk(ty, 0, &mut compiler);
-    compiler.finish(extent)
+    compiler.finish(extent, then)
+}
+
+/// What a type is compiled to.
+pub(super) struct Compiled<'a> {
+    pub(super) ops: &'a [Op],
+    /// Those that are in each of the repetitions.
+    pub(super) repeated: Range<usize>,
+    /// Bytes from one repetition to the next.
+    pub(super) extent: i64,
+    pub(super) lists: Option<Box<Lists>>,
+    /// What an instance is, if that is blocks at equal distances.
+    pub(super) single: Option<Blocks>,
 }
 
 struct Compiler {
@@ -177,10 +190,10 @@ impl Compiler {
         if self.ops().len() < needed {
             self.grow(needed);
         }
-        let at = self.at;
-        let mut builder = Builder::resume(self.ops(), at);
+        let ops = if self.many.is_empty() { &mut self.few[..] } else { &mut self.many };
+        let mut builder = Builder::new(ops, &mut self.at);
         let result = write(&mut builder);
-        self.at = builder.position();
+        debug_assert!(builder.finish().is_some(), "there is room");
         result
     }
 
@@ -321,25 +334,25 @@ impl Compiler {
         }
     }
 
-    /// The plan for instances that are so many bytes apart.
-    fn finish(&mut self, extent: i64) -> Plan {
+    /// Hands over what was written, for instances that are so many bytes apart.
+    #[inline(always)]
+    fn finish<R>(&mut self, extent: i64, then: impl FnOnce(Compiled<'_>) -> R) -> R {
         self.end_loop();
         self.end_list();
         let lists = mem::replace(&mut self.lists, Lists::new()).finish();
-        let single = if let [op] = self.written() { Some(*op) } else { None };
-        let plan = self.repeated(extent, lists);
-        match single {
-            Some(op) => plan.of_single(op),
-            None => plan,
-        }
+        let single = match self.written() {
+            [Op::Blocks(blocks)] => Some(*blocks),
+            _ => None,
+        };
+        let repeated = self.join_ends(extent);
+        then(Compiled { ops: self.written(), repeated, extent, lists, single })
     }
 
-    /// The plan of what was written, for instances that are so many bytes apart.
-    fn repeated(&mut self, extent: i64, lists: Option<Box<Lists>>) -> Plan {
+    /// Joins the last run of what was written to the first one of the next instance, if they touch, and returns what is
+    /// in each of the repetitions.
+    fn join_ends(&mut self, extent: i64) -> Range<usize> {
         let number = self.at.len;
-        let Some(ends) = Ends::of(self.written(), 0, number, extent) else {
-            return Plan::new(self.written(), 0..number, extent, lists);
-        };
+        let Some(ends) = Ends::of(self.written(), 0, number, extent) else { return 0..number };
         // The first run, and twice what is between, with a run behind.
         let needed = 2 * number + 3;
         if self.ops().len() < needed {
@@ -364,7 +377,8 @@ impl Compiler {
         ops[0] = Op::Blocks(ends.head);
         ops[each + 1] = Op::Blocks(ends.seam(extent));
         ops[2 * each + 2] = Op::Blocks(ends.tail);
-        Plan::new(&ops[..2 * each + 3], 1..each + 2, extent, lists)
+        self.at = Position { len: 2 * each + 3, last: None };
+        1..each + 2
     }
 }
 

@@ -1,7 +1,7 @@
 //! Commit in `const` evaluation: from the constant type map straight to operations.
 
 use self::What::{Data, Gaps, Packed};
-use super::builder::Builder;
+use super::builder::{Builder, Position};
 use super::plan::Op;
 use crate::typemap::{Field, Node, TypeMap};
 
@@ -34,7 +34,8 @@ impl<const N: usize> Program<N> {
         if by_fields && map.entries() > MAX_ENTRIES {
             return Self { ops, len: None };
         }
-        let mut builder = Builder::new(&mut ops);
+        let mut at = Position::START;
+        let mut builder = Builder::new(&mut ops, &mut at);
         lower(map, 0, what, &mut builder);
         let len = builder.finish();
         Self { ops, len }

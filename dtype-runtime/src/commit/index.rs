@@ -6,11 +6,12 @@ use alloc::vec::Vec;
 
 use super::chain::Chain;
 use super::elements::Elements;
+use super::list::List;
 use super::plan::Op;
 use super::tables::Tables;
 
 /// Fewer operations than this are looked through one by one.
-const FEWEST: usize = 16;
+pub(super) const FEWEST: usize = 16;
 
 /// What is known of each operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -152,13 +153,33 @@ impl Op {
     /// Packed bytes of an operation that is no loop.
     #[inline]
     fn size(&self, tables: &Tables) -> u64 {
+        self.size_by(&|list| tables.entries(list).size())
+    }
+
+    /// As [`size`](Self::size), given the bytes of lists.
+    #[inline(always)]
+    fn size_by(&self, of_list: &impl Fn(&List) -> u64) -> u64 {
         match self {
             Self::Blocks(blocks) => blocks.len * blocks.count,
-            Self::List(list) => tables.entries(list).size(),
+            Self::List(list) => of_list(list),
             Self::Elements(Elements { places, .. }) => places.len * places.count,
             Self::Loop { .. } => 0,
         }
     }
+}
+
+/// Packed bytes of operations, executed once, where there are no tables yet but the bytes of lists are known.
+pub(super) fn size_by(ops: &[Op], of_list: &impl Fn(&List) -> u64) -> u64 {
+    let (mut at, mut sum) = (0, 0);
+    while let Some(op) = ops.get(at) {
+        let next = at + 1 + op.items();
+        sum += match *op {
+            Op::Loop { count, .. } => count * size_by(&ops[at + 1..next], of_list),
+            _ => op.size_by(of_list),
+        };
+        at = next;
+    }
+    sum
 }
 
 /// Packed bytes of operations, executed once.

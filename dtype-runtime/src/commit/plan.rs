@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use core::ops::Range;
 
 use super::chain::Chain;
+use super::compile::Compiled;
 use super::elements::Elements;
 use super::index::{self, Index};
 use super::list::{List, Lists};
@@ -221,13 +222,38 @@ impl Plan {
         }
     }
 
-    /// The same, of a type whose instances are this operation each.
-    #[inline]
-    pub(super) fn of_single(self, op: Op) -> Self {
-        match op {
-            Op::Blocks(blocks) => Self { tables: self.tables.with_single(blocks), ..self },
-            Op::List(_) | Op::Elements(_) | Op::Loop { .. } => self,
-        }
+    /// Of so few operations that they are kept in place.
+    #[inline(always)]
+    pub(super) fn of_few(compiled: Compiled<'_>) -> Self {
+        let ops = Ops::few(compiled.ops);
+        Self::of_some(compiled, ops)
+    }
+
+    /// Of so few operations that it takes longer to keep what is known of them than to find out.
+    #[inline(always)]
+    pub(super) fn of_some(compiled: Compiled<'_>, ops: Ops) -> Self {
+        let Compiled { repeated, extent, lists, single, .. } = compiled;
+        let all = compiled.ops;
+        let size = |ops: &[Op]| {
+            let of_list =
+                |list: &List| lists.as_ref().map_or(0, |lists| lists.entries(list).size());
+            index::size_by(ops, &of_list)
+        };
+        let sizes = [
+            size(&all[..repeated.start]),
+            size(&all[repeated.clone()]),
+            size(&all[repeated.end..]),
+        ];
+        let tables = Tables::of_ops(ops, repeated, extent, lists);
+        let tables = if let Some(single) = single { tables.with_single(single) } else { tables };
+        Self { tables, sizes, overview: None }
+    }
+
+    /// Of any number of operations.
+    #[inline(never)]
+    pub(super) fn of_many(compiled: Compiled<'_>) -> Self {
+        let Compiled { ops, repeated, extent, lists, .. } = compiled;
+        Self::new(ops, repeated, extent, lists)
     }
 
     /// The operations before the first repetition, relative to the first instance.

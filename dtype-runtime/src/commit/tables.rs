@@ -11,7 +11,7 @@ use super::plan::{Blocks, Op};
 
 /// So many operations are kept in place, and need no memory of their own. With room for more, it takes longer to
 /// move the others around.
-const FEW: usize = 2;
+pub(super) const FEW: usize = 2;
 
 /// The operations of a plan and their tables: those of the lists, and the permutations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +40,13 @@ impl Ops {
     #[inline(always)]
     pub(super) const fn one(blocks: Blocks) -> Self {
         Self::Few([Op::Blocks(blocks), Op::NONE], 1)
+    }
+
+    /// No more than are kept in place.
+    #[inline(always)]
+    pub(super) fn few(ops: &[Op]) -> Self {
+        let op = |index: usize| ops.get(index).copied().unwrap_or(Op::NONE);
+        Self::Few(core::array::from_fn(op), ops.len())
     }
 
     /// More than are kept in place.

@@ -112,7 +112,6 @@ fn list<S: Sink>(
 
 /// As [`list`], where each block is one run: what a list of a hundred thousand blocks is, with all
 /// that can be known beforehand done beforehand.
-#[inline(never)]
 fn list_of_runs<S: Sink>(
     lengths: Lengths<'_>,
     displacements: &Integers<i64>,
@@ -121,7 +120,24 @@ fn list_of_runs<S: Sink>(
     base: i64,
     sink: &mut S,
 ) {
-    const AT_ONCE: usize = 128;
+    // Of a few blocks the memory for many would take longer to clear than all the rest.
+    if displacements.len() <= 8 {
+        list_of_runs_by::<8, S>(lengths, displacements, unit, old, base, sink);
+    } else {
+        list_of_runs_by::<128, S>(lengths, displacements, unit, old, base, sink);
+    }
+}
+
+/// As [`list_of_runs`], so many blocks at a time.
+#[inline(never)]
+fn list_of_runs_by<const AT_ONCE: usize, S: Sink>(
+    lengths: Lengths<'_>,
+    displacements: &Integers<i64>,
+    unit: i64,
+    old: &Type,
+    base: i64,
+    sink: &mut S,
+) {
     let (base, size) = (base.wrapping_add(old.true_lb()), old.size());
     if let Lengths::Same(0) = lengths {
         return;
