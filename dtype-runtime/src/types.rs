@@ -21,6 +21,7 @@ mod predefined;
 mod query;
 mod rules;
 mod signature;
+mod subarray;
 mod ucp;
 mod walk;
 
@@ -157,12 +158,11 @@ pub(crate) enum Constructor {
     Structure {
         members: Box<[Member]>,
     },
-    /// `built` has the data, made of simpler types.
     Subarray {
-        arguments: Box<array::Subarray>,
+        arguments: subarray::Subarray,
         old: Type,
-        built: Type,
     },
+    /// `built` has the data, made of simpler types.
     Darray {
         arguments: Box<array::Darray>,
         old: Type,

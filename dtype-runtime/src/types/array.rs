@@ -1,6 +1,6 @@
-//! Parts of multidimensional arrays: subarrays and distributed arrays.
+//! Arrays that are distributed over processes.
 //!
-//! Both are built from the simpler constructors, and remember what they were asked for.
+//! They are built from the simpler constructors, and remember what they were asked for.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -39,15 +39,6 @@ impl Distribution {
     }
 }
 
-/// The arguments of a `subarray`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Subarray {
-    pub(crate) sizes: Box<[u64]>,
-    pub(crate) subsizes: Box<[u64]>,
-    pub(crate) starts: Box<[u64]>,
-    pub(crate) order: Order,
-}
-
 /// The arguments of a `darray`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Darray {
@@ -60,65 +51,6 @@ pub(crate) struct Darray {
 }
 
 impl Type {
-    /// The part of an array of `sizes` elements that begins at `starts` and has `subsizes` elements
-    /// (MPI-4.1 section 5.1.3). Its bounds are those of the whole array, whatever the bounds of `old`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::ArgumentLengths`] when the arrays differ in length; [`Error::ArgumentRange`] when there
-    /// is no dimension, or when a size is zero or the part does not lie within the array;
-    /// [`Error::Overflow`], [`Error::TooDeep`], [`Error::TooManyEntries`].
-    ///
-    /// ```
-    /// use dtype_runtime::types::Order;
-    /// use dtype_runtime::{Basic, Type};
-    /// let t = Type::subarray(&[4, 6], &[2, 3], &[1, 2], Order::C, &Type::basic(Basic::I8))?;
-    /// assert_eq!((t.size(), t.extent()), (6, 24));
-    /// assert_eq!((t.true_lb(), t.true_extent()), (8, 9));
-    /// # Ok::<(), dtype_runtime::Error>(())
-    /// ```
-    #[doc(alias = "MPI_Type_create_subarray")]
-    pub fn subarray(
-        sizes: &[u64],
-        subsizes: &[u64],
-        starts: &[u64],
-        order: Order,
-        old: &Self,
-    ) -> Result<Self, Error> {
-        let call = "subarray";
-        let ndims = dimensions(call, sizes.len())?;
-        same_length(call, "array_of_subsizes", ndims, subsizes.len())?;
-        same_length(call, "array_of_starts", ndims, starts.len())?;
-        for i in 0..ndims {
-            within(call, "array_of_sizes", Some(i), sizes[i], 1, u64::MAX)?;
-            within(call, "array_of_subsizes", Some(i), subsizes[i], 1, sizes[i])?;
-            within(call, "array_of_starts", Some(i), starts[i], 0, sizes[i] - subsizes[i])?;
-        }
-        let overflow = |quantity| Error::Overflow { call, quantity };
-        let times = |bytes: i64, n: u64| {
-            i64::try_from(n).ok().and_then(|n| bytes.checked_mul(n)).ok_or(overflow("extent"))
-        };
-        let (mut part, mut stride, mut start) = (old.clone(), old.extent(), 0_i64);
-        for (n, i) in fastest_first(ndims, order).enumerate() {
-            part = if n == 0 {
-                Self::contiguous(subsizes[i], &part)?
-            } else {
-                Self::hvector(subsizes[i], 1, stride, &part)?
-            };
-            let offset = times(stride, starts[i])?;
-            start = start.checked_add(offset).ok_or(overflow("displacement"))?;
-            stride = times(stride, sizes[i])?;
-        }
-        let [sizes, subsizes, starts] = [sizes, subsizes, starts].map(Box::from);
-        let arguments = Box::new(Subarray { sizes, subsizes, starts, order });
-        let built = Self::structure(&[1], &[start], &[part])?;
-        bounded(call, stride, old, &built, |built| Constructor::Subarray {
-            arguments,
-            old: old.clone(),
-            built,
-        })
-    }
-
     /// The part that process `rank` of `size` processes has of an array of `gsizes` elements, which is
     /// distributed over a grid of `psizes` processes (MPI-4.1 section 5.1.4). The grid is in C order,
     /// whatever the order of the array. The bounds are those of the whole array.
@@ -304,11 +236,11 @@ fn fastest_first(ndims: usize, order: Order) -> impl Iterator<Item = usize> {
 }
 
 /// The number of dimensions, of which there must be one.
-fn dimensions(call: &'static str, ndims: usize) -> Result<usize, Error> {
+pub(super) fn dimensions(call: &'static str, ndims: usize) -> Result<usize, Error> {
     within(call, "ndims", None, ndims as u64, 1, u64::MAX).map(|()| ndims)
 }
 
-fn within(
+pub(super) fn within(
     call: &'static str,
     argument: &'static str,
     index: Option<usize>,

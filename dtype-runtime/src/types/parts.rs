@@ -5,7 +5,7 @@
 //! [`Constructor`], its calls of [`Parts::add`] or [`Parts::add_list`], its arm in the walk and its
 //! place in the decoding.
 
-use super::bounds::{Bounds, Hull, overflow, reach};
+use super::bounds::{Bounds, Hull, Interval, overflow, reach};
 use super::fingerprint::LazyFingerprint;
 use super::integers::Integers;
 use super::irregular::{Lengths, Sum};
@@ -50,6 +50,16 @@ pub(super) struct Copies<'a> {
     pub(super) blocklength: u64,
     pub(super) displacement: i64,
     pub(super) old: &'a Type,
+}
+
+/// What is known of copies of an old type that has data.
+pub(super) struct Known {
+    pub(super) copies: u64,
+    pub(super) data: Interval,
+    /// Whether the data are in one piece, in the order of the type map.
+    pub(super) is_run: bool,
+    /// How many calls, one inside the other, would make them.
+    pub(super) calls: usize,
 }
 
 impl Parts {
@@ -149,6 +159,31 @@ impl Parts {
         self.entries = self.entries.saturating_add(if old.size() > 0 { entries } else { 0 });
         self.count(old, sum.instances, 0)?;
         if old.has_bounds() { self.bound(old, sum.places) } else { Ok(()) }
+    }
+
+    /// Copies of `old`, of which the outcome is known; `None` if the calls are too many for a type.
+    #[inline(always)]
+    pub(super) fn known(call: &'static str, old: &Type, known: &Known) -> Option<Self> {
+        let times = |n: u64| known.copies.checked_mul(n).filter(|&n| i64::try_from(n).is_ok());
+        let calls = u32::try_from(known.calls).ok().filter(|&calls| calls <= MAX_DEPTH)?;
+        let (depth, entries) = (old.0.depth + calls, old.0.entries + 4 * u64::from(calls));
+        if depth > MAX_DEPTH || entries > MAX_ENTRIES {
+            return None;
+        }
+        let mut bounds = Hull::new(call);
+        (bounds.data, bounds.align) = (Some(known.data), old.align());
+        Some(Self {
+            call,
+            size: times(old.size())?,
+            elements: times(old.elements())?,
+            bounds,
+            user: old.0.flags.only(Flags::USER_LB | Flags::USER_UB),
+            run: if known.is_run { Run::Upto(known.data.end) } else { Run::Broken },
+            depth,
+            entries,
+            rules: old.0.rules,
+            mixed: false,
+        })
     }
 
     /// What the whole takes over from a part, also from one of which there are no copies.

@@ -136,10 +136,10 @@ impl Type {
 
     /// What this type is the whole of, if it is an array of one element with the element's bounds.
     fn whole_array(&self) -> Option<&Self> {
-        let (Constructor::Subarray { old, built, .. } | Constructor::Darray { old, built, .. }) =
-            self.constructor()
-        else {
-            return None;
+        let (built, old) = match self.constructor() {
+            Constructor::Subarray { arguments, old } => (&arguments.build(old).ok()?.0, old),
+            Constructor::Darray { old, built, .. } => (built, old),
+            _ => return None,
         };
         if (built.lb(), built.extent()) != self.resize() {
             return None;
@@ -222,8 +222,9 @@ impl Remake {
             }
             Constructor::Structure { members } => self.structure(members),
             Constructor::Subarray { arguments, old, .. } => {
-                let array::Subarray { sizes, subsizes, starts, order } = &**arguments;
-                Type::subarray(sizes, subsizes, starts, *order, &self.remake(old)?)
+                let (sizes, subsizes) = (arguments.sizes(), arguments.subsizes());
+                let old = &self.remake(old)?;
+                Type::subarray(sizes, subsizes, arguments.starts(), arguments.order, old)
             }
             Constructor::Darray { arguments, old, .. } => {
                 let array::Darray { size, rank, gsizes, distributions, psizes, order } =

@@ -84,10 +84,10 @@ pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
                 block(*blocklength, ty, base.wrapping_add(*displacement), sink);
             }
         }
+        Constructor::Subarray { arguments, old } => arguments.walk(old, base, sink),
         Constructor::Dup { old }
         | Constructor::Resized { old }
         | Constructor::Pair { built: old, .. }
-        | Constructor::Subarray { built: old, .. }
         | Constructor::Darray { built: old, .. } => walk(old, base, sink),
     }
 }
@@ -172,12 +172,12 @@ fn list_of_runs_by<const AT_ONCE: usize, S: Sink>(
 }
 
 /// A run of bytes.
-fn run(length: u64, disp: i64) -> Elem {
+pub(super) fn run(length: u64, disp: i64) -> Elem {
     Elem { basic: Basic::U8, count: length, disp, extent: 1 }
 }
 
 /// `count` instances of `old`, one after another. Where there is no data nothing is written.
-fn block<S: Sink>(count: u64, old: &Type, base: i64, sink: &mut S) {
+pub(super) fn block<S: Sink>(count: u64, old: &Type, base: i64, sink: &mut S) {
     if count == 0 || old.size() == 0 {
         return;
     }
@@ -187,7 +187,7 @@ fn block<S: Sink>(count: u64, old: &Type, base: i64, sink: &mut S) {
     repeated(count, old.extent(), sink, |sink| walk(old, base, sink));
 }
 
-fn repeated<S: Sink>(loops: u64, extent: i64, sink: &mut S, body: impl FnOnce(&mut S)) {
+pub(super) fn repeated<S: Sink>(loops: u64, extent: i64, sink: &mut S, body: impl FnOnce(&mut S)) {
     if loops == 1 {
         return body(sink);
     }
@@ -197,7 +197,7 @@ fn repeated<S: Sink>(loops: u64, extent: i64, sink: &mut S, body: impl FnOnce(&m
 }
 
 /// Whether the data of one instance are one run of bytes, in the order of the type map.
-fn is_run(ty: &Type) -> bool {
+pub(super) fn is_run(ty: &Type) -> bool {
     ty.0.flags.contains(Flags::CONTIGUOUS)
 }
 
@@ -227,6 +227,7 @@ impl Type {
                 Constructor::Hvector { count, blocklength, stride, old } => {
                     (*count, *blocklength, *stride, old)
                 }
+                Constructor::Subarray { arguments, old } => return arguments.as_level(old),
                 _ => return None,
             };
             if !is_run(old) || blocklength > 1 && !touches(old) {

@@ -137,10 +137,10 @@ impl<'a> Call<'a> {
             Constructor::Subarray { arguments, old, .. } => {
                 let list = |name, list| Argument::List(name, Count, Numbers::Counts(list));
                 let arguments = vec![
-                    Argument::Length(arguments.sizes.len()),
-                    list("sizes", &arguments.sizes),
-                    list("subsizes", &arguments.subsizes),
-                    list("starts", &arguments.starts),
+                    Argument::Length(arguments.sizes().len()),
+                    list("sizes", arguments.sizes()),
+                    list("subsizes", arguments.subsizes()),
+                    list("starts", arguments.starts()),
                     Argument::Order(arguments.order),
                     Argument::Type(old),
                 ];

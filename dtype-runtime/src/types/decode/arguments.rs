@@ -4,7 +4,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Combiner;
-use crate::types::array::{Darray, Distribution, Order, Subarray};
+use crate::types::array::{Darray, Distribution, Order};
+use crate::types::subarray::Subarray;
 use crate::types::{Constructor, Fortran, Type};
 
 /// An argument that is a number. Wider than any array that it goes to, so that nothing is lost before
@@ -157,10 +158,11 @@ fn fortran(request: Fortran) -> Vec<Argument> {
     }
 }
 
-fn subarray(Subarray { sizes, subsizes, starts, order: o }: &Subarray) -> Vec<Argument> {
-    let mut all = vec![Argument::Int(length(sizes))];
-    all.extend([sizes, subsizes, starts].into_iter().flatten().map(|&n| count(n)));
-    all.push(order(*o));
+fn subarray(arguments: &Subarray) -> Vec<Argument> {
+    let mut all = vec![Argument::Int(length(arguments.sizes()))];
+    let lists = [arguments.sizes(), arguments.subsizes(), arguments.starts()];
+    all.extend(lists.into_iter().flatten().map(|&n| count(n)));
+    all.push(order(arguments.order));
     all
 }
 

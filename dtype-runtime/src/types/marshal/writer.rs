@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use super::code;
 use super::table::Table;
 use super::varint::{put_length, put_signed, put_unsigned};
-use crate::types::array::{Darray, Distribution, Order, Subarray};
+use crate::types::array::{Darray, Distribution, Order};
+use crate::types::subarray::Subarray;
 use crate::types::{Bounds, Constructor, Fortran, Type};
 
 impl Table {
@@ -114,9 +115,10 @@ fn put_ndims(out: &mut Vec<u8>, ndims: usize, order: Order) {
     put_length(out, ndims, order == Order::Fortran);
 }
 
-fn put_subarray(out: &mut Vec<u8>, Subarray { sizes, subsizes, starts, order }: &Subarray) {
-    put_ndims(out, sizes.len(), *order);
-    for argument in [sizes, subsizes, starts].into_iter().flatten() {
+fn put_subarray(out: &mut Vec<u8>, arguments: &Subarray) {
+    put_ndims(out, arguments.sizes().len(), arguments.order);
+    let lists = [arguments.sizes(), arguments.subsizes(), arguments.starts()];
+    for argument in lists.into_iter().flatten() {
         put_unsigned(out, *argument);
     }
 }

@@ -1,0 +1,362 @@
+//! Parts of multidimensional arrays.
+//!
+//! A subarray is what simpler constructors would make of it, one for each dimension, and says the same about itself;
+//! but none of them is made where it is clear that nothing overflows on the way.
+
+use alloc::boxed::Box;
+
+use super::array::{Order, dimensions, within};
+use super::bounds::{Bounds, Interval};
+use super::parts::{Known, Parts, same_length};
+use super::walk::{Sink, block, is_run, repeated, run};
+use super::{Constructor, Level, Type};
+use crate::error::Error;
+
+const CALL: &str = "subarray";
+
+/// The arguments of a `subarray`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Subarray {
+    /// The sizes, the sizes of the part, and where it starts.
+    numbers: Box<[u64]>,
+    pub(crate) order: Order,
+}
+
+/// One dimension, in elements.
+#[derive(Clone, Copy)]
+struct Dimension {
+    size: u64,
+    part: u64,
+    start: u64,
+}
+
+/// What the dimensions come to. Where `overflow` says so, numbers have wrapped.
+#[derive(Clone, Copy)]
+struct Shape {
+    overflow: bool,
+    /// Displacement in bytes of the first element.
+    start: i64,
+    /// Distance in bytes from the first element to the last.
+    reach: i64,
+    /// Bytes of the whole array.
+    extent: i64,
+    /// Number of elements.
+    elements: u64,
+    /// How many dimensions, from the fastest on, are one run of data.
+    in_run: usize,
+    /// Packed bytes of that run; of an element if there is none.
+    run: u64,
+    /// Elements and distance of the first dimension that is not part of the run.
+    next: (u64, i64),
+}
+
+impl Type {
+    /// The part of an array of `sizes` elements that begins at `starts` and has `subsizes` elements
+    /// (MPI-4.1 section 5.1.3). Its bounds are those of the whole array, whatever the bounds of `old`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ArgumentLengths`] when the arrays differ in length; [`Error::ArgumentRange`] when there
+    /// is no dimension, or when a size is zero or the part does not lie within the array;
+    /// [`Error::Overflow`], [`Error::TooDeep`], [`Error::TooManyEntries`].
+    ///
+    /// ```
+    /// use dtype_runtime::types::Order;
+    /// use dtype_runtime::{Basic, Type};
+    /// let t = Type::subarray(&[4, 6], &[2, 3], &[1, 2], Order::C, &Type::basic(Basic::I8))?;
+    /// assert_eq!((t.size(), t.extent()), (6, 24));
+    /// assert_eq!((t.true_lb(), t.true_extent()), (8, 9));
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Type_create_subarray")]
+    pub fn subarray(
+        sizes: &[u64],
+        subsizes: &[u64],
+        starts: &[u64],
+        order: Order,
+        old: &Self,
+    ) -> Result<Self, Error> {
+        let ndims = dimensions(CALL, sizes.len())?;
+        same_length(CALL, "array_of_subsizes", ndims, subsizes.len())?;
+        same_length(CALL, "array_of_starts", ndims, starts.len())?;
+        for i in 0..ndims {
+            within(CALL, "array_of_sizes", Some(i), sizes[i], 1, u64::MAX)?;
+            within(CALL, "array_of_subsizes", Some(i), subsizes[i], 1, sizes[i])?;
+            within(CALL, "array_of_starts", Some(i), starts[i], 0, sizes[i] - subsizes[i])?;
+        }
+        let numbers = [sizes, subsizes, starts].concat().into();
+        let arguments = Subarray { numbers, order };
+        let (mut parts, extent) = match arguments.known(old) {
+            Some(known) => known,
+            None => {
+                let (built, extent) = arguments.build(old)?;
+                (Parts::copy_of(CALL, &built)?, extent)
+            }
+        };
+        parts.bounds.set(0, extent);
+        parts.finish(|| Constructor::Subarray { arguments, old: old.clone() })
+    }
+}
+
+impl Subarray {
+    pub(crate) fn sizes(&self) -> &[u64] {
+        self.thirds()[0]
+    }
+
+    pub(crate) fn subsizes(&self) -> &[u64] {
+        self.thirds()[1]
+    }
+
+    pub(crate) fn starts(&self) -> &[u64] {
+        self.thirds()[2]
+    }
+
+    fn thirds(&self) -> [&[u64]; 3] {
+        let (sizes, others) = self.numbers.split_at(self.numbers.len() / 3);
+        let (subsizes, starts) = others.split_at(others.len() / 2);
+        [sizes, subsizes, starts]
+    }
+
+    /// The dimensions from the one whose index runs fastest to the slowest.
+    fn dimensions(&self) -> impl DoubleEndedIterator<Item = Dimension> {
+        let [sizes, subsizes, starts] = self.thirds();
+        let ndims = sizes.len();
+        (0..ndims).map(move |n| {
+            let i = if self.order == Order::C { ndims - 1 - n } else { n };
+            Dimension { size: sizes[i], part: subsizes[i], start: starts[i] }
+        })
+    }
+
+    #[inline(always)]
+    fn shape(&self, old: &Type) -> Shape {
+        let (mut overflow, mut start, mut reach, mut elements) = (false, 0_i64, 0_i64, 1_u64);
+        let (mut extent, mut in_run, mut run) = (old.extent(), 0, old.size());
+        let mut next = (1, 0);
+        for (n, Dimension { size, part, start: first }) in self.dimensions().enumerate() {
+            if n == in_run {
+                if is_run(old) && (part == 1 || extent == run.cast_signed()) {
+                    in_run += 1;
+                    run = run.wrapping_mul(part);
+                } else {
+                    next = (part, extent);
+                }
+            }
+            // Neither of the others is greater than the size.
+            overflow |= i64::try_from(size).is_err();
+            let bytes = |number: u64| extent.overflowing_mul(number.cast_signed());
+            let (whole, too_far) = bytes(size);
+            overflow |= too_far;
+            start = start.wrapping_add(bytes(first).0);
+            reach = reach.wrapping_add(bytes(part - 1).0);
+            let (product, too_many) = elements.overflowing_mul(part);
+            overflow |= too_many;
+            (elements, extent) = (product, whole);
+        }
+        Shape { overflow, start, reach, extent, elements, in_run, run, next }
+    }
+
+    /// What the calls of [`build`](Self::build) would come to, and the extent, where nothing comes near an overflow.
+    #[inline(always)]
+    fn known(&self, old: &Type) -> Option<(Parts, i64)> {
+        // So far from the ends that a few of them can be added up.
+        const NEAR: u64 = 1 << 60;
+        let shape = self.shape(old);
+        let data = old.data()?;
+        let ends = [old.lb(), old.ub(), data.start, data.end, shape.extent];
+        // All elements lie within the array, and so does whatever is on the way to it.
+        let near = ends.iter().all(|end| end.unsigned_abs() < NEAR);
+        if shape.overflow || !near || old.bounds() != Bounds::Literal {
+            return None;
+        }
+        let ndims = self.sizes().len();
+        let first = data.start + shape.start + shape.reach.min(0);
+        let known = Known {
+            copies: shape.elements,
+            data: Interval { start: first, end: data.end + shape.start + shape.reach.max(0) },
+            is_run: shape.in_run == ndims,
+            // One for each dimension, one for the start and one for the bounds.
+            calls: ndims + 2,
+        };
+        Some((Parts::known(CALL, old, &known)?, shape.extent))
+    }
+
+    /// The part, made by simpler constructors, and the extent of the whole.
+    pub(super) fn build(&self, old: &Type) -> Result<(Type, i64), Error> {
+        let overflow = |quantity| Error::Overflow { call: CALL, quantity };
+        let times = |bytes: i64, n: u64| {
+            i64::try_from(n).ok().and_then(|n| bytes.checked_mul(n)).ok_or(overflow("extent"))
+        };
+        let (mut part, mut stride, mut start) = (old.clone(), old.extent(), 0_i64);
+        for (n, dimension) in self.dimensions().enumerate() {
+            part = if n == 0 {
+                Type::contiguous(dimension.part, &part)?
+            } else {
+                Type::hvector(dimension.part, 1, stride, &part)?
+            };
+            let offset = times(stride, dimension.start)?;
+            start = start.checked_add(offset).ok_or(overflow("displacement"))?;
+            stride = times(stride, dimension.size)?;
+        }
+        Ok((Type::structure(&[1], &[start], &[part])?, stride))
+    }
+
+    /// Writes the part, of elements that have data: what a walk over [`build`](Self::build) would write.
+    pub(super) fn walk<S: Sink>(&self, old: &Type, base: i64, sink: &mut S) {
+        let shape = self.shape(old);
+        let in_run = if S::BYTES { shape.in_run } else { 0 };
+        let nest = Nest { old, run: shape.run, in_run };
+        let ndims = self.sizes().len();
+        nest.walk(self.dimensions(), ndims, shape.extent, base.wrapping_add(shape.start), sink);
+    }
+
+    /// The part as blocks at equal distances, of elements that have data.
+    pub(super) fn as_level(&self, old: &Type) -> Option<Level> {
+        let shape = self.shape(old);
+        let (count, stride) = shape.next;
+        let base = shape.start.wrapping_add(old.true_lb());
+        let in_rows = is_run(old) && shape.in_run + 1 == self.sizes().len();
+        in_rows.then_some(Level { base, length: shape.run, count, stride })
+    }
+}
+
+/// What the dimensions are wrapped around.
+struct Nest<'a> {
+    old: &'a Type,
+    /// How many dimensions, from the fastest on, are written as one run of so many bytes.
+    in_run: usize,
+    run: u64,
+}
+
+impl Nest<'_> {
+    /// Writes so many dimensions, which are `extent` bytes in all; the last one of them is the slowest.
+    fn walk<S: Sink>(
+        &self,
+        mut dimensions: impl DoubleEndedIterator<Item = Dimension>,
+        number: usize,
+        extent: i64,
+        base: i64,
+        sink: &mut S,
+    ) {
+        if number == self.in_run && number > 0 {
+            return sink.elem(run(self.run, base.wrapping_add(self.old.true_lb())));
+        }
+        let Some(Dimension { size, part, .. }) = dimensions.next_back() else { return };
+        if number == 1 {
+            return block(part, self.old, base, sink);
+        }
+        // The extent is a product with this size, which the constructor has seen to have 63 bits.
+        let stride = extent.checked_div(size.cast_signed()).unwrap_or(0);
+        repeated(part, stride, sink, |sink| {
+            self.walk(dimensions, number - 1, stride, base, sink);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::Basic;
+
+    /// Numbers below a bound, by Knuth's generator.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, bound: u64) -> u64 {
+            let multiplier = 6_364_136_223_846_793_005;
+            self.0 = self.0.wrapping_mul(multiplier).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % bound
+        }
+    }
+
+    /// Elements of every kind: runs and others, with gaps, backwards, with markers, by other rules, without data.
+    fn elements() -> Vec<Type> {
+        let byte = Type::basic(Basic::U8);
+        let f64 = Type::basic(Basic::F64);
+        let wide = Type::resized(&byte, -1, 3).unwrap();
+        let backwards = Type::resized(&Type::basic(Basic::I16), 0, -2).unwrap();
+        let far = Type::hindexed(&[1], &[1 << 61], &byte).unwrap();
+        let mut all = alloc::vec![
+            Type::vector(2, 1, 2, &byte).unwrap(),
+            Type::structure(&[1, 1], &[0, 8], &[f64.clone(), byte.clone()]).unwrap(),
+            Type::structure(&[1, 1], &[2, -4], &[byte.clone(), Type::lb_marker()]).unwrap(),
+            Type::structure(&[1, 1], &[0, 5], &[f64.clone(), Type::ub_marker()]).unwrap(),
+            Type::resized(&byte, 0, 0).unwrap(),
+            Type::resized(&f64, 16, 8).unwrap(),
+            Type::contiguous(0, &byte).unwrap(),
+            Type::lb_marker(),
+            wide.with_bounds(Bounds::Mpich).unwrap(),
+            Type::resized(&far, 0, 8).unwrap(),
+            Type::resized(&byte, 0, 1 << 59).unwrap(),
+            Type::resized(&byte, i64::MAX - 9, 9).unwrap(),
+        ];
+        all.extend([byte, f64, wide, backwards, far]);
+        let mut deep = all[0].clone();
+        for _ in 0..251 {
+            deep = Type::dup(&deep).unwrap();
+        }
+        all.push(deep);
+        all
+    }
+
+    #[test]
+    fn subarrays_are_what_simpler_constructors_make_of_them() {
+        let elements = elements();
+        let mut numbers = Numbers(1);
+        let (mut made, mut refused, mut known) = (0, 0, 0);
+        for case in 0..40_000 {
+            let old = &elements[case % elements.len()];
+            let ndims = 1 + numbers.below(4) as usize;
+            let order = if numbers.below(2) == 0 { Order::C } else { Order::Fortran };
+            let (mut sizes, mut subsizes, mut starts) = (Vec::new(), Vec::new(), Vec::new());
+            for _ in 0..ndims {
+                let large = [1 << 20, 1 << 40, i64::MAX.cast_unsigned(), u64::MAX];
+                let size = match numbers.below(20) {
+                    0 => large[numbers.below(4) as usize],
+                    _ => 1 + numbers.below(4),
+                };
+                // Often the whole dimension, so that runs span several.
+                let part = if numbers.below(2) == 0 { size } else { 1 + numbers.below(size) };
+                sizes.push(size);
+                subsizes.push(part);
+                starts.push(if size == part { 0 } else { numbers.below(size - part + 1) });
+            }
+            let arguments = Subarray {
+                numbers: [&sizes[..], &subsizes, &starts].concat().into(),
+                order,
+            };
+            let expected = arguments.build(old).and_then(|(built, extent)| {
+                let mut parts = Parts::copy_of(CALL, &built)?;
+                parts.bounds.set(0, extent);
+                parts.finish(|| Constructor::Resized { old: built })
+            });
+            known += u32::from(arguments.known(old).is_some());
+            let actual = Type::subarray(&sizes, &subsizes, &starts, order, old);
+            let (actual, expected) = match (actual, expected) {
+                (Ok(actual), Ok(expected)) => (actual, expected),
+                (actual, expected) => {
+                    assert_eq!(actual.err(), expected.err(), "{arguments:?} of {old:?}");
+                    refused += 1;
+                    continue;
+                }
+            };
+            made += 1;
+            let facts = |ty: &Type| {
+                let inner = &ty.0;
+                let bounds = (inner.lb, inner.ub, inner.data, inner.markers, inner.align);
+                let rest = (inner.flags, inner.depth, inner.entries, inner.rules);
+                (inner.size, inner.elements, bounds, rest)
+            };
+            assert_eq!(facts(&actual), facts(&expected), "{arguments:?} of {old:?}");
+            assert_eq!(actual.signature_hash(), expected.signature_hash());
+            assert_eq!(
+                actual.description().entries(),
+                expected.description().entries(),
+                "{arguments:?} of {old:?}"
+            );
+            assert_eq!(actual.commit().plan(), expected.commit().plan(), "{arguments:?} of {old:?}");
+        }
+        assert!(made > 20_000 && refused > 1000 && known > 10_000, "{made} {refused} {known}");
+    }
+}
