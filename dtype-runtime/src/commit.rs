@@ -85,13 +85,16 @@ impl Type {
                     Committed::new(ty, move || Plan::of_apart(all, extent))
                 }
             }
-            None => compile::compile(self, extent, move |compiled| match compiled.ops.len() {
-                0..=tables::FEW => Committed::new(ty, move || Plan::of_few(compiled)),
-                ..index::FEWEST => Committed::new(ty, move || {
+            None => compile::compile(self, extent, move |compiled| {
+                let number = compiled.ops.len();
+                if number <= tables::FEW {
+                    Committed::new(ty, move || Plan::of_few(compiled))
+                } else if number < index::FEWEST {
                     let ops = tables::Ops::Many(compiled.ops.into());
-                    Plan::of_some(compiled, ops)
-                }),
-                _ => Committed::new(ty, move || Plan::of_many(compiled)),
+                    Committed::new(ty, move || Plan::of_some(compiled, ops))
+                } else {
+                    Committed::new(ty, move || Plan::of_many(compiled))
+                }
             }),
         }
     }

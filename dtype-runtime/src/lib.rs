@@ -160,6 +160,8 @@ mod kernel;
 pub mod message;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+#[cfg(test)]
+mod numbers;
 pub mod representation;
 #[cfg(feature = "serde")]
 mod serialize;

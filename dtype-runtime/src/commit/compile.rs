@@ -33,16 +33,7 @@ const SCRATCH: usize = 16;
 /// Hands over what a type is compiled to, for instances that are `extent` bytes apart. [`Plan::of_apart`] and
 /// [`Plan::of_touching`] do the same for blocks at equal distances, and in less time.
 pub(super) fn compile<R>(ty: &Type, extent: i64, then: impl FnOnce(Compiled<'_>) -> R) -> R {
-    let mut compiler = Compiler {
-        few: [Op::NONE; SCRATCH],
-        many: Vec::new(),
-        at: Position::START,
-        stretch: 0,
-        around: None,
-        ended: None,
-        lists: Lists::new(),
-        list: None,
-    };
+    let mut compiler = Compiler::new();
     walk(ty, 0, &mut compiler);
     compiler.finish(extent, then)
 }
@@ -163,6 +154,20 @@ impl Sink for Compiler {
 }
 
 impl Compiler {
+    #[inline(always)]
+    fn new() -> Self {
+        Self {
+            few: [Op::NONE; SCRATCH],
+            many: Vec::new(),
+            at: Position::START,
+            stretch: 0,
+            around: None,
+            ended: None,
+            lists: Lists::new(),
+            list: None,
+        }
+    }
+
     /// The operations, with the room behind them.
     fn ops(&mut self) -> &mut [Op] {
         if self.many.is_empty() { &mut self.few } else { &mut self.many }
@@ -391,3 +396,6 @@ fn room_for_end(items: usize) -> usize {
     // one operation at most; cut in two is only what is joined to another.
     items + 2 * ROOM_FOR_BLOCKS
 }
+
+#[cfg(test)]
+mod tests;

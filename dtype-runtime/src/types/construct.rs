@@ -190,8 +190,10 @@ impl Type {
         }
         let members = blocklengths.iter().zip(displacements).zip(types);
         let members: Box<[Member]> = members
-            .map(|((&blocklength, &displacement), ty)| {
-                Member { blocklength, displacement, ty: ty.clone() }
+            .map(|((&blocklength, &displacement), ty)| Member {
+                blocklength,
+                displacement,
+                ty: ty.clone(),
             })
             .collect();
         if parts.rules == Bounds::Mpich {

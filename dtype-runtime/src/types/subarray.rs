@@ -86,12 +86,11 @@ impl Type {
         }
         let numbers = [sizes, subsizes, starts].concat().into();
         let arguments = Subarray { numbers, order };
-        let (mut parts, extent) = match arguments.known(old) {
-            Some(known) => known,
-            None => {
-                let (built, extent) = arguments.build(old)?;
-                (Parts::copy_of(CALL, &built)?, extent)
-            }
+        let (mut parts, extent) = if let Some(known) = arguments.known(old) {
+            known
+        } else {
+            let (built, extent) = arguments.build(old)?;
+            (Parts::copy_of(CALL, &built)?, extent)
         };
         parts.bounds.set(0, extent);
         parts.finish(|| Constructor::Subarray { arguments, old: old.clone() })
@@ -258,17 +257,7 @@ mod tests {
 
     use super::*;
     use crate::Basic;
-
-    /// Numbers below a bound, by Knuth's generator.
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn below(&mut self, bound: u64) -> u64 {
-            let multiplier = 6_364_136_223_846_793_005;
-            self.0 = self.0.wrapping_mul(multiplier).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) % bound
-        }
-    }
+    use crate::numbers::Numbers;
 
     /// Elements of every kind: runs and others, with gaps, backwards, with markers, by other rules, without data.
     fn elements() -> Vec<Type> {
@@ -307,25 +296,23 @@ mod tests {
         let (mut made, mut refused, mut known) = (0, 0, 0);
         for case in 0..40_000 {
             let old = &elements[case % elements.len()];
-            let ndims = 1 + numbers.below(4) as usize;
+            let ndims = 1 + numbers.below(4);
             let order = if numbers.below(2) == 0 { Order::C } else { Order::Fortran };
             let (mut sizes, mut subsizes, mut starts) = (Vec::new(), Vec::new(), Vec::new());
             for _ in 0..ndims {
                 let large = [1 << 20, 1 << 40, i64::MAX.cast_unsigned(), u64::MAX];
                 let size = match numbers.below(20) {
-                    0 => large[numbers.below(4) as usize],
+                    0 => *numbers.one_of(&large),
                     _ => 1 + numbers.below(4),
                 };
                 // Often the whole dimension, so that runs span several.
-                let part = if numbers.below(2) == 0 { size } else { 1 + numbers.below(size) };
+                let part = if numbers.below(2) == 0 { size } else { 1 + numbers.below_large(size) };
                 sizes.push(size);
                 subsizes.push(part);
-                starts.push(if size == part { 0 } else { numbers.below(size - part + 1) });
+                starts.push(if size == part { 0 } else { numbers.below_large(size - part + 1) });
             }
-            let arguments = Subarray {
-                numbers: [&sizes[..], &subsizes, &starts].concat().into(),
-                order,
-            };
+            let arguments =
+                Subarray { numbers: [&sizes[..], &subsizes, &starts].concat().into(), order };
             let expected = arguments.build(old).and_then(|(built, extent)| {
                 let mut parts = Parts::copy_of(CALL, &built)?;
                 parts.bounds.set(0, extent);
@@ -355,7 +342,11 @@ mod tests {
                 expected.description().entries(),
                 "{arguments:?} of {old:?}"
             );
-            assert_eq!(actual.commit().plan(), expected.commit().plan(), "{arguments:?} of {old:?}");
+            assert_eq!(
+                actual.commit().plan(),
+                expected.commit().plan(),
+                "{arguments:?} of {old:?}"
+            );
         }
         assert!(made > 20_000 && refused > 1000 && known > 10_000, "{made} {refused} {known}");
     }

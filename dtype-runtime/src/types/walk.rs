@@ -148,9 +148,13 @@ fn list_of_runs_by<const AT_ONCE: usize, S: Sink>(
         let more = displacements.len() - from - number;
         let places = &mut places[..number];
         if unit == 1 {
-            places.iter_mut().for_each(|place| *place = base.wrapping_add(*place));
+            for place in &mut *places {
+                *place = base.wrapping_add(*place);
+            }
         } else {
-            places.iter_mut().for_each(|place| *place = base.wrapping_add(place.wrapping_mul(unit)));
+            for place in &mut *places {
+                *place = base.wrapping_add(place.wrapping_mul(unit));
+            }
         }
         let all = match lengths {
             Lengths::Same(count) => {
@@ -161,7 +165,9 @@ fn list_of_runs_by<const AT_ONCE: usize, S: Sink>(
         };
         all.read(from, &mut counts);
         let counts = &mut counts[..number];
-        counts.iter_mut().for_each(|count| *count *= size);
+        for count in &mut *counts {
+            *count *= size;
+        }
         if counts.contains(&0) {
             let all = counts.iter().zip(&*places).filter(|(length, _)| **length > 0);
             sink.elems(all.map(|(length, place)| run(*length, *place)));

@@ -76,8 +76,7 @@ impl Lists {
         len: u64,
         places: &[i64; N],
     ) -> bool {
-        let alike =
-            open.list.len == len && open.pending.len == len && open.previous.len == len;
+        let alike = open.list.len == len && open.pending.len == len && open.previous.len == len;
         // The first block of a list has none before it.
         if !alike || open.list.count == 0 || !has_room(open, N) {
             return false;
@@ -103,7 +102,8 @@ impl Lists {
         lengths: &[u64; N],
         places: &[i64; N],
     ) -> bool {
-        if open.list.count == 0 || !has_room(open, N) || open.alike as usize + N >= ALIKE as usize {
+        let become_alike = open.alike as usize + N + 1 >= ALIKE as usize;
+        if open.list.count == 0 || !has_room(open, N) || become_alike {
             return false;
         }
         let Some(offsets) = offsets(open, places) else { return false };
@@ -174,16 +174,12 @@ impl OpenList {
         while steps < N && stride(N - 1 - steps) == last {
             steps += 1;
         }
-        // At most `N` each.
-        self.steps = if steps == N && self.stride == last {
-            self.steps + N as u32
-        } else {
-            steps as u32
-        };
-        self.alike = self.alike.saturating_add(N as u32);
+        let before = if steps == N && self.stride == last { self.steps } else { 0 };
+        self.steps = before + number(steps);
+        self.alike = self.alike.saturating_add(number(N));
         (self.stride, self.previous) = (last, Block { disp: place(N - 1), len });
         self.pending = Block { disp: places[N - 1], len };
-        self.list.count += N as u32;
+        self.list.count += number(N);
     }
 
     /// Goes on from the pending block to the last of others, which have been added without an incident.
@@ -205,8 +201,6 @@ impl OpenList {
         };
         let is_alike = |index: &usize| block(*index).len == before(*index).len;
         let is_regular = |index: &usize| is_alike(index) && stride(*index) == stride_before(*index);
-        // At most `N`.
-        let number = |blocks: usize| blocks as u32;
         let last = (0..N).rev();
         let steps = match last.clone().find(|index| !is_regular(index)) {
             Some(index) => u32::from(is_alike(&index)) + number(N - 1 - index),
@@ -243,6 +237,12 @@ impl Lengths<'_> {
 
 /// How many blocks it takes to know that they become a list.
 const SEEN: usize = 32;
+
+/// As a number of blocks.
+#[expect(clippy::cast_possible_truncation, reason = "no more than are added at once")]
+const fn number(blocks: usize) -> u32 {
+    blocks as u32
+}
 
 /// Whether blocks become a list, however the compiler writes the first of them: there are enough, none touches the next
 /// one, and no three are at equal distances, so that no operation could be more than two of them.

@@ -1,0 +1,157 @@
+//! That the short ways of the compiler lead where the long one does.
+
+use super::*;
+use crate::Basic;
+use crate::commit::plan::Plan;
+use crate::commit::tables::Ops;
+use crate::numbers::Numbers;
+use crate::types::Order;
+
+/// Blocks of all that lists tell apart: irregular ones, regular ones as many as make an operation of their own and a
+/// few less or more, ones that touch, ones that are far, ones of one length and of several.
+fn blocks(numbers: &mut Numbers, are_equal: bool) -> Vec<Block> {
+    let mut all: Vec<Block> = Vec::new();
+    let mut len = 1 + numbers.below(9);
+    let mut last = Block { disp: 0, len };
+    for _ in 0..=numbers.below(9) {
+        let number = match numbers.below(4) {
+            0 => 1 + numbers.below(40),
+            1 => 60 + numbers.below(8),
+            2 => 124 + numbers.below(8),
+            _ => 1 + numbers.below(300),
+        };
+        let (kind, stride) = (numbers.below(8), numbers.around(400));
+        for _ in 0..number {
+            if !are_equal && (kind < 3 || numbers.below(100) == 0) {
+                len = 1 + numbers.below(5);
+            }
+            let disp = match kind {
+                0 | 4 => numbers.around(1 << 20),
+                1 | 5 => last.disp + stride,
+                // Now and then two that touch.
+                2 if numbers.below(30) == 0 => last.disp + last.len.cast_signed(),
+                2 => numbers.around(1 << 12),
+                // Now and then a far one, or one around the end of 32 bits.
+                3 | 6 if numbers.below(50) == 0 => numbers.around(1 << 40),
+                3 | 6 if numbers.below(50) == 0 => (1 << 31) + numbers.around(40),
+                // Pairs of equal distances, which the operations count.
+                7 if numbers.below(3) == 0 => last.disp + stride,
+                _ => numbers.around(1 << 16),
+            };
+            last = Block { disp, len };
+            all.push(last);
+        }
+    }
+    all
+}
+
+/// What is made of blocks that are added so many at a time, inside a loop or not.
+fn made(
+    before: Option<Block>,
+    in_loop: bool,
+    all: &[Block],
+    mut add: impl FnMut(&mut Compiler, &[Block]),
+) -> (Vec<Op>, Range<usize>, Option<Box<Lists>>) {
+    let mut compiler = Compiler::new();
+    if let Some(block) = before {
+        compiler.elem(elem(block));
+    }
+    let open = in_loop.then(|| compiler.begin());
+    add(&mut compiler, all);
+    if let Some(open) = open {
+        compiler.end(open, 3, 1 << 41);
+    }
+    compiler.finish(1 << 44, |made| (made.ops.to_vec(), made.repeated, made.lists))
+}
+
+fn elem(Block { disp, len }: Block) -> Elem {
+    Elem { basic: Basic::U8, count: len, disp, extent: 1 }
+}
+
+#[test]
+fn blocks_that_come_at_once_become_what_they_become_one_by_one() {
+    let mut numbers = Numbers(7);
+    let (mut with_lists, mut regular) = (0, 0);
+    for case in 0..3000 {
+        let are_equal = case % 2 == 0;
+        let all = blocks(&mut numbers, are_equal);
+        let before = (numbers.below(3) == 0).then_some(Block { disp: -77, len: 3 });
+        let in_loop = numbers.below(3) == 0;
+        let expected = made(before, in_loop, &all, |compiler, all| {
+            for block in all {
+                compiler.elem(elem(*block));
+            }
+        });
+        let at_once = usize::try_from(1 + numbers.below(200)).unwrap();
+        let actual = made(before, in_loop, &all, |compiler, all| {
+            let mut more = all.len();
+            for part in all.chunks(at_once) {
+                more -= part.len();
+                let places: Vec<i64> = part.iter().map(|block| block.disp).collect();
+                let lengths: Vec<u64> = part.iter().map(|block| block.len).collect();
+                if are_equal {
+                    compiler.equal_runs(lengths[0], &places, more);
+                } else {
+                    compiler.runs(&lengths, &places, more);
+                }
+            }
+        });
+        // Thousands of blocks are no help to a reader.
+        assert!(actual == expected, "case {case}, {at_once} at once");
+        with_lists += u32::from(expected.2.is_some());
+        regular += u32::from(
+            expected.0.iter().any(|op| matches!(op, Op::Blocks(blocks) if blocks.count >= 64)),
+        );
+    }
+    assert!(with_lists > 2000 && regular > 500, "{with_lists} {regular}");
+}
+
+#[test]
+fn blocks_at_equal_distances_need_no_compiler() {
+    let bytes = Type::basic(Basic::U8);
+    let wide = Type::resized(&bytes, -2, 5).unwrap();
+    let moved = Type::hindexed(&[3], &[-8], &bytes).unwrap();
+    let mut numbers = Numbers(3);
+    let (mut touching, mut tested) = (0, 0);
+    for _ in 0..20_000 {
+        let old = *numbers.one_of(&[&bytes, &wide, &moved]);
+        let (count, blocklength) = (1 + numbers.below(5), 1 + numbers.below(4));
+        let ty = match numbers.below(4) {
+            0 => Type::vector(count, blocklength, numbers.around(6), old),
+            1 => Type::hvector(count, blocklength, numbers.around(12), old),
+            2 => Type::contiguous(count, old),
+            _ => {
+                let sizes = [2 + numbers.below(3), 2 + numbers.below(3)];
+                Type::subarray(
+                    &sizes,
+                    &[2, 1 + numbers.below(2)],
+                    &[0, 1 - numbers.below(1)],
+                    Order::C,
+                    old,
+                )
+                .or_else(|_| Type::dup(old))
+            }
+        };
+        let ty = ty.unwrap();
+        let ty = if numbers.below(2) == 0 {
+            Type::resized(&ty, numbers.around(8), numbers.around(60)).unwrap()
+        } else {
+            Type::dup(&ty).unwrap()
+        };
+        let Some(level) = ty.as_level() else { continue };
+        tested += 1;
+        let extent = ty.extent();
+        let all = Blocks::of_level(&level);
+        touching += u32::from(all.touches_next(extent));
+        let expected = compile(&ty, extent, |compiled| {
+            if compiled.ops.len() > 2 {
+                let ops = Ops::Many(compiled.ops.into());
+                Plan::of_some(compiled, ops)
+            } else {
+                Plan::of_few(compiled)
+            }
+        });
+        assert_eq!(ty.commit().plan(), &expected, "{level:?}");
+    }
+    assert!(tested > 15_000 && touching > 1000, "{tested} {touching}");
+}
