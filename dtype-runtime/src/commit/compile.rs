@@ -4,7 +4,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
-use core::{iter, mem};
+use core::iter;
 
 use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
 use super::list::{Block, End, Lengths, Lists, OpenList, become_list};
@@ -344,7 +344,7 @@ impl Compiler {
     fn finish<R>(&mut self, extent: i64, then: impl FnOnce(Compiled<'_>) -> R) -> R {
         self.end_loop();
         self.end_list();
-        let lists = mem::replace(&mut self.lists, Lists::new()).finish();
+        let lists = self.lists.finish();
         let single = match self.written() {
             [Op::Blocks(blocks)] => Some(*blocks),
             _ => None,

@@ -9,6 +9,7 @@ mod open;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::mem;
 
 pub(super) use batch::{Lengths, become_list};
 pub(super) use open::{Block, End, OpenList};
@@ -283,12 +284,12 @@ impl Lists {
     }
 
     /// The tables on the heap, no larger than they need be; `None` where there is nothing in them.
-    pub(super) fn finish(self) -> Option<Box<Self>> {
+    pub(super) fn finish(&mut self) -> Option<Box<Self>> {
         let is_empty = self.even.is_empty()
             && self.varied.is_empty()
             && self.wide_even.is_empty()
             && self.wide_varied.is_empty();
-        (!is_empty).then(|| Box::new(self.shrunk()))
+        (!is_empty).then(|| Box::new(mem::replace(self, Self::new()).shrunk()))
     }
 
     fn shrunk(mut self) -> Self {
