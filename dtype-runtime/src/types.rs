@@ -162,11 +162,9 @@ pub(crate) enum Constructor {
         arguments: subarray::Subarray,
         old: Type,
     },
-    /// `built` has the data, made of simpler types.
     Darray {
         arguments: Box<array::Darray>,
         old: Type,
-        built: Type,
     },
     Resized {
         old: Type,
@@ -325,6 +323,11 @@ impl Type {
     /// Whether there is anything whose place matters: data, or a marker.
     fn has_bounds(&self) -> bool {
         self.0.data.is_some() || self.0.markers != bounds::Marks::default()
+    }
+
+    /// An upper bound of the description's length.
+    fn entries(&self) -> u64 {
+        self.0.entries
     }
 
     pub(crate) fn data(&self) -> Option<Interval> {

@@ -3,8 +3,8 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::ops::Range;
 use core::iter;
+use core::ops::Range;
 
 use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
 use super::list::{Block, End, Lengths, Lists, OpenList, become_list};

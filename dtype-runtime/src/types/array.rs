@@ -5,7 +5,10 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::bounds::{Bounds, Interval};
+use super::parts::Known;
 use super::parts::{Parts, same_length};
+use super::walk::{Sink, block, is_run, repeated, run};
 use super::{Constructor, Type};
 use crate::error::Error;
 
@@ -48,6 +51,8 @@ pub(crate) struct Darray {
     pub(crate) distributions: Box<[Distribution]>,
     pub(crate) psizes: Box<[u64]>,
     pub(crate) order: Order,
+    /// What follows from them.
+    pub(super) nest: Nest,
 }
 
 impl Type {
@@ -100,41 +105,54 @@ impl Type {
         within(call, "size", None, size, processes, processes)?;
         within(call, "rank", None, rank, 0, size - 1)?;
 
-        let coordinates = coordinates(rank, size, psizes);
-        let mut built = old.clone();
-        for i in fastest_first(ndims, order) {
-            let share = Share::of(i, distributions[i], gsizes[i], psizes[i], coordinates[i])?;
-            built = share.build(&built)?;
+        let mut shares = Vec::with_capacity(ndims);
+        // The place in the grid: the last coordinate changes fastest.
+        let (mut rank_left, mut processes_left) = (rank, size);
+        for n in 0..ndims {
+            let (i, coordinate) = match order {
+                Order::C => {
+                    let i = ndims - 1 - n;
+                    let coordinate = rank_left % psizes[i];
+                    rank_left /= psizes[i];
+                    (i, coordinate)
+                }
+                Order::Fortran => {
+                    processes_left /= psizes[n];
+                    let coordinate = rank_left / processes_left;
+                    rank_left %= processes_left;
+                    (n, coordinate)
+                }
+            };
+            match Share::of(i, distributions[i], gsizes[i], psizes[i], coordinate) {
+                Ok(share) => shares.push(share),
+                Err(error) => {
+                    // What is wrong with the faster dimensions comes first.
+                    Nest::of(shares, old).build(old)?;
+                    return Err(error);
+                }
+            }
         }
-        let extent = built.extent();
+        let nest = Nest::of(shares, old);
+        let (mut parts, extent) = if let Some(known) = nest.known(old) {
+            known
+        } else {
+            let built = nest.build(old)?;
+            let mut parts = Parts::copy_of(call, &built)?;
+            // A process may have nothing of the array, and then there is no `old` in what was built.
+            parts.inherit(old)?;
+            (parts, built.extent())
+        };
+        parts.bounds.set(0, extent);
         let [gsizes, psizes] = [gsizes, psizes].map(Box::from);
         let distributions = distributions.into();
-        let arguments = Box::new(Darray { size, rank, gsizes, distributions, psizes, order });
-        bounded(call, extent, old, &built, |built| Constructor::Darray {
-            arguments,
-            old: old.clone(),
-            built,
-        })
+        let arguments = Box::new(Darray { size, rank, gsizes, distributions, psizes, order, nest });
+        parts.finish(|| Constructor::Darray { arguments, old: old.clone() })
     }
-}
-
-/// `built` with the bounds 0 and `extent` in the place of its own.
-fn bounded(
-    call: &'static str,
-    extent: i64,
-    old: &Type,
-    built: &Type,
-    constructor: impl FnOnce(Type) -> Constructor,
-) -> Result<Type, Error> {
-    let mut parts = Parts::copy_of(call, built)?;
-    // A process may have nothing of the array, and then there is no `old` in what was built.
-    parts.inherit(old)?;
-    parts.bounds.set(0, extent);
-    parts.finish(|| constructor(built.clone()))
 }
 
 /// What one process has of one dimension: blocks of `length` elements, the first at `start`, `step`
 /// apart, and perhaps a shorter one behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Share {
     global: u64,
     start: u64,
@@ -213,26 +231,185 @@ impl Share {
     }
 }
 
-/// The place of a process in the grid: the last coordinate changes fastest.
-fn coordinates(rank: u64, size: u64, psizes: &[u64]) -> Vec<u64> {
-    let (mut rank, mut below) = (rank, size);
-    psizes
-        .iter()
-        .map(|processes| {
-            below /= processes;
-            let coordinate = rank / below;
-            rank %= below;
-            coordinate
-        })
-        .collect()
+/// All that one process has: the shares of all dimensions, one inside the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Nest {
+    /// The innermost first.
+    layers: Box<[Layer]>,
+    /// The displacement of the first element, and of the last.
+    ends: (i64, i64),
+    extent: i64,
+    /// Number of elements.
+    elements: u64,
+    is_run: bool,
+    /// Whether a number has wrapped.
+    overflow: bool,
 }
 
-/// The dimensions from the one whose index runs fastest to the slowest.
-fn fastest_first(ndims: usize, order: Order) -> impl Iterator<Item = usize> {
-    (0..ndims).map(move |n| match order {
-        Order::C => ndims - 1 - n,
-        Order::Fortran => n,
-    })
+/// A share, and what is known of one element of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layer {
+    share: Share,
+    extent: i64,
+    size: u64,
+    /// The displacement of the data, if they are one run.
+    run: Option<i64>,
+}
+
+impl Layer {
+    fn bytes(&self, elements: u64) -> i64 {
+        self.extent.wrapping_mul(elements.cast_signed())
+    }
+
+    /// Where the shorter block is.
+    fn rest_at(&self) -> u64 {
+        let Share { start, whole, step, .. } = self.share;
+        start.wrapping_add(if whole > 0 { whole.wrapping_mul(step) } else { 0 })
+    }
+
+    /// Where the data of the whole blocks are, if they are one run.
+    fn run_of_whole(&self) -> Option<i64> {
+        let Share { whole, length, step, .. } = self.share;
+        let touch = whole == 1 || self.size.wrapping_mul(length).cast_signed() == self.bytes(step);
+        self.run_of(length).filter(|_| touch)
+    }
+
+    /// Where the data of so many neighbours are, if they are one run.
+    fn run_of(&self, number: u64) -> Option<i64> {
+        self.run.filter(|_| number == 1 || self.extent == self.size.cast_signed())
+    }
+
+    /// Where the data of the share are, if they are one run.
+    fn run_of_all(&self) -> Option<i64> {
+        let Share { start, whole, rest, length, .. } = self.share;
+        let first = self.bytes(start);
+        let behind = self.bytes(self.rest_at());
+        let end = first.wrapping_add(self.size.wrapping_mul(whole * length).cast_signed());
+        match (whole > 0, rest > 0) {
+            (true, true) => self
+                .run_of_whole()
+                .filter(|_| self.run_of(rest).is_some() && end == behind)
+                .map(|run| run.wrapping_add(first)),
+            (true, false) => self.run_of_whole().map(|run| run.wrapping_add(first)),
+            (false, true) => self.run_of(rest).map(|run| run.wrapping_add(behind)),
+            (false, false) => None,
+        }
+    }
+}
+
+impl Nest {
+    /// Of shares of which the innermost comes first.
+    fn of(shares: Vec<Share>, old: &Type) -> Self {
+        let (mut extent, mut size, mut elements) = (old.extent(), old.size(), 1_u64);
+        let (mut ends, mut overflow) = ((0_i64, 0_i64), false);
+        let mut place = is_run(old).then(|| old.true_lb());
+        let layers = shares.into_iter().map(|share| {
+            let layer = Layer { share, extent, size, run: place };
+            let Share { global, start, length, step, whole, rest } = share;
+            // No more than there are in the dimension.
+            let number = whole * length + rest;
+            let last = if rest > 0 {
+                layer.rest_at().wrapping_add(rest - 1)
+            } else {
+                start
+                    .wrapping_add(whole.saturating_sub(1).wrapping_mul(step))
+                    .wrapping_add(length)
+                    .wrapping_sub(1)
+            };
+            let (first, last) = (layer.bytes(start), layer.bytes(last));
+            ends = (ends.0.wrapping_add(first.min(last)), ends.1.wrapping_add(first.max(last)));
+            let (whole_extent, too_far) = extent.overflowing_mul(global.cast_signed());
+            let (product, too_many) = elements.overflowing_mul(number);
+            overflow |= too_far | too_many | i64::try_from(global).is_err();
+            place = layer.run_of_all();
+            (extent, size, elements) = (whole_extent, size.wrapping_mul(number), product);
+            layer
+        });
+        let layers = layers.collect();
+        Self { layers, ends, extent, elements, is_run: place.is_some(), overflow }
+    }
+
+    /// What the calls of [`build`](Self::build) would come to, and the extent, where nothing comes near an overflow.
+    fn known(&self, old: &Type) -> Option<(Parts, i64)> {
+        let data = old.data()?;
+        let near = [old.lb(), old.ub(), data.start, data.end, self.extent];
+        let near = near.iter().all(|end| end.unsigned_abs() < Known::NEAR);
+        if self.overflow || !near || self.elements == 0 || old.bounds() != Bounds::Literal {
+            return None;
+        }
+        let mut entries = old.entries();
+        for Layer { share, .. } in &self.layers {
+            // A call for each kind of blocks and one for each as a member; then one for the bounds.
+            let kinds = u64::from(share.whole > 0) + u64::from(share.rest > 0);
+            entries = kinds.saturating_mul(entries.saturating_add(8)).saturating_add(4);
+        }
+        let known = Known {
+            copies: self.elements,
+            data: Interval { start: data.start + self.ends.0, end: data.end + self.ends.1 },
+            is_run: self.is_run,
+            calls: 3 * self.layers.len() + 1,
+            entries: entries.saturating_add(4),
+        };
+        Some((Parts::known("darray", old, &known)?, self.extent))
+    }
+
+    /// The same, made by simpler constructors.
+    pub(super) fn build(&self, old: &Type) -> Result<Type, Error> {
+        let mut layers = self.layers.iter();
+        layers.try_fold(old.clone(), |built, layer| layer.share.build(&built))
+    }
+
+    /// Writes the elements, which have data: what a walk over [`build`](Self::build) would write.
+    pub(super) fn walk<S: Sink>(&self, old: &Type, base: i64, sink: &mut S) {
+        walk_layers(&self.layers, old, base, sink);
+    }
+}
+
+/// Writes what is inside these layers, of which the outermost comes last.
+fn walk_layers<S: Sink>(layers: &[Layer], old: &Type, base: i64, sink: &mut S) {
+    let Some((layer, inside)) = layers.split_last() else { return super::walk(old, base, sink) };
+    let Share { start, length, step, whole, rest, .. } = layer.share;
+    let size = |number: u64| layer.size.wrapping_mul(number);
+    if S::BYTES
+        && let Some(place) = layer.run_of_all()
+    {
+        return sink.elem(run(size(whole * length + rest), base.wrapping_add(place)));
+    }
+    if whole > 0 {
+        let base = base.wrapping_add(layer.bytes(start));
+        match layer.run_of_whole() {
+            Some(place) if S::BYTES => {
+                sink.elem(run(size(whole * length), base.wrapping_add(place)));
+            }
+            _ => repeated(whole, layer.bytes(step), sink, |sink| {
+                walk_block(length, layer, inside, old, base, sink);
+            }),
+        }
+    }
+    if rest > 0 {
+        let base = base.wrapping_add(layer.bytes(layer.rest_at()));
+        walk_block(rest, layer, inside, old, base, sink);
+    }
+}
+
+/// Writes neighbours within a layer.
+fn walk_block<S: Sink>(
+    number: u64,
+    layer: &Layer,
+    inside: &[Layer],
+    old: &Type,
+    base: i64,
+    sink: &mut S,
+) {
+    if inside.is_empty() {
+        return block(number, old, base, sink);
+    }
+    match layer.run_of(number) {
+        Some(place) if S::BYTES => {
+            sink.elem(run(layer.size.wrapping_mul(number), base.wrapping_add(place)));
+        }
+        _ => repeated(number, layer.extent, sink, |sink| walk_layers(inside, old, base, sink)),
+    }
 }
 
 /// The number of dimensions, of which there must be one.
@@ -253,3 +430,6 @@ pub(super) fn within(
     }
     Err(Error::ArgumentRange { call, argument, index, value, least, greatest })
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,6 +60,13 @@ pub(super) struct Known {
     pub(super) is_run: bool,
     /// How many calls, one inside the other, would make them.
     pub(super) calls: usize,
+    /// How long the description would be at most.
+    pub(super) entries: u64,
+}
+
+impl Known {
+    /// So far from the ends of 64 bits that a few of them can be added up.
+    pub(super) const NEAR: u64 = 1 << 60;
 }
 
 impl Parts {
@@ -166,7 +173,7 @@ impl Parts {
     pub(super) fn known(call: &'static str, old: &Type, known: &Known) -> Option<Self> {
         let times = |n: u64| known.copies.checked_mul(n).filter(|&n| i64::try_from(n).is_ok());
         let calls = u32::try_from(known.calls).ok().filter(|&calls| calls <= MAX_DEPTH)?;
-        let (depth, entries) = (old.0.depth + calls, old.0.entries + 4 * u64::from(calls));
+        let (depth, entries) = (old.0.depth + calls, known.entries);
         if depth > MAX_DEPTH || entries > MAX_ENTRIES {
             return None;
         }

@@ -138,7 +138,7 @@ impl Type {
     fn whole_array(&self) -> Option<&Self> {
         let (built, old) = match self.constructor() {
             Constructor::Subarray { arguments, old } => (&arguments.build(old).ok()?.0, old),
-            Constructor::Darray { old, built, .. } => (built, old),
+            Constructor::Darray { arguments, old } => (&arguments.nest.build(old).ok()?, old),
             _ => return None,
         };
         if (built.lb(), built.extent()) != self.resize() {
@@ -227,7 +227,7 @@ impl Remake {
                 Type::subarray(sizes, subsizes, arguments.starts(), arguments.order, old)
             }
             Constructor::Darray { arguments, old, .. } => {
-                let array::Darray { size, rank, gsizes, distributions, psizes, order } =
+                let array::Darray { size, rank, gsizes, distributions, psizes, order, .. } =
                     &**arguments;
                 let old = &self.remake(old)?;
                 Type::darray(*size, *rank, gsizes, distributions, psizes, *order, old)

@@ -157,13 +157,11 @@ impl Subarray {
     /// What the calls of [`build`](Self::build) would come to, and the extent, where nothing comes near an overflow.
     #[inline(always)]
     fn known(&self, old: &Type) -> Option<(Parts, i64)> {
-        // So far from the ends that a few of them can be added up.
-        const NEAR: u64 = 1 << 60;
         let shape = self.shape(old);
         let data = old.data()?;
         let ends = [old.lb(), old.ub(), data.start, data.end, shape.extent];
         // All elements lie within the array, and so does whatever is on the way to it.
-        let near = ends.iter().all(|end| end.unsigned_abs() < NEAR);
+        let near = ends.iter().all(|end| end.unsigned_abs() < Known::NEAR);
         if shape.overflow || !near || old.bounds() != Bounds::Literal {
             return None;
         }
@@ -175,6 +173,7 @@ impl Subarray {
             is_run: shape.in_run == ndims,
             // One for each dimension, one for the start and one for the bounds.
             calls: ndims + 2,
+            entries: old.entries() + 4 * (ndims as u64 + 2),
         };
         Some((Parts::known(CALL, old, &known)?, shape.extent))
     }
@@ -252,7 +251,7 @@ impl Nest<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use alloc::vec::Vec;
 
     use super::*;
@@ -260,7 +259,7 @@ mod tests {
     use crate::numbers::Numbers;
 
     /// Elements of every kind: runs and others, with gaps, backwards, with markers, by other rules, without data.
-    fn elements() -> Vec<Type> {
+    pub(in crate::types) fn elements() -> Vec<Type> {
         let byte = Type::basic(Basic::U8);
         let f64 = Type::basic(Basic::F64);
         let wide = Type::resized(&byte, -1, 3).unwrap();
@@ -287,6 +286,21 @@ mod tests {
         }
         all.push(deep);
         all
+    }
+
+    /// That two types are the same but for the calls that made them.
+    pub(in crate::types) fn assert_same(actual: &Type, expected: &Type, call: &str) {
+        let facts = |ty: &Type| {
+            let inner = &ty.0;
+            let bounds = (inner.lb, inner.ub, inner.data, inner.markers, inner.align);
+            let rest = (inner.flags, inner.depth, inner.entries, inner.rules);
+            (inner.size, inner.elements, bounds, rest)
+        };
+        assert_eq!(facts(actual), facts(expected), "{call}");
+        assert_eq!(actual.signature_hash(), expected.signature_hash(), "{call}");
+        let (description, other) = (actual.description(), expected.description());
+        assert_eq!(description.entries(), other.entries(), "{call}");
+        assert_eq!(actual.commit().plan(), expected.commit().plan(), "{call}");
     }
 
     #[test]
@@ -329,24 +343,8 @@ mod tests {
                 }
             };
             made += 1;
-            let facts = |ty: &Type| {
-                let inner = &ty.0;
-                let bounds = (inner.lb, inner.ub, inner.data, inner.markers, inner.align);
-                let rest = (inner.flags, inner.depth, inner.entries, inner.rules);
-                (inner.size, inner.elements, bounds, rest)
-            };
-            assert_eq!(facts(&actual), facts(&expected), "{arguments:?} of {old:?}");
-            assert_eq!(actual.signature_hash(), expected.signature_hash());
-            assert_eq!(
-                actual.description().entries(),
-                expected.description().entries(),
-                "{arguments:?} of {old:?}"
-            );
-            assert_eq!(
-                actual.commit().plan(),
-                expected.commit().plan(),
-                "{arguments:?} of {old:?}"
-            );
+            let call = alloc::format!("{arguments:?} of {old:?}");
+            assert_same(&actual, &expected, &call);
         }
         assert!(made > 20_000 && refused > 1000 && known > 10_000, "{made} {refused} {known}");
     }

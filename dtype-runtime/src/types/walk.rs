@@ -85,10 +85,10 @@ pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
             }
         }
         Constructor::Subarray { arguments, old } => arguments.walk(old, base, sink),
+        Constructor::Darray { arguments, old } => arguments.nest.walk(old, base, sink),
         Constructor::Dup { old }
         | Constructor::Resized { old }
-        | Constructor::Pair { built: old, .. }
-        | Constructor::Darray { built: old, .. } => walk(old, base, sink),
+        | Constructor::Pair { built: old, .. } => walk(old, base, sink),
     }
 }
 

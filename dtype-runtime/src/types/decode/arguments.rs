@@ -167,7 +167,7 @@ fn subarray(arguments: &Subarray) -> Vec<Argument> {
 }
 
 fn darray(arguments: &Darray) -> Vec<Argument> {
-    let Darray { size, rank, gsizes, distributions, psizes, order: o } = arguments;
+    let Darray { size, rank, gsizes, distributions, psizes, order: o, .. } = arguments;
     let int = |value: i128| Argument::Int(value);
     let mut all = vec![int((*size).into()), int((*rank).into()), int(length(gsizes))];
     all.extend(gsizes.iter().map(|&n| count(n)));

@@ -124,7 +124,7 @@ fn put_subarray(out: &mut Vec<u8>, arguments: &Subarray) {
 }
 
 fn put_darray(out: &mut Vec<u8>, arguments: &Darray) {
-    let Darray { size, rank, gsizes, distributions, psizes, order } = arguments;
+    let Darray { size, rank, gsizes, distributions, psizes, order, .. } = arguments;
     put_unsigned(out, *size);
     put_unsigned(out, *rank);
     put_ndims(out, gsizes.len(), *order);
