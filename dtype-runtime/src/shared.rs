@@ -114,7 +114,6 @@ fn too_many_owners() -> ! {
 mod tests {
     use super::*;
     use alloc::sync::Arc;
-    use alloc::vec::Vec;
 
     /// Counts how often it is dropped.
     struct Witness(Arc<AtomicUsize>);
@@ -146,7 +145,7 @@ mod tests {
     fn owners_in_many_threads_drop_it_once() {
         for _ in 0..200 {
             let drops = Arc::new(AtomicUsize::new(0));
-            let all: Vec<_> = {
+            let all: alloc::vec::Vec<_> = {
                 let shared = Shared::new(|| Witness(drops.clone()));
                 (0..4).map(|_| shared.clone()).collect()
             };
