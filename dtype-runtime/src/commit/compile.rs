@@ -208,15 +208,7 @@ impl Compiler {
         let mut done = 0;
         while let Some(rest) = places.get(done..).filter(|rest| !rest.is_empty()) {
             let Some(open) = &mut self.list else {
-                let block = Block { disp: rest[0], len: lengths.get(done) };
-                // Where nothing is written that they could continue.
-                let is_first = self.at.len == self.stretch && self.at.last.is_none();
-                if is_first && become_list(lengths.from(done), rest) {
-                    self.list = Some(OpenList::new(block));
-                } else {
-                    self.run(block);
-                }
-                done += 1;
+                done += self.start(lengths.from(done), rest);
                 continue;
             };
             done += self.lists.extend_at_once(open, lengths.from(done), rest, more);
@@ -231,6 +223,27 @@ impl Compiler {
                 self.cut(end);
             }
         }
+    }
+
+    /// Adds the first of some blocks to a list, if it is certain that they become one, or as many of them to the
+    /// operations as can be before they may; and returns how many.
+    fn start(&mut self, lengths: Lengths<'_>, places: &[i64]) -> usize {
+        // Where nothing is written that they could continue.
+        let is_first = self.at.len == self.stretch && self.at.last.is_none();
+        if is_first && become_list(lengths, places) {
+            self.list = Some(OpenList::new(Block { disp: places[0], len: lengths.get(0) }));
+            return 1;
+        }
+        let number = self.at.len.saturating_sub(self.stretch);
+        let few = STRETCH.saturating_sub(number).clamp(1, places.len());
+        // Each adds one operation at most.
+        self.build(few, |builder| {
+            for (index, place) in places[..few].iter().enumerate() {
+                builder.run(*place, lengths.get(index));
+            }
+        });
+        self.make_list();
+        few
     }
 
     /// Adds a run of bytes.
