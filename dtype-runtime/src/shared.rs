@@ -114,6 +114,7 @@ fn too_many_owners() -> ! {
 mod tests {
     use super::*;
     use alloc::sync::Arc;
+    use core::panic::{RefUnwindSafe, UnwindSafe};
 
     /// Counts how often it is dropped.
     struct Witness(Arc<AtomicUsize>);
@@ -138,6 +139,15 @@ mod tests {
         assert_eq!(drops.load(Ordering::Relaxed), 0);
         drop(third);
         assert_eq!(drops.load(Ordering::Relaxed), 1);
+    }
+
+    /// What `Arc` would be: a caller can rely on it.
+    #[test]
+    fn types_can_be_shared_and_caught() {
+        fn has_all<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe>() {}
+        has_all::<crate::Type>();
+        has_all::<crate::Committed>();
+        assert_eq!(size_of::<Option<crate::Type>>(), size_of::<usize>());
     }
 
     #[cfg(feature = "std")]
