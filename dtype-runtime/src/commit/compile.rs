@@ -7,7 +7,7 @@ use core::iter;
 use core::ops::Range;
 
 use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
-use super::list::{Block, End, Lengths, Lists, OpenList, become_list};
+use super::list::{Block, End, Lengths, Lists, OpenList, are_operations};
 use super::plan::{Blocks, Op};
 use crate::types::{Elem, Sink, Type, walk};
 
@@ -225,12 +225,12 @@ impl Compiler {
         }
     }
 
-    /// Adds the first of some blocks to a list, if it is certain that they become one, or as many of them to the
+    /// Adds the first of some blocks to a list, if they are irregular enough to become one, or as many of them to the
     /// operations as can be before they may; and returns how many.
     fn start(&mut self, lengths: Lengths<'_>, places: &[i64]) -> usize {
         // Where nothing is written that they could continue.
         let is_first = self.at.len == self.stretch && self.at.last.is_none();
-        if is_first && become_list(lengths, places) {
+        if is_first && are_operations(STRETCH, lengths, places) {
             self.list = Some(OpenList::new(Block { disp: places[0], len: lengths.get(0) }));
             return 1;
         }

@@ -11,7 +11,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::mem;
 
-pub(super) use batch::{Lengths, become_list};
+pub(super) use batch::{Lengths, are_operations};
 pub(super) use open::{Block, End, OpenList};
 
 /// Blocks at irregular places: a part of a table of the plan.

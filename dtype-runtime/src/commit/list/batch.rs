@@ -235,26 +235,37 @@ impl Lengths<'_> {
     }
 }
 
-/// How many blocks it takes to know that they become a list.
-const SEEN: usize = 32;
+/// So many blocks are looked at to know whether they become a list.
+const SEEN: usize = 64;
+
+/// Whether the first of these blocks would be so many operations, with none that touches the next one.
+pub(in crate::commit) fn are_operations(
+    number: usize,
+    lengths: Lengths<'_>,
+    places: &[i64],
+) -> bool {
+    // What the operation before has: its blocks, and their distance if there are several.
+    let (mut operations, mut is_single, mut distance) = (1, true, 0);
+    for (index, pair) in places.windows(2).take(SEEN).enumerate() {
+        let stride = pair[1].wrapping_sub(pair[0]);
+        let len = lengths.get(index);
+        if stride.cast_unsigned() == len {
+            return false;
+        }
+        let continues = len == lengths.get(index + 1) && (is_single || stride == distance);
+        operations += usize::from(!continues);
+        (is_single, distance) = (!continues, stride);
+        if operations == number {
+            return true;
+        }
+    }
+    false
+}
 
 /// As a number of blocks.
 #[expect(clippy::cast_possible_truncation, reason = "no more than are added at once")]
 const fn number(blocks: usize) -> u32 {
     blocks as u32
-}
-
-/// Whether blocks become a list, however the compiler writes the first of them: there are enough, none touches the next
-/// one, and no three are at equal distances, so that no operation could be more than two of them.
-pub(in crate::commit) fn become_list(lengths: Lengths<'_>, places: &[i64]) -> bool {
-    let Some(places) = places.first_chunk::<SEEN>() else { return false };
-    let mut stride_before = None;
-    places.windows(2).enumerate().all(|(index, pair)| {
-        let stride = pair[1].wrapping_sub(pair[0]);
-        let differs = stride_before != Some(stride);
-        stride_before = Some(stride);
-        differs && stride.cast_unsigned() != lengths.get(index)
-    })
 }
 
 /// Whether so many blocks are too few to become regular with those before.
