@@ -165,6 +165,30 @@ fn clones_pack_side_by_side() {
     }
 }
 
+/// Each thread clones types and commits them, and any of them may be the last to let go of one.
+#[test]
+fn owners_come_and_go() {
+    for turn in 0..50_usize {
+        let number = Type::basic(Basic::F64);
+        let ty = Type::vector(2 + turn as u64, 1, 3, &number).unwrap();
+        let committed = ty.commit();
+        let owners: Vec<_> = (0..THREADS).map(|_| (ty.clone(), committed.clone())).collect();
+        drop((ty, committed));
+        let memory = vec![7; 8 * 3 * (turn + 2)];
+        together(owners.into_iter().map(|(ty, committed)| {
+            let memory = &memory;
+            move || {
+                let both = Type::contiguous(2, &ty).unwrap();
+                drop(ty);
+                let mut out = vec![0; 8 * (turn + 2)];
+                committed.clone().pack(memory, 0, 1, &mut out).unwrap();
+                drop(committed);
+                assert_eq!((both.size(), out[0]), (16 * (turn as u64 + 2), 7));
+            }
+        }));
+    }
+}
+
 /// Where a memory is, for threads that share it by agreement.
 #[derive(Clone, Copy)]
 struct Shared(*mut u8);
