@@ -2,6 +2,16 @@
 
 mod calls;
 mod diagram;
+mod fields;
+mod source;
+mod svg;
+mod table;
+mod tables;
+mod text;
 
 pub use calls::{CallingSequence, Language};
-pub use diagram::Diagram;
+pub use diagram::{Cell, Diagram, Line, Part, Range, Row, Sign, View};
+pub use fields::{Field, Level, MOST_FIELDS};
+pub use svg::{SvgStyle, Theme};
+pub use tables::DescriptionTable;
+pub use text::{Text, TextStyle};

@@ -1,0 +1,122 @@
+//! Which part of a layout is drawn, in rows of which length.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use super::View;
+use crate::show::source::Source;
+use crate::types::Type;
+
+/// More instances are not drawn.
+const MOST_INSTANCES: u64 = 1 << 48;
+/// Cells in a row.
+const MOST_COLUMNS: usize = 1024;
+/// Rows in a picture.
+const MOST_ROWS: usize = 1024;
+/// Bytes in a cell: one bit each.
+const MOST_UNIT: u32 = 64;
+/// How many points the bounds are.
+const BOUNDS: usize = 4;
+/// Fewer cells than this are no row.
+const FEWEST_CELLS: u64 = 8;
+
+/// What is drawn of a layout.
+pub(super) struct Rows {
+    pub(super) instances: u64,
+    /// Bytes in a cell.
+    pub(super) unit: u32,
+    /// Bytes in a row.
+    pub(super) pitch: u64,
+    /// Where the first row starts, and where the last one ends.
+    pub(super) start: i128,
+    pub(super) end: i128,
+    /// The numbers of the rows that are drawn, from 0 at `start`.
+    pub(super) drawn: Vec<i128>,
+}
+
+impl Rows {
+    pub(super) fn of(ty: &Type, source: Source<'_>, view: &View) -> Self {
+        let unit = view.unit.clamp(1, MOST_UNIT);
+        let columns = view.columns.clamp(1, MOST_COLUMNS) as u64;
+        let instances = view.instances.min(MOST_INSTANCES);
+        let last = i128::from(ty.extent()) * i128::from(instances.saturating_sub(1));
+        let mut points = Vec::new();
+        if instances > 0 {
+            let data = (ty.size() > 0).then_some([ty.true_lb(), ty.true_ub()]);
+            for [from, to] in [Some([ty.lb(), ty.ub()]), data].into_iter().flatten() {
+                let (from, to) = (i128::from(from.min(to)), i128::from(from.max(to)));
+                // The first instance is what is looked at first.
+                points.extend([from, (to - 1).max(from), from + last, (to - 1).max(from) + last]);
+            }
+        }
+        let least = points.iter().copied().min().unwrap_or(0);
+        let start = least - least.rem_euclid(unit.into());
+        // A point at the end of nothing has no byte of its own.
+        let is_empty = ty.extent() == 0 && ty.size() == 0 || instances == 0;
+        let end = points.iter().copied().max().map_or(start, |point| point + i128::from(!is_empty));
+        let pitch = pitch(ty, source, view, (end - start).unsigned_abs(), unit, columns, instances);
+
+        let number = (end - start + i128::from(pitch) - 1) / i128::from(pitch);
+        let most = view.rows.clamp(1, MOST_ROWS);
+        let drawn = if number <= most as i128 {
+            (0..number).collect()
+        } else {
+            let wanted = points.iter().map(|point| (point - start) / i128::from(pitch));
+            some(most, &wanted.collect::<Vec<_>>())
+        };
+        Self { instances, unit, pitch, start, end, drawn }
+    }
+}
+
+/// So many of all rows: those where something starts or ends, and then those of the data, from the first instance on.
+/// The rows of the data are at the end of `wanted`, if there are any.
+fn some(most: usize, wanted: &[i128]) -> Vec<i128> {
+    let mut drawn = BTreeSet::new();
+    for row in wanted {
+        if drawn.len() < most {
+            drawn.insert(*row);
+        }
+    }
+    let data = wanted.get(BOUNDS..).unwrap_or(&[]);
+    if let (Some(first), Some(least), Some(greatest)) =
+        (data.first(), data.iter().min(), data.iter().max())
+    {
+        for row in (*first..=*greatest).chain((*least..*first).rev()) {
+            if drawn.len() >= most {
+                break;
+            }
+            drawn.insert(row);
+        }
+    }
+    drawn.into_iter().collect()
+}
+
+fn pitch(
+    ty: &Type,
+    source: Source<'_>,
+    view: &View,
+    all: u128,
+    unit: u32,
+    columns: u64,
+    instances: u64,
+) -> u64 {
+    let unit = u64::from(unit);
+    let most = columns * unit;
+    if let Some(row) = view.row {
+        // Whole cells, and no more than any row has.
+        return row.div_ceil(unit).clamp(1, MOST_COLUMNS as u64) * unit;
+    }
+    if all <= u128::from(most) {
+        return most;
+    }
+    let whole = |pitch: &u64| pitch.is_multiple_of(unit);
+    let extent = u64::try_from(ty.extent()).ok().filter(|_| instances > 1);
+    let instance = extent.filter(|extent| (FEWEST_CELLS * unit..=most).contains(extent));
+    let natural = instance.or_else(|| source.pitch(FEWEST_CELLS * unit, most));
+    match natural.filter(whole) {
+        // As many of them as fit.
+        Some(pitch) => most / pitch * pitch,
+        None if columns > FEWEST_CELLS => (columns - columns % FEWEST_CELLS) * unit,
+        None => most,
+    }
+}

@@ -1,0 +1,278 @@
+//! The fields of a datatype: what a legend lists.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::source::{Parts, Repetition, Source};
+use crate::basic::Basic;
+
+/// So many fields are told apart; those behind them are drawn without a name.
+pub const MOST_FIELDS: usize = 1024;
+
+/// So many members of structures are looked at for fields: some may have no data.
+const MOST_MEMBERS: usize = 1 << 16;
+
+/// One place in a datatype where there is a basic datatype, with all its repetitions; or a field of a struct that is
+/// skipped.
+///
+/// The fields of a derived type have the names that they have in the struct; members of a structure made at run
+/// time have numbers, as those of a tuple do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The names on the way, with dots between them and `[]` where a structure is repeated: `cells[].mass`.
+    /// Empty where the type is no structure.
+    pub path: String,
+    /// What it is; `None` for a field that is not part of the datatype.
+    pub basic: Option<Basic>,
+    /// The type's own name: that of an enum, say, of which `basic` is the integer; or that of `basic`.
+    pub type_name: String,
+    /// Displacement in bytes of the first one, in the first instance.
+    pub offset: i128,
+    /// How often it is there, from the outermost repetition to the innermost; without those of a single time.
+    pub levels: Vec<Level>,
+    /// Bytes of all of it in one instance.
+    pub bytes: u64,
+}
+
+/// A repetition of a [`Field`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// How many times.
+    pub count: u64,
+    /// Bytes from one to the next; `None` where they differ, in a list of blocks.
+    pub stride: Option<i64>,
+}
+
+impl Field {
+    /// How many lie one behind the other without a gap, and the levels around these.
+    pub fn contiguous(&self) -> (u64, &[Level]) {
+        let mut levels = self.levels.as_slice();
+        let Some(basic) = self.basic else { return (1, levels) };
+        let (mut count, size) = (1_u64, basic.size() as u64);
+        while let [around @ .., Level { count: more, stride: Some(stride) }] = levels
+            && count.checked_mul(size) == Some(stride.cast_unsigned())
+            && let Some(all) = count.checked_mul(*more)
+        {
+            (count, levels) = (all, around);
+        }
+        (count, levels)
+    }
+}
+
+/// Which field the data are of, by their place in the tree of structures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Slot {
+    Field(u16),
+    Members(Vec<Slot>),
+    /// Beyond those that are told apart.
+    Other,
+}
+
+impl Slot {
+    /// The part of a structure's member.
+    pub(super) fn member(&self, index: usize) -> &Self {
+        match self {
+            Self::Members(members) => members.get(index).unwrap_or(&Self::Other),
+            _ => &Self::Other,
+        }
+    }
+}
+
+/// The fields of a datatype.
+pub(super) struct Fields {
+    pub(super) all: Vec<Field>,
+    /// Whether there are more.
+    pub(super) more: bool,
+    pub(super) slot: Slot,
+}
+
+impl Fields {
+    pub(super) fn of(source: Source<'_>) -> Self {
+        let mut walk = Walk {
+            all: Vec::new(),
+            looked: 0,
+            more: false,
+            path: String::new(),
+            levels: Vec::new(),
+            skipped: Vec::new(),
+            nameless_until: None,
+        };
+        let slot = walk.source(source, 0, false);
+        walk.all.append(&mut walk.skipped);
+        Self { all: walk.all, more: walk.more, slot }
+    }
+}
+
+struct Walk {
+    all: Vec<Field>,
+    /// How many members have been looked at.
+    looked: usize,
+    more: bool,
+    path: String,
+    levels: Vec<Level>,
+    skipped: Vec<Field>,
+    /// Inside a part of an array, which is made of structures that nobody asked for: where its elements are.
+    nameless_until: Option<*const ()>,
+}
+
+impl Walk {
+    /// The fields of an instance at `base`; `repeated` says whether something repeats it since the last name.
+    fn source(&mut self, source: Source<'_>, base: i128, repeated: bool) -> Slot {
+        if source.size() == 0 && matches!(source, Source::Type(_)) {
+            return Slot::Other;
+        }
+        if let (Some(old), Source::Type(ty)) = (self.nameless_until, source)
+            && old == ty.address()
+        {
+            self.nameless_until = None;
+            let slot = self.source(source, base, repeated);
+            self.nameless_until = Some(old);
+            return slot;
+        }
+        match source.parts() {
+            Parts::Nothing => Slot::Other,
+            Parts::Leaf(basic) => self.leaf(basic, source.leaf_name(basic), base),
+            Parts::Same(inner) => self.source(inner, base, repeated),
+            Parts::Array { built, old } => {
+                let outside = self.nameless_until.replace(old.address());
+                let slot = self.source(built, base, repeated);
+                self.nameless_until = outside;
+                slot
+            }
+            Parts::Grid { blocks, block, of } => {
+                let depth = self.levels.len();
+                self.enter(blocks);
+                self.enter(block);
+                let repeated = repeated || self.levels.len() > depth;
+                let slot = if blocks.count == 0 || block.count == 0 {
+                    Slot::Other
+                } else {
+                    self.source(of, base, repeated)
+                };
+                self.levels.truncate(depth);
+                slot
+            }
+            Parts::List(list) => {
+                let depth = self.levels.len();
+                let old = Source::Type(list.old);
+                // The type has data, and so has its part.
+                let count = source.size().checked_div(old.size()).unwrap_or(0);
+                if count > 1 {
+                    self.levels.push(Level { count, stride: None });
+                }
+                let mut first = list.read(0).find(|(length, _)| *length > 0);
+                let mut from = super::source::AT_ONCE;
+                while first.is_none() && from < list.len().min(MOST_MEMBERS) {
+                    first = list.read(from).find(|(length, _)| *length > 0);
+                    from += super::source::AT_ONCE;
+                }
+                // With that many empty blocks in front, the offset is that of the list.
+                let place = first.map_or(0, |(_, place)| place);
+                let slot = self.source(old, base + place, repeated || count > 1);
+                self.levels.truncate(depth);
+                slot
+            }
+            Parts::Members(members, names) => self.members(members.len(), repeated, |walk, i| {
+                let member = &members[i];
+                let base = base + i128::from(member.displacement);
+                let of = Source::Type(&member.ty);
+                if member.blocklength == 0 || of.size() == 0 {
+                    return Slot::Other;
+                }
+                walk.named(&names.of(i), |walk| {
+                    let depth = walk.levels.len();
+                    walk.enter(Repetition { count: member.blocklength, stride: of.extent() });
+                    // What repeats the structures without a name repeats what is in them.
+                    let outside = repeated && walk.nameless_until.is_some();
+                    let slot = walk.source(of, base, outside || member.blocklength > 1);
+                    walk.levels.truncate(depth);
+                    slot
+                })
+            }),
+            Parts::Fields(fields) => self.members(fields.len(), repeated, |walk, i| {
+                let field = &fields[i];
+                let base = base + field.offset() as i128;
+                walk.named(field.name(), |walk| match field.map() {
+                    Some(map) => walk.source(Source::Map(map), base, false),
+                    None => {
+                        walk.skipped(field.size(), base);
+                        Slot::Other
+                    }
+                })
+            }),
+        }
+    }
+
+    fn enter(&mut self, Repetition { count, stride }: Repetition) {
+        if count > 1 {
+            self.levels.push(Level { count, stride: Some(stride) });
+        }
+    }
+
+    fn members(
+        &mut self,
+        number: usize,
+        repeated: bool,
+        mut one: impl FnMut(&mut Self, usize) -> Slot,
+    ) -> Slot {
+        let length = self.path.len();
+        if repeated && self.nameless_until.is_none() {
+            self.path.push_str("[]");
+        }
+        let mut slots = Vec::new();
+        for i in 0..number {
+            if self.all.len() + self.skipped.len() >= MOST_FIELDS || self.looked >= MOST_MEMBERS {
+                self.more = true;
+                break;
+            }
+            self.looked += 1;
+            slots.push(one(self, i));
+        }
+        self.path.truncate(length);
+        Slot::Members(slots)
+    }
+
+    /// With one more name at the end of the path.
+    fn named(&mut self, name: &str, inside: impl FnOnce(&mut Self) -> Slot) -> Slot {
+        let length = self.path.len();
+        if self.nameless_until.is_none() {
+            if length > 0 {
+                self.path.push('.');
+            }
+            self.path.push_str(name);
+        }
+        let slot = inside(self);
+        self.path.truncate(length);
+        slot
+    }
+
+    fn leaf(&mut self, basic: Basic, name: &str, offset: i128) -> Slot {
+        let Ok(index) = u16::try_from(self.all.len()) else { return Slot::Other };
+        if self.all.len() >= MOST_FIELDS {
+            self.more = true;
+            return Slot::Other;
+        }
+        let times = self.levels.iter().fold(1, |n: u64, level| n.saturating_mul(level.count));
+        self.all.push(Field {
+            path: self.path.clone(),
+            basic: Some(basic),
+            type_name: name.into(),
+            offset,
+            levels: self.levels.clone(),
+            bytes: times.saturating_mul(basic.size() as u64),
+        });
+        Slot::Field(index)
+    }
+
+    fn skipped(&mut self, size: usize, offset: i128) {
+        let times = self.levels.iter().fold(1, |n: u64, level| n.saturating_mul(level.count));
+        self.skipped.push(Field {
+            path: self.path.clone(),
+            basic: None,
+            type_name: "(skipped)".into(),
+            offset,
+            levels: self.levels.clone(),
+            bytes: times.saturating_mul(size as u64),
+        });
+    }
+}

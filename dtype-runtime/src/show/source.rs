@@ -1,0 +1,261 @@
+//! A datatype as what it is made of, one level at a time.
+//!
+//! A picture of a part of a layout looks at that part only: each level says where the data of its parts can be,
+//! and what lies elsewhere is passed over, however much it is.
+
+use alloc::borrow::Cow;
+use alloc::string::ToString;
+
+use crate::basic::Basic;
+use crate::typemap::{self, Node, TypeMap};
+use crate::types::{Constructor, Integers, Member, Order, Type};
+
+/// A datatype, as constructors made it or as the derive did. The second knows the names of its fields.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source<'a> {
+    Type(&'a Type),
+    Map(&'static TypeMap),
+}
+
+/// `count` instances, `stride` bytes apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Repetition {
+    pub(super) count: u64,
+    pub(super) stride: i64,
+}
+
+/// What a datatype is made of.
+pub(super) enum Parts<'a> {
+    Nothing,
+    Leaf(Basic),
+    /// The same data under another name, or with other bounds.
+    Same(Source<'a>),
+    /// Parts of an array: `built` is made of `old`, by structures that nobody asked for.
+    Array {
+        built: Source<'a>,
+        old: &'a Type,
+    },
+    /// Blocks at equal distances, and what is in each.
+    Grid {
+        blocks: Repetition,
+        block: Repetition,
+        of: Source<'a>,
+    },
+    List(List<'a>),
+    /// The fields of a struct.
+    Fields(&'static [typemap::Field]),
+    Members(&'a [Member], Names),
+}
+
+/// What the members of a structure are called.
+#[derive(Clone, Copy)]
+pub(super) enum Names {
+    Numbers,
+    ValueIndex,
+}
+
+/// Blocks of one type at irregular places.
+#[derive(Clone, Copy)]
+pub(super) struct List<'a> {
+    lengths: Lengths<'a>,
+    places: &'a Integers<i64>,
+    /// What the places count, in bytes.
+    unit: i64,
+    pub(super) old: &'a Type,
+}
+
+#[derive(Clone, Copy)]
+enum Lengths<'a> {
+    Each(&'a Integers<u64>),
+    Same(u64),
+}
+
+/// How many blocks of a list are read at once.
+pub(super) const AT_ONCE: usize = 64;
+
+impl List<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Length and displacement in bytes of up to [`AT_ONCE`] blocks, from one on.
+    pub(super) fn read(&self, from: usize) -> impl DoubleEndedIterator<Item = (u64, i128)> + use<> {
+        let (mut counts, mut places) = ([0; AT_ONCE], [0; AT_ONCE]);
+        let number = self.places.read(from, &mut places);
+        match self.lengths {
+            Lengths::Each(lengths) => {
+                lengths.read(from, &mut counts);
+            }
+            Lengths::Same(length) => counts = [length; AT_ONCE],
+        }
+        let unit = i128::from(self.unit);
+        (0..number).map(move |i| (counts[i], i128::from(places[i]) * unit))
+    }
+}
+
+impl<'a> Source<'a> {
+    /// Packed bytes.
+    pub(super) fn size(self) -> u64 {
+        match self {
+            Self::Type(ty) => ty.size(),
+            Self::Map(map) => map.size() as u64,
+        }
+    }
+
+    /// Bytes from one instance to the next in an array.
+    pub(super) fn extent(self) -> i64 {
+        match self {
+            Self::Type(ty) => ty.extent(),
+            Self::Map(map) => map.stride() as i64,
+        }
+    }
+
+    /// Where there may be data: from the one displacement to the other, in bytes.
+    pub(super) fn span(self) -> (i128, i128) {
+        match self {
+            Self::Type(ty) => (ty.true_lb().into(), ty.true_ub().into()),
+            Self::Map(map) => (0, map.stride() as i128),
+        }
+    }
+
+    /// What the type of a leaf is called.
+    pub(super) fn leaf_name(self, basic: Basic) -> &'static str {
+        match self {
+            Self::Map(map) => match map.node() {
+                Node::Basic { name, .. } => name,
+                _ => basic.name(),
+            },
+            Self::Type(_) => basic.name(),
+        }
+    }
+
+    pub(super) fn parts(self) -> Parts<'a> {
+        match self {
+            Self::Type(ty) => of_type(ty),
+            Self::Map(map) => match *map.node() {
+                Node::Basic { basic, .. } => Parts::Leaf(basic),
+                Node::Array { count, element } => Parts::Grid {
+                    blocks: Repetition { count: 1, stride: 0 },
+                    block: Repetition { count: count as u64, stride: element.stride() as i64 },
+                    of: Self::Map(element),
+                },
+                Node::Structure { fields, .. } => Parts::Fields(fields),
+            },
+        }
+    }
+
+    /// The distance in bytes of the rows of an array of which this is a part, if it is one: the greatest that is
+    /// between these limits.
+    pub(super) fn pitch(self, least: u64, most: u64) -> Option<u64> {
+        let fits = |bytes: i128| {
+            let bytes = u64::try_from(bytes.unsigned_abs()).ok()?;
+            (least..=most).contains(&bytes).then_some(bytes)
+        };
+        let mut at = self;
+        loop {
+            if let Self::Type(ty) = at
+                && let Some(pitch) = of_array(ty).into_iter().flatten().find_map(fits)
+            {
+                return Some(pitch);
+            }
+            match at.parts() {
+                Parts::Same(inner) | Parts::Array { built: inner, .. } => at = inner,
+                Parts::Grid { blocks, block, of } => {
+                    for Repetition { count, stride } in [blocks, block] {
+                        if count > 1
+                            && let Some(pitch) = fits(stride.into())
+                        {
+                            return Some(pitch);
+                        }
+                    }
+                    at = of;
+                }
+                Parts::Members([Member { ty, .. }], _) => at = Self::Type(ty),
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// The distances of an array's neighbours in each dimension, the greatest first.
+fn of_array(ty: &Type) -> Option<impl Iterator<Item = i128>> {
+    let (sizes, order, old) = match ty.constructor() {
+        Constructor::Subarray { arguments, old, .. } => (&arguments.sizes, arguments.order, old),
+        Constructor::Darray { arguments, old, .. } => (&arguments.gsizes, arguments.order, old),
+        _ => return None,
+    };
+    // The last one is an element's own extent, which is no row.
+    let extent = i128::from(old.extent());
+    Some((1..sizes.len()).map(move |skip| {
+        let inner = match order {
+            Order::C => sizes.get(skip..),
+            Order::Fortran => sizes.get(..sizes.len() - skip),
+        };
+        let elements = inner.unwrap_or(&[]).iter().map(|&size| i128::from(size));
+        elements.fold(extent, i128::saturating_mul)
+    }))
+}
+
+fn of_type(ty: &Type) -> Parts<'_> {
+    match ty.constructor() {
+        Constructor::Basic(basic) | Constructor::Fortran { basic, .. } => Parts::Leaf(*basic),
+        Constructor::LbMarker | Constructor::UbMarker => Parts::Nothing,
+        Constructor::Contiguous { count, old } => grid(1, 0, *count, old),
+        Constructor::Vector { count, blocklength, stride, old } => {
+            // Where the data end up was checked when the type was made.
+            grid(*count, stride.wrapping_mul(old.extent()), *blocklength, old)
+        }
+        Constructor::Hvector { count, blocklength, stride, old } => {
+            grid(*count, *stride, *blocklength, old)
+        }
+        Constructor::Indexed { blocklengths, displacements, old } => {
+            list(Lengths::Each(blocklengths), displacements, old.extent(), old)
+        }
+        Constructor::Hindexed { blocklengths, displacements, old } => {
+            list(Lengths::Each(blocklengths), displacements, 1, old)
+        }
+        Constructor::IndexedBlock { blocklength, displacements, old } => {
+            list(Lengths::Same(*blocklength), displacements, old.extent(), old)
+        }
+        Constructor::HindexedBlock { blocklength, displacements, old } => {
+            list(Lengths::Same(*blocklength), displacements, 1, old)
+        }
+        Constructor::Structure { members } => Parts::Members(members, Names::Numbers),
+        Constructor::Pair { built, .. } => match built.constructor() {
+            Constructor::Structure { members } => Parts::Members(members, Names::ValueIndex),
+            _ => Parts::Same(Source::Type(built)),
+        },
+        Constructor::Subarray { built, old, .. } | Constructor::Darray { built, old, .. } => {
+            Parts::Array { built: Source::Type(built), old }
+        }
+        Constructor::Dup { old } | Constructor::Resized { old } => Parts::Same(Source::Type(old)),
+    }
+}
+
+fn grid(count: u64, stride: i64, blocklength: u64, old: &Type) -> Parts<'_> {
+    Parts::Grid {
+        blocks: Repetition { count, stride },
+        block: Repetition { count: blocklength, stride: old.extent() },
+        of: Source::Type(old),
+    }
+}
+
+fn list<'a>(
+    lengths: Lengths<'a>,
+    places: &'a Integers<i64>,
+    unit: i64,
+    old: &'a Type,
+) -> Parts<'a> {
+    Parts::List(List { lengths, places, unit, old })
+}
+
+impl Names {
+    /// What a member is called, from the number that it has.
+    pub(super) fn of(self, index: usize) -> Cow<'static, str> {
+        match (self, index) {
+            (Self::ValueIndex, 0) => "value".into(),
+            (Self::ValueIndex, 1) => "index".into(),
+            _ => index.to_string().into(),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Text in columns.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// On which side of a column its text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Align {
+    Left,
+    Right,
+}
+
+/// Rows of text below a header. Columns are two spaces apart; one that is empty in all rows is left out.
+#[derive(Clone, Debug)]
+pub(super) struct Table<const N: usize> {
+    header: [(&'static str, Align); N],
+    rows: Vec<[String; N]>,
+}
+
+impl<const N: usize> Table<N> {
+    pub(super) fn new(header: &[(&'static str, Align); N]) -> Self {
+        Self { header: *header, rows: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, row: [String; N]) {
+        self.rows.push(row);
+    }
+
+    /// The columns' widths; `None` for one without text.
+    fn widths(&self) -> [Option<usize>; N] {
+        core::array::from_fn(|column| {
+            let widths = self.rows.iter().map(|row| row[column].chars().count());
+            let widest = widths.max().filter(|width| *width > 0)?;
+            Some(widest.max(self.header[column].0.chars().count()))
+        })
+    }
+
+    /// Writes the table; where there are colours, the first text of each row with the escape sequence of its own.
+    pub(super) fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        colours: Option<&[String]>,
+    ) -> fmt::Result {
+        let widths = self.widths();
+        line(f, &self.header, &widths, &self.header.map(|(title, _)| title), "")?;
+        for (i, row) in self.rows.iter().enumerate() {
+            let colour = colours.and_then(|colours| colours.get(i)).map_or("", String::as_str);
+            let cells = core::array::from_fn(|column| row[column].as_str());
+            line(f, &self.header, &widths, &cells, colour)?;
+        }
+        Ok(())
+    }
+}
+
+fn line<const N: usize>(
+    f: &mut fmt::Formatter<'_>,
+    header: &[(&'static str, Align); N],
+    widths: &[Option<usize>; N],
+    cells: &[&str; N],
+    colour: &str,
+) -> fmt::Result {
+    // Spaces that wait for text behind them: no line ends in one.
+    let mut pad = 0;
+    for (column, cell) in cells.iter().enumerate() {
+        let Some(width) = widths[column] else { continue };
+        let space = width - cell.chars().count();
+        let (before, behind) = match header[column].1 {
+            Align::Left => (0, space),
+            Align::Right => (space, 0),
+        };
+        if !cell.is_empty() {
+            write!(f, "{:1$}", "", pad + before)?;
+            if column == 0 && !colour.is_empty() {
+                write!(f, "{colour}{cell}\x1b[0m")?;
+            } else {
+                f.write_str(cell)?;
+            }
+            pad = behind + 2;
+        } else {
+            pad += width + 2;
+        }
+    }
+    f.write_str("\n")
+}
