@@ -5,6 +5,7 @@
 //! level up, where spans are checked; here the pointers are trusted.
 
 mod blocks;
+pub(crate) mod choice;
 pub(crate) mod elements;
 pub(crate) mod integers;
 mod irregular;
@@ -21,7 +22,7 @@ pub(crate) use irregular::list;
 pub(crate) use permute::{blocks as permuted_blocks, records as permuted_records};
 pub(crate) use swap::{Reversing, Way};
 
-use crate::commit::{Op, Plan, Tables};
+use crate::commit::{List, Op, Plan, Tables};
 
 /// Instances of so many blocks are copied block by block, even where the last one touches the first one of the next
 /// instance: that saves one of them, and takes the others apart.

@@ -73,6 +73,14 @@ impl Conversion {
         }
     }
 
+    /// So many bytes of the type's own packed stream are reversed each time, if that is all there is to do.
+    pub(crate) fn reversed(&self) -> Option<u8> {
+        match self.converting.how {
+            How::Reversed(width) => Some(width),
+            How::Same | How::Each(_) => None,
+        }
+    }
+
     /// Packed bytes of `count` instances in the representation.
     ///
     /// # Errors

@@ -40,6 +40,11 @@ impl Record {
         (size <= TILE / FEWEST).then_some(Self { runs, size, stride, count, tile })
     }
 
+    /// How many runs a record is.
+    pub(super) fn runs(&self) -> usize {
+        self.runs.all().len()
+    }
+
     /// # Safety
     ///
     /// As [`super::repeated`].

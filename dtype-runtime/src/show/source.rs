@@ -4,7 +4,8 @@
 //! and what lies elsewhere is passed over, however much it is.
 
 use alloc::borrow::Cow;
-use alloc::string::ToString;
+use alloc::format;
+use alloc::string::{String, ToString};
 
 use crate::basic::Basic;
 use crate::typemap::{self, Node, TypeMap};
@@ -256,6 +257,14 @@ impl Names {
             (Self::ValueIndex, 0) => "value".into(),
             (Self::ValueIndex, 1) => "index".into(),
             _ => index.to_string().into(),
+        }
+    }
+
+    /// The same as a name, which does not start with a digit.
+    pub(super) fn of_field(self, index: usize) -> String {
+        match self {
+            Self::Numbers => format!("f{index}"),
+            Self::ValueIndex => self.of(index).into(),
         }
     }
 }

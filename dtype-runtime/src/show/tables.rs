@@ -26,10 +26,10 @@ impl Description {
     ///     rows.description().table(100).to_string(),
     ///     "\
     /// entry  what     type  count  disp  extent  items  size
-    ///     0  loop                4           12      2
-    ///     1    elem   u16        5     0      2           10
-    ///     2  endloop                   0              2    10
-    ///     3  endloop                   0              3    40
+    ///     0  loop               4            12      2
+    ///     1    elem   u16       5     0       2           10
+    ///     2  endloop                  0              2    10
+    ///     3  endloop                  0              3    40
     /// "
     /// );
     /// # Ok::<(), dtype_runtime::Error>(())
