@@ -1,0 +1,308 @@
+//! The parts of a dtype, from the innermost on.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Write;
+
+use super::{MOST_NAMES, NumpyError};
+use crate::basic::{Basic, Kind};
+use crate::representation::ByteOrder;
+use crate::show::source::{AT_ONCE, Parts, Repetition, Source};
+
+/// Writes expressions.
+pub(super) struct Writer {
+    pub(super) order: ByteOrder,
+    /// How many names there are so far.
+    pub(super) names: usize,
+}
+
+/// A structure of NumPy's.
+#[derive(Default)]
+struct Fields {
+    names: Vec<String>,
+    formats: Vec<String>,
+    /// In bytes, none of them negative.
+    offsets: Vec<i128>,
+}
+
+impl Fields {
+    fn finish(self, itemsize: i128) -> String {
+        let list = |items: Vec<String>| items.join(", ");
+        let names = self.names.iter().map(|name| quoted(name)).collect();
+        let offsets = self.offsets.iter().map(ToString::to_string).collect();
+        format!(
+            "{{'names': [{}], 'formats': [{}], 'offsets': [{}], 'itemsize': {itemsize}}}",
+            list(names),
+            list(self.formats),
+            list(offsets)
+        )
+    }
+}
+
+/// A name as a literal of Python's.
+fn quoted(name: &str) -> String {
+    let mut out = String::from("'");
+    for c in name.chars() {
+        match c {
+            '\'' | '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if c.is_control() => {
+                let _ = write!(out, "\\U{:08x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+/// So many items one behind the other.
+fn subarray(format: &str, count: u64) -> String {
+    if count == 1 { format.to_string() } else { format!("({format}, ({count},))") }
+}
+
+impl Writer {
+    fn leaf(&self, basic: Basic) -> String {
+        let size = basic.size();
+        let letter = match (basic.kind(), size) {
+            (Kind::Integer | Kind::Logical, _) if size == 1 && basic.canonical() == Basic::Bool => {
+                return "'?'".to_string();
+            }
+            (Kind::Integer | Kind::Logical, 1 | 2 | 4 | 8) => 'i',
+            (Kind::Unsigned, 1 | 2 | 4 | 8) => 'u',
+            (Kind::Bytes, _) => 'u',
+            (Kind::Character, 4) => 'U',
+            (Kind::Character, 1) => return "'S1'".to_string(),
+            (Kind::Character, 2) => 'u',
+            (Kind::Float, 2 | 4 | 8) if !is_foreign(basic) => 'f',
+            (Kind::Complex, 8 | 16) if !is_foreign(basic) => 'c',
+            _ => return format!("'V{size}'"),
+        };
+        let order = match (self.order, size) {
+            (_, 1) => "",
+            (ByteOrder::Little, _) => "<",
+            (ByteOrder::Big, _) => ">",
+        };
+        let number = if letter == 'U' { 1 } else { size };
+        format!("'{order}{letter}{number}'")
+    }
+
+    fn name(&mut self) -> Result<(), NumpyError> {
+        self.names += 1;
+        if self.names > MOST_NAMES {
+            return Err(NumpyError::TooManyFields { limit: MOST_NAMES });
+        }
+        Ok(())
+    }
+
+    /// Packed bytes: all is one behind the other.
+    pub(super) fn packed(&mut self, source: Source<'_>) -> Result<String, NumpyError> {
+        match source.parts() {
+            _ if source.size() == 0 => Ok(Fields::default().finish(0)),
+            Parts::Nothing => Ok(Fields::default().finish(0)),
+            Parts::Leaf(basic) => Ok(self.leaf(basic)),
+            Parts::Same(inner) => self.packed(inner),
+            Parts::Array { old, .. } => self.repeated(Source::Type(old), source.size()),
+            Parts::Grid { of, .. } => self.repeated(of, source.size()),
+            Parts::List(list) => self.repeated(Source::Type(list.old), source.size()),
+            Parts::Members(members, names) => {
+                let (mut fields, mut at) = (Fields::default(), 0);
+                for (i, member) in members.iter().enumerate() {
+                    let of = Source::Type(&member.ty);
+                    let size = of.size() * member.blocklength;
+                    if size > 0 {
+                        self.name()?;
+                        fields.names.push(names.of_field(i));
+                        fields.formats.push(self.repeated(of, size)?);
+                        fields.offsets.push(at);
+                        at += i128::from(size);
+                    }
+                }
+                Ok(fields.finish(at))
+            }
+            Parts::Fields(all) => {
+                let (mut fields, mut at) = (Fields::default(), 0);
+                for field in all {
+                    if let Some(map) = field.map()
+                        && map.size() > 0
+                    {
+                        self.name()?;
+                        fields.names.push(field.name().to_string());
+                        fields.formats.push(self.packed(Source::Map(map))?);
+                        fields.offsets.push(at);
+                        at += map.size() as i128;
+                    }
+                }
+                Ok(fields.finish(at))
+            }
+        }
+    }
+
+    /// As many instances of a part as have so many packed bytes.
+    fn repeated(&mut self, of: Source<'_>, size: u64) -> Result<String, NumpyError> {
+        let one = self.packed(of)?;
+        Ok(subarray(&one, size.checked_div(of.size()).unwrap_or(0)))
+    }
+
+    /// An instance in memory as an item of so many bytes, of which the first is at displacement `origin`.
+    pub(super) fn memory(
+        &mut self,
+        source: Source<'_>,
+        origin: i128,
+        itemsize: i128,
+    ) -> Result<String, NumpyError> {
+        let mut fields = Fields::default();
+        if source.size() == 0 {
+            return Ok(fields.finish(itemsize));
+        }
+        match source.parts() {
+            Parts::Nothing => Ok(fields.finish(itemsize)),
+            Parts::Leaf(basic) => {
+                let format = self.leaf(basic);
+                if origin == 0 && itemsize == basic.size() as i128 {
+                    return Ok(format);
+                }
+                self.add(&mut fields, "f0", format, -origin)?;
+                Ok(fields.finish(itemsize))
+            }
+            Parts::Same(inner) => self.memory(inner, origin, itemsize),
+            Parts::Array { built, .. } => self.memory(built, origin, itemsize),
+            Parts::Grid { blocks, block, of } => {
+                // One subarray, where that is all.
+                let touching = blocks.count == 1
+                    || i128::from(blocks.stride)
+                        == i128::from(block.stride) * i128::from(block.count);
+                let count = blocks.count.saturating_mul(block.count);
+                let is_all = touching
+                    && origin == 0
+                    && i128::from(count) * i128::from(block.stride) == itemsize;
+                let all = Repetition { count, ..block };
+                if is_all && let Some(format) = self.array(of, all, itemsize)? {
+                    return Ok(format);
+                }
+                for k in 0..blocks.count {
+                    let at = i128::from(blocks.stride) * i128::from(k) - origin;
+                    self.block(&mut fields, &format!("b{k}"), of, block, at, itemsize)?;
+                }
+                Ok(fields.finish(itemsize))
+            }
+            Parts::List(list) => {
+                let of = Source::Type(list.old);
+                let stride = of.extent();
+                for from in (0..list.len()).step_by(AT_ONCE) {
+                    for (i, (count, place)) in list.read(from).enumerate() {
+                        let block = Repetition { count, stride };
+                        let name = format!("b{}", from + i);
+                        self.block(&mut fields, &name, of, block, place - origin, itemsize)?;
+                    }
+                }
+                Ok(fields.finish(itemsize))
+            }
+            Parts::Members(members, names) => {
+                for (i, member) in members.iter().enumerate() {
+                    let of = Source::Type(&member.ty);
+                    let block = Repetition { count: member.blocklength, stride: of.extent() };
+                    let at = i128::from(member.displacement) - origin;
+                    self.block(&mut fields, &names.of_field(i), of, block, at, itemsize)?;
+                }
+                Ok(fields.finish(itemsize))
+            }
+            Parts::Fields(all) => {
+                for field in all {
+                    if let Some(map) = field.map()
+                        && map.size() > 0
+                    {
+                        let format = self.memory(Source::Map(map), 0, map.stride() as i128)?;
+                        self.add(
+                            &mut fields,
+                            field.name(),
+                            format,
+                            field.offset() as i128 - origin,
+                        )?;
+                    }
+                }
+                Ok(fields.finish(itemsize))
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        fields: &mut Fields,
+        name: &str,
+        format: String,
+        offset: i128,
+    ) -> Result<(), NumpyError> {
+        self.name()?;
+        fields.names.push(name.to_string());
+        fields.formats.push(format);
+        fields.offsets.push(offset);
+        Ok(())
+    }
+
+    /// Instances of a part, the first of which has its origin at offset `at` of an item of so many bytes.
+    fn block(
+        &mut self,
+        fields: &mut Fields,
+        name: &str,
+        of: Source<'_>,
+        block: Repetition,
+        at: i128,
+        itemsize: i128,
+    ) -> Result<(), NumpyError> {
+        if block.count == 0 || of.size() == 0 {
+            return Ok(());
+        }
+        let (from, to) = of.span();
+        if block.count > 1 && at >= 0 {
+            // The gap behind the last one has to have room as well.
+            if let Some(format) = self.array(of, block, itemsize - at)? {
+                return self.add(fields, name, format, at);
+            }
+        }
+        for k in 0..block.count {
+            let at = at + i128::from(block.stride) * i128::from(k);
+            let name = if block.count == 1 { name.to_string() } else { format!("{name}_{k}") };
+            // As much of an instance's extent as there is room for, from its first byte of data or its origin.
+            let origin = if at < 0 { from } else { from.min(0) };
+            let room = itemsize - (at + origin);
+            let extent = i128::from(of.extent()).max(to) - origin;
+            let format = self.memory(of, origin, extent.min(room).max(to - origin))?;
+            self.add(fields, &name, format, at + origin)?;
+        }
+        Ok(())
+    }
+
+    /// Several instances as a subarray, if they are far enough apart, and have room.
+    fn array(
+        &mut self,
+        of: Source<'_>,
+        Repetition { count, stride }: Repetition,
+        room: i128,
+    ) -> Result<Option<String>, NumpyError> {
+        let (from, to) = of.span();
+        let stride = i128::from(stride);
+        if from < 0 || stride < to || stride <= 0 || stride * i128::from(count) > room {
+            return Ok(None);
+        }
+        let one = self.memory(of, 0, stride)?;
+        Ok(Some(subarray(&one, count)))
+    }
+}
+
+/// Whether NumPy's number of this size has another format.
+fn is_foreign(basic: Basic) -> bool {
+    matches!(
+        basic,
+        Basic::Bf16
+            | Basic::LongDouble
+            | Basic::LongDoubleComplex
+            | Basic::CxxLongDoubleComplex
+            | Basic::Real16
+            | Basic::Complex32
+            | Basic::Complex4
+    )
+}
