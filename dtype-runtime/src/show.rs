@@ -15,7 +15,7 @@ mod words;
 pub use calls::{CallingSequence, Language};
 pub use diagram::{Cell, Diagram, Line, Part, Range, Row, Sign, View};
 pub use fields::{Field, Level, MOST_FIELDS};
-pub use numpy::{NumpyError, NumpyLayout, NumpyOptions, numpy_dtype};
+pub use numpy::{NumpyDtype, NumpyError, NumpyLayout, NumpyOptions, numpy_dtype};
 pub use svg::{SvgStyle, Theme};
 pub use tables::DescriptionTable;
 pub use text::{Text, TextStyle};

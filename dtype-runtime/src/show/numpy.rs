@@ -2,6 +2,7 @@
 
 mod expression;
 
+use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
@@ -41,17 +42,17 @@ impl Default for NumpyOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NumpyError {
-    /// Data lie before the origin; offsets of NumPy are not negative.
-    BeforeOrigin {
-        /// Displacement in bytes of the first of them.
-        displacement: i128,
-    },
-    /// Data lie beyond the extent, where the next instance is; a NumPy array has its items one behind the other.
-    BeyondExtent {
+    /// There is no place where an item of the extent's bytes could start so that all data of an instance are in it; a
+    /// NumPy array has its items one behind the other.
+    OutsideExtent {
+        /// The lower bound.
+        lb: i64,
         /// Bytes from one instance to the next.
         extent: i64,
-        /// Displacement in bytes of the end of the data.
-        end: i128,
+        /// Displacement in bytes of the first byte of data.
+        true_lb: i64,
+        /// One past the last byte of data.
+        true_ub: i64,
     },
     /// A byte is named more than once.
     Overlap,
@@ -65,15 +66,10 @@ pub enum NumpyError {
 impl fmt::Display for NumpyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BeforeOrigin { displacement } => {
-                write!(f, "no dtype: data at displacement {displacement}, before the origin")
-            }
-            Self::BeyondExtent { extent, end } => {
-                write!(
-                    f,
-                    "no dtype: data up to displacement {end}, and an extent of {extent} bytes"
-                )
-            }
+            Self::OutsideExtent { lb, extent, true_lb, true_ub } => write!(
+                f,
+                "no dtype: data from {true_lb} to {true_ub}, and instances of {extent} bytes from {lb} on"
+            ),
             Self::Overlap => f.write_str("no dtype: a byte is named more than once"),
             Self::TooManyFields { limit } => write!(f, "no dtype: more than {limit} fields"),
         }
@@ -81,6 +77,25 @@ impl fmt::Display for NumpyError {
 }
 
 impl core::error::Error for NumpyError {}
+
+/// A dtype of NumPy, and where its items are. Its `Display` is the expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NumpyDtype {
+    /// The Python expression, which takes `np` for NumPy.
+    pub expression: String,
+    /// Displacement in bytes from the origin of an instance to the start of its item: 0, or the lower bound where only
+    /// from there on all data are in an item. In a buffer whose first byte is at displacement 0, the first item is
+    /// that many bytes behind it.
+    pub start: i64,
+    /// Bytes of an item.
+    pub itemsize: u64,
+}
+
+impl fmt::Display for NumpyDtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.expression)
+    }
+}
 
 /// So many names a dtype may have, in all its structures together.
 const MOST_NAMES: usize = 1 << 14;
@@ -97,13 +112,12 @@ impl Type {
     /// NumPy has no number for is raw bytes, `V` and their number, as are values in formats that depend on the machine:
     /// integers of 128 bits, `bf16`, `long double`, binary128, and the complex numbers of these and of `f16`.
     ///
-    /// In [memory](NumpyLayout::Memory) an item starts at the origin and has the extent's bytes, whatever the lower
-    /// bound.
+    /// In [memory](NumpyLayout::Memory) an item has the extent's bytes, and starts at the origin or at the lower bound:
+    /// [`NumpyDtype::start`].
     ///
     /// # Errors
     ///
-    /// [`NumpyError::TooManyFields`] and, in memory only, [`NumpyError::BeforeOrigin`], [`NumpyError::BeyondExtent`],
-    /// [`NumpyError::Overlap`].
+    /// [`NumpyError::TooManyFields`] and, in memory only, [`NumpyError::OutsideExtent`] and [`NumpyError::Overlap`].
     ///
     /// ```
     /// use dtype_runtime::show::NumpyOptions;
@@ -112,13 +126,13 @@ impl Type {
     /// let [f64, u8] = [Basic::F64, Basic::U8].map(Type::basic);
     /// let t = Type::structure(&[3, 1], &[0, 24], &[f64, u8])?;
     /// assert_eq!(
-    ///     t.numpy_dtype(&NumpyOptions::default())?,
+    ///     t.numpy_dtype(&NumpyOptions::default())?.expression,
     ///     "np.dtype({'names': ['f0', 'f1'], 'formats': [('<f8', (3,)), 'u1'], \
     ///      'offsets': [0, 24], 'itemsize': 32})"
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn numpy_dtype(&self, options: &NumpyOptions) -> Result<String, NumpyError> {
+    pub fn numpy_dtype(&self, options: &NumpyOptions) -> Result<NumpyDtype, NumpyError> {
         dtype(self, Source::Type(self), options)
     }
 }
@@ -143,33 +157,37 @@ impl Type {
 /// # if cfg!(target_endian = "big") { return Ok(()) }
 /// let packed = NumpyOptions { layout: NumpyLayout::Packed, ..NumpyOptions::default() };
 /// assert_eq!(
-///     numpy_dtype::<Particle>(&packed)?,
+///     numpy_dtype::<Particle>(&packed)?.expression,
 ///     "np.dtype({'names': ['charge', 'position'], 'formats': ['i1', ('<f4', (3,))], \
 ///      'offsets': [0, 1], 'itemsize': 13})"
 /// );
 /// # Ok::<(), dtype_runtime::show::NumpyError>(())
 /// ```
-pub fn numpy_dtype<T: Datatype>(options: &NumpyOptions) -> Result<String, NumpyError> {
+pub fn numpy_dtype<T: Datatype>(options: &NumpyOptions) -> Result<NumpyDtype, NumpyError> {
     dtype(&Type::of::<T>(), Source::Map(T::TYPE_MAP), options)
 }
 
-fn dtype(ty: &Type, source: Source<'_>, options: &NumpyOptions) -> Result<String, NumpyError> {
+fn dtype(ty: &Type, source: Source<'_>, options: &NumpyOptions) -> Result<NumpyDtype, NumpyError> {
     let mut writer = Writer { order: options.order, names: 0 };
-    let expression = match options.layout {
-        NumpyLayout::Packed => writer.packed(source)?,
+    let (expression, start, itemsize) = match options.layout {
+        NumpyLayout::Packed => (writer.packed(source)?, 0, ty.size()),
         NumpyLayout::Memory => {
-            let (extent, end) = (ty.extent(), i128::from(ty.true_ub()));
-            if ty.true_lb() < 0 {
-                return Err(NumpyError::BeforeOrigin { displacement: ty.true_lb().into() });
-            }
-            if i128::from(extent) < end {
-                return Err(NumpyError::BeyondExtent { extent, end });
-            }
+            let (lb, extent) = (ty.lb(), ty.extent());
+            let (true_lb, true_ub) = (ty.true_lb(), ty.true_ub());
+            let fits = |start: i64| {
+                let end = i128::from(start) + i128::from(extent);
+                ty.size() == 0 || start <= true_lb && i128::from(true_ub) <= end
+            };
+            let start = [0, lb].into_iter().find(|start| fits(*start) && extent >= 0);
+            let Some(start) = start else {
+                return Err(NumpyError::OutsideExtent { lb, extent, true_lb, true_ub });
+            };
             if ty.self_overlap() {
                 return Err(NumpyError::Overlap);
             }
-            writer.memory(source, 0, i128::from(extent.max(0)))?
+            let itemsize = extent.unsigned_abs();
+            (writer.memory(source, start.into(), itemsize.into())?, start, itemsize)
         }
     };
-    Ok(alloc::format!("np.dtype({expression})"))
+    Ok(NumpyDtype { expression: format!("np.dtype({expression})"), start, itemsize })
 }

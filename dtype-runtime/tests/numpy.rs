@@ -1,0 +1,273 @@
+//! A real NumPy reads the bytes that are written here, by the dtypes that are printed for it.
+//!
+//! Without `python3` and its `numpy` the tests say so, and pass.
+#![cfg(target_endian = "little")]
+#![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
+
+mod model;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::show::{NumpyDtype, NumpyError, NumpyLayout, NumpyOptions, numpy_dtype};
+use dtype_runtime::types::{Order, Pair};
+use dtype_runtime::{Basic, Datatype, Flags, Packer, Representation, Type, pack};
+use model::trees_with_lists;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+
+/// What a program of Python prints that gets this input, or `None` without NumPy.
+fn python(program: &str, input: &str) -> Option<String> {
+    let probe = Command::new("python3").args(["-c", "import numpy"]).stderr(Stdio::null()).status();
+    if !probe.is_ok_and(|status| status.success()) {
+        eprintln!("left out: no python3 with numpy here");
+        return None;
+    }
+    let mut child = Command::new("python3")
+        .args(["-c", program])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{input}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
+}
+
+/// Reads a dtype and bytes, and prints the values.
+const VALUES: &str = "
+import numpy as np, sys
+for line in sys.stdin:
+    dtype, data = line.rstrip('\\n').split('\\t')
+    print(np.frombuffer(bytes.fromhex(data), dtype=eval(dtype)).tolist())
+";
+
+#[derive(Datatype, Clone)]
+#[repr(u8)]
+enum Kind {
+    Free = 3,
+    Fixed = 200,
+}
+
+#[derive(Datatype, Clone)]
+#[repr(C)]
+struct Tag {
+    letter: char,
+    kind: Kind,
+}
+
+#[derive(Datatype, Clone)]
+#[repr(C)]
+struct Particle {
+    charge: i8,
+    position: [f64; 3],
+    tags: [Tag; 2],
+    on: bool,
+    #[dtype(skip)]
+    cache: u32,
+    r#type: (u16, i64),
+}
+
+fn particles() -> [Particle; 2] {
+    let tags = [Tag { letter: 'é', kind: Kind::Free }, Tag { letter: '😀', kind: Kind::Fixed }];
+    let first = Particle {
+        charge: -5,
+        position: [1.5, -2.25, 1e300],
+        tags,
+        on: true,
+        cache: 0xffff_ffff,
+        r#type: (65_535, -1),
+    };
+    let mut second = first.clone();
+    (second.charge, second.on, second.r#type.1) = (7, false, i64::MIN);
+    assert_eq!(first.cache, second.cache);
+    [first, second]
+}
+
+const AS_PYTHON: &str = "[\
+    (-5, [1.5, -2.25, 1e+300], [('é', 3), ('😀', 200)], True, (65535, -1)), \
+    (7, [1.5, -2.25, 1e+300], [('é', 3), ('😀', 200)], False, (65535, -9223372036854775808))]\n";
+
+/// The bytes of records, padding and all, with something in the padding.
+fn memory_of(records: &[Particle]) -> Vec<u8> {
+    let ty = Type::of::<Particle>().commit();
+    let mut memory = vec![0xaa; size_of_val(records)];
+    ty.unpack(&pack(records), &mut memory, 0, records.len()).unwrap();
+    memory
+}
+
+#[test]
+fn numpy_reads_records_in_memory_and_packed() {
+    let records = particles();
+    let memory = numpy_dtype::<Particle>(&NumpyOptions::default()).unwrap();
+    let packed = NumpyOptions { layout: NumpyLayout::Packed, ..NumpyOptions::default() };
+    let big = NumpyOptions { order: ByteOrder::Big, ..packed.clone() };
+    let [packed, big] = [packed, big].map(|options| numpy_dtype::<Particle>(&options).unwrap());
+    let mut reversed = vec![0; pack(&records).len()];
+    let mut packer = Packer::new(&records).represented(Representation::BigEndian).unwrap();
+    packer.pack(&mut reversed).unwrap();
+    let lines = [(memory, memory_of(&records)), (packed, pack(&records)), (big, reversed)]
+        .map(|(dtype, bytes)| format!("{dtype}\t{}\n", hex(&bytes)));
+    if let Some(values) = python(VALUES, &lines.concat()) {
+        assert_eq!(values, AS_PYTHON.repeat(3));
+    }
+}
+
+/// Reads a dtype, the bytes of items and those of the values in packing order, and prints those dtypes with which it
+/// finds others, and how many there were.
+const LEAVES: &str = "
+import numpy as np, sys
+def leaves(items):
+    if items.dtype.names is not None:
+        for i in range(len(items)):
+            for name in items.dtype.names:
+                yield from leaves(items[i:i + 1][name].reshape(-1))
+    else:
+        yield items.tobytes()
+number = 0
+for line in sys.stdin:
+    dtype, itemsize, data, values = line.rstrip('\\n').split('\\t')
+    dtype = eval(dtype)
+    items = np.frombuffer(bytes.fromhex(data), dtype=dtype)
+    if dtype.itemsize != int(itemsize) or b''.join(leaves(items)) != bytes.fromhex(values):
+        print(line)
+    number += 1
+print(number)
+";
+
+/// Random types: what NumPy finds, field by field, is what is packed here.
+#[test]
+fn numpy_finds_the_values_in_the_order_of_packing() {
+    let mut runner = TestRunner::deterministic();
+    let trees = trees_with_lists(1);
+    let (mut input, mut number, mut refused) = (String::new(), 0, 0);
+    for _ in 0..1500 {
+        let ty = trees.new_tree(&mut runner).unwrap().current().build().unwrap();
+        let packed = NumpyOptions { layout: NumpyLayout::Packed, ..NumpyOptions::default() };
+        let count = 3;
+        let extent = ty.extent();
+        if ty.size() == 0 || ty.size() > 2000 || !(0..20_000).contains(&extent) {
+            continue;
+        }
+        let reach =
+            4 * extent.unsigned_abs() + ty.lb().unsigned_abs() + ty.true_lb().unsigned_abs();
+        let origin = reach + ty.true_ub().unsigned_abs();
+        let memory: Vec<u8> =
+            (0..2 * origin + ty.size()).map(|i| (i * 7 + i / 251) as u8).collect();
+        let origin = usize::try_from(origin).unwrap();
+        let mut values = vec![0; usize::try_from(ty.size()).unwrap() * count];
+        ty.commit().pack(&memory, origin, count, &mut values).unwrap();
+        let mut line = |dtype: NumpyDtype, items: &[u8]| {
+            writeln!(input, "{dtype}\t{}\t{}\t{}", dtype.itemsize, hex(items), hex(&values))
+                .unwrap();
+            number += 1;
+        };
+        match ty.numpy_dtype(&NumpyOptions::default()) {
+            Ok(dtype) => {
+                let from = origin.checked_add_signed(dtype.start.try_into().unwrap()).unwrap();
+                let bytes = usize::try_from(dtype.itemsize).unwrap() * count;
+                line(dtype, &memory[from..from + bytes]);
+            }
+            Err(NumpyError::Overlap) => {
+                assert!(ty.flags().contains(Flags::OVERLAP));
+                refused += 1;
+            }
+            Err(NumpyError::OutsideExtent { lb, .. }) => {
+                let is_in = |start: i64| start <= ty.true_lb() && ty.true_ub() <= start + extent;
+                assert!(!is_in(0) && !is_in(lb));
+                refused += 1;
+            }
+            Err(error) => panic!("{error}"),
+        }
+        line(ty.numpy_dtype(&packed).unwrap(), &values);
+    }
+    assert!(number > 1200 && refused > 100, "{number} {refused}");
+    if let Some(output) = python(LEAVES, &input) {
+        assert_eq!(output, format!("{number}\n"));
+    }
+}
+
+#[test]
+fn what_numpy_cannot_have_is_refused() {
+    let memory = NumpyOptions::default();
+    let f64 = Type::basic(Basic::F64);
+    // Columns that are neighbours.
+    let column = Type::resized(&Type::vector(4, 1, 4, &f64).unwrap(), 0, 8).unwrap();
+    let error = column.numpy_dtype(&memory).unwrap_err();
+    assert_eq!(error, NumpyError::OutsideExtent { lb: 0, extent: 8, true_lb: 0, true_ub: 104 });
+    assert_eq!(
+        error.to_string(),
+        "no dtype: data from 0 to 104, and instances of 8 bytes from 0 on"
+    );
+    let overlapping = Type::hvector(3, 1, 4, &f64).unwrap();
+    assert_eq!(overlapping.numpy_dtype(&memory), Err(NumpyError::Overlap));
+    let gaps = Type::vector(1_000_000_000, 1, 2, &f64).unwrap();
+    assert!(matches!(gaps.numpy_dtype(&memory), Err(NumpyError::TooManyFields { .. })));
+    // All of these are readable packed, however many.
+    let packed = NumpyOptions { layout: NumpyLayout::Packed, ..memory };
+    for (ty, count) in [(column, 4), (overlapping, 3), (gaps, 1_000_000_000)] {
+        let dtype = ty.numpy_dtype(&packed).unwrap();
+        assert_eq!(dtype.expression, format!("np.dtype(('<f8', ({count},)))"));
+    }
+}
+
+#[test]
+fn numpy_reads_layouts_made_at_run_time() {
+    let [u8, u16, f64] = [Basic::U8, Basic::U16, Basic::F64].map(Type::basic);
+    let bytes: Vec<u8> = (0..24).collect();
+    let cases = [
+        // A column of a matrix: an item is a column with the gaps behind it.
+        (
+            Type::resized(&Type::vector(3, 1, 4, &u8).unwrap(), 0, 12).unwrap(),
+            "[(0, 4, 8), (12, 16, 20)]",
+        ),
+        (
+            Type::subarray(&[2, 6], &[2, 2], &[0, 3], Order::C, &u8).unwrap(),
+            "[(([3, 4], [9, 10]),), (([15, 16], [21, 22]),)]",
+        ),
+        // Backwards: the order is that of packing.
+        (
+            Type::structure(
+                &[1, 1],
+                &[10, 0],
+                &[Type::vector(3, 1, -2, &u16).unwrap(), u8.clone()],
+            )
+            .unwrap(),
+            "[((2826, 2312, 1798), 0), ((5910, 5396, 4882), 12)]",
+        ),
+        (Type::pair(Pair::ShortInt), "[(256, 117835012), (2312, 252579084), (4368, 387323156)]"),
+        (
+            Type::hindexed(&[2, 1], &[1, 7], &u8).unwrap(),
+            "[((1, 2), 7), ((8, 9), 14), ((15, 16), 21)]",
+        ),
+        (
+            Type::contiguous(3, &f64).unwrap(),
+            "[[7.949928895127363e-275, 3.6919162048650923e-236, 1.846323925681849e-197]]",
+        ),
+    ];
+    let input: String = cases
+        .iter()
+        .map(|(ty, _)| {
+            let dtype = ty.numpy_dtype(&NumpyOptions::default()).unwrap();
+            let items = &bytes[usize::try_from(dtype.start).unwrap()..];
+            let whole = items.len() - items.len() % usize::try_from(dtype.itemsize).unwrap();
+            format!("{dtype}\t{}\n", hex(&items[..whole]))
+        })
+        .collect();
+    if let Some(values) = python(VALUES, &input) {
+        for ((_, expected), line) in cases.iter().zip(values.lines()) {
+            println!("{line}");
+            assert_eq!(line, *expected);
+        }
+    }
+}
