@@ -255,18 +255,15 @@ fn numpy_reads_layouts_made_at_run_time() {
             "[[7.949928895127363e-275, 3.6919162048650923e-236, 1.846323925681849e-197]]",
         ),
     ];
-    let input: String = cases
-        .iter()
-        .map(|(ty, _)| {
-            let dtype = ty.numpy_dtype(&NumpyOptions::default()).unwrap();
-            let items = &bytes[usize::try_from(dtype.start).unwrap()..];
-            let whole = items.len() - items.len() % usize::try_from(dtype.itemsize).unwrap();
-            format!("{dtype}\t{}\n", hex(&items[..whole]))
-        })
-        .collect();
+    let mut input = String::new();
+    for (ty, _) in &cases {
+        let dtype = ty.numpy_dtype(&NumpyOptions::default()).unwrap();
+        let items = &bytes[usize::try_from(dtype.start).unwrap()..];
+        let whole = items.len() - items.len() % usize::try_from(dtype.itemsize).unwrap();
+        writeln!(input, "{dtype}\t{}", hex(&items[..whole])).unwrap();
+    }
     if let Some(values) = python(VALUES, &input) {
         for ((_, expected), line) in cases.iter().zip(values.lines()) {
-            println!("{line}");
             assert_eq!(line, *expected);
         }
     }

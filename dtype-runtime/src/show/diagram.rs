@@ -2,14 +2,16 @@
 //!
 //! Text and SVG are drawn from this one model, and anyone can draw it otherwise.
 
+mod cell;
 mod paint;
+mod range;
 mod rows;
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt;
+use core::fmt::{self, Write};
 
 use super::fields::{Field, Fields};
 use super::source::{Repetition, Source};
@@ -17,15 +19,15 @@ use super::text::{Text, TextStyle};
 use crate::datatype::Datatype;
 use crate::typemap::TypeMap;
 use crate::types::Type;
+pub use cell::{Cell, Sign};
 use paint::{Painter, Stretch};
+use range::ranges;
+pub use range::{Part, Range};
 use rows::Rows;
 
 /// So many parts of a type are looked at, beyond those that the cells have room for. What has not been looked at then
 /// is [unknown](Sign::Unknown): the picture is there at once, whatever the type.
 const MOST_PARTS: u64 = 1 << 19;
-
-/// What is painted beyond the fields that are told apart.
-const NO_FIELD: u16 = u16::MAX;
 
 /// What of a layout is drawn, and how it is cut into rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,65 +55,6 @@ impl Default for View {
     }
 }
 
-/// What a cell of a picture is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sign {
-    /// All its bytes are data, each of them once.
-    Data,
-    /// No byte is data.
-    Gap,
-    /// Some of its bytes are data.
-    Part,
-    /// A byte of it is named more than once.
-    Overlap,
-    /// No data were found, but not all of the type was looked at.
-    Unknown,
-}
-
-/// So many bytes of memory: [`View::unit`], or fewer at the end of the picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
-    /// What it is.
-    pub sign: Sign,
-    /// Whether a basic datatype starts in it.
-    pub starts: bool,
-    /// Of what its data are, the first in packing order where they are of several: an index of
-    /// [`Diagram::fields`]. `None` without data, and for fields beyond those that are told apart.
-    pub field: Option<u16>,
-    /// Which bytes are data, and which more than once: one bit each.
-    once: u64,
-    twice: u64,
-}
-
-impl Cell {
-    const EMPTY: Self = Self { sign: Sign::Gap, starts: false, field: None, once: 0, twice: 0 };
-
-    fn paint(&mut self, mask: u64, field: u16, starts: bool) {
-        if self.once == 0 && field != NO_FIELD {
-            self.field = Some(field);
-        }
-        self.twice |= self.once & mask;
-        self.once |= mask;
-        self.starts |= starts;
-    }
-
-    /// Decides on the sign, of a cell of so many bytes.
-    fn finish(&mut self, bytes: u32, complete: bool) {
-        self.sign = match (self.once, self.twice) {
-            (0, _) if complete => Sign::Gap,
-            (0, _) => Sign::Unknown,
-            (once, 0) if once.count_ones() >= bytes => Sign::Data,
-            (_, 0) => Sign::Part,
-            _ => Sign::Overlap,
-        };
-    }
-
-    /// How many of its bytes are data.
-    pub fn data_bytes(&self) -> u32 {
-        self.once.count_ones()
-    }
-}
-
 /// A line of a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
@@ -130,50 +73,6 @@ pub struct Row {
     pub end: i128,
     /// In the order of the addresses.
     pub cells: Vec<Cell>,
-}
-
-/// A range that is marked in a picture.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Range {
-    /// What it is, with its length in bytes.
-    pub label: String,
-    /// The displacements in bytes of its ends, the lower first.
-    pub start: i128,
-    /// One past its last byte; the same as `start` for an empty one.
-    pub end: i128,
-}
-
-/// The part of a [`Range`] that is in a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// The cells that it reaches from and to, both included.
-    pub cells: (usize, usize),
-    /// Whether the range starts here.
-    pub starts: bool,
-    /// Whether it ends here.
-    pub ends: bool,
-}
-
-impl Range {
-    /// The part of it in a row of cells of so many bytes, if it starts or ends there.
-    pub fn part_of(&self, row: &Row, unit: u32) -> Option<Part> {
-        let inside = row.start..row.end;
-        // The byte behind an empty one is where it is.
-        let last = (self.end - 1).max(self.start);
-        let (starts, ends) = (inside.contains(&self.start), inside.contains(&last));
-        if !starts && !ends {
-            return None;
-        }
-        let cell = |byte: i128| usize::try_from((byte - row.start) / i128::from(unit.max(1))).ok();
-        let first = if starts { cell(self.start)? } else { 0 };
-        let last = if ends { cell(last)? } else { row.cells.len().checked_sub(1)? };
-        Some(Part { cells: (first, last), starts, ends })
-    }
-
-    /// Whether there is nothing in it.
-    pub fn is_empty(&self) -> bool {
-        self.start == self.end
-    }
 }
 
 /// A picture of instances of a type: rows of cells in the order of addresses, the extent and the true extent
@@ -355,10 +254,10 @@ impl Diagram {
             "size {size}, lb {lb}, extent {extent}, true lb {true_lb}, true extent {true_extent}"
         );
         if self.instances != 1 {
-            title += &format!("; {} instances", self.instances);
+            let _ = write!(title, "; {} instances", self.instances);
         }
         if self.unit > 1 {
-            title += &format!("; a cell is {} bytes", self.unit);
+            let _ = write!(title, "; a cell is {} bytes", self.unit);
         }
         title
     }
@@ -463,48 +362,6 @@ fn lines(rows: &Rows, stretches: Vec<Stretch>) -> Vec<Line> {
     lines
 }
 
-/// The extents of the instances that are drawn, and the true extent of the first.
-fn ranges(ty: &Type, rows: &Rows) -> Vec<Range> {
-    let mut ranges = Vec::new();
-    if rows.instances == 0 {
-        return ranges;
-    }
-    let (lb, extent) = (i128::from(ty.lb()), i128::from(ty.extent()));
-    let number = i128::from(rows.instances);
-    if extent > 0 {
-        for row in &rows.drawn {
-            let from = rows.start + row * i128::from(rows.pitch);
-            let to = from + i128::from(rows.pitch);
-            // Those that have a byte in the row.
-            let first = (from - lb).div_euclid(extent).max(0);
-            let mut k = first;
-            while k < number && lb + k * extent < to {
-                let start = lb + k * extent;
-                let is_new = ranges.last().is_none_or(|last: &Range| last.start < start);
-                if is_new {
-                    ranges.push(Range {
-                        label: format!("extent {extent}"),
-                        start,
-                        end: start + extent,
-                    });
-                }
-                k += 1;
-            }
-        }
-    } else {
-        let label = match extent {
-            0 => "extent 0".to_string(),
-            _ => format!("extent {extent}, ub before lb"),
-        };
-        ranges.push(Range { label, start: lb + extent, end: lb });
-    }
-    if ty.size() > 0 {
-        let (start, end) = (i128::from(ty.true_lb()), i128::from(ty.true_ub()));
-        ranges.push(Range { label: format!("true extent {}", end - start), start, end });
-    }
-    ranges
-}
-
 impl fmt::Display for Diagram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut is_first = true;
@@ -525,40 +382,5 @@ impl fmt::Display for Diagram {
             }
         }
         Ok(())
-    }
-}
-
-impl Sign {
-    /// The sign as a square.
-    pub const fn square(self) -> char {
-        match self {
-            Self::Data => '■',
-            Self::Gap => '□',
-            Self::Part => '◧',
-            Self::Overlap => '▣',
-            Self::Unknown => '?',
-        }
-    }
-
-    /// The sign in ASCII.
-    pub const fn ascii(self) -> char {
-        match self {
-            Self::Data => '#',
-            Self::Gap => '.',
-            Self::Part => '+',
-            Self::Overlap => '@',
-            Self::Unknown => '?',
-        }
-    }
-
-    /// What it stands for.
-    pub(super) const fn meaning(self) -> &'static str {
-        match self {
-            Self::Data => "data",
-            Self::Gap => "gap",
-            Self::Part => "partly data",
-            Self::Overlap => "named more than once",
-            Self::Unknown => "not looked at",
-        }
     }
 }

@@ -192,12 +192,12 @@ impl Walk {
             Parts::Fields(fields) => self.members(fields.len(), repeated, |walk, i| {
                 let field = &fields[i];
                 let base = base + field.offset() as i128;
-                walk.named(field.name(), |walk| match field.map() {
-                    Some(map) => walk.source(Source::Map(map), base, false),
-                    None => {
-                        walk.skipped(field.size(), base);
-                        Slot::Other
+                walk.named(field.name(), |walk| {
+                    if let Some(map) = field.map() {
+                        return walk.source(Source::Map(map), base, false);
                     }
+                    walk.skipped(field.size(), base);
+                    Slot::Other
                 })
             }),
         }

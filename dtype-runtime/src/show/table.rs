@@ -69,17 +69,17 @@ fn line<const N: usize>(
             Align::Left => (0, space),
             Align::Right => (space, 0),
         };
-        if !cell.is_empty() {
-            write!(f, "{:1$}", "", pad + before)?;
-            if column == 0 && !colour.is_empty() {
-                write!(f, "{colour}{cell}\x1b[0m")?;
-            } else {
-                f.write_str(cell)?;
-            }
-            pad = behind + 2;
-        } else {
+        if cell.is_empty() {
             pad += width + 2;
+            continue;
         }
+        write!(f, "{:1$}", "", pad + before)?;
+        if column == 0 && !colour.is_empty() {
+            write!(f, "{colour}{cell}\x1b[0m")?;
+        } else {
+            f.write_str(cell)?;
+        }
+        pad = behind + 2;
     }
     f.write_str("\n")
 }

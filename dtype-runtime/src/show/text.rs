@@ -12,7 +12,10 @@ pub(super) use legend::Legend;
 
 /// How a picture is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is there or not, whatever the others")]
 pub struct TextStyle {
+    /// The first line: the name, the size and the bounds.
+    pub title: bool,
     /// Only ASCII: `#` for data, `.` for a gap, `@` for what is named more than once, `+` for cells that are partly
     /// data.
     pub ascii: bool,
@@ -34,7 +37,15 @@ pub struct TextStyle {
 impl Default for TextStyle {
     /// All of it, without colours, with a legend of 40 fields.
     fn default() -> Self {
-        Self { ascii: false, colour: false, rulers: true, ranges: true, letters: true, legend: 40 }
+        Self {
+            title: true,
+            ascii: false,
+            colour: false,
+            rulers: true,
+            ranges: true,
+            letters: true,
+            legend: 40,
+        }
     }
 }
 
@@ -162,8 +173,9 @@ impl<'a> Text<'a> {
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let gutter = self.gutter();
-        let title = self.diagram.title();
-        writeln!(f, "{title}\n")?;
+        if self.style.title {
+            writeln!(f, "{}\n", self.diagram.title())?;
+        }
         if self.style.rulers {
             self.ruler(f, gutter)?;
         }

@@ -126,8 +126,11 @@ fn list<N: ToString>(numbers: impl ExactSizeIterator<Item = N>) -> String {
 
 fn arguments(ty: &Type) -> String {
     match ty.constructor() {
-        Constructor::Basic(_) | Constructor::LbMarker | Constructor::UbMarker => String::new(),
-        Constructor::Pair { name: Some(_), .. } | Constructor::Dup { .. } => String::new(),
+        Constructor::Basic(_)
+        | Constructor::LbMarker
+        | Constructor::UbMarker
+        | Constructor::Pair { name: Some(_), .. }
+        | Constructor::Dup { .. } => String::new(),
         Constructor::Pair { name: None, value, index, .. } => {
             format!("value {value}, index {index}")
         }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Cell, NO_FIELD};
+use super::cell::{Cell, NO_FIELD};
 use crate::show::fields::Slot;
 use crate::show::source::{AT_ONCE, List, Parts, Repetition, Source};
 
@@ -57,19 +57,16 @@ impl<'a> Painter<'a> {
         mut one: impl FnMut(&mut Self, i128),
     ) {
         let stride = i128::from(stride);
-        let (first, behind) = match stride {
+        let (first, behind) = if stride == 0 {
             // All are the same; two of them show that they overlap.
-            0 => (0, if self.meets(base + from, base + to) { count.min(2).into() } else { 0 }),
-            _ => {
-                // Data at `base + k · stride + [from, to)` meet `[start, end)`.
-                let (low, high) = (self.stretch.start - to - base, self.stretch.end - from - base);
-                let (low, high) = if stride > 0 { (low, high) } else { (-high, -low) };
-                let step = stride.abs();
-                (
-                    low.div_euclid(step) + 1,
-                    high.div_euclid(step) + i128::from(high.rem_euclid(step) > 0),
-                )
-            }
+            (0, if self.meets(base + from, base + to) { count.min(2).into() } else { 0 })
+        } else {
+            // Data at `base + k · stride + [from, to)` meet `[start, end)`.
+            let (low, high) = (self.stretch.start - to - base, self.stretch.end - from - base);
+            let (low, high) = if stride > 0 { (low, high) } else { (-high, -low) };
+            let step = stride.abs();
+            let behind = high.div_euclid(step) + i128::from(high.rem_euclid(step) > 0);
+            (low.div_euclid(step) + 1, behind)
         };
         let mut k = first.max(0);
         while k < behind.min(count.into()) && self.left > 0 {

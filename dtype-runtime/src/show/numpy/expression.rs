@@ -72,11 +72,9 @@ impl Writer {
                 return "'?'".to_string();
             }
             (Kind::Integer | Kind::Logical, 1 | 2 | 4 | 8) => 'i',
-            (Kind::Unsigned, 1 | 2 | 4 | 8) => 'u',
-            (Kind::Bytes, _) => 'u',
+            (Kind::Unsigned, 1 | 2 | 4 | 8) | (Kind::Bytes, _) | (Kind::Character, 2) => 'u',
             (Kind::Character, 4) => 'U',
             (Kind::Character, 1) => return "'S1'".to_string(),
-            (Kind::Character, 2) => 'u',
             (Kind::Float, 2 | 4 | 8) if !is_foreign(basic) => 'f',
             (Kind::Complex, 8 | 16) if !is_foreign(basic) => 'c',
             _ => return format!("'V{size}'"),

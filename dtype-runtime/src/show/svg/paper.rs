@@ -172,3 +172,39 @@ fn escaped(text: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The contrast of two colours as WCAG 2.2 has it: from 1 to 21.
+    fn contrast(one: &str, other: &str) -> f64 {
+        let luminance = |colour: &str| {
+            let channel = |from: usize| {
+                let value = u8::from_str_radix(&colour[from..from + 2], 16).unwrap();
+                let value = f64::from(value) / 255.0;
+                if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+            };
+            0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+        };
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    #[test]
+    fn text_can_be_read() {
+        for (fill, text) in FIELDS {
+            assert!(contrast(fill, text) >= 4.5, "{text} on {fill}");
+        }
+        for [paper, text, faint, gap] in [LIGHT, DARK] {
+            assert!(contrast(paper, text) >= 7.0, "{text} on {paper}");
+            assert!(contrast(paper, faint) >= 4.5, "{faint} on {paper}");
+            assert!(contrast(gap, faint) >= 4.5, "{faint} on {gap}");
+        }
+    }
+
+    #[test]
+    fn names_are_text() {
+        assert_eq!(escaped("a<b>&\"c\"\u{1}\n"), "a&lt;b&gt;&amp;\"c\"\u{fffd} ");
+    }
+}

@@ -1,0 +1,477 @@
+//! Pictures as they are printed: the layouts of the source documents, and what is hard to draw.
+
+use dtype_runtime::kernels::{Isa, select};
+use dtype_runtime::show::{Diagram, SvgStyle, TextStyle, Theme, View, Wording};
+use dtype_runtime::types::{Order, StructField};
+use dtype_runtime::{Basic, Datatype, Representation, Type};
+
+fn basic(basic: Basic) -> Type {
+    Type::basic(basic)
+}
+
+fn text(ty: &Type, view: &View) -> String {
+    ty.diagram_of(view).text(&TextStyle::default()).to_string()
+}
+
+/// The rows alone, as the source documents draw them.
+fn rows(ty: &Type, view: &View) -> String {
+    let style = TextStyle {
+        title: false,
+        rulers: false,
+        ranges: false,
+        letters: false,
+        legend: 0,
+        ..TextStyle::default()
+    };
+    ty.diagram_of(view).text(&style).to_string()
+}
+
+fn seed_000() -> Type {
+    let record = Type::structure(
+        &[1, 1, 1],
+        &[0, 4, 6],
+        &[basic(Basic::U32), basic(Basic::U16), basic(Basic::U16)],
+    )
+    .unwrap();
+    let spaced = Type::resized(&basic(Basic::U16), 0, 4).unwrap();
+    Type::structure(&[1, 2, 3], &[0, 8, 24], &[basic(Basic::U64), record, spaced]).unwrap()
+}
+
+fn seed_003() -> Type {
+    let dt1 = Type::vector(4, 5, 6, &basic(Basic::U16)).unwrap();
+    let dt2 = Type::resized(&dt1, 0, 50).unwrap();
+    Type::resized(&Type::contiguous(3, &dt2).unwrap(), 0, 154).unwrap()
+}
+
+#[test]
+fn seed_000_with_all_that_there_is_to_say() {
+    assert_eq!(
+        text(&seed_000(), &View::default()),
+        "\
+size 30, lb 24, extent 12, true lb 0, true extent 34
+
+  0       8       16      24      32
+0 ■■■■■■■■■■■■■■■■■■■■■■■■■■□□■■□□■■□□
+  a·······b···c·d·b···c·d·e·  e·  e·
+                          └──────────┘ extent 12
+  └──────── true extent 34 ────────┘
+
+   field  type  offset  bytes  repeated
+a  0      u64        0      8
+b  1[].0  u32        8      8  2 every 8
+c  1[].1  u16       12      4  2 every 8
+d  1[].2  u16       14      4  2 every 8
+e  2      u16       24      6  3 every 4
+"
+    );
+    let style = TextStyle { ascii: true, legend: 2, ..TextStyle::default() };
+    assert_eq!(
+        seed_000().diagram().text(&style).to_string(),
+        "\
+size 30, lb 24, extent 12, true lb 0, true extent 34
+
+  0       8       16      24      32
+0 ##########################..##..##..
+  a-------b---c-d-b---c-d-e-  e-  e-
+                          [----------] extent 12
+  [-------- true extent 34 --------]
+
+   field  type  offset  bytes  repeated
+a  0      u64        0      8
+b  1[].0  u32        8      8  2 every 8
+... and 3 more fields
+"
+    );
+}
+
+/// A sign is a `u16`, and a row what `contiguous` repeats: the picture of the source, line by line.
+#[test]
+fn seed_003_as_it_is_drawn_there() {
+    let view = View { unit: 2, columns: 40, ..View::default() };
+    assert_eq!(
+        rows(&seed_003(), &view),
+        "\
+■■■■■□■■■■■□■■■■■□■■■■■□□
+■■■■■□■■■■■□■■■■■□■■■■■□□
+■■■■■□■■■■■□■■■■■□■■■■■□□
+□□
+"
+    );
+    assert_eq!(
+        text(&seed_003(), &view),
+        "\
+size 120, lb 0, extent 154, true lb 0, true extent 146; a cell is 2 bytes
+
+    +0      +16     +32     +48
+  0 ■■■■■□■■■■■□■■■■■□■■■■■□□
+    └───── extent 154 ───────
+    └─── true extent 146 ────
+ 50 ■■■■■□■■■■■□■■■■■□■■■■■□□
+100 ■■■■■□■■■■■□■■■■■□■■■■■□□
+    ──────────────────────┘ true extent 146
+150 □□
+    ─┘ extent 154
+
+   field  type     offset  bytes  repeated
+a  data   u16 × 5       0    120  3 every 50, 4 every 12
+"
+    );
+}
+
+#[test]
+fn seed_004_examples() {
+    let bytes = |count| Type::contiguous(count, &basic(Basic::Byte)).unwrap();
+    let field = |extent, ty| StructField { displacement: 0, extent, ty };
+    let first = Type::ucp_struct(&[field(8, bytes(4))], 2).unwrap();
+    assert_eq!(rows(&first, &View::default()), "■■■■□□□□■■■■\n");
+    let dt1 = Type::ucp_struct(&[field(8, bytes(2))], 2).unwrap();
+    let third = Type::ucp_struct(&[field(32, dt1)], 2).unwrap();
+    let one = "■■□□□□□□■■□□□□□□□□□□□□□□□□□□□□□□■■□□□□□□■■\n";
+    assert_eq!(rows(&third, &View::default()), one);
+    // Row by row, as the keys are registered.
+    let view = View { columns: 40, ..View::default() };
+    assert_eq!(rows(&third, &view), "■■□□□□□□■■□□□□□□□□□□□□□□□□□□□□□□\n■■□□□□□□■■\n");
+}
+
+#[derive(Datatype)]
+#[repr(u8)]
+enum Kind {
+    Free,
+    Fixed,
+}
+
+#[derive(Datatype)]
+#[repr(C)]
+struct Site {
+    mass: f64,
+    tags: [u16; 3],
+    kind: Kind,
+}
+
+#[derive(Datatype)]
+#[repr(C)]
+struct Body {
+    name: [u8; 5],
+    sites: [Site; 2],
+    #[dtype(skip)]
+    cache: u64,
+    at: (f32, f32),
+}
+
+fn bodies() -> Diagram {
+    let _ = (Kind::Free, Kind::Fixed);
+    Diagram::of::<Body>(&View { instances: 2, columns: 32, ..View::default() })
+}
+
+#[test]
+fn derived_types_have_names_and_enums_and_skipped_fields() {
+    assert_eq!(
+        bodies().text(&TextStyle::default()).to_string(),
+        "\
+Body: size 43, lb 0, extent 56, true lb 0, true extent 56; 2 instances
+
+   +0      +8      +16     +24
+ 0 ■■■■■□□□■■■■■■■■■■■■■■■□■■■■■■■■
+   aaaaa   b·······c·c·c·d b·······
+   └───────── extent 56 ───────────
+   └─────── true extent 56 ────────
+32 ■■■■■■■□□□□□□□□□■■■■■■■■■■■■■□□□
+   c·c·c·d         e···f···aaaaa
+   ───────────────────────┘ extent 56
+                           └─────── extent 56
+   ───────────────────────┘ true extent 56
+64 ■■■■■■■■■■■■■■■□■■■■■■■■■■■■■■■□
+   b·······c·c·c·d b·······c·c·c·d
+96 □□□□□□□□■■■■■■■■
+           e···f···
+   ───────────────┘ extent 56
+
+   field         type       offset  bytes  repeated
+a  name          u8 × 5          0      5
+b  sites[].mass  f64             8     16  2 every 16
+c  sites[].tags  u16 × 3        16     12  2 every 16
+d  sites[].kind  Kind: u8       22      2  2 every 16
+e  at.0          f32            48      4
+f  at.1          f32            52      4
+   cache         (skipped)      40      8
+"
+    );
+}
+
+#[test]
+fn colours_are_switched_on_and_off() {
+    let style = TextStyle { colour: true, ..TextStyle::default() };
+    let diagram = Diagram::of::<(u16, u8)>(&View::default());
+    let coloured = diagram.text(&style).to_string();
+    let (mut plain, mut in_escape, mut on) = (String::new(), false, 0);
+    for c in coloured.chars() {
+        match c {
+            '\x1b' => in_escape = true,
+            'm' if in_escape => in_escape = false,
+            c if !in_escape => plain.push(c),
+            _ => {}
+        }
+    }
+    assert_eq!(plain, diagram.text(&TextStyle::default()).to_string());
+    for line in coloured.lines() {
+        let starts = line.matches("\x1b[38;5;").count();
+        assert!(starts == 0 || line.contains("\x1b[0m"), "{line}");
+        on += starts;
+    }
+    // Two fields, in the row, in the letters and in the legend.
+    assert_eq!(on, 6);
+}
+
+/// Displacements before the origin, bounds that are outside of the data and the wrong way round, and bytes that are
+/// named again.
+#[test]
+fn negative_displacements_and_overlaps() {
+    let back = Type::vector(4, 1, -2, &basic(Basic::I16)).unwrap();
+    let odd = Type::resized(&back, -20, -4).unwrap();
+    assert_eq!(
+        text(&odd, &View { instances: 3, ..View::default() }),
+        "\
+size 8, lb -20, extent -4, true lb -12, true extent 14; 3 instances
+
+    -32     -24     -16     -8      0
+-32 □□□□□□□□□□□□■■□□▣▣□□▣▣□□▣▣□□▣▣□□■■
+            └──┘ extent -4, ub before lb
+                        └────────────┘ true extent 14
+
+▣ named more than once
+
+   field  type  offset  bytes  repeated
+a  data   i16        0      8  4 every -4
+"
+    );
+}
+
+/// The face of a halo in a three-dimensional array: one line of the array in a row, so that a wrong stride is seen.
+#[test]
+fn a_halo_is_folded_at_the_rows_of_its_array() {
+    let face =
+        Type::subarray(&[3, 4, 10], &[3, 2, 1], &[0, 1, 9], Order::C, &basic(Basic::F64)).unwrap();
+    let view = View { unit: 8, columns: 16, ..View::default() };
+    assert_eq!(
+        rows(&face, &view),
+        "\
+□□□□□□□□□□
+□□□□□□□□□■
+□□□□□□□□□■
+□□□□□□□□□□
+□□□□□□□□□□
+□□□□□□□□□■
+□□□□□□□□□■
+□□□□□□□□□□
+□□□□□□□□□□
+□□□□□□□□□■
+□□□□□□□□□■
+□□□□□□□□□□
+"
+    );
+    // One off.
+    let wrong = Type::vector(3, 1, 9, &basic(Basic::F64)).unwrap();
+    let view = View { row: Some(80), ..view };
+    assert_eq!(rows(&wrong, &view), "■□□□□□□□□■\n□□□□□□□□■\n");
+}
+
+#[test]
+fn long_layouts_are_shortened_where_nothing_starts_or_ends() {
+    let far = Type::resized(&basic(Basic::U32), -1000, 1_000_000).unwrap();
+    let twice = Type::hvector(2, 1, 500_000, &far).unwrap();
+    assert_eq!(
+        text(&twice, &View { columns: 16, rows: 6, ..View::default() }),
+        "\
+size 8, lb -1000, extent 1500000, true lb 0, true extent 500004
+
+        +0      +8
+  -1000 □□□□□□□□□□□□□□□□
+        └─────────────── extent 1500000
+        … 976 bytes left out …
+     -8 □□□□□□□□■■■■□□□□
+                └─────── true extent 500004
+      8 □□□□□□□□□□□□□□□□
+     24 □□□□□□□□□□□□□□□□
+        … 499952 bytes left out …
+ 499992 □□□□□□□□■■■■□□□□
+        ───────────┘ true extent 500004
+        … 998976 bytes left out …
+1498984 □□□□□□□□□□□□□□□□
+        ───────────────┘ extent 1500000
+
+   field  type  offset  bytes  repeated
+a  data   u32        0      8  2 every 500000
+"
+    );
+}
+
+/// Each document is well-formed, has a title, and its boxes are in the picture.
+#[test]
+fn svg_is_well_formed() {
+    #[derive(Datatype)]
+    #[dtype(name = "<A & \"b\"\u{1} c>")]
+    struct Odd {
+        value: u64,
+    }
+    let _ = Odd { value: 0 }.value;
+    let diagrams = [
+        seed_000().diagram(),
+        seed_003().diagram_of(&View { unit: 4, ..View::default() }),
+        bodies(),
+        Diagram::of::<Odd>(&View::default()),
+        Type::contiguous(0, &basic(Basic::U8)).unwrap().diagram(),
+        Type::vector(1_000_000, 1, 7, &basic(Basic::F64)).unwrap().diagram(),
+    ];
+    for diagram in &diagrams {
+        for theme in [Theme::Auto, Theme::Light, Theme::Dark] {
+            let svg = diagram.svg(&SvgStyle { theme, ..SvgStyle::default() });
+            let document = roxmltree::Document::parse(&svg).unwrap();
+            let root = document.root_element();
+            let child = |name: &str| {
+                root.children().find(|node| node.has_tag_name(("http://www.w3.org/2000/svg", name)))
+            };
+            assert!(child("title").and_then(|title| title.text()).is_some());
+            let desc = child("desc").and_then(|desc| desc.text()).unwrap();
+            assert!(desc.contains("extent"), "{desc}");
+            assert_eq!(svg.contains("prefers-color-scheme"), theme == Theme::Auto);
+            let number = |node: roxmltree::Node<'_, '_>, name| -> Option<u32> {
+                node.attribute(name)?.parse().ok()
+            };
+            let (width, height) = (number(root, "width").unwrap(), number(root, "height").unwrap());
+            assert_eq!(root.attribute("viewBox").unwrap(), format!("0 0 {width} {height}"));
+            for node in root.children().filter(|node| node.tag_name().name() == "rect") {
+                if let (Some(x), Some(w)) = (number(node, "x"), number(node, "width")) {
+                    assert!(x + w <= width, "{x} + {w} of {width}");
+                    let (y, h) = (number(node, "y").unwrap(), number(node, "height").unwrap());
+                    assert!(y + h <= height, "{y} + {h} of {height}");
+                }
+            }
+        }
+    }
+    let svg = diagrams[3].svg(&SvgStyle::default());
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let title = document.descendants().find(|node| node.has_tag_name("title"));
+    let title =
+        title.or_else(|| document.descendants().find(|node| node.tag_name().name() == "title"));
+    assert_eq!(title.unwrap().text(), Some("<A & \"b\"\u{fffd} c>"));
+}
+
+#[test]
+fn plans_in_words() {
+    // The same everywhere.
+    select(Isa::Portable).unwrap();
+    let words = |ty: &Type, instances| {
+        ty.commit().plan_in_words(&Wording { instances, ..Wording::default() }).to_string()
+    };
+    assert_eq!(
+        words(&seed_000(), 1),
+        "\
+1 instance: 30 packed bytes from 3 pieces of memory
+copy of 26 bytes at 0, kernel copy
+2 copies of 2 bytes at 28, every 4, kernel strided2
+"
+    );
+    let column =
+        Type::resized(&Type::vector(64, 1, 64, &basic(Basic::F64)).unwrap(), 0, 8).unwrap();
+    assert_eq!(
+        words(&column, 64),
+        "\
+64 instances: 32768 packed bytes from 4096 pieces of memory
+loop of 64 over 64 copies of 8 bytes at 0, every 512; the next 8 further, kernel tiles
+"
+    );
+    assert_eq!(
+        words(&Type::of::<Body>(), 1000),
+        "\
+1000 instances: 43000 packed bytes from 3001 pieces of memory
+at the first instance
+  copy of 5 bytes at 0, kernel copy
+loop of 999, 56 bytes apart, kernel records, 3 runs
+  2 copies of 15 bytes at 8, every 16
+  copy of 13 bytes at 48
+at the last instance
+  2 copies of 15 bytes at 8, every 16, kernel strided8x2
+  copy of 8 bytes at 48, kernel copy
+"
+    );
+    let places: Vec<i64> = (0..40).map(|i| i * (i + 3) / 2).collect();
+    let list = Type::indexed_block(1, &places, &basic(Basic::U32)).unwrap();
+    assert_eq!(
+        words(&list, 1),
+        "\
+1 instance: 160 packed bytes from 40 pieces of memory
+list of 40 blocks of 4 bytes each, kernel list4
+"
+    );
+    assert_eq!(words(&list, 0), "0 instances: 0 packed bytes from 0 pieces of memory\nnothing\n");
+    let longs = Type::vector(4, 1, 2, &basic(Basic::F64)).unwrap().commit();
+    let big = if cfg!(target_endian = "little") {
+        Representation::BigEndian
+    } else {
+        Representation::LittleEndian
+    };
+    assert_eq!(
+        longs
+            .conversion(big)
+            .unwrap()
+            .plan_in_words(&Wording { instances: 1, lines: 9 })
+            .to_string(),
+        "\
+1 instance: 32 packed bytes, each 8 of them reversed
+4 copies of 8 bytes at 0, every 16
+"
+    );
+}
+
+#[test]
+fn long_plans_and_descriptions_are_cut() {
+    let members: Vec<Type> = (0..100).map(|_| basic(Basic::U8)).collect();
+    // No two are as far apart as two others, and they do not lie in order.
+    let places: Vec<i64> = (0..100).map(|i| i * i * 3 % 10_007 * 2).collect();
+    let ty = Type::structure(&vec![1; 100], &places, &members).unwrap().commit();
+    let table = ty.description().table(3).to_string();
+    assert_eq!(table.lines().count(), 5, "{table}");
+    assert!(table.ends_with("… and 98 more entries\n"), "{table}");
+    let tree = ty.envelope_tree(3).to_string();
+    assert_eq!(
+        tree,
+        "\
+structure: 100 members; size 100, lb 0, extent 19495
+├ 1 at 0: u8
+├ 1 at 6: u8
+…
+"
+    );
+}
+
+#[test]
+fn trees_name_what_is_shared_once() {
+    let inner = Type::resized(&basic(Basic::F32), 0, 16).unwrap();
+    let column = Type::hvector(4, 1, 64, &inner).unwrap();
+    let list: Vec<i64> = (0..20).collect();
+    let lists = Type::hindexed_block(2, &list, &inner).unwrap();
+    let part = Type::subarray(&[4, 6], &[2, 3], &[1, 2], Order::Fortran, &column).unwrap();
+    let all =
+        [column.clone(), lists, part, Type::lb_marker(), Type::f90_real(Some(6), None).unwrap()];
+    let ty = Type::structure(&[1, 2, 1, 1, 1], &[0, 300, 4000, -8, 9000], &all).unwrap();
+    let tree = Type::dup(&ty).unwrap().envelope_tree(40).to_string();
+    let (first, rest) = tree.split_once('\n').unwrap();
+    assert!(first.starts_with("dup; size "), "{tree}");
+    assert_eq!(
+        rest.lines()
+            .map(|line| line.split_once("; ").map_or(line, |line| line.0))
+            .collect::<Vec<_>>(),
+        [
+            "└ structure: 5 members",
+            "  ├ 1 at 0: hvector #1: count 4, blocklength 1, stride 64",
+            "  │ └ resized #2: lb 0, extent 16",
+            "  │   └ f32",
+            "  ├ 2 at 300: hindexed_block: blocklength 2, displacements [0, 1, 2, 3, 4, 5, 6, 7, … 12 more]",
+            "  │ └ resized #2, as above",
+            "  ├ 1 at 4000: subarray: sizes [4, 6], subsizes [2, 3], starts [1, 2], order Fortran",
+            "  │ └ hvector #1, as above",
+            "  ├ 1 at -8: lb_marker",
+            "  └ 1 at 9000: f90_real: precision 6, any range, f32 here",
+        ]
+    );
+}
