@@ -98,8 +98,9 @@
 //!
 //! Every step from the type to what is executed can be read: [`Type::type_map`],
 //! [`Type::signature`], [`Type::envelope`] and [`Type::contents`], [`Type::description`],
-//! [`Committed::optimized_description`], [`Committed::plan`]; [`Type::diagram`] draws a picture, and
-//! [`Type::calling_sequence`] prints the program that makes the type, in C or in Rust.
+//! [`Committed::optimized_description`], [`Committed::plan`]. The module [`show`] has what is made for people:
+//! pictures as text and as SVG, plans in words, the tree of calls, the program that makes a type, the dtype that
+//! reads it in NumPy.
 //!
 //! # Keeping and sending a type
 //!

@@ -404,6 +404,10 @@ list of 40 blocks of 4 bytes each, kernel list4
 "
     );
     assert_eq!(words(&list, 0), "0 instances: 0 packed bytes from 0 pieces of memory\nnothing\n");
+    let many = words(&list, u64::MAX);
+    let text = "18446744073709551615 instances: 2951479051793528258400 packed bytes, \
+                more than can be addressed\n";
+    assert_eq!(many, text);
     let longs = Type::vector(4, 1, 2, &basic(Basic::F64)).unwrap().commit();
     let big = if cfg!(target_endian = "little") {
         Representation::BigEndian

@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use dtype_runtime::show::Language;
+use dtype_runtime::show::{
+    Language, NumpyLayout, NumpyOptions, SvgStyle, TextStyle, View, Wording,
+};
 use dtype_runtime::types::{Bounds, Combiner};
 use dtype_runtime::{Error, Flags, Type};
 
@@ -144,6 +146,32 @@ fn entries(ty: &Type, known: &mut HashMap<*const (), u64>) -> u64 {
     number
 }
 
+/// Pictures, words and trees: of any type, and at once.
+fn drawn(ty: &Type) {
+    let views = [
+        View { instances: 3, columns: 32, rows: 8, ..View::default() },
+        View { instances: u64::MAX, unit: 8, row: Some(80), rows: 3, ..View::default() },
+    ];
+    for view in views {
+        let diagram = ty.diagram_of(&view);
+        let style = TextStyle { ascii: true, colour: true, ..TextStyle::default() };
+        assert!(diagram.text(&style).to_string().is_ascii());
+        assert!(diagram.svg(&SvgStyle::default()).ends_with("</svg>\n"));
+        // What all fields pack is what an instance does.
+        let packed = diagram.fields().iter().map(|field| u128::from(field.bytes)).sum::<u128>();
+        assert!(diagram.has_more_fields() || packed == u128::from(ty.size()));
+    }
+    assert!(ty.envelope_tree(20).to_string().lines().count() <= 21);
+    assert!(ty.description().table(20).to_string().lines().count() <= 22);
+    let committed = ty.commit();
+    for instances in [0, 1, 2, 100, u64::MAX] {
+        let _ = committed.plan_in_words(&Wording { instances, lines: 20 }).to_string();
+    }
+    for layout in [NumpyLayout::Memory, NumpyLayout::Packed] {
+        let _ = ty.numpy_dtype(&NumpyOptions { layout, ..NumpyOptions::default() });
+    }
+}
+
 /// Everything that looks at the description.
 fn described(ty: &Type) {
     let committed = ty.commit();
@@ -163,6 +191,7 @@ fn described(ty: &Type) {
         let text = ty.calling_sequence(language);
         assert!(text.variables() > 0 && !text.to_string().is_empty());
     }
+    drawn(ty);
     let _ = (ty.is_monotonic(), ty.levels());
     assert_eq!(ty.element_bytes(elements), Ok(size));
     assert_eq!((ty.element_count(size), ty.instance_count(0)), (Some(elements), Some(0)));

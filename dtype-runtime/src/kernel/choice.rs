@@ -74,7 +74,7 @@ pub(crate) fn of_blocks(all: Blocks, tables: &Tables) -> Choice {
     Choice::Strided(Each::of(all.len, selected() == Isa::Portable))
 }
 
-/// As `blocks::repeated`.
+/// As `blocks::repeated`. As there, what is copied has to have room in memory.
 fn of_row(row: Blocks, tables: &Tables, count: u64, apart: i64) -> Choice {
     if let Some(all) = row.repeated(count, apart) {
         return of_blocks(all.normalized(), tables);

@@ -37,7 +37,7 @@ pub struct View {
     /// The most cells of a row, unless [`row`](Self::row) says how long one is; at least 1 and at most 1024.
     pub columns: usize,
     /// Bytes of a row: the pitch of the array that the type is a part of, say, so that what is one column there is
-    /// one column in the picture, and a wrong stride a slant. It is rounded up to whole cells, of which a row has at
+    /// one column in the picture, and a wrong stride a slant. The origin is the start of a row then. It is rounded up to whole cells, of which a row has at
     /// least 1 and at most 1024. `None`: what fits one row is one; else the extent of an instance where several are
     /// drawn, or the rows of a subarray or the stride of a vector, or a multiple of it; else as many cells as fit.
     pub row: Option<u64>,

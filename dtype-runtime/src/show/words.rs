@@ -112,23 +112,25 @@ impl fmt::Display for PlanInWords<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.wording.instances;
         write!(f, "{}: ", number(count, "instance"))?;
-        let number_of = usize::try_from(count).ok();
+        // That many instances never are in memory, and what would be done with them has no answer.
+        let [first, each, last] = self.plan.sizes().map(u128::from);
+        let size = first + each * u128::from(self.plan.repetitions(count)) + last;
+        let Ok(instances) = usize::try_from(count) else {
+            return writeln!(f, "more than can be addressed");
+        };
+        if isize::try_from(size).is_err() {
+            return writeln!(f, "{size} packed bytes, more than can be addressed");
+        }
         match self.of {
             Of::Committed(committed) => {
-                write!(f, "{} packed bytes", u128::from(committed.size()) * u128::from(count))?;
-                let pieces = number_of.and_then(|count| {
-                    let end = committed.packed_size(count).ok()? as u64;
-                    Some(committed.iov(count, 0..end).ok()?.segments())
-                });
-                if let Some(pieces) = pieces {
-                    write!(f, " from {} of memory", number(pieces, "piece"))?;
+                let end = committed.packed_size(instances).unwrap_or(0);
+                write!(f, "{end} packed bytes")?;
+                if let Ok(iov) = committed.iov(instances, 0..end as u64) {
+                    write!(f, " from {} of memory", number(iov.segments(), "piece"))?;
                 }
             }
             Of::Conversion(conversion) => {
-                match number_of.and_then(|count| conversion.packed_size(count).ok()) {
-                    Some(size) => write!(f, "{size} packed bytes")?,
-                    None => f.write_str("more packed bytes than can be addressed")?,
-                }
+                write!(f, "{} packed bytes", conversion.packed_size(instances).unwrap_or(0))?;
                 if let Some(width) = conversion.reversed() {
                     write!(f, ", each {width} of them reversed")?;
                 }

@@ -56,6 +56,8 @@ impl Rows {
         let end = points.iter().copied().max().map_or(start, |point| point + i128::from(!is_empty));
         let pitch = pitch(ty, source, view, (end - start).unsigned_abs(), unit, columns, instances);
 
+        // As the rows of the array that has its first element at the origin.
+        let start = if view.row.is_some() { start - start.rem_euclid(pitch.into()) } else { start };
         let number = (end - start + i128::from(pitch) - 1) / i128::from(pitch);
         let most = view.rows.clamp(1, MOST_ROWS);
         let drawn = if number <= most as i128 {
