@@ -51,6 +51,7 @@ pub(super) fn draw(diagram: &Diagram, style: &SvgStyle) -> String {
     }
     if style.legend > 0 {
         picture.legend();
+        picture.meanings();
     }
     let height = picture.y + MARGIN;
     let name = if diagram.name().is_empty() { "Layout of a datatype" } else { diagram.name() };
@@ -280,6 +281,35 @@ impl Picture<'_> {
         if left > 0 || self.diagram.has_more_fields() {
             let least = if self.diagram.has_more_fields() { "at least " } else { "" };
             self.text_line("dt-faint", &format!("and {least}{left} more fields"));
+        }
+    }
+
+    /// What the rarer boxes mean, if there are any.
+    fn meanings(&mut self) {
+        for sign in [Sign::Part, Sign::Overlap, Sign::Unknown] {
+            if !self.diagram.has(sign) {
+                continue;
+            }
+            let swatch = Rect { x: MARGIN, y: self.y + 2, width: 16, height: 16 };
+            let fill = format!("dt-box dt-f{}", colour(0));
+            let (x, y) = (MARGIN + 8, self.y + 14);
+            match sign {
+                Sign::Part => {
+                    self.paper.rect("dt-gap", swatch, None);
+                    let half = Rect { y: swatch.y + 8, height: 8, ..swatch };
+                    self.paper.rect(&fill, half, None);
+                }
+                Sign::Overlap => {
+                    self.paper.rect(&fill, swatch, None);
+                    self.paper.rect("dt-overlap", swatch, None);
+                }
+                _ => {
+                    self.paper.rect("dt-gap", swatch, None);
+                    self.paper.text("dt-faint dt-small", x, y, Anchor::Middle, "?");
+                }
+            }
+            self.paper.text("dt-text", MARGIN + 24, y, Anchor::Start, sign.meaning());
+            self.y += LINE;
         }
     }
 
