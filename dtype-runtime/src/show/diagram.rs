@@ -158,7 +158,8 @@ impl Type {
 }
 
 impl Diagram {
-    /// A picture of a Rust type, with the names of its fields.
+    /// A picture of a Rust type, with the names of its fields. Instances are the extent of [`Type::of`] apart, which
+    /// attributes may have set to other than Rust's stride.
     ///
     /// ```
     /// use dtype_runtime::Datatype;
