@@ -135,7 +135,7 @@ impl Walk {
             Parts::Same(inner) => self.source(inner, base, repeated),
             Parts::Array { built, old } => {
                 let outside = self.nameless_until.replace(old.address());
-                let slot = self.source(built, base, repeated);
+                let slot = self.source(Source::Type(&built), base, repeated);
                 self.nameless_until = outside;
                 slot
             }

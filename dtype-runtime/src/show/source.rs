@@ -33,7 +33,7 @@ pub(super) enum Parts<'a> {
     Same(Source<'a>),
     /// Parts of an array: `built` is made of `old`, by structures that nobody asked for.
     Array {
-        built: Source<'a>,
+        built: Type,
         old: &'a Type,
     },
     /// Blocks at equal distances, and what is in each.
@@ -160,7 +160,8 @@ impl<'a> Source<'a> {
                 return Some(pitch);
             }
             match at.parts() {
-                Parts::Same(inner) | Parts::Array { built: inner, .. } => at = inner,
+                Parts::Same(inner) => at = inner,
+                Parts::Array { built, .. } => return Source::Type(&built).pitch(least, most),
                 Parts::Grid { blocks, block, of } => {
                     for Repetition { count, stride } in [blocks, block] {
                         if count > 1
@@ -181,8 +182,8 @@ impl<'a> Source<'a> {
 /// The distances of an array's neighbours in each dimension, the greatest first.
 fn of_array(ty: &Type) -> Option<impl Iterator<Item = i128>> {
     let (sizes, order, old) = match ty.constructor() {
-        Constructor::Subarray { arguments, old, .. } => (&arguments.sizes, arguments.order, old),
-        Constructor::Darray { arguments, old, .. } => (&arguments.gsizes, arguments.order, old),
+        Constructor::Subarray { arguments, old, .. } => (arguments.sizes(), arguments.order, old),
+        Constructor::Darray { arguments, old, .. } => (&*arguments.gsizes, arguments.order, old),
         _ => return None,
     };
     // The last one is an element's own extent, which is no row.
@@ -226,9 +227,11 @@ fn of_type(ty: &Type) -> Parts<'_> {
             Constructor::Structure { members } => Parts::Members(members, Names::ValueIndex),
             _ => Parts::Same(Source::Type(built)),
         },
-        Constructor::Subarray { built, old, .. } | Constructor::Darray { built, old, .. } => {
-            Parts::Array { built: Source::Type(built), old }
-        }
+        Constructor::Subarray { .. } | Constructor::Darray { .. } => match ty.built_array() {
+            Some((built, old)) => Parts::Array { built, old },
+            // It was seen to be possible when the type was made.
+            None => Parts::Nothing,
+        },
         Constructor::Dup { old } | Constructor::Resized { old } => Parts::Same(Source::Type(old)),
     }
 }

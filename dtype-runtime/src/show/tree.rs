@@ -156,9 +156,9 @@ fn arguments(ty: &Type) -> String {
         },
         Constructor::Subarray { arguments, .. } => format!(
             "sizes {}, subsizes {}, starts {}, order {}",
-            list(arguments.sizes.iter()),
-            list(arguments.subsizes.iter()),
-            list(arguments.starts.iter()),
+            list(arguments.sizes().iter()),
+            list(arguments.subsizes().iter()),
+            list(arguments.starts().iter()),
             order(arguments.order)
         ),
         Constructor::Darray { arguments, .. } => format!(

@@ -134,13 +134,19 @@ impl Type {
         }
     }
 
+    /// What simpler constructors make of a part of an array, and the element's type.
+    pub(crate) fn built_array(&self) -> Option<(Self, &Self)> {
+        match self.constructor() {
+            Constructor::Subarray { arguments, old } => Some((arguments.build(old).ok()?.0, old)),
+            Constructor::Darray { arguments, old } => Some((arguments.nest.build(old).ok()?, old)),
+            _ => None,
+        }
+    }
+
     /// What this type is the whole of, if it is an array of one element with the element's bounds.
     fn whole_array(&self) -> Option<&Self> {
-        let (built, old) = match self.constructor() {
-            Constructor::Subarray { arguments, old } => (&arguments.build(old).ok()?.0, old),
-            Constructor::Darray { arguments, old } => (&arguments.nest.build(old).ok()?, old),
-            _ => return None,
-        };
+        let (built, old) = self.built_array()?;
+        let built = &built;
         if (built.lb(), built.extent()) != self.resize() {
             return None;
         }

@@ -167,7 +167,7 @@ impl Writer {
                 Ok(fields.finish(itemsize))
             }
             Parts::Same(inner) => self.memory(inner, origin, itemsize),
-            Parts::Array { built, .. } => self.memory(built, origin, itemsize),
+            Parts::Array { built, .. } => self.memory(Source::Type(&built), origin, itemsize),
             Parts::Grid { blocks, block, of } => {
                 // One subarray, where that is all.
                 let touching = blocks.count == 1
