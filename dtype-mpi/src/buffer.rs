@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::os::raw::c_void;
 use std::{fmt, slice};
 
-use dtype_runtime::{Committed, Datatype as Described, Type};
+use dtype_runtime::{Committed, Datatype as Described, Packer, Type, Unpacker};
 use mpi::Count;
 use mpi::datatype::DatatypeRef;
 use mpi::raw::{AsRaw, FromRaw};
@@ -68,6 +68,62 @@ impl Layout {
     /// The library's datatype.
     pub fn datatype(&self) -> &Datatype {
         &self.datatype
+    }
+
+    /// A packer of `count` instances in the memory of a slice, with the arguments of [`SendBuffer::of_layout`]:
+    /// for [`send_stream`](crate::traits::PackedDestination::send_stream), which packs here.
+    ///
+    /// A `T` with padding does not compile here, because a layout could name it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Type`] with [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) or
+    /// [`CountTooLarge`](dtype_runtime::Error::CountTooLarge).
+    ///
+    /// ```
+    /// use dtype_mpi::Layout;
+    /// use dtype_mpi::traits::*;
+    /// use dtype_runtime::{Basic, Type};
+    /// use mpi::traits::*;
+    ///
+    /// let universe = mpi::initialize().expect("MPI runs once");
+    /// let world = universe.world();
+    /// let me = world.process_at_rank(world.rank());
+    ///
+    /// // The last column of a 3 × 4 matrix to the first one, in a matrix that is written while the message is sent.
+    /// let column = Layout::new(&Type::vector(3, 1, 4, &Type::basic(Basic::F64))?)?;
+    /// let mut matrix: Vec<f64> = (0..12).map(f64::from).collect();
+    /// let request = me.immediate_send_stream(column.packer(&matrix, 3 * 8, 1)?, 0)?;
+    /// me.recv_stream(&mut column.unpacker(&mut matrix, 0, 1)?, 0)?;
+    /// request.wait()?;
+    /// assert_eq!([matrix[0], matrix[4], matrix[8]], [3.0, 7.0, 11.0]);
+    /// # Ok::<(), dtype_mpi::Error>(())
+    /// ```
+    pub fn packer<'a, T: Described>(
+        &self,
+        memory: &'a [T],
+        origin: usize,
+        count: usize,
+    ) -> Result<Packer<'a>, Error> {
+        Ok(self.committed.packer(bytes_of(memory), origin, count)?)
+    }
+
+    /// An unpacker into `count` instances in the memory of a slice, with the arguments of
+    /// [`ReceiveBuffer::of_layout`]: for [`recv_stream`](crate::traits::PackedSource::recv_stream).
+    ///
+    /// A `T` with padding, or that not all bytes are values of, does not compile here.
+    ///
+    /// # Errors
+    ///
+    /// As [`packer`](Self::packer), and [`Overlap`](dtype_runtime::Error::Overlap) where the instances name a byte
+    /// twice.
+    pub fn unpacker<'a, T: Described>(
+        &self,
+        memory: &'a mut [T],
+        origin: usize,
+        count: usize,
+    ) -> Result<Unpacker<'a>, Error> {
+        Ok(self.committed.unpacker(bytes_of_mut(memory), origin, count)?)
     }
 
     fn datatype_ref(&self) -> DatatypeRef<'_> {
@@ -136,11 +192,8 @@ impl<'a> SendBuffer<'a> {
         origin: usize,
         count: usize,
     ) -> Result<Self, Error> {
-        const { assert_dense::<T>() }
+        layout.packer(memory, origin, count)?;
         let at = memory.as_ptr().cast::<u8>();
-        // SAFETY: a `T` is data in all its bytes, which are initialised in every value.
-        let bytes = unsafe { slice::from_raw_parts(at, size_of_val(memory)) };
-        layout.committed.packer(bytes, origin, count)?;
         Ok(Self {
             pointer: if count == 0 { sending(&[]) } else { at.wrapping_add(origin).cast() },
             count: count_of(count)?,
@@ -199,15 +252,8 @@ impl<'a> ReceiveBuffer<'a> {
         origin: usize,
         count: usize,
     ) -> Result<Self, Error> {
-        const {
-            assert_dense::<T>();
-            assert!(!T::TYPE_MAP.is_restricted(), "not all bytes are values of this type");
-        }
+        layout.unpacker(memory, origin, count)?;
         let at = memory.as_mut_ptr().cast::<u8>();
-        // SAFETY: a `T` is data in all its bytes, which are initialised, and any bytes are values; borrowed
-        // exclusively.
-        let bytes = unsafe { slice::from_raw_parts_mut(at, size_of_val(memory)) };
-        layout.committed.unpacker(bytes, origin, count)?;
         Ok(Self {
             pointer: receiving(at.wrapping_add(origin), count),
             count: count_of(count)?,
@@ -215,6 +261,24 @@ impl<'a> ReceiveBuffer<'a> {
             memory: PhantomData,
         })
     }
+}
+
+/// Memory that a layout may read anywhere.
+fn bytes_of<T: Described>(memory: &[T]) -> &[u8] {
+    const { assert_dense::<T>() }
+    // SAFETY: a `T` is data in all its bytes, which are initialised in every value; the lifetime is the same.
+    unsafe { slice::from_raw_parts(memory.as_ptr().cast(), size_of_val(memory)) }
+}
+
+/// Memory that a layout may write anywhere.
+fn bytes_of_mut<T: Described>(memory: &mut [T]) -> &mut [u8] {
+    const {
+        assert_dense::<T>();
+        assert!(!T::TYPE_MAP.is_restricted(), "not all bytes are values of this type");
+    }
+    // SAFETY: a `T` is data in all its bytes, which are initialised, and any bytes are values; borrowed exclusively
+    // as long as the result.
+    unsafe { slice::from_raw_parts_mut(memory.as_mut_ptr().cast(), size_of_val(memory)) }
 }
 
 fn count_of(count: usize) -> Result<Count, Error> {

@@ -45,7 +45,7 @@
 //! | reduce by a function | [`Operation`], [`all_reduce_packed`](traits::PackedCollectives::all_reduce_packed) |
 //! | reduce structs of numbers by the library's operations | [`flatten`], [`flatten_mut`] |
 //! | know how many elements came | [`received_count`], [`Received`] |
-//! | pack and unpack types made at run time, in messages | [`send_stream`](traits::PackedDestination::send_stream), [`recv_stream`](traits::PackedSource::recv_stream) |
+//! | pack and unpack types made at run time, in messages | [`Layout::packer`], [`Layout::unpacker`], [`send_stream`](traits::PackedDestination::send_stream), [`recv_stream`](traits::PackedSource::recv_stream) |
 //! | call the library with a datatype of one's own | [`Datatype::of`], [`Datatype::new`], [`Memory`] |
 //! | have a library's datatype as a [`Type`](dtype_runtime::Type) | [`Datatype::to_type`], [`decode`] |
 //!
