@@ -1,0 +1,23 @@
+//! Dividing a domain among ranks: into a grid of blocks, one for each.
+
+/// As many blocks as there are ranks, in a grid whose sides differ little, the longer ones first: what
+/// `MPI_Dims_create` is for, which the `mpi` crate does not have.
+pub(crate) fn grid<const N: usize>(ranks: usize) -> [usize; N] {
+    let mut factors = Vec::new();
+    let (mut rest, mut factor) = (ranks, 2);
+    while rest > 1 {
+        while rest % factor == 0 {
+            factors.push(factor);
+            rest /= factor;
+        }
+        factor += 1;
+    }
+    let mut sides = [1; N];
+    for factor in factors.into_iter().rev() {
+        if let Some(shortest) = sides.iter_mut().min() {
+            *shortest *= factor;
+        }
+    }
+    sides.sort_unstable_by(|one, other| other.cmp(one));
+    sides
+}
