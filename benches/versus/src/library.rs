@@ -57,11 +57,12 @@ impl Library {
         self.process.as_mut().map_err(|why| why.as_str())
     }
 
-    /// What the library calls itself, or why it is not there.
-    pub(crate) fn version(&self) -> &str {
+    /// The library and its version, or why it is not there.
+    pub(crate) fn description(&self) -> String {
         match &self.process {
-            Ok(process) => &process.version,
-            Err(why) => why,
+            // Some say their name in their version, some do not.
+            Ok(process) if process.version.starts_with(self.name) => process.version.clone(),
+            Ok(Process { version: what, .. }) | Err(what) => format!("{}: {what}", self.name),
         }
     }
 }

@@ -32,11 +32,11 @@ use std::fs;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
+use dtype_benches::machine::Machine;
 
 use arguments::Arguments;
 use bench::{Bench, who};
 use library::Library;
-use report::machine::Machine;
 use report::{chart, json, means, table, targets};
 
 type Measure = fn(&mut Bench) -> Result<()>;
@@ -50,7 +50,7 @@ fn main() -> Result<()> {
         Library::start(who::OPEN_MPI, who::RSMPI_OPEN_MPI, "openmpi", &arguments.openmpi)?,
         Library::start(who::MPICH, who::RSMPI_MPICH, "mpich", &arguments.mpich)?,
     ];
-    let machine = Machine::here(&libraries);
+    let machine = Machine::here(libraries.iter().map(Library::description).collect());
     let mut bench = Bench::new(&arguments, libraries);
     let groups: [(&str, Measure); 7] = [
         ("structs", structs::measure),

@@ -2,7 +2,6 @@
 
 pub(crate) mod chart;
 pub(crate) mod json;
-pub(crate) mod machine;
 pub(crate) mod means;
 pub(crate) mod row;
 pub(crate) mod table;

@@ -3,14 +3,15 @@
 use std::error::Error;
 use std::path::Path;
 
+use dtype_benches::figures::geometric_mean;
+use dtype_benches::machine::Machine;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::bench::who;
 use crate::structs::COUNTS;
 
-use super::machine::Machine;
-use super::row::{Group, Row, geometric_mean};
+use super::row::{Group, Row};
 
 const WIDTH: i32 = 900;
 const LEFT: i32 = 190;

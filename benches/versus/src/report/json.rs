@@ -1,10 +1,11 @@
 //! The figures for programs.
 
+use dtype_benches::figures::{median, round};
+use dtype_benches::machine::Machine;
 use serde_json::{Map, Value, json};
 
-use super::machine::Machine;
 use super::means::Mean;
-use super::row::{Outcome, Row, median};
+use super::row::{Outcome, Row};
 use super::targets::Target;
 
 /// Everything, as JSON with a line for each row.
@@ -74,9 +75,4 @@ fn row(row: &Row) -> Value {
         "bytes": row.bytes,
         "times": columns,
     })
-}
-
-/// Four digits, which is more than the figures are good for.
-fn round(value: f64) -> f64 {
-    format!("{value:.3e}").parse().unwrap_or(value)
 }

@@ -1,9 +1,11 @@
 //! Geometric means over rows of a kind.
 
+use dtype_benches::figures::geometric_mean;
+
 use crate::bench::who;
 use crate::messages::SERIALIZERS;
 
-use super::row::{Group, Row, geometric_mean};
+use super::row::{Group, Row};
 
 /// The mean of one column's ratios, over rows of a kind.
 #[derive(Clone, Debug)]

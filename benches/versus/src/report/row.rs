@@ -1,5 +1,7 @@
 //! What came out of the rounds.
 
+use dtype_benches::figures::{median, ratio};
+
 /// The sections of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Group {
@@ -86,7 +88,7 @@ impl Row {
     /// The time of one over that of another, the median over the rounds.
     pub(crate) fn ratio(&self, one: &str, other: &str) -> Option<f64> {
         let (one, other) = (self.times(one)?, self.times(other)?);
-        Some(median(one.iter().zip(other).map(|(one, other)| one / other).collect()))
+        Some(ratio(one, other))
     }
 
     /// The same, over the fastest of several, or of those that are there.
@@ -108,22 +110,6 @@ impl Column {
             Outcome::Missing(_) => None,
         }
     }
-}
-
-/// The value in the middle.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-/// The mean of ratios; nothing if there are none.
-pub(crate) fn geometric_mean(ratios: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let (mut logarithms, mut number) = (0.0, 0_u32);
-    for ratio in ratios {
-        logarithms += ratio.ln();
-        number += 1;
-    }
-    (number > 0).then(|| (logarithms / f64::from(number)).exp())
 }
 
 #[cfg(test)]
@@ -151,12 +137,5 @@ mod tests {
         assert_eq!(row.median("b"), Some(4.0));
         assert_eq!(row.ratio("a", "d"), None);
         assert_eq!(row.ratio_to_best("a", &["b", "c", "d"]), Some(0.5));
-    }
-
-    #[test]
-    fn means_of_ratios_are_geometric() {
-        let mean = geometric_mean([0.5, 2.0, 8.0]).unwrap();
-        assert!((mean - 2.0).abs() < 1e-12);
-        assert_eq!(geometric_mean([]), None);
     }
 }

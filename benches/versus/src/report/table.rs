@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
+use dtype_benches::figures::duration;
+use dtype_benches::machine::Machine;
+
 use crate::bench::who;
 use crate::external::NATIVE;
 use crate::streaming::WHOLE;
 
-use super::machine::Machine;
 use super::means::Mean;
 use super::row::{Group, Outcome, Row};
 use super::targets::Target;
@@ -85,16 +87,6 @@ fn absence(row: &Row, name: &str) -> String {
     }
 }
 
-/// Nanoseconds, as people say them.
-pub(crate) fn duration(nanoseconds: f64) -> String {
-    match nanoseconds {
-        time if time < 100.0 => format!("{time:.1} ns"),
-        time if time < 1e4 => format!("{time:.0} ns"),
-        time if time < 1e7 => format!("{:.1} µs", time / 1e3),
-        time => format!("{:.1} ms", time / 1e6),
-    }
-}
-
 fn geometric_means(text: &mut String, means: &[Mean]) {
     if means.is_empty() {
         return;
@@ -131,18 +123,5 @@ fn verdicts(text: &mut String, targets: &[Target]) {
             }
             _ => writeln!(text, "      - not measured"),
         };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_a_unit() {
-        assert_eq!(duration(1.25), "1.2 ns");
-        assert_eq!(duration(2345.0), "2345 ns");
-        assert_eq!(duration(23_450.0), "23.4 µs");
-        assert_eq!(duration(5e7), "50.0 ms");
     }
 }

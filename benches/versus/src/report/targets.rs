@@ -1,12 +1,14 @@
 //! What the engine has to reach, and whether it does.
 
+use dtype_benches::figures::geometric_mean;
+
 use crate::bench::who;
 use crate::external::{EXTERNAL32, NATIVE};
 use crate::messages::SERIALIZERS;
 use crate::streaming::{KIB_1, KIB_8, WHOLE};
 
 use super::means::LIBRARIES;
-use super::row::{Group, Row, geometric_mean};
+use super::row::{Group, Row};
 
 /// A limit of ratios.
 #[derive(Clone, Debug)]

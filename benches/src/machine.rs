@@ -5,23 +5,26 @@ use std::thread::available_parallelism;
 
 use serde::Serialize;
 
-use crate::library::Library;
-
 /// A machine, and what runs on it.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Machine {
-    pub(crate) processor: String,
-    pub(crate) cores: usize,
+pub struct Machine {
+    /// Its name, or the architecture.
+    pub processor: String,
+    /// Those that this process may use.
+    pub cores: usize,
     /// Level, kind and size of those that the first core has.
-    pub(crate) caches: Vec<String>,
-    pub(crate) kernel: String,
-    pub(crate) compiler: &'static str,
-    /// The libraries, or why one is not there.
-    pub(crate) libraries: Vec<String>,
+    pub caches: Vec<String>,
+    /// The operating system, with its version.
+    pub kernel: String,
+    /// What `rustc` says of itself.
+    pub compiler: &'static str,
+    /// The MPI libraries, or why one is not there.
+    pub libraries: Vec<String>,
 }
 
 impl Machine {
-    pub(crate) fn here(libraries: &[Library]) -> Self {
+    /// This one, with these libraries.
+    pub fn here(libraries: Vec<String>) -> Self {
         Self {
             processor: processor().unwrap_or_else(|| std::env::consts::ARCH.into()),
             cores: available_parallelism().map_or(1, usize::from),
@@ -32,20 +35,13 @@ impl Machine {
                     || std::env::consts::OS.into(),
                     |(os, release)| format!("{os} {release}"),
                 ),
-            compiler: env!("VERSUS_COMPILER"),
-            libraries: libraries
-                .iter()
-                .map(|library| match library.version() {
-                    // Some say their name in their version, some do not.
-                    version if version.starts_with(library.name) => version.to_owned(),
-                    other => format!("{}: {other}", library.name),
-                })
-                .collect(),
+            compiler: env!("BENCHES_COMPILER"),
+            libraries,
         }
     }
 
     /// In lines.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![
             format!("{}, {} cores, {}", self.processor, self.cores, self.caches.join(", ")),
             format!("{}, {}", self.kernel, self.compiler),

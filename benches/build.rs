@@ -1,4 +1,4 @@
-//! Tells the program what it was compiled by.
+//! Tells the library what it was compiled by.
 
 use std::env;
 use std::process::Command;
@@ -8,5 +8,5 @@ fn main() {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let version = Command::new(rustc).arg("--version").output();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    println!("cargo:rustc-env=VERSUS_COMPILER={}", version.unwrap_or_default());
+    println!("cargo:rustc-env=BENCHES_COMPILER={}", version.unwrap_or_default());
 }
