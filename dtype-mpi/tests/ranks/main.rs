@@ -14,6 +14,7 @@ mod elements;
 mod finalize;
 mod hostile;
 mod immediate;
+#[path = "../launch/mod.rs"]
 mod launch;
 mod layouts;
 mod packed;
@@ -23,6 +24,7 @@ mod shapes;
 mod together;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use mpi::Threading;
 use mpi::topology::SimpleCommunicator;
@@ -68,10 +70,12 @@ const TESTS: &[Test] = &[
     ("threads that send at the same time", together::threads),
 ];
 
+/// All of them take some seconds.
+const LIMIT: Duration = Duration::from_secs(90);
+
 fn main() {
     if std::env::var_os(launch::RANKS).is_none() {
-        let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-        let good = [1, 2, 4].into_iter().all(|ranks| launch::run(ranks, filter.as_deref()));
+        let good = [1, 2, 4].into_iter().all(|ranks| launch::run(ranks, LIMIT, &[]));
         std::process::exit(i32::from(!good));
     }
     finalize::before();
@@ -83,7 +87,8 @@ fn main() {
     let expected = std::env::var(launch::RANKS).expect("the launcher hands the variables on");
     assert_eq!(world.size().to_string(), expected, "the launcher is that of another library");
 
-    let filter = std::env::var(launch::FILTER).unwrap_or_default();
+    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let filter = filter.unwrap_or_default();
     for (name, test) in TESTS.iter().filter(|(name, _)| name.contains(&filter)) {
         let start = std::time::Instant::now();
         if catch_unwind(AssertUnwindSafe(|| test(&world))).is_err() {

@@ -8,22 +8,16 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Set for the ranks: how many there are.
-pub(crate) const RANKS: &str = "DTYPE_MPI_TEST_RANKS";
-/// Set for the ranks: the test that is asked for, if it is not all.
-pub(crate) const FILTER: &str = "DTYPE_MPI_TEST_FILTER";
+pub(crate) const RANKS: &str = "DTYPE_MPI_RANKS";
 
-/// After this something waits for a message that never comes.
-const LIMIT: Duration = Duration::from_secs(90);
-
-/// Runs the tests with so many ranks; `false` if one of them failed.
-pub(crate) fn run(ranks: usize, filter: Option<&str>) -> bool {
+/// Runs this program with so many ranks, the same arguments and more of an environment; `false` if one of them
+/// failed. After the limit something waits for a message that never comes.
+pub(crate) fn run(ranks: usize, limit: Duration, environment: &[(&str, &str)]) -> bool {
     let mut command = Command::new(launcher());
     command.args(["-n", &ranks.to_string()]);
     command.arg(env::current_exe().expect("this program has a path"));
+    command.args(env::args_os().skip(1));
     command.env(RANKS, ranks.to_string());
-    if let Some(filter) = filter {
-        command.env(FILTER, filter);
-    }
     // For Open MPI: more ranks than cores, which take turns, also where everyone is root, in a container, say.
     for name in [
         "OMPI_ALLOW_RUN_AS_ROOT",
@@ -33,15 +27,20 @@ pub(crate) fn run(ranks: usize, filter: Option<&str>) -> bool {
     ] {
         command.env(name, "1");
     }
+    // For UCX, on which some libraries are built: the ranks share memory, and need no network.
+    if env::var_os("UCX_TLS").is_none() {
+        command.env("UCX_TLS", "self,sm");
+    }
+    command.envs(environment.iter().copied());
     let mut child = command.process_group(0).spawn().expect("the library's launcher is there");
-    match wait(&mut child) {
+    match wait(&mut child, limit) {
         Some(status) if status.success() => true,
         Some(status) => {
             eprintln!("with {ranks} ranks: {status}");
             false
         }
         None => {
-            eprintln!("with {ranks} ranks: not done after {LIMIT:?}");
+            eprintln!("with {ranks} ranks: not done after {limit:?}");
             stop(&mut child);
             false
         }
@@ -55,9 +54,9 @@ fn launcher() -> PathBuf {
     wrapper.with_file_name(name.replace("mpicc", "mpirun"))
 }
 
-fn wait(child: &mut Child) -> Option<ExitStatus> {
+fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let start = Instant::now();
-    while start.elapsed() < LIMIT {
+    while start.elapsed() < limit {
         if let Some(status) = child.try_wait().expect("the launcher is a child of this program") {
             return Some(status);
         }
