@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     job::run(heat)
 }
 
-fn heat(world: &SimpleCommunicator, arguments: Arguments) -> Result<Option<Table>> {
+fn heat(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option<Table>> {
     let plate = [usize::from(arguments.rows), usize::from(arguments.columns)];
     let (rank, ranks) = job::ranks(world)?;
     let mut blocks = division::grid::<2>(ranks);
@@ -92,7 +92,7 @@ fn heat(world: &SimpleCommunicator, arguments: Arguments) -> Result<Option<Table
     let faces = faces(&cartesian, &block)?;
     let mut sent = 0;
     let start = Instant::now();
-    let (steps, change) = until_steady(&arguments, |look| {
+    let (steps, change) = until_steady(arguments, |look| {
         sent += step(&faces, &mut block)?;
         progress.inc(1);
         if !look {
@@ -109,7 +109,7 @@ fn heat(world: &SimpleCommunicator, arguments: Arguments) -> Result<Option<Table
     let mut exchanged = 0_u64;
     world.all_reduce_into(&sent, &mut exchanged, SystemOperation::sum());
     let Some(whole) = gather(world, plate, &block, cells)? else { return Ok(None) };
-    let (alone, alone_time) = verify(&arguments, plate, &whole, (steps, change))?;
+    let (alone, alone_time) = verify(arguments, plate, &whole, (steps, change))?;
 
     let updates = plate[0] as u64 * plate[1] as u64 * u64::from(steps);
     let mut table = Table::new(["heat in a plate", ""]);

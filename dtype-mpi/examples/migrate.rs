@@ -138,7 +138,7 @@ fn main() -> ExitCode {
     job::run(migrate)
 }
 
-fn migrate(world: &SimpleCommunicator, arguments: Arguments) -> Result<Option<Table>> {
+fn migrate(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option<Table>> {
     let (rank, ranks) = job::ranks(world)?;
     let domains = Domains(division::grid(ranks));
     let number = u64::from(arguments.particles);
@@ -168,7 +168,7 @@ fn migrate(world: &SimpleCommunicator, arguments: Arguments) -> Result<Option<Ta
     let time = start.elapsed();
     progress.finish_and_clear();
 
-    verify(&arguments, &own)?;
+    verify(arguments, &own)?;
     let [mut moved, mut least, mut most] = [0_u64; 3];
     world.all_reduce_into(&left, &mut moved, SystemOperation::sum());
     world.all_reduce_into(&(own.len() as u64), &mut least, SystemOperation::min());

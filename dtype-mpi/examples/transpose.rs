@@ -117,7 +117,7 @@ fn main() -> ExitCode {
     job::run(transpose)
 }
 
-fn transpose(world: &SimpleCommunicator, arguments: Arguments) -> Result<Option<Table>> {
+fn transpose(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option<Table>> {
     let (rank, ranks) = job::ranks(world)?;
     let matrix = Matrix {
         rank,

@@ -23,12 +23,12 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         row::<f64>(
             bench,
             name("row"),
-            Part { all, part: [1, 1, edge], from: [0, 1, 1], to: [0, edge + 1, 1] },
+            Part { all, size: [1, 1, edge], from: [0, 1, 1], to: [0, edge + 1, 1] },
         )?;
         row::<f64>(
             bench,
             name("column"),
-            Part { all, part: [1, edge, 1], from: [0, 1, 1], to: [0, 1, edge + 1] },
+            Part { all, size: [1, edge, 1], from: [0, 1, 1], to: [0, 1, edge + 1] },
         )?;
     }
     // As in DDTBench's NAS_MG, whose grids have their halo in them.
@@ -38,51 +38,51 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         row::<f64>(
             bench,
             name("x"),
-            Part { all, part: [z - 2, y - 2, 1], from, to: [1, 1, x - 1] },
+            Part { all, size: [z - 2, y - 2, 1], from, to: [1, 1, x - 1] },
         )?;
         row::<f64>(
             bench,
             name("y"),
-            Part { all, part: [z - 2, 1, x - 2], from, to: [1, y - 1, 1] },
+            Part { all, size: [z - 2, 1, x - 2], from, to: [1, y - 1, 1] },
         )?;
         row::<f64>(
             bench,
             name("z"),
-            Part { all, part: [1, y - 2, x - 2], from, to: [z - 1, 1, 1] },
+            Part { all, size: [1, y - 2, x - 2], from, to: [z - 1, 1, 1] },
         )?;
     }
     // As one array of DDTBench's WRF, of x, levels, and y, which runs slowest; three cells deep.
     let all = [52, 65, 32];
-    let x = Part { all, part: [44, 65, 3], from: [4, 0, 5], to: [4, 0, 29] };
+    let x = Part { all, size: [44, 65, 3], from: [4, 0, 5], to: [4, 0, 29] };
     row::<f32>(bench, "WRF x 3×65×44/32×65×52 f32".into(), x)?;
-    let y = Part { all, part: [3, 65, 23], from: [5, 0, 5], to: [49, 0, 5] };
+    let y = Part { all, size: [3, 65, 23], from: [5, 0, 5], to: [49, 0, 5] };
     row::<f32>(bench, "WRF y 23×65×3/32×65×52 f32".into(), y)
 }
 
 /// A part of a grid, which goes to another place of it; the last index runs fastest.
 struct Part {
     all: [usize; 3],
-    part: [usize; 3],
+    size: [usize; 3],
     from: [usize; 3],
     to: [usize; 3],
 }
 
 impl Part {
     fn layout<E: Cell>(&self, starts: [usize; 3]) -> Result<Layout> {
-        let [all, part, starts] =
-            [self.all, self.part, starts].map(|lengths| lengths.map(|length| length as u64));
-        Ok(Layout::new(&Type::subarray(&all, &part, &starts, Order::C, &Type::of::<E>())?)?)
+        let [all, size, starts] =
+            [self.all, self.size, starts].map(|lengths| lengths.map(|length| length as u64));
+        Ok(Layout::new(&Type::subarray(&all, &size, &starts, Order::C, &Type::of::<E>())?)?)
     }
 
     /// Where the part's rows begin.
     fn rows(&self, [z, y, x]: [usize; 3]) -> impl Iterator<Item = usize> + use<> {
-        let ([_, height, width], [planes, rows, _]) = (self.all, self.part);
+        let ([_, height, width], [planes, rows, _]) = (self.all, self.size);
         (z..z + planes).flat_map(move |z| (y..y + rows).map(move |y| (z * height + y) * width + x))
     }
 
     /// The loop that a person writes.
     fn pack<E: Cell>(&self, grid: &[E], out: &mut [E]) {
-        let length = self.part[2];
+        let length = self.size[2];
         if length == 1 {
             for (out, row) in out.iter_mut().zip(self.rows(self.from)) {
                 *out = grid[row];
@@ -95,7 +95,7 @@ impl Part {
     }
 
     fn unpack<E: Cell>(&self, packed: &[E], grid: &mut [E]) {
-        let length = self.part[2];
+        let length = self.size[2];
         if length == 1 {
             for (&packed, row) in packed.iter().zip(self.rows(self.to)) {
                 grid[row] = packed;
@@ -113,7 +113,7 @@ fn row<E: Cell>(bench: &mut Bench<'_>, name: String, part: Part) -> Result<()> {
     let number = |i: usize| u16::try_from(1 + i % 65_521).map(E::from);
     let source = (0..cells).map(number).collect::<Result<Vec<E>, _>>()?;
     let mut expected = vec![E::from(0); cells];
-    let mut packed = vec![E::from(0); part.part.iter().product()];
+    let mut packed = vec![E::from(0); part.size.iter().product()];
     part.pack(&source, &mut packed);
     part.unpack(&packed, &mut expected);
     let (sent, received) = (part.layout::<E>(part.from)?, part.layout::<E>(part.to)?);

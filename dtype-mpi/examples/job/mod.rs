@@ -17,7 +17,7 @@ pub(crate) use table::{Table, bytes, rate, seconds};
 ///
 /// A rank that fails says so and ends the job: the others may be waiting for it.
 pub(crate) fn run<A: Parser>(
-    work: impl FnOnce(&SimpleCommunicator, A) -> Result<Option<Table>>,
+    work: impl FnOnce(&SimpleCommunicator, &A) -> Result<Option<Table>>,
 ) -> ExitCode {
     let Some(universe) = mpi::initialize() else {
         eprintln!("MPI was initialised before");
@@ -35,7 +35,7 @@ pub(crate) fn run<A: Parser>(
             return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
         }
     };
-    let result = catch_unwind(AssertUnwindSafe(|| work(&world, arguments)));
+    let result = catch_unwind(AssertUnwindSafe(|| work(&world, &arguments)));
     match result {
         Ok(Ok(table)) => {
             if let Some(table) = table {

@@ -11,11 +11,11 @@ pub(crate) struct Table {
 impl Table {
     /// With a heading.
     pub(crate) fn new<const N: usize>(heading: [&str; N]) -> Self {
-        Self { lines: vec![heading.map(str::to_owned).to_vec()] }
+        Self { lines: vec![heading.map(str::to_owned).into()] }
     }
 
     pub(crate) fn line<const N: usize>(&mut self, cells: [String; N]) {
-        self.lines.push(cells.to_vec());
+        self.lines.push(cells.into());
     }
 }
 
@@ -23,26 +23,27 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.lines.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
-            let lengths = self.lines.iter().map(|line| line.get(column).map_or(0, length));
+            let lengths = self
+                .lines
+                .iter()
+                .map(|line| line.get(column).map_or(0, |cell| cell.chars().count()));
             lengths.max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for line in &self.lines {
-            let mut text = String::new();
-            for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
-                text += &match column {
+            let cells: Vec<String> = line
+                .iter()
+                .zip(&widths)
+                .enumerate()
+                .map(|(column, (cell, &width))| match column {
                     0 => format!("{cell:<width$}"),
-                    _ => format!("  {cell:>width$}"),
-                };
-            }
-            writeln!(f, "{}", text.trim_end())?;
+                    _ => format!("{cell:>width$}"),
+                })
+                .collect();
+            writeln!(f, "{}", cells.join("  ").trim_end())?;
         }
         Ok(())
     }
-}
-
-fn length(cell: &String) -> usize {
-    cell.chars().count()
 }
 
 /// Bytes, as people say them.
