@@ -209,7 +209,7 @@ pub trait PackedSource: Source {
         let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
         let found = on.probe(self.source_rank(), tag)?;
         values::whole::<T>(found.bytes)?;
-        Incoming(on.matched_probe(found.source, found.tag)?).recv_packed()
+        Incoming(on.take(found)?).recv_packed()
     }
 
     /// Receives a message into elements that exist: into the first ones, if it has fewer. Padding and skipped
@@ -236,7 +236,7 @@ pub trait PackedSource: Source {
         let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
         let found = on.probe(self.source_rank(), tag)?;
         values::fits::<T>(found, elements.len())?;
-        Incoming(on.matched_probe(found.source, found.tag)?).recv_packed_into(elements)
+        Incoming(on.take(found)?).recv_packed_into(elements)
     }
 
     /// Receives a message into a packed stream: instances of a type made at run time, say
@@ -250,7 +250,7 @@ pub trait PackedSource: Source {
         let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
         let found = on.probe(self.source_rank(), tag)?;
         values::fits_bytes(found, unpacker.remaining())?;
-        let mut matched = on.matched_probe(found.source, found.tag)?;
+        let mut matched = on.take(found)?;
         values::fits_bytes(matched.envelope, unpacker.remaining())?;
         let bytes = matched.receive_bytes()?;
         unpacker.unpack(&bytes)?;

@@ -5,11 +5,11 @@ use std::os::raw::{c_int, c_void};
 
 use mpi::ffi::{self, MPI_Count, MPI_Message, MPI_Request, MPI_Status};
 #[cfg(not(large_counts))]
-use mpi::ffi::{MPI_Irecv, MPI_Isend, MPI_Mrecv, MPI_Send};
+use mpi::ffi::{MPI_Irecv, MPI_Isend, MPI_Mrecv, MPI_Recv, MPI_Send};
 #[cfg(large_counts)]
 use mpi::ffi::{
     MPI_Irecv_c as MPI_Irecv, MPI_Isend_c as MPI_Isend, MPI_Mrecv_c as MPI_Mrecv,
-    MPI_Send_c as MPI_Send,
+    MPI_Recv_c as MPI_Recv, MPI_Send_c as MPI_Send,
 };
 use mpi::{Rank, Tag};
 
@@ -132,7 +132,18 @@ impl<'c> OnCommunicator<'c> {
         check("MPI_Mprobe", unsafe {
             ffi::MPI_Mprobe(from, tag, self.handle(), &raw mut message, &raw mut status)
         })?;
+        let message = Message::Taken(message);
         Ok(Matched { message, on: self.later(), envelope: envelope(&status)? })
+    }
+
+    /// Takes a message that [`probe`](Self::probe) has just found. Where no other thread calls MPI, nobody can have
+    /// received it since then, nor can before the caller does, and it need not be matched. The caller receives it
+    /// while it has the right to communicate.
+    pub(crate) fn take(&self, found: Envelope) -> Result<Matched<'c>, Error> {
+        if self.has_threads() {
+            return self.matched_probe(found.source, found.tag);
+        }
+        Ok(Matched { message: Message::Next, on: self.later(), envelope: found })
     }
 }
 
@@ -141,38 +152,55 @@ fn no_request() -> MPI_Request {
     unsafe { ffi::RSMPI_REQUEST_NULL }
 }
 
+/// How a message is received.
+enum Message {
+    /// By its handle.
+    Taken(MPI_Message),
+    /// As the next one from its source with its tag, before the call ends that found it.
+    Next,
+    /// It was.
+    Received,
+}
+
 /// A message that was taken and not received yet.
 pub(crate) struct Matched<'c> {
-    message: MPI_Message,
+    message: Message,
     on: Later<'c>,
     pub(crate) envelope: Envelope,
 }
 
 impl Matched<'_> {
-    /// Whether it was received.
-    pub(crate) fn is_received(&self) -> bool {
-        // SAFETY: a constant of the library.
-        self.message == unsafe { ffi::RSMPI_MESSAGE_NULL }
-    }
-
     /// Receives the message.
     ///
     /// # Safety
     ///
     /// `at` must be valid for writing as many bytes as the message has, and any bytes be valid there.
     pub(crate) unsafe fn receive(&mut self, at: *mut u8) -> Result<(), Error> {
-        let call = "MPI_Mrecv";
-        if self.is_received() {
-            return Err(Error::Received);
-        }
-        let _on = self.on.begin(call)?;
         let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
-        let (count, packed) = (number(call, bytes)?, names::handle("MPI_PACKED")?);
+        let (at, packed) = (receiving(at, bytes), names::handle("MPI_PACKED")?);
         let mut status = blank();
-        // SAFETY: the message was matched and not received; the memory is there by the caller's promise.
-        check(call, unsafe {
-            MPI_Mrecv(receiving(at, bytes), count, packed, &raw mut self.message, &raw mut status)
-        })?;
+        match &mut self.message {
+            Message::Received => return Err(Error::Received),
+            Message::Taken(message) => {
+                let call = "MPI_Mrecv";
+                let _on = self.on.begin(call)?;
+                let count = number(call, bytes)?;
+                // SAFETY: the message was matched and not received; the memory is there by the caller's promise.
+                check(call, unsafe {
+                    MPI_Mrecv(at, count, packed, &raw mut *message, &raw mut status)
+                })?;
+            }
+            Message::Next => {
+                let call = "MPI_Recv";
+                let (count, Envelope { source, tag, .. }) = (number(call, bytes)?, self.envelope);
+                // SAFETY: the memory is there by the caller's promise, and a longer message would be an error; the
+                // communicator is alive.
+                check(call, unsafe {
+                    MPI_Recv(at, count, packed, source, tag, self.on.handle(), &raw mut status)
+                })?;
+            }
+        }
+        self.message = Message::Received;
         let Envelope { bytes: came, source, tag } = envelope(&status)?;
         let bytes = self.envelope.bytes;
         if came == bytes {
@@ -198,7 +226,7 @@ impl Matched<'_> {
 impl Drop for Matched<'_> {
     /// A matched message that is not received keeps its memory in the library, and its sender perhaps waiting.
     fn drop(&mut self) {
-        if !self.is_received() && not_running().is_none() {
+        if matches!(self.message, Message::Taken(_)) && not_running().is_none() {
             let _ = self.receive_bytes();
         }
     }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::os::raw::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mpi::ffi::{self, MPI_Comm, MPI_Errhandler};
@@ -42,6 +43,8 @@ impl Session {
 /// Several threads may have it at a time, for different communicators or the same.
 pub(crate) struct OnCommunicator<'c> {
     handle: MPI_Comm,
+    /// The level of thread support.
+    level: c_int,
     _returning: Returning,
     communicator: PhantomData<&'c ()>,
 }
@@ -51,11 +54,17 @@ impl<'c> OnCommunicator<'c> {
         call: &'static str,
         communicator: &'c C,
     ) -> Result<Self, Error> {
-        check_running(call)?;
+        let level = check_running(call)?;
         let handle = communicator.as_raw();
         // SAFETY: MPI runs, and the communicator is borrowed.
         let returning = unsafe { Returning::errors(handle) };
-        Ok(Self { handle, _returning: returning, communicator: PhantomData })
+        Ok(Self { handle, level, _returning: returning, communicator: PhantomData })
+    }
+
+    /// Whether other threads may call MPI in the middle of what this one does.
+    pub(crate) fn has_threads(&self) -> bool {
+        // SAFETY: a constant of the library.
+        self.level == unsafe { ffi::RSMPI_THREAD_MULTIPLE }
     }
 
     pub(crate) fn handle(&self) -> MPI_Comm {
@@ -76,11 +85,15 @@ pub(crate) struct Later<'c> {
 }
 
 impl<'c> Later<'c> {
+    pub(crate) fn handle(self) -> MPI_Comm {
+        self.handle
+    }
+
     pub(crate) fn begin(self, call: &'static str) -> Result<OnCommunicator<'c>, Error> {
-        check_running(call)?;
+        let (level, handle) = (check_running(call)?, self.handle);
         // SAFETY: MPI runs, and the communicator is borrowed.
-        let returning = unsafe { Returning::errors(self.handle) };
-        Ok(OnCommunicator { handle: self.handle, _returning: returning, communicator: PhantomData })
+        let returning = unsafe { Returning::errors(handle) };
+        Ok(OnCommunicator { handle, level, _returning: returning, communicator: PhantomData })
     }
 }
 
@@ -114,8 +127,8 @@ pub(super) fn without_calls<R>(function: impl FnOnce() -> R) -> R {
     function()
 }
 
-/// Whether this thread may call MPI now.
-pub(crate) fn check_running(call: &'static str) -> Result<(), Error> {
+/// Whether this thread may call MPI now; the level of thread support.
+pub(crate) fn check_running(call: &'static str) -> Result<c_int, Error> {
     if let Some(state) = not_running() {
         return Err(Error::NotRunning { call, state });
     }
@@ -132,7 +145,7 @@ pub(crate) fn check_running(call: &'static str) -> Result<(), Error> {
     if main == 0 && level != multiple {
         return Err(Error::Thread { call, level });
     }
-    Ok(())
+    Ok(level)
 }
 
 /// A communicator returns errors as long as this lives, where its handler would end the program.
