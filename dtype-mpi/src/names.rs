@@ -141,6 +141,19 @@ pub(crate) fn handle(name: &'static str) -> Result<MPI_Datatype, Error> {
     NAMES.get(name).map(|named| named.0).ok_or(Error::NoSuchType { name })
 }
 
+/// `MPI_BYTE`, found once: messages ask for it all the time.
+pub(crate) fn byte() -> Result<MPI_Datatype, Error> {
+    static BYTE: LazyLock<Result<Named, Error>> = LazyLock::new(|| handle("MPI_BYTE").map(Named));
+    BYTE.as_ref().map(|named| named.0).map_err(Clone::clone)
+}
+
+/// `MPI_PACKED`, found once.
+pub(crate) fn packed() -> Result<MPI_Datatype, Error> {
+    static PACKED: LazyLock<Result<Named, Error>> =
+        LazyLock::new(|| handle("MPI_PACKED").map(Named));
+    PACKED.as_ref().map(|named| named.0).map_err(Clone::clone)
+}
+
 /// The names of MPI-1's markers.
 const MARKERS: [(&str, &str); 2] = [("lb_marker", "MPI_LB"), ("ub_marker", "MPI_UB")];
 

@@ -53,7 +53,7 @@ pub struct Received {
 /// ```
 pub fn received_count<T: Described>(status: &Status) -> Result<usize, Error> {
     check_running("MPI_Get_count")?;
-    let byte = names::handle("MPI_BYTE")?;
+    let byte = names::byte()?;
     // SAFETY: a predefined datatype.
     let bytes = status.count(unsafe { DatatypeRef::from_raw(byte) });
     let limit = u64::from(mpi::Count::MAX.unsigned_abs());

@@ -43,8 +43,7 @@ fn envelope(status: &MPI_Status) -> Result<Envelope, Error> {
     let call = "MPI_Get_elements_x";
     let mut bytes: MPI_Count = 0;
     // SAFETY: a status that a call has filled; `bytes` lives through the call.
-    let code =
-        unsafe { ffi::MPI_Get_elements_x(status, names::handle("MPI_BYTE")?, &raw mut bytes) };
+    let code = unsafe { ffi::MPI_Get_elements_x(status, names::byte()?, &raw mut bytes) };
     check(call, code)?;
     let bytes = wide(bytes);
     let bytes =
@@ -67,7 +66,7 @@ impl<'c> OnCommunicator<'c> {
     /// Sends bytes as one message (`MPI_Send` of `MPI_PACKED`).
     pub(crate) fn send(&self, bytes: &[u8], to: Rank, tag: Tag) -> Result<(), Error> {
         let call = "MPI_Send";
-        let (count, packed) = (number(call, bytes.len())?, names::handle("MPI_PACKED")?);
+        let (count, packed) = (number(call, bytes.len())?, names::packed()?);
         // SAFETY: so many bytes are there, and are borrowed until the call returns; the communicator is alive.
         check(call, unsafe { MPI_Send(sending(bytes), count, packed, to, tag, self.handle()) })
     }
@@ -80,7 +79,7 @@ impl<'c> OnCommunicator<'c> {
         tag: Tag,
     ) -> Result<Pending<'c>, Error> {
         let call = "MPI_Isend";
-        let (count, packed) = (number(call, bytes.len())?, names::handle("MPI_PACKED")?);
+        let (count, packed) = (number(call, bytes.len())?, names::packed()?);
         let at = sending(&bytes);
         let mut request = no_request();
         // SAFETY: so many bytes are there, and stay there untouched until the request is complete, because
@@ -103,7 +102,7 @@ impl<'c> OnCommunicator<'c> {
         // One byte more, which shows that a message is too long: Open MPI cuts some messages to oneself and calls
         // them good.
         let room = capacity.saturating_add(1);
-        let (count, packed) = (number(call, room)?, names::handle("MPI_PACKED")?);
+        let (count, packed) = (number(call, room)?, names::packed()?);
         buffer.clear();
         buffer.try_reserve_exact(room).map_err(|_| Error::Allocation { bytes: room })?;
         let at = buffer.as_mut_ptr().cast::<c_void>();
@@ -177,7 +176,7 @@ impl Matched<'_> {
     /// `at` must be valid for writing as many bytes as the message has, and any bytes be valid there.
     pub(crate) unsafe fn receive(&mut self, at: *mut u8) -> Result<(), Error> {
         let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
-        let (at, packed) = (receiving(at, bytes), names::handle("MPI_PACKED")?);
+        let (at, packed) = (receiving(at, bytes), names::packed()?);
         let mut status = blank();
         match &mut self.message {
             Message::Received => return Err(Error::Received),
