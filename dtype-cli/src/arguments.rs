@@ -1,0 +1,212 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::notation::GRAMMAR;
+
+/// Datatypes of MPI on the command line: what they look like in memory and on the wire, and what they do to a file.
+#[derive(Debug, Parser)]
+#[command(name = "dtype", version, args_conflicts_with_subcommands = true)]
+#[command(after_help = "TYPE is a datatype in the notation of `dtype help notation`, `@FILE` for a file that has one, \
+                        or `-` for standard input. Without a command, the type is shown with its numbers:\n\n    \
+                        dtype 'vector(4, 5, 6, u16)'")]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The datatype: text, `@FILE`, or `-` for standard input.
+    #[arg(value_name = "TYPE", required = true, value_parser = NonEmptyStringValueParser::new())]
+    pub ty: Option<String>,
+    /// Whether the output has colours.
+    #[arg(long, alias = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub colour: Colour,
+}
+
+/// When there are colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless the environment variable NO_COLOR says no.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Draw a type, or print it in another form.
+    Show(Show),
+    /// Print the numbers of a type: size, bounds, alignment, flags, signature.
+    Info(Info),
+    /// Pack the instances of a type in a file into consecutive bytes.
+    Pack(Pack),
+    /// Put packed bytes back to where a type says.
+    Unpack(Unpack),
+    /// Compare two types: signature, size, bounds, type map. The exit status is 0 where a message can be sent as one
+    /// and received as the other, and 1 where it cannot.
+    Compare(Compare),
+    /// Print how types are written.
+    #[command(long_about = GRAMMAR)]
+    Notation,
+    /// Print the completions for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Print the man page of the command, or of one of its subcommands.
+    Man {
+        /// The subcommand.
+        subcommand: Option<String>,
+    },
+}
+
+/// The forms in which a type is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// A picture of the bytes.
+    #[default]
+    Diagram,
+    /// The same as an SVG document.
+    Svg,
+    /// The description: the type entry by entry, as the constructors gave it.
+    Description,
+    /// The description after the optimizations of commit.
+    Optimized,
+    /// What is executed to pack it, in words.
+    Plan,
+    /// The calls that make it, in C.
+    C,
+    /// The calls that make it, in Rust.
+    Rust,
+    /// The envelopes and contents of the type and all that it is made of.
+    Tree,
+    /// The dtype of NumPy that reads it from memory.
+    Numpy,
+    /// The notation, written anew.
+    Notation,
+    /// All that is known of it, as JSON.
+    Json,
+}
+
+/// Draw a type.
+#[derive(Args, Debug)]
+pub struct Show {
+    /// The datatype: text, `@FILE`, or `-` for standard input.
+    #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
+    pub ty: String,
+    /// In which form.
+    #[arg(long = "as", value_enum, default_value_t, value_name = "FORM")]
+    pub form: Form,
+    /// As JSON: the same as `--as json`.
+    #[arg(long, conflicts_with = "form")]
+    pub json: bool,
+    /// Write the picture as SVG to a file as well.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// How many instances are drawn, one behind the other.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub instances: u64,
+    /// The most signs in a row of the picture.
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub width: u16,
+    /// Bytes in a row: of the array that the type is a part of, say. Without it the type's own stride is taken.
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub row: Option<u64>,
+    /// The most rows.
+    #[arg(long, default_value_t = 24, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub rows: u16,
+    /// Bytes for each sign of the picture.
+    #[arg(long, default_value_t = 1, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub unit: u32,
+    /// Draw with ASCII only.
+    #[arg(long)]
+    pub ascii: bool,
+}
+
+/// Print numbers.
+#[derive(Args, Debug)]
+pub struct Info {
+    /// The datatype: text, `@FILE`, or `-` for standard input.
+    #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
+    pub ty: String,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How the values in packed bytes are represented.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Values {
+    /// As on this machine.
+    #[default]
+    Native,
+    /// MPI's external32: big-endian, with widths that are the same everywhere.
+    External32,
+    /// This machine's widths, little-endian.
+    Little,
+    /// This machine's widths, big-endian.
+    Big,
+}
+
+/// What packing and unpacking have in common.
+#[derive(Args, Debug)]
+pub struct Layout {
+    /// The datatype: text, `@FILE`, or `-` for standard input.
+    #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
+    pub ty: String,
+    /// The file that is read, or `-` for standard input.
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The file that is written, or `-` for standard output. It is there when all of it is, or as it was before.
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// How many instances. Without it: as many as the input has.
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+    /// Where displacement 0 of the first instance is, in bytes from the start of the memory.
+    #[arg(long, default_value_t = 0, value_name = "BYTES")]
+    pub origin: u64,
+    /// How the values in the packed bytes are represented.
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    pub representation: Values,
+}
+
+/// Pack.
+#[derive(Args, Debug)]
+pub struct Pack {
+    /// Everything.
+    #[command(flatten)]
+    pub layout: Layout,
+}
+
+/// Unpack.
+#[derive(Args, Debug)]
+pub struct Unpack {
+    /// What packing has, too.
+    #[command(flatten)]
+    pub layout: Layout,
+    /// The file whose bytes are kept where the type has none; without it they are zero.
+    #[arg(long, value_name = "FILE")]
+    pub over: Option<PathBuf>,
+}
+
+/// Compare.
+#[derive(Args, Debug)]
+pub struct Compare {
+    /// A datatype: text, `@FILE`, or `-` for standard input.
+    #[arg(value_name = "A", value_parser = NonEmptyStringValueParser::new())]
+    pub a: String,
+    /// Another one.
+    #[arg(value_name = "B", value_parser = NonEmptyStringValueParser::new())]
+    pub b: String,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,3 @@
+//! What the command `dtype` is made of.
+pub mod notation;
+pub mod problem;

@@ -1,0 +1,64 @@
+//! The notation: datatypes as text that people read and write.
+
+mod calls;
+mod evaluate;
+mod fields;
+mod grammar;
+mod names;
+mod print;
+mod token;
+mod tree;
+
+use dtype_runtime::Type;
+
+use crate::problem::Problem;
+
+pub use fields::FieldNames;
+pub use grammar::MAX_NESTING;
+pub use names::{all as predefined_names, nearest};
+pub use print::print;
+
+/// The most bytes that a text may have. What reading one takes is in proportion to them.
+pub const MAX_LENGTH: usize = 4 << 20;
+
+/// How the notation is written, for people.
+pub const GRAMMAR: &str = include_str!("notation/grammar.md");
+
+/// What a text says.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The datatype.
+    pub ty: Type,
+    /// The names of its fields.
+    pub fields: FieldNames,
+}
+
+/// The datatype that a text describes. Texts come from anywhere: brackets nest at most [`MAX_NESTING`] levels deep,
+/// and the text has at most [`MAX_LENGTH`] bytes.
+///
+/// # Errors
+///
+/// What is wrong, and where: the first mistake of the grammar, or all those, up to twenty, of names, arguments and
+/// constructors. There is at least one.
+///
+/// ```
+/// use dtype_runtime::{Basic, Type};
+/// let parsed = dtype_cli::notation::parse("let row = [u16; 5]; hvector(4, 1, 12, row)").unwrap();
+/// let row = Type::contiguous(5, &Type::basic(Basic::U16))?;
+/// assert_eq!(parsed.ty, Type::hvector(4, 1, 12, &row)?);
+///
+/// let problems = dtype_cli::notation::parse("vector(4, 5, 6, u61)").unwrap_err();
+/// assert_eq!(problems[0].span, 16..19);
+/// assert_eq!(problems[0].replacement.as_deref(), Some("u64"));
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+pub fn parse(source: &str) -> Result<Parsed, Vec<Problem>> {
+    if source.len() > MAX_LENGTH {
+        let message = format!("a text of {} bytes; at most {MAX_LENGTH} are read", source.len());
+        return Err(vec![Problem::new(message, 0..0, "")]);
+    }
+    let tokens = token::tokens(source);
+    let program = grammar::parse(&tokens).map_err(|problem| vec![problem])?;
+    let (ty, fields) = evaluate::evaluate(source, &program)?;
+    Ok(Parsed { ty, fields })
+}

@@ -1,0 +1,124 @@
+//! The arguments of constructors.
+
+use dtype_runtime::types::{Distribution, Order};
+
+use super::super::calls::{Argument, Kind, Parameter};
+use super::super::tree::{Expression, Node};
+use super::Evaluator;
+use crate::problem::Problem;
+
+impl Evaluator<'_> {
+    pub(super) fn argument(
+        &mut self,
+        call: &str,
+        parameter: Parameter,
+        node: &Node,
+    ) -> Option<Argument> {
+        let what = || format!("{} ({} of {call})", parameter.kind.expected(), parameter.name);
+        match parameter.kind {
+            Kind::Count => self.count(node).map(Argument::Count),
+            Kind::Offset => self.offset(node).map(Argument::Offset),
+            Kind::Type => self.ty(node, &what()).map(Argument::Type),
+            Kind::Order => self.order(node, &what()).map(Argument::Order),
+            Kind::Digits => self.digits_or_undefined(node).map(Argument::Digits),
+            Kind::Counts => {
+                self.list(node, &what(), |this, item| this.count(item)).map(Argument::Counts)
+            }
+            Kind::Offsets => {
+                self.list(node, &what(), |this, item| this.offset(item)).map(Argument::Offsets)
+            }
+            Kind::Types => {
+                self.list(node, &what(), |this, item| this.ty(item, "a type")).map(Argument::Types)
+            }
+            Kind::Distributions => self
+                .list(node, &what(), |this, item| this.distribution(item))
+                .map(Argument::Distributions),
+        }
+    }
+
+    /// A number of elements.
+    pub(super) fn count(&mut self, node: &Node) -> Option<u64> {
+        self.fitting(node, 0, u64::MAX.into()).and_then(|number| u64::try_from(number).ok())
+    }
+
+    /// A displacement, a stride, a bound or an extent.
+    pub(super) fn offset(&mut self, node: &Node) -> Option<i64> {
+        let (least, greatest) = (i64::MIN.into(), i64::MAX.into());
+        self.fitting(node, least, greatest).and_then(|number| i64::try_from(number).ok())
+    }
+
+    fn fitting(&mut self, node: &Node, least: i128, greatest: i128) -> Option<i128> {
+        let number = self.number(node)?;
+        if (least..=greatest).contains(&number) {
+            return Some(number);
+        }
+        let message = format!("{number} is not from {least} to {greatest}");
+        self.wrong(Problem::new(message, node.span.clone(), "out of range"))
+    }
+
+    fn digits_or_undefined(&mut self, node: &Node) -> Option<Option<u32>> {
+        if matches!(node.expression, Expression::Name) && self.text(&node.span) == "undefined" {
+            return Some(None);
+        }
+        let number = self.fitting(node, 0, u32::MAX.into())?;
+        u32::try_from(number).ok().map(Some)
+    }
+
+    fn list<T>(
+        &mut self,
+        node: &Node,
+        expected: &str,
+        mut item: impl FnMut(&mut Self, &Node) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let Expression::List(items) = &node.expression else {
+            let message = format!("expected {expected}");
+            let problem = Problem::new(message, node.span.clone(), "is no list");
+            return self.wrong(problem.help("a list is written `[1, 2, 3]`"));
+        };
+        // All of them are looked at, so that all mistakes are found.
+        let mut all = Vec::with_capacity(items.len());
+        let mut complete = true;
+        for node in items {
+            match item(self, node) {
+                Some(item) => all.push(item),
+                None => complete = false,
+            }
+        }
+        complete.then_some(all)
+    }
+
+    fn order(&mut self, node: &Node, expected: &str) -> Option<Order> {
+        let word = match node.expression {
+            Expression::Name => self.text(&node.span),
+            _ => "",
+        };
+        match word {
+            "C" | "c" => Some(Order::C),
+            "fortran" | "Fortran" => Some(Order::Fortran),
+            _ => {
+                let message = format!("expected {expected}");
+                self.wrong(Problem::new(message, node.span.clone(), "is no order"))
+            }
+        }
+    }
+
+    fn distribution(&mut self, node: &Node) -> Option<Distribution> {
+        let (word, arguments) = match &node.expression {
+            Expression::Name => (self.text(&node.span), [].as_slice()),
+            Expression::Call(call) => (self.text(&call.name), call.arguments.as_slice()),
+            _ => ("", [].as_slice()),
+        };
+        match (word, arguments) {
+            ("none", []) => Some(Distribution::None),
+            ("block", []) => Some(Distribution::Block(None)),
+            ("cyclic", []) => Some(Distribution::Cyclic(None)),
+            ("block", [length]) => self.count(length).map(|n| Distribution::Block(Some(n))),
+            ("cyclic", [length]) => self.count(length).map(|n| Distribution::Cyclic(Some(n))),
+            _ => {
+                let expected = "`none`, `block`, `block(n)`, `cyclic` or `cyclic(n)`";
+                let message = format!("expected {expected}");
+                self.wrong(Problem::new(message, node.span.clone(), "is no distribution"))
+            }
+        }
+    }
+}

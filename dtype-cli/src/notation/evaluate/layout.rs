@@ -1,0 +1,118 @@
+//! Structs: fields at the places that are given, or where C puts them.
+
+use std::ops::Range;
+
+use dtype_runtime::Type;
+
+use super::super::tree::{Expression, Field, Node};
+use super::Evaluator;
+use crate::problem::Problem;
+
+/// One block of a structure.
+struct Block {
+    length: u64,
+    displacement: i64,
+    ty: Type,
+}
+
+impl Evaluator<'_> {
+    pub(super) fn structure(&mut self, fields: &[Field], span: &Range<usize>) -> Option<Type> {
+        let mut blocks = Vec::with_capacity(fields.len());
+        let mut names: Vec<Option<String>> = Vec::with_capacity(fields.len());
+        // Where the field before ends, if that is known.
+        let mut end = Some(0);
+        for field in fields {
+            let name = field.name.as_ref().map(|name| self.text(name).to_owned());
+            names.push(name);
+            let block = self.field(field, end);
+            end = block.as_ref().and_then(|block| self.end_of(block, &field.ty));
+            blocks.push(block);
+        }
+        self.check_names(fields);
+        let blocks: Vec<Block> = blocks.into_iter().collect::<Option<_>>()?;
+        let lengths: Vec<u64> = blocks.iter().map(|block| block.length).collect();
+        let displacements: Vec<i64> = blocks.iter().map(|block| block.displacement).collect();
+        let types: Vec<Type> = blocks.into_iter().map(|block| block.ty).collect();
+        match Type::structure(&lengths, &displacements, &types) {
+            Ok(ty) => {
+                self.fields.add(&ty, names);
+                Some(ty)
+            }
+            Err(error) => self.wrong(Problem::new(error.to_string(), span.clone(), "in this struct")),
+        }
+    }
+
+    /// An array in the place of a field is a block of so many.
+    fn field(&mut self, field: &Field, end: Option<i64>) -> Option<Block> {
+        let block = match &field.ty.expression {
+            Expression::Array(array) => {
+                let (ty, count) = (self.ty(&array.0, "a type"), self.count(&array.1));
+                ty.zip(count)
+            }
+            _ => self.ty(&field.ty, "a type").map(|ty| (ty, 1)),
+        };
+        let given = field.displacement.as_ref().map(|node| self.offset(node));
+        let (ty, length) = block?;
+        let displacement = match given {
+            Some(displacement) => displacement?,
+            None => {
+                let aligned = i64::try_from(ty.align())
+                    .ok()
+                    .zip(end)
+                    .and_then(|(align, end)| end.checked_next_multiple_of_signed(align));
+                match (aligned, end) {
+                    (Some(displacement), _) => displacement,
+                    // It was said before that there is no such place.
+                    (None, None) => return None,
+                    (None, Some(_)) => return self.beyond(&field.ty),
+                }
+            }
+        };
+        Some(Block { length, displacement, ty })
+    }
+
+    /// Where a block ends: at the upper bound of its last instance.
+    fn end_of(&mut self, block: &Block, node: &Node) -> Option<i64> {
+        let Block { length, displacement, ty } = block;
+        let Some(last) = length.checked_sub(1) else { return Some(*displacement) };
+        let end = i64::try_from(last)
+            .ok()
+            .and_then(|last| ty.extent().checked_mul(last))
+            .and_then(|reach| reach.max(0).checked_add(ty.ub()))
+            .and_then(|end| end.checked_add(*displacement));
+        if end.is_none() {
+            return self.beyond(node);
+        }
+        end
+    }
+
+    fn beyond<T>(&mut self, node: &Node) -> Option<T> {
+        let message = "the end of this field does not fit 64 bits";
+        self.wrong(Problem::new(message, node.span.clone(), ""))
+    }
+
+    /// Names are unique within a struct.
+    fn check_names(&mut self, fields: &[Field]) {
+        let mut seen = std::collections::HashMap::new();
+        for place in fields.iter().filter_map(|field| field.name.as_ref()) {
+            let name = self.text(place);
+            if let Some(before) = seen.insert(name, place.clone()) {
+                let message = format!("two fields are called `{name}`");
+                let problem = Problem::new(message, place.clone(), "again");
+                self.problems.push(problem.and(before, "the first one"));
+            }
+        }
+    }
+}
+
+/// The next multiple, of numbers that may be negative.
+trait NextMultiple: Sized {
+    fn checked_next_multiple_of_signed(self, of: Self) -> Option<Self>;
+}
+
+impl NextMultiple for i64 {
+    fn checked_next_multiple_of_signed(self, of: Self) -> Option<Self> {
+        let behind = self.checked_rem_euclid(of)?;
+        if behind == 0 { Some(self) } else { self.checked_add(of - behind) }
+    }
+}

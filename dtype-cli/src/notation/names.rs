@@ -1,0 +1,144 @@
+//! The names of the predefined datatypes, and which name was meant.
+
+use dtype_runtime::types::{Named, Pair};
+use dtype_runtime::{Basic, Type};
+
+/// What C calls some types. The words of a name may be in any order in C; here they are in the usual one.
+const C_NAMES: &[(&str, Basic)] = &[
+    ("signed char", Basic::SignedChar),
+    ("unsigned char", Basic::UnsignedChar),
+    ("short", Basic::Short),
+    ("short int", Basic::Short),
+    ("unsigned short", Basic::UnsignedShort),
+    ("unsigned short int", Basic::UnsignedShort),
+    ("int", Basic::Int),
+    ("signed", Basic::Int),
+    ("signed int", Basic::Int),
+    ("unsigned", Basic::Unsigned),
+    ("unsigned int", Basic::Unsigned),
+    ("long", Basic::Long),
+    ("long int", Basic::Long),
+    ("unsigned long", Basic::UnsignedLong),
+    ("unsigned long int", Basic::UnsignedLong),
+    ("long long", Basic::LongLong),
+    ("long long int", Basic::LongLong),
+    ("unsigned long long", Basic::UnsignedLongLong),
+    ("unsigned long long int", Basic::UnsignedLongLong),
+    ("float", Basic::F32),
+    ("double", Basic::F64),
+    ("long double", Basic::LongDouble),
+    ("float _Complex", Basic::C32),
+    ("double _Complex", Basic::C64),
+    ("long double _Complex", Basic::LongDoubleComplex),
+    ("_Bool", Basic::Bool),
+    ("wchar_t", Basic::WideChar),
+    ("int8_t", Basic::I8),
+    ("int16_t", Basic::I16),
+    ("int32_t", Basic::I32),
+    ("int64_t", Basic::I64),
+    ("uint8_t", Basic::U8),
+    ("uint16_t", Basic::U16),
+    ("uint32_t", Basic::U32),
+    ("uint64_t", Basic::U64),
+    ("size_t", USIZE),
+    ("ptrdiff_t", ISIZE),
+    ("usize", USIZE),
+    ("isize", ISIZE),
+];
+
+/// The integers of a pointer's width: Rust's `usize` and `isize` count as these.
+const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
+const ISIZE: Basic = if size_of::<isize>() == 8 { Basic::I64 } else { Basic::I32 };
+
+/// The names of the markers, beside those of MPI.
+const MARKERS: &[(&str, Named)] = &[
+    ("lb", Named::LbMarker),
+    ("ub", Named::UbMarker),
+    ("lb_marker", Named::LbMarker),
+    ("ub_marker", Named::UbMarker),
+];
+
+/// Words that stand for arguments, which are no types.
+pub(super) const ARGUMENTS: &[&str] = &["C", "fortran", "none", "block", "cyclic", "undefined"];
+
+/// The datatype with a name: of Rust, of C, of MPI, or a marker.
+pub(super) fn find(name: &str) -> Option<Type> {
+    let marker = MARKERS.iter().find(|(known, _)| *known == name).map(|(_, marker)| *marker);
+    // Several spaces between the words of C are as good as one.
+    let in_c = || {
+        let mut words = name.split_whitespace();
+        let first = words.next()?;
+        let joined = words.fold(first.to_owned(), |all, word| all + " " + word);
+        C_NAMES.iter().find(|(known, _)| *known == joined).map(|(_, basic)| *basic)
+    };
+    let basic = Basic::ALL.iter().copied().find(|basic| basic.name() == name).or_else(in_c);
+    let pair = || Pair::ALL.iter().copied().find(|pair| pair.name() == name).map(Named::Pair);
+    let named = marker.or_else(|| basic.map(Named::Basic)).or_else(pair);
+    named.or_else(|| Named::from_mpi_name(name)).map(Named::datatype)
+}
+
+/// Every name of a predefined datatype.
+pub fn all() -> impl Iterator<Item = &'static str> {
+    let rust = Basic::ALL.iter().map(|basic| basic.name());
+    let c = C_NAMES.iter().map(|(name, _)| *name);
+    let mpi = Basic::ALL.iter().filter_map(|basic| basic.mpi_name());
+    let pairs = Pair::ALL.iter().flat_map(|pair| [pair.name(), pair.mpi_name()]);
+    let markers = MARKERS.iter().map(|(name, _)| *name);
+    rust.chain(c).chain(mpi).chain(pairs).chain(markers)
+}
+
+/// The name that was probably meant: the one with the fewest letters to be changed, if they are few.
+///
+/// ```
+/// # use dtype_cli::notation::nearest;
+/// assert_eq!(nearest("vectr", ["hvector", "vector"].into_iter()), Some("vector"));
+/// assert_eq!(nearest("mpi_double", ["MPI_DOUBLE"].into_iter()), Some("MPI_DOUBLE"));
+/// assert_eq!(nearest("zebra", ["vector"].into_iter()), None);
+/// ```
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    /// Longer words are no misspelt names.
+    const LONGEST: usize = 64;
+    if name.len() > LONGEST {
+        return None;
+    }
+    let lower = name.to_lowercase();
+    let most = (name.chars().count() / 3).max(1);
+    candidates
+        .map(|candidate| {
+            let other = candidate.to_lowercase();
+            let distance = strsim::damerau_levenshtein(&lower, &other);
+            let same = lower.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+            (distance, std::cmp::Reverse(same), candidate)
+        })
+        .filter(|(distance, ..)| *distance <= most)
+        .min_by_key(|(distance, same, _)| (*distance, *same))
+        .map(|(.., candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_found_and_is_what_it_says() {
+        for name in all() {
+            let ty = find(name).unwrap_or_else(|| panic!("{name}"));
+            assert!(ty.named().is_some(), "{name}");
+            assert!(!ARGUMENTS.contains(&name), "{name}");
+        }
+        for &basic in Basic::ALL {
+            assert_eq!(find(basic.name()), Some(Type::basic(basic)));
+        }
+        assert_eq!(find("unsigned  long\nint"), Some(Type::basic(Basic::UnsignedLong)));
+        assert_eq!(find("MPI_LONG_LONG_INT"), Some(Type::basic(Basic::LongLong)));
+        assert_eq!(find("F64"), None);
+    }
+
+    #[test]
+    fn near_names() {
+        assert_eq!(nearest("u61", all()), Some("u64"));
+        assert_eq!(nearest("duoble", all()), Some("double"));
+        assert_eq!(nearest("MPI_DUBLE", all()), Some("MPI_DOUBLE"));
+        assert_eq!(nearest(&"x".repeat(1_000_000), all()), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! From characters to tokens.
+
+use std::fmt;
+use std::ops::Range;
+
+use winnow::ascii::multispace1;
+use winnow::combinator::{alt, dispatch, peek, preceded, repeat};
+use winnow::error::EmptyError;
+use winnow::prelude::*;
+use winnow::stream::{ContainsToken, LocatingSlice, TokenSlice};
+use winnow::token::{any, one_of, take_till, take_while};
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A name, or a keyword.
+    Word,
+    /// Something that starts with a digit.
+    Number,
+    Open(Bracket),
+    Close(Bracket),
+    Comma,
+    Semicolon,
+    Colon,
+    At,
+    Equals,
+    Plus,
+    Minus,
+    Star,
+    /// A character that the notation does not have.
+    Unknown,
+    /// Behind the last one.
+    End,
+}
+
+/// The brackets that come in pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bracket {
+    Round,
+    Square,
+    Curly,
+}
+
+impl Bracket {
+    /// The pair.
+    pub(super) fn signs(self) -> (char, char) {
+        match self {
+            Self::Round => ('(', ')'),
+            Self::Square => ('[', ']'),
+            Self::Curly => ('{', '}'),
+        }
+    }
+}
+
+/// A token, and where it is in the text.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Token<'s> {
+    pub(super) kind: Kind,
+    pub(super) text: &'s str,
+    /// Bytes before it.
+    pub(super) start: usize,
+}
+
+impl fmt::Debug for Token<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {:?}", self.kind, self.text)
+    }
+}
+
+impl Token<'_> {
+    pub(super) fn span(&self) -> Range<usize> {
+        self.start..self.start + self.text.len()
+    }
+
+    /// What a message calls it.
+    pub(super) fn describe(&self) -> String {
+        match self.kind {
+            Kind::End => "the end".into(),
+            _ => format!("`{}`", self.text),
+        }
+    }
+}
+
+impl ContainsToken<&'_ Token<'_>> for Kind {
+    fn contains_token(&self, token: &Token<'_>) -> bool {
+        *self == token.kind
+    }
+}
+
+pub(super) type Tokens<'t, 's> = TokenSlice<'t, Token<'s>>;
+
+type Text<'s> = LocatingSlice<&'s str>;
+
+/// The tokens of a text, the last of which is its end. Every text has some: what is none is
+/// [`Unknown`](Kind::Unknown).
+pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
+    let mut text = LocatingSlice::new(source);
+    let parsed: Result<Vec<Token<'_>>, EmptyError> =
+        repeat(0.., preceded(blank, token)).parse_next(&mut text);
+    let mut tokens = parsed.unwrap_or_default();
+    tokens.push(Token { kind: Kind::End, text: "", start: source.trim_end().len() });
+    tokens
+}
+
+/// Space and comments.
+fn blank(text: &mut Text<'_>) -> Result<(), EmptyError> {
+    let comment = ('#', take_till(0.., '\n'));
+    repeat(0.., alt((multispace1.void(), comment.void()))).parse_next(text)
+}
+
+fn token<'s>(text: &mut Text<'s>) -> Result<Token<'s>, EmptyError> {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let kind = dispatch! {peek(any);
+        '0'..='9' => take_while(1.., word).value(Kind::Number),
+        c if c.is_alphabetic() || c == '_' => take_while(1.., word).value(Kind::Word),
+        '(' => one_of('(').value(Kind::Open(Bracket::Round)),
+        ')' => one_of(')').value(Kind::Close(Bracket::Round)),
+        '[' => one_of('[').value(Kind::Open(Bracket::Square)),
+        ']' => one_of(']').value(Kind::Close(Bracket::Square)),
+        '{' => one_of('{').value(Kind::Open(Bracket::Curly)),
+        '}' => one_of('}').value(Kind::Close(Bracket::Curly)),
+        ',' => one_of(',').value(Kind::Comma),
+        ';' => one_of(';').value(Kind::Semicolon),
+        ':' => one_of(':').value(Kind::Colon),
+        '@' => one_of('@').value(Kind::At),
+        '=' => one_of('=').value(Kind::Equals),
+        '+' => one_of('+').value(Kind::Plus),
+        '-' => one_of('-').value(Kind::Minus),
+        '*' => one_of('*').value(Kind::Star),
+        _ => any.value(Kind::Unknown),
+    };
+    let spanned = kind.with_taken().with_span();
+    spanned.map(|((kind, text), span)| Token { kind, text, start: span.start }).parse_next(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_is_in_a_token_a_space_or_a_comment() {
+        let source = "a_1+0x2F # ä (\n[é→}";
+        let found: Vec<(Kind, &str)> =
+            tokens(source).into_iter().map(|token| (token.kind, token.text)).collect();
+        assert_eq!(
+            found,
+            [
+                (Kind::Word, "a_1"),
+                (Kind::Plus, "+"),
+                (Kind::Number, "0x2F"),
+                (Kind::Open(Bracket::Square), "["),
+                (Kind::Word, "é"),
+                (Kind::Unknown, "→"),
+                (Kind::Close(Bracket::Curly), "}"),
+                (Kind::End, ""),
+            ]
+        );
+        for token in tokens(source) {
+            assert_eq!(&source[token.span()], token.text);
+        }
+    }
+}

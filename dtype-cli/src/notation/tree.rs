@@ -1,0 +1,62 @@
+//! What the grammar makes of a text, before any of it means something.
+
+use std::ops::Range;
+
+/// An expression, and where it is in the text.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) span: Range<usize>,
+    pub(super) expression: Expression,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Expression {
+    /// Digits as they were written.
+    Number,
+    /// A name, of one word, or of several in C.
+    Name,
+    Call(Call),
+    List(Vec<Node>),
+    /// `[element; count]`.
+    Array(Box<(Node, Node)>),
+    Struct(Vec<Field>),
+    Negative(Box<Node>),
+    /// The first term, and those behind it with their signs.
+    Arithmetic(Box<Node>, Vec<(Operator, Node)>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Plus,
+    Minus,
+    Times,
+}
+
+/// `name(arguments)`.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) name: Range<usize>,
+    pub(super) arguments: Vec<Node>,
+}
+
+/// `name: type @ displacement`.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    pub(super) name: Option<Range<usize>>,
+    pub(super) ty: Node,
+    pub(super) displacement: Option<Node>,
+}
+
+/// `let name = value;`.
+#[derive(Clone, Debug)]
+pub(super) struct Binding {
+    pub(super) name: Range<usize>,
+    pub(super) value: Node,
+}
+
+/// A whole text.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    pub(super) bindings: Vec<Binding>,
+    pub(super) result: Node,
+}

@@ -1,0 +1,100 @@
+//! Files that are there when all of them is.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::failure::Failure;
+
+/// A file that is being written: beside the place where it is to be, and not there until it is complete. What is no
+/// regular file, a device or a named pipe, is written directly.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    path: PathBuf,
+    at: At,
+}
+
+#[derive(Debug)]
+enum At {
+    Beside(NamedTempFile),
+    There(File),
+}
+
+impl NewFile {
+    /// Nothing yet, to become the file at a path.
+    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
+        Self::try_create(path).map_err(|error| Failure::file("write", path, error))
+    }
+
+    fn try_create(path: &Path) -> io::Result<Self> {
+        // Of a link it is the target that is replaced.
+        let before = match fs::metadata(path) {
+            Ok(metadata) => Some((fs::canonicalize(path)?, metadata)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let (path, metadata) = match before {
+            Some((path, metadata)) => (path, Some(metadata)),
+            None => (path.to_path_buf(), None),
+        };
+        if let Some(metadata) = &metadata
+            && !metadata.is_file()
+        {
+            let file = File::options().read(true).write(true).open(&path);
+            let file = file.or_else(|_| File::options().write(true).open(&path))?;
+            return Ok(Self { path, at: At::There(file) });
+        }
+        let folder = match path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".dtype-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder)?;
+        if let Some(metadata) = metadata {
+            fs::set_permissions(file.path(), metadata.permissions())?;
+        }
+        Ok(Self { path, at: At::Beside(file) })
+    }
+
+    /// What is written to.
+    pub(crate) fn file(&mut self) -> &mut File {
+        match &mut self.at {
+            At::Beside(file) => file.as_file_mut(),
+            At::There(file) => file,
+        }
+    }
+
+    /// Whether it can be read and written at any place.
+    pub(crate) fn is_regular(&self) -> bool {
+        matches!(self.at, At::Beside(_))
+    }
+
+    /// Where it is to be.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts the complete file to its place.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        match self.at {
+            At::Beside(file) => file
+                .persist(&self.path)
+                .map(drop)
+                .map_err(|error| Failure::file("write", &self.path, error.error)),
+            At::There(_) => Ok(()),
+        }
+    }
+}
+
+/// Writes a whole file.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut new = NewFile::create(path)?;
+    let written = io::Write::write_all(new.file(), bytes);
+    written.map_err(|error| Failure::file("write", path, error))?;
+    new.finish()
+}
