@@ -11,24 +11,26 @@ use crate::notation::GRAMMAR;
 /// Datatypes of MPI on the command line: what they look like in memory and on the wire, and what they do to a file.
 #[derive(Debug, Parser)]
 #[command(name = "dtype", version, args_conflicts_with_subcommands = true)]
-#[command(after_help = "TYPE is a datatype in the notation of `dtype help notation`, `@FILE` for a file that has one, \
+#[command(
+    after_help = "TYPE is a datatype in the notation of `dtype help notation`, `@FILE` for a file that has one, \
                         or `-` for standard input. Without a command, the type is shown with its numbers:\n\n    \
-                        dtype 'vector(4, 5, 6, u16)'")]
-pub struct Arguments {
+                        dtype 'vector(4, 5, 6, u16)'"
+)]
+pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub(crate) command: Option<Command>,
     /// The datatype: text, `@FILE`, or `-` for standard input.
     #[arg(value_name = "TYPE", required = true, value_parser = NonEmptyStringValueParser::new())]
-    pub ty: Option<String>,
+    pub(crate) ty: Option<String>,
     /// Whether the output has colours.
     #[arg(long, alias = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
-    pub colour: Colour,
+    pub(crate) colour: Colour,
 }
 
 /// When there are colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Colour {
+pub(crate) enum Colour {
     /// On a terminal, unless the environment variable NO_COLOR says no.
     #[default]
     Auto,
@@ -40,7 +42,7 @@ pub enum Colour {
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Draw a type, or print it in another form.
     Show(Show),
     /// Print the numbers of a type: size, bounds, alignment, flags, signature.
@@ -69,7 +71,7 @@ pub enum Command {
 
 /// The forms in which a type is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Form {
+pub(crate) enum Form {
     /// A picture of the bytes.
     #[default]
     Diagram,
@@ -97,53 +99,53 @@ pub enum Form {
 
 /// Draw a type.
 #[derive(Args, Debug)]
-pub struct Show {
+pub(crate) struct Show {
     /// The datatype: text, `@FILE`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
-    pub ty: String,
+    pub(crate) ty: String,
     /// In which form.
     #[arg(long = "as", value_enum, default_value_t, value_name = "FORM")]
-    pub form: Form,
+    pub(crate) form: Form,
     /// As JSON: the same as `--as json`.
     #[arg(long, conflicts_with = "form")]
-    pub json: bool,
+    pub(crate) json: bool,
     /// Write the picture as SVG to a file as well.
     #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
+    pub(crate) svg: Option<PathBuf>,
     /// How many instances are drawn, one behind the other.
     #[arg(long, default_value_t = 1, value_name = "N")]
-    pub instances: u64,
+    pub(crate) instances: u64,
     /// The most signs in a row of the picture.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub width: u16,
+    pub(crate) width: u16,
     /// Bytes in a row: of the array that the type is a part of, say. Without it the type's own stride is taken.
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
-    pub row: Option<u64>,
+    pub(crate) row: Option<u64>,
     /// The most rows.
     #[arg(long, default_value_t = 24, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub rows: u16,
+    pub(crate) rows: u16,
     /// Bytes for each sign of the picture.
     #[arg(long, default_value_t = 1, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub unit: u32,
+    pub(crate) unit: u32,
     /// Draw with ASCII only.
     #[arg(long)]
-    pub ascii: bool,
+    pub(crate) ascii: bool,
 }
 
 /// Print numbers.
 #[derive(Args, Debug)]
-pub struct Info {
+pub(crate) struct Info {
     /// The datatype: text, `@FILE`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
-    pub ty: String,
+    pub(crate) ty: String,
     /// As JSON.
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// How the values in packed bytes are represented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Values {
+pub(crate) enum Values {
     /// As on this machine.
     #[default]
     Native,
@@ -157,56 +159,56 @@ pub enum Values {
 
 /// What packing and unpacking have in common.
 #[derive(Args, Debug)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// The datatype: text, `@FILE`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
-    pub ty: String,
+    pub(crate) ty: String,
     /// The file that is read, or `-` for standard input.
     #[arg(value_name = "IN")]
-    pub input: PathBuf,
+    pub(crate) input: PathBuf,
     /// The file that is written, or `-` for standard output. It is there when all of it is, or as it was before.
     #[arg(value_name = "OUT")]
-    pub output: PathBuf,
+    pub(crate) output: PathBuf,
     /// How many instances. Without it: as many as the input has.
     #[arg(long, value_name = "N")]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
     /// Where displacement 0 of the first instance is, in bytes from the start of the memory.
     #[arg(long, default_value_t = 0, value_name = "BYTES")]
-    pub origin: u64,
+    pub(crate) origin: u64,
     /// How the values in the packed bytes are represented.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
-    pub representation: Values,
+    pub(crate) representation: Values,
 }
 
 /// Pack.
 #[derive(Args, Debug)]
-pub struct Pack {
+pub(crate) struct Pack {
     /// Everything.
     #[command(flatten)]
-    pub layout: Layout,
+    pub(crate) layout: Layout,
 }
 
 /// Unpack.
 #[derive(Args, Debug)]
-pub struct Unpack {
+pub(crate) struct Unpack {
     /// What packing has, too.
     #[command(flatten)]
-    pub layout: Layout,
+    pub(crate) layout: Layout,
     /// The file whose bytes are kept where the type has none; without it they are zero.
     #[arg(long, value_name = "FILE")]
-    pub over: Option<PathBuf>,
+    pub(crate) over: Option<PathBuf>,
 }
 
 /// Compare.
 #[derive(Args, Debug)]
-pub struct Compare {
+pub(crate) struct Compare {
     /// A datatype: text, `@FILE`, or `-` for standard input.
     #[arg(value_name = "A", value_parser = NonEmptyStringValueParser::new())]
-    pub a: String,
+    pub(crate) a: String,
     /// Another one.
     #[arg(value_name = "B", value_parser = NonEmptyStringValueParser::new())]
-    pub b: String,
+    pub(crate) b: String,
     /// As JSON.
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }

@@ -10,7 +10,7 @@ use crate::problem::{Problem, render};
 
 /// Why a command ends.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The text of a type is wrong.
     Notation {
         /// What is wrong.
@@ -58,12 +58,12 @@ impl Failure {
     }
 
     /// Whether someone who read the output has read enough.
-    pub fn is_closed_pipe(&self) -> bool {
+    pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
     /// The message, with colours or without, for a terminal of so many columns.
-    pub fn report(&self, colour: bool, width: usize) -> String {
+    pub(crate) fn report(&self, colour: bool, width: usize) -> String {
         match self {
             Self::Notation { problems, source, name } => {
                 render(problems, source, name, colour, width)

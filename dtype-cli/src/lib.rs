@@ -1,3 +1,52 @@
-//! What the command `dtype` is made of.
+//! The command `dtype`: shows datatypes, compares them, packs and unpacks files by them.
+//!
+//! ```console
+//! $ dtype 'resized(struct{f64, u32, u8}, 0, 16)'
+//! ```
+//!
+//! The command is a thin layer over `dtype-runtime`; this library is what it is made of. [`notation`] reads and writes
+//! datatypes as text, and [`problem`] says what is wrong with a text.
+//!
+//! # The notation
+//!
+//! ```text
+#![doc = include_str!("notation/grammar.md")]
+//! ```
+//!
+//! # JSON
+//!
+//! `dtype info --json` prints one object; `dtype show --json` prints the same with more keys. All sizes, bounds, extents and
+//! displacements are numbers of bytes. Keys do not change; others may be added.
+//!
+//! | key | what |
+//! |---|---|
+//! | `notation` | the type in the notation, a string; null for the few types that it has no words for |
+//! | `size`, `lb`, `ub`, `extent`, `true_lb`, `true_ub`, `true_extent`, `align` | numbers of bytes |
+//! | `elements` | how many basic datatypes an instance has |
+//! | `flags` | the names of the flags that are set |
+//! | `signature_hash` | a number of 64 bits |
+//! | `signature`, `signature_complete` | runs of equal basic datatypes, each with `basic` and `count`; whether these are all: at most 4096 are written |
+//! | `envelope` | `combiner`, `num_integers`, `num_addresses`, `num_large_counts`, `num_datatypes` |
+//! | `description`, `description_complete` | the entries, each with `what`: `elem` (`basic`, `count`, `disp`, `extent`), `loop` (`loops`, `items`, `extent`) or `endloop` (`items`, `size`, `first_elem_disp`); at most 4096 |
+//! | `optimized_description`, `optimized_description_complete` | the same after the optimizations of commit |
+//!
+//! `dtype compare --json` prints `same_signature`, `same_type`, `same_size`, `same_bounds`, `same_type_map` (null when the
+//! maps are too long to be compared), `first_difference` (null, or `element` with what `a` and `b` have there: null at the
+//! end, or `basic` and `displacement`), and what `info` says of `a` and `b`.
+
+mod arguments;
+mod compare;
+mod convert;
+mod failure;
+mod field_paths;
+mod info;
+mod input;
+mod json;
+mod manual;
 pub mod notation;
+mod output;
 pub mod problem;
+mod run;
+mod show;
+
+pub use run::main;

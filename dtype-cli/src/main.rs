@@ -1,2 +1,7 @@
-//! x
-fn main() {}
+//! Datatypes of MPI on the command line.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    dtype_cli::main()
+}

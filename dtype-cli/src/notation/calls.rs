@@ -29,7 +29,9 @@ impl Kind {
             Self::Type => "a type",
             Self::Types => "a list of types",
             Self::Order => "`C` or `fortran`",
-            Self::Distributions => "a list of `none`, `block`, `block(n)`, `cyclic` and `cyclic(n)`",
+            Self::Distributions => {
+                "a list of `none`, `block`, `block(n)`, `cyclic` and `cyclic(n)`"
+            }
             Self::Digits => "a number or `undefined`",
         }
     }
@@ -174,9 +176,10 @@ impl Constructor {
         use Argument as A;
         match (self, arguments) {
             (Self::Contiguous, [A::Count(count), A::Type(old)]) => Type::contiguous(*count, old),
-            (Self::Vector, [A::Count(count), A::Count(length), A::Offset(stride), A::Type(old)]) => {
-                Type::vector(*count, *length, *stride, old)
-            }
+            (
+                Self::Vector,
+                [A::Count(count), A::Count(length), A::Offset(stride), A::Type(old)],
+            ) => Type::vector(*count, *length, *stride, old),
             (
                 Self::Hvector,
                 [A::Count(count), A::Count(length), A::Offset(stride), A::Type(old)],
@@ -198,7 +201,13 @@ impl Constructor {
             }
             (
                 Self::Subarray,
-                [A::Counts(sizes), A::Counts(part), A::Counts(starts), A::Order(order), A::Type(old)],
+                [
+                    A::Counts(sizes),
+                    A::Counts(part),
+                    A::Counts(starts),
+                    A::Order(order),
+                    A::Type(old),
+                ],
             ) => Type::subarray(sizes, part, starts, *order, old),
             (
                 Self::Darray,

@@ -146,7 +146,11 @@ impl<'s> Evaluator<'s> {
         let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
         self.wrong(if is_number {
             let limit = u64::MAX;
-            Problem::new("a number that does not fit 64 bits", span.clone(), format!("at most {limit}"))
+            Problem::new(
+                "a number that does not fit 64 bits",
+                span.clone(),
+                format!("at most {limit}"),
+            )
         } else {
             Problem::new(format!("`{text}` is no number"), span.clone(), "")
         })
@@ -163,7 +167,8 @@ impl<'s> Evaluator<'s> {
         if let Some(constructor) = Constructor::find(name) {
             let message = format!("`{name}` needs its arguments");
             let problem = Problem::new(message, span.clone(), "a constructor");
-            return self.wrong(problem.help(format!("it is called {}", written(name, constructor))));
+            return self
+                .wrong(problem.help(format!("it is called {}", written(name, constructor))));
         }
         let defined: Vec<&str> = self.bindings.keys().copied().collect();
         let candidates = defined.into_iter().chain(names::all().map(|known: &str| known));
@@ -254,7 +259,8 @@ impl<'s> Evaluator<'s> {
             let were = if given == 1 { "was" } else { "were" };
             let message = format!("`{name}` takes {expected} {plural}, {given} {were} given");
             let problem = Problem::new(message, span.clone(), "");
-            return self.wrong(problem.help(format!("it is called {}", written(name, constructor))));
+            return self
+                .wrong(problem.help(format!("it is called {}", written(name, constructor))));
         }
         let arguments: Vec<Option<Argument>> = parameters
             .iter()
@@ -313,22 +319,20 @@ fn refused(
         (Expression::List(items), Some(index)) => items.get(index).unwrap_or(node),
         _ => node,
     };
-    let label = format!("this is {}{}", parameter.name, index.map_or(String::new(), |i| format!("[{i}]")));
+    let label =
+        format!("this is {}{}", parameter.name, index.map_or(String::new(), |i| format!("[{i}]")));
     Problem::new(error.to_string(), place.span.clone(), label)
 }
 
 /// A call with the parameters' names.
 fn written(name: &str, constructor: Constructor) -> String {
-    let parameters: Vec<&str> = constructor.parameters().iter().map(|parameter| parameter.name).collect();
+    let parameters: Vec<&str> =
+        constructor.parameters().iter().map(|parameter| parameter.name).collect();
     format!("`{name}({})`", parameters.join(", "))
 }
 
 /// Adds the name that was probably meant.
-fn suggest<'a>(
-    problem: Problem,
-    name: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Problem {
+fn suggest<'a>(problem: Problem, name: &str, candidates: impl Iterator<Item = &'a str>) -> Problem {
     match nearest(name, candidates) {
         Some(near) => problem.help(format!("did you mean `{near}`?")).instead(near),
         None => problem.help("`dtype help notation` lists the names"),

@@ -66,7 +66,8 @@ pub(super) fn parse(tokens: &[Token<'_>]) -> Result<Program, Problem> {
 fn unexpected(tokens: &[Token<'_>], found: &Token<'_>, expected: &str) -> Problem {
     if tokens.len() == 1 {
         let problem = Problem::new("there is no type", found.span(), "nothing here");
-        return problem.help("write one, such as `vector(4, 5, 6, u16)`; `dtype help notation` says how");
+        return problem
+            .help("write one, such as `vector(4, 5, 6, u16)`; `dtype help notation` says how");
     }
     let message = format!("expected {expected}, found {}", found.describe());
     Problem::new(message, found.span(), format!("expected {expected}"))
@@ -88,7 +89,8 @@ fn check_brackets(tokens: &[Token<'_>]) -> Result<(), Problem> {
                 Some((opened, before)) => {
                     let (sign, expected) = (before.describe(), opened.signs().1);
                     let message = format!("{sign} is closed by {}", token.describe());
-                    let problem = Problem::new(message, token.span(), format!("expected `{expected}`"));
+                    let problem =
+                        Problem::new(message, token.span(), format!("expected `{expected}`"));
                     return Err(problem.and(before.span(), "opened here"));
                 }
                 None => {
@@ -100,7 +102,8 @@ fn check_brackets(tokens: &[Token<'_>]) -> Result<(), Problem> {
                 if let Some((bracket, opened)) = open.pop() {
                     let (sign, expected) = (opened.describe(), bracket.signs().1);
                     let message = format!("{sign} is not closed");
-                    let problem = Problem::new(message, token.span(), format!("expected `{expected}`"));
+                    let problem =
+                        Problem::new(message, token.span(), format!("expected `{expected}`"));
                     return Err(problem.and(opened.span(), "opened here"));
                 }
             }
@@ -177,14 +180,18 @@ fn primary(input: &mut Tokens<'_, '_>) -> Parsed<Node> {
     let what = "a type or a number";
     let token = peek(any).context(what).parse_next(input)?;
     match token.kind {
-        Kind::Number => any.map(|token: &Token<'_>| node(token.span(), Expression::Number)).parse_next(input),
+        Kind::Number => {
+            any.map(|token: &Token<'_>| node(token.span(), Expression::Number)).parse_next(input)
+        }
         Kind::Word => named(input),
         Kind::Open(Bracket::Round) => {
             let (open, close) = (one_of(Kind::Open(Bracket::Round)), close(Bracket::Round, "`)`"));
             delimited(open, expression, close).parse_next(input)
         }
         Kind::Open(Bracket::Square) => list(input),
-        _ => one_of(Kind::Word).context(what).map(|_| node(0..0, Expression::Name)).parse_next(input),
+        _ => {
+            one_of(Kind::Word).context(what).map(|_| node(0..0, Expression::Name)).parse_next(input)
+        }
     }
 }
 
@@ -205,7 +212,9 @@ fn named(input: &mut Tokens<'_, '_>) -> Parsed<Node> {
     let first = any.parse_next(input)?;
     let mut name = first.span();
     if is_c_word(first.text) {
-        while let Some(next) = opt(any.verify(|token: &&Token<'_>| is_c_word(token.text))).parse_next(input)? {
+        while let Some(next) =
+            opt(any.verify(|token: &&Token<'_>| is_c_word(token.text))).parse_next(input)?
+        {
             name.end = next.span().end;
         }
     }
@@ -225,16 +234,20 @@ fn named(input: &mut Tokens<'_, '_>) -> Parsed<Node> {
             let (fields, end) = (preceded(open, fields), end).parse_next(input)?;
             Ok(node(name.start..end.end, Expression::Struct(fields)))
         }
-        _ if first.text == "struct" => {
-            one_of(Kind::Open(Bracket::Curly)).context("`{` or `(`").map(|_| node(name.clone(), Expression::Name)).parse_next(input)
-        }
+        _ if first.text == "struct" => one_of(Kind::Open(Bracket::Curly))
+            .context("`{` or `(`")
+            .map(|_| node(name.clone(), Expression::Name))
+            .parse_next(input),
         _ => Ok(node(name, Expression::Name)),
     }
 }
 
 /// The words of which C's names for numbers are made.
 fn is_c_word(word: &str) -> bool {
-    matches!(word, "signed" | "unsigned" | "char" | "short" | "int" | "long" | "float" | "double" | "_Complex")
+    matches!(
+        word,
+        "signed" | "unsigned" | "char" | "short" | "int" | "long" | "float" | "double" | "_Complex"
+    )
 }
 
 /// Expressions with commas between, and perhaps one behind; up to where something else comes.
@@ -280,7 +293,8 @@ fn field(input: &mut Tokens<'_, '_>) -> Parsed<Field> {
     begin_or_close(|input: &mut Tokens<'_, '_>| {
         let name = opt(terminated(one_of(Kind::Word), one_of(Kind::Colon))).parse_next(input)?;
         let ty = expression(input)?;
-        let displacement = opt(preceded(one_of(Kind::At), cut_err(expression))).parse_next(input)?;
+        let displacement =
+            opt(preceded(one_of(Kind::At), cut_err(expression))).parse_next(input)?;
         Ok(Field { name: name.map(Token::span), ty, displacement })
     })(input)
 }

@@ -83,10 +83,13 @@ impl Printer {
             self.nodes.insert(key, again);
             return text;
         }
-        let parts: Vec<String> = node.contents.datatypes.iter().map(|part| self.text(part)).collect();
-        let levels = node.contents.datatypes.iter().filter_map(|part| {
-            self.nodes.get(&part.address().addr()).map(|part| part.levels)
-        });
+        let parts: Vec<String> =
+            node.contents.datatypes.iter().map(|part| self.text(part)).collect();
+        let levels = node
+            .contents
+            .datatypes
+            .iter()
+            .filter_map(|part| self.nodes.get(&part.address().addr()).map(|part| part.levels));
         node.levels = levels.max().unwrap_or(0) + 1;
         let mut text = call(&node.contents, &parts);
         if node.contents.datatypes.is_empty() {
@@ -128,7 +131,9 @@ fn call(contents: &Contents, parts: &[String]) -> String {
     match contents.combiner {
         Combiner::Contiguous => format!("{name}({}, {old})", a.count()),
         Combiner::Vector => format!("{name}({}, {}, {}, {old})", a.count(), a.count(), a.count()),
-        Combiner::Hvector => format!("{name}({}, {}, {}, {old})", a.count(), a.count(), a.address()),
+        Combiner::Hvector => {
+            format!("{name}({}, {}, {}, {old})", a.count(), a.count(), a.address())
+        }
         Combiner::Indexed => {
             let n = a.count();
             format!("{name}({}, {}, {old})", a.counts(n), a.counts(n))
@@ -154,7 +159,9 @@ fn call(contents: &Contents, parts: &[String]) -> String {
         Combiner::Darray => darray(a, old),
         Combiner::Resized => format!("{name}({old}, {}, {})", a.address(), a.address()),
         Combiner::ValueIndex => format!("{name}({})", parts.join(", ")),
-        Combiner::F90Real | Combiner::F90Complex => format!("{name}({}, {})", a.digits(), a.digits()),
+        Combiner::F90Real | Combiner::F90Complex => {
+            format!("{name}({}, {})", a.digits(), a.digits())
+        }
         Combiner::F90Integer => format!("{name}({})", a.digits()),
         // A dup; there is no other that is not named.
         _ => format!("{name}({old})"),

@@ -279,6 +279,26 @@ impl Diagram {
         &self.fields
     }
 
+    /// Gives the fields other paths: a type that was made at run time has numbers for names, and whoever made it may
+    /// know better.
+    ///
+    /// ```
+    /// use dtype_runtime::show::View;
+    /// use dtype_runtime::{Basic, Type};
+    /// let [f64, u8] = [Basic::F64, Basic::U8].map(Type::basic);
+    /// let mut picture =
+    ///     Type::structure(&[1, 1], &[0, 8], &[f64, u8])?.diagram_of(&View::default());
+    /// let names = ["mass", "kind"];
+    /// picture.rename_fields(|field| names[field.path.parse::<usize>().unwrap()].into());
+    /// assert_eq!(picture.fields()[1].path, "kind");
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn rename_fields(&mut self, mut path: impl FnMut(&Field) -> String) {
+        for field in &mut self.fields {
+            field.path = path(field);
+        }
+    }
+
     /// Whether there are more fields than [`fields`](Self::fields).
     pub fn has_more_fields(&self) -> bool {
         self.more_fields

@@ -38,7 +38,9 @@ impl Evaluator<'_> {
                 self.fields.add(&ty, names);
                 Some(ty)
             }
-            Err(error) => self.wrong(Problem::new(error.to_string(), span.clone(), "in this struct")),
+            Err(error) => {
+                self.wrong(Problem::new(error.to_string(), span.clone(), "in this struct"))
+            }
         }
     }
 

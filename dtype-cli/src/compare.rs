@@ -1,0 +1,125 @@
+//! `dtype compare`: what two types have in common.
+
+use std::io::Write;
+
+use dtype_runtime::Type;
+use dtype_runtime::types::MapEntry;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::{info, json};
+
+/// So many elements of two type maps are compared.
+const MOST_ELEMENTS: u64 = 1 << 26;
+
+/// What two types have in common.
+#[derive(Debug, Serialize)]
+pub(crate) struct Comparison {
+    /// Whether what is sent as one can be received as the other.
+    pub(crate) same_signature: bool,
+    /// Whether the same calls with the same arguments made them.
+    same_type: bool,
+    same_size: bool,
+    same_bounds: bool,
+    same_type_map: Option<bool>,
+    /// The first place where their type maps differ.
+    first_difference: Option<Difference>,
+    a: json::Numbers,
+    b: json::Numbers,
+}
+
+/// An element that two type maps do not have in common.
+#[derive(Debug, Serialize)]
+struct Difference {
+    /// Its number, from 0.
+    element: u64,
+    /// What the first type has there, if it has as many.
+    a: Option<Place>,
+    /// What the second type has there.
+    b: Option<Place>,
+}
+
+/// An element of a type map.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Place {
+    basic: &'static str,
+    displacement: i64,
+}
+
+impl Place {
+    fn of(entry: MapEntry) -> Self {
+        Self { basic: entry.basic.name(), displacement: entry.displacement }
+    }
+}
+
+impl Comparison {
+    pub(crate) fn of(a: &Type, b: &Type) -> Self {
+        let first = first_difference(a, b);
+        Self {
+            same_signature: a.signature() == b.signature(),
+            same_type: a == b,
+            same_size: a.size() == b.size(),
+            same_bounds: (a.lb(), a.ub()) == (b.lb(), b.ub()),
+            same_type_map: first.as_ref().map(Option::is_none),
+            first_difference: first.flatten(),
+            a: json::Numbers::of(a),
+            b: json::Numbers::of(b),
+        }
+    }
+
+    /// Prints it for people.
+    pub(crate) fn print(&self, a: &Type, b: &Type, out: &mut impl Write) -> Result<(), Failure> {
+        let lines = info::lines(a).into_iter().zip(info::lines(b));
+        let lines: Vec<_> = lines.map(|((name, a), (_, b))| (name, a, b)).collect();
+        let width = lines.iter().map(|(_, a, _)| a.chars().count()).max().unwrap_or(0);
+        for (name, a, b) in &lines {
+            let (sign, pad) = (if a == b { ' ' } else { '≠' }, width - a.chars().count());
+            writeln!(out, "{sign} {name:<10} {a}{:pad$}   {b}", "")?;
+        }
+        writeln!(out)?;
+        let verdict = match (self.same_type, self.same_type_map, self.same_signature) {
+            (true, ..) => "the same type, made by the same calls",
+            (_, Some(true), _) if self.same_bounds => {
+                "the same type map and bounds, made otherwise"
+            }
+            (_, Some(true), _) => "the same type map with other bounds",
+            (_, None, true) => "the same signature; the type maps are too long to be compared",
+            (.., true) => "the same signature: what is sent as one can be received as the other",
+            (.., false) => {
+                "different signatures: what is sent as one cannot be received as the other"
+            }
+        };
+        writeln!(out, "{verdict}")?;
+        let Some(Difference { element, a, b }) = &self.first_difference else { return Ok(()) };
+        let place = |place: &Option<Place>| match place {
+            Some(Place { basic, displacement }) => format!("{basic} at {displacement}"),
+            None => "its end".into(),
+        };
+        writeln!(
+            out,
+            "the type maps differ from element {element} on: {} and {}",
+            place(a),
+            place(b)
+        )?;
+        Ok(())
+    }
+}
+
+/// The first difference of two type maps, if there is one; `None` when they are too long to know.
+fn first_difference(a: &Type, b: &Type) -> Option<Option<Difference>> {
+    if a.description().entries() == b.description().entries() {
+        return Some(None);
+    }
+    let (mut left, mut right) = (a.type_map(), b.type_map());
+    for element in 0..MOST_ELEMENTS {
+        let (a, b) = (left.next(), right.next());
+        if a != b {
+            let (a, b) = (a.map(Place::of), b.map(Place::of));
+            return Some(Some(Difference { element, a, b }));
+        }
+        if a.is_none() {
+            return Some(None);
+        }
+    }
+    None
+}

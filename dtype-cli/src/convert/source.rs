@@ -1,0 +1,65 @@
+//! Files that are read at any place.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use crate::failure::Failure;
+use crate::input::StandardInput;
+
+/// Bytes that can be read at any place: of a file, or, of what has no places, a pipe, all that it has.
+#[derive(Debug)]
+pub(super) enum Source {
+    File { file: File, len: u64 },
+    Bytes(Vec<u8>),
+}
+
+impl Source {
+    /// Opens a file, or takes standard input. Of what has no end of its own no more is read than is needed.
+    pub(super) fn open(
+        path: &Path,
+        needed: Option<i128>,
+        stdin: &mut StandardInput,
+    ) -> Result<Self, Failure> {
+        let failed = |error| Failure::file("read", path, error);
+        // Zero for what is needed before the start, which is refused later.
+        let needed =
+            needed.map_or(u64::MAX, |needed| u64::try_from(needed.max(0)).unwrap_or(u64::MAX));
+        if path == Path::new("-") {
+            return all(stdin.take()?.take(needed)).map_err(failed);
+        }
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_file() {
+            return Ok(Self::File { file, len: metadata.len() });
+        }
+        all(file.take(needed)).map_err(failed)
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        match self {
+            Self::File { len, .. } => *len,
+            Self::Bytes(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// Reads bytes that are there.
+    pub(super) fn read(&mut self, start: u64, out: &mut [u8], path: &Path) -> Result<(), Failure> {
+        let read = match self {
+            Self::File { file, .. } => {
+                file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(out))
+            }
+            Self::Bytes(bytes) => {
+                let from = usize::try_from(start).ok().and_then(|start| bytes.get(start..));
+                from.unwrap_or_default().read_exact(out)
+            }
+        };
+        read.map_err(|error| Failure::file("read", path, error))
+    }
+}
+
+fn all(mut reader: impl Read) -> io::Result<Source> {
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes)?;
+    Ok(Source::Bytes(bytes))
+}

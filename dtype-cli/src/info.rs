@@ -1,0 +1,53 @@
+//! `dtype info`: the numbers of a type.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use dtype_runtime::{Signature, Type};
+
+use crate::failure::Failure;
+
+/// How many runs of a signature are printed.
+const MOST_RUNS: usize = 16;
+
+/// Prints what is known of a type in numbers.
+pub(crate) fn print(ty: &Type, out: &mut impl Write) -> Result<(), Failure> {
+    for (name, value) in lines(ty) {
+        writeln!(out, "{name:<10} {value}")?;
+    }
+    Ok(())
+}
+
+/// The lines, each with its name.
+pub(crate) fn lines(ty: &Type) -> [(&'static str, String); 9] {
+    [
+        ("size", bytes(ty.size().into())),
+        ("bounds", format!("{} to {}", ty.lb(), ty.ub())),
+        ("extent", bytes(ty.extent().into())),
+        ("true", format!("{} to {}, extent {}", ty.true_lb(), ty.true_ub(), ty.true_extent())),
+        ("alignment", ty.align().to_string()),
+        ("elements", ty.elements().to_string()),
+        ("flags", format!("{:?}", ty.flags())),
+        ("signature", signature(&ty.signature())),
+        ("hash", format!("{:#018x}", ty.signature_hash())),
+    ]
+}
+
+fn bytes(number: i128) -> String {
+    format!("{number} {}", if number == 1 { "byte" } else { "bytes" })
+}
+
+/// The first runs of a signature.
+pub(crate) fn signature(signature: &Signature) -> String {
+    let mut out = String::new();
+    for (i, (basic, count)) in signature.runs().take(MOST_RUNS + 1).enumerate() {
+        let comma = if i > 0 { ", " } else { "" };
+        // Writing to a string does not fail.
+        let _ = match (i, count) {
+            (MOST_RUNS, _) => write!(out, ", … {} elements in all", signature.len()),
+            (_, 1) => write!(out, "{comma}{basic}"),
+            _ => write!(out, "{comma}{count} × {basic}"),
+        };
+    }
+    if out.is_empty() { "no elements".into() } else { out }
+}

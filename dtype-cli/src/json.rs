@@ -1,0 +1,160 @@
+//! What is known of a type, as JSON. The keys stay; others may be added.
+
+use std::io::Write;
+
+use dtype_runtime::types::{Elem, EndLoop, Entry, Envelope, Loop};
+use dtype_runtime::{Flags, Type};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::notation;
+
+/// So many runs of a signature and entries of a description are written. `signature_complete` and
+/// `description_complete` say whether these are all.
+const MOST: usize = 4096;
+
+/// Writes a value on lines.
+pub(crate) fn print(value: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
+    serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// The numbers of a type: what `dtype info --json` prints. Sizes, bounds, extents and displacements are bytes.
+#[derive(Debug, Serialize)]
+pub(crate) struct Numbers {
+    /// The type in the notation; null for the few types that it has no words for.
+    notation: Option<String>,
+    size: u64,
+    lb: i64,
+    ub: i64,
+    extent: i64,
+    true_lb: i64,
+    true_ub: i64,
+    true_extent: i64,
+    align: u64,
+    elements: u64,
+    flags: Vec<&'static str>,
+    signature_hash: u64,
+    signature: Vec<Run>,
+    signature_complete: bool,
+}
+
+/// Equal basic datatypes in a row.
+#[derive(Debug, Serialize)]
+struct Run {
+    basic: &'static str,
+    count: u64,
+}
+
+impl Numbers {
+    pub(crate) fn of(ty: &Type) -> Self {
+        let mut runs = ty.signature().runs();
+        let signature: Vec<Run> = runs
+            .by_ref()
+            .take(MOST)
+            .map(|(basic, count)| Run { basic: basic.name(), count })
+            .collect();
+        Self {
+            notation: notation::print(ty).ok(),
+            size: ty.size(),
+            lb: ty.lb(),
+            ub: ty.ub(),
+            extent: ty.extent(),
+            true_lb: ty.true_lb(),
+            true_ub: ty.true_ub(),
+            true_extent: ty.true_extent(),
+            align: ty.align(),
+            elements: ty.elements(),
+            flags: flags(ty.flags()),
+            signature_hash: ty.signature_hash(),
+            signature,
+            signature_complete: runs.next().is_none(),
+        }
+    }
+}
+
+/// The names of the flags that are set.
+fn flags(flags: Flags) -> Vec<&'static str> {
+    let all = [
+        (Flags::UNAVAILABLE, "UNAVAILABLE"),
+        (Flags::PREDEFINED, "PREDEFINED"),
+        (Flags::COMMITTED, "COMMITTED"),
+        (Flags::OVERLAP, "OVERLAP"),
+        (Flags::CONTIGUOUS, "CONTIGUOUS"),
+        (Flags::NO_GAPS, "NO_GAPS"),
+        (Flags::USER_LB, "USER_LB"),
+        (Flags::USER_UB, "USER_UB"),
+        (Flags::DATA, "DATA"),
+    ];
+    all.into_iter().filter(|(flag, _)| flags.contains(*flag)).map(|(_, name)| name).collect()
+}
+
+/// What `dtype show --json` prints: the numbers and what the type is made of.
+#[derive(Debug, Serialize)]
+pub(crate) struct Everything {
+    #[serde(flatten)]
+    numbers: Numbers,
+    envelope: Counts,
+    description: Vec<Part>,
+    description_complete: bool,
+    optimized_description: Vec<Part>,
+    optimized_description_complete: bool,
+}
+
+/// How many arguments of which kind made the type.
+#[derive(Debug, Serialize)]
+struct Counts {
+    combiner: &'static str,
+    num_integers: usize,
+    num_addresses: usize,
+    num_large_counts: usize,
+    num_datatypes: usize,
+}
+
+/// An entry of a description.
+#[derive(Debug, Serialize)]
+#[serde(tag = "what", rename_all = "lowercase")]
+enum Part {
+    Elem { basic: &'static str, count: u64, disp: i64, extent: i64 },
+    Loop { loops: u64, items: usize, extent: i64 },
+    EndLoop { items: usize, size: u64, first_elem_disp: i64 },
+}
+
+impl Everything {
+    pub(crate) fn of(ty: &Type) -> Self {
+        let Envelope { num_integers, num_addresses, num_large_counts, num_datatypes, combiner } =
+            ty.envelope();
+        let combiner = combiner.name();
+        let (description, description_complete) = parts(ty.description().entries());
+        let optimized = ty.commit().optimized_description();
+        let (optimized_description, optimized_description_complete) = parts(optimized.entries());
+        Self {
+            numbers: Numbers::of(ty),
+            envelope: Counts {
+                combiner,
+                num_integers,
+                num_addresses,
+                num_large_counts,
+                num_datatypes,
+            },
+            description,
+            description_complete,
+            optimized_description,
+            optimized_description_complete,
+        }
+    }
+}
+
+fn parts(entries: &[Entry]) -> (Vec<Part>, bool) {
+    let parts = entries.iter().take(MOST).map(|entry| match *entry {
+        Entry::Elem(Elem { basic, count, disp, extent }) => {
+            Part::Elem { basic: basic.name(), count, disp, extent }
+        }
+        Entry::Loop(Loop { loops, items, extent, .. }) => Part::Loop { loops, items, extent },
+        Entry::EndLoop(EndLoop { items, size, first_elem_disp, .. }) => {
+            Part::EndLoop { items, size, first_elem_disp }
+        }
+    });
+    (parts.collect(), entries.len() <= MOST)
+}

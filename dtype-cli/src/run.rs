@@ -1,0 +1,123 @@
+//! From arguments to an exit status.
+
+use std::env;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::arguments::{Arguments, Colour, Command, Form, Show};
+use crate::compare::Comparison;
+use crate::failure::Failure;
+use crate::input::{self, StandardInput};
+use crate::notation::GRAMMAR;
+use crate::{convert, info, json, manual, show};
+
+/// Two types with different signatures.
+const DIFFERENT: u8 = 1;
+
+/// What could not be done.
+const FAILED: u8 = 2;
+
+/// Runs the command that the arguments of this process ask for. The exit status is 0, or 1 for types that do not
+/// match, or 2 for a failure, of which standard error has the message. When someone who reads standard output has read
+/// enough, it ends with 0.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let colour = arguments.colour;
+    let mut out = BufWriter::new(io::stdout().lock());
+    let done = run(arguments, &mut out).and_then(|status| {
+        out.flush()?;
+        Ok(status)
+    });
+    match done {
+        Ok(status) => ExitCode::from(status),
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            let colour = is_coloured(colour, io::stderr().is_terminal());
+            // Where there is nobody to read it, the exit status says it.
+            let _ = io::stderr().write_all(failure.report(colour, 140).as_bytes());
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// Whether to write escape sequences.
+fn is_coloured(when: Colour, is_terminal: bool) -> bool {
+    let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    match when {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => {
+            let is_dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+            is_terminal && !is_dumb && !is_set("NO_COLOR")
+        }
+    }
+}
+
+fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
+    let colour = is_coloured(arguments.colour, io::stdout().is_terminal());
+    let mut stdin = StandardInput::default();
+    let stdin = &mut stdin;
+    match (arguments.command, arguments.ty) {
+        (Some(Command::Show(options)), _) => {
+            let parsed = input::ty(&options.ty, "TYPE", stdin)?;
+            show::show(&parsed, &options, colour, out)?;
+        }
+        (Some(Command::Info(options)), _) => {
+            let ty = input::ty(&options.ty, "TYPE", stdin)?.ty;
+            if options.json {
+                json::print(&json::Numbers::of(&ty), out)?;
+            } else {
+                info::print(&ty, out)?;
+            }
+        }
+        (Some(Command::Pack(options)), _) => convert::pack(&options.layout, stdin, out)?,
+        (Some(Command::Unpack(options)), _) => {
+            convert::unpack(&options.layout, options.over.as_deref(), stdin, out)?;
+        }
+        (Some(Command::Compare(options)), _) => {
+            let a = input::ty(&options.a, "A", stdin)?.ty;
+            let b = input::ty(&options.b, "B", stdin)?.ty;
+            let comparison = Comparison::of(&a, &b);
+            if options.json {
+                json::print(&comparison, out)?;
+            } else {
+                comparison.print(&a, &b, out)?;
+            }
+            return Ok(if comparison.same_signature { 0 } else { DIFFERENT });
+        }
+        (Some(Command::Notation), _) => write!(out, "{GRAMMAR}")?,
+        (Some(Command::Completions { shell }), _) => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "dtype", &mut script);
+            out.write_all(&script)?;
+        }
+        (Some(Command::Man { subcommand }), _) => manual::print(subcommand.as_deref(), out)?,
+        (None, Some(ty)) => {
+            let parsed = input::ty(&ty, "TYPE", stdin)?;
+            show::show(&parsed, &picture(ty), colour, out)?;
+            writeln!(out)?;
+            info::print(&parsed.ty, out)?;
+        }
+        (None, None) => return Err(Failure::Usage("there is no type and no command".into())),
+    }
+    Ok(0)
+}
+
+/// What is shown without a command.
+fn picture(ty: String) -> Show {
+    let (width, rows) = (64, 24);
+    Show {
+        ty,
+        form: Form::Diagram,
+        json: false,
+        svg: None,
+        instances: 1,
+        width,
+        row: None,
+        rows,
+        unit: 1,
+        ascii: false,
+    }
+}
