@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 /// When there are colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colour {
-    /// On a terminal, unless the environment variable NO_COLOR says no.
+    /// On a terminal, unless the environment variable `NO_COLOR` says no.
     #[default]
     Auto,
     /// Always.
@@ -51,8 +51,10 @@ pub(crate) enum Command {
     Pack(Pack),
     /// Put packed bytes back to where a type says.
     Unpack(Unpack),
-    /// Compare two types: signature, size, bounds, type map. The exit status is 0 where a message can be sent as one
-    /// and received as the other, and 1 where it cannot.
+    /// Compare two types: signature, size, bounds, type map.
+    ///
+    /// The exit status is 0 where a message can be sent as one and received as the other, 1 where it cannot, and 2
+    /// for a failure.
     Compare(Compare),
     /// Print how types are written.
     #[command(long_about = GRAMMAR)]
@@ -89,7 +91,7 @@ pub(crate) enum Form {
     Rust,
     /// The envelopes and contents of the type and all that it is made of.
     Tree,
-    /// The dtype of NumPy that reads it from memory.
+    /// The dtype by which numpy reads it from memory, in Python.
     Numpy,
     /// The notation, written anew.
     Notation,

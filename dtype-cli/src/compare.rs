@@ -14,6 +14,7 @@ const MOST_ELEMENTS: u64 = 1 << 26;
 
 /// What two types have in common.
 #[derive(Debug, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of the JSON")]
 pub(crate) struct Comparison {
     /// Whether what is sent as one can be received as the other.
     pub(crate) same_signature: bool,
@@ -54,14 +55,18 @@ impl Place {
 
 impl Comparison {
     pub(crate) fn of(a: &Type, b: &Type) -> Self {
-        let first = first_difference(a, b);
+        let (same_type_map, first_difference) = match type_maps(a, b) {
+            TypeMaps::Same => (Some(true), None),
+            TypeMaps::DifferAt(difference) => (Some(false), Some(difference)),
+            TypeMaps::TooLong => (None, None),
+        };
         Self {
             same_signature: a.signature() == b.signature(),
             same_type: a == b,
             same_size: a.size() == b.size(),
             same_bounds: (a.lb(), a.ub()) == (b.lb(), b.ub()),
-            same_type_map: first.as_ref().map(Option::is_none),
-            first_difference: first.flatten(),
+            same_type_map,
+            first_difference,
             a: json::Numbers::of(a),
             b: json::Numbers::of(b),
         }
@@ -105,21 +110,30 @@ impl Comparison {
     }
 }
 
-/// The first difference of two type maps, if there is one; `None` when they are too long to know.
-fn first_difference(a: &Type, b: &Type) -> Option<Option<Difference>> {
+/// How two type maps compare.
+enum TypeMaps {
+    Same,
+    DifferAt(Difference),
+    /// They are the same as far as they were looked at.
+    TooLong,
+}
+
+fn type_maps(a: &Type, b: &Type) -> TypeMaps {
     if a.description().entries() == b.description().entries() {
-        return Some(None);
+        return TypeMaps::Same;
     }
     let (mut left, mut right) = (a.type_map(), b.type_map());
     for element in 0..MOST_ELEMENTS {
         let (a, b) = (left.next(), right.next());
-        if a != b {
+        // What languages call one kind of value is no difference, as it is none in a signature.
+        let known = |entry: MapEntry| (entry.basic.canonical(), entry.displacement);
+        if a.map(known) != b.map(known) {
             let (a, b) = (a.map(Place::of), b.map(Place::of));
-            return Some(Some(Difference { element, a, b }));
+            return TypeMaps::DifferAt(Difference { element, a, b });
         }
         if a.is_none() {
-            return Some(None);
+            return TypeMaps::Same;
         }
     }
-    None
+    TypeMaps::TooLong
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use dtype_runtime::show::{Diagram, Field};
 use dtype_runtime::types::{Elem, EndLoop, Entry, Envelope, Loop};
 use dtype_runtime::{Flags, Type};
 use serde::Serialize;
@@ -96,6 +97,8 @@ pub(crate) struct Everything {
     #[serde(flatten)]
     numbers: Numbers,
     envelope: Counts,
+    fields: Vec<Place>,
+    fields_complete: bool,
     description: Vec<Part>,
     description_complete: bool,
     optimized_description: Vec<Part>,
@@ -104,12 +107,49 @@ pub(crate) struct Everything {
 
 /// How many arguments of which kind made the type.
 #[derive(Debug, Serialize)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the keys of the JSON are named after MPI's arguments"
+)]
 struct Counts {
     combiner: &'static str,
     num_integers: usize,
     num_addresses: usize,
     num_large_counts: usize,
     num_datatypes: usize,
+}
+
+/// A place with a basic datatype, and its repetitions.
+#[derive(Debug, Serialize)]
+struct Place {
+    /// The names on the way, or the numbers of the members.
+    path: String,
+    basic: &'static str,
+    offset: i128,
+    bytes: u64,
+    repeated: Vec<Repetition>,
+}
+
+/// So many, so many bytes apart: null where these differ.
+#[derive(Debug, Serialize)]
+struct Repetition {
+    count: u64,
+    stride: Option<i64>,
+}
+
+impl Place {
+    fn of(field: &Field) -> Option<Self> {
+        let repeated = field.levels.iter();
+        let repeated =
+            repeated.map(|level| Repetition { count: level.count, stride: level.stride });
+        Some(Self {
+            path: field.path.clone(),
+            basic: field.basic?.name(),
+            offset: field.offset,
+            bytes: field.bytes,
+            repeated: repeated.collect(),
+        })
+    }
 }
 
 /// An entry of a description.
@@ -122,7 +162,8 @@ enum Part {
 }
 
 impl Everything {
-    pub(crate) fn of(ty: &Type) -> Self {
+    /// With the fields of a picture, which knows their names.
+    pub(crate) fn of(ty: &Type, picture: &Diagram) -> Self {
         let Envelope { num_integers, num_addresses, num_large_counts, num_datatypes, combiner } =
             ty.envelope();
         let combiner = combiner.name();
@@ -138,6 +179,8 @@ impl Everything {
                 num_large_counts,
                 num_datatypes,
             },
+            fields: picture.fields().iter().filter_map(Place::of).collect(),
+            fields_complete: !picture.has_more_fields(),
             description,
             description_complete,
             optimized_description,

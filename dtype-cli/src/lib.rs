@@ -27,6 +27,7 @@
 //! | `signature_hash` | a number of 64 bits |
 //! | `signature`, `signature_complete` | runs of equal basic datatypes, each with `basic` and `count`; whether these are all: at most 4096 are written |
 //! | `envelope` | `combiner`, `num_integers`, `num_addresses`, `num_large_counts`, `num_datatypes` |
+//! | `fields`, `fields_complete` | each with `path`, `basic`, `offset`, `bytes` and `repeated`: `count` and `stride` in bytes, which is null where it varies; at most 1024 |
 //! | `description`, `description_complete` | the entries, each with `what`: `elem` (`basic`, `count`, `disp`, `extent`), `loop` (`loops`, `items`, `extent`) or `endloop` (`items`, `size`, `first_elem_disp`); at most 4096 |
 //! | `optimized_description`, `optimized_description_complete` | the same after the optimizations of commit |
 //!

@@ -58,7 +58,7 @@ pub fn parse(source: &str) -> Result<Parsed, Vec<Problem>> {
         return Err(vec![Problem::new(message, 0..0, "")]);
     }
     let tokens = token::tokens(source);
-    let program = grammar::parse(&tokens).map_err(|problem| vec![problem])?;
+    let program = grammar::parse(&tokens).map_err(|problem| vec![*problem])?;
     let (ty, fields) = evaluate::evaluate(source, &program)?;
     Ok(Parsed { ty, fields })
 }

@@ -10,7 +10,7 @@ use crate::arguments::{Arguments, Colour, Command, Form, Show};
 use crate::compare::Comparison;
 use crate::failure::Failure;
 use crate::input::{self, StandardInput};
-use crate::notation::GRAMMAR;
+use crate::notation::{GRAMMAR, predefined_names};
 use crate::{convert, info, json, manual, show};
 
 /// Two types with different signatures.
@@ -87,7 +87,7 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
             }
             return Ok(if comparison.same_signature { 0 } else { DIFFERENT });
         }
-        (Some(Command::Notation), _) => write!(out, "{GRAMMAR}")?,
+        (Some(Command::Notation), _) => notation(out)?,
         (Some(Command::Completions { shell }), _) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "dtype", &mut script);
@@ -103,6 +103,23 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
         (None, None) => return Err(Failure::Usage("there is no type and no command".into())),
     }
     Ok(0)
+}
+
+/// How types are written, and all names that there are.
+fn notation(out: &mut impl Write) -> Result<(), Failure> {
+    writeln!(out, "{GRAMMAR}\nThe names of predefined types:\n")?;
+    let mut line = String::new();
+    for name in predefined_names() {
+        if line.len() + name.len() > 80 {
+            writeln!(out, "   {line}")?;
+            line.clear();
+        }
+        line += " ";
+        // Words of C are separated by spaces, names by more.
+        line += if line.len() > 1 { " " } else { "" };
+        line += name;
+    }
+    Ok(writeln!(out, "   {line}")?)
 }
 
 /// What is shown without a command.

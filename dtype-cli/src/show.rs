@@ -43,27 +43,21 @@ pub(crate) fn show(
             write!(out, "{}", ty.commit().plan_in_words(&wording))?;
         }
         Form::C => write!(out, "{}", ty.calling_sequence(Language::C))?,
-        Form::Rust => rust(ty, out)?,
+        Form::Rust => write!(out, "{}", ty.calling_sequence(Language::Rust))?,
         Form::Tree => write!(out, "{}", ty.envelope_tree(MOST_LINES))?,
         Form::Numpy => {
-            let dtype = ty.numpy_dtype(&NumpyOptions::default()).map_err(|error| {
-                Failure::Usage(format!("NumPy has no dtype for this type: {error}"))
-            })?;
+            let dtype = ty
+                .numpy_dtype(&NumpyOptions::default())
+                .map_err(|error| Failure::Usage(format!("NumPy has {error}")))?;
             writeln!(out, "{dtype}")?;
         }
         Form::Notation => writeln!(out, "{}", notation(ty)?)?,
-        Form::Json => json::print(&json::Everything::of(ty), out)?,
+        Form::Json => json::print(&json::Everything::of(ty, &picture(parsed, show)), out)?,
     }
     Ok(())
 }
 
-/// A basic type needs no call.
-fn rust(ty: &Type, out: &mut impl Write) -> Result<(), Failure> {
-    Ok(write!(out, "{}", ty.calling_sequence(Language::Rust))?)
-}
-
-/// The notation of a type.
-pub(crate) fn notation(ty: &Type) -> Result<String, Failure> {
+fn notation(ty: &Type) -> Result<String, Failure> {
     print(ty).map_err(|error| Failure::refused("write this type in the notation", error))
 }
 

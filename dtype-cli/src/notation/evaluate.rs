@@ -102,7 +102,7 @@ impl<'s> Evaluator<'s> {
             return None;
         }
         match &node.expression {
-            Expression::Number => self.digits(&node.span),
+            Expression::Number => self.written_number(&node.span),
             Expression::Name => self.name(&node.span),
             Expression::Call(call) => self.call(call, &node.span).map(Value::Type),
             Expression::Array(array) => self.array(&array.0, &array.1, &node.span).map(Value::Type),
@@ -128,7 +128,7 @@ impl<'s> Evaluator<'s> {
     }
 
     /// A number as it is written, or a name that starts with a digit, as some of MPI's do.
-    fn digits(&mut self, span: &Range<usize>) -> Option<Value> {
+    fn written_number(&mut self, span: &Range<usize>) -> Option<Value> {
         let text = self.text(span);
         if let Some(ty) = names::find(text) {
             return Some(Value::Type(ty));
@@ -170,7 +170,9 @@ impl<'s> Evaluator<'s> {
             return self
                 .wrong(problem.help(format!("it is called {}", written(name, constructor))));
         }
-        let defined: Vec<&str> = self.bindings.keys().copied().collect();
+        let mut defined: Vec<&str> = self.bindings.keys().copied().collect();
+        // In an order that does not change.
+        defined.sort_unstable();
         let candidates = defined.into_iter().chain(names::all().map(|known: &str| known));
         let problem = Problem::new(format!("`{name}` is no type"), span.clone(), "unknown name");
         let problem = suggest(problem, name, candidates);
@@ -181,7 +183,7 @@ impl<'s> Evaluator<'s> {
     fn ty(&mut self, node: &Node, expected: &str) -> Option<Type> {
         match self.value(node)? {
             Value::Type(ty) => Some(ty),
-            other => {
+            other @ Value::Number(_) => {
                 let message = format!("expected {expected}, found {}", other.describe());
                 self.wrong(Problem::new(message, node.span.clone(), format!("expected {expected}")))
             }
@@ -335,6 +337,6 @@ fn written(name: &str, constructor: Constructor) -> String {
 fn suggest<'a>(problem: Problem, name: &str, candidates: impl Iterator<Item = &'a str>) -> Problem {
     match nearest(name, candidates) {
         Some(near) => problem.help(format!("did you mean `{near}`?")).instead(near),
-        None => problem.help("`dtype help notation` lists the names"),
+        None => problem.help("`dtype notation` lists the names"),
     }
 }

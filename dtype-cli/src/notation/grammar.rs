@@ -45,20 +45,20 @@ impl<I: Stream> AddContext<I, &'static str> for Expected {
 type Parsed<T> = Result<T, ErrMode<Expected>>;
 
 /// The tree of a text.
-pub(super) fn parse(tokens: &[Token<'_>]) -> Result<Program, Problem> {
+pub(super) fn parse(tokens: &[Token<'_>]) -> Result<Program, Box<Problem>> {
     check_brackets(tokens)?;
     if let Some(token) = tokens.iter().find(|token| token.kind == Kind::Unknown) {
         let message = format!("{} is no character of the notation", token.describe());
-        return Err(Problem::new(message, token.span(), ""));
+        return Err(Box::new(Problem::new(message, token.span(), "")));
     }
     let mut input = Tokens::new(tokens);
     program(&mut input).map_err(|error| {
         let what = error.into_inner().map(|expected| expected.what).unwrap_or_default();
         // The input stays where it cannot go on, and the last token is always left.
         let Some(found) = tokens.get(tokens.len() - input.eof_offset()).or(tokens.last()) else {
-            return Problem::new("the text is empty", 0..0, "");
+            return Box::new(Problem::new("the text is empty", 0..0, ""));
         };
-        unexpected(tokens, found, what.first().copied().unwrap_or("an expression"))
+        Box::new(unexpected(tokens, found, what.first().copied().unwrap_or("an expression")))
     })
 }
 
@@ -74,7 +74,7 @@ fn unexpected(tokens: &[Token<'_>], found: &Token<'_>, expected: &str) -> Proble
 }
 
 /// Brackets come in pairs, and not too deep: then no recursion below can be too deep either.
-fn check_brackets(tokens: &[Token<'_>]) -> Result<(), Problem> {
+fn check_brackets(tokens: &[Token<'_>]) -> Result<(), Box<Problem>> {
     let mut open: Vec<(Bracket, &Token<'_>)> = Vec::new();
     for token in tokens {
         match token.kind {
@@ -82,7 +82,7 @@ fn check_brackets(tokens: &[Token<'_>]) -> Result<(), Problem> {
             Kind::Open(_) => {
                 let message = format!("brackets nest deeper than {MAX_NESTING} levels");
                 let problem = Problem::new(message, token.span(), "one more level");
-                return Err(problem.help("give the inner parts names: `let inner = …;`"));
+                return Err(Box::new(problem.help("give the inner parts names: `let inner = …;`")));
             }
             Kind::Close(bracket) => match open.pop() {
                 Some((opened, _)) if opened == bracket => {}
@@ -91,11 +91,11 @@ fn check_brackets(tokens: &[Token<'_>]) -> Result<(), Problem> {
                     let message = format!("{sign} is closed by {}", token.describe());
                     let problem =
                         Problem::new(message, token.span(), format!("expected `{expected}`"));
-                    return Err(problem.and(before.span(), "opened here"));
+                    return Err(Box::new(problem.and(before.span(), "opened here")));
                 }
                 None => {
                     let message = format!("{} closes nothing", token.describe());
-                    return Err(Problem::new(message, token.span(), "was not opened"));
+                    return Err(Box::new(Problem::new(message, token.span(), "was not opened")));
                 }
             },
             Kind::End => {
@@ -104,7 +104,7 @@ fn check_brackets(tokens: &[Token<'_>]) -> Result<(), Problem> {
                     let message = format!("{sign} is not closed");
                     let problem =
                         Problem::new(message, token.span(), format!("expected `{expected}`"));
-                    return Err(problem.and(opened.span(), "opened here"));
+                    return Err(Box::new(problem.and(opened.span(), "opened here")));
                 }
             }
             _ => {}

@@ -3,6 +3,7 @@
 use dtype_runtime::types::{Distribution, Order};
 
 use super::super::calls::{Argument, Kind, Parameter};
+use super::super::names::nearest;
 use super::super::tree::{Expression, Node};
 use super::Evaluator;
 use crate::problem::Problem;
@@ -20,19 +21,16 @@ impl Evaluator<'_> {
             Kind::Offset => self.offset(node).map(Argument::Offset),
             Kind::Type => self.ty(node, &what()).map(Argument::Type),
             Kind::Order => self.order(node, &what()).map(Argument::Order),
-            Kind::Digits => self.digits_or_undefined(node).map(Argument::Digits),
-            Kind::Counts => {
-                self.list(node, &what(), |this, item| this.count(item)).map(Argument::Counts)
-            }
-            Kind::Offsets => {
-                self.list(node, &what(), |this, item| this.offset(item)).map(Argument::Offsets)
-            }
+            Kind::Digits if self.is_undefined(node) => Some(Argument::Digits(None)),
+            Kind::Digits => self.digits(node).map(|digits| Argument::Digits(Some(digits))),
+            Kind::Counts => self.list(node, &what(), Self::count).map(Argument::Counts),
+            Kind::Offsets => self.list(node, &what(), Self::offset).map(Argument::Offsets),
             Kind::Types => {
                 self.list(node, &what(), |this, item| this.ty(item, "a type")).map(Argument::Types)
             }
-            Kind::Distributions => self
-                .list(node, &what(), |this, item| this.distribution(item))
-                .map(Argument::Distributions),
+            Kind::Distributions => {
+                self.list(node, &what(), Self::distribution).map(Argument::Distributions)
+            }
         }
     }
 
@@ -56,12 +54,14 @@ impl Evaluator<'_> {
         self.wrong(Problem::new(message, node.span.clone(), "out of range"))
     }
 
-    fn digits_or_undefined(&mut self, node: &Node) -> Option<Option<u32>> {
-        if matches!(node.expression, Expression::Name) && self.text(&node.span) == "undefined" {
-            return Some(None);
-        }
+    fn is_undefined(&self, node: &Node) -> bool {
+        matches!(node.expression, Expression::Name) && self.text(&node.span) == "undefined"
+    }
+
+    /// Decimal digits, or a decimal exponent range.
+    fn digits(&mut self, node: &Node) -> Option<u32> {
         let number = self.fitting(node, 0, u32::MAX.into())?;
-        u32::try_from(number).ok().map(Some)
+        u32::try_from(number).ok()
     }
 
     fn list<T>(
@@ -117,7 +117,14 @@ impl Evaluator<'_> {
             _ => {
                 let expected = "`none`, `block`, `block(n)`, `cyclic` or `cyclic(n)`";
                 let message = format!("expected {expected}");
-                self.wrong(Problem::new(message, node.span.clone(), "is no distribution"))
+                let problem = Problem::new(message, node.span.clone(), "is no distribution");
+                let near = nearest(word, ["none", "block", "cyclic"].into_iter());
+                self.wrong(match near {
+                    Some(near) if arguments.is_empty() => {
+                        problem.help(format!("did you mean `{near}`?")).instead(near)
+                    }
+                    _ => problem,
+                })
             }
         }
     }

@@ -57,20 +57,21 @@ impl Evaluator<'_> {
         let (ty, length) = block?;
         let displacement = match given {
             Some(displacement) => displacement?,
-            None => {
-                let aligned = i64::try_from(ty.align())
-                    .ok()
-                    .zip(end)
-                    .and_then(|(align, end)| end.checked_next_multiple_of_signed(align));
-                match (aligned, end) {
-                    (Some(displacement), _) => displacement,
-                    // It was said before that there is no such place.
-                    (None, None) => return None,
-                    (None, Some(_)) => return self.beyond(&field.ty),
-                }
-            }
+            // Where the field before has no end, that was said before.
+            None => self.behind(end?, &ty, &field.ty)?,
         };
         Some(Block { length, displacement, ty })
+    }
+
+    /// The first place from an end on that has the alignment of a type.
+    fn behind(&mut self, end: i64, ty: &Type, node: &Node) -> Option<i64> {
+        let align = i64::try_from(ty.align()).ok()?;
+        let beyond = end.rem_euclid(align);
+        if beyond == 0 {
+            return Some(end);
+        }
+        let place = end.checked_add(align - beyond);
+        if place.is_none() { self.beyond(node) } else { place }
     }
 
     /// Where a block ends: at the upper bound of its last instance.
@@ -104,17 +105,5 @@ impl Evaluator<'_> {
                 self.problems.push(problem.and(before, "the first one"));
             }
         }
-    }
-}
-
-/// The next multiple, of numbers that may be negative.
-trait NextMultiple: Sized {
-    fn checked_next_multiple_of_signed(self, of: Self) -> Option<Self>;
-}
-
-impl NextMultiple for i64 {
-    fn checked_next_multiple_of_signed(self, of: Self) -> Option<Self> {
-        let behind = self.checked_rem_euclid(of)?;
-        if behind == 0 { Some(self) } else { self.checked_add(of - behind) }
     }
 }

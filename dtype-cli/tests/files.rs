@@ -1,0 +1,309 @@
+//! Files packed and unpacked by the command, held against the runtime; and what is left when something goes wrong.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use dtype_cli::notation::parse;
+use dtype_runtime::Representation;
+
+/// A folder that is gone when the test ends.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// The names of all files.
+    fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> =
+            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn dtype() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_dtype"))
+}
+
+fn run(command: &mut Command) -> Output {
+    command.stdin(Stdio::null()).output().unwrap()
+}
+
+/// Runs a command that ends well.
+fn done(command: &mut Command) -> Vec<u8> {
+    let Output { status, stdout, stderr } = run(command);
+    assert!(status.success(), "{command:?}: {}", String::from_utf8_lossy(&stderr));
+    stdout
+}
+
+/// Runs a command that fails, and gives its message.
+fn failed(command: &mut Command) -> String {
+    let Output { status, stdout, stderr } = run(command);
+    assert_eq!(status.code(), Some(2), "{command:?}");
+    assert!(stdout.is_empty());
+    String::from_utf8(stderr).unwrap()
+}
+
+/// Bytes that look random and are the same every time.
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let next = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}
+
+/// Packs and unpacks a file, and compares both with what the runtime does in memory.
+fn there_and_back(ty: &str, len: usize, origin: usize, count: usize, given: &[&str]) {
+    let folder = Folder::new();
+    let memory = noise(len);
+    let input = folder.file("memory", &memory);
+    let origin_argument = format!("--origin={origin}");
+    let (packed, back) = (folder.path("packed"), folder.path("back"));
+    for (name, representation) in [
+        ("native", Representation::Native),
+        ("external32", Representation::External32),
+        ("big", Representation::BigEndian),
+        ("little", Representation::LittleEndian),
+    ] {
+        let arguments = [origin_argument.as_str(), "--representation", name];
+        done(dtype().args(["pack", ty]).args([&input, &packed]).args(arguments).args(given));
+        let committed = parse(ty).unwrap().ty.commit();
+        let conversion = committed.conversion(representation).unwrap();
+        let mut expected = vec![0; conversion.packed_size(count).unwrap()];
+        conversion.pack(&memory, origin, count, &mut expected).unwrap();
+        assert!(fs::read(&packed).unwrap() == expected, "{ty} as {name}");
+
+        let over = folder.file("over", &vec![0xEE; len]);
+        let unpack = dtype()
+            .args(["unpack", ty])
+            .args([&packed, &back])
+            .args(arguments)
+            .arg("--over")
+            .arg(&over)
+            .output()
+            .unwrap();
+        assert!(unpack.status.success(), "{}", String::from_utf8_lossy(&unpack.stderr));
+        let mut whole = vec![0xEE; len];
+        conversion.unpack(&expected, &mut whole, origin, count).unwrap();
+        assert!(fs::read(&back).unwrap() == whole, "{ty} from {name}");
+    }
+    assert_eq!(folder.names(), ["back", "memory", "over", "packed"]);
+}
+
+#[test]
+fn records_in_several_windows() {
+    // 20 MB of them, with a piece of one behind.
+    there_and_back("struct{f64, u32, u8}", 16 * 1_250_000 + 7, 0, 1_250_000, &[]);
+}
+
+#[test]
+fn columns_that_interleave() {
+    let ty = "resized(vector(300, 1, 200, u16), 0, 2)";
+    there_and_back(ty, 2 * 300 * 200, 0, 200, &["--count=200"]);
+}
+
+#[test]
+fn negative_displacements_and_backward_instances() {
+    there_and_back("struct{u8@-3, i16@0, u8@5}", 99, 3, 8, &["--count=8"]);
+    there_and_back("resized(struct{u16@0, u8@3}, 0, -4)", 40, 36, 10, &["--count=10"]);
+}
+
+#[test]
+fn one_large_instance() {
+    let ty = "subarray([100, 3000, 8], [50, 2000, 3], [10, 500, 2], C, f32)";
+    there_and_back(ty, 4 * 100 * 3000 * 8, 0, 1, &[]);
+}
+
+#[test]
+fn nothing() {
+    there_and_back("struct{}", 10, 0, 1, &[]);
+    there_and_back("[u8; 4]", 10, 0, 0, &["--count=0"]);
+}
+
+#[test]
+fn standard_streams() {
+    let folder = Folder::new();
+    let input = folder.file("in", b"abcdefghijkl");
+    let ty = folder.file("type", b"# the second column\nvector(3, 1, 4, u8)\n");
+    let at = format!("@{}", ty.display());
+    let packed = done(dtype().args(["pack", &at]).arg(&input).args(["-", "--origin=1"]));
+    assert_eq!(packed, b"bfj");
+    let mut child = dtype()
+        .args(["unpack", &at, "-", "-", "--origin", "1", "--over"])
+        .arg(&input)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"BFJ").unwrap();
+    assert_eq!(child.wait_with_output().unwrap().stdout, b"aBcdeFghiJkl");
+
+    let message = failed(dtype().args(["compare", "-", "-"]));
+    assert!(message.contains("can be given once") || message.contains("no type"), "{message}");
+}
+
+#[test]
+fn gaps_are_zero_and_the_last_padding_is_there() {
+    let folder = Folder::new();
+    let (packed, back) = (folder.file("packed", b"12345"), folder.path("back"));
+    done(dtype().args(["unpack", "resized(u8, 0, 3)"]).args([&packed, &back]));
+    assert_eq!(fs::read(&back).unwrap(), b"1\x00\x002\x00\x003\x00\x004\x00\x005\x00\x00");
+}
+
+#[test]
+fn a_file_can_be_packed_onto_itself() {
+    let folder = Folder::new();
+    let path = folder.file("both", &noise(1600));
+    done(dtype().args(["pack", "struct{f64, u32, u8}"]).args([&path, &path]));
+    assert_eq!(fs::read(&path).unwrap().len(), 1300);
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_and_links_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = Folder::new();
+    let (input, target, link) =
+        (folder.file("in", b"abcd"), folder.file("target", b""), folder.path("link"));
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&target, &link).unwrap();
+    done(dtype().args(["pack", "u8"]).args([&input, &link]));
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read(&target).unwrap(), b"abcd");
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+    // What is no file is written to and not replaced.
+    done(dtype().args(["pack", "u8"]).args([&input, Path::new("/dev/null")]));
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+}
+
+#[test]
+fn a_failure_leaves_what_was_there() {
+    let folder = Folder::new();
+    let long = i64::from(i32::MAX) + 1;
+    let numbers: Vec<u8> = [1, 2, long].iter().flat_map(|n| n.to_ne_bytes()).collect();
+    let (input, out) = (folder.file("in", &numbers), folder.file("out", b"before"));
+    let both = [&input, &out];
+    for (arguments, message) in [
+        (
+            &["pack", "MPI_LONG", "--representation=external32"][..],
+            "packed byte 8: the integer 2147483648",
+        ),
+        (
+            &["pack", "f64", "--count=4"],
+            "the layout touches bytes 0 to 32 of a memory that has 24 bytes",
+        ),
+        (&["pack", "struct{u8@-4, u8}"], "`--origin 4` leaves room"),
+        (&["pack", "[f64; 4]"], "bytes 0 to 32 of a memory that has 24 bytes"),
+        (
+            &["pack", "[u8; 0x7fffffffffffffff]", "--count=3"],
+            "bytes 0 to 27670116110564327421 of a memory",
+        ),
+        (&["unpack", "[f64; 2]"], "24 packed bytes are no whole number of records of 16 bytes"),
+        (&["unpack", "f64", "--count=2"], "16 packed bytes are needed, 24 were given"),
+        (&["unpack", "struct{f64@0, f64@4, f64@8}"], "name a byte of memory more than once"),
+        (&["unpack", "resized(f64, 0, 4)"], "name a byte of memory more than once"),
+        (&["pack", "f46"], "did you mean `f64`"),
+    ] {
+        let message_found = failed(dtype().args(arguments).args(both));
+        assert!(message_found.contains(message), "{arguments:?}: {message_found}");
+        assert_eq!(fs::read(&out).unwrap(), b"before");
+        assert_eq!(folder.names(), ["in", "out"], "{arguments:?}");
+    }
+    let nowhere = folder.path("none/out");
+    assert!(failed(dtype().args(["pack", "u8"]).args([&input, &nowhere])).contains("cannot write"));
+    let none = folder.path("none");
+    assert!(failed(dtype().args(["pack", "u8"]).args([&none, &out])).contains("cannot read"));
+    assert_eq!(folder.names(), ["in", "out"]);
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let folder = Folder::new();
+    let input = folder.file("in", &noise(4 << 20));
+    let many = "struct{".to_owned() + &"u8, ".repeat(4000) + "}";
+    let arguments: [&[&str]; 6] = [
+        &["show", &many, "--as=json"],
+        &["show", &many, "--as=svg"],
+        &["show", &many, "--as=rust"],
+        &["pack", "u8", input.to_str().unwrap(), "-"],
+        &["completions", "bash"],
+        &["notation"],
+    ];
+    for arguments in arguments {
+        let mut child = dtype()
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let mut message = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+        assert_eq!(
+            (child.wait().unwrap().code(), message.as_str()),
+            (Some(0), ""),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let child = dtype().args(["info", "u8"]).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("cannot write to standard output"));
+}
+
+#[test]
+fn pictures_go_to_files() {
+    let folder = Folder::new();
+    let path = folder.path("layout.svg");
+    let ty = "struct{position: [f64; 3], kind: u8}";
+    assert!(done(dtype().args(["show", ty, "--svg"]).arg(&path)).is_empty());
+    let svg = fs::read_to_string(&path).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains("position"), "{svg}");
+    assert_eq!(svg.as_bytes(), done(dtype().args(["show", ty, "--as", "svg"])));
+}
+
+#[test]
+fn a_type_of_a_billion_elements_is_shown_at_once() {
+    let start = std::time::Instant::now();
+    for form in [
+        "diagram",
+        "svg",
+        "description",
+        "optimized",
+        "plan",
+        "c",
+        "rust",
+        "tree",
+        "notation",
+        "json",
+    ] {
+        let ty = "vector(1_000_000, 1000, 2000, struct{f64, u8})";
+        assert!(!done(dtype().args(["show", ty, "--as", form])).is_empty());
+    }
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
