@@ -47,7 +47,7 @@ pub struct Parsed {
 /// let row = Type::contiguous(5, &Type::basic(Basic::U16))?;
 /// assert_eq!(parsed.ty, Type::hvector(4, 1, 12, &row)?);
 ///
-/// let problems = dtype_cli::notation::parse("vector(4, 5, 6, u61)").unwrap_err();
+/// let problems = dtype_cli::notation::parse("vector(4, 5, 6, u46)").unwrap_err();
 /// assert_eq!(problems[0].span, 16..19);
 /// assert_eq!(problems[0].replacement.as_deref(), Some("u64"));
 /// # Ok::<(), dtype_runtime::Error>(())

@@ -61,10 +61,10 @@ impl Problem {
 ///
 /// ```
 /// use dtype_cli::notation;
-/// let source = "vector(4, 5, 6, u61)";
+/// let source = "vector(4, 5, 6, u46)";
 /// let problems = notation::parse(source).unwrap_err();
 /// let text = dtype_cli::problem::render(&problems, source, "TYPE", false, 100);
-/// assert!(text.contains("`u61` is no type"));
+/// assert!(text.contains("`u46` is no type"));
 /// assert!(text.contains("TYPE:1:17"));
 /// ```
 pub fn render(

@@ -102,16 +102,24 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         return None;
     }
     let lower = name.to_lowercase();
+    let letters = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let given = letters(&lower);
     let most = (name.chars().count() / 3).max(1);
     candidates
         .map(|candidate| {
             let other = candidate.to_lowercase();
             let distance = strsim::damerau_levenshtein(&lower, &other);
             let same = lower.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-            (distance, std::cmp::Reverse(same), candidate)
+            // Of equally near ones, that with the same letters in another order, or the same front.
+            let likely = (letters(&other) == given, same);
+            (distance, std::cmp::Reverse(likely), candidate)
         })
         .filter(|(distance, ..)| *distance <= most)
-        .min_by_key(|(distance, same, _)| (*distance, *same))
+        .min_by_key(|(distance, likely, _)| (*distance, *likely))
         .map(|(.., candidate)| candidate)
 }
 
@@ -136,7 +144,9 @@ mod tests {
 
     #[test]
     fn near_names() {
-        assert_eq!(nearest("u61", all()), Some("u64"));
+        assert_eq!(nearest("u46", all()), Some("u64"));
+        assert_eq!(nearest("f46", all()), Some("f64"));
+        assert_eq!(nearest("f65", all()), Some("f64"));
         assert_eq!(nearest("duoble", all()), Some("double"));
         assert_eq!(nearest("MPI_DUBLE", all()), Some("MPI_DOUBLE"));
         assert_eq!(nearest(&"x".repeat(1_000_000), all()), None);
