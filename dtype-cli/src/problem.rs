@@ -56,8 +56,23 @@ impl Problem {
     }
 }
 
+/// So many bytes of text are searched for the lines of problems, which takes time for each of them.
+const MOST_SEARCHED: usize = 4 << 20;
+
+/// So many characters of a name are repeated in a message.
+const MOST_QUOTED: usize = 40;
+
+/// A word of a text, for a message: what is too long is cut.
+pub(crate) fn quoted(word: &str) -> String {
+    match word.char_indices().nth(MOST_QUOTED) {
+        None => format!("`{word}`"),
+        Some((end, _)) => format!("`{}…`", &word[..end]),
+    }
+}
+
 /// The problems of a text as people read them: each with the line that it is in and a caret at the column. `name` is
-/// what the text is called, a file's name, say; lines are cut to `width` columns around the place.
+/// what the text is called, a file's name, say; lines are cut to `width` columns around the place. Of many problems in
+/// a long text the first ones are written.
 ///
 /// ```
 /// use dtype_cli::notation;
@@ -76,7 +91,8 @@ pub fn render(
 ) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
     let mut out = String::new();
-    for problem in problems {
+    let shown = (MOST_SEARCHED / source.len().max(1)).clamp(1, problems.len().max(1));
+    for problem in problems.iter().take(shown) {
         let snippet = Snippet::source(source)
             .path(name)
             .annotation(AnnotationKind::Primary.span(problem.span.clone()).label(&problem.label))
@@ -100,5 +116,8 @@ pub fn render(
         out.push_str(&renderer.render(&groups));
         out.push('\n');
     }
-    out
+    match problems.len().saturating_sub(shown) {
+        0 => out,
+        more => out + &format!("… and {more} more\n"),
+    }
 }

@@ -12,7 +12,7 @@ use super::calls::{self, Argument, Constructor, Parameter};
 use super::fields::FieldNames;
 use super::names::{self, nearest};
 use super::tree::{Call, Expression, Node, Operator, Program};
-use crate::problem::Problem;
+use crate::problem::{Problem, quoted};
 
 /// After so many mistakes no others are looked for.
 const MOST_PROBLEMS: usize = 20;
@@ -84,10 +84,10 @@ impl<'s> Evaluator<'s> {
             || Constructor::find(name).is_some()
             || names::ARGUMENTS.contains(&name);
         if known {
-            let message = format!("`{name}` has a meaning already");
+            let message = format!("{} has a meaning already", quoted(name));
             self.problems.push(Problem::new(message, place.clone(), "choose another name"));
         } else if let Some(before) = self.bindings.get(name) {
-            let message = format!("`{name}` is defined twice");
+            let message = format!("{} is defined twice", quoted(name));
             let problem = Problem::new(message, place.clone(), "choose another name");
             self.problems.push(problem.and(before.place.clone(), "defined here first"));
         }
@@ -152,7 +152,7 @@ impl<'s> Evaluator<'s> {
                 format!("at most {limit}"),
             )
         } else {
-            Problem::new(format!("`{text}` is no number"), span.clone(), "")
+            Problem::new(format!("{} is no number", quoted(text)), span.clone(), "")
         })
     }
 
@@ -165,7 +165,7 @@ impl<'s> Evaluator<'s> {
             return Some(Value::Type(ty));
         }
         if let Some(constructor) = Constructor::find(name) {
-            let message = format!("`{name}` needs its arguments");
+            let message = format!("{} needs its arguments", quoted(name));
             let problem = Problem::new(message, span.clone(), "a constructor");
             return self
                 .wrong(problem.help(format!("it is called {}", written(name, constructor))));
@@ -174,7 +174,8 @@ impl<'s> Evaluator<'s> {
         // In an order that does not change.
         defined.sort_unstable();
         let candidates = defined.into_iter().chain(names::all().map(|known: &str| known));
-        let problem = Problem::new(format!("`{name}` is no type"), span.clone(), "unknown name");
+        let problem =
+            Problem::new(format!("{} is no type", quoted(name)), span.clone(), "unknown name");
         let problem = suggest(problem, name, candidates);
         self.wrong(problem)
     }
@@ -237,11 +238,11 @@ impl<'s> Evaluator<'s> {
         let Some(constructor) = Constructor::find(name) else {
             let is_type = names::find(name).is_some() || self.bindings.contains_key(name);
             let problem = if is_type {
-                let message = format!("`{name}` takes no arguments");
+                let message = format!("{} takes no arguments", quoted(name));
                 Problem::new(message, call.name.clone(), "is no constructor")
             } else {
                 let problem = Problem::new(
-                    format!("`{name}` is no constructor"),
+                    format!("{} is no constructor", quoted(name)),
                     call.name.clone(),
                     "unknown name",
                 );

@@ -10,6 +10,8 @@ use winnow::prelude::*;
 use winnow::stream::{ContainsToken, LocatingSlice, TokenSlice};
 use winnow::token::{any, one_of, take_till, take_while};
 
+use crate::problem::quoted;
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -76,7 +78,9 @@ impl Token<'_> {
     pub(super) fn describe(&self) -> String {
         match self.kind {
             Kind::End => "the end".into(),
-            _ => format!("`{}`", self.text),
+            // It may be anything, what moves the cursor of a terminal, say.
+            Kind::Unknown => format!("`{}`", self.text.escape_debug()),
+            _ => quoted(self.text),
         }
     }
 }

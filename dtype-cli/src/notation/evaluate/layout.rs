@@ -6,7 +6,7 @@ use dtype_runtime::Type;
 
 use super::super::tree::{Expression, Field, Node};
 use super::Evaluator;
-use crate::problem::Problem;
+use crate::problem::{Problem, quoted};
 
 /// One block of a structure.
 struct Block {
@@ -100,7 +100,7 @@ impl Evaluator<'_> {
         for place in fields.iter().filter_map(|field| field.name.as_ref()) {
             let name = self.text(place);
             if let Some(before) = seen.insert(name, place.clone()) {
-                let message = format!("two fields are called `{name}`");
+                let message = format!("two fields are called {}", quoted(name));
                 let problem = Problem::new(message, place.clone(), "again");
                 self.problems.push(problem.and(before, "the first one"));
             }
