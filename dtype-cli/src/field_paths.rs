@@ -24,42 +24,39 @@ impl<'a> FieldPaths<'a> {
         Self { parsed, structures: HashMap::new() }
     }
 
-    /// The path with names, as far as there are names.
+    /// The path with names, as far as there are names. A picture's path has the numbers of members with dots between
+    /// them, and brackets for what is repeated.
     pub(crate) fn named(&mut self, path: &str) -> String {
         let mut at = Some(self.parsed.ty.clone());
         let mut out = String::with_capacity(path.len());
         for (i, part) in path.split('.').enumerate() {
-            let dot = if i > 0 { "." } else { "" };
-            let digits = part.trim_end_matches("[]");
-            // Where a structure in an array is the whole type, the path starts with its brackets.
-            let (lead, number) = match digits.strip_prefix("[]") {
-                Some(number) => ("[]", number),
-                None => ("", digits),
-            };
-            let member = number.trim_start_matches('.').parse::<usize>().ok().and_then(|number| {
-                let ty = at.take()?;
-                self.member(&ty, number)
-            });
-            let (name, ty) = member.unwrap_or((None, None));
+            let number = part.trim_end_matches("[]");
+            out += if i > 0 { "." } else { "" };
+            if number.is_empty() {
+                // The whole is repeated.
+                out += part;
+                continue;
+            }
+            // The parts of a pair have names of their own.
+            let member = number.parse().ok().zip(at.take());
+            let member = member.and_then(|(number, ty): (usize, Type)| self.member(&ty, number));
+            let (name, ty) = member.unzip();
             at = ty;
-            out += dot;
-            out += lead;
-            out += name.as_deref().unwrap_or(number);
-            out += &part[digits.len()..];
+            out += name.flatten().as_deref().unwrap_or(number);
+            out += &part[number.len()..];
         }
         out
     }
 
     /// What member of the structure that a type is or repeats is called, and its type.
-    fn member(&mut self, ty: &Type, number: usize) -> Option<(Option<String>, Option<Type>)> {
+    fn member(&mut self, ty: &Type, number: usize) -> Option<(Option<String>, Type)> {
         let key = ty.address().addr();
         if !self.structures.contains_key(&key) {
             let structure = self.structure(ty);
             self.structures.insert(key, structure);
         }
         let structure = self.structures.get(&key)?;
-        let (name, ty) = structure.members.get(number)?;
-        Some((name.clone(), Some(ty.clone())))
+        structure.members.get(number).cloned()
     }
 
     fn structure(&self, ty: &Type) -> Structure {
@@ -78,5 +75,39 @@ impl<'a> FieldPaths<'a> {
             }
         };
         Structure { members }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notation::parse;
+
+    #[test]
+    fn names_take_the_place_of_numbers() {
+        let parsed = parse(
+            "let cell = struct{mass: f64, spin: struct{x: u8, u8}};
+             vector(2, 1, 3, struct{id: u32, cells: [cell; 3], struct{last: dup(cell)}, MPI_2INT})",
+        );
+        let parsed = parsed.unwrap();
+        let paths: Vec<String> = {
+            let mut paths = FieldPaths::new(&parsed);
+            let picture = parsed.ty.diagram_of(&dtype_runtime::show::View::default());
+            picture.fields().iter().map(|field| paths.named(&field.path)).collect()
+        };
+        assert_eq!(
+            paths,
+            [
+                "[].id",
+                "[].cells[].mass",
+                "[].cells[].spin.x",
+                "[].cells[].spin.1",
+                "[].2.last.mass",
+                "[].2.last.spin.x",
+                "[].2.last.spin.1",
+                "[].3.value",
+                "[].3.index",
+            ]
+        );
     }
 }

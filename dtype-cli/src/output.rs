@@ -39,6 +39,10 @@ impl NewFile {
             Some((path, metadata)) => (path, Some(metadata)),
             None => (path.to_path_buf(), None),
         };
+        if metadata.as_ref().is_some_and(fs::Metadata::is_file) {
+            // It is going to be replaced, by someone who may write to it.
+            File::options().write(true).open(&path)?;
+        }
         if let Some(metadata) = &metadata
             && !metadata.is_file()
         {

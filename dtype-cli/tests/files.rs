@@ -1,12 +1,16 @@
 //! Files packed and unpacked by the command, held against the runtime; and what is left when something goes wrong.
 
+#[path = "../../dtype-runtime/tests/model/mod.rs"]
+mod model;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use dtype_cli::notation::parse;
-use dtype_runtime::Representation;
+use dtype_cli::notation::{parse, print};
+use dtype_runtime::{Error, Representation};
+use proptest::prelude::*;
 
 /// A folder that is gone when the test ends.
 struct Folder(tempfile::TempDir);
@@ -306,4 +310,50 @@ fn a_type_of_a_billion_elements_is_shown_at_once() {
         assert!(!done(dtype().args(["show", ty, "--as", form])).is_empty());
     }
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+proptest! {
+    #![proptest_config(model::config(30))]
+
+    #[test]
+    fn random_types(tree in model::trees(), count in 0..4_usize, before in 0..9_usize, big in any::<bool>()) {
+        let Ok(ty) = tree.build() else { return Ok(()) };
+        let committed = ty.commit();
+        let reach = ty.extent() * (count as i64 - 1).max(0);
+        let origin = before + usize::try_from(-(ty.true_lb() + reach.min(0)).min(0)).unwrap();
+        let end = origin as i64 + ty.true_ub().max(ty.ub()) + reach.max(0);
+        let memory = noise(usize::try_from(end.max(0)).unwrap() + 3);
+        let conversion = committed
+            .conversion(if big { Representation::BigEndian } else { Representation::Native })
+            .unwrap();
+        let mut expected = vec![0; conversion.packed_size(count).unwrap()];
+        conversion.pack(&memory, origin, count, &mut expected).unwrap();
+
+        let folder = Folder::new();
+        let (input, packed) = (folder.file("memory", &memory), folder.path("packed"));
+        let (over, back) = (folder.file("over", &vec![7; memory.len()]), folder.path("back"));
+        let text = print(&ty).unwrap();
+        let arguments = [
+            format!("--count={count}"),
+            format!("--origin={origin}"),
+            format!("--representation={}", if big { "big" } else { "native" }),
+        ];
+        done(dtype().args(["pack", &text]).args([&input, &packed]).args(&arguments));
+        prop_assert_eq!(fs::read(&packed).unwrap(), &expected[..], "{}", text);
+
+        let mut whole = vec![7; memory.len()];
+        let mut unpack = dtype();
+        unpack.args(["unpack", &text]).args([&packed, &back]).args(&arguments).arg("--over").arg(&over);
+        match conversion.unpack(&expected, &mut whole, origin, count) {
+            Ok(_) => {
+                done(&mut unpack);
+                prop_assert_eq!(fs::read(&back).unwrap(), whole, "{}", text);
+            }
+            Err(error @ Error::Overlap { .. }) => {
+                prop_assert!(failed(&mut unpack).contains(&error.to_string()), "{}", text);
+                prop_assert!(!back.exists());
+            }
+            Err(error) => prop_assert!(false, "{error} of {text}"),
+        }
+    }
 }
