@@ -3,12 +3,12 @@
 //! A file of many instances goes through memory some megabytes at a time, whatever its length. Instances that
 //! interleave, and single large ones, are in memory as a whole.
 
+mod memory;
 mod progress;
 mod source;
 mod windows;
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::Write;
 use std::path::Path;
 
 use dtype_runtime::convertor::Conversion;
@@ -18,6 +18,7 @@ use crate::arguments::{Layout, Values};
 use crate::failure::Failure;
 use crate::input::{self, StandardInput};
 use crate::output::NewFile;
+use memory::Memory;
 use progress::Progress;
 use source::Source;
 use windows::{Window, Windows};
@@ -218,88 +219,4 @@ impl<'a, W: Write> Sink<'a, W> {
             Self::File(file) => file.finish(),
         }
     }
-}
-
-/// The memory that is unpacked into.
-enum Memory {
-    /// A file that can be read and written at any place.
-    File(NewFile),
-    /// Bytes that go to a file or to standard output when they are complete.
-    Bytes(Vec<u8>, Option<NewFile>),
-}
-
-impl Memory {
-    /// Zeros up to a place, or the bytes of another file.
-    fn create(path: &Path, len: u64, over: Option<&Path>) -> Result<Self, Failure> {
-        let open = |over| File::open(over).map_err(|error| Failure::file("read", over, error));
-        let mut before = over.map(open).transpose()?;
-        let reading = |error| Failure::file("read", over.unwrap_or(path), error);
-        let file = if path == Path::new("-") { None } else { Some(NewFile::create(path)?) };
-        match file {
-            Some(mut file) if file.is_regular() => {
-                let copied = before.as_mut().map(|before| io::copy(before, file.file()));
-                let copied = copied.transpose().map_err(reading)?.unwrap_or(0);
-                let made = file.file().set_len(len.max(copied));
-                made.map_err(|error| Failure::file("write", path, error))?;
-                Ok(Self::File(file))
-            }
-            file => {
-                let mut bytes = Vec::new();
-                if let Some(before) = &mut before {
-                    before.read_to_end(&mut bytes).map_err(reading)?;
-                }
-                let len = len.max(bytes.len() as u64);
-                resized(&mut bytes, len)?;
-                Ok(Self::Bytes(bytes, file))
-            }
-        }
-    }
-
-    fn read(&mut self, start: u64, out: &mut [u8]) -> Result<(), Failure> {
-        match self {
-            Self::File(file) => {
-                let found = file.file().seek(SeekFrom::Start(start));
-                let read = found.and_then(|_| file.file().read_exact(out));
-                read.map_err(|error| Failure::file("write", file.path(), error))
-            }
-            Self::Bytes(bytes, _) => {
-                out.copy_from_slice(part(bytes, start, out.len())?);
-                Ok(())
-            }
-        }
-    }
-
-    fn write(&mut self, start: u64, new: &[u8]) -> Result<(), Failure> {
-        match self {
-            Self::File(file) => {
-                let found = file.file().seek(SeekFrom::Start(start));
-                let written = found.and_then(|_| file.file().write_all(new));
-                written.map_err(|error| Failure::file("write", file.path(), error))
-            }
-            Self::Bytes(bytes, _) => {
-                part(bytes, start, new.len())?.copy_from_slice(new);
-                Ok(())
-            }
-        }
-    }
-
-    fn finish(self, stdout: &mut impl Write) -> Result<(), Failure> {
-        match self {
-            Self::File(file) => file.finish(),
-            Self::Bytes(bytes, None) => Ok(stdout.write_all(&bytes)?),
-            Self::Bytes(bytes, Some(mut file)) => {
-                let written = file.file().write_all(&bytes);
-                written.map_err(|error| Failure::file("write", file.path(), error))?;
-                file.finish()
-            }
-        }
-    }
-}
-
-/// A part of a memory that was made long enough for it.
-fn part(bytes: &mut [u8], start: u64, len: usize) -> Result<&mut [u8], Failure> {
-    let memory = Failure::Memory(start);
-    let start = usize::try_from(start).ok();
-    let range = start.and_then(|start| Some(start..start.checked_add(len)?));
-    range.and_then(|range| bytes.get_mut(range)).ok_or(memory)
 }
