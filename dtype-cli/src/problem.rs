@@ -93,6 +93,9 @@ pub fn render(
     let mut out = String::new();
     let shown = (MOST_SEARCHED / source.len().max(1)).clamp(1, problems.len().max(1));
     for problem in problems.iter().take(shown) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
         let snippet = Snippet::source(source)
             .path(name)
             .annotation(AnnotationKind::Primary.span(problem.span.clone()).label(&problem.label))

@@ -255,6 +255,8 @@ fn mistakes_are_found_together() {
     assert_eq!(problems[4].replacement.as_deref(), Some("float"));
     let many = format!("struct{{{}}}", "x9z,".repeat(1000));
     assert_eq!(refused(&many).len(), 20);
+    let many = format!("struct{{{}}}", "same: u8,".repeat(1000));
+    assert_eq!(refused(&many).len(), 20);
 }
 
 #[test]

@@ -73,8 +73,14 @@ impl<'s> Evaluator<'s> {
         &self.source[span.clone()]
     }
 
+    fn report(&mut self, problem: Problem) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(problem);
+        }
+    }
+
     fn wrong<T>(&mut self, problem: Problem) -> Option<T> {
-        self.problems.push(problem);
+        self.report(problem);
         None
     }
 
@@ -85,11 +91,11 @@ impl<'s> Evaluator<'s> {
             || names::ARGUMENTS.contains(&name);
         if known {
             let message = format!("{} has a meaning already", quoted(name));
-            self.problems.push(Problem::new(message, place.clone(), "choose another name"));
+            self.report(Problem::new(message, place.clone(), "choose another name"));
         } else if let Some(before) = self.bindings.get(name) {
             let message = format!("{} is defined twice", quoted(name));
             let problem = Problem::new(message, place.clone(), "choose another name");
-            self.problems.push(problem.and(before.place.clone(), "defined here first"));
+            self.report(problem.and(before.place.clone(), "defined here first"));
         }
         let value = self.value(value);
         if !known {
@@ -204,7 +210,7 @@ impl<'s> Evaluator<'s> {
 
     fn checked(&mut self, result: Option<i128>, span: &Range<usize>) -> Option<i128> {
         if result.is_none() {
-            self.problems.push(Problem::new("the result does not fit 128 bits", span.clone(), ""));
+            self.report(Problem::new("the result does not fit 128 bits", span.clone(), ""));
         }
         result
     }
@@ -249,7 +255,7 @@ impl<'s> Evaluator<'s> {
                 suggest(problem, name, calls::NAMES.iter().map(|(known, _)| *known))
             };
             // What is wrong in the arguments is worth knowing, too.
-            self.problems.push(problem);
+            self.report(problem);
             for argument in &call.arguments {
                 self.inspect(argument);
             }

@@ -102,7 +102,7 @@ impl Evaluator<'_> {
             if let Some(before) = seen.insert(name, place.clone()) {
                 let message = format!("two fields are called {}", quoted(name));
                 let problem = Problem::new(message, place.clone(), "again");
-                self.problems.push(problem.and(before, "the first one"));
+                self.report(problem.and(before, "the first one"));
             }
         }
     }
