@@ -1,0 +1,23 @@
+//! The chapters, for the documentation tests.
+
+/// A module for each chapter.
+macro_rules! chapters {
+    ($($name:ident $file:literal)*) => {$(
+        #[cfg(doctest)]
+        #[doc = include_str!(concat!("../src/", $file, ".md"))]
+        mod $name {}
+    )*};
+}
+
+chapters! {
+    introduction "introduction"
+    from_struct_to_wire "from-struct-to-wire"
+    layouts "layouts"
+    bounds_and_markers "bounds-and-markers"
+    fragments "fragments"
+    on_mpi "on-mpi"
+    coming_from_mpi "coming-from-mpi"
+    coming_from_other_crates "coming-from-other-crates"
+    how_it_works "how-it-works"
+    glossary "glossary"
+}
