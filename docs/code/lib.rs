@@ -3,4 +3,4 @@
 mod chapters;
 mod pictures;
 
-pub use pictures::{OVERWRITE, compare, picture};
+pub use pictures::{OVERWRITE, grid, picture};
