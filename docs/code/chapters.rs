@@ -1,4 +1,4 @@
-//! The chapters, for the documentation tests.
+//! The chapters, for the documentation tests. The one on MPI needs an MPI library, and is among those of `dtype-mpi`.
 
 /// A module for each chapter.
 macro_rules! chapters {
@@ -15,7 +15,6 @@ chapters! {
     layouts "layouts"
     bounds_and_markers "bounds-and-markers"
     fragments "fragments"
-    on_mpi "on-mpi"
     coming_from_mpi "coming-from-mpi"
     coming_from_other_crates "coming-from-other-crates"
     how_it_works "how-it-works"

@@ -105,3 +105,8 @@ pub use operation::Operation;
 pub use packed::{Incoming, PackedReceive, PackedSend, Received, received_count};
 pub use pipeline::Pipeline;
 pub use raw::{Contents, Datatype};
+
+/// The code in the book is compiled and run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/src/on-mpi.md")]
+mod book {}
