@@ -81,18 +81,27 @@ fn every_call_of_the_standard_has_a_row() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
+/// The text of all files of Rust below these folders, with their paths.
+fn sources(folders: &[&str]) -> Vec<(PathBuf, String)> {
+    let mut paths: Vec<_> = folders.iter().map(|folder| root().join(folder)).collect();
+    let mut sources = Vec::new();
+    while let Some(path) = paths.pop() {
+        if path.is_dir() {
+            paths.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            sources.push((path, text));
+        }
+    }
+    sources
+}
+
 /// What the documentation of the crate says is found by the name of an MPI call.
 #[test]
 fn every_alias_in_the_crate_has_a_row() {
     let named = named();
-    let mut files = vec![root().join("dtype-runtime/src")];
     let mut aliases = 0;
-    while let Some(path) = files.pop() {
-        if path.is_dir() {
-            files.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
-            continue;
-        }
-        let source = fs::read_to_string(&path).unwrap();
+    for (path, source) in sources(&["dtype-runtime/src"]) {
         for alias in source.split("#[doc(alias = \"MPI").skip(1) {
             let alias = format!("MPI{}", alias.split('"').next().unwrap());
             assert!(named.contains(&alias), "{alias}, in {}", path.display());
@@ -100,4 +109,29 @@ fn every_alias_in_the_crate_has_a_row() {
         }
     }
     assert!(aliases > 40, "{aliases}");
+}
+
+/// The functions that the tables name in the place of MPI's are there.
+#[test]
+fn every_function_in_the_tables_exists() {
+    let sources = sources(&["dtype-runtime/src", "dtype-mpi/src"]);
+    let chapter = fs::read_to_string(root().join("docs/src/coming-from-mpi.md")).unwrap();
+    let mut functions = 0;
+    for row in chapter.lines().filter(|line| line.starts_with("| `MPI")) {
+        let here = row.split(" | ").nth(1).unwrap();
+        for code in here.split('`').skip(1).step_by(2).filter(|code| !code.starts_with("core::")) {
+            let path = code.split('(').next().unwrap();
+            let name = path.rsplit([':', '.']).next().unwrap();
+            if !name.starts_with(|c: char| c.is_ascii_lowercase()) {
+                continue;
+            }
+            let declared = [format!("fn {name}("), format!("fn {name}<")];
+            let there = sources.iter().any(|(_, source)| {
+                declared.iter().any(|declared| source.contains(declared.as_str()))
+            });
+            assert!(there, "{code}, in: {row}");
+            functions += 1;
+        }
+    }
+    assert!(functions > 50, "{functions}");
 }
