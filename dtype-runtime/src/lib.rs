@@ -1,5 +1,19 @@
 //! MPI-style datatypes for Rust: describe a memory layout once, then pack, unpack and inspect it.
 //!
+//! | you have | start with |
+//! |---|---|
+//! | structs | [`derive@Datatype`], [`pack`], [`unpack`]: [Structs](#structs) |
+//! | columns, halos, lists of indices | [`Type`]: [Irregular layouts](#irregular-layouts) |
+//! | arrays of the crate `ndarray` | the module `ndarray`, with the feature of that name |
+//! | a stream | [Messages](#messages) |
+//! | buffers that are smaller than a message | [`Packer`], [`Unpacker`]: [In fragments](#in-fragments) |
+//! | an MPI library | the crate `dtype-mpi` |
+//!
+//! What follows is a tour. The book, in the folder `docs` of the repository, takes it at leisure and in pictures: *From
+//! struct to wire*, *Layouts*, *Bounds and markers*, *Fragments*; what each call of MPI is here (*Coming from MPI*);
+//! when another crate is the better choice (*Coming from bytemuck, zerocopy, rkyv, rsmpi*); *How it works*, and a
+//! glossary.
+//!
 //! # Structs
 //!
 //! `#[derive(Datatype)]` reads a struct's layout from the compiler and makes a constant
@@ -46,6 +60,46 @@
 //! # Ok::<(), dtype_runtime::Error>(())
 //! ```
 //!
+//! # Looking at a type
+//!
+//! Every step from the type to what is executed can be read: [`Type::type_map`],
+//! [`Type::signature`], [`Type::envelope`] and [`Type::contents`], [`Type::description`],
+//! [`Committed::optimized_description`], [`Committed::plan`]. The module [`show`] has what is made for people:
+//! pictures as text and as SVG, plans in words, the tree of calls, the program that makes a type, the dtype that
+//! reads it in NumPy.
+//!
+//! ```
+//! use dtype_runtime::Datatype;
+//! use dtype_runtime::show::{Diagram, TextStyle, View};
+//!
+//! #[derive(Datatype)]
+//! #[repr(C)]
+//! struct Sample {
+//!     valid: bool,
+//!     value: f64,
+//!     tags: [u16; 3],
+//! }
+//!
+//! let picture = Diagram::of::<Sample>(&View::default());
+//! assert_eq!(
+//!     picture.text(&TextStyle::default()).to_string(),
+//!     "\
+//! Sample: size 15, lb 0, extent 24, true lb 0, true extent 22
+//!
+//!   0       8       16
+//! 0 ■□□□□□□□■■■■■■■■■■■■■■□□
+//!   a       b·······c·c·c·
+//!   └───── extent 24 ──────┘
+//!   └── true extent 22 ──┘
+//!
+//!    field  type     offset  bytes
+//! a  valid  bool          0      1
+//! b  value  f64           8      8
+//! c  tags   u16 × 3      16      6
+//! "
+//! );
+//! ```
+//!
 //! # In fragments
 //!
 //! A transport takes as many bytes as it likes. [`Packer`] and [`Unpacker`] stop and go on at any byte, of a
@@ -89,30 +143,21 @@
 //! # Ok::<(), dtype_runtime::Error>(())
 //! ```
 //!
-//! # Instructions of the processor
+//! # Messages
 //!
-//! Arrays of small records are packed several records at a time where the processor has instructions for it,
-//! which is found out once; the bytes are the same everywhere. [`kernels`] says what is used, and changes it.
-//!
-//! # Looking at a type
-//!
-//! Every step from the type to what is executed can be read: [`Type::type_map`],
-//! [`Type::signature`], [`Type::envelope`] and [`Type::contents`], [`Type::description`],
-//! [`Committed::optimized_description`], [`Committed::plan`]. The module [`show`] has what is made for people:
-//! pictures as text and as SVG, plans in words, the tree of calls, the program that makes a type, the dtype that
-//! reads it in NumPy.
+//! Packed bytes have no header. On a stream, the module `message` (with the feature of that name) puts a frame around
+//! them: how many records, the hash of their signature, the byte order, checksums. Its reader takes bytes from anyone,
+//! and hands nothing out that is not verified.
 //!
 //! # Keeping and sending a type
 //!
 //! [`Type::marshal`] writes any type as compact bytes that every platform reads back with [`Type::unmarshal`],
 //! which takes bytes from anywhere. Equal types, made by the same calls, have equal bytes.
 //!
-//! # Sources
+//! # Instructions of the processor
 //!
-//! The rules are those of the MPI standard, version 4.1, chapter 5; for the markers LB and UB, of
-//! MPI 1.1, section 3.12.3. The description and its optimization follow Open MPI's
-//! `opal_datatype_t`, and the stack view its `opal_convertor_t`, as notes on their 2014 sources
-//! describe them; where this documentation says "seed", it means these notes.
+//! Arrays of small records are packed several records at a time where the processor has instructions for it,
+//! which is found out once; the bytes are the same everywhere. [`kernels`] says what is used, and changes it.
 //!
 //! # Features
 //!
@@ -143,6 +188,13 @@
 //!   make them anew; `glam`'s `Quat` and affine transforms, which anyone can set to anything, are datatypes.
 //! - Matrices with a size that is known at run time only keep their elements elsewhere, in one piece: pack those as a
 //!   slice.
+//!
+//! # Sources
+//!
+//! The rules are those of the MPI standard, version 4.1, chapter 5; for the markers LB and UB, of
+//! MPI 1.1, section 3.12.3. The description and its optimization follow Open MPI's
+//! `opal_datatype_t`, and the stack view its `opal_convertor_t`, as notes on their 2014 sources
+//! describe them; where this documentation says "seed", it means these notes.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
