@@ -1,0 +1,50 @@
+//! The figures in the book are those of the README, which are copied from what the benches printed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+/// The cells of a page's tables that begin with a digit, by the labels of their row and column, whichever is which.
+fn figures(page: &str) -> BTreeMap<BTreeSet<String>, BTreeSet<String>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(page);
+    let text = fs::read_to_string(path).unwrap();
+    let mut figures: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    let (mut header, mut row, mut cell) = (Vec::new(), Vec::new(), None);
+    for event in Parser::new_ext(&text, Options::ENABLE_TABLES) {
+        match event {
+            Event::Start(Tag::TableCell) => cell = Some(String::new()),
+            Event::Text(text) | Event::Code(text) => {
+                if let Some(cell) = &mut cell {
+                    cell.push_str(&text);
+                }
+            }
+            Event::End(TagEnd::TableCell) => row.extend(cell.take()),
+            Event::End(TagEnd::TableHead) => header = std::mem::take(&mut row),
+            Event::End(TagEnd::TableRow) => {
+                let row = std::mem::take(&mut row);
+                for (label, figure) in header.iter().zip(&row).skip(1) {
+                    if figure.starts_with(|c: char| c.is_ascii_digit()) {
+                        let labels = BTreeSet::from([row[0].clone(), label.clone()]);
+                        figures.entry(labels).or_default().insert(figure.clone());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    figures
+}
+
+#[test]
+fn figures_are_those_of_the_readme() {
+    let known = figures("README.md");
+    for (page, least) in [("how-it-works", 20), ("on-mpi", 10), ("coming-from-other-crates", 18)] {
+        let figures = figures(&format!("docs/src/{page}.md"));
+        assert!(figures.len() >= least, "{page}: {}", figures.len());
+        for (labels, figure) in figures {
+            assert_eq!(known.get(&labels), Some(&figure), "{page}: {labels:?}");
+        }
+    }
+}
