@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 use std::os::raw::c_void;
 use std::{fmt, slice};
 
-use dtype_runtime::{Committed, Datatype as Described, Packer, Type, Unpacker};
+use dtype_runtime::types::Named;
+use dtype_runtime::{Basic, Committed, Datatype as Described, Packer, Type, Unpacker};
 use mpi::Count;
 use mpi::datatype::DatatypeRef;
 use mpi::raw::{AsRaw, FromRaw};
@@ -45,6 +46,9 @@ use crate::raw::{Datatype, receiving, sending};
 pub struct Layout {
     committed: Committed,
     datatype: Datatype,
+    /// Another one in the place of a predefined datatype, for memory that the [`mpi`] crate would take for values
+    /// of the Rust type that has that handle, and that are none.
+    other: Option<Datatype>,
 }
 
 impl Layout {
@@ -57,7 +61,8 @@ impl Layout {
     pub fn new(ty: &Type) -> Result<Self, Error> {
         let datatype = Datatype::new(ty)?;
         datatype.check_bounds(ty)?;
-        Ok(Self { committed: ty.commit(), datatype })
+        let other = datatype.is_predefined().then(|| Datatype::new(&Type::dup(ty)?)).transpose()?;
+        Ok(Self { committed: ty.commit(), datatype, other })
     }
 
     /// The type, committed here: it packs and unpacks.
@@ -132,6 +137,22 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// The datatype of what is at an address: a predefined one where that is aligned, and any bytes are values.
+    fn datatype_at(&self, at: *const u8) -> DatatypeRef<'_> {
+        let aligned = (at.addr() as u64).is_multiple_of(self.committed.align());
+        match &self.other {
+            Some(other)
+                if !aligned || self.committed.named() == Some(Named::Basic(Basic::Bool)) =>
+            {
+                // SAFETY: the handle is alive as long as the layout.
+                unsafe { DatatypeRef::from_raw(other.as_raw()) }
+            }
+            _ => self.datatype_ref(),
+        }
+    }
+}
+
 /// Elements to be sent: a [`Buffer`] of the [`mpi`] crate for any `#[derive(Datatype)]` type, also one that not
 /// all bytes are values of or that skips fields, and for any [`Layout`]. Neither padding nor skipped fields are
 /// sent.
@@ -197,7 +218,7 @@ impl<'a> SendBuffer<'a> {
         Ok(Self {
             pointer: if count == 0 { sending(&[]) } else { at.wrapping_add(origin).cast() },
             count: count_of(count)?,
-            datatype: layout.datatype_ref(),
+            datatype: layout.datatype_at(at.wrapping_add(origin)),
             memory: PhantomData,
         })
     }
@@ -257,7 +278,7 @@ impl<'a> ReceiveBuffer<'a> {
         Ok(Self {
             pointer: receiving(at.wrapping_add(origin), count),
             count: count_of(count)?,
-            datatype: layout.datatype_ref(),
+            datatype: layout.datatype_at(at.wrapping_add(origin)),
             memory: PhantomData,
         })
     }

@@ -27,13 +27,25 @@ unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
 
+/// What the elements of a Rust type are beside their data. The [`mpi`] crate takes memory for elements of any Rust
+/// type that has the datatype's handle, and compares nothing else: so types that differ in this have different
+/// handles.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Elements {
+    /// Bytes that their addresses are multiples of.
+    align: usize,
+    /// Whether some of their bytes are neither data nor padding. No [`Element`](crate::Element) is of such a type,
+    /// so that its handle is none of an element's.
+    skip_fields: bool,
+}
+
 #[derive(Default)]
 struct Cache {
-    /// By the address of the constant type map: one address has one type map, which alone decides on the
-    /// datatype. A type may have several, in different parts of a program.
-    by_map: HashMap<usize, Shared>,
+    /// By the address of the constant type map, and the alignment: one address has one type map, which decides on
+    /// the rest. A type may have several, in different parts of a program.
+    by_map: HashMap<(usize, usize), Shared>,
     /// By what the types are, so that those become one.
-    by_type: HashMap<Type, Shared>,
+    by_type: HashMap<(Type, Elements), Shared>,
     /// Whether the library knows what to call when MPI ends.
     ends: bool,
 }
@@ -46,7 +58,8 @@ impl Datatype {
     ///
     /// It names the data of a `T` as [`Type::of`] does, with the lower bound 0 and the extent `size_of::<T>()`
     /// whatever the attributes of the struct say: as in a slice. Generic types and types with references'
-    /// lifetimes have one for each set of arguments, and types of the same layout share one.
+    /// lifetimes have one for each set of arguments. Types of the same layout and alignment share one, if neither
+    /// or both skip fields. It is a predefined datatype for numbers that are aligned as the library aligns them.
     ///
     /// # Errors
     ///
@@ -65,7 +78,8 @@ impl Datatype {
     /// ```
     pub fn of<T: dtype_runtime::Datatype>() -> Result<DatatypeRef<'static>, Error> {
         let map = T::TYPE_MAP;
-        let shared = shared(Some(map), || elements(map))?;
+        let like = Elements { align: align_of::<T>(), skip_fields: map.skips_fields() };
+        let shared = shared(Some(map), like, || elements(map))?;
         // SAFETY: the handle lives until MPI is finalized, after which nothing can be done with any.
         Ok(unsafe { DatatypeRef::from_raw(shared.handle) })
     }
@@ -73,7 +87,8 @@ impl Datatype {
 
 /// The datatype of `size` bytes, at least one, for packed elements.
 pub(crate) fn block(size: usize) -> Result<Block, Error> {
-    let shared = shared(None, || Type::contiguous(size as u64, &Type::basic(Basic::Byte)))?;
+    let bytes = Elements { align: 1, skip_fields: false };
+    let shared = shared(None, bytes, || Type::contiguous(size as u64, &Type::basic(Basic::Byte)))?;
     Ok(Block { handle: shared.handle, size })
 }
 
@@ -101,24 +116,29 @@ fn elements(map: &'static TypeMap) -> Result<Type, dtype_runtime::Error> {
 
 fn shared(
     map: Option<&'static TypeMap>,
+    like: Elements,
     ty: impl FnOnce() -> Result<Type, dtype_runtime::Error>,
 ) -> Result<Shared, Error> {
-    let address = map.map(|map| std::ptr::from_ref(map).addr());
-    if let Some(address) = address {
+    let place = map.map(|map| (std::ptr::from_ref(map).addr(), like.align));
+    if let Some(place) = place {
         let cache = CACHE.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(shared) = cache.as_ref().and_then(|cache| cache.by_map.get(&address)) {
+        if let Some(shared) = cache.as_ref().and_then(|cache| cache.by_map.get(&place)) {
             return Ok(*shared);
         }
     }
-    let ty = ty()?;
+    let key = (ty()?, like);
     // Nobody else makes one meanwhile.
     let mut cache = CACHE.write().unwrap_or_else(PoisonError::into_inner);
     let cache = cache.get_or_insert_default();
-    let shared = if let Some(shared) = cache.by_type.get(&ty) {
+    let shared = if let Some(shared) = cache.by_type.get(&key) {
         *shared
     } else {
-        let datatype = Datatype::new(&ty)?;
-        datatype.check_bounds(&ty)?;
+        let (ty, Elements { align, skip_fields }) = &key;
+        let mut datatype = Datatype::new(ty)?;
+        if datatype.is_predefined() && (*skip_fields || *align as u64 != ty.align()) {
+            datatype = Datatype::new(&Type::dup(ty)?)?;
+        }
+        datatype.check_bounds(ty)?;
         if !cache.ends {
             let _session = Session::begin("MPI_Comm_create_keyval")?;
             attributes::at_finalize(free_all)?;
@@ -126,11 +146,11 @@ fn shared(
         }
         let (handle, owned) = datatype.into_handle();
         let shared = Shared { handle, owned };
-        cache.by_type.insert(ty, shared);
+        cache.by_type.insert(key, shared);
         shared
     };
-    if let Some(address) = address {
-        cache.by_map.insert(address, shared);
+    if let Some(place) = place {
+        cache.by_map.insert(place, shared);
     }
     Ok(shared)
 }

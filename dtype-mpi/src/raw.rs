@@ -109,6 +109,11 @@ impl Datatype {
         unsafe { ffi::RSMPI_Type_c2f(self.handle) }
     }
 
+    /// Whether its handle is one that everyone has.
+    pub(crate) fn is_predefined(&self) -> bool {
+        !self.owned
+    }
+
     /// Whether it has to be freed by whoever takes the handle away.
     pub(crate) fn into_handle(self) -> (MPI_Datatype, bool) {
         let this = std::mem::ManuallyDrop::new(self);

@@ -12,6 +12,7 @@
 mod collectives;
 mod elements;
 mod finalize;
+mod handles;
 mod hostile;
 mod immediate;
 #[path = "../launch/mod.rs"]
@@ -37,6 +38,10 @@ const TESTS: &[Test] = &[
     ("padding is neither sent nor written", elements::padding),
     ("elements of 16 bytes that MPI lacks", elements::wide),
     ("counts of received elements", elements::counts),
+    ("memory without a type: alignment", handles::alignment),
+    ("memory without a type: skipped fields", handles::skipped_fields),
+    ("memory without a type: layouts", handles::layouts),
+    ("numbers at odd addresses", handles::misaligned),
     ("packed here, received by the library", packed::to_library),
     ("sent by the library, unpacked here", packed::from_library),
     ("the library's own packed bytes", packed::same_bytes),

@@ -1,0 +1,168 @@
+//! Memory that the `mpi` crate takes for elements of a type because of the datatype's handle: `downcast` of a
+//! buffer without a type, in the function of a reduction, say.
+
+use std::sync::Mutex;
+
+use dtype_mpi::{Element, Layout, ReceiveBuffer, SendBuffer};
+use dtype_runtime::{Basic, Datatype, Type};
+use mpi::collective::{SystemOperation, UserOperation, reduce_local_into};
+use mpi::datatype::{DynBuffer, DynBufferMut};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+
+/// The same data at the same places in types that are aligned to 1, 4 and 8.
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[repr(C, packed)]
+struct Packed {
+    a: u32,
+    b: f32,
+}
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+struct Natural {
+    a: u32,
+    b: f32,
+}
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(8))]
+struct Wider {
+    a: u32,
+    b: f32,
+}
+
+/// By hand: a number that need not be aligned.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+struct Anywhere(f64);
+
+// SAFETY: the bytes of an `f64`.
+unsafe impl Datatype for Anywhere {
+    const TYPE_MAP: &'static dtype_runtime::TypeMap = f64::TYPE_MAP;
+}
+
+pub(crate) fn alignment(_: &SimpleCommunicator) {
+    fn is<T: Datatype, As: Datatype>(some: &[T]) -> bool {
+        DynBuffer::new(Element::from_slice(some)).is::<Element<As>>()
+    }
+    let (packed, natural) = ([Packed { a: 1, b: 2.0 }; 2], [Natural { a: 1, b: 2.0 }; 2]);
+    let wider = [Wider { a: 1, b: 2.0 }; 2];
+    assert!(is::<_, Packed>(&packed) && is::<_, Natural>(&natural) && is::<_, Wider>(&wider));
+    assert!(!is::<_, Natural>(&packed) && !is::<_, Wider>(&packed));
+    assert!(!is::<_, Packed>(&natural) && !is::<_, Wider>(&natural));
+    assert!(!is::<_, Packed>(&wider) && !is::<_, Natural>(&wider));
+    // What is aligned alike is one to the other, whatever the names.
+    assert!(is::<_, (u32, f32)>(&natural) == (std::mem::offset_of!((u32, f32), 1) == 4));
+
+    let anywhere = [Anywhere(1.0); 2];
+    assert!(is::<_, Anywhere>(&anywhere) && !is::<_, f64>(&anywhere));
+    assert!(!DynBuffer::new(Element::from_slice(&anywhere)).is::<f64>());
+    assert!(!DynBuffer::new(&[1.0_f64][..]).is::<Element<Anywhere>>());
+    // Numbers as they are in Rust are the library's own.
+    assert!(DynBuffer::new(Element::from_slice(&[1.0_f64])).is::<f64>());
+    assert!(DynBuffer::new(&[1_u8][..]).is::<Element<u8>>());
+}
+
+/// What a local reduction says of its buffers: whether they are elements of `T`.
+fn reduced<T: Equivalence>(from: &SendBuffer<'_>, into: &mut ReceiveBuffer<'_>) -> (bool, bool) {
+    let said = Mutex::new(None);
+    let operation = UserOperation::commutative(|from: DynBuffer<'_>, into: DynBufferMut<'_>| {
+        *said.lock().unwrap() = Some((from.is::<T>(), into.is::<T>()));
+    });
+    reduce_local_into(from, into, &operation);
+    drop(operation);
+    said.into_inner().unwrap().expect("the library called the function")
+}
+
+pub(crate) fn skipped_fields(_: &SimpleCommunicator) {
+    /// Copied as bytes, its pointer would be freed twice.
+    #[derive(Datatype, Debug)]
+    #[repr(C, align(16))]
+    struct Skips {
+        a: u8,
+        #[dtype(skip)]
+        kept: Box<u64>,
+    }
+
+    /// The data of that, with padding where it has its pointer.
+    #[derive(Datatype, Clone, Copy, Debug)]
+    #[repr(C, align(16))]
+    struct Padded {
+        a: u8,
+    }
+
+    let padded = Element::from_vec(vec![Padded { a: 1 }]);
+    assert!(DynBuffer::new(&padded[..]).is::<Element<Padded>>());
+    let from = [Skips { a: 1, kept: Box::new(1) }];
+    let mut into = [Skips { a: 2, kept: Box::new(2) }];
+    {
+        let from = SendBuffer::of(&from).unwrap();
+        let mut into = ReceiveBuffer::of(&mut into).unwrap();
+        assert_eq!(reduced::<Element<Padded>>(&from, &mut into), (false, false));
+    }
+    // Where nothing is skipped, it is what it was sent as.
+    let (from, mut into) = ([Padded { a: 1 }], [Padded { a: 2 }]);
+    let from = SendBuffer::of(&from).unwrap();
+    let mut into = ReceiveBuffer::of(&mut into).unwrap();
+    assert_eq!(reduced::<Element<Padded>>(&from, &mut into), (true, true));
+}
+
+pub(crate) fn layouts(_: &SimpleCommunicator) {
+    #[repr(C, align(8))]
+    struct Bytes([u8; 32]);
+
+    let numbers = Layout::new(&Type::basic(Basic::F64)).unwrap();
+    let (from, mut into) = (Bytes([0; 32]), Bytes([0; 32]));
+    for (start, end) in [(0, 0), (0, 8), (1, 0), (8, 4), (1, 9)] {
+        let from = SendBuffer::of_layout(&numbers, &from.0, start, 2).unwrap();
+        let mut into = ReceiveBuffer::of_layout(&numbers, &mut into.0, end, 2).unwrap();
+        let aligned = |at: usize| at.is_multiple_of(8);
+        assert_eq!(
+            from.as_datatype().as_raw() == f64::equivalent_datatype().as_raw(),
+            aligned(start)
+        );
+        assert_eq!(
+            into.as_datatype().as_raw() == f64::equivalent_datatype().as_raw(),
+            aligned(end)
+        );
+        if aligned(start) == aligned(end) {
+            assert_eq!(reduced::<f64>(&from, &mut into), (aligned(start), aligned(end)));
+        }
+    }
+    // The library's operations are for its own numbers.
+    let (from, mut into) = ([1.0_f64, 2.0, 3.0], [10.0, 20.0, 30.0]);
+    {
+        let from = SendBuffer::of_layout(&numbers, &from, 8, 2).unwrap();
+        let mut into = ReceiveBuffer::of_layout(&numbers, &mut into, 8, 2).unwrap();
+        reduce_local_into(&from, &mut into, SystemOperation::sum());
+    }
+    assert_eq!(into, [10.0, 22.0, 33.0]);
+
+    // Bytes that are no `bool`s are described as some, and are none.
+    let flags = Layout::new(&Type::basic(Basic::Bool)).unwrap();
+    let (from, mut into) = ([7_u8; 2], [9_u8; 2]);
+    let from = SendBuffer::of_layout(&flags, &from, 0, 2).unwrap();
+    let mut into = ReceiveBuffer::of_layout(&flags, &mut into, 0, 2).unwrap();
+    assert_eq!(reduced::<bool>(&from, &mut into), (false, false));
+}
+
+/// A number at an odd address is sent and received as any.
+pub(crate) fn misaligned(world: &SimpleCommunicator) {
+    let (next, before) = crate::packed::ring(world);
+    let numbers = Layout::new(&Type::basic(Basic::F64)).unwrap();
+    let mut from = [0_u8; 17];
+    from[1..9].copy_from_slice(&1.5_f64.to_ne_bytes());
+    from[9..].copy_from_slice(&2.5_f64.to_ne_bytes());
+    let mut into = [0_u8; 19];
+    let out = SendBuffer::of_layout(&numbers, &from, 1, 2).unwrap();
+    mpi::request::scope(|scope| {
+        let request = next.immediate_send(scope, &out);
+        assert_eq!(before.receive_vec::<f64>().0, [1.5, 2.5]);
+        request.wait();
+        let request = next.immediate_send(scope, &[1.5_f64, 2.5][..]);
+        before.receive_into(&mut ReceiveBuffer::of_layout(&numbers, &mut into, 3, 2).unwrap());
+        request.wait();
+    });
+    assert_eq!(into[3..], from[1..]);
+}
