@@ -49,6 +49,9 @@ impl<T> Gathered<T> {
 /// error at every rank, and nothing was sent then. What comes is checked before it is a value; an error about that
 /// is for the rank alone that gets it, and the others go on.
 ///
+/// They are for the ranks of one group: on an intercommunicator they are [`Error::Intercommunicator`], and nothing
+/// was sent.
+///
 /// Where every byte is a value, [`Element`](crate::Element) and the functions of the [`mpi`] crate do without
 /// the comparison.
 ///

@@ -204,6 +204,17 @@ pub enum Error {
         /// What that rank gave.
         theirs: i64,
     },
+    /// A collective operation on an intercommunicator (MPI-4.1 section 7.6), where what is for one rank of the own
+    /// group would come from each of the other.
+    #[error(
+        "a collective operation on an intercommunicator, with {local} ranks on this side and {remote} on the other"
+    )]
+    Intercommunicator {
+        /// Ranks in the group that this one is in.
+        local: i32,
+        /// Ranks in the other group.
+        remote: i32,
+    },
     /// Counts that do not divide the elements among the ranks.
     #[error("{counts} counts with the sum {sum}, for {elements} elements and {ranks} ranks")]
     Counts {

@@ -95,15 +95,24 @@ impl Room {
 /// All functions but `new` panic when the parts or the memory have other lengths than the communicator and the
 /// counts ask for, which is the mistake of this crate.
 impl OnCommunicator<'_> {
-    /// This rank, and how many there are.
+    /// This rank, and how many there are: as many as the collective calls read and write for. On an
+    /// intercommunicator that would be the number of another group's, so there it is an error.
     pub(crate) fn ranks(&self) -> Result<(Rank, Rank), Error> {
-        let (mut rank, mut size) = (0, 0);
-        // SAFETY: the communicator is alive, and both live through the calls.
+        let (mut rank, mut size, mut inter, mut remote) = (0, 0, 0, 0);
+        // SAFETY: the communicator is alive, and so are the places for the answers.
         unsafe {
             check("MPI_Comm_rank", ffi::MPI_Comm_rank(self.handle(), &raw mut rank))?;
             check("MPI_Comm_size", ffi::MPI_Comm_size(self.handle(), &raw mut size))?;
+            check("MPI_Comm_test_inter", ffi::MPI_Comm_test_inter(self.handle(), &raw mut inter))?;
         }
-        Ok((rank, size))
+        if inter == 0 {
+            return Ok((rank, size));
+        }
+        // SAFETY: as above; it is an intercommunicator.
+        check("MPI_Comm_remote_size", unsafe {
+            ffi::MPI_Comm_remote_size(self.handle(), &raw mut remote)
+        })?;
+        Err(Error::Intercommunicator { local: size, remote })
     }
 
     /// Everyone's numbers, so many from each rank.

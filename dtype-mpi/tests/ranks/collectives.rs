@@ -3,8 +3,10 @@
 use std::fmt::Debug;
 
 use dtype_mpi::traits::*;
-use dtype_mpi::{Error, Gathered};
-use mpi::topology::SimpleCommunicator;
+use dtype_mpi::{Error, Gathered, Operation};
+use mpi::ffi;
+use mpi::raw::FromRaw;
+use mpi::topology::{Color, InterCommunicator, SimpleCommunicator};
 use mpi::traits::*;
 
 use crate::shapes::{Flagged, Random, Shape, assert_same, for_each_plain};
@@ -162,4 +164,52 @@ pub(crate) fn empty(world: &SimpleCommunicator) {
     // Too many to count, or to have.
     let many = vec![(); usize::MAX];
     assert!(world.all_gather_packed(&many).is_err());
+}
+
+/// On an intercommunicator all functions refuse, and leave nothing behind.
+pub(crate) fn between_groups(world: &SimpleCommunicator) {
+    if world.size() < 2 {
+        return;
+    }
+    let first = world.rank() == 0;
+    let local = world.split_by_color(Color::with_value(i32::from(first))).unwrap();
+    // As a program gets one from `Root::spawn`: rank 0 on one side, all others on the other.
+    // SAFETY: both communicators are alive; the leaders are the first rank of each group. The handle has one owner.
+    let inter = unsafe {
+        let mut handle = ffi::RSMPI_COMM_NULL;
+        let (local, leader) = (local.as_raw(), i32::from(first));
+        ffi::MPI_Intercomm_create(local, 0, world.as_raw(), leader, 7, &raw mut handle);
+        InterCommunicator::from_raw(handle)
+    };
+    let own = Flagged::some(3, &mut Random(1));
+    let mut elements = own.clone();
+    let counts = vec![3; index(inter.size())];
+    let first_of = |a: &Flagged, b: &mut Flagged| *b = a.clone();
+    let operation = Operation::associative(first_of).unwrap();
+    let refusals = [
+        inter.broadcast_packed(0, &mut elements).unwrap_err(),
+        inter.broadcast_packed_into(0, &mut elements).unwrap_err(),
+        inter.gather_packed(0, &own).unwrap_err(),
+        inter.all_gather_packed(&own).unwrap_err(),
+        inter.scatter_packed(0, &own, &counts).unwrap_err(),
+        inter.all_to_all_packed(&own, &counts).unwrap_err(),
+        inter.reduce_packed(0, &own, &operation).unwrap_err(),
+        inter.all_reduce_packed(&own, &operation).unwrap_err(),
+    ];
+    let (local, remote) = (inter.size(), inter.remote_size());
+    for refusal in refusals {
+        assert_eq!(refusal, Error::Intercommunicator { local, remote });
+    }
+    assert_eq!(elements, own);
+    // Messages are for the ranks of the other group.
+    let process = inter.process_at_rank(0);
+    let request = process.immediate_send_packed(&own, 8).unwrap();
+    if first {
+        for rank in 0..remote {
+            assert_eq!(inter.process_at_rank(rank).recv_packed::<Flagged>().unwrap().0, own);
+        }
+    } else if inter.rank() == 0 {
+        assert_eq!(process.recv_packed::<Flagged>().unwrap().0, own);
+    }
+    request.wait().unwrap();
 }

@@ -63,6 +63,7 @@ const TESTS: &[Test] = &[
     ("from each to each", collectives::all_to_all),
     ("arguments that do not go together", collectives::refused),
     ("elements without data", collectives::empty),
+    ("two groups", collectives::between_groups),
     ("reductions", reductions::results),
     ("reductions of a function that panics", reductions::panics),
     ("reductions that call MPI", reductions::calls),
