@@ -1,7 +1,8 @@
 //! Packed bytes and values: what fits, what is checked, what needs no copy.
 
+use std::alloc::{self, Layout};
 use std::borrow::Cow;
-use std::slice;
+use std::{ptr, slice};
 
 use dtype_runtime::Datatype as Described;
 
@@ -115,10 +116,27 @@ pub(crate) fn receive_vec<T: Described>(
     count: usize,
     receive: impl FnOnce(Memory) -> Result<Vec<u8>, Error>,
 ) -> Result<Vec<T>, Error> {
+    receive_in(with_capacity, count, receive)
+}
+
+/// As [`receive_vec`], for what a library may fill a part of without saying so: the rest are zeros.
+pub(crate) fn receive_vec_or_zeros<T: Described>(
+    count: usize,
+    receive: impl FnOnce(Memory) -> Result<Vec<u8>, Error>,
+) -> Result<Vec<T>, Error> {
+    receive_in(zeroed, count, receive)
+}
+
+fn receive_in<T: Described>(
+    memory: fn(usize) -> Result<Vec<T>, Error>,
+    count: usize,
+    receive: impl FnOnce(Memory) -> Result<Vec<u8>, Error>,
+) -> Result<Vec<T>, Error> {
     if const { is_plain::<T>() } {
-        let mut elements = with_capacity::<T>(count)?;
+        let mut elements = memory(count)?;
         receive(Memory::Elements(elements.as_mut_ptr().cast()))?;
-        // SAFETY: so many elements were received, all of whose bytes are data, and any bytes are values.
+        // SAFETY: there is room for so many elements; they are zeros, or all of them were received; all of their
+        // bytes are data, and any bytes are values.
         unsafe { elements.set_len(count) };
         return Ok(elements);
     }
@@ -145,7 +163,8 @@ fn with_capacity<T>(count: usize) -> Result<Vec<T>, Error> {
     Ok(elements)
 }
 
-/// Elements of zeros, to be overwritten.
+/// Elements of zeros, to be overwritten. The system's memory is zeros before it is touched, so that elements that
+/// are only said to come take none.
 pub(crate) fn zeroed<T: Described>(count: usize) -> Result<Vec<T>, Error> {
     const {
         assert!(!T::TYPE_MAP.skips_fields(), "this type skips fields: use `recv_into`");
@@ -153,14 +172,24 @@ pub(crate) fn zeroed<T: Described>(count: usize) -> Result<Vec<T>, Error> {
     if T::TYPE_MAP.is_restricted() {
         unreachable!("zeros may be no values");
     }
-    let mut elements = with_capacity::<T>(count)?;
-    // SAFETY: there is room for so many; any bytes are values of a type that is not restricted and skips no
-    // fields.
-    unsafe {
-        elements.as_mut_ptr().write_bytes(0, count);
-        elements.set_len(count);
+    let bytes = size_of::<T>().saturating_mul(count);
+    let layout = Layout::array::<T>(count).map_err(|_| Error::Allocation { bytes })?;
+    if layout.size() == 0 {
+        let mut elements = with_capacity(count)?;
+        // SAFETY: there is room for so many, none of which has a byte to be initialised; they are values, because
+        // any bytes are of a type that is not restricted and skips no fields.
+        unsafe { elements.set_len(count) };
+        return Ok(elements);
     }
-    Ok(elements)
+    // SAFETY: the size is not zero.
+    let at = unsafe { alloc::alloc_zeroed(layout) };
+    if at.is_null() {
+        return Err(Error::Allocation { bytes });
+    }
+    // SAFETY: memory of the global allocator, with the layout of so many elements, which belongs to nobody else;
+    // zeros are values of a type that is not restricted and skips no fields.
+    let elements = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(at.cast::<T>(), count)) };
+    Ok(elements.into_vec())
 }
 
 /// As [`receive_vec`], into elements that exist.
@@ -203,6 +232,25 @@ mod tests {
         assert!(!is_plain::<[Reordered; 2]>() && !is_plain::<(Reordered, ())>());
         let packed = packed(&[Reordered { _a: 1, _b: 0x0202, _c: 3 }]).into_owned();
         assert_eq!(packed, [1, 2, 2, 3]);
+    }
+
+    #[test]
+    fn memory_of_zeros() {
+        assert_eq!(zeroed::<[u16; 3]>(1000).unwrap(), [[0; 3]; 1000]);
+        assert_eq!(zeroed::<f64>(0).unwrap(), []);
+        assert_eq!(zeroed::<()>(usize::MAX).unwrap().len(), usize::MAX);
+        let bytes = usize::MAX / 8 * 8;
+        for count in [usize::MAX / 8, 1 << 59] {
+            let bytes = if count == 1 << 59 { 1 << 62 } else { bytes };
+            assert_eq!(zeroed::<u64>(count).unwrap_err(), Error::Allocation { bytes });
+        }
+        let half = receive_vec_or_zeros::<[u8; 4]>(2, |memory| {
+            let Memory::Elements(at) = memory else { panic!("they are plain") };
+            // SAFETY: there is room for eight bytes.
+            unsafe { at.write_bytes(7, 4) };
+            Ok(Vec::new())
+        });
+        assert_eq!(half.unwrap(), [[7; 4], [0; 4]]);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use dtype_mpi::Error;
 use dtype_mpi::traits::*;
 use dtype_runtime::pack;
-use mpi::topology::SimpleCommunicator;
+use mpi::collective::SystemOperation;
+use mpi::topology::{Color, SimpleCommunicator};
 use mpi::traits::*;
 
 use crate::packed::ring;
@@ -115,5 +116,37 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
         let out = Flagged::some(counts.len() * 2, &mut Random(3));
         let error = world.all_to_all_packed(&out, &counts).unwrap_err();
         assert_invalid(&error, (counts.len() * 2 - 2, "flag"));
+    }
+}
+
+/// The root is another program, which says 1000 elements and sends one. There are libraries that do not tell.
+pub(crate) fn short_broadcast(world: &SimpleCommunicator) {
+    const SAID: usize = 1000;
+    if world.size() < 2 {
+        return;
+    }
+    let pair = world.split_by_color(Color::with_value(world.rank() / 2)).unwrap();
+    if pair.rank() == 0 {
+        let mut said = vec![0_i64; 3 * 2];
+        pair.all_gather_into(&[0, SAID as i64, 8][..], &mut said);
+        for _ in 0..2 {
+            let mut refusing = 0_i32;
+            pair.all_reduce_into(&-1, &mut refusing, SystemOperation::max());
+        }
+        pair.this_process().broadcast_into(&mut [7_u64][..]);
+        return;
+    }
+    // What the allocator has, and hands out again.
+    drop(std::hint::black_box([(); 8].map(|()| vec![0xabcd_u64; SAID])));
+    let mut elements = vec![1_u64];
+    match pair.broadcast_packed(0, &mut elements) {
+        Ok(()) => {
+            let expected: Vec<u64> = (0..SAID).map(|i| if i == 0 { 7 } else { 0 }).collect();
+            assert!(elements == expected, "{:x?}", &elements[..4]);
+        }
+        Err(error) => {
+            assert!(matches!(error, Error::Call { call: "MPI_Bcast", .. }), "{error}");
+            assert_eq!(elements, [1]);
+        }
     }
 }

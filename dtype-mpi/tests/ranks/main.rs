@@ -52,6 +52,7 @@ const TESTS: &[Test] = &[
     ("a message that is looked at first", packed::incoming),
     ("bytes that are no values", hostile::messages),
     ("bytes that are no values, to all", hostile::collectives),
+    ("a root that sends less than it said", hostile::short_broadcast),
     ("requests", immediate::requests),
     ("requests that nobody waits for", immediate::dropped),
     ("a request for too short a message, and too long", immediate::lengths),
