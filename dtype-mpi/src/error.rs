@@ -175,8 +175,8 @@ pub enum Error {
         /// Packed bytes of one.
         element: u64,
     },
-    /// A matched message was to be received a second time.
-    #[error("the message was received before")]
+    /// A message was to be received a second time, or a send that is over to be waited for.
+    #[error("the message was received before, or its sending is over")]
     Received,
     /// The first message of a pipelined transfer is none.
     #[error("{bytes} bytes came that do not begin a pipelined transfer")]

@@ -271,8 +271,8 @@ pub trait PackedSource: Source {
     ///
     /// # Errors
     ///
-    /// [`Error::Count`] for more bytes than the library can count; [`Error::Allocation`]; [`Error::NotRunning`],
-    /// [`Error::Thread`], [`Error::Call`].
+    /// [`Error::Count`] for more bytes than the library can count, less one for the message that is too long, so
+    /// 2³¹ − 2 before MPI-4; [`Error::Allocation`]; [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
     fn immediate_recv_packed_into<'c, T: Described>(
         &'c self,
         elements: &'c mut [T],
@@ -380,7 +380,8 @@ impl PackedSend<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
+    /// [`Error::Received`] after [`test`](Self::test) said that the send is over; [`Error::NotRunning`],
+    /// [`Error::Thread`], [`Error::Call`].
     pub fn wait(self) -> Result<(), Error> {
         self.0.wait().map(drop)
     }
@@ -419,6 +420,7 @@ impl<T: Described> PackedReceive<'_, T> {
     ///
     /// [`Error::Truncated`] for a message of more elements than there are, the rest of which is lost;
     /// [`Error::Partial`] and [`Error::Type`] for bytes that are no values. No element is written then.
+    /// [`Error::Received`] after [`test`](Self::test) returned the message.
     pub fn wait(self) -> Result<Received, Error> {
         let (bytes, envelope) = self.pending.wait()?;
         values::unpack_first(&bytes, envelope, self.elements)

@@ -10,7 +10,7 @@ use mpi::{Rank, Tag};
 use crate::error::Error;
 use crate::packed::{Received, received};
 use crate::raw::OnCommunicator;
-use crate::raw::point_to_point::{Envelope, Pending};
+use crate::raw::point_to_point::{Envelope, Pending, receivable};
 use crate::values;
 
 /// A transfer in chunks: while one is on its way, the next is packed, and the one before is unpacked.
@@ -64,8 +64,9 @@ impl Default for Pipeline {
 const MAGIC: u64 = 0x3170_6970_6570_7964;
 
 impl Pipeline {
-    /// With chunks of so many bytes, which the sender decides on. More than the library can count in one message
-    /// are [`Error::Count`] when the first one is sent.
+    /// With chunks of so many bytes, which the sender decides on. With more than the receiver's library can count,
+    /// which has to count to one more (so 2³¹ − 2 before MPI-4), a transfer is [`Error::Count`] before anything is
+    /// sent, unless it is shorter.
     pub const fn new(chunk: NonZeroUsize) -> Self {
         Self { chunk }
     }
@@ -99,7 +100,8 @@ impl Pipeline {
         let on = OnCommunicator::begin("MPI_Isend", to.as_communicator())?;
         let rank = to.destination_rank();
         let (total, chunk) = (packer.remaining(), self.chunk.get());
-        // Before anything is sent.
+        // Before anything is sent, what the receiver would have to refuse as well.
+        receivable(shorter(total, chunk))?;
         let mut buffers = Vec::new();
         for _ in 0..DEPTH {
             let bytes = shorter(total, chunk);

@@ -26,9 +26,19 @@ pub(super) type Number = c_int;
 
 /// Elements as the library counts them.
 pub(super) fn number(call: &'static str, count: usize) -> Result<Number, Error> {
-    #[allow(clippy::cast_sign_loss, reason = "the greatest value is positive")]
-    let limit = Number::MAX as u64;
+    let limit = number_limit();
     Number::try_from(count).map_err(|_| Error::Count { call, count: count as u64, limit })
+}
+
+#[allow(clippy::cast_sign_loss, reason = "the greatest value is positive")]
+const fn number_limit() -> u64 {
+    Number::MAX as u64
+}
+
+/// Whether [`start_receive`](OnCommunicator::start_receive) can count so many bytes, and one more.
+pub(crate) fn receivable(bytes: usize) -> Result<(), Error> {
+    let (count, limit) = (bytes as u64, number_limit() - 1);
+    if count > limit { Err(Error::Count { call: "MPI_Irecv", count, limit }) } else { Ok(()) }
 }
 
 /// What came: from whom, with which tag, how many bytes.
@@ -98,6 +108,7 @@ impl<'c> OnCommunicator<'c> {
         from: Rank,
         tag: Tag,
     ) -> Result<Pending<'c>, Error> {
+        receivable(capacity)?;
         let call = "MPI_Irecv";
         // One byte more, which shows that a message is too long: Open MPI cuts some messages to oneself and calls
         // them good.
@@ -257,6 +268,9 @@ impl<'c> Pending<'c> {
 
     /// Waits until the memory is free again, and returns it, with what was received in it.
     pub(crate) fn wait(mut self) -> Result<(Vec<u8>, Envelope), Error> {
+        if self.is_complete() {
+            return Err(Error::Received);
+        }
         let _on = self.on.begin("MPI_Wait")?;
         let mut status = blank();
         // SAFETY: the request is alive and `status` lives through the call.

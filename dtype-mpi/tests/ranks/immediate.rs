@@ -37,7 +37,8 @@ pub(crate) fn requests(world: &SimpleCommunicator) {
         assert_eq!(received.count, count);
         assert_eq!(receive.test().unwrap_err(), Error::Received);
         assert_eq!(send.test().unwrap_err(), Error::Received);
-        drop(receive);
+        assert_eq!(receive.wait().unwrap_err(), Error::Received);
+        assert_eq!(send.wait().unwrap_err(), Error::Received);
         assert_eq!(came, own);
     }
 }

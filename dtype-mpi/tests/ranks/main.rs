@@ -59,6 +59,8 @@ const TESTS: &[Test] = &[
     ("transfers in chunks", pipelines::all_lengths),
     ("transfers in chunks that do not fit", pipelines::misfits),
     ("transfers that are none", pipelines::headers),
+    ("transfers that are said to be long", pipelines::said),
+    ("chunks that the receiver cannot count", pipelines::uncountable),
     ("everyone's elements", collectives::gather),
     ("the root's elements", collectives::from_root),
     ("from each to each", collectives::all_to_all),

@@ -7,7 +7,7 @@ use dtype_mpi::traits::*;
 use dtype_mpi::{Error, Pipeline};
 use dtype_runtime::{Basic, Type, pack};
 use mpi::topology::SimpleCommunicator;
-use mpi::traits::Communicator;
+use mpi::traits::*;
 
 use crate::packed::ring;
 use crate::shapes::{Flagged, Padded, Random, Shape, assert_same};
@@ -168,4 +168,51 @@ pub(crate) fn headers(world: &SimpleCommunicator) {
     let request = next.immediate_send_packed(&[magic, 0, u64::MAX], 3).unwrap();
     assert_eq!(Pipeline::default().recv::<u8, _>(&before, 3).unwrap().0, []);
     request.wait().unwrap();
+}
+
+/// What a header says to come takes no memory before it comes.
+pub(crate) fn said(world: &SimpleCommunicator) {
+    const SAID: u64 = 512 << 20;
+    let (next, before) = ring(world);
+    // The most that this process ever had, in KiB, where the system tells.
+    let peak = || {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+    };
+    let peak_before = peak();
+    let requests = [
+        next.immediate_send_packed(&[0x3170_6970_6570_7964_u64, SAID, 64], 3).unwrap(),
+        next.immediate_send_packed(&[1_u8], 3).unwrap(),
+    ];
+    let error = Pipeline::default().recv::<u64, _>(&before, 3).unwrap_err();
+    // A system that promises no memory that it lacks may refuse; then the chunks are all the same too short.
+    let source_rank = before.rank();
+    assert_eq!(error, Error::Short { source_rank, tag: 3, bytes: 1, expected: 64 });
+    if let (Some(before), Some(now)) = (peak_before, peak()) {
+        assert!((now - before) << 10 < SAID / 4, "{before} KiB before, {now} KiB now");
+    }
+    for request in requests {
+        request.wait().unwrap();
+    }
+}
+
+/// The receiver counts one byte more than a chunk has: what it could not is refused here, not half-way.
+pub(crate) fn uncountable(world: &SimpleCommunicator) {
+    let me = world.process_at_rank(world.rank());
+    if !cfg!(large_counts) {
+        // The same byte again and again.
+        let many = Type::vector((1 << 31) - 1, 1, 0, &Type::basic(Basic::U8)).unwrap().commit();
+        let send = |chunk| {
+            let packer = many.packer(&[7], 0, 1).unwrap();
+            chunks_of(chunk).send_stream(&me, packer, 4).unwrap_err()
+        };
+        let limit = (1 << 31) - 2;
+        let expected = Error::Count { call: "MPI_Irecv", count: limit + 1, limit };
+        assert_eq!(send(i32::MAX as usize), expected);
+        assert_eq!(send(usize::MAX), expected);
+    }
+    // Nothing was sent.
+    world.barrier();
+    assert!(me.immediate_probe_with_tag(4).is_none());
 }
