@@ -191,7 +191,11 @@ impl<T: Datatype, D: Dimension> ArrayDatatype for ArrayRef<T, D> {
         match self.as_slice() {
             Some(elements) => Ok(typed::pack(elements)),
             None if self.len() <= FEW => {
-                let mut out = alloc::vec![0; typed::packed_size::<T>(self.len())];
+                let (count, stride) = (self.len(), T::TYPE_MAP.size());
+                let size = typed::packed_size::<T>(count);
+                let mut out = Vec::new();
+                out.try_reserve_exact(size).map_err(|_| Error::Allocation { count, stride })?;
+                out.resize(size, 0);
                 self.pack_into(&mut out)?;
                 Ok(out)
             }

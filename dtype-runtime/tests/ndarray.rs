@@ -445,3 +445,29 @@ fn layouts_are_shared() {
     });
     assert!(columns.iter().all(|column| *column == dtype_runtime::pack(&[1.0; 300])));
 }
+
+/// One element again and again, so large that no machine has the memory for all of them.
+#[cfg(all(unix, target_pointer_width = "64"))]
+#[test]
+fn a_few_elements_that_there_is_no_memory_for() {
+    const SIZE: usize = 1 << 38;
+    type Huge = [u8; SIZE];
+
+    // SAFETY: a new mapping, of zeros that take no memory.
+    let start = unsafe {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        libc::mmap(std::ptr::null_mut(), SIZE, libc::PROT_READ, flags, -1, 0)
+    };
+    assert_ne!(start, libc::MAP_FAILED);
+    {
+        // SAFETY: so many initialised bytes, which nobody writes, and which stay there as long as the reference.
+        let huge = unsafe { &*start.cast::<Huge>() };
+        let one = ndarray::aview0(huge);
+        for count in [511, 512, 513] {
+            let refused = Err(Error::Allocation { count, stride: SIZE });
+            assert_eq!(one.broadcast(count).unwrap().pack(), refused);
+        }
+    }
+    // SAFETY: the mapping, to which there are no references any more.
+    unsafe { libc::munmap(start, SIZE) };
+}

@@ -71,6 +71,12 @@ pub(crate) enum Width {
 
 impl Moves {
     /// The moves for lengths from `least` to `greatest`.
+    ///
+    /// Of blocks that are whole numbers of values of one width, a power of two up to 16 bytes, no move is shorter
+    /// than a value, if one of the blocks is longer than a value. The kernels that reverse values rely on it. The
+    /// blocks of a list in a varied form always include such a one: it became varied with a block of another length
+    /// than the one that it began with, both at least a value long. (Blocks that are one value each would be two
+    /// moves of half a value; in an even list they are copied by their length instead.)
     fn of(least: u64, greatest: u64) -> Self {
         let widths = [
             (1, Width::W1),
@@ -318,5 +324,27 @@ impl Entries<'_> {
             let (offset, len) = self.get(index)?;
             Some((list.disp.wrapping_add(offset.cast_signed()), len))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_whole_values_where_one_block_is_longer_than_a_value() {
+        for value in [1_u64, 2, 4, 8, 16] {
+            let lengths = |most: u64| (1..=most).map(move |values| values * value);
+            for (least, greatest) in lengths(40)
+                .skip(1)
+                .flat_map(|greatest| lengths(greatest / value).map(move |least| (least, greatest)))
+            {
+                let moves = Moves::of(least, greatest);
+                let (Moves::Two(width) | Moves::Four(width)) = moves else { continue };
+                let width = 1_u64 << width as u32;
+                assert!(width.is_multiple_of(value), "{moves:?} for values of {value} bytes");
+                assert!(width <= least, "{moves:?} for {least} bytes");
+            }
+        }
     }
 }
