@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::raw::Datatype;
 
 /// A `T` for every place where the [`mpi`] crate takes an [`Equivalence`]: alone, in slices, vectors and arrays,
-/// to be sent and received, in all collective operations and in windows.
+/// to be sent and received, and in all collective operations.
 ///
 /// It has the layout of `T`, and slices and vectors are cast without a copy. Sending leaves the padding out, and
 /// receiving does not write it. Any bytes that come are values, so a type of which that is not true (one with a
@@ -28,9 +28,15 @@ use crate::raw::Datatype;
 ///
 /// # What the `mpi` crate does not check
 ///
-/// It takes a message for as many elements as it says: from a peer that may send a part of one, receive into
-/// elements that exist and ask [`received_count`](crate::received_count), or use
-/// [`recv_packed`](crate::traits::PackedSource::recv_packed).
+/// That a message holds whole elements, where it returns new ones. A peer can send a part of one, and then its
+/// `receive`, `matched_receive` and `send_receive`, alone or with tags, return an element of which the rest is
+/// uninitialised memory: that is undefined behaviour, without a word of `unsafe` in the program. `receive_vec` panics
+/// for a part of an element. From a peer that is not trusted, receive into elements that exist and ask
+/// [`received_count`](crate::received_count), or use
+/// [`recv_packed`](crate::traits::PackedSource::recv_packed), which refuses such a message.
+///
+/// How the library's own memory is aligned, which it hands to the function of a reduction (`UserOperation`) as
+/// elements: commonly to 16 bytes. For a type that is aligned to more, use an [`Operation`](crate::Operation).
 ///
 /// ```
 /// use dtype_mpi::Element;

@@ -61,6 +61,10 @@
 //! bits need the calls of MPI-4, which are used where they are: [`Error::LargeCounts`] says where they are not,
 //! and [`Error::Count`] for messages.
 //!
+//! Numbers have the library's predefined datatypes, for which its operations of reductions are defined. In memory
+//! that is not aligned as Rust's numbers, in a packed struct or a [`Layout`] at an odd origin, say, they have a
+//! duplicate (`MPI_Type_dup`), because the [`mpi`] crate takes memory for Rust's numbers where the handle is theirs.
+//!
 //! The datatype of a Rust type ([`Datatype::of`], [`Element`], [`SendBuffer`]) is made once in a process and freed
 //! when MPI is finalized; a [`Datatype`] that is dropped later than that makes no call.
 //!
