@@ -35,8 +35,16 @@ impl RunList {
     }
 
     /// The runs.
+    #[inline]
     pub(crate) const fn all(&self) -> &[Run] {
         self.runs.split_at(self.len).0
+    }
+
+    /// One of the runs. Of a constant list it has to be a constant for whoever copies it, or a few bytes take ten times
+    /// as long.
+    #[inline(always)]
+    pub(crate) const fn run(&self, index: usize) -> Run {
+        self.runs[index]
     }
 
     const fn add(&mut self, ops: &[Op], shift: i64) -> bool {

@@ -97,7 +97,7 @@ impl<T: Datatype> Layout<T> {
             } else if const { matches!(Self::STRATEGY, Strategy::Whole) } {
                 D::copy(memory, packed, count * size);
             } else if const { matches!(Self::STRATEGY, Strategy::Runs(_)) } {
-                let Run { disp, len } = Self::RUNS.all()[0];
+                let Run { disp, len } = Self::RUNS.run(0);
                 for i in 0..count {
                     let (memory, packed) = (memory.add(i * stride), packed.add(i * size));
                     pieces::copy::<D>(memory.offset(disp), packed, len);
@@ -107,7 +107,7 @@ impl<T: Datatype> Layout<T> {
                 if count == 0 {
                     return;
                 }
-                let (first, last) = (Self::RUNS.all()[0].len, Self::RUNS.all()[Self::WITHIN]);
+                let (first, last) = (Self::RUNS.run(0).len, Self::RUNS.run(Self::WITHIN));
                 // The link goes from the last run of a record to the first of the next.
                 let link = last.len + first;
                 pieces::copy::<D>(memory, packed, first);
@@ -140,7 +140,7 @@ impl<T: Datatype> Layout<T> {
         let mut packed = packed;
         macro_rules! one {
             ($j:expr) => {{
-                let Run { disp, len } = Self::RUNS.all()[$j];
+                let Run { disp, len } = Self::RUNS.run($j);
                 // SAFETY: one of the runs that the caller vouches for.
                 unsafe {
                     pieces::copy::<D>(memory.offset(disp), packed, len);
