@@ -22,7 +22,7 @@ pub(crate) use irregular::list;
 pub(crate) use permute::{blocks as permuted_blocks, records as permuted_records};
 pub(crate) use swap::{Reversing, Way};
 
-use crate::commit::{List, Op, Plan, Tables};
+use crate::commit::{Blocks, List, Op, Plan, Tables};
 
 /// Instances of so many blocks are copied block by block, even where the last one touches the first one of the next
 /// instance: that saves one of them, and takes the others apart.
@@ -64,10 +64,8 @@ pub(crate) unsafe fn execute<D: Direction>(
             0 => {}
             1 => {
                 let first = if prologue.is_empty() { steady } else { prologue };
-                packed = operations::<D>(first, tables, memory, packed);
-                if !epilogue.is_empty() {
-                    operations::<D>(epilogue, tables, memory, packed);
-                }
+                packed = once::<D>(first, tables, memory, packed);
+                once::<D>(epilogue, tables, memory, packed);
             }
             _ => {
                 packed = operations::<D>(prologue, tables, memory, packed);
@@ -139,6 +137,34 @@ pub(crate) unsafe fn repeated<D: Direction>(
         };
     }
     packed
+}
+
+/// As [`operations`], for those of a single instance: often a few runs, where every step to get there shows.
+///
+/// # Safety
+///
+/// As there.
+#[inline(always)]
+unsafe fn once<D: Direction>(
+    ops: &[Op],
+    tables: &Tables,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
+    let (mut packed, mut rest) = (packed, ops);
+    while let [Op::Blocks(Blocks { disp, len, count: 1, .. }), after @ ..] = rest {
+        #[expect(clippy::cast_possible_truncation, reason = "a run in memory")]
+        let (disp, len) = (*disp as isize, *len as usize);
+        // SAFETY: one of the operations that the caller vouches for.
+        unsafe { run::<D>(memory.wrapping_offset(disp), packed, len) };
+        packed = packed.wrapping_add(D::advance(len));
+        rest = after;
+    }
+    if rest.is_empty() {
+        return packed;
+    }
+    // SAFETY: the others.
+    unsafe { operations::<D>(rest, tables, memory, packed) }
 }
 
 /// Executes operations once. Returns the end of what was packed.
