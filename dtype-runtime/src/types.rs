@@ -340,11 +340,20 @@ impl Constructor {
     /// the scenes follows from the arguments, and is left out.
     fn part(&self, index: usize) -> Option<&Type> {
         match self {
+            Self::Structure { members } => members.get(index).map(|member| &member.ty),
+            _ => self.old().filter(|_| index == 0),
+        }
+    }
+
+    /// The only datatype among the arguments, where the call takes one and not a list of them.
+    pub(crate) fn old(&self) -> Option<&Type> {
+        match self {
             Self::Basic(_)
             | Self::LbMarker
             | Self::UbMarker
             | Self::Pair { .. }
-            | Self::Fortran { .. } => None,
+            | Self::Fortran { .. }
+            | Self::Structure { .. } => None,
             Self::Dup { old }
             | Self::Contiguous { old, .. }
             | Self::Vector { old, .. }
@@ -355,8 +364,7 @@ impl Constructor {
             | Self::HindexedBlock { old, .. }
             | Self::Subarray { old, .. }
             | Self::Darray { old, .. }
-            | Self::Resized { old } => (index == 0).then_some(old),
-            Self::Structure { members } => members.get(index).map(|member| &member.ty),
+            | Self::Resized { old } => Some(old),
         }
     }
 

@@ -74,35 +74,12 @@ fn shared(root: &Type) -> BTreeMap<usize, usize> {
 
 /// What a type is made of, with what a structure says of each.
 fn parts(ty: &Type) -> impl Iterator<Item = (Option<(u64, i64)>, &Type)> {
-    let (one, members) = match ty.constructor() {
-        Constructor::Structure { members } => (None, &**members),
-        _ => (old(ty), [].as_slice()),
+    let members = match ty.constructor() {
+        Constructor::Structure { members } => &**members,
+        _ => &[],
     };
     let members = members.iter().map(|m| (Some((m.blocklength, m.displacement)), &m.ty));
-    one.map(|old| (None, old)).into_iter().chain(members)
-}
-
-/// What a type is made of, unless it is a structure.
-fn old(ty: &Type) -> Option<&Type> {
-    match ty.constructor() {
-        Constructor::Basic(_)
-        | Constructor::LbMarker
-        | Constructor::UbMarker
-        | Constructor::Pair { .. }
-        | Constructor::Fortran { .. }
-        | Constructor::Structure { .. } => None,
-        Constructor::Dup { old }
-        | Constructor::Contiguous { old, .. }
-        | Constructor::Vector { old, .. }
-        | Constructor::Hvector { old, .. }
-        | Constructor::Indexed { old, .. }
-        | Constructor::Hindexed { old, .. }
-        | Constructor::IndexedBlock { old, .. }
-        | Constructor::HindexedBlock { old, .. }
-        | Constructor::Subarray { old, .. }
-        | Constructor::Darray { old, .. }
-        | Constructor::Resized { old } => Some(old),
-    }
+    ty.constructor().old().map(|old| (None, old)).into_iter().chain(members)
 }
 
 /// Whether the name says it all.

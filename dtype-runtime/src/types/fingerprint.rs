@@ -63,22 +63,14 @@ impl Type {
                     all.then(member.ty.fingerprint().repeated(member.blocklength))
                 })
             }
-            // Whatever the copies of one type are, there are so many.
-            Constructor::Dup { old }
-            | Constructor::Contiguous { old, .. }
-            | Constructor::Vector { old, .. }
-            | Constructor::Hvector { old, .. }
-            | Constructor::Indexed { old, .. }
-            | Constructor::Hindexed { old, .. }
-            | Constructor::IndexedBlock { old, .. }
-            | Constructor::HindexedBlock { old, .. }
-            | Constructor::Resized { old }
-            | Constructor::Subarray { old, .. }
-            | Constructor::Darray { old, .. }
-            | Constructor::Pair { built: old, .. } => {
-                let copies = self.elements().checked_div(old.elements());
-                old.fingerprint().repeated(copies.unwrap_or(0))
-            }
+            Constructor::Pair { built, .. } => self.copies_of(built),
+            _ => self.constructor().old().map_or(Fingerprint::EMPTY, |old| self.copies_of(old)),
         }
+    }
+
+    /// Whatever the copies of one type are, there are so many.
+    fn copies_of(&self, old: &Self) -> Fingerprint {
+        let copies = self.elements().checked_div(old.elements());
+        old.fingerprint().repeated(copies.unwrap_or(0))
     }
 }
