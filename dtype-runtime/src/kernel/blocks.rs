@@ -334,7 +334,7 @@ unsafe fn rows<D: Direction, const R: usize>(
             9..16 => each_block!(|m, p| two::<D, 8>(m, p, len)),
             16 => each_block!(|m, p| D::copy(m, p, 16)),
             // What else is done with the bytes is best done with all of a register.
-            17.. if R == 64 && !D::IS_COPY => {
+            17.. if !D::IS_COPY && (R == 64 || len > 64) => {
                 each(number, apart, memory, packed, |memory, packed| {
                     D::copy_long(len, count, steps, memory, packed);
                 });
@@ -343,10 +343,7 @@ unsafe fn rows<D: Direction, const R: usize>(
             32 => each_block!(|m, p| D::copy(m, p, 32)),
             33..=48 if R == 16 => each_block!(|m, p| three::<D, 16>(m, p, len)),
             33..=64 => each_block!(|m, p| two::<D, 32>(m, p, len)),
-            _ if D::IS_COPY => each_block!(|m, p| long::<D, R>(m, p, len)),
-            _ => each(number, apart, memory, packed, |memory, packed| {
-                D::copy_long(len, count, steps, memory, packed);
-            }),
+            _ => each_block!(|m, p| long::<D, R>(m, p, len)),
         }
     }
 }
