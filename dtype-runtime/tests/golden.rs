@@ -1,12 +1,12 @@
 //! The worked examples of the source documents and of the standard, entry by entry.
 
+mod seeds;
+
 use dtype_runtime::convertor::{StackFrame, StackType};
 use dtype_runtime::types::{Elem, EndLoop, Entry, Loop};
 use dtype_runtime::{Basic, Error, Flags, Type};
 
-fn basic(basic: Basic) -> Type {
-    Type::basic(basic)
-}
+use seeds::{basic, seed_000, seed_003};
 
 fn elem(basic: Basic, count: u64, disp: i64) -> Entry {
     Entry::Elem(Elem { basic, count, disp, extent: basic.size() as i64 })
@@ -22,18 +22,6 @@ fn end(items: usize, size: u64, first_elem_disp: i64, flags: Flags) -> Entry {
 
 fn dense() -> Flags {
     Flags::CONTIGUOUS | Flags::NO_GAPS
-}
-
-/// The example of `opal_datatype_t`: a u64, two {u32, u16, u16}, three u16 with two bytes behind.
-fn seed_000() -> Type {
-    let record = Type::structure(
-        &[1, 1, 1],
-        &[0, 4, 6],
-        &[basic(Basic::U32), basic(Basic::U16), basic(Basic::U16)],
-    )
-    .unwrap();
-    let spaced = Type::resized(&basic(Basic::U16), 0, 4).unwrap();
-    Type::structure(&[1, 2, 3], &[0, 8, 24], &[basic(Basic::U64), record, spaced]).unwrap()
 }
 
 #[test]
@@ -145,14 +133,6 @@ fn seed_002() {
     let places: Vec<_> = two.type_map().map(|e| (e.basic, e.displacement)).collect();
     assert_eq!(places, [(Basic::I32, 0), (Basic::I32, 9)]);
     assert!(two.flags().contains(Flags::USER_LB | Flags::USER_UB));
-}
-
-/// The example of `opal_convertor_t`: a vector of u16, resized, three times, resized.
-fn seed_003() -> Type {
-    let rows = Type::vector(4, 5, 6, &basic(Basic::U16)).unwrap();
-    let spaced = Type::resized(&rows, 0, 50).unwrap();
-    let planes = Type::contiguous(3, &spaced).unwrap();
-    Type::resized(&planes, 0, 154).unwrap()
 }
 
 fn seed_003_entries(data: Entry) -> [Entry; 6] {

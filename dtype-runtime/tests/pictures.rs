@@ -1,13 +1,13 @@
 //! Pictures as they are printed: the layouts of the source documents, and what is hard to draw.
 
+mod seeds;
+
 use dtype_runtime::kernels::{Isa, select};
 use dtype_runtime::show::{Diagram, SvgStyle, TextStyle, Theme, View, Wording};
 use dtype_runtime::types::{Order, StructField};
 use dtype_runtime::{Basic, Datatype, Representation, Type};
 
-fn basic(basic: Basic) -> Type {
-    Type::basic(basic)
-}
+use seeds::{basic, seed_000, seed_003};
 
 fn text(ty: &Type, view: &View) -> String {
     ty.diagram_of(view).text(&TextStyle::default()).to_string()
@@ -24,23 +24,6 @@ fn rows(ty: &Type, view: &View) -> String {
         ..TextStyle::default()
     };
     ty.diagram_of(view).text(&style).to_string()
-}
-
-fn seed_000() -> Type {
-    let record = Type::structure(
-        &[1, 1, 1],
-        &[0, 4, 6],
-        &[basic(Basic::U32), basic(Basic::U16), basic(Basic::U16)],
-    )
-    .unwrap();
-    let spaced = Type::resized(&basic(Basic::U16), 0, 4).unwrap();
-    Type::structure(&[1, 2, 3], &[0, 8, 24], &[basic(Basic::U64), record, spaced]).unwrap()
-}
-
-fn seed_003() -> Type {
-    let dt1 = Type::vector(4, 5, 6, &basic(Basic::U16)).unwrap();
-    let dt2 = Type::resized(&dt1, 0, 50).unwrap();
-    Type::resized(&Type::contiguous(3, &dt2).unwrap(), 0, 154).unwrap()
 }
 
 #[test]

@@ -1,0 +1,27 @@
+//! The examples of the source documents, which several tests look at.
+
+use dtype_runtime::{Basic, Type};
+
+pub(crate) fn basic(basic: Basic) -> Type {
+    Type::basic(basic)
+}
+
+/// The example of `opal_datatype_t`: a u64, two {u32, u16, u16}, three u16 with two bytes behind.
+pub(crate) fn seed_000() -> Type {
+    let record = Type::structure(
+        &[1, 1, 1],
+        &[0, 4, 6],
+        &[basic(Basic::U32), basic(Basic::U16), basic(Basic::U16)],
+    )
+    .unwrap();
+    let spaced = Type::resized(&basic(Basic::U16), 0, 4).unwrap();
+    Type::structure(&[1, 2, 3], &[0, 8, 24], &[basic(Basic::U64), record, spaced]).unwrap()
+}
+
+/// The example of `opal_convertor_t`: a vector of u16, resized, three times, resized.
+pub(crate) fn seed_003() -> Type {
+    let rows = Type::vector(4, 5, 6, &basic(Basic::U16)).unwrap();
+    let spaced = Type::resized(&rows, 0, 50).unwrap();
+    let planes = Type::contiguous(3, &spaced).unwrap();
+    Type::resized(&planes, 0, 154).unwrap()
+}
