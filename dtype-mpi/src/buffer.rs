@@ -131,25 +131,13 @@ impl Layout {
         Ok(self.committed.unpacker(bytes_of_mut(memory), origin, count)?)
     }
 
-    fn datatype_ref(&self) -> DatatypeRef<'_> {
-        // SAFETY: the handle is alive as long as the layout.
-        unsafe { DatatypeRef::from_raw(self.datatype.as_raw()) }
-    }
-}
-
-impl Layout {
     /// The datatype of what is at an address: a predefined one where that is aligned, and any bytes are values.
     fn datatype_at(&self, at: *const u8) -> DatatypeRef<'_> {
         let aligned = (at.addr() as u64).is_multiple_of(self.committed.align());
-        match &self.other {
-            Some(other)
-                if !aligned || self.committed.named() == Some(Named::Basic(Basic::Bool)) =>
-            {
-                // SAFETY: the handle is alive as long as the layout.
-                unsafe { DatatypeRef::from_raw(other.as_raw()) }
-            }
-            _ => self.datatype_ref(),
-        }
+        let is_bool = self.committed.named() == Some(Named::Basic(Basic::Bool));
+        let other = self.other.as_ref().filter(|_| !aligned || is_bool);
+        // SAFETY: the handle is alive as long as the layout.
+        unsafe { DatatypeRef::from_raw(other.unwrap_or(&self.datatype).as_raw()) }
     }
 }
 

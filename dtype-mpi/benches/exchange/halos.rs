@@ -194,17 +194,7 @@ impl<E: Cell> Halo<E> {
     fn library(&mut self, link: &Link<'_>, times: u64) -> Result<()> {
         let out = SendBuffer::of_layout(&self.sent, &self.source, 0, 1)?;
         let mut into = ReceiveBuffer::of_layout(&self.received, &mut self.arrived, 0, 1)?;
-        link.rally(
-            times,
-            || {
-                link.peer().send(&out);
-                Ok(())
-            },
-            || {
-                link.peer().receive_into(&mut into);
-                Ok(())
-            },
-        )
+        link.rally_as_is(times, &out, &mut into)
     }
 
     fn by_hand(&mut self, link: &Link<'_>, times: u64) -> Result<()> {
@@ -224,16 +214,6 @@ impl<E: Cell> Halo<E> {
     }
 
     fn bytes(&mut self, link: &Link<'_>, times: u64) -> Result<()> {
-        link.rally(
-            times,
-            || {
-                link.peer().send(&self.packed[..]);
-                Ok(())
-            },
-            || {
-                link.peer().receive_into(&mut self.came[..]);
-                Ok(())
-            },
-        )
+        link.rally_as_is(times, &self.packed[..], &mut self.came[..])
     }
 }

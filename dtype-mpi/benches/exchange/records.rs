@@ -101,17 +101,7 @@ impl<T: Shape> Records<T> {
     fn library(&mut self, link: &Link<'_>, times: u64) -> Result<()> {
         let out = SendBuffer::of(&self.source)?;
         let mut into = ReceiveBuffer::of(&mut self.arrived)?;
-        link.rally(
-            times,
-            || {
-                link.peer().send(&out);
-                Ok(())
-            },
-            || {
-                link.peer().receive_into(&mut into);
-                Ok(())
-            },
-        )
+        link.rally_as_is(times, &out, &mut into)
     }
 
     fn by_hand(&mut self, link: &Link<'_>, times: u64) -> Result<()> {
@@ -131,16 +121,6 @@ impl<T: Shape> Records<T> {
     }
 
     fn bytes(&mut self, link: &Link<'_>, times: u64) -> Result<()> {
-        link.rally(
-            times,
-            || {
-                link.peer().send(&self.packed[..]);
-                Ok(())
-            },
-            || {
-                link.peer().receive_into(&mut self.came[..]);
-                Ok(())
-            },
-        )
+        link.rally_as_is(times, &self.packed[..], &mut self.came[..])
     }
 }

@@ -6,7 +6,9 @@ use anyhow::{Context, Result};
 use dtype_benches::figures::lower_decile;
 use mpi::Rank;
 use mpi::topology::{Process, SimpleCommunicator};
-use mpi::traits::{Communicator, CommunicatorCollectives, Root};
+use mpi::traits::{
+    Buffer, BufferMut, Communicator, CommunicatorCollectives, Destination, Root, Source,
+};
 
 /// One end of it.
 pub(crate) struct Link<'c> {
@@ -52,6 +54,26 @@ impl<'c> Link<'c> {
             }
         }
         Ok(())
+    }
+
+    /// Sends and receives by the library alone, as often.
+    pub(crate) fn rally_as_is(
+        &self,
+        times: u64,
+        out: &(impl Buffer + ?Sized),
+        into: &mut (impl BufferMut + ?Sized),
+    ) -> Result<()> {
+        self.rally(
+            times,
+            || {
+                self.peer.send(out);
+                Ok(())
+            },
+            || {
+                self.peer.receive_into(into);
+                Ok(())
+            },
+        )
     }
 
     /// What the first end says.

@@ -8,23 +8,24 @@ use mpi::ffi::{self, MPI_Comm, MPI_Datatype};
 use super::check;
 use crate::error::Error;
 
+/// What the library calls when a communicator or a datatype with an attribute is duplicated: copies do without.
+unsafe extern "C" fn no_copy<H>(
+    _: H,
+    _: c_int,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the library passes a place for the answer.
+    unsafe { flag.write(0) };
+    0
+}
+
 /// Calls `at_end` when MPI is finalized, while it can still be called (MPI-4.1 section 11.2.4). In a session.
 pub(crate) fn at_finalize(at_end: fn()) -> Result<(), Error> {
     /// What `extra_state` is: a function.
     struct AtEnd(fn());
-
-    unsafe extern "C" fn copy(
-        _: MPI_Comm,
-        _: c_int,
-        _: *mut c_void,
-        _: *mut c_void,
-        _: *mut c_void,
-        flag: *mut c_int,
-    ) -> c_int {
-        // SAFETY: the library passes a place for the answer: copies of the communicator do without.
-        unsafe { flag.write(0) };
-        0
-    }
 
     unsafe extern "C" fn delete(
         _: MPI_Comm,
@@ -44,7 +45,7 @@ pub(crate) fn at_finalize(at_end: fn()) -> Result<(), Error> {
     // through the calls. Freeing the key leaves the attribute in its place.
     unsafe {
         let extra = std::ptr::from_mut(extra).cast();
-        let code = ffi::MPI_Comm_create_keyval(Some(copy), Some(delete), &raw mut key, extra);
+        let code = ffi::MPI_Comm_create_keyval(Some(no_copy), Some(delete), &raw mut key, extra);
         check("MPI_Comm_create_keyval", code)?;
         let code = ffi::MPI_Comm_set_attr(ffi::RSMPI_COMM_SELF, key, std::ptr::null_mut());
         check("MPI_Comm_set_attr", code)?;
@@ -58,19 +59,6 @@ static KEY: OnceLock<c_int> = OnceLock::new();
 
 /// Attaches an address to a datatype. In a session.
 pub(crate) fn attach(datatype: MPI_Datatype, address: *mut c_void) -> Result<(), Error> {
-    unsafe extern "C" fn copy(
-        _: MPI_Datatype,
-        _: c_int,
-        _: *mut c_void,
-        _: *mut c_void,
-        _: *mut c_void,
-        flag: *mut c_int,
-    ) -> c_int {
-        // SAFETY: as in `at_finalize`.
-        unsafe { flag.write(0) };
-        0
-    }
-
     unsafe extern "C" fn delete(
         _: MPI_Datatype,
         _: c_int,
@@ -88,7 +76,7 @@ pub(crate) fn attach(datatype: MPI_Datatype, address: *mut c_void) -> Result<(),
         // is made once, because sessions are alone.
         let code = unsafe {
             let state = std::ptr::null_mut();
-            ffi::MPI_Type_create_keyval(Some(copy), Some(delete), &raw mut key, state)
+            ffi::MPI_Type_create_keyval(Some(no_copy), Some(delete), &raw mut key, state)
         };
         check("MPI_Type_create_keyval", code)?;
         *KEY.get_or_init(|| key)
