@@ -1,25 +1,26 @@
 //! Reading `#[dtype(…)]`.
 //!
-//! The words of an attribute are read one at a time, and a mistake in one ends that word, not the
-//! attribute: reading goes on behind the next comma, so that the author sees all of them at once.
+//! The words of an attribute are read one at a time. After a mistake, reading continues after the next
+//! comma, so that one compilation reports all mistakes.
 
 mod field;
 mod item;
 mod words;
 
-use proc_macro2::{Ident, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative;
+use syn::parse::{Parse, ParseStream};
 use syn::{
-    Attribute, Expr, ExprLit, GenericParam, Generics, Lit, LitStr, MacroDelimiter, Meta, Path,
-    Token,
+    Attribute, Expr, ExprLit, GenericParam, Generics, Lit, LitStr, MacroDelimiter, Meta, Token,
 };
 
 pub(crate) use self::field::FieldAttrs;
 pub(crate) use self::item::{ItemAttrs, Resize};
+use self::words::Shape;
 use crate::errors::Errors;
 
-/// Where an attribute stands, which decides the words that it may hold.
+/// The item that an attribute is on, which decides the words that it may hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Struct,
@@ -61,8 +62,7 @@ fn is_ours(attribute: &Attribute) -> bool {
     attribute.path().is_ident("dtype")
 }
 
-/// Calls `read` for each word in all the `#[dtype(…)]` among `attributes`, the input standing behind
-/// the word.
+/// Calls `read` for each word in all `#[dtype(…)]` among `attributes`, with the input after the word.
 fn each_word(
     attributes: &[Attribute],
     errors: &mut Errors,
@@ -84,7 +84,7 @@ fn each_word(
     }
 }
 
-/// The words of one comma-separated list; reads `input` to its end.
+/// Reads the words of one comma-separated list, to the end of `input`.
 fn words_of(
     input: ParseStream<'_>,
     errors: &mut Errors,
@@ -104,8 +104,7 @@ fn words_of(
     }
 }
 
-/// Leaves the rest of a word unread. Consumes token by token, which ends at the end of the input:
-/// neither call can fail before it.
+/// Skips the rest of a word and the comma after it. No call can fail before the end of the input.
 fn skip_past_comma(input: ParseStream<'_>) {
     while !input.is_empty() {
         let at_comma = input.peek(Token![,]);
@@ -115,7 +114,7 @@ fn skip_past_comma(input: ParseStream<'_>) {
     }
 }
 
-/// Fills `slot`, or notes that the word has been there before.
+/// Fills `slot`, or notes that the word is given twice.
 fn once<T>(slot: &mut Option<T>, word: &Ident, value: T, errors: &mut Errors) {
     if slot.is_some() {
         errors.at(word, format_args!("`{word}` is given twice"));
@@ -124,24 +123,51 @@ fn once<T>(slot: &mut Option<T>, word: &Ident, value: T, errors: &mut Errors) {
     }
 }
 
-/// Reads the `=` behind a word, and sees that something follows. `shape` is how the whole should have
-/// been written.
-fn equals(word: &Ident, input: ParseStream<'_>, shape: &str) -> syn::Result<()> {
+/// Reads the `=` after a word, and checks that something follows.
+fn equals(word: &Ident, input: ParseStream<'_>, shape: Shape) -> syn::Result<()> {
     let equals: Option<Token![=]> = input.parse()?;
     if equals.is_none() || input.is_empty() || input.peek(Token![,]) {
-        return Err(syn::Error::new_spanned(word, format_args!("expected `{shape}`")));
+        return Err(syn::Error::new_spanned(word, format_args!("expected {shape}")));
     }
     Ok(())
 }
 
-/// `word = E`
-fn expression(word: &Ident, input: ParseStream<'_>, shape: &str) -> syn::Result<Expr> {
+/// `word = value`. A value that does not parse is underlined as a whole, because the parser's own
+/// message names a token and not what the word wants.
+fn value<T>(
+    word: &Ident,
+    input: ParseStream<'_>,
+    shape: Shape,
+    parse: fn(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<T> {
     equals(word, input, shape)?;
-    input.parse()
+    // Tried on a copy of the input: a group that is left half read would be a mistake of its own.
+    let attempt = input.fork();
+    if let Ok(value) = parse(&attempt) {
+        input.advance_to(&attempt);
+        return Ok(value);
+    }
+    let found = up_to_comma(input);
+    Err(syn::Error::new_spanned(found, format_args!("expected {shape}")))
+}
+
+/// The tokens before the next comma. Cannot fail before the end of the input, where it stops.
+fn up_to_comma(input: ParseStream<'_>) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    while !input.is_empty() && !input.peek(Token![,]) {
+        let Ok(token) = input.parse::<TokenTree>() else { break };
+        tokens.extend([token]);
+    }
+    tokens
+}
+
+/// `word = E`
+fn expression(word: &Ident, input: ParseStream<'_>, shape: Shape) -> syn::Result<Expr> {
+    value(word, input, shape, Expr::parse)
 }
 
 /// `word = "…"`
-fn string(word: &Ident, input: ParseStream<'_>, shape: &str) -> syn::Result<LitStr> {
+fn string(word: &Ident, input: ParseStream<'_>, shape: Shape) -> syn::Result<LitStr> {
     let mut value = expression(word, input, shape)?;
     // A `$name:literal` of a macro.
     while let Expr::Group(group) = value {
@@ -149,26 +175,11 @@ fn string(word: &Ident, input: ParseStream<'_>, shape: &str) -> syn::Result<LitS
     }
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(string), .. }) => Ok(string),
-        other => Err(syn::Error::new_spanned(other, format_args!("expected `{shape}`"))),
+        other => Err(syn::Error::new_spanned(other, format_args!("expected {shape}"))),
     }
 }
 
-/// `word = path`. Whoever comes from a derive that wants its paths in quotes is told that this one
-/// does not.
-fn path(
-    word: &Ident,
-    input: ParseStream<'_>,
-    shape: &str,
-    parse: fn(ParseStream<'_>) -> syn::Result<Path>,
-) -> syn::Result<Path> {
-    equals(word, input, shape)?;
-    if input.peek(LitStr) {
-        return Err(input.error(format_args!("expected `{shape}`, without quotes")));
-    }
-    parse(input)
-}
-
-/// A word that is there or is not.
+/// A word without a value.
 fn bare(word: &Ident, input: ParseStream<'_>, why: &str) -> syn::Result<Ident> {
     if input.is_empty() || input.peek(Token![,]) {
         Ok(word.clone())

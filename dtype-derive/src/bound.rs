@@ -8,13 +8,13 @@ use syn::{Generics, Path, Type, TypeArray, TypeGroup, TypeParen};
 use crate::hint::Hint;
 use crate::model::{Body, Field, Item};
 
-/// The predicates that the impl needs beyond the item's own: those of `bound = "…"`, or else one for
+/// The predicates that the impl adds to the item's own: the predicates of `bound = "…"`, or else one for
 /// every mapped field whose type mentions a type parameter.
 ///
-/// The bound is on the field's type and not on the parameter, which accepts `PhantomData<T>` for any
-/// `T`, and `T::Item` where only that is a datatype. It repeats the tokens of the type, which the
-/// map itself never does; a macro in them that answers differently the second time leaves the body
-/// of the impl without the bound it needs, and nothing compiles.
+/// The bound is on the field's type and not on the parameter. This accepts `PhantomData<T>` for any `T`,
+/// and `T::Item` where only the item is a datatype. The bound repeats the tokens of the type, which the
+/// map itself never does. If a macro in them expands differently the second time, the body of the impl
+/// lacks the bound it needs and does not compile.
 pub(crate) fn predicates(item: &Item<'_>, private: &TokenStream) -> Vec<TokenStream> {
     if let Some(bound) = &item.attrs.bound {
         return bound.iter().map(ToTokens::to_token_stream).collect();
@@ -43,9 +43,9 @@ fn of_field(
     }
     let mentioned = parameters.mentioned_in(ty.to_token_stream());
     if Hint::is_hopeless(ty) && !parameters.begin(ty) {
-        // `where Vec<T>: Datatype` would be accepted, and make an impl that can never be used.
-        // Bounds on the parameters bring the mistake to light here, and still suffice for a
-        // datatype of the user's own that happens to be called `Vec`.
+        // `where Vec<T>: Datatype` would compile to an impl that can never be used. With bounds on the
+        // parameters, the compiler reports the mistake here, and a datatype of the user's own that is
+        // called `Vec` still compiles.
         return mentioned.iter().map(|parameter| quote!(#parameter: #private::Datatype)).collect();
     }
     if mentioned.is_empty() { Vec::new() } else { vec![quote!(#ty: #private::Datatype)] }
@@ -74,7 +74,7 @@ impl Parameters {
         Self(generics.type_params().map(|parameter| parameter.ident.clone()).collect())
     }
 
-    /// Whether the type is an associated type, whose name says nothing about what it is.
+    /// Whether the type is an associated type, whose name says nothing about its layout.
     fn begin(&self, ty: &Type) -> bool {
         match ty {
             Type::Paren(TypeParen { elem, .. })
@@ -88,8 +88,8 @@ impl Parameters {
         }
     }
 
-    /// Those that occur anywhere in the tokens, the arguments of macros included. That may find one
-    /// too many, in `module::T`, say, and the bound is then one that holds anyway.
+    /// The parameters that occur anywhere in the tokens, including the arguments of macros. A false match,
+    /// such as in `module::T`, adds a bound that holds anyway.
     fn mentioned_in(&self, tokens: TokenStream) -> Vec<&Ident> {
         let mut found = Vec::new();
         self.collect(tokens, &mut found);

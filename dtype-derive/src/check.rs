@@ -1,7 +1,7 @@
 //! What cannot be derived, and what to write instead.
 //!
-//! Nothing here is needed for soundness, which rests on the emitted code and the compiler. It is here
-//! because the compiler, left alone, would report each of these as an unsatisfied trait bound.
+//! Soundness depends on the emitted code and the compiler, not on these checks. They give better messages than the
+//! unsatisfied trait bounds that the compiler would report.
 
 mod markers;
 mod types;
@@ -9,23 +9,25 @@ mod variants;
 
 use syn::Type;
 
+use crate::attr::ItemAttrs;
 use crate::errors::Errors;
 use crate::model::{Body, Field, Item};
 
 pub(crate) use self::types::is_unsized;
 
-/// Whether the syntax of a type gives it away as no datatype.
+/// Whether the syntax of a type shows that it is not a datatype.
 pub(crate) fn refuses(ty: &Type) -> bool {
     let mut errors = Errors::default();
     types::check(ty, &mut errors);
     errors.into_compile_errors().is_some()
 }
 
-/// Notes every mistake in the item that the reading of its attributes has not noted already.
+/// Notes every mistake in the item, except the mistakes in its attributes, which are noted already.
 pub(crate) fn check(item: &Item<'_>, errors: &mut Errors) {
     match &item.body {
         Body::Struct(fields) => {
             markers::check(&item.attrs, fields, errors);
+            check_invariant(&item.attrs, fields, errors);
             for field in fields {
                 check_field(field, errors);
             }
@@ -33,9 +35,28 @@ pub(crate) fn check(item: &Item<'_>, errors: &mut Errors) {
         Body::Enum(variants) => variants::check(item.source, variants, errors),
         Body::Union(keyword) => errors.push(syn::Error::new(
             *keyword,
-            "a union is not a datatype: which of its fields holds the value is known to the program \
-             alone. Derive on a struct that has the field in use, and convert",
+            "a union is not a datatype: only the program knows which of its fields holds the value. \
+             Derive on a struct that has the field in use, and convert",
         )),
+    }
+}
+
+/// `check` gets whole values of the struct itself.
+fn check_invariant(attrs: &ItemAttrs, fields: &[Field<'_>], errors: &mut Errors) {
+    let Some(check) = &attrs.check else { return };
+    if attrs.remote.is_some() {
+        errors.at(
+            &check.word,
+            "`check` is asked about a value of the struct, and with `remote` there is none: put it on \
+             the struct that has the field",
+        );
+    }
+    for skip in fields.iter().filter_map(|field| field.attrs.skip.as_ref()) {
+        errors.at(
+            skip,
+            "`check` needs whole values, and a skipped field is not in the packed bytes: keep one of \
+             the two",
+        );
     }
 }
 
@@ -43,11 +64,11 @@ fn check_field(field: &Field<'_>, errors: &mut Errors) {
     match (&field.attrs.skip, &field.attrs.with) {
         (Some(skip), Some(_)) => errors.at(
             skip,
-            "`skip` leaves the field out of the type map, `with` says how it is described there: \
-             keep one of the two",
+            "`skip` leaves the field out of the type map, and `with` describes it there: keep one of \
+             the two",
         ),
         (None, None) => types::check(field.ty, errors),
-        // Whoever wrote one of them has dealt with the type.
+        // With either attribute the field's own type does not matter.
         _ => {}
     }
 }

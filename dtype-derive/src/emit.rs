@@ -1,10 +1,23 @@
 //! Writing the impl.
 //!
-//! The emitted code is where soundness is decided, and it trusts nothing that the derive has read.
-//! Another attribute macro may change the item after the derive has seen it, and a macro in type
-//! position may expand differently each time. So a field's type is taken from its place, its offset
-//! is asked of the compiler, and a pattern without `..` makes a field that the derive does not know
-//! an error.
+//! Soundness is decided by the emitted code, which trusts nothing that the derive has read. Another
+//! attribute macro may change the item after the derive has seen it, and a macro in type position may
+//! expand differently each time. So the compiler infers a field's type from the field itself and reports
+//! its offset, and a pattern without `..` makes a field that the derive does not know an error.
+//!
+//! For `struct Sample { value: f64, flag: bool }`, what is emitted is in essence
+//!
+//! ```text
+//! unsafe impl Datatype for Sample {
+//!     const TYPE_MAP: &'static TypeMap = {
+//!         let _: fn(&Self) = |v| { let Self { value: _, flag: _ } = v; };     // no field is missing
+//!         &TypeMap::structure::<Self>("Sample", const { &[
+//!             Field::new("value", offset_of!(Self, value), field_map(|s| &raw const (*s).value)),
+//!             Field::new("flag", offset_of!(Self, flag), field_map(|s| &raw const (*s).flag)),
+//!         ] }, Markers::NONE)
+//!     };
+//! }
+//! ```
 
 mod enumeration;
 mod projection;
@@ -27,19 +40,18 @@ pub(crate) fn emit(item: &Item<'_>) -> TokenStream {
         Body::Enum(variants) => enumeration::map(item, variants, &target),
         Body::Union(_) => None,
     };
-    // Where there is no map, the check has noted why and this is not reached. An impl without one
-    // would be unsound, and no impl is only an error where one is used.
+    // Not reached: without a map, the check has noted a mistake. If it were, emitting no impl is sound:
+    // each use of the type as a datatype is then an error.
     let Some(map) = map else { return TokenStream::new() };
     let predicates = bound::predicates(item, &target.private);
     implementation(item, &target, &predicates, &map, evaluation(item, &target).as_ref())
 }
 
-/// An impl that means nothing, for an item in which a mistake was found: so that its uses do not add
-/// errors of their own to those that the author has to read. It goes out together with a
-/// `compile_error!` and so never into a program.
+/// A placeholder impl for an item with a mistake, so that uses of the item do not add errors of their own.
+/// It is emitted together with a `compile_error!`, so it never reaches a program.
 ///
-/// Its map has the fields in which nothing was found, as far as no bound is needed for them, so that
-/// the compiler says in the same go which of them is no datatype.
+/// Its map has the fields without mistakes that need no bound, so that the same compilation also reports
+/// which of them is not a datatype.
 pub(crate) fn fallback(item: &Item<'_>) -> TokenStream {
     if let Body::Struct(fields) = &item.body
         && fields.last().is_some_and(|field| is_unsized(field.ty))
@@ -68,13 +80,13 @@ pub(crate) fn fallback(item: &Item<'_>) -> TokenStream {
     implementation(item, &target, &[], &map, None)
 }
 
-/// The type whose layout is described, and by which name the emitted code reaches the runtime.
+/// The type whose layout is described, and the names that the emitted code uses for it and the runtime.
 struct Target {
     /// The runtime's private module.
     private: TokenStream,
     /// The type described: `Self`, or the foreign one.
     ty: TokenStream,
-    /// The same as it stands in a pattern or a struct expression, without generic arguments.
+    /// The same type as written in a pattern or a struct expression, without generic arguments.
     constructor: TokenStream,
     /// The trait that is implemented, and its constant.
     implemented: TokenStream,
@@ -125,7 +137,7 @@ fn implementation(
 ) -> TokenStream {
     let ident = item.ident;
     let Target { private, implemented, constant, .. } = target;
-    // Attributes of parameters belong to the derives that know them, which this impl has none of.
+    // Other attributes of parameters belong to other derives.
     let mut generics = item.generics.clone();
     for parameter in &mut generics.params {
         let attributes = match parameter {
@@ -137,8 +149,8 @@ fn implementation(
     }
     let (impl_generics, ty_generics, _) = generics.split_for_impl();
     let own = item.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
-    // A list of all the types that have been derived helps nobody whose own type is none of them. An
-    // impl with bounds stays, because it leads to the argument that does not meet them.
+    // An error about another type should not list all derived types. A generic impl stays in the list,
+    // because it leads to the argument that does not meet its bounds.
     let is_generic = item.generics.type_params().next().is_some();
     let unlisted = (!is_generic).then(|| quote!(#[diagnostic::do_not_recommend]));
     let allowed = lints::allowed(item.source);
@@ -159,16 +171,15 @@ fn implementation(
     }
 }
 
-/// A constant that needs the type map, so that `cargo check` evaluates it and reports what is wrong
-/// with the layout, even where nothing uses it yet. The map of a generic type has no value to
-/// evaluate.
+/// A constant that uses the type map, so that `cargo check` evaluates it and reports mistakes in the
+/// layout even before anything uses the type. The map of a generic type cannot be evaluated.
 fn evaluation(item: &Item<'_>, target: &Target) -> Option<TokenStream> {
     let ident = item.ident;
     let Target { private, implemented, constant, is_remote, .. } = target;
     let mut lifetimes = Vec::new();
     for parameter in &item.generics.params {
         match parameter {
-            // The path of the foreign type may name the lifetime, which means nothing out there.
+            // The path of the foreign type may name the lifetime, which is not in scope outside the impl.
             GenericParam::Lifetime(lifetime) if !is_remote => {
                 lifetimes.push(Lifetime::new("'static", lifetime.lifetime.span()));
             }

@@ -1,4 +1,4 @@
-//! Collecting mistakes, so that all of those in one item are reported in one go.
+//! Collecting mistakes, so that one compilation reports all mistakes in an item.
 
 use std::fmt::Display;
 
@@ -23,7 +23,7 @@ impl Errors {
         }
     }
 
-    /// The `compile_error!`s, or nothing where there was no mistake.
+    /// The `compile_error!`s; `None` if there was no mistake.
     pub(crate) fn into_compile_errors(self) -> Option<TokenStream> {
         self.0.map(syn::Error::into_compile_error)
     }

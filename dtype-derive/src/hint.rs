@@ -1,13 +1,14 @@
-//! Which of the runtime's messages a field gets if its type turns out to be no datatype.
+//! Which of the runtime's messages a field gets if its type turns out not to be a datatype.
 
 use proc_macro2::{Ident, Span};
-use syn::{GenericArgument, PathArguments, Type, TypeArray, TypeGroup, TypeParen};
+use syn::ext::IdentExt;
+use syn::{GenericArgument, Path, PathArguments, Type, TypeArray, TypeGroup, TypeParen, TypePath};
 
-/// A guess at what is wrong with a type, from its name alone.
+/// A guess at what is wrong with a type, from its path alone.
 ///
-/// A wrong guess hardly ever does harm: a type of the user's own that is called `Vec` and is a datatype
-/// is accepted, and one that is not would be refused in any case, in less fitting words. Where such a
-/// type has a parameter that is no datatype, `bound` says what the derive should ask for instead.
+/// A wrong guess does little harm. A datatype of the user's own that is called `Vec` is accepted, and any
+/// other type would be refused in any case, in less fitting words. If such a datatype has a parameter
+/// that is not a datatype, `bound` replaces the bound that the derive would add.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hint {
     None,
@@ -19,9 +20,45 @@ pub(crate) enum Hint {
     Uninit,
     /// Has no defined layout.
     Option,
-    /// Is another crate's own affair.
+    /// Is a time of the standard library, which does not define its layout.
+    Time,
+    /// Is a socket address of the standard library, which does not define its layout.
+    Address,
+    /// Is the field that the struct form of `bitflags!` adds.
+    Bitflags,
+    /// Means nothing to another process.
     Opaque,
 }
+
+/// The modules that a path to a type of the standard library may name. A path through any other module, such as
+/// `heapless::Vec`, leads to a type whose layout the name does not tell.
+const MODULES: &[&str] = &[
+    "alloc",
+    "any",
+    "atomic",
+    "borrow",
+    "boxed",
+    "btree_map",
+    "btree_set",
+    "cell",
+    "collections",
+    "core",
+    "ffi",
+    "hash_map",
+    "hash_set",
+    "mem",
+    "net",
+    "option",
+    "path",
+    "rc",
+    "result",
+    "std",
+    "string",
+    "sync",
+    "thread",
+    "time",
+    "vec",
+];
 
 impl Hint {
     /// The hint for a field of this type, or of arrays of it.
@@ -30,12 +67,23 @@ impl Hint {
             Type::Paren(TypeParen { elem, .. })
             | Type::Group(TypeGroup { elem, .. })
             | Type::Array(TypeArray { elem, .. }) => Self::of(elem),
-            Type::Path(path) => path
-                .path
-                .segments
-                .last()
-                .map_or(Self::None, |segment| Self::named(&segment.ident.to_string())),
+            // `<Flags as bitflags::__private::PublicFlags>::Internal`
+            Type::Path(TypePath { qself: Some(_), path, .. }) => {
+                let is_bitflags = path.segments.iter().any(|s| s.ident == "PublicFlags");
+                if is_bitflags { Self::Bitflags } else { Self::None }
+            }
+            Type::Path(TypePath { qself: None, path, .. }) => Self::of_path(path),
             _ => Self::None,
+        }
+    }
+
+    fn of_path(path: &Path) -> Self {
+        let mut names = path.segments.iter().map(|segment| segment.ident.unraw().to_string());
+        let Some(name) = names.next_back() else { return Self::None };
+        if names.all(|module| MODULES.contains(&module.as_str())) {
+            Self::named(&name)
+        } else {
+            Self::None
         }
     }
 
@@ -50,14 +98,14 @@ impl Hint {
             | "OnceLock" | "RefCell" | "RwLock" | "SyncUnsafeCell" | "UnsafeCell" => Self::Cell,
             "MaybeUninit" => Self::Uninit,
             "Option" | "Result" => Self::Option,
-            "Duration" | "Instant" | "IpAddr" | "Ipv4Addr" | "Ipv6Addr" | "Layout"
-            | "SocketAddr" | "SocketAddrV4" | "SocketAddrV6" | "SystemTime" | "ThreadId"
-            | "TypeId" => Self::Opaque,
+            "Duration" | "Instant" | "SystemTime" => Self::Time,
+            "IpAddr" | "SocketAddr" | "SocketAddrV4" | "SocketAddrV6" => Self::Address,
+            "Layout" | "ThreadId" | "TypeId" => Self::Opaque,
             _ => Self::None,
         }
     }
 
-    /// The function that turns the field's place into its map.
+    /// The function of the runtime that makes the field's map from its projection.
     pub(crate) fn function(self) -> Ident {
         let name = match self {
             Self::None => "field_map",
@@ -65,20 +113,23 @@ impl Hint {
             Self::Cell => "field_map_cell",
             Self::Uninit => "field_map_uninit",
             Self::Option => "field_map_option",
+            Self::Time => "field_map_time",
+            Self::Address => "field_map_address",
+            Self::Bitflags => "field_map_bitflags",
             Self::Opaque => "field_map_opaque",
         };
         Ident::new(name, Span::mixed_site())
     }
 
-    /// Whether no type of such a name in the standard library is a datatype, whatever its arguments.
+    /// Whether no standard-library type of that name is a datatype, whatever its arguments are.
     pub(crate) fn is_hopeless(ty: &Type) -> bool {
         match Self::of(ty) {
-            // The opaque types of the libraries have no parameters; one that mentions a parameter is
-            // the author's own.
-            Self::None | Self::Opaque => false,
-            // `Option<T>` is a datatype for the right `T`, which `Box<_>` is not.
+            // These types of the libraries have no parameters; one that mentions a parameter is the
+            // author's own.
+            Self::None | Self::Time | Self::Address | Self::Bitflags | Self::Opaque => false,
+            // `Option<T>` is a datatype for the right `T`; `Box<_>` never is.
             Self::Option => argument(ty).is_some_and(|argument| Self::of(argument) != Self::None),
-            _ => true,
+            Self::Heap | Self::Cell | Self::Uninit => true,
         }
     }
 }

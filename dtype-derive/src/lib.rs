@@ -1,5 +1,5 @@
-//! The procedural macro of `dtype-runtime`, which re-exports it: depend on that crate, not on this
-//! one. What the macro accepts, and its attributes, are described at [`derive@Datatype`].
+//! The procedural macro of `dtype-runtime`. Depend on that crate, which re-exports it, not on this one.
+//! [`derive@Datatype`] describes what the macro accepts, and its attributes.
 
 mod attr;
 mod bound;
@@ -8,6 +8,7 @@ mod emit;
 mod errors;
 mod hint;
 mod lints;
+mod messages;
 mod model;
 mod repr;
 
@@ -29,40 +30,40 @@ use crate::model::Item;
 ///     alive: bool,
 /// }
 ///
-/// // Packed, a particle has 26 bytes; the padding of the struct is left out.
+/// // A packed particle has 26 bytes: the padding is left out.
 /// assert_eq!(Particle::TYPE_MAP.size(), 26);
 /// assert_eq!(Particle::TYPE_MAP.stride(), 32);
 /// ```
 ///
-/// The type map lists the fields in the order of the source, wherever the compiler puts them in
-/// memory, and is a constant. No `repr` is needed, and every `repr` is accepted.
+/// The type map is a constant. It lists the fields in the order of the source, wherever the compiler puts
+/// them in memory. The derive needs no `repr` and accepts every `repr`.
 ///
 /// # What can be derived
 ///
-/// - Structs with named fields, tuple structs and unit structs, whose fields are datatypes: numbers,
+/// - Structs with named fields, tuple structs and unit structs whose fields are datatypes: numbers,
 ///   `bool`, `char`, `NonZero` and `Option<NonZero>`, arrays, tuples, `PhantomData`, `Wrapping`,
 ///   `Saturating`, `ManuallyDrop`, and other derived types.
-/// - Enums without data that name an integer with `#[repr(u8)]` or the like. They travel as that
-///   integer, and only the values of the variants are accepted when they are unpacked.
-/// - Generic types. Where the type of a field mentions a type parameter, the impl asks that the
-///   field's type be a datatype; the parameter itself may be anything.
+/// - Enums without data that have a primitive `repr`, such as `#[repr(u8)]`. They are packed as that
+///   integer, and unpacking accepts only the values of the variants.
+/// - Generic types. If the type of a field mentions a type parameter, the impl requires that the
+///   field's type is a datatype; the parameter itself may be anything.
 ///
-/// Not unions, enums with data, references, pointers, or types that keep their data elsewhere, such as
-/// `Vec` and `String`: what would be packed is an address. Nor cells and atomics, which may change
-/// while they are packed. The messages say what to write instead. All mistakes in an item are
-/// reported in one go.
+/// The derive refuses unions, enums with data, references, pointers, and types that keep their data on
+/// the heap, such as `Vec` and `String`: only an address would be packed. It refuses cells and atomics,
+/// which may change while they are packed. The messages say what to write instead, and one compilation
+/// reports all mistakes in an item.
 ///
 /// # Attributes of a struct
 ///
-/// They are written `#[dtype(…)]`, several of them separated by commas or in several attributes.
-/// A displacement or extent `E` is in bytes, and is any constant expression of type `i64`; it may
-/// name `Self` and the type parameters.
+/// Attributes are written `#[dtype(…)]`; separate several by commas, or write several `#[dtype(…)]`.
+/// A displacement or extent `E` is in bytes. It is any constant expression of type `i64`, and may name
+/// `Self` and the type parameters.
 ///
 /// ## `resize(lb = E, extent = E)`
 ///
-/// Sets the lower bound and the extent, as `MPI_Type_create_resized` does. They count where the type
-/// is used as an element of another datatype: with an extent of 64, consecutive elements start 64
-/// bytes apart. Rust's own arrays and slices keep Rust's stride.
+/// Sets the lower bound and the extent, as `MPI_Type_create_resized` does (MPI-4.1 section 5.1.7). They
+/// count where the type is an element of another datatype: with an extent of 64, the stride from one
+/// element to the next is 64 bytes. Rust's own arrays and slices keep Rust's stride.
 ///
 /// ```
 /// # use dtype_runtime::Datatype;
@@ -73,11 +74,11 @@ use crate::model::Item;
 ///
 /// ## `lb = E` and `ub = E`
 ///
-/// Place an LB or UB marker of MPI-1 at a displacement. A marker sets one bound and leaves the other as
-/// it is, and it sets the flag `USER_LB` or `USER_UB`, which `resize` does not. Like the bounds of a
-/// `resize` it is sticky: it goes on to bound what is built from this datatype with the constructors
-/// of `Type`. (A derived struct of which this one is a field has its own bounds.) There is one of each
-/// kind at most, and none beside `resize`, which would erase it.
+/// Place an LB or UB marker of MPI-1.1 (section 3.12.3) at a displacement. A marker sets one bound, leaves
+/// the other unchanged, and sets the flag `USER_LB` or `USER_UB`, which `resize` does not. Like the bounds
+/// of `resize`, a marker is sticky: it also bounds the types that the constructors of `Type` build from
+/// this one. (A derived struct with a field of this type has its own bounds.) A struct has at most one
+/// marker of each kind, and none together with `resize`, which would erase it.
 ///
 /// ```
 /// # use dtype_runtime::Datatype;
@@ -90,11 +91,11 @@ use crate::model::Item;
 ///
 /// ## `remote = path::to::Type`
 ///
-/// Describes a struct of another crate: one with the same fields, all of them public, or a fieldless
-/// enum with the same variants. `Describes<path::to::Type>` is then implemented in the place of
-/// `Datatype`, for the use of [`with`](#with--pathtodescription). Layout and types are those of the
-/// foreign struct; that the fields agree with it in name, number and type is checked. The fields
-/// take attributes as usual.
+/// Describes a foreign type: a struct with the same fields, all public, or a fieldless enum with the same
+/// variants. The derive then implements `Describes<path::to::Type>` instead of `Datatype`, for the
+/// attribute [`with`](#with--pathtodescription). It reads the layout and the types from the foreign
+/// struct, and checks that the fields agree in name, number and type. The fields take attributes as
+/// usual.
 ///
 /// ```
 /// # mod geometry { pub struct Point { pub x: f32, pub y: f32 } }
@@ -117,10 +118,41 @@ use crate::model::Item;
 /// assert_eq!(Triangle::TYPE_MAP.size(), 28);
 /// ```
 ///
+/// ## `check = path::to::function`
+///
+/// An invariant among the fields: a `fn(&Self) -> bool`, or a `fn(&Self) -> Result<(), E>` where `E` is `Display`.
+/// Every function that unpacks values calls it for each value, before it writes anything, and returns
+/// `Error::CheckFailed` if the invariant does not hold. With it, a type with private fields and an invariant can be
+/// derived. Unpacking such a type is slower, because every value is made twice.
+///
+/// The struct must not skip fields.
+///
+/// ```
+/// use dtype_runtime::{Datatype, Error, pack, unpack};
+///
+/// #[derive(Datatype, Debug)]
+/// #[dtype(check = Interval::is_ordered)]
+/// struct Interval {
+///     start: f64,
+///     end: f64,
+/// }
+///
+/// impl Interval {
+///     fn is_ordered(&self) -> Result<(), String> {
+///         let Self { start, end } = self;
+///         if start <= end { Ok(()) } else { Err(format!("{start} is after {end}")) }
+///     }
+/// }
+///
+/// assert!(unpack::<Interval>(&pack(&[1.0, 2.0])).is_ok());
+/// let error = unpack::<Interval>(&pack(&[1.0, 2.0, 4.0, 3.0])).unwrap_err();
+/// assert_eq!(error.to_string(), "record 1: not a valid Interval: 4 is after 3");
+/// ```
+///
 /// ## `bound = "…"`
 ///
-/// Where predicates, separated by commas, that replace those that the derive would have added. The
-/// struct's own stay. May be empty.
+/// Where predicates, separated by commas, that replace the predicates of the derive. The struct's own
+/// predicates remain. The string may be empty.
 ///
 /// ```
 /// # use dtype_runtime::Datatype;
@@ -128,7 +160,7 @@ use crate::model::Item;
 ///     type Value: Datatype;
 /// }
 ///
-/// // `U::Value: Datatype` would have been added, and asked of everyone who uses the type.
+/// // The derive would add `U::Value: Datatype`, and every use of the type would have to repeat it.
 /// #[derive(Datatype)]
 /// #[dtype(bound = "")]
 /// struct Quantity<U: Unit> {
@@ -138,23 +170,22 @@ use crate::model::Item;
 ///
 /// ## `name = "…"`
 ///
-/// The name that descriptions and messages show, instead of the type's own.
+/// The name that descriptions and messages show instead of the type's own.
 ///
 /// ## `crate = path::to::dtype_runtime`
 ///
-/// Where the runtime is to be found, for macros and crates that re-export it. The default is
-/// `::dtype_runtime`. It has to be that crate under whatever name, see [Safety](#safety).
+/// The path of the runtime, for macros and crates that re-export it. The default is `::dtype_runtime`.
+/// The path must lead to that crate, under any name; see [Safety](#safety).
 ///
 /// # Attributes of an enum
 ///
-/// `bound`, `crate`, `name` and `remote`, as those of a struct.
+/// `bound`, `crate`, `name` and `remote`, with the meaning they have on a struct.
 ///
 /// # Attributes of a field
 ///
 /// ## `skip`
 ///
-/// Leaves the field out of the type map, so that it is neither packed nor overwritten. Its type can
-/// be anything.
+/// Leaves the field out of the type map: it is neither packed nor overwritten, and may have any type.
 ///
 /// ```
 /// # use dtype_runtime::Datatype;
@@ -170,13 +201,13 @@ use crate::model::Item;
 ///
 /// ## `with = path::to::Description`
 ///
-/// Describes the field, or the elements of an array, by a type that implements `Describes` for it:
-/// one with `remote`, see there, or one with an `unsafe impl` for a type whose fields are private.
+/// Describes the field, or the elements of an array, by a type that implements `Describes` for it: a
+/// struct with [`remote`](#remote--pathtotype), or a type with an `unsafe impl` if the fields of the
+/// foreign type are private.
 ///
 /// ## `lb` and `ub`
 ///
-/// Place the marker of that name at the start or the end of the field, which may be one that is
-/// skipped.
+/// Place the marker of that name at the start or the end of the field, which may be a skipped one.
 ///
 /// ```
 /// # use dtype_runtime::Datatype;
@@ -192,14 +223,14 @@ use crate::model::Item;
 ///
 /// # Safety
 ///
-/// The derive is safe: it implements an `unsafe` trait and proves what that trait asks for. It makes
-/// one promise in the name of the author, that the data fields may be overwritten with any values
-/// that their types allow, private fields included. A type that keeps an invariant among its fields
-/// should not be derived.
+/// The derive is safe to use: it implements an `unsafe` trait, and the emitted code proves what that trait
+/// requires. The author guarantees one thing: that unpacking may overwrite the data fields, private ones included,
+/// with any values of their types. If the type keeps an invariant among its fields, name it with
+/// [`check`](#check--pathtofunction), or do not derive.
 ///
-/// What is proved rests on the runtime. With `crate = path` the author vouches that the path leads to
-/// `dtype_runtime`, as an `unsafe impl` would: a module that pretends to be it could give a field the
-/// type map of another type.
+/// The proof relies on the runtime. With `crate = path` the author guarantees that the path leads to
+/// `dtype_runtime`, as with an `unsafe impl`: another module at that path could give a field the type map
+/// of another type.
 #[proc_macro_derive(Datatype, attributes(dtype))]
 pub fn derive_datatype(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -214,4 +245,16 @@ pub fn derive_datatype(input: TokenStream) -> TokenStream {
         }
     };
     output.into()
+}
+
+/// Implements `dtype_runtime::message::Messages` for an enum whose variants are the messages of a stream. The
+/// runtime needs the feature `message`.
+///
+/// Each variant holds one value that is a message itself (a record, a `Vec` of records or a `String`), or nothing.
+/// `#[dtype(tag = N)]` on a variant sets the tag that identifies it; without the attribute, a variant has the
+/// previous variant's tag plus 1, and the first has tag 0. `#[dtype(crate = path)]` on the enum sets the path of
+/// the runtime.
+#[proc_macro_derive(Messages, attributes(dtype))]
+pub fn derive_messages(input: TokenStream) -> TokenStream {
+    messages::derive(&parse_macro_input!(input as DeriveInput)).into()
 }

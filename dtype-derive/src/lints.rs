@@ -1,14 +1,14 @@
 //! The lints of the user's crate.
 //!
-//! Hardly any looks into code that another crate's macro has written. Those that do are allowed where
-//! there is a cause and nowhere else: an `allow` in a crate that forbids the lint is an error.
+//! Few lints apply to code that another crate's macro emits. The emitted code allows such a lint only where
+//! it has a cause, because an `allow` is an error in a crate that forbids the lint.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Data, DeriveInput, Fields, Meta};
 
-/// Attributes for the emitted code: what the author allowed for the item, and the mention of what is
-/// deprecated in it.
+/// Attributes for the emitted code: the lints that the author allows for the item, and `deprecated` if the
+/// item or a part of it is deprecated.
 pub(crate) fn allowed(input: &DeriveInput) -> Vec<TokenStream> {
     let mut allowed: Vec<_> = input.attrs.iter().filter_map(repeated).collect();
     // The bounds of the impl repeat the types of fields.
@@ -22,7 +22,7 @@ pub(crate) fn allowed(input: &DeriveInput) -> Vec<TokenStream> {
     allowed
 }
 
-/// An `allow` or `expect` as an `allow`: the item may well be all that meets the expectation.
+/// An `allow` or `expect`, as an `allow`: the emitted code need not fulfil the expectation.
 fn repeated(attribute: &Attribute) -> Option<TokenStream> {
     match &attribute.meta {
         Meta::List(list) if list.path.is_ident("allow") || list.path.is_ident("expect") => {

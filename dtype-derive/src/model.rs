@@ -1,5 +1,5 @@
-//! What the derive knows of an item once its source has been read: names, types and attributes, not
-//! yet checked for sense.
+//! What the derive knows about an item after reading its source: names, types and attributes, before any
+//! check of their meaning.
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
@@ -18,7 +18,7 @@ pub(crate) struct Item<'a> {
     pub(crate) body: Body<'a>,
 }
 
-/// What is between the braces.
+/// The content of the braces.
 pub(crate) enum Body<'a> {
     Struct(Vec<Field<'a>>),
     Enum(Vec<&'a Variant>),
@@ -46,7 +46,7 @@ impl<'a> Item<'a> {
             Data::Struct(data) => Body::Struct(fields(&data.fields, errors)),
             Data::Enum(data) => {
                 attr::refuse_on_variants(data.variants.iter(), errors);
-                // Data are refused, but what else is wrong with them is said in the same go.
+                // Variants with data are refused later; mistakes in their attributes are noted too.
                 for variant in &data.variants {
                     fields(&variant.fields, errors);
                 }
@@ -62,7 +62,7 @@ impl<'a> Item<'a> {
         Self { source: input, ident: &input.ident, generics: &input.generics, attrs, body }
     }
 
-    /// The name that the type map shows: the attribute's, or that of the type described.
+    /// The name that the type map shows: the attribute's, or the name of the type described.
     pub(crate) fn name(&self) -> String {
         if let Some(name) = &self.attrs.name {
             return name.value();

@@ -6,8 +6,8 @@ use syn::{Attribute, token};
 
 /// A primitive integer that `#[repr(…)]` names.
 ///
-/// It says as what the enum travels, and nothing about the layout: whether the enum has this size,
-/// and which bytes its values have, the emitted code asks the compiler.
+/// It decides the basic datatype of the enum and nothing about its layout: the emitted code asks the
+/// compiler whether the enum has this size, and for the bytes of its values.
 #[derive(Clone, Copy)]
 pub(crate) enum Integer {
     U8,
@@ -29,8 +29,8 @@ impl Integer {
     pub(crate) fn of(attributes: &[Attribute]) -> Option<Self> {
         let mut integer = None;
         for attribute in attributes.iter().filter(|a| a.path().is_ident("repr")) {
-            // The compiler checks the arguments, and reports what is wrong with them; each is read
-            // to its end so that `align(16)` does not hide what stands behind it.
+            // The compiler checks the arguments and reports mistakes in them. Each is read to its end, so
+            // that `align(16)` does not hide the argument after it.
             let _ = attribute.parse_nested_meta(|argument| {
                 integer = integer.or_else(|| Self::named(argument.path.get_ident()?));
                 if argument.input.peek(token::Paren) {

@@ -5,10 +5,10 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Path};
 
 use super::words::{self, misplaced};
-use super::{Place, bare, each_word, once, path};
+use super::{Place, bare, each_word, once, value};
 use crate::errors::Errors;
 
-/// What the attributes of a field said. A bare word is kept, for its place in the source.
+/// What the attributes of a field say. A bare word is kept for its span in the source.
 #[derive(Default)]
 pub(crate) struct FieldAttrs {
     pub(crate) lb: Option<Ident>,
@@ -19,7 +19,7 @@ pub(crate) struct FieldAttrs {
 }
 
 impl FieldAttrs {
-    /// Reads the attributes of a field; mistakes go to `errors` and leave their word out.
+    /// Reads the attributes of a field. A word with a mistake is noted in `errors` and left out.
     pub(crate) fn read(attributes: &[Attribute], errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
         each_word(attributes, errors, |word, input, errors| attrs.word(word, input, errors));
@@ -46,7 +46,7 @@ impl FieldAttrs {
                 once(&mut self.skip, &word.clone(), word, errors);
             }
             "with" => {
-                let path = path(word, input, words::WITH, Path::parse)?;
+                let path = value(word, input, words::WITH, Path::parse)?;
                 once(&mut self.with, word, path, errors);
             }
             _ => return Err(misplaced(word, Place::Field)),

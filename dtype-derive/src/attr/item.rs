@@ -7,22 +7,30 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, LitStr, Path, Token, WherePredicate, parenthesized, token};
 
 use super::words::{self, misplaced};
-use super::{Place, each_word, expression, once, path, string, words_of};
+use super::{Place, each_word, expression, once, string, value, words_of};
 use crate::errors::Errors;
 
-/// What the attributes of an item said.
+/// What the attributes of an item say.
 #[derive(Default)]
 pub(crate) struct ItemAttrs {
     pub(crate) resize: Option<Resize>,
     pub(crate) lb: Option<Displacement>,
     pub(crate) ub: Option<Displacement>,
-    /// The foreign type that is described in the place of this one.
+    /// The foreign type that is described instead of this one.
     pub(crate) remote: Option<Path>,
-    /// Where the runtime is to be found.
+    /// The path of the runtime.
     pub(crate) krate: Option<Path>,
     /// The where predicates that replace the inferred ones.
     pub(crate) bound: Option<Vec<WherePredicate>>,
     pub(crate) name: Option<LitStr>,
+    /// The function that says whether the invariant holds.
+    pub(crate) check: Option<Check>,
+}
+
+/// `check = path`.
+pub(crate) struct Check {
+    pub(crate) word: Ident,
+    pub(crate) path: Path,
 }
 
 /// `lb = E` or `ub = E`.
@@ -38,7 +46,7 @@ pub(crate) struct Resize {
 }
 
 impl ItemAttrs {
-    /// Reads the attributes of an item; mistakes go to `errors` and leave their word out.
+    /// Reads the attributes of an item. A word with a mistake is noted in `errors` and left out.
     pub(crate) fn read(attributes: &[Attribute], place: Place, errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
         each_word(attributes, errors, |word, input, errors| attrs.word(word, input, place, errors));
@@ -59,21 +67,24 @@ impl ItemAttrs {
                 once(&mut self.bound, word, predicates, errors);
             }
             "crate" => {
-                let path = path(word, input, words::CRATE, Path::parse_mod_style)?;
+                let path = value(word, input, words::CRATE, Path::parse_mod_style)?;
                 once(&mut self.krate, word, path, errors);
             }
             "name" => once(&mut self.name, word, string(word, input, words::NAME)?, errors),
             "remote" => {
-                let path = path(word, input, words::REMOTE, Path::parse)?;
+                let path = value(word, input, words::REMOTE, Path::parse)?;
                 if may_be_fickle(path.to_token_stream()) {
                     return Err(syn::Error::new_spanned(
                         path,
-                        "the path is written into the output more than once, and a macro in it may \
-                         expand differently each time: give the type a name with `type` and write \
-                         that name here",
+                        "the output contains this path more than once, and a macro in it may expand \
+                         differently each time: name the type with `type` and write that name here",
                     ));
                 }
                 once(&mut self.remote, word, path, errors);
+            }
+            "check" if on_struct => {
+                let path = value(word, input, words::CHECK, Path::parse)?;
+                once(&mut self.check, word, Check { word: word.clone(), path }, errors);
             }
             "lb" if on_struct => {
                 let value = expression(word, input, words::LB)?;
@@ -94,7 +105,7 @@ impl ItemAttrs {
     }
 }
 
-/// Whether a macro or an attribute may be among the tokens.
+/// Whether the tokens may contain a macro or an attribute.
 fn may_be_fickle(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Group(group) => may_be_fickle(group.stream()),
@@ -103,21 +114,25 @@ fn may_be_fickle(tokens: TokenStream) -> bool {
     })
 }
 
-/// The predicates in the string of `bound = "…"`, which may be none.
+/// The predicates in the string of `bound = "…"`, which may be empty.
 fn bound(string: &LitStr) -> syn::Result<Vec<WherePredicate>> {
     let parser = Punctuated::<WherePredicate, Token![,]>::parse_terminated;
-    let predicates = string.parse_with(|input: ParseStream<'_>| parser(input));
-    Ok(predicates?.into_iter().collect())
+    let predicates =
+        string.parse_with(|input: ParseStream<'_>| parser(input)).map_err(|error| {
+            // What the parser misses is inside the string, where nothing can be underlined.
+            syn::Error::new_spanned(string, format_args!("expected {} ({error})", words::BOUND))
+        })?;
+    Ok(predicates.into_iter().collect())
 }
 
-/// The two values of `resize(…)`; `None` where a mistake in them has been noted already.
+/// The two values of `resize(…)`; `None` after a mistake, which is then noted already.
 fn resize(
     word: &Ident,
     input: ParseStream<'_>,
     errors: &mut Errors,
 ) -> syn::Result<Option<Resize>> {
     if !input.peek(token::Paren) {
-        return Err(syn::Error::new_spanned(word, format_args!("expected `{}`", words::RESIZE)));
+        return Err(syn::Error::new_spanned(word, format_args!("expected {}", words::RESIZE)));
     }
     let content;
     parenthesized!(content in input);
@@ -137,7 +152,7 @@ fn resize(
             _ => {
                 return Err(syn::Error::new_spanned(
                     inner,
-                    format_args!("unknown word `{inner}`; expected `{}`", words::RESIZE),
+                    format_args!("unknown word `{inner}`; expected `{}`", words::RESIZE.form),
                 ));
             }
         }
@@ -145,7 +160,7 @@ fn resize(
     });
     for (seen, missing) in [(lb_seen, "lb"), (extent_seen, "extent")] {
         if !seen {
-            errors.at(word, format_args!("`{missing}` is missing: `{}`", words::RESIZE));
+            errors.at(word, format_args!("`{missing}` is missing: `{}`", words::RESIZE.form));
         }
     }
     Ok(lb.zip(extent).map(|(lb, extent)| Resize { lb, extent }))

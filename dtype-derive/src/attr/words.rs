@@ -1,27 +1,64 @@
-//! The words that `#[dtype(…)]` knows, and what to say of one in the wrong place.
+//! The words of `#[dtype(…)]`, and the message for a misplaced or unknown word.
+
+use std::fmt;
 
 use proc_macro2::Ident;
 
 use super::Place;
 
-/// The words of a struct as its author would write them.
-pub(super) const LB: &str = "lb = <displacement in bytes>";
-pub(super) const UB: &str = "ub = <displacement in bytes>";
-pub(super) const RESIZE: &str = "resize(lb = <bytes>, extent = <bytes>)";
-pub(super) const RESIZE_LB: &str = "lb = <bytes>";
-pub(super) const RESIZE_EXTENT: &str = "extent = <bytes>";
-pub(super) const REMOTE: &str = "remote = path::to::Type";
-pub(super) const CRATE: &str = "crate = path::to::dtype_runtime";
-pub(super) const BOUND: &str = "bound = \"T: Trait\"";
-pub(super) const NAME: &str = "name = \"Name\"";
-/// Those of a field.
-pub(super) const WITH: &str = "with = path::to::Description";
+/// A word with a value: how it is written, and what the value is.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) form: &'static str,
+    value: &'static str,
+}
 
-const ON_STRUCT: &[&str] = &[BOUND, CRATE, LB, NAME, REMOTE, RESIZE, UB];
-const ON_ENUM: &[&str] = &[BOUND, CRATE, NAME, REMOTE];
-const ON_FIELD: &[&str] = &["lb", "skip", "ub", WITH];
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.form, self.value)
+    }
+}
 
-/// The mistake of finding `word` at `place`, where it means nothing.
+/// The words of a struct or an enum.
+pub(super) const LB: Shape =
+    Shape { form: "lb = <displacement in bytes>", value: "a constant expression of type `i64`" };
+pub(super) const UB: Shape = Shape { form: "ub = <displacement in bytes>", ..LB };
+pub(super) const RESIZE: Shape = Shape {
+    form: "resize(lb = <bytes>, extent = <bytes>)",
+    value: "both values are constant expressions of type `i64`",
+};
+pub(super) const RESIZE_LB: Shape = Shape { form: "lb = <bytes>", ..LB };
+pub(super) const RESIZE_EXTENT: Shape = Shape { form: "extent = <bytes>", ..LB };
+pub(super) const REMOTE: Shape = Shape {
+    form: "remote = path::to::Type",
+    value: "the path of the foreign struct or enum, without quotes",
+};
+pub(super) const CRATE: Shape = Shape {
+    form: "crate = path::to::dtype_runtime",
+    value: "the path of the crate `dtype_runtime`, without quotes",
+};
+pub(super) const BOUND: Shape = Shape {
+    form: "bound = \"T: Trait\"",
+    value: "a string of where predicates, separated by commas",
+};
+pub(super) const CHECK: Shape = Shape {
+    form: "check = path::to::function",
+    value: "the path of a function from `&Self` to `bool` or `Result`, without quotes",
+};
+pub(super) const NAME: Shape =
+    Shape { form: "name = \"Name\"", value: "the name as a string, in quotes" };
+/// The words of a field.
+pub(super) const WITH: Shape = Shape {
+    form: "with = path::to::Description",
+    value: "the path of a type that implements `Describes` for the field's type, without quotes",
+};
+
+const ON_STRUCT: &[&str] =
+    &[BOUND.form, CHECK.form, CRATE.form, LB.form, NAME.form, REMOTE.form, RESIZE.form, UB.form];
+const ON_ENUM: &[&str] = &[BOUND.form, CRATE.form, NAME.form, REMOTE.form];
+const ON_FIELD: &[&str] = &["lb", "skip", "ub", WITH.form];
+
+/// The message for `word` at `place`, where it has no meaning.
 pub(super) fn misplaced(word: &Ident, place: Place) -> syn::Error {
     let here = match place {
         Place::Struct => "a struct",
@@ -37,11 +74,14 @@ pub(super) fn misplaced(word: &Ident, place: Place) -> syn::Error {
         ("skip" | "with", Place::Struct | Place::Enum) => {
             format!("`{name}` belongs on a field, not on {here}")
         }
-        ("bound" | "crate" | "name" | "remote" | "resize", Place::Field) => {
+        ("check", Place::Enum) => {
+            "an enum needs no `check`: only the values of its variants are accepted".to_owned()
+        }
+        ("bound" | "check" | "crate" | "name" | "remote" | "resize", Place::Field) => {
             format!("`{name}` belongs on the struct, not on {here}")
         }
-        ("extent", Place::Struct) => format!("`extent` belongs inside `{RESIZE}`"),
-        _ => format!("unknown word `{name}`; {here} can have {}", list(place)),
+        ("extent", Place::Struct) => format!("`extent` belongs inside `{}`", RESIZE.form),
+        _ => format!("unknown word `{name}`; on {here}, the words are {}", list(place)),
     };
     syn::Error::new_spanned(word, message)
 }

@@ -1,4 +1,4 @@
-//! Markers that contradict one another.
+//! Contradictory markers.
 
 use proc_macro2::Ident;
 
@@ -6,7 +6,7 @@ use crate::attr::ItemAttrs;
 use crate::errors::Errors;
 use crate::model::Field;
 
-/// Notes the markers that another one makes meaningless.
+/// Notes the markers that another marker or `resize` overrides.
 pub(super) fn check(item: &ItemAttrs, fields: &[Field<'_>], errors: &mut Errors) {
     let lbs = item.lb.iter().map(|lb| &lb.word);
     let lbs: Vec<_> = lbs.chain(fields.iter().filter_map(|f| f.attrs.lb.as_ref())).collect();
@@ -16,8 +16,8 @@ pub(super) fn check(item: &ItemAttrs, fields: &[Field<'_>], errors: &mut Errors)
         for marker in lbs.into_iter().chain(ubs) {
             errors.at(
                 marker,
-                "`resize` erases every marker inside the type, so this one would have no effect: \
-                 keep one of the two",
+                "`resize` erases every marker of the type, so this one would have no effect: keep one \
+                 of the two",
             );
         }
     } else {

@@ -1,13 +1,13 @@
-//! Field types that the syntax alone gives away as no datatypes.
+//! Field types whose syntax alone shows that they are not datatypes.
 //!
-//! What hides behind an alias or a macro is left to the compiler, whose message is not as good.
+//! An alias or a macro hides the syntax. The compiler then reports the type, in a less fitting message.
 
 use syn::{Type, TypeArray, TypeGroup, TypeParen, TypeTuple};
 
 use crate::errors::Errors;
 
-/// Notes each part of a field's type that cannot be described. Arguments of generic types are not
-/// looked at: `PhantomData<&T>` holds no reference.
+/// Notes each part of a field's type that cannot be described. The arguments of generic types do not
+/// count: `PhantomData<&T>` holds no reference.
 pub(super) fn check(ty: &Type, errors: &mut Errors) {
     match ty {
         Type::Paren(TypeParen { elem, .. })
@@ -56,7 +56,7 @@ fn refusal(ty: &Type) -> Option<&'static str> {
              Store an enum that says which function, or leave the field out with `#[dtype(skip)]`"
         }
         Type::TraitObject(_) => {
-            "a trait object is not a datatype: its type is known at run time only. Store a concrete \
+            "a trait object is not a datatype: its type is known only at run time. Store a concrete \
              type, or make the struct generic over it"
         }
         Type::ImplTrait(_) => {
@@ -67,7 +67,7 @@ fn refusal(ty: &Type) -> Option<&'static str> {
              and the length in use beside it"
         }
         Type::Never(_) => {
-            "`!` has no value, so nothing of it can be packed: leave the field out with \
+            "`!` has no values, so there is nothing to pack: leave the field out with \
              `#[dtype(skip)]`"
         }
         _ if is_str(ty) => {

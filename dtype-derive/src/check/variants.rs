@@ -8,7 +8,7 @@ use crate::repr::Integer;
 pub(super) fn check(source: &DeriveInput, variants: &[&Variant], errors: &mut Errors) {
     let ident = &source.ident;
     if variants.is_empty() {
-        errors.at(ident, "an enum without variants has no value, so nothing of it can be packed");
+        errors.at(ident, "an enum without variants has no values, so there is nothing to pack");
         return;
     }
     let mut carries_data = false;
@@ -16,12 +16,11 @@ pub(super) fn check(source: &DeriveInput, variants: &[&Variant], errors: &mut Er
         carries_data = true;
         errors.at(
             variant,
-            "an enum whose variants carry data is not a datatype: which bytes are in use differs \
-             from value to value. Write a struct with a fieldless enum as its tag and the fields of \
-             all the variants beside it",
+            "an enum whose variants carry data is not a datatype: each variant uses other bytes. Write \
+             a struct with a fieldless enum as its tag and the fields of all variants next to it",
         );
     }
-    // With data in it the repr is not what is wrong.
+    // If variants carry data, the `repr` is not the mistake.
     if !carries_data && Integer::of(&source.attrs).is_none() {
         errors.at(
             ident,

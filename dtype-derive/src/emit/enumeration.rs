@@ -8,18 +8,19 @@ use super::Target;
 use crate::model::Item;
 use crate::repr::Integer;
 
-/// The expression for the map; `None` where no integer is named.
+/// The expression for the map; `None` if no integer is named.
 ///
-/// Which bits a variant has is read from a value of it, and not concluded from `repr`: a macro that
-/// runs later may take the `repr` away. A variant that it adds makes the `match` fail, and data that
-/// it adds to a variant both the pattern and the value.
+/// The bits of a variant are read from its value, not derived from `repr`, which a later macro may
+/// remove. If such a macro adds a variant, the `match` does not compile; if it adds data to a variant,
+/// neither the pattern nor the value compiles.
 pub(super) fn map(item: &Item<'_>, variants: &[&Variant], target: &Target) -> Option<TokenStream> {
     let Target { private, ty, constructor, is_remote, .. } = target;
     let basic = Integer::of(&item.source.attrs)?.basic();
     let name = item.name();
     let variants: Vec<_> = variants.iter().map(|variant| &variant.ident).collect();
     let value = Ident::new("__dtype_value", Span::mixed_site());
-    // The local enum that describes a foreign one is never made; the compiler is not to call it dead.
+    // A local enum that describes a foreign one is never constructed. This use keeps the compiler from
+    // reporting it as dead code.
     let used = is_remote.then(|| quote!(let _ = || [#(Self::#variants {}),*];));
     Some(quote!({
         let _: fn(&#ty) = |#value| match #value { #(#constructor::#variants {})|* => {} };

@@ -1,18 +1,18 @@
-//! From a struct to the place of one of its fields.
+//! The expression that leads from a struct to one of its fields.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use crate::model::Field;
 
-/// A `fn(*const Of) -> *const Field` for the field of that name. The return type is left to the
-/// compiler: this is where the emitted code learns the type of a field.
+/// A `fn(*const Of) -> *const Field` for the field of that name. The compiler infers the return type:
+/// this is how the emitted code learns the type of a field.
 ///
-/// Raw places make no reference, which a packed field would not allow.
+/// `&raw const` makes no reference, which a packed field would not allow.
 ///
-/// The expression begins and ends with the span of the field's type, so that a complaint about the
-/// type underlines the type. Everything between, `unsafe` above all, has the span of the derive, which
-/// keeps the lints of the user's crate from looking into it.
+/// The expression begins and ends with the span of the field's type, so that an error about the type
+/// underlines the type. Everything between, `unsafe` above all, has the span of the derive, so that the
+/// lints of the user's crate do not apply to it.
 pub(super) fn projection(of: &TokenStream, field: &Field<'_>) -> TokenStream {
     let member = &field.member;
     let place = Ident::new("__dtype_place", Span::mixed_site());
@@ -24,7 +24,7 @@ pub(super) fn projection(of: &TokenStream, field: &Field<'_>) -> TokenStream {
     quote!(#closure #pointer)
 }
 
-/// The first and the last place of the tokens, in the derive's own hygiene.
+/// The spans of the first and the last token, with the derive's own hygiene.
 pub(super) fn ends(tokens: &TokenStream) -> (Span, Span) {
     let derive = Span::call_site();
     let mut spans = tokens.clone().into_iter().map(|token| token.span());

@@ -18,19 +18,36 @@ pub(super) fn map(item: &Item<'_>, fields: &[Field<'_>], target: &Target) -> Tok
     let honest = target.is_remote.then(|| honest(fields, target));
     let entries = fields.iter().map(|field| entry(field, target));
     let markers = markers(&item.attrs, fields, target);
+    let checked = item.attrs.check.as_ref().map(|check| checked(&check.path, target));
     quote!({
         #exhaustive
         #honest
-        &#private::TypeMap::structure::<#ty>(#name, const { &[#(#entries),*] }, #markers)
+        &#private::TypeMap::structure::<#ty>(#name, const { &[#(#entries),*] }, #markers) #checked
     })
+}
+
+/// The invariant. The function is called in a closure, which names no type: its argument is the struct.
+fn checked(path: &Path, Target { private, ty, .. }: &Target) -> TokenStream {
+    let (bytes, value) = (local("__dtype_bytes"), local("__dtype_value"));
+    let call = quote_spanned!(ends(&path.to_token_stream()).1=> (#value));
+    quote! {
+        .checked(|#bytes| {
+            let check = |#value: &#ty| #path #call;
+            unsafe { #private::ask::<#ty, _>(#bytes, check) }
+        })
+    }
+}
+
+fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
 }
 
 /// Two patterns: the first has no `..` and so covers every field there is; the second has one, which
 /// the compiler refuses for a union.
 fn exhaustive(fields: &[Field<'_>], Target { ty, constructor, .. }: &Target) -> TokenStream {
     let members = fields.iter().map(|field| &field.member);
-    // The braces go with the path before them: of a foreign struct, the compiler then names the field
-    // that is missing, and shows it at the path in the attribute.
+    // With this span on the braces, the compiler reports a missing field of a foreign struct at the path
+    // in the attribute.
     let end = constructor.clone().into_iter().last().map_or(Span::call_site(), |last| last.span());
     let mut all = Group::new(Delimiter::Brace, quote!(#(#members: _),*));
     all.set_span(end);
@@ -46,8 +63,8 @@ fn exhaustive(fields: &[Field<'_>], Target { ty, constructor, .. }: &Target) -> 
     }
 }
 
-/// For a foreign struct: what the local one says of the types must be so. Every local field is read
-/// on the way, or the compiler would call the local struct dead.
+/// For a foreign struct: checks that the local fields have the same types. This uses every local field,
+/// so that the compiler does not report the local struct as dead code.
 fn honest(fields: &[Field<'_>], Target { private, ty, .. }: &Target) -> TokenStream {
     let local = quote!(Self);
     fields
@@ -84,7 +101,7 @@ pub(super) fn entry(field: &Field<'_>, target: &Target) -> TokenStream {
     quote!(#private::Field::new(#name, #offset, #map))
 }
 
-/// `PhantomData::<With>`, all of it at the place of the path in the attribute.
+/// `PhantomData::<With>`, with the spans of the path in the attribute.
 fn description(with: &Path, private: &TokenStream) -> TokenStream {
     let (first, last) = ends(&with.to_token_stream());
     let phantom = quote!(#private::core::marker::PhantomData::<);
@@ -127,8 +144,8 @@ fn markers(item: &ItemAttrs, fields: &[Field<'_>], target: &Target) -> TokenStre
     quote!(#none::NONE #lb #ub)
 }
 
-/// The author's expression, which keeps its own span, so that a wrong type is underlined there. The
-/// block keeps it to itself: a `return` in it returns from nothing of ours.
+/// The author's expression, with its own span, so that the compiler underlines a wrong type there. In a
+/// `const` block of its own, a `return` in it is an error.
 fn displacement(value: &Expr, Target { private, .. }: &Target) -> TokenStream {
     let local = Ident::new("__dtype_displacement", Span::mixed_site());
     let value = value.to_token_stream();
@@ -141,7 +158,7 @@ fn start_of(field: &Field<'_>, target: &Target) -> TokenStream {
     quote!(#offset as #private::core::primitive::i64)
 }
 
-/// The sum is at most the size of the struct.
+/// The end of a field. It is at most the size of the struct, so the addition never saturates.
 fn end_of(field: &Field<'_>, target: &Target) -> TokenStream {
     let private = &target.private;
     let start = offset(field, target);

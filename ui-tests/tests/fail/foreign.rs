@@ -1,4 +1,5 @@
-use std::net::Ipv4Addr;
+//! Types of other crates, each with its own advice.
+use std::net::SocketAddr;
 use std::time::Instant;
 
 use dtype_runtime::Datatype;
@@ -6,13 +7,26 @@ use dtype_runtime::Datatype;
 #[derive(Datatype)]
 struct Event {
     time: Instant,
-    from: Ipv4Addr,
+    from: SocketAddr,
+    thread: std::thread::ThreadId,
 }
 
-// Of which the derive does not know the name.
+mod small {
+    pub struct Vec<T, const N: usize>(pub [T; N]);
+}
+
+// Types whose name says nothing to the derive, one of them for the path before it.
 #[derive(Datatype)]
-struct Range {
-    range: std::ops::Range<u32>,
+struct Unknown {
+    range: std::ops::RangeInclusive<u32>,
+    list: small::Vec<u8, 4>,
+}
+
+bitflags::bitflags! {
+    #[derive(Datatype)]
+    struct Flags: u32 {
+        const A = 1;
+    }
 }
 
 fn main() {}

@@ -1,0 +1,240 @@
+//! `#[derive(Messages)]`: an enum whose variants are the messages of a stream.
+//!
+//! Each variant holds one value that is itself a message, and has a tag. The impl passes every method on to the
+//! variant's value: when a message is written, the value selects the variant, and when one is read, the tag does.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use syn::meta::ParseNestedMeta;
+use syn::{Attribute, Data, DataEnum, DeriveInput, Fields, LitInt, Path, Type, parse_quote};
+
+use crate::errors::Errors;
+
+/// A variant without mistakes.
+struct Message<'a> {
+    ident: &'a Ident,
+    /// The type of its value; `None` for a variant without data.
+    ty: Option<&'a Type>,
+    tag: u32,
+}
+
+/// The impl, or the mistakes.
+pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
+    let mut errors = Errors::default();
+    let krate = runtime(&input.attrs, &mut errors);
+    let messages = match &input.data {
+        Data::Enum(data) => messages(data, &mut errors),
+        Data::Struct(_) | Data::Union(_) => {
+            errors.at(
+                &input.ident,
+                "`Messages` is derived for an enum of the messages of a stream: a struct with \
+                 `#[derive(Datatype)]` is a message as it is",
+            );
+            Vec::new()
+        }
+    };
+    if !input.generics.params.is_empty() {
+        errors.at(
+            &input.generics,
+            "an enum of messages takes no parameters: each tag stands for one type",
+        );
+    }
+    errors.into_compile_errors().unwrap_or_else(|| emit(input, &krate, &messages))
+}
+
+/// The path of the runtime.
+fn runtime(attributes: &[Attribute], errors: &mut Errors) -> Path {
+    let mut krate = None;
+    each_word(attributes, errors, |word| {
+        if !word.path.is_ident("crate") {
+            return Err(word.error("expected `crate = path::to::dtype_runtime`"));
+        }
+        if krate.is_some() {
+            return Err(word.error("`crate` is given twice"));
+        }
+        krate = Some(word.value()?.call(Path::parse_mod_style)?);
+        Ok(())
+    });
+    krate.unwrap_or_else(|| parse_quote!(::dtype_runtime))
+}
+
+/// The variants and their tags: the given tag, or otherwise the previous tag plus 1.
+fn messages<'a>(data: &'a DataEnum, errors: &mut Errors) -> Vec<Message<'a>> {
+    let mut taken: BTreeMap<u32, &Ident> = BTreeMap::new();
+    let mut next = Some(0);
+    let mut messages = Vec::new();
+    for variant in &data.variants {
+        let ident = &variant.ident;
+        let Some(tag) = tag(&variant.attrs, errors).or(next) else {
+            errors.at(ident, "there is no tag after 4294967295: write `#[dtype(tag = N)]`");
+            continue;
+        };
+        if let Some(other) = taken.insert(tag, ident) {
+            errors.at(ident, format_args!("the tag {tag} is already that of `{other}`"));
+        }
+        next = tag.checked_add(1);
+        for field in &variant.fields {
+            each_word(&field.attrs, errors, |word| {
+                Err(word.error("the value of a message takes no `dtype` attribute"))
+            });
+        }
+        let ty = match &variant.fields {
+            Fields::Unit => None,
+            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+                fields.unnamed.first().map(|field| &field.ty)
+            }
+            _ => {
+                errors.at(
+                    variant,
+                    "a message holds one value: put these fields into a struct with \
+                     `#[derive(Datatype)]`, and that struct here",
+                );
+                continue;
+            }
+        };
+        messages.push(Message { ident, ty, tag });
+    }
+    messages
+}
+
+/// The tag that the attributes of a variant give.
+fn tag(attributes: &[Attribute], errors: &mut Errors) -> Option<u32> {
+    let mut tag = None;
+    each_word(attributes, errors, |word| {
+        if !word.path.is_ident("tag") {
+            return Err(word.error("expected `tag = <number>`"));
+        }
+        if tag.is_some() {
+            return Err(word.error("`tag` is given twice"));
+        }
+        let number: LitInt = word.value()?.parse()?;
+        tag = Some(number.base10_parse::<u32>()?);
+        Ok(())
+    });
+    tag
+}
+
+/// Calls `read` for each word in all the `#[dtype(…)]` among `attributes`.
+fn each_word(
+    attributes: &[Attribute],
+    errors: &mut Errors,
+    mut read: impl FnMut(ParseNestedMeta<'_>) -> syn::Result<()>,
+) {
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("dtype")) {
+        if let Err(error) = attribute.parse_nested_meta(&mut read) {
+            errors.push(error);
+        }
+    }
+}
+
+fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStream {
+    let ident = &input.ident;
+    let name = ident.to_string();
+    let assembler = format_ident!("{ident}Assembler");
+    let module = quote!(#krate::message);
+    let core = quote!(#krate::__private::core);
+    let result = quote!(#core::result::Result);
+
+    let variants: Vec<_> = messages.iter().map(|message| message.ident).collect();
+    let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
+    let types: Vec<_> = messages
+        .iter()
+        .map(|message| message.ty.map_or_else(|| quote!(()), |ty| quote!(#ty)))
+        .collect();
+    let patterns: Vec<_> = messages
+        .iter()
+        .map(
+            |Message { ident, ty, .. }| {
+                if ty.is_some() { quote!(Self::#ident(ref value)) } else { quote!(Self::#ident) }
+            },
+        )
+        .collect();
+    let values: Vec<_> = messages
+        .iter()
+        .map(|message| if message.ty.is_some() { quote!(value) } else { quote!(&()) })
+        .collect();
+    let makers: Vec<_> = messages
+        .iter()
+        .map(
+            |Message { ident, ty, .. }| {
+                if ty.is_some() { quote!(Self::#ident) } else { quote!(|()| Self::#ident) }
+            },
+        )
+        .collect();
+
+    quote! {
+        const _: () = {
+            #[doc(hidden)]
+            #[allow(missing_debug_implementations, unreachable_pub)]
+            pub enum #assembler {
+                #(#variants(<#types as #module::Messages>::Assembler),)*
+            }
+
+            #[automatically_derived]
+            impl #module::Messages for #ident {
+                type Assembler = #assembler;
+
+                fn encoder(
+                    &self,
+                    framing: #module::Framing,
+                ) -> #result<#module::Encoder<'_>, #module::Error> {
+                    match *self {
+                        #(#patterns => <#types as #module::Messages>::encoder(
+                            #values,
+                            framing.with_tag(#tags),
+                        ),)*
+                    }
+                }
+
+                fn append(
+                    &self,
+                    out: &mut #krate::__private::Vec<u8>,
+                    framing: #module::Framing,
+                ) -> #result<(), #module::Error> {
+                    match *self {
+                        #(#patterns => <#types as #module::Messages>::append(
+                            #values,
+                            out,
+                            framing.with_tag(#tags),
+                        ),)*
+                    }
+                }
+
+                fn begin(
+                    header: &#module::Header,
+                    limits: &#module::Limits,
+                ) -> #result<#assembler, #module::Error> {
+                    match header.tag() {
+                        #(#tags => #result::map(
+                            <#types as #module::Messages>::begin(header, limits),
+                            #assembler::#variants,
+                        ),)*
+                        tag => #result::Err(#module::Error::UnknownTag { tag, expected: #name }),
+                    }
+                }
+
+                fn piece(
+                    assembler: &mut #assembler,
+                    packed: &[u8],
+                ) -> #result<(), #module::Error> {
+                    match *assembler {
+                        #(#assembler::#variants(ref mut value) => {
+                            <#types as #module::Messages>::piece(value, packed)
+                        })*
+                    }
+                }
+
+                fn end(assembler: #assembler) -> #result<Self, #module::Error> {
+                    match assembler {
+                        #(#assembler::#variants(value) => #result::map(
+                            <#types as #module::Messages>::end(value),
+                            #makers,
+                        ),)*
+                    }
+                }
+            }
+        };
+    }
+}

@@ -1,0 +1,42 @@
+// An enum of messages: each variant holds one value and has a tag of its own.
+
+use dtype_runtime::message::Messages;
+
+#[derive(Messages)]
+struct Packet {
+    id: u32,
+}
+
+#[derive(Messages)]
+enum Fields {
+    Move { x: f32, y: f32 },
+    Pair(u8, u8),
+}
+
+#[derive(Messages)]
+enum Tags {
+    #[dtype(tag = 1)]
+    One(u8),
+    Two(u8),
+    #[dtype(tag = 2)]
+    Three(u8),
+    #[dtype(tag = 4294967295)]
+    Last,
+    AfterTheLast,
+    #[dtype(tag = 4294967296)]
+    TooLarge,
+    #[dtype(tag = "seven")]
+    Seven,
+    #[dtype(tag = 8, tag = 9)]
+    Twice,
+    #[dtype(number = 10)]
+    Number,
+    Attribute(#[dtype(skip)] u8),
+}
+
+#[derive(Messages)]
+enum Generic<T> {
+    One(T),
+}
+
+fn main() {}

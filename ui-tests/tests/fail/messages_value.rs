@@ -1,0 +1,12 @@
+// What a variant holds has to be a message itself.
+
+use dtype_runtime::message::Messages;
+
+struct NotADatatype(u8);
+
+#[derive(Messages)]
+enum Packet {
+    Unknown(NotADatatype),
+}
+
+fn main() {}

@@ -1,0 +1,38 @@
+// An enum of messages, in a module with names of its own.
+
+mod packets {
+    #![forbid(unsafe_code)]
+    #![deny(missing_docs, missing_debug_implementations, unreachable_pub, clippy::pedantic)]
+
+    type Result = u8;
+    #[allow(dead_code)]
+    type Vec = Result;
+
+    #[derive(Debug, PartialEq, dtype_runtime::message::Messages)]
+    #[dtype(crate = dtype_runtime)]
+    pub(crate) enum Packet {
+        Bytes(std::vec::Vec<u8>),
+        #[dtype(tag = 0x7fff_ffff)]
+        r#Type(String),
+        Nothing,
+        Number(u32),
+    }
+}
+
+fn main() {
+    use dtype_runtime::message::{self, Framing, Limits};
+    use packets::Packet;
+
+    let packets = [
+        Packet::Bytes(vec![1, 2]),
+        Packet::r#Type("text".to_owned()),
+        Packet::Nothing,
+        Packet::Number(7),
+    ];
+    for packet in packets {
+        let mut bytes = Vec::new();
+        message::encode(&mut bytes, &packet, Framing::new()).unwrap();
+        let read = message::decode::<Packet>(&mut &bytes[..], &Limits::new()).unwrap();
+        assert_eq!(read, Some(packet));
+    }
+}
