@@ -1,31 +1,60 @@
-//! The copy routines: the only place, with `typed`, and with `convertor::foreign` for single values, where memory
-//! is touched through raw pointers.
+//! The copy routines: what executes a plan.
 //!
-//! One walk over the operations of a plan serves every [`Direction`]. What it copies is decided one
-//! level up, where spans are checked; here the pointers are trusted.
+//! [`execute`] walks the operations of a plan and hands each to a kernel. A kernel is generic over a
+//! [`Direction`](direction::Direction), so that packing, unpacking, moving and zeroing are the same code, and over the
+//! [`Registers`](registers::Registers) of a set of instructions. It trusts its pointers: the caller has checked the
+//! memory that the plan spans. CONTRIBUTING lists the other files that touch memory through raw pointers, and why.
+//!
+//! | file | what |
+//! |---|---|
+//! | `direction` | which side is read and which is written |
+//! | `registers` | what a set of instructions offers, and the dispatch to the one that is selected |
+//! | `x86_64` | AVX2 and AVX-512 |
+//! | `moves`, `pieces` | one block: its length known at run time, or at compile time |
+//! | `rows`, `blocks`, `tiles` | blocks at equal distances, in one and two dimensions |
+//! | `irregular` | lists of blocks |
+//! | `permute`, `records` | arrays of small structs |
+//! | `reverse`, `integers`, `elements` | values that change on the way |
+//! | `chosen`, `explain` | which kernel copies what |
+//!
+//! Another architecture needs a folder beside `x86_64` that implements `Registers`, and a variant of
+//! [`Isa`](crate::kernels::Isa): the compiler then leads to the questions in `kernels` that each variant answers. One arm
+//! in `compiled_for_selected!`, the one place that dispatches, has the kernels compiled for it.
 
-mod blocks;
-pub(crate) mod choice;
+pub(crate) mod blocks;
+mod chosen;
+pub(crate) mod direction;
 pub(crate) mod elements;
+#[cfg(feature = "show")]
+pub(crate) mod explain;
 pub(crate) mod integers;
 mod irregular;
-pub mod isa;
 mod moves;
 mod permute;
 pub(crate) mod pieces;
 mod records;
-mod swap;
+mod registers;
+mod reverse;
+mod rows;
 mod tiles;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
 
-pub(crate) use blocks::{Direction, Move, Pack, Steps, Unpack, Zero, blocks, run, strided};
+pub(crate) use blocks::{blocks, run};
+pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
 pub(crate) use irregular::list;
-pub(crate) use permute::{blocks as permuted_blocks, records as permuted_records};
-pub(crate) use swap::{Reversing, Way};
+pub(crate) use permute::{
+    blocks as permuted_blocks, permute, permute_part, records as permuted_records,
+};
+pub(crate) use reverse::Reversing;
+pub(crate) use rows::strided;
 
-use crate::commit::{Blocks, List, Op, Plan, Tables};
+use chosen::Kernel;
 
-/// Instances of so many blocks are copied block by block, even where the last one touches the first one of the next
-/// instance: that saves one of them, and takes the others apart.
+use crate::plan::{Blocks, Op, Plan, Program, items};
+
+/// Instances of at least this many blocks are copied block by block, even where the last block of one touches the first
+/// block of the next. To join the two would save one block, and take the others apart.
 const FEWEST_WITHOUT_SEAMS: u64 = 8;
 
 /// Executes a plan for `count` instances.
@@ -40,48 +69,70 @@ pub(crate) unsafe fn execute<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    let (tables, extent) = (plan.tables(), plan.extent());
-    if let Some(all) = tables.single()
-        && (count == 1 || all.count >= FEWEST_WITHOUT_SEAMS)
-    {
-        // SAFETY: all that an instance is, for each of them.
+    let (program, extent) = (plan.program(), plan.extent());
+    if let Some(all) = single(plan, count) {
+        // SAFETY: the blocks are all that an instance is; the caller guarantees each instance.
         unsafe {
-            // Most of what is called for a few bytes, where every step to get there shows.
+            // Most calls for a few bytes end here, where every step on the way shows.
             if count == 1 {
-                blocks::<D>(all, tables, memory, packed);
+                blocks::<D>(all, program, memory, packed);
             } else {
-                blocks::repeated::<D>(all, tables, count, extent, memory, packed);
+                blocks::repeated::<D>(all, program, count, extent, memory, packed);
             }
         }
         return;
     }
-    let [prologue, steady, epilogue] = tables.parts();
+    let [prologue, steady, epilogue] = program.parts();
     let mut packed = packed;
-    // SAFETY: the three parts together name the bytes of the instances and nothing else, each part
-    // with the displacements that the plan gives it; the caller vouches for those.
+    // SAFETY: the three parts together name the bytes of the instances and nothing else, each part with the
+    // displacements that the plan gives it. The caller guarantees these bytes.
     unsafe {
         match count {
             0 => {}
             1 => {
                 let first = if prologue.is_empty() { steady } else { prologue };
-                packed = once::<D>(first, tables, memory, packed);
-                once::<D>(epilogue, tables, memory, packed);
+                packed = once::<D>(first, program, memory, packed);
+                once::<D>(epilogue, program, memory, packed);
             }
             _ => {
-                packed = operations::<D>(prologue, tables, memory, packed);
-                let turns = plan.repetitions(count);
-                packed = match permute::instances::<D>(tables, turns, memory, packed) {
-                    Some(end) => end,
-                    None => repeated::<D>(steady, tables, turns, extent, memory, packed),
-                };
+                packed = operations::<D>(prologue, program, memory, packed);
+                packed = instances::<D>(plan, plan.repetitions(count), memory, packed);
                 let last = memory.wrapping_offset(offset(extent, count - 1));
-                operations::<D>(epilogue, tables, last, packed);
+                operations::<D>(epilogue, program, last, packed);
             }
         }
     }
 }
 
-/// Executes a constant program `count` times, `stride` bytes apart.
+/// What an instance is, if that is blocks at equal distances and `count` instances are executed as such.
+#[inline(always)]
+fn single(plan: &Plan, count: u64) -> Option<Blocks> {
+    plan.program().single().filter(|all| count == 1 || all.count >= FEWEST_WITHOUT_SEAMS)
+}
+
+/// Executes what a plan repeats, `count` times. Returns the end of what was packed.
+///
+/// # Safety
+///
+/// As [`execute`], for the bytes that the repetitions name.
+#[inline]
+unsafe fn instances<D: Direction>(
+    plan: &Plan,
+    count: u64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
+    let program = plan.program();
+    // SAFETY: passed on to the caller.
+    unsafe {
+        match permute::instances::<D>(program, count, memory, packed) {
+            Some(end) => end,
+            None => repeated::<D>(plan.steady(), program, count, plan.extent(), memory, packed),
+        }
+    }
+}
+
+/// Executes a constant program `count` times, at a stride of `stride` bytes.
 ///
 /// # Safety
 ///
@@ -93,53 +144,56 @@ pub(crate) unsafe fn program<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: what the caller vouches for, passed on. Lists are made at run time only.
-    unsafe { repeated::<D>(ops, Tables::empty(), count, stride, memory, packed) };
+    // SAFETY: passed on to the caller. Lists are made at run time only, so a constant program has none.
+    unsafe { repeated::<D>(ops, Program::empty(), count, stride, memory, packed) };
 }
 
-/// Executes operations `count` times, `stride` bytes apart. Returns the end of what was packed.
+/// Executes operations `count` times, at a stride of `stride` bytes. Returns the end of what was packed.
 ///
 /// # Safety
 ///
 /// As [`execute`], for the bytes that the operations name in each repetition; the lists among them
-/// must be those of the tables.
+/// must be the program's.
 pub(crate) unsafe fn repeated<D: Direction>(
     ops: &[Op],
-    tables: &Tables,
+    program: &Program,
     count: u64,
     stride: i64,
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
     if ops.is_empty() {
-        // However often.
+        // Nothing, whatever the count.
         return packed;
     }
     if let [Op::Blocks(only)] = ops {
         // SAFETY: the same bytes.
-        return unsafe { blocks::repeated::<D>(*only, tables, count, stride, memory, packed) };
+        return unsafe { blocks::repeated::<D>(*only, program, count, stride, memory, packed) };
     }
     if count > 1
         // SAFETY: the same bytes.
-        && let Some(end) = unsafe { permute::records::<D>(ops, tables, count, stride, memory, packed) }
+        && let Some(end) = unsafe { permute::records::<D>(ops, program, count, stride, memory, packed) }
     {
         return end;
     }
     if let Some(record) = records::Record::of(ops, stride, count) {
-        // SAFETY: the same bytes, in another order of copying.
+        // SAFETY: the same bytes in another order.
         return unsafe { record.execute::<D>(memory, packed) };
     }
+    // SAFETY: passed on to the caller.
+    if unsafe { D::chosen(|| Kernel::Walk, packed) } {
+        return packed;
+    }
     let mut packed = packed;
-    for turn in 0..count {
-        // SAFETY: the caller vouches for every repetition.
-        packed = unsafe {
-            operations::<D>(ops, tables, memory.wrapping_offset(offset(stride, turn)), packed)
-        };
+    for iteration in 0..count {
+        let memory = memory.wrapping_offset(offset(stride, iteration));
+        // SAFETY: one of the repetitions, which the caller guarantees.
+        packed = unsafe { operations::<D>(ops, program, memory, packed) };
     }
     packed
 }
 
-/// As [`operations`], for those of a single instance: often a few runs, where every step to get there shows.
+/// As [`operations`], for a single instance: often a few runs, where every step on the way shows.
 ///
 /// # Safety
 ///
@@ -147,7 +201,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
 #[inline(always)]
 unsafe fn once<D: Direction>(
     ops: &[Op],
-    tables: &Tables,
+    program: &Program,
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
@@ -155,7 +209,7 @@ unsafe fn once<D: Direction>(
     while let [Op::Blocks(Blocks { disp, len, count: 1, .. }), after @ ..] = rest {
         #[expect(clippy::cast_possible_truncation, reason = "a run in memory")]
         let (disp, len) = (*disp as isize, *len as usize);
-        // SAFETY: one of the operations that the caller vouches for.
+        // SAFETY: one of the operations, which the caller guarantees.
         unsafe { run::<D>(memory.wrapping_offset(disp), packed, len) };
         packed = packed.wrapping_add(D::advance(len));
         rest = after;
@@ -163,8 +217,8 @@ unsafe fn once<D: Direction>(
     if rest.is_empty() {
         return packed;
     }
-    // SAFETY: the others.
-    unsafe { operations::<D>(rest, tables, memory, packed) }
+    // SAFETY: the other operations, which the caller guarantees.
+    unsafe { operations::<D>(rest, program, memory, packed) }
 }
 
 /// Executes operations once. Returns the end of what was packed.
@@ -174,35 +228,31 @@ unsafe fn once<D: Direction>(
 /// As [`repeated`], for the bytes that the operations name.
 unsafe fn operations<D: Direction>(
     ops: &[Op],
-    tables: &Tables,
+    program: &Program,
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
     let mut packed = packed;
-    let mut rest = ops;
-    while let [op, after @ ..] = rest {
-        rest = after;
+    for (op, body) in items(ops) {
         match *op {
-            // SAFETY: one of the operations that the caller vouches for.
-            Op::Blocks(all) => packed = unsafe { blocks::<D>(all, tables, memory, packed) },
-            // Plans of bytes have no values that are converted; those that do are executed elsewhere.
+            // SAFETY: one of the operations, which the caller guarantees.
+            Op::Blocks(all) => packed = unsafe { blocks::<D>(all, program, memory, packed) },
+            // A plan of bytes converts no values; a plan that does is executed by `convertor`.
             Op::Elements(_) => {}
-            // SAFETY: likewise; the list is one of the tables'.
-            Op::List(all) => packed = unsafe { list::<D>(&all, tables, memory, packed) },
-            Op::Loop { count, stride, items } => {
-                let (body, behind) = after.split_at(items);
-                rest = behind;
+            // SAFETY: likewise; the list belongs to the program.
+            Op::List(all) => packed = unsafe { list::<D>(&all, program, memory, packed) },
+            Op::Loop { count, stride, .. } => {
                 // SAFETY: likewise.
-                packed = unsafe { repeated::<D>(body, tables, count, stride, memory, packed) };
+                packed = unsafe { repeated::<D>(body, program, count, stride, memory, packed) };
             }
         }
     }
     packed
 }
 
-/// A displacement as an offset. Those of data fit, because the data lie in memory; those that are
-/// passed through on the way may wrap, which `wrapping_offset` undoes.
+/// The displacement of an iteration, as an offset. Displacements of data fit, because the data lie in memory. Those on
+/// the way may wrap, which `wrapping_offset` undoes.
 #[expect(clippy::cast_possible_truncation, reason = "wraps by design, see above")]
-fn offset(stride: i64, turn: u64) -> isize {
-    stride.wrapping_mul(turn.cast_signed()) as isize
+fn offset(stride: i64, iteration: u64) -> isize {
+    stride.wrapping_mul(iteration.cast_signed()) as isize
 }

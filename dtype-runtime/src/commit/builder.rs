@@ -1,37 +1,36 @@
 //! The compiler: from a stream of runs and loops to the operations of a plan.
 //!
-//! It merges as it goes, looking at one operation back, so it takes linear time. All of it is `const
-//! fn` over a slice that the caller provides: derived types are compiled by the compiler, types built
-//! at run time by the very same code, except for the lists that `compile` makes of irregular blocks.
+//! It merges as it goes and looks back at one operation only, so it takes linear time. All of it is `const fn`
+//! over a slice that the caller provides. So `const` evaluation of derived types and the compiler of types built
+//! at run time share this code, except for the lists that `compile` makes of irregular blocks.
 //!
-//! What is merged, beyond the rules of the optimized description:
+//! It merges the following, beyond the rules of the optimized description:
 //!
 //! - runs that touch;
 //! - equal blocks at equal distances, into one counted operation;
 //! - a loop over a single run, into a counted operation, and a loop over a counted operation that
 //!   continues it, into a longer one;
-//! - the last run of a repetition with the first of the next, where they touch: the first run moves
-//!   before the loop, the rest of the last repetition behind it.
+//! - the last run of an iteration with the first run of the next, where they touch: the first run moves before the
+//!   loop, and the rest of the last iteration after it.
 //!
-//! The order of the packed stream is the type map's, so nothing is ever reordered.
+//! The packed stream has the order of the type map, so nothing is ever reordered.
 
-use super::list::List;
-use super::plan::{Blocks, Op};
+use crate::plan::{Blocks, List, Op};
 
-/// The most operations that a loop's body may have to be rotated for fusion. Rotation repeats the
-/// body behind the loop, so this bounds the growth.
+/// The most operations that a loop's body may have to be rotated for fusion. Rotation repeats the body after the
+/// loop, so this bounds the growth.
 pub(super) const MAX_ROTATED: usize = 16;
 
 /// Collects operations in a slice.
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
     ops: &'a mut [Op],
-    /// Where it is kept, which takes less time than to hand it to and fro.
+    /// Where the position is kept. That takes less time than passing it back and forth.
     at: &'a mut Position,
     overflow: bool,
 }
 
-/// How far a builder has come.
+/// How far a builder has written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Position {
     /// The number of operations.
@@ -59,7 +58,7 @@ impl OpenLoop {
 }
 
 impl<'a> Builder<'a> {
-    /// Goes on in `ops` where another builder has come to, or at [`Position::START`].
+    /// Continues in `ops` at the position of another builder, or at [`Position::START`].
     #[inline(always)]
     pub(super) const fn new(ops: &'a mut [Op], at: &'a mut Position) -> Self {
         Self { ops, at, overflow: false }
@@ -85,7 +84,7 @@ impl<'a> Builder<'a> {
         self.blocks(Blocks::run(disp, len));
     }
 
-    /// Adds blocks, merged with what is before where that is possible.
+    /// Adds blocks, merged with the operation before them where possible.
     pub(super) const fn blocks(&mut self, blocks: Blocks) {
         let new = blocks.normalized();
         if new.len == 0 || new.count == 0 || self.overflow {
@@ -94,7 +93,7 @@ impl<'a> Builder<'a> {
         let Some(index) = self.at.last else { return self.push_op(Op::Blocks(new)) };
         let Op::Blocks(old) = self.ops[index] else { return self.push_op(Op::Blocks(new)) };
 
-        // What touches in memory is one copy, even if that splits a counted operation.
+        // Blocks that touch in memory are one copy, even if that splits a counted operation.
         if old.last_end() == new.disp && (old.count == 1 || new.count == 1) {
             let joined = Blocks::run(old.block(old.count - 1), old.len + new.len);
             if old.count == 1 {
@@ -122,10 +121,10 @@ impl<'a> Builder<'a> {
         self.push_op(Op::List(list));
     }
 
-    /// Starts a loop; [`end_loop`](Self::end_loop) takes what comes back.
+    /// Starts a loop. Pass the returned value to [`end_loop`](Self::end_loop).
     pub(super) const fn begin_loop(&mut self) -> OpenLoop {
         let open = OpenLoop { start: self.at.len, last: self.at.last };
-        // Replaced when the loop is ended.
+        // Replaced when the loop ends.
         self.push_op(Op::Loop { count: 0, stride: 0, items: 0 });
         self.at.last = None;
         open
@@ -164,8 +163,8 @@ impl<'a> Builder<'a> {
         self.at.last = Some(open.start);
     }
 
-    /// Writes a loop whose repetitions touch: the first run, the body from its second run to the
-    /// first of the next repetition, and what is left of the last repetition.
+    /// Writes a loop whose iterations touch: the first run; the loop from the second run of an iteration to the
+    /// first run of the next; and the rest of the last iteration.
     const fn rotated(&mut self, rotation: &Rotation, count: u64, stride: i64) {
         let seam = rotation.seam;
         self.blocks(rotation.head);
@@ -176,8 +175,8 @@ impl<'a> Builder<'a> {
             let open = self.begin_loop();
             self.middle(rotation, 0);
             self.blocks(seam);
-            // Not rotated again: the seam does not touch what begins the rotated body, or that would
-            // have been merged with the head.
+            // It is not rotated again: the seam does not touch the start of the rotated body, because otherwise
+            // that start would have been merged with the head.
             let items = self.at.len - open.start - 1;
             if items == 1 && !self.overflow {
                 self.end_loop(open, count - 1, stride);
@@ -199,7 +198,7 @@ impl<'a> Builder<'a> {
                 Op::Blocks(blocks) => self.blocks(blocks.shifted(shift)),
                 Op::List(list) => self.list(list.shifted(shift)),
                 Op::Elements(_) => self.push_op(rotation.body[i].shifted(shift)),
-                // A loop of the body goes over as it is; only its own operations are shifted.
+                // A loop of the body is copied unchanged, except that the operations in it are shifted.
                 Op::Loop { count, stride, items } => {
                     self.push_op(Op::Loop { count, stride, items });
                     let head = self.at.last;
@@ -216,22 +215,35 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// A loop's body taken apart at its first and its last run.
+/// A loop's body taken apart at its first and its last run, which touch from one iteration to the next.
+///
+/// An example: 5 iterations, stride 16, over the runs `0..1`, `2..5` and `7..16`. Each `7..16` ends where the next
+/// `0..1` starts, so the two are one run, and the loop is rotated by one run:
+///
+/// ```text
+/// before  loop 5    0..1  2..5  7..16
+/// after   head      0..1
+///         loop 4          2..5  7..17        the last run is the seam: 9 bytes of this iteration, 1 of the next
+///         middle                      66..69 the last iteration, without its first run
+///         tail                        71..80
+/// ```
+///
+/// Rotation writes the body twice, so only short bodies are rotated.
 #[derive(Debug)]
 struct Rotation {
     /// The first run.
     head: Blocks,
-    /// What is between.
+    /// The operations between the two runs.
     body: [Op; MAX_ROTATED],
     len: usize,
     /// The last run.
     tail: Blocks,
-    /// The run that spans from one repetition into the next.
+    /// The run that spans from one iteration into the next.
     seam: Blocks,
 }
 
 impl Rotation {
-    /// Takes `ops[first..end]` apart, if its last run touches the first one of the next repetition.
+    /// Takes `ops[first..end]` apart, if its last run touches the first run of the next iteration.
     const fn of(ops: &[Op], first: usize, end: usize, stride: i64) -> Option<Self> {
         let Some(ends) = Ends::of(ops, first, end, stride) else { return None };
         let Ends { head, tail, .. } = ends;
@@ -253,21 +265,21 @@ impl Rotation {
     }
 }
 
-/// The first and the last run of a loop's body, which touch from one repetition to the next.
+/// The first and the last run of a loop's body, which touch from one iteration to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     /// The first run.
     pub(super) head: Blocks,
     /// The last run.
     pub(super) tail: Blocks,
-    /// Indices of the operations that they are in.
+    /// Indices of the operations that hold the two runs.
     first: usize,
     last: usize,
 }
 
 impl Ends {
-    /// The ends of `ops[first..end]`, if the last run touches the first one of the next repetition, and the body is
-    /// not too long to be written twice.
+    /// The ends of `ops[first..end]`, if the last run touches the first run of the next iteration, and the body is
+    /// short enough to be written twice.
     pub(super) const fn of(ops: &[Op], first: usize, end: usize, stride: i64) -> Option<Self> {
         let items = end - first;
         if items == 0 || items > MAX_ROTATED {
@@ -285,7 +297,7 @@ impl Ends {
         }
         let (Op::Blocks(front), Op::Blocks(back)) = (ops[first], ops[last]) else { return None };
         if last == first && front.count == 1 {
-            // A single run: its repetitions are blocks already.
+            // A single run: its iterations are blocks already.
             return None;
         }
         let head = Blocks::run(front.disp, front.len);
@@ -313,7 +325,7 @@ impl Ends {
         if blocks.count > 0 { Some(Op::Blocks(blocks.normalized())) } else { None }
     }
 
-    /// The run that spans from one repetition into the next.
+    /// The run that spans from one iteration into the next.
     pub(super) const fn seam(&self, stride: i64) -> Blocks {
         let next = self.head.shifted(stride);
         Blocks::run(self.tail.disp, self.tail.len + next.len)
@@ -360,7 +372,7 @@ mod tests {
     fn equal_blocks_at_equal_distances_become_one_operation() {
         let ops = program(|b| [0, 10, 20, 30].into_iter().for_each(|disp| b.run(disp, 4)));
         assert_eq!(ops, [blocks(0, 4, 4, 10)]);
-        // Backwards, on the spot, and in two directions.
+        // Backwards, at one displacement, and in two directions.
         let ops = program(|b| [9, 6, 3, 3, 3, 6].into_iter().for_each(|disp| b.run(disp, 1)));
         assert_eq!(ops, [blocks(9, 1, 3, -3), blocks(3, 1, 2, 0), run(6, 1)]);
     }
@@ -403,7 +415,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_repetition_is_joined_to_the_start_of_the_next() {
-        // 4 bytes at 0 and 4 at 8 of 12: the second and the next first are one run of 8.
+        // 4 bytes at 0 and 4 at 8, of 12: the second run and the first run of the next iteration are one run of 8.
         let ops = program(|b| {
             let outer = b.begin_loop();
             b.run(0, 4);
@@ -411,7 +423,7 @@ mod tests {
             b.end_loop(outer, 10, 12);
         });
         assert_eq!(ops, [run(0, 4), blocks(8, 8, 9, 12), run(116, 4)]);
-        // With something between.
+        // With a run between them.
         let ops = program(|b| {
             let outer = b.begin_loop();
             b.run(0, 1);
@@ -450,7 +462,7 @@ mod tests {
 
     #[test]
     fn compilation_stays_linear_in_nested_loops_that_touch() {
-        // Each level's repetitions touch, so each could be rotated; the plan must not double.
+        // The iterations touch at each level, so each loop could be rotated; the plan must not double.
         let mut ty =
             Type::structure(&[1, 1], &[0, 2], &[Type::basic(Basic::U8), Type::basic(Basic::U8)])
                 .unwrap();

@@ -1,21 +1,20 @@
-//! The compiler of types built at run time: the walk over a type's constructors writes straight to
-//! the builder, and long stretches of irregular blocks to tables.
+//! The compiler of types built at run time. The walk over a type's constructors writes directly to the builder,
+//! and writes long stretches of irregular blocks to tables.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::iter;
 use core::ops::Range;
 
 use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
-use super::list::{Block, End, Lengths, Lists, OpenList, are_operations};
-use super::plan::{Blocks, Op};
+use super::irregular::{Block, End, Lengths, OpenList, are_operations};
+use crate::plan::{Blocks, Lists, Op, Written};
 use crate::types::{Elem, Sink, Type, walk};
 
-/// So many operations in a row, none of them a loop, may become a list.
+/// The number of consecutive operations, none of them a loop, that may become a list.
 const STRETCH: usize = 16;
 
-/// They do if they have no more blocks than this each, on average: a list is made of single blocks,
-/// and would not be the shorter form.
+/// They become a list if they have at most this many blocks each, on average. A list consists of single blocks,
+/// and would not be the shorter form otherwise.
 const BLOCKS_EACH: u64 = 8;
 
 /// A list with fewer blocks than this is written as operations.
@@ -24,61 +23,41 @@ const FEWEST: u64 = 8;
 /// Room for what one run or one counted operation adds: it may be cut in two, and joined.
 const ROOM_FOR_BLOCKS: usize = 4;
 
-/// Where blocks cannot be added at once, so many are added one by one.
+/// The number of blocks that are added one by one where they cannot be added in a batch.
 const ONE_BY_ONE: usize = 32;
 
-/// So many operations are written without memory of their own.
+/// The number of operations that are written without an allocation.
 const SCRATCH: usize = 16;
 
-/// Hands over what a type is compiled to, for instances that are `extent` bytes apart. [`Plan::of_apart`] and
-/// [`Plan::of_touching`] do the same for blocks at equal distances, and in less time.
-pub(super) fn compile<R>(ty: &Type, extent: i64, then: impl FnOnce(Compiled<'_>) -> R) -> R {
-    let mut compiler = Compiler::new();
-    walk(ty, 0, &mut compiler);
-    compiler.finish(extent, then)
-}
-
-/// What a type is compiled to.
-pub(super) struct Compiled<'a> {
-    pub(super) ops: &'a [Op],
-    /// Those that are in each of the repetitions.
-    pub(super) repeated: Range<usize>,
-    /// Bytes from one repetition to the next.
-    pub(super) extent: i64,
-    pub(super) lists: Option<Box<Lists>>,
-    /// What an instance is, if that is blocks at equal distances.
-    pub(super) single: Option<Blocks>,
-}
-
-struct Compiler {
-    /// The operations while they are few, with room behind them.
+pub(super) struct Compiler {
+    /// The operations while they are few, followed by unused ones.
     few: [Op; SCRATCH],
-    /// The operations from then on, likewise.
+    /// All operations once they are many, likewise.
     many: Vec<Op>,
     at: Position,
-    /// Index of the operation from which on all are blocks in the innermost open loop, and none is
-    /// known to stay one.
+    /// Index of the first operation of the current stretch. From there on, all operations are blocks in the
+    /// innermost open loop, and each may still become part of a list.
     stretch: usize,
     /// Index of the innermost open loop.
     around: Option<usize>,
-    /// A loop that was ended and is the first thing in the loop around it. If it is the only thing as
-    /// well, and the loop around it continues it, the two are one.
+    /// A loop that has ended and comes first in the loop around it. If nothing else is in the outer loop, and the
+    /// outer loop continues it, the two become one.
     ended: Option<Ended>,
     lists: Lists,
-    /// The list that is being written. While there is one, what comes goes there.
+    /// The list that is being written. While there is one, new blocks go there.
     list: Option<OpenList>,
 }
 
-struct Open {
+pub(super) struct OpenBody {
     inner: OpenLoop,
-    /// The stretch around it.
+    /// The stretch outside this body.
     stretch: usize,
-    /// Index of the loop around it.
+    /// Index of the loop around this body.
     around: Option<usize>,
 }
 
 struct Ended {
-    open: Open,
+    open: OpenBody,
     count: u64,
     stride: i64,
 }
@@ -86,7 +65,7 @@ struct Ended {
 impl Sink for Compiler {
     const BYTES: bool = true;
 
-    type Open = Open;
+    type Open = OpenBody;
 
     fn elem(&mut self, elem: Elem) {
         self.elems(iter::once(elem));
@@ -117,23 +96,23 @@ impl Sink for Compiler {
         self.add(Lengths::Same(length), places, more);
     }
 
-    fn begin(&mut self) -> Open {
+    fn begin(&mut self) -> OpenBody {
         self.end_loop();
         self.end_list();
         #[expect(clippy::redundant_closure_for_method_calls, reason = "of any lifetime")]
         let inner = self.build(1, |builder| builder.begin_loop());
-        let open = Open { inner, stretch: self.stretch, around: self.around };
+        let open = OpenBody { inner, stretch: self.stretch, around: self.around };
         self.stretch = self.at.len;
         self.around = Some(inner.start());
         open
     }
 
-    fn end(&mut self, open: Open, loops: u64, extent: i64) {
+    fn end(&mut self, open: OpenBody, loops: u64, extent: i64) {
         let (mut count, mut stride) = (loops, extent);
         if let Some(inside) = &self.ended {
             if i128::from(stride) == i128::from(inside.stride) * i128::from(inside.count) {
                 (count, stride) = (count * inside.count, inside.stride);
-                // What is in the inner loop is in the outer one now.
+                // The body of the inner loop now belongs to the outer one.
                 let head = inside.open.inner.start();
                 let len = self.at.len;
                 self.ops().copy_within(head + 1..len, head);
@@ -155,7 +134,7 @@ impl Sink for Compiler {
 
 impl Compiler {
     #[inline(always)]
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             few: [Op::NONE; SCRATCH],
             many: Vec::new(),
@@ -168,7 +147,7 @@ impl Compiler {
         }
     }
 
-    /// The operations, with the room behind them.
+    /// The operations, followed by the unused ones.
     fn ops(&mut self) -> &mut [Op] {
         if self.many.is_empty() { &mut self.few } else { &mut self.many }
     }
@@ -179,7 +158,7 @@ impl Compiler {
         &all[..self.at.len]
     }
 
-    /// Makes room for so many operations, and for more.
+    /// Makes room for at least `needed` operations.
     #[cold]
     fn grow(&mut self, needed: usize) {
         if self.many.is_empty() {
@@ -189,7 +168,7 @@ impl Compiler {
         self.many.resize(needed.max(2 * self.many.len()), Op::NONE);
     }
 
-    /// Lets the builder write, with room for so many operations.
+    /// Lets the builder write at most `room` operations.
     fn build<R>(&mut self, room: usize, write: impl FnOnce(&mut Builder<'_>) -> R) -> R {
         let needed = self.at.len + room;
         if self.ops().len() < needed {
@@ -202,7 +181,7 @@ impl Compiler {
         result
     }
 
-    /// Adds runs of bytes, behind which come about so many more.
+    /// Adds runs of bytes. About `more` further runs follow them.
     fn add(&mut self, lengths: Lengths<'_>, places: &[i64], more: usize) {
         self.end_loop();
         let mut done = 0;
@@ -212,7 +191,7 @@ impl Compiler {
                 continue;
             };
             done += self.lists.extend_at_once(open, lengths.from(done), rest, more);
-            // Up to the next ones that may be added at once. The first one of a list never is.
+            // Continues up to the next blocks that may be added in a batch. The first block of a list never may.
             let number = if open.count() == 0 { 1 } else { ONE_BY_ONE };
             let few = places.len().min(done + number);
             let mut blocks =
@@ -225,10 +204,10 @@ impl Compiler {
         }
     }
 
-    /// Adds the first of some blocks to a list, if they are irregular enough to become one, or as many of them to the
-    /// operations as can be before they may; and returns how many.
+    /// Starts a list with the first of some blocks, if they are irregular enough to become one. Otherwise adds as
+    /// many of them to the operations as can be added before a list may start. Returns how many blocks were added.
     fn start(&mut self, lengths: Lengths<'_>, places: &[i64]) -> usize {
-        // Where nothing is written that they could continue.
+        // Nothing has been written that they could continue.
         let is_first = self.at.len == self.stretch && self.at.last.is_none();
         if is_first && are_operations(STRETCH, lengths, places) {
             self.list = Some(OpenList::new(Block { disp: places[0], len: lengths.get(0) }));
@@ -236,7 +215,7 @@ impl Compiler {
         }
         let number = self.at.len.saturating_sub(self.stretch);
         let few = STRETCH.saturating_sub(number).clamp(1, places.len());
-        // Each adds one operation at most.
+        // Each run adds one operation at most.
         self.build(few, |builder| {
             for (index, place) in places[..few].iter().enumerate() {
                 builder.run(*place, lengths.get(index));
@@ -258,7 +237,7 @@ impl Compiler {
         }
     }
 
-    /// Turns the operations of the stretch into the start of a list, if they are many and irregular.
+    /// Makes the operations of the stretch the start of a list, if they are many and irregular.
     fn make_list(&mut self) {
         let number = self.at.len.saturating_sub(self.stretch);
         if number < STRETCH {
@@ -284,7 +263,7 @@ impl Compiler {
         all.for_each(|block| self.run(block));
     }
 
-    /// Ends the list before the block that was added last, for the reason given.
+    /// Ends the list before the block that was added last, for the reason in `end`.
     #[cold]
     fn cut(&mut self, end: End) {
         let Some(mut open) = self.list.take() else { return };
@@ -327,7 +306,7 @@ impl Compiler {
 
     fn write_end(&mut self, end: End) {
         match end {
-            // The last ones of a list, which are as well where they are.
+            // These are the last blocks of a list, and can stay there.
             End::Alike => {}
             End::Misfit(block) => self.run(block),
             End::Regular(blocks) => {
@@ -337,10 +316,10 @@ impl Compiler {
         }
     }
 
-    /// Ends the loop whose end was put off, if there is one.
+    /// Ends the loop whose end was postponed, if there is one.
     fn end_loop(&mut self) {
         let Some(Ended { open, count, stride }) = self.ended.take() else { return };
-        let Open { inner, stretch, .. } = open;
+        let OpenBody { inner, stretch, .. } = open;
         let room = room_for_end(self.at.len - inner.start() - 1);
         self.build(room, |builder| builder.end_loop(inner, count, stride));
         let written = self.written().get(inner.start()..).unwrap_or(&[]);
@@ -352,9 +331,16 @@ impl Compiler {
         }
     }
 
-    /// Hands over what was written, for instances that are so many bytes apart.
+    /// Compiles a type for instances that are `extent` bytes apart.
+    #[inline]
+    pub(super) fn compile(&mut self, ty: &Type, extent: i64) -> Written<'_> {
+        walk(ty, 0, self);
+        self.finish(extent)
+    }
+
+    /// Returns what was written, for instances that are `extent` bytes apart.
     #[inline(always)]
-    fn finish<R>(&mut self, extent: i64, then: impl FnOnce(Compiled<'_>) -> R) -> R {
+    fn finish(&mut self, extent: i64) -> Written<'_> {
         self.end_loop();
         self.end_list();
         let lists = self.lists.finish();
@@ -363,15 +349,15 @@ impl Compiler {
             _ => None,
         };
         let repeated = self.join_ends(extent);
-        then(Compiled { ops: self.written(), repeated, extent, lists, single })
+        Written { ops: self.written(), repeated, extent, lists, single }
     }
 
-    /// Joins the last run of what was written to the first one of the next instance, if they touch, and returns what is
-    /// in each of the repetitions.
+    /// Joins the last run of what was written to the first run of the next instance, if they touch. Returns the
+    /// range of operations that each repetition executes.
     fn join_ends(&mut self, extent: i64) -> Range<usize> {
         let number = self.at.len;
         let Some(ends) = Ends::of(self.written(), 0, number, extent) else { return 0..number };
-        // The first run, and twice what is between, with a run behind.
+        // The first run, then the operations between the two runs, twice, and a run after each.
         let needed = 2 * number + 3;
         if self.ops().len() < needed {
             self.grow(needed);
@@ -400,13 +386,13 @@ impl Compiler {
     }
 }
 
-/// Room for what the end of a loop over so many operations adds.
+/// Room for what the end of a loop over `items` operations adds.
 fn room_for_end(items: usize) -> usize {
     if items > MAX_ROTATED {
         return 0;
     }
-    // Rotation writes the body twice, with a loop around the first, and a run before, between and behind. Each adds
-    // one operation at most; cut in two is only what is joined to another.
+    // Rotation writes the body twice, with a loop around the first copy, and a run before, between and after them.
+    // Each adds one operation at most. Only an operation that is joined to another is cut in two.
     items + 2 * ROOM_FOR_BLOCKS
 }
 

@@ -1,24 +1,39 @@
-//! Commit in `const` evaluation: from the constant type map straight to operations.
+//! Commit in `const` evaluation: writes operations directly from the constant type map.
 
 use self::What::{Data, Gaps, Packed};
 use super::builder::{Builder, Position};
-use super::plan::Op;
+use crate::plan::Op;
 use crate::typemap::{Field, Node, TypeMap};
 
-/// Type maps with more entries than this are not compiled in `const` evaluation, which is an
-/// interpreter and would take its time; they are committed at run time.
+/// Type maps with more entries than this are not compiled in `const` evaluation, which is an interpreter and would
+/// take too long; they are committed at run time.
 const MAX_ENTRIES: usize = 4096;
 
 /// The operations of one value, as a constant.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Program<const N: usize> {
+pub(crate) struct ConstantOps<const N: usize> {
     ops: [Op; N],
-    /// `None` if they are more than `N`.
+    /// `None` if there are more than `N` operations.
     len: Option<usize>,
 }
 
-impl<const N: usize> Program<N> {
-    /// The operations, or `None` if they are more than `N`.
+impl<const N: usize> ConstantOps<N> {
+    /// The data in the order of the type map: what packing copies.
+    pub(crate) const fn packed(map: &TypeMap) -> Self {
+        Self::of(map, Packed)
+    }
+
+    /// The data in the order of their addresses.
+    pub(crate) const fn data(map: &TypeMap) -> Self {
+        Self::of(map, Data)
+    }
+
+    /// The bytes that are not data, in the order of their addresses.
+    pub(crate) const fn gaps(map: &TypeMap) -> Self {
+        Self::of(map, Gaps)
+    }
+
+    /// The operations, or `None` if there are more than `N`.
     pub(crate) const fn ops(&self) -> Option<&[Op]> {
         match self.len {
             Some(len) => Some(self.ops.split_at(len).0),
@@ -26,10 +41,10 @@ impl<const N: usize> Program<N> {
         }
     }
 
-    /// What `lower` writes for `map`.
+    /// The operations that `lower` writes for `map`.
     const fn of(map: &TypeMap, what: What) -> Self {
         let mut ops = [Op::NONE; N];
-        // Of a map without gaps only the packed order has to be looked up.
+        // For a map without gaps, only the packed order has to be looked up.
         let by_fields = !map.is_dense() || matches!(what, Packed);
         if by_fields && map.entries() > MAX_ENTRIES {
             return Self { ops, len: None };
@@ -42,22 +57,7 @@ impl<const N: usize> Program<N> {
     }
 }
 
-/// The data in the order of the type map: what packing copies.
-pub(crate) const fn pack_program<const N: usize>(map: &TypeMap) -> Program<N> {
-    Program::of(map, Packed)
-}
-
-/// The data in the order of their addresses.
-pub(crate) const fn data_program<const N: usize>(map: &TypeMap) -> Program<N> {
-    Program::of(map, Data)
-}
-
-/// The bytes that are not data, in the order of their addresses.
-pub(crate) const fn gap_program<const N: usize>(map: &TypeMap) -> Program<N> {
-    Program::of(map, Gaps)
-}
-
-/// Which bytes of a value are asked for.
+/// The bytes of a value that are asked for.
 #[derive(Clone, Copy)]
 enum What {
     Packed,
@@ -66,7 +66,7 @@ enum What {
 }
 
 const fn lower(map: &TypeMap, base: usize, what: What, out: &mut Builder<'_>) {
-    // Nothing of the kind asked for, or nothing else: no need to look inside, where there may be a
+    // If none or all of the bytes are of the kind asked for, there is no need to look inside, where there may be a
     // great many parts without a byte.
     match what {
         Packed | Data if map.size() == 0 => return,
@@ -135,7 +135,7 @@ const fn lower_by_address(
     }
 }
 
-/// The map of a field that is not skipped and has bytes.
+/// The map of a field, if the field is not skipped and has bytes.
 const fn occupied(field: &Field) -> Option<&'static TypeMap> {
     match field.map() {
         Some(map) if map.stride() > 0 => Some(map),
@@ -143,7 +143,7 @@ const fn occupied(field: &Field) -> Option<&'static TypeMap> {
     }
 }
 
-/// Whether the fields lie in memory in the order of their declaration, as they nearly always do.
+/// Whether the fields lie in memory in the order of their declaration, as is nearly always the case.
 const fn is_ascending(fields: &[Field]) -> bool {
     let mut end = 0;
     let mut i = 0;
@@ -159,7 +159,7 @@ const fn is_ascending(fields: &[Field]) -> bool {
     true
 }
 
-/// The field with the least offset from `end` on.
+/// The field with the least offset that is at least `end`.
 const fn first_from(fields: &[Field], end: usize) -> Option<&Field> {
     let mut first: Option<&Field> = None;
     let mut i = 0;

@@ -1,20 +1,20 @@
-//! The optimized description, by the rules of seed `opal_datatype_t` (`opt_desc`).
+//! The optimized description, by the rules of Open MPI's `opal_datatype_t` (`opt_desc`).
 //!
 //! - Data that follow each other in the type map and touch in memory become one entry; where their
 //!   types differ, an entry of bytes.
-//! - A loop over one run is a run itself when its repetitions touch. Otherwise, if the first
-//!   repetition touches what is before the loop, it is merged there; the one or two that are left
-//!   are written out, more stay a loop over bytes.
+//! - A loop over one run becomes a run itself when its iterations touch. Otherwise, if the first iteration touches
+//!   the data before the loop, it is merged there. One or two remaining iterations are written out; more remain a
+//!   loop over bytes.
 //!
-//! This is what Open MPI executes. Here it is the form in which a tool author can compare the two
-//! engines; what is executed is the [`Plan`](super::Plan).
+//! Open MPI executes this form. Here it lets the author of a tool compare the two engines; this crate executes the
+//! [`Plan`](super::Plan).
 
 use alloc::vec::Vec;
 
 use crate::basic::Basic;
 use crate::types::{Description, Elem, Entry, Writer};
 
-/// Loops over one run with no more repetitions than this are written out.
+/// Loops over one run with at most this many iterations are written out.
 const WRITTEN_OUT: u64 = 2;
 
 /// Optimizes a description.
@@ -25,7 +25,7 @@ pub(super) fn optimize(description: &Description) -> Description {
         match *entry {
             Entry::Elem(elem) => append(&mut out, elem),
             Entry::Loop(head) => loops.push((out.open(), head)),
-            // The last one, which no loop was opened for, is written by `finish`.
+            // `finish` writes the last one, for which no loop was opened.
             Entry::EndLoop(_) => {
                 let Some((open, head)) = loops.pop() else { break };
                 match *out.body(&open) {
@@ -41,7 +41,7 @@ pub(super) fn optimize(description: &Description) -> Description {
     out.finish(description.extent())
 }
 
-/// Adds data, merged with what is before where they touch.
+/// Adds data, merged with the data before them where they touch.
 fn append(out: &mut Writer, elem: Elem) {
     match out.last_run() {
         Some(last) if last.basic != elem.basic && elem.is_run() && last.run_end() == elem.disp => {
@@ -52,7 +52,7 @@ fn append(out: &mut Writer, elem: Elem) {
     }
 }
 
-/// Adds `loops` repetitions of a run of bytes.
+/// Adds `loops` iterations over a run of bytes.
 fn repeat_run(out: &mut Writer, run: Elem, loops: u64, extent: i64) {
     if i128::from(extent) == i128::from(run.count) {
         return append(out, Elem { count: run.count * loops, ..run });
@@ -63,7 +63,7 @@ fn repeat_run(out: &mut Writer, run: Elem, loops: u64, extent: i64) {
         append(out, run);
     }
     let turn = |n: u64| {
-        // A displacement of the data, which are known to fit.
+        // A displacement of data, which is known to fit.
         Elem { disp: run.disp.wrapping_add(extent.wrapping_mul(n.cast_signed())), ..run }
     };
     if loops - merged <= WRITTEN_OUT {

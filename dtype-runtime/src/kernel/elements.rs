@@ -1,8 +1,11 @@
-//! Values that are converted, one by one or many alike.
+//! Values that are converted byte by byte: one operation, or an array of structs.
 
-use super::blocks::{Steps, blocks, strided};
-use super::swap::{Reversing, Way};
-use crate::commit::{Elements, Op, Tables, size};
+use super::blocks::blocks;
+use super::direction::{Steps, Way};
+use super::records::Tiled;
+use super::reverse::Reversing;
+use super::rows::strided;
+use crate::plan::{Elements, Lists, Op, Program, size};
 use crate::representation::Form;
 
 /// Executes the operation, if its values are converted byte by byte; returns whether they are.
@@ -12,26 +15,27 @@ use crate::representation::Form;
 /// The bytes of all values, relative to `memory`, and as many from `packed` on must be valid for `D`.
 pub(crate) unsafe fn bytewise<D: Way>(
     all: &Elements,
-    tables: &Tables,
+    program: &Program,
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
-    let places = all.places;
-    // SAFETY: what the caller vouches for, passed on; the width of a value is the length of a block.
+    let places = all.blocks;
+    // SAFETY: passed on to the caller. An operation on elements has one value in each block, so that the width of a
+    // value is the length of a block (`plan::Elements`).
     unsafe {
         match all.form {
-            Form::Same { .. } => blocks::<D>(places, tables, memory, packed),
+            Form::Same { .. } => blocks::<D>(places, program, memory, packed),
             Form::Reversed { width: 2 } => {
-                blocks::<Reversing<D, 2>>(places, tables, memory, packed)
+                blocks::<Reversing<D, 2>>(places, program, memory, packed)
             }
             Form::Reversed { width: 4 } => {
-                blocks::<Reversing<D, 4>>(places, tables, memory, packed)
+                blocks::<Reversing<D, 4>>(places, program, memory, packed)
             }
             Form::Reversed { width: 8 } => {
-                blocks::<Reversing<D, 8>>(places, tables, memory, packed)
+                blocks::<Reversing<D, 8>>(places, program, memory, packed)
             }
             Form::Reversed { width: 16 } => {
-                blocks::<Reversing<D, 16>>(places, tables, memory, packed)
+                blocks::<Reversing<D, 16>>(places, program, memory, packed)
             }
             _ => return false,
         };
@@ -39,120 +43,102 @@ pub(crate) unsafe fn bytewise<D: Way>(
     true
 }
 
-/// Bytes of memory and packed stream that a tile spans: a part of the first-level cache.
-const TILE: usize = 8192;
-
-/// Fewer repetitions than this are not worth the setup.
-const FEWEST: u64 = 4;
-
 /// Records with more packed bytes than this are better converted one by one.
 const WIDEST: u64 = 256;
 
-/// Repetitions of a few values that are converted byte by byte: an array of structs. As for bytes, they are taken
-/// value by value, of all records of a tile.
+/// Repetitions of a few values that are converted byte by byte: an array of structs. They are [tiled](Tiled).
 pub(crate) struct Records<'a> {
     ops: &'a [Op],
-    /// Packed bytes of one record.
-    size: usize,
-    /// Bytes of memory from one record to the next.
-    stride: isize,
-    count: usize,
-    /// Records in a tile.
-    tile: usize,
+    tiled: Tiled,
 }
 
 impl<'a> Records<'a> {
     /// `count` repetitions of a few operations.
     pub(crate) fn of(ops: &'a [Op], stride: i64, count: u64) -> Option<Self> {
         let has_kernel = |op: &Op| match op {
-            Op::Elements(all) => all.form.is_bytewise() && all.places.len.is_power_of_two(),
+            Op::Elements(all) => all.form.is_bytewise() && all.blocks.len.is_power_of_two(),
             _ => false,
         };
-        if count < FEWEST || ops.len() as u64 > WIDEST || !ops.iter().all(has_kernel) {
+        // Calls for few repetitions are the most frequent, so they are excluded first.
+        if count < Tiled::FEWEST as u64 || ops.len() as u64 > WIDEST || !ops.iter().all(has_kernel)
+        {
             return None;
         }
-        let size = size(ops, Tables::empty());
+        let size = size(ops, Lists::none());
         if size > WIDEST {
             return None;
         }
-        let (stride, count) = (isize::try_from(stride).ok()?, usize::try_from(count).ok()?);
-        let size = usize::try_from(size).ok()?;
-        let tile = TILE / stride.unsigned_abs().max(size).max(1);
-        (tile > 1).then_some(Self { ops, size, stride, count, tile })
+        let tiled = Tiled::of(usize::try_from(size).ok()?, stride, count)?;
+        Some(Self { ops, tiled })
     }
 
     /// Packed bytes of all repetitions.
     pub(crate) fn packed_size(&self) -> u64 {
-        (self.size * self.count) as u64
+        self.tiled.packed_size() as u64
     }
 
     /// # Safety
     ///
     /// The bytes of all values of all repetitions, relative to `memory`, and as many from `packed` on must be
     /// valid for `D`.
-    pub(crate) unsafe fn execute<D: Way>(&self, mut memory: *mut u8, mut packed: *mut u8) {
-        let mut left = self.count;
-        while left > 0 {
-            let records = left.min(self.tile);
+    pub(crate) unsafe fn execute<D: Way>(&self, memory: *mut u8, packed: *mut u8) {
+        self.tiled.each::<D>(memory, packed, |records, steps, memory, packed| {
             let mut field = packed;
             for op in self.ops {
                 let Op::Elements(all) = op else { continue };
-                // SAFETY: the caller vouches for these values in every record.
-                unsafe { self.column::<D>(all, records, memory, field) };
+                // SAFETY: these values of some records, which the caller guarantees for all.
+                unsafe { column::<D>(all, records, steps, memory, field) };
                 #[expect(clippy::cast_possible_truncation, reason = "at most `WIDEST`")]
-                let bytes = (all.places.len * all.places.count) as usize;
+                let bytes = (all.blocks.len * all.blocks.count) as usize;
                 field = field.wrapping_add(bytes);
             }
-            memory = memory.wrapping_offset(self.stride.wrapping_mul(records.cast_signed()));
-            packed = packed.wrapping_add(self.size * records);
-            left -= records;
-        }
+        });
     }
+}
 
-    /// The values of one operation in so many records.
-    ///
-    /// # Safety
-    ///
-    /// As [`execute`](Self::execute), for these.
-    #[expect(clippy::cast_possible_truncation, reason = "values in memory")]
-    unsafe fn column<D: Way>(
-        &self,
-        all: &Elements,
-        records: usize,
-        memory: *mut u8,
-        packed: *mut u8,
-    ) {
-        let steps = Steps { memory: self.stride, packed: self.size };
-        let places = all.places.normalized();
-        if let Form::Same { .. } = all.form
-            && places.count == 1
-        {
-            let memory = memory.wrapping_offset(places.disp as isize);
-            // SAFETY: as the caller vouches; values that touch are one block.
-            return unsafe { strided::<D>(places.len as usize, records, steps, memory, packed) };
-        }
-        let len = all.places.len as usize;
-        for value in 0..all.places.count {
-            let memory = memory.wrapping_offset(all.places.block(value) as isize);
-            let packed = packed.wrapping_add(value as usize * len);
-            // SAFETY: as the caller vouches, one value of each record.
-            unsafe {
-                match all.form {
-                    Form::Same { .. } => strided::<D>(len, records, steps, memory, packed),
-                    Form::Reversed { width: 2 } => {
-                        strided::<Reversing<D, 2>>(2, records, steps, memory, packed);
-                    }
-                    Form::Reversed { width: 4 } => {
-                        strided::<Reversing<D, 4>>(4, records, steps, memory, packed);
-                    }
-                    Form::Reversed { width: 8 } => {
-                        strided::<Reversing<D, 8>>(8, records, steps, memory, packed);
-                    }
-                    Form::Reversed { .. } => {
-                        strided::<Reversing<D, 16>>(16, records, steps, memory, packed);
-                    }
-                    Form::Integer { .. } | Form::Float { .. } => {}
+/// The values of one operation in `records` records.
+///
+/// # Safety
+///
+/// As [`Records::execute`], for these.
+#[expect(clippy::cast_possible_truncation, reason = "values in memory")]
+unsafe fn column<D: Way>(
+    all: &Elements,
+    records: usize,
+    steps: Steps,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let places = all.blocks.normalized();
+    if let Form::Same { .. } = all.form
+        && places.count == 1
+    {
+        let memory = memory.wrapping_offset(places.disp as isize);
+        // SAFETY: passed on to the caller; values that touch are one block.
+        return unsafe { strided::<D>(places.len as usize, records, steps, memory, packed) };
+    }
+    let len = all.blocks.len as usize;
+    for value in 0..all.blocks.count {
+        let memory = memory.wrapping_offset(all.blocks.block(value) as isize);
+        let packed = packed.wrapping_add(value as usize * len);
+        // SAFETY: one value of each record, which the caller guarantees. `Records::of` has seen that the forms are
+        // bytewise, so that a reversed value has 2, 4, 8 or 16 bytes, the `len` of its block.
+        unsafe {
+            match all.form {
+                Form::Same { .. } => strided::<D>(len, records, steps, memory, packed),
+                Form::Reversed { width: 2 } => {
+                    strided::<Reversing<D, 2>>(2, records, steps, memory, packed);
                 }
+                Form::Reversed { width: 4 } => {
+                    strided::<Reversing<D, 4>>(4, records, steps, memory, packed);
+                }
+                Form::Reversed { width: 8 } => {
+                    strided::<Reversing<D, 8>>(8, records, steps, memory, packed);
+                }
+                Form::Reversed { .. } => {
+                    strided::<Reversing<D, 16>>(16, records, steps, memory, packed);
+                }
+                Form::Integer { .. } | Form::Float { .. } => {}
             }
         }
     }

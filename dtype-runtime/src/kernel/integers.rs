@@ -1,17 +1,17 @@
 //! Integers of 8 bytes as integers of 4, and back: a `long` between two kinds of machines.
 //!
-//! Two numbers stand for signed and unsigned, so that one loop does both. With `s` = 2³¹ for signed integers and 0 for
-//! unsigned ones, `v` fits 4 bytes just if `v + s` does as an unsigned number, and a narrow `v` as an unsigned number
-//! is widened by `(v ^ s) − s`.
+//! Two numbers tell signed from unsigned, so that one loop serves both. With `s` = 2³¹ for signed integers and 0
+//! for unsigned ones, `v` fits 4 bytes exactly if `v + s`, as an unsigned number, fits 4 bytes. A narrow `v`, as
+//! an unsigned number, is widened by `(v ^ s) − s`.
 
-use super::isa::compiled_for_selected;
-use super::swap::Way;
-use crate::commit::Elements;
+use super::direction::Way;
+use super::registers::compiled_for_selected;
+use crate::plan::Elements;
 use crate::representation::{ByteOrder, Form};
 
-/// Where the integers are, and how many.
+/// The integers: their first addresses, the strides in bytes, and their number.
 #[derive(Clone, Copy)]
-struct Places {
+struct Series {
     from: *const u8,
     to: *mut u8,
     from_step: isize,
@@ -21,22 +21,22 @@ struct Places {
     sign: u64,
 }
 
-/// What is to be done with them.
+/// The task for these integers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// To see whether all of them fit, and write nothing.
+    /// Check whether all of them fit, and write nothing.
     Check,
-    /// To convert them. Those that do not fit lose their upper half.
+    /// Convert them. Integers that do not fit lose their upper half.
     Convert,
 }
 
-/// Does this for all values, if they are of these two widths; returns whether all of them fit, or `None` if they are
-/// other values.
+/// Performs the task for all values, if they are of these two widths; returns whether all of them fit, or `None`
+/// if they are other values.
 ///
 /// # Safety
 ///
-/// The bytes of all values, relative to `memory`, and as many from `packed` on must be valid for `D`; those that `D`
-/// writes to need not be for [`Task::Check`].
+/// The bytes of all values, relative to `memory`, and as many from `packed` on must be valid for `D`. For
+/// [`Task::Check`], the side that `D` writes need not be valid.
 #[expect(clippy::cast_possible_truncation, reason = "values in memory")]
 pub(crate) unsafe fn integers<D: Way>(
     all: &Elements,
@@ -52,30 +52,26 @@ pub(crate) unsafe fn integers<D: Way>(
         (4, 8) => !D::PACKS,
         _ => return None,
     };
-    let blocks = all.places;
+    let blocks = all.blocks;
     let memory = memory.wrapping_offset(blocks.disp as isize);
     let (stride, step, count) =
         (blocks.stride as isize, blocks.len as isize, blocks.count as usize);
     let (from, to) = D::ends(memory, packed);
     let (from_step, to_step) = if D::PACKS { (stride, step) } else { (step, stride) };
-    let places = Places { from, to, from_step, to_step, count, sign: u64::from(signed) << 31 };
+    let series = Series { from, to, from_step, to_step, count, sign: u64::from(signed) << 31 };
     let swap = order != ByteOrder::NATIVE;
     let (swap_from, swap_to) = (swap && !D::PACKS, swap && D::PACKS);
-    // SAFETY: the values that the caller vouches for.
-    Some(unsafe { run(task, narrows, swap_from, swap_to, places) })
+    // SAFETY: the values, which the caller guarantees.
+    Some(unsafe { run(task, narrows, swap_from, swap_to, series) })
 }
 
 compiled_for_selected! {
-    /// Does what is to be done.
+    /// Checks or converts.
     ///
     /// # Safety
     ///
     /// As [`integers`].
-    unsafe fn run[][](task: Task, narrows: bool, from: bool, to: bool, places: Places) -> bool {
-        portable: all(task, narrows, from, to, places),
-        avx2: all(task, narrows, from, to, places),
-        avx512: all(task, narrows, from, to, places),
-    }
+    unsafe fn run[][](task: Task, narrows: bool, from: bool, to: bool, series: Series) -> bool = _R => all(task, narrows, from, to, series);
 }
 
 /// [`run`], with a loop of its own for integers that follow one another on both sides. At most one
@@ -85,30 +81,30 @@ compiled_for_selected! {
 ///
 /// As [`integers`].
 #[inline(always)]
-unsafe fn all(task: Task, narrows: bool, swap_from: bool, swap_to: bool, places: Places) -> bool {
+unsafe fn all(task: Task, narrows: bool, swap_from: bool, swap_to: bool, series: Series) -> bool {
     let (wide, thin) = if narrows { (8, 4) } else { (4, 8) };
-    let dense = Places { from_step: wide, to_step: thin, ..places };
-    let is_dense = (places.from_step, places.to_step) == (wide, thin);
-    // SAFETY: as the caller vouches.
+    let dense = Series { from_step: wide, to_step: thin, ..series };
+    let is_dense = (series.from_step, series.to_step) == (wide, thin);
+    // SAFETY: passed on to the caller.
     unsafe {
         match (task, narrows, swap_from, swap_to) {
             (Task::Check, false, ..) => true,
             (Task::Check, true, false, _) if is_dense => fit::<false>(dense),
             (Task::Check, true, true, _) if is_dense => fit::<true>(dense),
-            (Task::Check, true, false, _) => fit::<false>(places),
-            (Task::Check, true, true, _) => fit::<true>(places),
+            (Task::Check, true, false, _) => fit::<false>(series),
+            (Task::Check, true, true, _) => fit::<true>(series),
             (Task::Convert, true, false, false) if is_dense => narrow::<false, false>(dense),
             (Task::Convert, true, false, true) if is_dense => narrow::<false, true>(dense),
             (Task::Convert, true, true, _) if is_dense => narrow::<true, false>(dense),
-            (Task::Convert, true, false, false) => narrow::<false, false>(places),
-            (Task::Convert, true, false, true) => narrow::<false, true>(places),
-            (Task::Convert, true, true, _) => narrow::<true, false>(places),
+            (Task::Convert, true, false, false) => narrow::<false, false>(series),
+            (Task::Convert, true, false, true) => narrow::<false, true>(series),
+            (Task::Convert, true, true, _) => narrow::<true, false>(series),
             (Task::Convert, false, false, false) if is_dense => widen::<false, false>(dense),
             (Task::Convert, false, false, true) if is_dense => widen::<false, true>(dense),
             (Task::Convert, false, true, _) if is_dense => widen::<true, false>(dense),
-            (Task::Convert, false, false, false) => widen::<false, false>(places),
-            (Task::Convert, false, false, true) => widen::<false, true>(places),
-            (Task::Convert, false, true, _) => widen::<true, false>(places),
+            (Task::Convert, false, false, false) => widen::<false, false>(series),
+            (Task::Convert, false, false, true) => widen::<false, true>(series),
+            (Task::Convert, false, true, _) => widen::<true, false>(series),
         }
     }
 }
@@ -119,12 +115,12 @@ unsafe fn all(task: Task, narrows: bool, swap_from: bool, swap_to: bool, places:
 ///
 /// As [`integers`]; nothing is written.
 #[inline(always)]
-unsafe fn fit<const SWAP: bool>(places: Places) -> bool {
-    let Places { from, from_step, count, sign, .. } = places;
+unsafe fn fit<const SWAP: bool>(series: Series) -> bool {
+    let Series { from, from_step, count, sign, .. } = series;
     let mut excess = 0;
     let mut from = from;
     for _ in 0..count {
-        // SAFETY: one of the integers that the caller vouches for.
+        // SAFETY: one of the integers, which the caller guarantees.
         let value = unsafe { from.cast::<u64>().read_unaligned() };
         let value = if SWAP { value.swap_bytes() } else { value };
         excess |= value.wrapping_add(sign) >> 32;
@@ -139,11 +135,11 @@ unsafe fn fit<const SWAP: bool>(places: Places) -> bool {
 ///
 /// As [`integers`].
 #[inline(always)]
-unsafe fn narrow<const SWAP_FROM: bool, const SWAP_TO: bool>(places: Places) -> bool {
-    let Places { mut from, mut to, from_step, to_step, count, sign } = places;
+unsafe fn narrow<const SWAP_FROM: bool, const SWAP_TO: bool>(series: Series) -> bool {
+    let Series { mut from, mut to, from_step, to_step, count, sign } = series;
     let mut excess = 0;
     for _ in 0..count {
-        // SAFETY: one of the integers that the caller vouches for, on both sides.
+        // SAFETY: one of the integers, which the caller guarantees on both sides.
         unsafe {
             let value = from.cast::<u64>().read_unaligned();
             let value = if SWAP_FROM { value.swap_bytes() } else { value };
@@ -159,16 +155,16 @@ unsafe fn narrow<const SWAP_FROM: bool, const SWAP_TO: bool>(places: Places) -> 
     excess == 0
 }
 
-/// Writes integers of 4 bytes as integers of 8, which all of them fit.
+/// Writes integers of 4 bytes as integers of 8; all of them fit.
 ///
 /// # Safety
 ///
 /// As [`integers`].
 #[inline(always)]
-unsafe fn widen<const SWAP_FROM: bool, const SWAP_TO: bool>(places: Places) -> bool {
-    let Places { mut from, mut to, from_step, to_step, count, sign } = places;
+unsafe fn widen<const SWAP_FROM: bool, const SWAP_TO: bool>(series: Series) -> bool {
+    let Series { mut from, mut to, from_step, to_step, count, sign } = series;
     for _ in 0..count {
-        // SAFETY: one of the integers that the caller vouches for, on both sides.
+        // SAFETY: one of the integers, which the caller guarantees on both sides.
         unsafe {
             let value = from.cast::<u32>().read_unaligned();
             let value = u64::from(if SWAP_FROM { value.swap_bytes() } else { value });

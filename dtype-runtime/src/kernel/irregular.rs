@@ -1,9 +1,10 @@
-//! Blocks at irregular places: the lists of a plan.
+//! Blocks at irregular displacements: the lists of a plan.
 
-use super::blocks::Direction;
-use super::isa::compiled_for_selected;
-use super::moves::{any, four, long, two};
-use crate::commit::{Entries, List, Moves, Tables, Width};
+use super::chosen::{Kernel, PerBlock};
+use super::direction::Direction;
+use super::moves::{any, by_length, four, long, three, two};
+use super::registers::{Registers, compiled_for_selected};
+use crate::plan::{Entries, List, Moves, Program, Width};
 
 /// An entry's number, as an offset in memory or in the packed stream.
 trait Word: Copy {
@@ -33,32 +34,28 @@ compiled_for_selected! {
     ///
     /// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for `D`.
     pub(crate) unsafe fn list[D: Direction][D](
-        list: &List, tables: &Tables, memory: *mut u8, packed: *mut u8,
-    ) -> *mut u8 {
-        portable: entries::<D, 16>(list, tables, memory, packed),
-        avx2: entries::<D, 32>(list, tables, memory, packed),
-        avx512: entries::<D, 64>(list, tables, memory, packed),
-    }
+        list: &List, program: &Program, memory: *mut u8, packed: *mut u8,
+    ) -> *mut u8 = R => entries::<D, R>(list, program, memory, packed);
 }
 
-/// [`list`] with registers of `R` bytes.
+/// [`list`] with the registers `R`.
 ///
 /// # Safety
 ///
 /// As [`list`].
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "displacements and lengths in memory")]
-unsafe fn entries<D: Direction, const R: usize>(
+unsafe fn entries<D: Direction, R: Registers>(
     list: &List,
-    tables: &Tables,
+    program: &Program,
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
     let memory = memory.wrapping_offset(list.disp() as isize);
-    // SAFETY: the entries are those of the blocks that the caller vouches for, and the moves cover
-    // any of their lengths.
+    // SAFETY: the entries are the entries of the blocks that the caller guarantees. `Moves::of` (`plan/list.rs`)
+    // chose the moves of a varied list for the least and the greatest of its lengths.
     unsafe {
-        match tables.entries(list) {
+        match program.entries(list) {
             Entries::Even(offsets, len) => even::<D, _, R>(offsets, len as usize, memory, packed),
             Entries::WideEven(offsets, len) => {
                 even::<D, _, R>(offsets, len as usize, memory, packed)
@@ -78,30 +75,23 @@ unsafe fn entries<D: Direction, const R: usize>(
 /// `len` bytes from each offset from `memory` on, and as many from `packed` on as these are together,
 /// must be valid for `D`.
 #[inline(always)]
-unsafe fn even<D: Direction, O: Word, const R: usize>(
+unsafe fn even<D: Direction, O: Word, R: Registers>(
     offsets: &[O],
     len: usize,
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    // SAFETY: what the caller vouches for, passed on; each `two` covers `len` bytes, because its width
-    // is at least half of that and no more than all.
-    unsafe {
-        match len {
-            1 => each::<D, O>(offsets, len, memory, packed, |m, p| D::copy(m, p, 1)),
-            2 => each::<D, O>(offsets, len, memory, packed, |m, p| D::copy(m, p, 2)),
-            3 => each::<D, O>(offsets, len, memory, packed, |m, p| two::<D, 2>(m, p, len)),
-            4 => each::<D, O>(offsets, len, memory, packed, |m, p| D::copy(m, p, 4)),
-            5..8 => each::<D, O>(offsets, len, memory, packed, |m, p| two::<D, 4>(m, p, len)),
-            8 => each::<D, O>(offsets, len, memory, packed, |m, p| D::copy(m, p, 8)),
-            9..16 => each::<D, O>(offsets, len, memory, packed, |m, p| two::<D, 8>(m, p, len)),
-            16 => each::<D, O>(offsets, len, memory, packed, |m, p| D::copy(m, p, 16)),
-            17..32 => each::<D, O>(offsets, len, memory, packed, |m, p| two::<D, 16>(m, p, len)),
-            32 => each::<D, O>(offsets, len, memory, packed, |m, p| D::copy(m, p, 32)),
-            33..=64 => each::<D, O>(offsets, len, memory, packed, |m, p| two::<D, 32>(m, p, len)),
-            _ => each::<D, O>(offsets, len, memory, packed, |m, p| long::<D, R>(m, p, len)),
-        }
+    macro_rules! each_block {
+        ($moves:expr, $copy:expr) => {
+            if D::chosen(|| Kernel::List($moves), packed) {
+                packed
+            } else {
+                each::<D, O>(offsets, len, memory, packed, $copy)
+            }
+        };
     }
+    // SAFETY: the caller guarantees every block, and the moves of `by_length` cover its length exactly.
+    unsafe { by_length!(D, R, len, each_block) }
 }
 
 /// Calls `copy` for each block. Returns the end of what was packed.
@@ -115,7 +105,7 @@ fn each<D: Direction, O: Word>(
 ) -> *mut u8 {
     for offset in offsets {
         let offset = offset.offset();
-        copy(memory.wrapping_add(offset), D::place(packed, offset));
+        copy(memory.wrapping_add(offset), D::counterpart(packed, offset));
         packed = packed.wrapping_add(D::advance(len));
     }
     packed
@@ -128,28 +118,40 @@ fn each<D: Direction, O: Word>(
 /// The bytes of each block from `memory` and from `packed` on must be valid for `D`, and the moves
 /// must cover the length of each.
 #[inline(always)]
-unsafe fn varied<D: Direction, O: Word, const R: usize>(
+unsafe fn varied<D: Direction, O: Word, R: Registers>(
     moves: Moves,
     entries: &[[O; 2]],
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    // SAFETY: what the caller vouches for, passed on.
+    macro_rules! each_block {
+        ($number:literal, $width:literal, $copy:expr) => {
+            each_block!(PerBlock::Moves { number: $number, width: $width }, $copy)
+        };
+        ($moves:expr, $copy:expr) => {
+            if D::chosen(|| Kernel::List($moves), packed) {
+                packed
+            } else {
+                spans::<D, O>(entries, memory, packed, $copy)
+            }
+        };
+    }
+    // SAFETY: passed on to the caller.
     unsafe {
         match moves {
-            Moves::Two(Width::W1) => spans::<D, O>(entries, memory, packed, two::<D, 1>),
-            Moves::Two(Width::W2) => spans::<D, O>(entries, memory, packed, two::<D, 2>),
-            Moves::Two(Width::W4) => spans::<D, O>(entries, memory, packed, two::<D, 4>),
-            Moves::Two(Width::W8) => spans::<D, O>(entries, memory, packed, two::<D, 8>),
-            Moves::Two(Width::W16) => spans::<D, O>(entries, memory, packed, two::<D, 16>),
-            Moves::Two(Width::W32) => spans::<D, O>(entries, memory, packed, two::<D, 32>),
-            Moves::Four(Width::W1) => spans::<D, O>(entries, memory, packed, four::<D, 1>),
-            Moves::Four(Width::W2) => spans::<D, O>(entries, memory, packed, four::<D, 2>),
-            Moves::Four(Width::W4) => spans::<D, O>(entries, memory, packed, four::<D, 4>),
-            Moves::Four(Width::W8) => spans::<D, O>(entries, memory, packed, four::<D, 8>),
-            Moves::Four(Width::W16) => spans::<D, O>(entries, memory, packed, four::<D, 16>),
-            Moves::Four(Width::W32) => spans::<D, O>(entries, memory, packed, four::<D, 32>),
-            Moves::Any => spans::<D, O>(entries, memory, packed, any::<D, R>),
+            Moves::Two(Width::W1) => each_block!(2, 1, two::<D, 1>),
+            Moves::Two(Width::W2) => each_block!(2, 2, two::<D, 2>),
+            Moves::Two(Width::W4) => each_block!(2, 4, two::<D, 4>),
+            Moves::Two(Width::W8) => each_block!(2, 8, two::<D, 8>),
+            Moves::Two(Width::W16) => each_block!(2, 16, two::<D, 16>),
+            Moves::Two(Width::W32) => each_block!(2, 32, two::<D, 32>),
+            Moves::Four(Width::W1) => each_block!(4, 1, four::<D, 1>),
+            Moves::Four(Width::W2) => each_block!(4, 2, four::<D, 2>),
+            Moves::Four(Width::W4) => each_block!(4, 4, four::<D, 4>),
+            Moves::Four(Width::W8) => each_block!(4, 8, four::<D, 8>),
+            Moves::Four(Width::W16) => each_block!(4, 16, four::<D, 16>),
+            Moves::Four(Width::W32) => each_block!(4, 32, four::<D, 32>),
+            Moves::Any => each_block!(PerBlock::Varied, any::<D, R>),
         }
     }
 }
@@ -173,8 +175,8 @@ unsafe fn spans<D: Direction, O: Word>(
         let ([offset, from], [_, to]) = (pair[0], pair[1]);
         let len = to.offset() - from.offset();
         let offset = offset.offset();
-        let to = D::place(packed.wrapping_add(D::advance(from.offset() - origin)), offset);
-        // SAFETY: one of the blocks that the caller vouches for.
+        let to = D::counterpart(packed.wrapping_add(D::advance(from.offset() - origin)), offset);
+        // SAFETY: one of the blocks that the caller guarantees.
         unsafe { copy(memory.wrapping_add(offset), to, len) };
         end = to.wrapping_add(D::advance(len));
     }

@@ -1,9 +1,59 @@
-//! Copying one block: a few moves, where a call would take longer.
+//! Copying one block by a few moves, where a call would take longer.
+//!
+//! A move is a load and a store of a width that is known when the kernel is compiled. One or two moves cover any
+//! length from 1 to 64, because two moves may overlap: 13 bytes are two moves of 8, the first at 0 and the second
+//! at 5. (Registers of 16 bytes take three moves for 33 to 48 bytes.) Copying bytes 5 to 7 twice costs nothing; a
+//! loop over the bytes, or a branch on the remaining length, would cost time.
+//!
+//! [`by_length!`] is the table from a length to its moves. A kernel whose blocks all have one length looks it up
+//! once, and has a loop for each of the arms. [`any`] is for a kernel whose blocks differ in length. It has fewer
+//! arms, because the processor would mispredict more arms more often.
 
-use super::blocks::Direction;
+use super::direction::Direction;
+use super::registers::Registers;
 
-/// The longest block that is worth no call, where registers have more than 16 bytes.
+/// The longest block that is copied without a call, where registers are wider than 16 bytes.
 const LONG: usize = 1024;
+
+/// The table from the length of a block to the moves that copy it, for registers of `$R`.
+///
+/// Expands to a `match` on the length, whose arms are `$with!` applied to the moves, as a [`PerBlock`], and to the
+/// closure that makes them. The closure is sound for blocks of that length that are valid for `$D`; the macro must
+/// be called in an `unsafe` block.
+///
+/// [`PerBlock`]: super::chosen::PerBlock
+macro_rules! by_length {
+    ($D:ident, $R:ident, $len:ident, $with:ident) => {
+        match $len {
+            0 => $with!(PerBlock::Moves { number: 1, width: 0 }, |_, _| {}),
+            1 => $with!(PerBlock::Moves { number: 1, width: 1 }, |m, p| $D::copy(m, p, 1)),
+            2 => $with!(PerBlock::Moves { number: 1, width: 2 }, |m, p| $D::copy(m, p, 2)),
+            3 => $with!(PerBlock::Moves { number: 2, width: 2 }, |m, p| two::<$D, 2>(m, p, $len)),
+            4 => $with!(PerBlock::Moves { number: 1, width: 4 }, |m, p| $D::copy(m, p, 4)),
+            5..8 => {
+                $with!(PerBlock::Moves { number: 2, width: 4 }, |m, p| two::<$D, 4>(m, p, $len))
+            }
+            8 => $with!(PerBlock::Moves { number: 1, width: 8 }, |m, p| $D::copy(m, p, 8)),
+            9..16 => {
+                $with!(PerBlock::Moves { number: 2, width: 8 }, |m, p| two::<$D, 8>(m, p, $len))
+            }
+            16 => $with!(PerBlock::Moves { number: 1, width: 16 }, |m, p| $D::copy(m, p, 16)),
+            17..32 => {
+                $with!(PerBlock::Moves { number: 2, width: 16 }, |m, p| two::<$D, 16>(m, p, $len))
+            }
+            32 => $with!(PerBlock::Moves { number: 1, width: 32 }, |m, p| $D::copy(m, p, 32)),
+            33..=48 if $R::WIDTH == 16 => {
+                $with!(PerBlock::Moves { number: 3, width: 16 }, |m, p| three::<$D, 16>(m, p, $len))
+            }
+            33..=64 => {
+                $with!(PerBlock::Moves { number: 2, width: 32 }, |m, p| two::<$D, 32>(m, p, $len))
+            }
+            _ => $with!(PerBlock::Long, |m, p| long::<$D, $R>(m, p, $len)),
+        }
+    };
+}
+
+pub(super) use by_length;
 
 /// Copies `len` bytes by two moves.
 ///
@@ -17,8 +67,8 @@ pub(super) unsafe fn two<D: Direction, const W: usize>(
     len: usize,
 ) {
     let second = len - W;
-    // SAFETY: the first and the last `W` bytes of those that the caller vouches for. They overlap, and
-    // write the same bytes there.
+    // SAFETY: the first and the last `W` of the bytes that the caller guarantees. They overlap, and write the same
+    // bytes there.
     unsafe {
         D::copy(memory, packed, W);
         D::copy(memory.add(second), packed.wrapping_add(second), W);
@@ -37,7 +87,7 @@ pub(super) unsafe fn three<D: Direction, const W: usize>(
     len: usize,
 ) {
     let third = len - W;
-    // SAFETY: the first, the second and the last `W` bytes of those that the caller vouches for. The last two
+    // SAFETY: the first, the second and the last `W` of the bytes that the caller guarantees. The last two
     // overlap, and write the same bytes there.
     unsafe {
         D::copy(memory, packed, W);
@@ -46,8 +96,8 @@ pub(super) unsafe fn three<D: Direction, const W: usize>(
     }
 }
 
-/// Copies `len` bytes by four moves, which is faster than to decide how many are needed: processors
-/// guess, and guess wrong.
+/// Copies `len` bytes by four moves. That is faster than a branch on how many are needed, which the processor
+/// would mispredict.
 ///
 /// # Safety
 ///
@@ -60,8 +110,8 @@ pub(super) unsafe fn four<D: Direction, const W: usize>(
 ) {
     let last = len - W;
     let (second, third) = (last.min(W), last.saturating_sub(W));
-    // SAFETY: the first `2 · W` bytes and the last `2 · W`, or less where there are less: all of those
-    // that the caller vouches for, and no others, as each move starts no later than `last`. Where they
+    // SAFETY: the first `2 · W` and the last `2 · W` of the bytes that the caller guarantees, or fewer where there
+    // are fewer: all of these bytes, and no others, as each move starts no later than `last`. Where the moves
     // overlap they write the same bytes.
     unsafe {
         D::copy(memory, packed, W);
@@ -71,48 +121,44 @@ pub(super) unsafe fn four<D: Direction, const W: usize>(
     }
 }
 
-/// Copies more than 64 bytes, with registers of `R` bytes.
+/// Copies more than 64 bytes, with the registers `R`.
 ///
 /// # Safety
 ///
 /// As [`Direction::copy`]; `len` must be more than 64.
 #[inline(always)]
-pub(super) unsafe fn long<D: Direction, const R: usize>(
+pub(super) unsafe fn long<D: Direction, R: Registers>(
     memory: *mut u8,
     packed: *mut u8,
     len: usize,
 ) {
-    if !D::IS_COPY || len > if R > 16 { LONG } else { 128 } {
-        // SAFETY: as the caller vouches.
+    if !D::IS_COPY || len > if R::WIDTH > 16 { LONG } else { 128 } {
+        // SAFETY: passed on to the caller.
         return unsafe { D::copy(memory, packed, len) };
     }
-    if R < 64 && len <= 128 {
-        // SAFETY: as the caller vouches; seen to be of a length between these.
+    if R::WIDTH < 64 && len <= 128 {
+        // SAFETY: passed on to the caller; `len` is from 65 to 128.
         return unsafe { four::<D, 32>(memory, packed, len) };
     }
     let last = len - 64;
     let mut at = 0;
     while at < last {
-        // SAFETY: 64 of the bytes that the caller vouches for, as `last` is 64 before their end.
+        // SAFETY: 64 of the bytes that the caller guarantees, as `last` is 64 before their end.
         unsafe { D::copy(memory.add(at), packed.wrapping_add(at), 64) };
         at += 64;
     }
-    // SAFETY: likewise, the last ones. Those that were copied before are the same bytes.
+    // SAFETY: likewise, the last 64 bytes. Where they were copied before, the same bytes are written.
     unsafe { D::copy(memory.add(last), packed.wrapping_add(last), 64) };
 }
 
-/// Copies `len` bytes, with registers of `R` bytes.
+/// Copies `len` bytes, with the registers `R`.
 ///
 /// # Safety
 ///
 /// As [`Direction::copy`].
 #[inline(always)]
-pub(super) unsafe fn any<D: Direction, const R: usize>(
-    memory: *mut u8,
-    packed: *mut u8,
-    len: usize,
-) {
-    // SAFETY: each arm covers the `len` bytes that the caller vouches for, and no others.
+pub(super) unsafe fn any<D: Direction, R: Registers>(memory: *mut u8, packed: *mut u8, len: usize) {
+    // SAFETY: each arm covers the `len` bytes that the caller guarantees, and no others.
     unsafe {
         match len {
             0 => {}

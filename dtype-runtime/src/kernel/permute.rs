@@ -1,18 +1,25 @@
-//! Small records as permutations of bytes: the one place that decides which instructions execute one.
-
-#[cfg(target_arch = "x86_64")]
-mod avx512;
+//! Small records as permutations of bytes: which operations are a permutation, and whether the machine executes
+//! it.
+//!
+//! Take records of 16 bytes with data in bytes 0 to 12: 13 packed bytes. Four of them lie in a window of 64 bytes.
+//! One load fetches the window, masked so that the gaps are not read; one instruction moves the 52 bytes of data
+//! to the front of the register; one store writes them. Four records take three instructions, where copying run by
+//! run takes eight loads and eight stores. The [`Permutation`], computed once for each plan, says which byte goes
+//! where; unpacking is the mirror image, with another index and a masked store.
 
 #[cfg(test)]
 mod tests;
 
 use core::ops::Range;
 
-use super::{Direction, isa};
-use crate::commit::{Blocks, FEWEST_BLOCKS, Op, Permutation, Tables};
+use super::chosen::Kernel;
+use super::direction::Direction;
+use super::registers::{Registers, compiled_for_selected};
+use crate::kernels::selected;
+use crate::plan::{Blocks, FEWEST_BLOCKS, Op, Permutation, Program};
 
-/// Executes operations `count` times, if they are a permutation and the machine has the instructions for
-/// it. Returns the end of what was packed.
+/// Executes operations `count` times, if they are a permutation that the machine has the instructions for. Returns the
+/// end of what was packed.
 ///
 /// # Safety
 ///
@@ -20,167 +27,162 @@ use crate::commit::{Blocks, FEWEST_BLOCKS, Op, Permutation, Tables};
 #[inline(never)]
 pub(crate) unsafe fn records<D: Direction>(
     ops: &[Op],
-    tables: &Tables,
+    program: &Program,
     count: u64,
     stride: i64,
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
-    let all = tables.of_records(ops, stride, count)?;
-    let count = usize::try_from(count).ok()?;
-    // SAFETY: the permutation is that of the operations.
-    let done = unsafe { D::permute(all, count, memory, packed) };
-    done.then(|| packed.wrapping_add(D::advance(all.size() * count)))
+    let all = program.of_records(ops, stride, count)?;
+    // SAFETY: the permutation is computed from the operations, whose bytes the caller guarantees.
+    unsafe { end::<D>(all, count, memory, packed) }
 }
 
-/// Executes the operations that are repeated with each instance, likewise.
+/// Executes the operations that each instance repeats, as [`records()`] does for any operations.
 ///
 /// # Safety
 ///
 /// As [`repeated`](super::repeated).
 #[inline]
 pub(super) unsafe fn instances<D: Direction>(
-    tables: &Tables,
+    program: &Program,
     count: u64,
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
-    let all = tables.of_instances(count)?;
-    let count = usize::try_from(count).ok()?;
-    // SAFETY: the permutation is that of the operations.
-    let done = unsafe { D::permute(all, count, memory, packed) };
-    done.then(|| packed.wrapping_add(D::advance(all.size() * count)))
+    let all = program.of_instances(count)?;
+    // SAFETY: the permutation is computed from the operations, whose bytes the caller guarantees.
+    unsafe { end::<D>(all, count, memory, packed) }
 }
 
 /// Copies blocks, the first of them at `memory`, likewise.
 ///
 /// # Safety
 ///
-/// As [`blocks`](super::blocks()), whatever the displacement.
+/// As [`blocks`](super::blocks()), with a displacement of 0 whatever the blocks say.
 #[inline(never)]
 pub(crate) unsafe fn blocks<D: Direction>(
     all: Blocks,
-    tables: &Tables,
+    program: &Program,
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
-    let permutation = tables.of_blocks(all)?;
-    let count = usize::try_from(all.count).ok()?;
-    // SAFETY: the permutation is that of blocks of this length, so far apart.
-    let done = unsafe { D::permute(permutation, count, memory, packed) };
-    done.then(|| packed.wrapping_add(D::advance(permutation.size() * count)))
+    let permutation = of_blocks(&all, program)?;
+    // SAFETY: the permutation is computed from blocks of this length and stride, which the caller guarantees.
+    unsafe { end::<D>(permutation, all.count, memory, packed) }
 }
 
-/// Whether it is worth looking up whether these blocks are copied by a permutation.
+/// Whether it is worth looking up whether a permutation copies these blocks.
 #[inline]
 pub(super) fn may_be_for(all: &Blocks) -> bool {
-    /// Two blocks that are further apart do not lie in a vector.
+    /// Two blocks at a greater distance do not lie in one vector.
     const FURTHEST: u64 = 64;
     all.count >= FEWEST_BLOCKS && all.stride.unsigned_abs() < FURTHEST
 }
 
-/// Whether the machine copies these blocks by a permutation.
-pub(super) fn is_for(all: &Blocks, tables: &Tables) -> bool {
-    may_be_for(all) && isa::selected() == isa::Isa::Avx512 && tables.of_blocks(*all).is_some()
+/// The permutation by which the machine copies these blocks, if it does.
+pub(super) fn of_blocks<'a>(all: &Blocks, program: &'a Program) -> Option<&'a Permutation> {
+    if may_be_for(all) && selected().permutes() { program.of_blocks(*all) } else { None }
 }
 
-/// Calls a routine in the form that the machine has selected, for as many vectors as the permutation has; whether
-/// there is one. The caller has to be what the routine asks for, but for the instructions.
-macro_rules! by_selected {
-    ($routine:ident($all:ident, $what:ident, $from:ident, $to:ident)) => {
-        match isa::selected() {
-            #[cfg(target_arch = "x86_64")]
-            isa::Isa::Avx512 => {
-                // SAFETY: the processor has the instructions; the caller vouches for the memory.
-                unsafe {
-                    match $all.vectors() {
-                        1 => avx512::$routine::<1>($all, $what, $from, $to),
-                        _ => avx512::$routine::<2>($all, $what, $from, $to),
-                    }
-                }
-                true
-            }
-            _ => {
-                let _ = ($all, $what, $from, $to);
-                false
-            }
+/// [`Direction::chosen`] for a permutation.
+///
+/// # Safety
+///
+/// As there.
+#[inline(always)]
+pub(super) unsafe fn chosen<D: Direction>(all: &Permutation, packed: *mut u8) -> bool {
+    // SAFETY: passed on to the caller.
+    unsafe { D::chosen(|| Kernel::Permutation { records: all.records() }, packed) }
+}
+
+/// As [`records()`]. Returns the end of what was packed.
+///
+/// # Safety
+///
+/// As [`permute`].
+#[inline(always)]
+unsafe fn end<D: Direction>(
+    all: &Permutation,
+    count: u64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> Option<*mut u8> {
+    let count = usize::try_from(count).ok()?;
+    // SAFETY: passed on to the caller.
+    let done = unsafe { permute::<D>(all, count, memory, packed) };
+    done.then(|| packed.wrapping_add(D::advance(all.size().wrapping_mul(count))))
+}
+
+/// Copies `count` records by their permutation. Returns false without an effect if the machine lacks the
+/// instructions; the records must be copied in another way then.
+///
+/// # Safety
+///
+/// `memory + displacement` must be valid for `D` on every byte of data of the records, and `packed` on as many bytes as
+/// these are. The two must not overlap; if `D` moves, no byte may be read after it was written.
+#[inline]
+pub(crate) unsafe fn permute<D: Direction>(
+    all: &Permutation,
+    count: usize,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> bool {
+    if !selected().permutes() {
+        return false;
+    }
+    // SAFETY: passed on to the caller. A direction's own permutation has the same data and the same packed bytes, in
+    // another order.
+    unsafe {
+        if chosen::<D>(all, packed) {
+            return true;
         }
-    };
+        match D::permutation(all) {
+            None => by_registers::<D>(all, count, memory, packed),
+            Some(other) => by_registers::<D>(&other, count, memory, packed),
+        }
+    }
 }
 
-/// Packs `count` records. Returns whether the machine has the instructions for it; if not, nothing was
-/// done, and it has to be done in another way.
+/// Copies the packed bytes `part` of one record, likewise.
 ///
 /// # Safety
 ///
-/// `memory + displacement` must be readable for every byte of data of the records, and `packed` writable
-/// for as many bytes as these are. The two must not overlap.
+/// As [`permute`], for the bytes of the part; if memory is read, all data of the record must be readable. The part must
+/// not be empty and must lie in the packed bytes of a record.
 #[inline]
-pub(crate) unsafe fn pack(
-    all: &Permutation,
-    count: usize,
-    memory: *const u8,
-    packed: *mut u8,
-) -> bool {
-    by_selected!(pack(all, count, memory, packed))
-}
-
-/// Unpacks `count` records; as [`pack`].
-///
-/// # Safety
-///
-/// `packed` must be readable for the packed bytes of the records, and `memory + displacement` writable for
-/// every byte of data. The two must not overlap.
-#[inline]
-pub(crate) unsafe fn unpack(
-    all: &Permutation,
-    count: usize,
-    memory: *mut u8,
-    packed: *const u8,
-) -> bool {
-    by_selected!(unpack(all, count, memory, packed))
-}
-
-/// Copies the data of `count` records to a memory of the same layout; as [`pack`].
-///
-/// # Safety
-///
-/// `from + displacement` must be readable and `to + displacement` writable for every byte of data of the
-/// records. None of them may be read after it was written.
-#[inline]
-pub(crate) unsafe fn copy(all: &Permutation, count: usize, from: *const u8, to: *mut u8) -> bool {
-    by_selected!(copy(all, count, from, to))
-}
-
-/// Packs some bytes of one record, those of `part`; as [`pack`].
-///
-/// # Safety
-///
-/// `memory + displacement` must be readable for every byte of data of the record, and `packed` writable for as
-/// many bytes as the part has. The two must not overlap. The part must not be empty and lie in the packed bytes
-/// of a record.
-#[inline]
-pub(crate) unsafe fn pack_part(
-    all: &Permutation,
-    part: Range<usize>,
-    memory: *const u8,
-    packed: *mut u8,
-) -> bool {
-    by_selected!(pack_part(all, part, memory, packed))
-}
-
-/// Unpacks some bytes of one record, those of `part`; as [`unpack`].
-///
-/// # Safety
-///
-/// `packed` must be readable for as many bytes as the part has, and `memory + displacement` writable for the data
-/// that these are. The two must not overlap. The part must not be empty and lie in the packed bytes of a record.
-#[inline]
-pub(crate) unsafe fn unpack_part(
+pub(crate) unsafe fn permute_part<D: Direction>(
     all: &Permutation,
     part: Range<usize>,
     memory: *mut u8,
-    packed: *const u8,
+    packed: *mut u8,
 ) -> bool {
-    by_selected!(unpack_part(all, part, memory, packed))
+    if !selected().permutes() {
+        return false;
+    }
+    // SAFETY: as in `permute`.
+    unsafe {
+        match D::permutation(all) {
+            None => part_by_registers::<D>(all, part, memory, packed),
+            Some(other) => part_by_registers::<D>(&other, part, memory, packed),
+        }
+    }
+}
+
+compiled_for_selected! {
+    /// # Safety
+    ///
+    /// As [`permute`].
+    unsafe fn by_registers[D: Direction][D](
+        all: &Permutation, count: usize, memory: *mut u8, packed: *mut u8,
+    ) -> bool = R => R::permute::<D>(all, count, memory, packed);
+}
+
+compiled_for_selected! {
+    /// # Safety
+    ///
+    /// As [`permute_part`].
+    unsafe fn part_by_registers[D: Direction][D](
+        all: &Permutation, part: Range<usize>, memory: *mut u8, packed: *mut u8,
+    ) -> bool = R => R::permute_part::<D>(all, part, memory, packed);
 }

@@ -1,22 +1,17 @@
 //! Repetitions of a few short runs: an array of structs.
 //!
-//! Walking the runs of one record after another would decide for each run anew how long it is.
-//! So they are taken the other way round: one run of many records, with a loop that knows its
-//! length, then the next run of the same records, a tile at a time, so that the second run finds
-//! in the cache what the first one brought there.
+//! Take records of 16 bytes with an `f64` at 0 and a `u32` at 8. Copied record by record, each run costs a branch on
+//! its length. So they are copied run by run: the `f64` of 512 records, by a loop that knows its length, then the `u32`
+//! of the same 512 records. These 512 records are a *tile*: as many as fit the first-level cache, in which the second
+//! loop then finds what the first one brought there.
 
-use super::blocks::{Direction, Steps, strided};
-use crate::commit::{Op, RunList};
+use super::chosen::Kernel;
+use super::direction::{Direction, Steps};
+use super::rows::strided;
+use crate::plan::{Op, RunList};
 
-/// Bytes of memory and packed stream that a tile spans: a part of the first-level cache.
-const TILE: usize = 8192;
-
-/// Fewer repetitions than this are not worth the setup.
-const FEWEST: usize = 4;
-
-/// Records of a few runs.
-pub(super) struct Record {
-    runs: RunList,
+/// Repetitions of a few fields, a tile of records at a time.
+pub(super) struct Tiled {
     /// Packed bytes of one record.
     size: usize,
     /// Bytes of memory from one record to the next.
@@ -26,51 +21,88 @@ pub(super) struct Record {
     tile: usize,
 }
 
-impl Record {
-    /// `count` repetitions of operations that are a few runs, close together.
-    pub(super) fn of(ops: &[Op], stride: i64, count: u64) -> Option<Self> {
+impl Tiled {
+    /// Bytes of memory and packed stream that a tile spans: a part of the first-level cache.
+    const TILE: usize = 8192;
+
+    /// Fewer repetitions than this are not worth the setup.
+    pub(super) const FEWEST: usize = 4;
+
+    /// `count` records of `size` packed bytes at a stride of `stride` bytes, if enough of them fit a tile.
+    pub(super) fn of(size: usize, stride: i64, count: u64) -> Option<Self> {
         let (stride, count) = (isize::try_from(stride).ok()?, usize::try_from(count).ok()?);
-        let tile = TILE.checked_div(stride.unsigned_abs())?;
-        if count < FEWEST || tile < FEWEST {
-            return None;
-        }
-        let runs = RunList::expand(ops)?;
-        let lengths = runs.all().iter().map(|run| run.len);
-        let size = lengths.fold(0, usize::saturating_add);
-        (size <= TILE / FEWEST).then_some(Self { runs, size, stride, count, tile })
+        let tile = Self::TILE / stride.unsigned_abs().max(size).max(1);
+        let is_worth_it = count >= Self::FEWEST && tile >= Self::FEWEST;
+        is_worth_it.then_some(Self { size, stride, count, tile })
     }
 
-    /// How many runs a record is.
-    pub(super) fn runs(&self) -> usize {
-        self.runs.all().len()
+    /// Packed bytes of all records.
+    pub(super) fn packed_size(&self) -> usize {
+        self.size * self.count
     }
 
-    /// # Safety
+    /// Calls `copy` for each tile, with its number of records, the steps from one record to the next, and the first
+    /// record on both sides. Returns the end of what was packed.
     ///
-    /// As [`super::repeated`].
-    pub(super) unsafe fn execute<D: Direction>(
+    /// The pointers wrap, as the origin of a record need not lie in the memory.
+    #[inline(always)]
+    pub(super) fn each<D: Direction>(
         &self,
         mut memory: *mut u8,
         mut packed: *mut u8,
+        mut copy: impl FnMut(usize, Steps, *mut u8, *mut u8),
     ) -> *mut u8 {
         let steps = Steps { memory: self.stride, packed: D::advance(self.size) };
         let mut left = self.count;
         while left > 0 {
             let records = left.min(self.tile);
+            copy(records, steps, memory, packed);
+            memory = memory.wrapping_offset(self.stride.wrapping_mul(records.cast_signed()));
+            packed = packed.wrapping_add(D::advance(self.size * records));
+            left -= records;
+        }
+        packed
+    }
+}
+
+/// Records of a few runs.
+pub(super) struct Record {
+    runs: RunList,
+    tiled: Tiled,
+}
+
+impl Record {
+    /// `count` repetitions of operations that are a few runs, close together.
+    pub(super) fn of(ops: &[Op], stride: i64, count: u64) -> Option<Self> {
+        // Checked before the runs are determined, which takes longer.
+        Tiled::of(0, stride, count)?;
+        let runs = RunList::expand(ops)?;
+        let lengths = runs.all().iter().map(|run| run.len);
+        let size = lengths.fold(0, usize::saturating_add);
+        Some(Self { runs, tiled: Tiled::of(size, stride, count)? })
+    }
+
+    /// Copies all records. Returns the end of what was packed.
+    ///
+    /// # Safety
+    ///
+    /// As [`super::repeated`].
+    pub(super) unsafe fn execute<D: Direction>(&self, memory: *mut u8, packed: *mut u8) -> *mut u8 {
+        let runs = self.runs.all();
+        // SAFETY: passed on to the caller.
+        if unsafe { D::chosen(|| Kernel::Records { runs: runs.len() }, packed) } {
+            return packed;
+        }
+        self.tiled.each::<D>(memory, packed, |records, steps, memory, packed| {
             let mut field = packed;
-            for run in self.runs.all() {
-                // SAFETY: the caller vouches for this run in every record; the pointers wrap, as
-                // the origin need not lie in the memory.
+            for run in runs {
+                // SAFETY: this run of some records, which the caller guarantees for all.
                 unsafe {
                     let memory = memory.wrapping_offset(run.disp);
                     strided::<D>(run.len, records, steps, memory, field);
                 }
                 field = field.wrapping_add(D::advance(run.len));
             }
-            memory = memory.wrapping_offset(self.stride.wrapping_mul(records.cast_signed()));
-            packed = packed.wrapping_add(D::advance(self.size * records));
-            left -= records;
-        }
-        packed
+        })
     }
 }

@@ -1,12 +1,18 @@
 //! Blocks in two dimensions whose neighbours in memory are far apart in the packed stream: transposes.
 //!
-//! The columns of a matrix, one after another, are such: each column takes every line of the cache that the next
-//! one takes again, and a matrix with rows of a page or so puts all of them in the same few places of the cache,
-//! which cannot hold them until then. So several columns are copied together, row by row, as many as lie in two
-//! lines; the packed stream then has as many places that are written, or read, side by side.
+//! Take the columns of a matrix of `f64` with 512 columns, packed one after another. A row has 4096 bytes. Each element
+//! of a column lies in another line of the cache, and lines 4096 bytes apart share the same few ways of it: by the time
+//! that the next column needs a line again, the line is gone. Each line is then fetched eight times for its eight
+//! elements.
+//!
+//! So several columns are copied together, row by row: as many as lie in [`ROW`] bytes, here 16. Each line is fetched
+//! once, and the packed stream is written at 16 positions, 8 bytes further with each row. The columns that remain form
+//! a narrower tile.
 
-use super::blocks::{Direction, Steps, strided};
-use crate::commit::Blocks;
+use super::chosen::Kernel;
+use super::direction::{Direction, Steps};
+use super::rows::strided;
+use crate::plan::Blocks;
 
 /// Bytes of memory that the blocks of a row in a tile span, if they are neighbours.
 const ROW: usize = 128;
@@ -32,12 +38,12 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// `count` columns that are `stride` bytes apart, if they are narrow and it pays to copy several together.
+    /// `count` columns at a stride of `stride` bytes, if they are narrow and it pays to copy several together.
     pub(super) fn of(column: &Blocks, count: u64, stride: i64) -> Option<Self> {
         let apart = usize::try_from(stride.unsigned_abs()).ok()?;
         let together = ROW.checked_div(apart)?;
         let is_narrow = together > 1 && column.len <= stride.unsigned_abs();
-        // Rows of lines of their own.
+        // Each row lies in other cache lines than the row before.
         let is_far = column.stride.unsigned_abs() >= ROW as u64;
         if !is_narrow || !is_far || column.count < FEWEST_ROWS || count < 2 {
             return None;
@@ -52,15 +58,19 @@ impl Tiles {
         })
     }
 
-    /// Copies all blocks; `memory` is where the first one is. Returns the end of what was packed.
+    /// Copies all blocks; `memory` points to the first one. Returns the end of the packed bytes.
     ///
     /// # Safety
     ///
-    /// The bytes of all blocks, and as many from `packed` on as these are, must be valid for `D`.
+    /// The bytes of all blocks, and as many bytes from `packed` on, must be valid for `D`.
     pub(super) unsafe fn execute<D: Direction>(&self, memory: *mut u8, packed: *mut u8) -> *mut u8 {
+        // SAFETY: passed on to the caller.
+        if unsafe { D::chosen(|| Kernel::Tiles, packed) } {
+            return packed;
+        }
         let whole = self.columns - self.columns % self.together;
-        // SAFETY: the blocks that the caller vouches for: first those of whole tiles, and then the columns that are
-        // left, one narrower tile. The pointers wrap, as the gaps need not lie in the memory.
+        // SAFETY: the blocks that the caller guarantees: first the blocks of whole tiles, and then the remaining
+        // columns as one narrower tile. The pointers wrap, as the gaps need not lie in the memory.
         unsafe {
             match (self.len, self.together) {
                 (16, 8) => self.tiles::<D, 16, 8>(memory, packed),
@@ -94,7 +104,7 @@ impl Tiles {
             for _ in 0..self.rows {
                 for column in 0..T {
                     let from = memory.wrapping_offset(self.column * column.cast_signed());
-                    // SAFETY: one of the blocks that the caller vouches for.
+                    // SAFETY: one of the blocks that the caller guarantees.
                     unsafe { D::copy(from, packed.wrapping_add(apart * column), L) };
                 }
                 memory = memory.wrapping_offset(self.row);
@@ -103,7 +113,7 @@ impl Tiles {
         }
     }
 
-    /// Copies one tile of so many columns, or none.
+    /// Copies one tile of `columns` columns from column `first` on; there may be none.
     ///
     /// # Safety
     ///
@@ -119,7 +129,7 @@ impl Tiles {
         let mut memory = memory.wrapping_offset(self.column.wrapping_mul(first.cast_signed()));
         let mut packed = packed.wrapping_add(steps.packed * first);
         for _ in 0..self.rows {
-            // SAFETY: blocks that the caller vouches for, one of each column.
+            // SAFETY: blocks that the caller guarantees, one of each column.
             unsafe { strided::<D>(self.len, columns, steps, memory, packed) };
             memory = memory.wrapping_offset(self.row);
             packed = packed.wrapping_add(D::advance(self.len));

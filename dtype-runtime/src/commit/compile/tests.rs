@@ -1,14 +1,13 @@
-//! That the short ways of the compiler lead where the long one does.
+//! The compiler's fast paths give the same result as its slow one.
 
 use super::*;
 use crate::Basic;
-use crate::commit::plan::Plan;
-use crate::commit::tables::Ops;
 use crate::numbers::Numbers;
+use crate::plan::Plan;
 use crate::types::Order;
 
-/// Blocks of all that lists tell apart: irregular ones, regular ones as many as make an operation of their own and a
-/// few less or more, ones that touch, ones that are far, ones of one length and of several.
+/// Blocks of every kind that lists distinguish: irregular ones; regular ones, as many as become an operation of
+/// their own, a few fewer or more; blocks that touch; distant blocks; blocks of one length and of several.
 fn blocks(numbers: &mut Numbers, are_equal: bool) -> Vec<Block> {
     let mut all: Vec<Block> = Vec::new();
     let mut len = 1 + numbers.below(9);
@@ -28,10 +27,10 @@ fn blocks(numbers: &mut Numbers, are_equal: bool) -> Vec<Block> {
             let disp = match kind {
                 0 | 4 => numbers.around(1 << 20),
                 1 | 5 => last.disp + stride,
-                // Now and then two that touch.
+                // Occasionally two blocks that touch.
                 2 if numbers.below(30) == 0 => last.disp + last.len.cast_signed(),
                 2 => numbers.around(1 << 12),
-                // Now and then a far one, or one around the end of 32 bits.
+                // Occasionally a distant block, or one near the end of 32 bits.
                 3 | 6 if numbers.below(50) == 0 => numbers.around(1 << 40),
                 3 | 6 if numbers.below(50) == 0 => (1 << 31) + numbers.around(40),
                 // Pairs of equal distances, which the operations count.
@@ -45,7 +44,7 @@ fn blocks(numbers: &mut Numbers, are_equal: bool) -> Vec<Block> {
     all
 }
 
-/// What is made of blocks that are added so many at a time, inside a loop or not.
+/// The result of adding blocks `at_once` at a time, inside a loop or not.
 fn made(
     before: Option<Block>,
     in_loop: bool,
@@ -61,7 +60,8 @@ fn made(
     if let Some(open) = open {
         compiler.end(open, 3, 1 << 41);
     }
-    compiler.finish(1 << 44, |made| (made.ops.to_vec(), made.repeated, made.lists))
+    let made = compiler.finish(1 << 44);
+    (made.ops.to_vec(), made.repeated, made.lists)
 }
 
 fn elem(Block { disp, len }: Block) -> Elem {
@@ -96,7 +96,7 @@ fn blocks_that_come_at_once_become_what_they_become_one_by_one() {
                 }
             }
         });
-        // Thousands of blocks are no help to a reader.
+        // A failure message with thousands of blocks would not help a reader.
         assert!(actual == expected, "case {case}, {at_once} at once");
         with_lists += u32::from(expected.2.is_some());
         regular += u32::from(
@@ -143,14 +143,7 @@ fn blocks_at_equal_distances_need_no_compiler() {
         let extent = ty.extent();
         let all = Blocks::of_level(&level);
         touching += u32::from(all.touches_next(extent));
-        let expected = compile(&ty, extent, |compiled| {
-            if compiled.ops.len() > 2 {
-                let ops = Ops::Many(compiled.ops.into());
-                Plan::of_some(compiled, ops)
-            } else {
-                Plan::of_few(compiled)
-            }
-        });
+        let expected = Plan::of_program(Compiler::new().compile(&ty, extent));
         assert_eq!(ty.commit().plan(), &expected, "{level:?}");
     }
     assert!(tested > 15_000 && touching > 1000, "{tested} {touching}");

@@ -1,15 +1,16 @@
-//! Permutations beside the loop over single bytes.
+//! Permutations compared with the loop over single bytes.
 
 use proptest::prelude::*;
 
-use super::{copy, pack, unpack};
-use crate::commit::{ByteMap, Permutation};
-use crate::kernel::isa::{Isa, available};
+use super::permute;
+use crate::kernel::{Move, Pack, Unpack};
+use crate::kernels::{Isa, available, selected};
+use crate::plan::{ByteMap, Permutation};
 
 /// Bytes of a register.
 const WIDTH: usize = 64;
 
-/// Bytes around what may be touched.
+/// Bytes around the memory that may be touched.
 const MARGIN: usize = 128;
 
 /// Runs of a record in packed order: displacement, length, and whether the bytes are swapped.
@@ -51,15 +52,15 @@ fn permutation(runs: &Runs, stride: i64) -> Permutation {
     Permutation::of(&map, stride).unwrap()
 }
 
-/// Memory with the records somewhere in it, what is packed, and room around both.
+/// Memory that contains the records, their packed bytes, and room around both.
 struct Case {
     memory: Vec<u8>,
     packed: Vec<u8>,
-    /// Where each packed byte is in memory.
+    /// The index in memory of each packed byte.
     places: Vec<usize>,
-    /// Where the first record is.
+    /// The index of the first record.
     origin: usize,
-    /// Where the packed bytes start.
+    /// The index of the first packed byte.
     start: usize,
     count: usize,
 }
@@ -96,8 +97,8 @@ impl Case {
         let fresh = self.packed.clone();
         let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
         let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
-        // SAFETY: both have the bytes, and nothing else refers to them.
-        assert!(unsafe { pack(all, self.count, memory, packed) });
+        // SAFETY: both sides have the bytes, and nothing else refers to them.
+        assert!(unsafe { permute::<Pack>(all, self.count, memory, packed) });
         assert!(self.packed == expected, "{all:?}");
 
         let mut other: Vec<u8> = self.memory.iter().map(|byte| !byte).collect();
@@ -107,7 +108,7 @@ impl Case {
         }
         let to = other.as_mut_ptr().wrapping_add(self.origin);
         // SAFETY: likewise.
-        assert!(unsafe { copy(all, self.count, memory, to) });
+        assert!(unsafe { permute::<Move>(all, self.count, memory, to) });
         assert!(other == expected, "{all:?}");
 
         self.packed = fresh;
@@ -116,16 +117,16 @@ impl Case {
             expected[*place] = self.packed[self.start + k];
         }
         let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
-        let packed = self.packed.as_ptr().wrapping_add(self.start);
+        let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
         // SAFETY: likewise.
-        assert!(unsafe { unpack(all, self.count, memory, packed) });
+        assert!(unsafe { permute::<Unpack>(all, self.count, memory, packed) });
         assert!(self.memory == expected, "{all:?}");
     }
 }
 
-/// Whether there is anything to test.
+/// Whether the tests are skipped, because AVX-512 is not available or not selected.
 fn is_skipped() -> bool {
-    let is_skipped = crate::kernel::isa::selected() != Isa::Avx512;
+    let is_skipped = selected() != Isa::Avx512;
     if is_skipped {
         let why = if available(Isa::Avx512) { "selected" } else { "in this machine" };
         println!("skipped: no AVX-512 {why}");
@@ -180,7 +181,7 @@ fn records_that_lie_in_one_another_are_taken_one_by_one() {
     if is_skipped() {
         return;
     }
-    // The second byte of a record lies behind the first byte of the next.
+    // The second byte of a record lies after the first byte of the next.
     let runs = vec![(0, 1, false), (5, 1, false)];
     let all = permutation(&runs, 2);
     assert_eq!(all.records(), 1);

@@ -1,14 +1,14 @@
-//! What is worked out when it is first asked for, by whoever asks, and kept.
+//! A value that is computed when it is first needed, and kept.
 //!
-//! Without the standard library there is nothing for threads to wait on, so there it is worked out beforehand.
+//! Without the standard library, threads cannot wait for each other, so there the value is computed in advance.
 
 use alloc::boxed::Box;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::sync::OnceLock;
 
-/// A value that follows from what is beside it. It plays no part in comparisons, and a copy works it out anew
-/// where it can.
+/// A value that follows from the fields beside it. It plays no part in comparisons. A clone has the value where
+/// the original has it.
 pub(super) struct Once<T> {
     #[cfg(feature = "std")]
     value: OnceLock<Box<T>>,
@@ -18,20 +18,20 @@ pub(super) struct Once<T> {
 
 #[cfg(feature = "std")]
 impl<T> Once<T> {
-    /// A value that nobody has asked for.
+    /// A value that has not been computed.
     pub(super) const fn new() -> Self {
         Self { value: OnceLock::new() }
     }
 
-    /// Works the value out where it cannot be done later.
+    /// Computes the value in advance where it cannot be computed later.
     #[expect(clippy::unused_self, reason = "here it is done later")]
     pub(super) fn prepare(&mut self, _compute: impl FnOnce() -> T) {}
 
-    /// The value; `None` where it should have been prepared and was not.
+    /// The value; `None` if it should have been prepared and was not.
     #[inline]
     #[expect(clippy::unnecessary_wraps, reason = "without the standard library there may be none")]
     pub(super) fn get(&self, compute: impl FnOnce() -> T) -> Option<&T> {
-        // What is known is found by code that is part of the caller's.
+        // A known value is found by code that is inlined into the caller.
         match self.value.get() {
             Some(value) => Some(value),
             None => Some(self.work_out(compute)),

@@ -1,14 +1,17 @@
 //! Permutations of bytes with AVX-512 VBMI.
 //!
 //! A period of records is loaded with a mask that leaves the gaps out, permuted in a register, and stored.
-//! What is packed is stored in whole vectors, the excess of which the next store overwrites, as long as
-//! the bytes of records that follow are there to take it; the last stores are masked. Unpacking is the
-//! mirror image: whole vectors of packed bytes are loaded as long as there are as many, and the stores to
-//! memory are masked.
 //!
-//! Of arrays larger than the caches, masked accesses are slow on some processors: on AMD's Zen 5 they take
-//! one and a half times as long as copies of single fields, which the processor fetches ahead of, and half
-//! of that where the memory is prefetched, every line of it.
+//! Take records of 16 bytes with 13 bytes of data each: a period is four records, 52 packed bytes. The first store
+//! writes 64 bytes to positions 0 to 63, and the last 12 of these are excess. The second store writes positions 52
+//! to 115, and so overwrites the excess of the first. That is sound as long as at least `spare` records follow,
+//! here one: their packed bytes lie where the excess goes. The last stores are masked. Unpacking is the mirror
+//! image: whole vectors of packed bytes are loaded as long as `spare` records follow, and the stores to memory are
+//! masked.
+//!
+//! On arrays larger than the caches, masked accesses are slow on some processors. On AMD's Zen 5 they take one and a
+//! half times as long as copies of single fields, which the processor prefetches by itself; with every line of the
+//! memory prefetched here, they take half of that.
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_prefetch, _mm512_cmple_epu8_mask,
@@ -19,16 +22,16 @@ use core::arch::x86_64::{
 
 use core::ops::Range;
 
-use crate::commit::Permutation;
+use crate::plan::Permutation;
 
 /// Bytes of a register.
 const WIDTH: usize = size_of::<__m512i>();
 
-/// How many bytes of memory ahead are prefetched, and how many steps at least.
+/// How many bytes ahead memory is prefetched, and at least how many steps.
 const AHEAD: usize = 2048;
 const STEPS_AHEAD: usize = 4;
 
-/// What the loops need to know of a permutation, `V` vectors of memory at a time.
+/// The properties of a permutation that the loops need, with `V` vectors of memory at a time.
 struct Steps<const V: usize> {
     /// Which bytes of the window are data.
     data: [__mmask64; V],
@@ -41,9 +44,9 @@ struct Steps<const V: usize> {
     /// Bytes from one period to the next, in memory and packed.
     memory: isize,
     packed: usize,
-    /// From the window to the place in memory that is prefetched.
+    /// Bytes from the window to the memory that is prefetched.
     ahead: isize,
-    /// A period that is followed by so many records is followed by the excess of its vector.
+    /// How many records must follow a period so that the excess of its vector lies in their packed bytes.
     spare: usize,
 }
 
@@ -65,7 +68,7 @@ impl<const V: usize> Steps<V> {
         }
     }
 
-    /// Prefetches the memory that lies so far ahead of a window. It need not exist.
+    /// Prefetches the memory that lies `ahead` bytes after a window. It need not exist.
     #[inline(always)]
     fn prefetch(&self, window: *const u8) {
         for vector in 0..V {
@@ -75,14 +78,14 @@ impl<const V: usize> Steps<V> {
         }
     }
 
-    /// The data of the first so many records of a period, in memory and packed.
+    /// The data of the first `records` records of a period, in memory and packed.
     #[inline]
     #[target_feature(enable = "bmi2")]
     #[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
     fn part(&self, records: usize) -> ([__mmask64; V], __mmask64) {
         let mut data = self.data;
         if records < self.records {
-            // There are several in a period, so they lie one behind the other in a single vector.
+            // There are several in a period, so they lie one after another in a single vector.
             data[0] = _bzhi_u64(data[0], (records * self.stride.unsigned_abs()) as u32);
         }
         (data, _bzhi_u64(!0, (records * self.size) as u32))
@@ -92,15 +95,15 @@ impl<const V: usize> Steps<V> {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn vector(bytes: &[u8; WIDTH]) -> __m512i {
-    // SAFETY: 64 bytes.
+    // SAFETY: the array has the 64 bytes that are loaded.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
-/// The packed bytes of the records whose data the masks name.
+/// The packed bytes of the records whose data the masks select.
 ///
 /// # Safety
 ///
-/// The window's bytes that are named must be readable.
+/// The window's bytes that the masks select must be readable.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 unsafe fn gather<const V: usize>(
@@ -108,7 +111,7 @@ unsafe fn gather<const V: usize>(
     data: [__mmask64; V],
     window: *const u8,
 ) -> __m512i {
-    // SAFETY: a masked load reads the bytes that its mask names and no others.
+    // SAFETY: a masked load reads the bytes that its mask selects and no others.
     unsafe {
         let first = _mm512_maskz_loadu_epi8(data[0], window.cast());
         if V == 1 {
@@ -119,11 +122,11 @@ unsafe fn gather<const V: usize>(
     }
 }
 
-/// Writes packed bytes to the data that the masks name.
+/// Writes packed bytes to the data that the masks select.
 ///
 /// # Safety
 ///
-/// The window's bytes that are named must be writable.
+/// The window's bytes that the masks select must be writable.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 unsafe fn scatter<const V: usize>(
@@ -133,7 +136,7 @@ unsafe fn scatter<const V: usize>(
     window: *mut u8,
 ) {
     for vector in 0..V {
-        // SAFETY: a masked store writes the bytes that its mask names and no others.
+        // SAFETY: a masked store writes the bytes that its mask selects and no others.
         unsafe {
             let place = window.wrapping_add(vector * WIDTH).cast();
             let bytes = _mm512_permutexvar_epi8(index[vector], packed);
@@ -146,7 +149,7 @@ unsafe fn scatter<const V: usize>(
 ///
 /// # Safety
 ///
-/// As [`super::pack`], on a processor that has the instructions; `V` must be as many as the permutation has.
+/// As [`Registers::permute`](super::Registers::permute) for `Pack`; `V` must be the vectors that the permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn pack<const V: usize>(
     all: &Permutation,
@@ -158,10 +161,10 @@ pub(super) unsafe fn pack<const V: usize>(
     let index = vector(all.gather());
     let mut window = memory.wrapping_offset(all.first());
     let mut left = count;
-    // SAFETY: each step gathers the data of records that the caller vouches for, and stores their packed
-    // bytes: a whole vector where at least `spare` records follow, whose bytes are stored later and lie
-    // where the excess goes, and else no more than these bytes. The pointers to memory wrap, as neither
-    // the origin nor the gaps need lie in it.
+    // SAFETY: each step gathers the data of records that the caller guarantees, and stores their packed bytes. It
+    // stores a whole vector only if at least `spare` records follow: their packed bytes lie where the excess goes,
+    // and are stored later. Otherwise it stores exactly the packed bytes. The pointers to memory wrap, because
+    // neither the origin nor the gaps need to lie in it.
     unsafe {
         while left >= 2 * steps.records + steps.spare {
             steps.prefetch(window);
@@ -194,8 +197,7 @@ pub(super) unsafe fn pack<const V: usize>(
 ///
 /// # Safety
 ///
-/// As [`super::unpack`], on a processor that has the instructions; `V` must be as many as the permutation
-/// has.
+/// As [`Registers::permute`](super::Registers::permute) for `Unpack`; `V` must be the vectors that the permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn unpack<const V: usize>(
     all: &Permutation,
@@ -210,9 +212,9 @@ pub(super) unsafe fn unpack<const V: usize>(
     }
     let mut window = memory.wrapping_offset(all.first());
     let mut left = count;
-    // SAFETY: each step loads the packed bytes of records that the caller vouches for: a whole vector where
-    // at least `spare` records follow, of whose bytes the excess is, and else no more than these bytes. It
-    // scatters them to the data of the records. The pointers to memory wrap, as in `pack`.
+    // SAFETY: each step loads the packed bytes of records that the caller guarantees. It loads a whole vector only
+    // if at least `spare` records follow: the excess is part of their packed bytes. Otherwise it loads exactly the
+    // packed bytes. It scatters them to the data of the records. The pointers to memory wrap, as in `pack`.
     unsafe {
         while left >= 2 * steps.records + steps.spare {
             steps.prefetch(window);
@@ -240,7 +242,7 @@ pub(super) unsafe fn unpack<const V: usize>(
 ///
 /// # Safety
 ///
-/// As [`super::copy`], on a processor that has the instructions; `V` must be as many as the permutation has.
+/// As [`Registers::permute`](super::Registers::permute) for `Move`; `V` must be the vectors that the permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn copy<const V: usize>(
     all: &Permutation,
@@ -259,8 +261,8 @@ pub(super) unsafe fn copy<const V: usize>(
         steps.prefetch(to);
         for (vector, mask) in data.into_iter().enumerate() {
             let (from, to) = (from.wrapping_add(vector * WIDTH), to.wrapping_add(vector * WIDTH));
-            // SAFETY: the data of records that the caller vouches for; a masked load and a masked store
-            // access the bytes that their mask names and no others.
+            // SAFETY: the data of records that the caller guarantees; a masked load and a masked store access the
+            // bytes that their mask selects and no others.
             unsafe {
                 let bytes = _mm512_maskz_loadu_epi8(mask, from.cast());
                 _mm512_mask_storeu_epi8(to.cast(), mask, bytes);
@@ -272,7 +274,7 @@ pub(super) unsafe fn copy<const V: usize>(
     }
 }
 
-/// Which bytes, of so many in a vector, are there.
+/// The mask of the first `bytes` bytes of a vector.
 #[inline]
 #[target_feature(enable = "bmi2")]
 #[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
@@ -280,11 +282,11 @@ fn first(bytes: usize) -> __mmask64 {
     _bzhi_u64(!0, bytes as u32)
 }
 
-/// Packs some bytes of one record, those of `part`.
+/// Packs the packed bytes `part` of one record.
 ///
 /// # Safety
 ///
-/// As [`super::pack_part`], on a processor that has the instructions; `V` must be as many vectors as the
+/// As [`Registers::permute_part`](super::Registers::permute_part) for `Pack`; `V` must be the vectors that the
 /// permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn pack_part<const V: usize>(
@@ -296,8 +298,8 @@ pub(super) unsafe fn pack_part<const V: usize>(
     debug_assert!(!part.is_empty() && part.end <= all.size(), "{part:?} of {all:?}");
     let (data, _) = Steps::<V>::of(all).part(1);
     let (from, mask) = (part.start, first(part.end - part.start));
-    // SAFETY: the load of the index ends with that of a packed byte of the record; the data of the record are
-    // readable, and as many bytes writable as the part has, by the caller's word.
+    // SAFETY: the load of the index ends with the index of a packed byte of the record. As the caller guarantees,
+    // the data of the record are readable, and the bytes of the part are writable.
     unsafe {
         let index = _mm512_maskz_loadu_epi8(mask, all.gather().as_ptr().add(from).cast());
         let bytes = gather(index, data, memory.wrapping_offset(all.first()));
@@ -305,11 +307,11 @@ pub(super) unsafe fn pack_part<const V: usize>(
     }
 }
 
-/// Unpacks some bytes of one record, those of `part`, and writes no others.
+/// Unpacks the packed bytes `part` of one record, and writes no others.
 ///
 /// # Safety
 ///
-/// As [`super::unpack_part`], on a processor that has the instructions; `V` must be as many vectors as the
+/// As [`Registers::permute_part`](super::Registers::permute_part) for `Unpack`; `V` must be the vectors that the
 /// permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 #[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
@@ -324,14 +326,14 @@ pub(super) unsafe fn unpack_part<const V: usize>(
     let len = part.end - part.start;
     let (before, number) =
         (_mm512_set1_epi8(part.start as i8), _mm512_set1_epi8((len as i8).wrapping_sub(1)));
-    // SAFETY: as many bytes are readable as the part has, and those data of the record writable whose packed bytes
-    // they are, by the caller's word.
+    // SAFETY: as the caller guarantees, the bytes of the part are readable, and the corresponding data bytes of
+    // the record are writable. The masks select only these.
     unsafe {
         let bytes = _mm512_maskz_loadu_epi8(first(len), packed.cast());
         let (mut index, mut data) = ([_mm512_setzero_si512(); V], data);
         for vector_number in 0..V {
             let places = vector(&all.scatter()[vector_number]);
-            // What is before the part wraps, and is too large.
+            // An index before the part wraps, and becomes too large.
             let places = _mm512_sub_epi8(places, before);
             data[vector_number] &= _mm512_cmple_epu8_mask(places, number);
             index[vector_number] = places;

@@ -1,26 +1,25 @@
-//! Lists while they are written.
+//! Lists while they are being written.
 
 use alloc::vec::Vec;
 
-use super::{Form, List, Lists, Moves};
-use crate::commit::plan::Blocks;
+use crate::plan::{Blocks, EntryKind, List, Lists, Moves};
 
-/// Blocks at equal distances, of equal length, are taken out of a list when they are so many.
+/// This many blocks of equal length at equal distances leave a list and become an operation.
 pub(super) const REGULAR: u32 = 64;
 
-/// So many blocks of equal length in a row, at the end of a list of different lengths, become a list of their
-/// own, which is shorter and faster. They are often many: a single pair that touches makes a list of equal blocks
-/// one of different lengths.
+/// This many consecutive blocks of equal length, at the end of a list of different lengths, become a list of their
+/// own, which is shorter and faster. That happens often: a single pair that touches turns a list of equal blocks
+/// into one of different lengths.
 pub(super) const ALIKE: u32 = 128;
 
-/// A list with fewer blocks than this is written anew in another form where a block needs that; a
-/// longer one ends there, and another begins.
+/// A list with fewer blocks than this is rewritten in another form where a block needs that; a longer list ends
+/// there, and another one begins.
 const REWRITTEN: u32 = 64;
 
 /// A list that still grows, at the end of its table.
 ///
-/// It is small enough to be kept in registers while blocks are added one after another, as long as
-/// nothing but a copy leaves the loop.
+/// It is small enough to stay in registers while blocks are added one after another, as long as only a copy of it
+/// leaves the loop.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::commit) struct OpenList {
     pub(super) list: List,
@@ -28,13 +27,13 @@ pub(in crate::commit) struct OpenList {
     pub(super) pending: Block,
     /// The block before, which is the last one in the table.
     pub(super) previous: Block,
-    /// Distance from the block before that to `previous`.
+    /// Distance from the block before `previous` to `previous`.
     pub(super) stride: i64,
-    /// How many steps of the same stride between blocks of the same length led to `previous`.
+    /// Number of consecutive steps of this stride, between blocks of the same length, that lead to `previous`.
     pub(super) steps: u32,
-    /// How many blocks in a row have had the length of `previous`, the first not counted.
+    /// Number of consecutive blocks with the length of `previous`, not counting the first.
     pub(super) alike: u32,
-    /// Packed bytes of what is in the table.
+    /// Packed bytes of the blocks in the table.
     pub(super) packed: u64,
     pub(super) least: u64,
     pub(super) greatest: u64,
@@ -50,23 +49,23 @@ pub(in crate::commit) struct Block {
 /// Why a list has to end.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::commit) enum End {
-    /// This block does not fit behind the others.
+    /// This block does not fit into the list after the others.
     Misfit(Block),
-    /// So many blocks at the end turned out to be regular, and were taken out.
+    /// The blocks at the end turned out to be regular, and were taken out.
     Regular(Blocks),
-    /// Many blocks at the end, of a list of different lengths, have turned out to be equally long.
+    /// Many blocks at the end of a list of different lengths turned out to be equally long.
     Alike,
 }
 
 impl OpenList {
     /// A list that starts with a block.
     pub(in crate::commit) fn new(first: Block) -> Self {
-        // Offsets are not negative, and the next blocks may be before this one or behind it.
+        // Offsets are not negative, and the next blocks may lie before this one or after it.
         let disp = first.disp.wrapping_sub(1 << 31);
         let Block { len, .. } = first;
-        let (form, moves) = (Form::Even, Moves::Any);
+        let (kind, moves) = (EntryKind::Even, Moves::Any);
         Self {
-            list: List { disp, len, first: 0, count: 0, form, moves },
+            list: List { disp, len, first: 0, count: 0, kind, moves },
             pending: first,
             previous: Block { disp: 0, len: 0 },
             stride: 0,
@@ -90,7 +89,7 @@ impl OpenList {
 }
 
 impl Lists {
-    /// Adds blocks to a list, behind the others, until one of them ends it.
+    /// Appends blocks to a list until one of them ends it.
     #[inline]
     pub(in crate::commit) fn extend(
         &mut self,
@@ -99,7 +98,7 @@ impl Lists {
     ) -> Result<(), End> {
         let mut list = *open;
         let mut result = Ok(());
-        // Not by `try_for_each`, which keeps the list in memory.
+        // `try_for_each` would keep the list in memory.
         for block in blocks {
             let pending = list.pending;
             if pending.disp.wrapping_add(pending.len.cast_signed()) == block.disp {
@@ -116,7 +115,7 @@ impl Lists {
         result
     }
 
-    /// Puts a block that will not grow any more into the table.
+    /// Puts a block that can no longer grow into the table.
     #[inline(always)]
     pub(in crate::commit) fn settle(
         &mut self,
@@ -136,8 +135,8 @@ impl Lists {
         open.packed += block.len;
         open.least = open.least.min(block.len);
         open.greatest = open.greatest.max(block.len);
-        // Without branches: whether two neighbours are alike is what no processor can guess. The
-        // data's extent fits, so the distance does.
+        // Without branches: no processor can predict whether two neighbours are alike. The data's extent fits, so
+        // the distance fits too.
         let stride = block.disp.wrapping_sub(open.previous.disp);
         let same_stride = u32::from(stride == open.stride);
         let same_len = u32::from(block.len == open.previous.len);
@@ -146,39 +145,39 @@ impl Lists {
         open.stride = stride;
         open.previous = block;
         if open.steps + 1 < REGULAR {
-            let is_varied = matches!(open.list.form, Form::Varied | Form::WideVaried);
+            let is_varied = matches!(open.list.kind, EntryKind::Varied | EntryKind::WideVaried);
             return if open.alike + 1 == ALIKE && is_varied { Err(End::Alike) } else { Ok(()) };
         }
         let regular = self.take_regular(*open);
-        // No more than there are: each step led to a block of this list, from another of it.
+        // The count is at least `REGULAR`: each step led from one block of this list to another.
         open.list.count -= REGULAR;
         open.packed -= regular.len * regular.count;
         Err(End::Regular(regular))
     }
 
-    /// Adds an entry for a block if the form of the list has room for what it says.
+    /// Adds an entry for a block, if the form of the list has room for its displacement and length.
     #[inline(always)]
     fn put(&mut self, list: &List, block: Block, packed: u64) -> bool {
         let offset = block.disp.wrapping_sub(list.disp).cast_unsigned();
-        match list.form {
-            Form::Even => match u32::try_from(offset) {
+        match list.kind {
+            EntryKind::Even => match u32::try_from(offset) {
                 Ok(offset) if block.len == list.len => self.even.push(offset),
                 _ => return false,
             },
-            Form::Varied => match (u32::try_from(offset), u32::try_from(packed + block.len)) {
+            EntryKind::Varied => match (u32::try_from(offset), u32::try_from(packed + block.len)) {
                 #[expect(clippy::cast_possible_truncation, reason = "less than the sum")]
                 (Ok(offset), Ok(_)) => self.varied.push([offset, packed as u32]),
                 _ => return false,
             },
-            Form::WideEven if block.len == list.len => self.wide_even.push(offset),
-            Form::WideEven => return false,
-            Form::WideVaried => self.wide_varied.push([offset, packed]),
+            EntryKind::WideEven if block.len == list.len => self.wide_even.push(offset),
+            EntryKind::WideEven => return false,
+            EntryKind::WideVaried => self.wide_varied.push([offset, packed]),
         }
         true
     }
 
-    /// Writes the list anew in a form that has room for a block, and adds the block's entry; `None` if
-    /// the list is too long for that.
+    /// Rewrites the list in a form that has room for a block, and adds the block's entry; `None` if the list is
+    /// too long for that.
     #[cold]
     fn put_otherwise(&mut self, open: OpenList, block: Block) -> Option<List> {
         let mut list = open.list;
@@ -186,16 +185,16 @@ impl Lists {
             return None;
         }
         let offset = block.disp.wrapping_sub(list.disp).cast_unsigned();
-        let narrow = matches!(list.form, Form::Even | Form::Varied)
+        let narrow = matches!(list.kind, EntryKind::Even | EntryKind::Varied)
             && u32::try_from(offset).is_ok()
             && u32::try_from(open.packed + block.len).is_ok();
         let even = list.block_len() == Some(block.len);
         let blocks = self.take(&open);
-        (list.form, list.first) = match (narrow, even) {
-            (true, true) => (Form::Even, self.even.len()),
-            (true, false) => (Form::Varied, self.varied.len()),
-            (false, true) => (Form::WideEven, self.wide_even.len()),
-            (false, false) => (Form::WideVaried, self.wide_varied.len()),
+        (list.kind, list.first) = match (narrow, even) {
+            (true, true) => (EntryKind::Even, self.even.len()),
+            (true, false) => (EntryKind::Varied, self.varied.len()),
+            (false, true) => (EntryKind::WideEven, self.wide_even.len()),
+            (false, false) => (EntryKind::WideVaried, self.wide_varied.len()),
         };
         let mut packed = 0;
         for block in blocks.into_iter().chain([block]) {
@@ -206,7 +205,7 @@ impl Lists {
         Some(list)
     }
 
-    /// Takes the last blocks, which are regular, out again.
+    /// Removes the last blocks, which are regular.
     #[cold]
     fn take_regular(&mut self, open: OpenList) -> Blocks {
         let OpenList { list, previous: Block { disp, len }, stride, .. } = open;
@@ -215,24 +214,24 @@ impl Lists {
         Blocks { disp, len, count: REGULAR.into(), stride }
     }
 
-    /// Takes the blocks at the end that are equally long out of a list of different lengths.
+    /// Removes the equally long blocks at the end of a list of different lengths.
     #[cold]
     pub(in crate::commit) fn take_alike(&mut self, open: &mut OpenList) -> Vec<Block> {
         let (count, Block { len, .. }) = (open.list.count - ALIKE, open.previous);
-        let List { disp, first, form, .. } = open.list;
+        let List { disp, first, kind, .. } = open.list;
         let block = |offset: u64| Block { disp: disp.wrapping_add(offset.cast_signed()), len };
         let from = first + count as usize;
-        let blocks = match form {
-            Form::Varied => {
+        let blocks = match kind {
+            EntryKind::Varied => {
                 let entries = self.varied.get(from..).unwrap_or(&[]).iter();
                 entries.map(|[offset, _]| block(u64::from(*offset))).collect()
             }
-            Form::WideVaried => {
+            EntryKind::WideVaried => {
                 let entries = self.wide_varied.get(from..).unwrap_or(&[]).iter();
                 entries.map(|[offset, _]| block(*offset)).collect()
             }
-            // All of them are alike, as it is.
-            Form::Even | Form::WideEven => return Vec::new(),
+            // All blocks of such a list are alike already.
+            EntryKind::Even | EntryKind::WideEven => return Vec::new(),
         };
         open.list.count = count;
         open.packed -= len * u64::from(ALIKE);
@@ -240,7 +239,7 @@ impl Lists {
         blocks
     }
 
-    /// Takes all blocks of a list out of its table.
+    /// Removes all blocks of a list from its table.
     pub(in crate::commit) fn take(&mut self, open: &OpenList) -> Vec<Block> {
         let list = &self.ended(open);
         let blocks = self.blocks(list).map(|(disp, len)| Block { disp, len }).collect();
@@ -251,23 +250,23 @@ impl Lists {
     /// The list in its final form.
     pub(in crate::commit) fn ended(&mut self, open: &OpenList) -> List {
         let packed = open.packed;
-        match open.list.form {
-            Form::Even | Form::WideEven => {}
+        match open.list.kind {
+            EntryKind::Even | EntryKind::WideEven => {}
             #[expect(clippy::cast_possible_truncation, reason = "checked with the last block")]
-            Form::Varied => self.varied.push([0, packed as u32]),
-            Form::WideVaried => self.wide_varied.push([0, packed]),
+            EntryKind::Varied => self.varied.push([0, packed as u32]),
+            EntryKind::WideVaried => self.wide_varied.push([0, packed]),
         }
         List { moves: Moves::of(open.least, open.greatest), ..open.list }
     }
 
-    /// Drops what is in a table behind the blocks of a list.
+    /// Removes the entries after the blocks of a list from its table.
     fn truncate(&mut self, list: &List) {
         let end = list.first + list.count as usize;
-        match list.form {
-            Form::Even => self.even.truncate(end),
-            Form::Varied => self.varied.truncate(end),
-            Form::WideEven => self.wide_even.truncate(end),
-            Form::WideVaried => self.wide_varied.truncate(end),
+        match list.kind {
+            EntryKind::Even => self.even.truncate(end),
+            EntryKind::Varied => self.varied.truncate(end),
+            EntryKind::WideEven => self.wide_even.truncate(end),
+            EntryKind::WideVaried => self.wide_varied.truncate(end),
         }
     }
 }

@@ -1,76 +1,44 @@
-//! The plan of a conversion: what is done value by value where the packed stream has another representation.
+//! The plan of a conversion: the work for each value where the packed stream has another representation.
 //!
-//! Runs of bytes do not say where one value ends and the next one begins, so this plan is made of values. Where
-//! all of a type's values only have their bytes reversed, and are equally wide, the plan for bytes serves: its
-//! runs are whole numbers of such values.
+//! Runs of bytes do not say where one value ends and the next begins, so this plan consists of values. Where all
+//! values of a type only have their bytes reversed, and have the same width, the plan for bytes serves.
+//!
+//! Lemma WHOLE-RUNS: every run and every block of the plan for bytes is then a whole number of values. The builder
+//! starts with a run of one or more whole values; from then on it only joins runs that touch, and never cuts one.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::index;
-use super::plan::{Blocks, Op, Plan};
-use super::tables::Tables;
 use crate::error::Error;
+use crate::plan::{Blocks, Elements, Lists, Op, Plan, Written, size};
 use crate::representation::{Architecture, Form};
 use crate::types::{Elem, Sink, Type, walk};
 
-/// Values at equal distances that are converted alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elements {
-    /// Where they are in memory; the bytes of one, and with them those of a block, are those in the packed stream.
-    pub places: Blocks,
-    /// What is done to each.
-    pub form: Form,
-}
-
-impl Elements {
-    pub(crate) const fn shifted(self, by: i64) -> Self {
-        Self { places: self.places.shifted(by), ..self }
-    }
-
-    /// So many of them, from one on.
-    pub(crate) fn part(self, first: u64, count: u64) -> Self {
-        let places = Blocks { disp: self.places.block(first), count, ..self.places };
-        Self { places, ..self }
-    }
-
-    /// Both in one, if `next` continues `self` at an equal distance.
-    fn followed_by(self, next: Self) -> Option<Self> {
-        if self.form != next.form {
-            return None;
-        }
-        Some(Self { places: self.places.followed_by(next.places)?, ..self })
-    }
-
-    /// `count` repetitions, if they are values at equal distances.
-    pub(crate) fn repeated(self, count: u64, stride: i64) -> Option<Self> {
-        Some(Self { places: self.places.repeated(count, stride)?, ..self })
-    }
-}
-
-/// What is executed for instances of a type in another representation.
+/// The plan for instances of a type in another representation.
 #[derive(Debug)]
 pub(crate) struct Converting {
     pub(crate) how: How,
     /// Packed bytes of one instance.
     pub(crate) size: u64,
-    /// The widest value that cannot be converted byte by byte, in packed bytes; 0 if there is none.
+    /// The width in packed bytes of the widest value that cannot be converted byte by byte; 0 if there is no such
+    /// value.
     pub(crate) widest: u64,
 }
 
 /// How the values are converted.
 #[derive(Debug)]
 pub(crate) enum How {
-    /// Not at all.
+    /// The values are not converted.
     Same,
-    /// All have so many bytes, which are reversed.
+    /// Every value has this many bytes, which are reversed.
     Reversed(u8),
-    /// Each by its form.
+    /// Each value is converted by its form.
     Each(Box<Plan>),
 }
 
 impl Converting {
-    /// For instances of a type that are `extent` bytes apart, between memory and a stream of another machine's.
+    /// Converts instances of a type that are `extent` bytes apart, between memory and the stream of a machine with
+    /// the architecture `remote`.
     ///
     /// # Errors
     ///
@@ -84,8 +52,8 @@ impl Converting {
         compiler.finish(extent)
     }
 
-    /// For instances whose values are as they are in memory, one behind the other: between the packed stream of
-    /// this machine and that of another.
+    /// Converts between the packed streams of this machine and of another. The values have their form in memory,
+    /// one after another.
     ///
     /// # Errors
     ///
@@ -103,7 +71,7 @@ struct Compiler {
     ops: Vec<Op>,
     /// Index of the last operation of the innermost open loop.
     last: Option<usize>,
-    /// What all values have been so far; `None` before the first.
+    /// The conversion that all values so far share; `None` before the first value.
     all: Option<All>,
     widest: u64,
     error: Option<Error>,
@@ -139,11 +107,11 @@ impl Compiler {
         }
     }
 
-    /// Takes note of one more form.
+    /// Records the form of one more value.
     fn note(&mut self, form: Form) {
         let all = match form {
             Form::Same { .. } => All::Same,
-            // What has no kernel goes value by value.
+            // A value without a kernel is converted on its own.
             Form::Reversed { width } if width.is_power_of_two() => All::Reversed(width),
             _ => All::Different,
         };
@@ -158,12 +126,14 @@ impl Compiler {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let size = index::size(&self.ops, Tables::empty());
+        let size = size(&self.ops, Lists::none());
         let how = match self.all {
             None | Some(All::Same) => How::Same,
             Some(All::Reversed(width)) => How::Reversed(width),
             Some(All::Different) => {
-                How::Each(Box::new(Plan::new(&self.ops, 0..self.ops.len(), extent, None)))
+                let (ops, repeated) = (&self.ops[..], 0..self.ops.len());
+                let written = Written { ops, repeated, extent, lists: None, single: None };
+                How::Each(Box::new(Plan::of_program(written)))
             }
         };
         Ok(Converting { how, size, widest: self.widest })
@@ -185,14 +155,14 @@ impl Sink for Compiler {
         };
         self.note(form);
         let len = form.packed_size() as u64;
-        let one = Elements { places: Blocks::run(elem.disp, len), form };
+        let one = Elements { blocks: Blocks::run(elem.disp, len), form };
         let parts_apart = form.memory_size().cast_signed() as i64;
         let value = one.repeated(parts.into(), parts_apart);
         let all = value.and_then(|value| value.repeated(elem.count, elem.extent));
         if let Some(all) = all {
             return self.push(all);
         }
-        // Two parts each, and gaps between the values.
+        // Two parts for each value, and gaps between the values.
         let open = self.begin();
         for part in 0..i64::from(parts) {
             self.push(one.shifted(part * parts_apart));
@@ -203,7 +173,7 @@ impl Sink for Compiler {
     fn begin(&mut self) -> Open {
         let open = Open { start: self.ops.len(), last: self.last };
         self.last = None;
-        // Replaced when the loop is ended.
+        // Replaced when the loop ends.
         self.ops.push(Op::NONE);
         open
     }
@@ -228,10 +198,10 @@ impl Sink for Compiler {
     }
 }
 
-/// Passes the values on as if they lay one behind the other.
+/// Passes the values on as if they lay one after another.
 struct Dense {
     inner: Compiler,
-    /// Where the next one is.
+    /// Displacement of the next value.
     at: i64,
 }
 

@@ -1,14 +1,14 @@
-//! Several blocks at once, at the end of a list that still grows.
+//! Adds several blocks at once at the end of a list that still grows.
 //!
-//! One by one, each block waits for the one before. Of several that nothing happens to, the whole is found out in a few
-//! passes that have no order: that none touches its neighbour, that the form of the list has room for all, and that
-//! they are too few to become regular or alike. Where something may happen, the blocks are left to
+//! One by one, each block waits for the block before it. For several blocks that nothing happens to, a few passes
+//! without such an order establish this: no block touches its neighbour, the form of the list has room for all of
+//! them, and they are too few to become regular or alike. Where something may happen, the blocks are left to
 //! [`extend`](Lists::extend), which gives the same lists.
 
-use super::open::{ALIKE, REGULAR};
-use super::{Block, Form, Lists, OpenList};
+use super::open::{ALIKE, Block, OpenList, REGULAR};
+use crate::plan::{EntryKind, Lists};
 
-/// So many blocks are taken at once while there are as many; the rest in eights.
+/// Blocks are added in batches of `MANY` while there are enough; the rest in batches of `FEW`.
 const MANY: usize = 32;
 const FEW: usize = 8;
 
@@ -16,13 +16,13 @@ const FEW: usize = 8;
 #[derive(Clone, Copy)]
 pub(in crate::commit) enum Lengths<'a> {
     Same(u64),
-    /// As many as there are blocks.
+    /// One length for each block.
     Each(&'a [u64]),
 }
 
 impl Lists {
-    /// Adds blocks to a list, behind the others, as long as nothing happens to them, and returns how many. Behind the
-    /// last of them come about so many more.
+    /// Appends blocks to a list as long as nothing happens to them, and returns how many. About `more` further
+    /// blocks follow the last of them.
     pub(in crate::commit) fn extend_at_once(
         &mut self,
         open: &mut OpenList,
@@ -51,7 +51,7 @@ impl Lists {
         done
     }
 
-    /// Adds blocks, if nothing happens to them.
+    /// Appends blocks, if nothing happens to them, and returns whether it did.
     #[inline(always)]
     fn add<const N: usize>(
         &mut self,
@@ -59,9 +59,9 @@ impl Lists {
         lengths: Lengths<'_>,
         places: &[i64; N],
     ) -> bool {
-        match (open.list.form, lengths) {
-            (Form::Even, Lengths::Same(len)) => self.add_even(open, len, places),
-            (Form::Varied, Lengths::Each(lengths)) => match lengths.first_chunk() {
+        match (open.list.kind, lengths) {
+            (EntryKind::Even, Lengths::Same(len)) => self.add_even(open, len, places),
+            (EntryKind::Varied, Lengths::Each(lengths)) => match lengths.first_chunk() {
                 Some(lengths) => self.add_varied(open, lengths, places),
                 None => false,
             },
@@ -77,17 +77,17 @@ impl Lists {
         places: &[i64; N],
     ) -> bool {
         let alike = open.list.len == len && open.pending.len == len && open.previous.len == len;
-        // The first block of a list has none before it.
+        // The first block of a list has no block before it.
         if !alike || open.list.count == 0 || !has_room(open, N) {
             return false;
         }
         let Some(offsets) = offsets(open, places) else { return false };
-        // In 32 bits a distance of 2³² too little looks the same, which does no harm.
+        // In 32 bits a distance that is too small by 2³² looks the same, which does no harm.
         #[expect(clippy::cast_possible_truncation, reason = "as said")]
         if touches(offsets.first, &offsets.others, [len as u32; N]) {
             return false;
         }
-        // The last block is pending.
+        // The last block is now the pending one.
         self.even.push(offsets.first);
         self.even.extend_from_slice(&offsets.others[..N - 1]);
         open.packed += len * N as u64;
@@ -113,7 +113,8 @@ impl Lists {
             #[expect(clippy::cast_possible_truncation, reason = "all bits are looked at")]
             (*other = *len as u32);
         }
-        // No length is above all bits that occur, and all of them as often as there are lengths do not wrap.
+        // No length exceeds the union of all bits, so if `N` times that union fits after the packed bytes so far,
+        // no sum of lengths wraps.
         let Ok(bits) = u32::try_from(bits) else { return false };
         let most = u64::from(bits) * N as u64 + open.packed;
         let (Ok(_), Ok(mut packed)) = (u32::try_from(most), u32::try_from(open.packed)) else {
@@ -143,22 +144,23 @@ impl Lists {
         true
     }
 
-    /// Makes room for blocks that come all at once.
+    /// Makes room for blocks that are added all at once.
     fn reserve(&mut self, list: &OpenList, blocks: usize) {
         fn reserve<T>(table: &mut alloc::vec::Vec<T>, number: usize) {
-            // What is filled in one go is as long as it needs to be. Of many lists each would copy all before.
+            // A table that is filled in one step gets exactly the size that it needs. With many lists, each exact
+            // growth would copy all earlier entries.
             if table.is_empty() { table.reserve_exact(number) } else { table.reserve(number) }
         }
-        match list.list.form {
-            Form::Even => reserve(&mut self.even, blocks),
-            Form::Varied => reserve(&mut self.varied, blocks),
-            Form::WideEven | Form::WideVaried => {}
+        match list.list.kind {
+            EntryKind::Even => reserve(&mut self.even, blocks),
+            EntryKind::Varied => reserve(&mut self.varied, blocks),
+            EntryKind::WideEven | EntryKind::WideVaried => {}
         }
     }
 }
 
 impl OpenList {
-    /// As [`advance`](Self::advance), where all blocks have the length of those before.
+    /// As [`advance`](Self::advance), where all blocks have the length of the blocks before them.
     #[inline(always)]
     fn advance_alike<const N: usize>(&mut self, len: u64, places: &[i64; N]) {
         let place = |index: usize| match index.checked_sub(1) {
@@ -182,10 +184,10 @@ impl OpenList {
         self.list.count += number(N);
     }
 
-    /// Goes on from the pending block to the last of others, which have been added without an incident.
+    /// Moves on from the pending block to the last of the blocks that were added, to which nothing happened.
     #[inline(always)]
     fn advance<const N: usize>(&mut self, lengths: &[u64; N], places: &[i64; N]) {
-        // The pending block and all others but the last, which is pending now.
+        // The pending block and all others except the last, which is now pending.
         let block = |index: usize| match index.checked_sub(1) {
             Some(index) => Block { disp: places[index], len: lengths[index] },
             None => self.pending,
@@ -218,7 +220,7 @@ impl OpenList {
 }
 
 impl Lengths<'_> {
-    /// Those from an index on.
+    /// The lengths from an index on.
     pub(in crate::commit) fn from(self, index: usize) -> Self {
         match self {
             Self::Same(len) => Self::Same(len),
@@ -226,7 +228,7 @@ impl Lengths<'_> {
         }
     }
 
-    /// That at an index.
+    /// The length at an index.
     pub(in crate::commit) fn get(&self, index: usize) -> u64 {
         match self {
             Self::Same(len) => *len,
@@ -235,16 +237,16 @@ impl Lengths<'_> {
     }
 }
 
-/// So many blocks are looked at to know whether they become a list.
+/// The number of blocks that are examined to decide whether they become a list.
 const SEEN: usize = 64;
 
-/// Whether the first of these blocks would be so many operations, with none that touches the next one.
+/// Whether the first of these blocks would be `number` operations, and none of them touches the next.
 pub(in crate::commit) fn are_operations(
     number: usize,
     lengths: Lengths<'_>,
     places: &[i64],
 ) -> bool {
-    // What the operation before has: its blocks, and their distance if there are several.
+    // What the previous operation has: whether it is a single block, and otherwise the distance of its blocks.
     let (mut operations, mut is_single, mut distance) = (1, true, 0);
     for (index, pair) in places.windows(2).take(SEEN).enumerate() {
         let stride = pair[1].wrapping_sub(pair[0]);
@@ -262,13 +264,13 @@ pub(in crate::commit) fn are_operations(
     false
 }
 
-/// As a number of blocks.
+/// Converts a number of blocks.
 #[expect(clippy::cast_possible_truncation, reason = "no more than are added at once")]
 const fn number(blocks: usize) -> u32 {
     blocks as u32
 }
 
-/// Whether so many blocks are too few to become regular with those before.
+/// Whether this many further blocks are too few to become regular together with the blocks before them.
 fn has_room(open: &OpenList, blocks: usize) -> bool {
     open.steps as usize + blocks + 1 < REGULAR as usize
 }
@@ -279,7 +281,7 @@ struct Offsets<const N: usize> {
     others: [u32; N],
 }
 
-/// Those of the pending block and of these places, if they fit.
+/// The offsets of the pending block and of the blocks at these displacements, if they fit.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "all bits that there are were looked at")]
 fn offsets<const N: usize>(open: &OpenList, places: &[i64; N]) -> Option<Offsets<N>> {
@@ -294,7 +296,7 @@ fn offsets<const N: usize>(open: &OpenList, places: &[i64; N]) -> Option<Offsets
     u32::try_from(bits).is_ok().then_some(Offsets { first: first as u32, others })
 }
 
-/// What comes before each of these, given what comes before the first.
+/// The element before each of these, given the one before the first.
 #[inline(always)]
 fn before<const N: usize>(first: u32, others: &[u32; N]) -> [u32; N] {
     let mut all = [first; N];
@@ -302,7 +304,8 @@ fn before<const N: usize>(first: u32, others: &[u32; N]) -> [u32; N] {
     all
 }
 
-/// Whether one of them starts where the one before ends, given the lengths of those before.
+/// Whether a block starts where the block before it ends. `lengths` are the lengths of the blocks before each
+/// block.
 #[inline(always)]
 fn touches<const N: usize>(first: u32, others: &[u32; N], lengths: [u32; N]) -> bool {
     let mut touch = others[0].wrapping_sub(first) == lengths[0];

@@ -1,36 +1,59 @@
-//! A small record's bytes as a permutation: which byte of memory each packed byte is, for as many records
-//! as fit a register.
+//! The bytes of a small record as a permutation: which byte of memory each packed byte is, for as many records as
+//! fit into a vector register.
+//!
+//! A kernel that executes one loads a *window* of memory, permutes its bytes in the register, and stores the
+//! packed bytes. To unpack, it loads packed bytes and stores the window under a mask, so that gaps are never
+//! written. Both cost about the same for any permutation. Run by run, a record costs one move for each run, or two
+//! where the length is not a power of two. So a permutation pays where one vector replaces several moves, and
+//! [`Permutation::new_if_faster`] counts the moves.
+//!
+//! An example: records of 16 bytes with 1 byte at displacement 0 and 8 bytes at 8.
+//!
+//! ```text
+//! span of a record  0 to 15: 16 bytes, 9 of them packed
+//! records           64 / 9 = 7 fit the packed vector, (64 - 16) / 16 + 1 = 4 lie in the window: 4
+//! gather            0 8 9 10 11 12 13 14 15 | 16 24 25 …      36 packed bytes from one window
+//! scatter           0 . . . . . . . 1 2 3 4 5 6 7 8 | 9 …     '.' is a gap; its bit in `data` is 0
+//! moves             4 records · 2 moves = 8, for 1 vector: at least 3, so it pays
+//! ```
+//!
+//! It does not pay for records of one run of 8 bytes with stride 32, for example: two of them lie in the window,
+//! and two moves are faster than a permutation. Where a single record spans more than one vector, the window has
+//! two.
 
-use super::elements::Elements;
-use super::plan::Op;
-use crate::representation::Form;
+use super::op::Op;
+use super::runs::RunList;
+use crate::kernels;
 
-/// Bytes of a register.
-const WIDTH: usize = 64;
+/// Bytes of a register. On a target that executes no permutations, any width will do.
+pub(crate) const WIDTH: usize = match kernels::PERMUTED_WIDTH {
+    Some(width) => width,
+    None => 64,
+};
 
 /// The bytes of a register.
 type Vector = [u8; WIDTH];
 
-/// Where the packed bytes of a record are in memory, for records of at most [`WIDTH`] packed bytes.
+/// The displacement of each packed byte of a record with at most [`WIDTH`] packed bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteMap {
     /// Displacement in bytes of the first packed byte from the record's origin.
     first: i64,
     /// Bytes from there to each packed byte.
     offsets: [i8; WIDTH],
-    /// The least and the greatest of them.
+    /// The least and the greatest of the offsets.
     least: i8,
     greatest: i8,
-    /// How many packed bytes there are.
+    /// Number of packed bytes.
     len: usize,
-    /// How many moves of at most 16 bytes copy the record.
+    /// Number of moves of at most 16 bytes that copy the record.
     moves: usize,
 }
 
 /// Records as a permutation of bytes, for both directions.
 ///
-/// A *period* is as many records as have at most [`WIDTH`] packed bytes and lie in one window of memory:
-/// [`WIDTH`] bytes, or twice as many if the data of a single record span more than the one.
+/// A *period* is as many records as have at most [`WIDTH`] packed bytes together and lie in one window of memory:
+/// [`WIDTH`] bytes, or twice as many if a single record spans more than one vector.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Permutation {
     /// For each packed byte of a period, which byte of the window it is.
@@ -49,20 +72,36 @@ pub(crate) struct Permutation {
     first: isize,
     /// Whether the window has two vectors.
     is_wide: bool,
-    /// So many records are worth the call.
+    /// Minimum number of records for which a call of the vector routine pays.
     fewest: usize,
 }
 
 impl ByteMap {
-    /// No bytes.
+    /// A map without bytes.
     pub(crate) const fn new() -> Self {
         Self { first: 0, offsets: [0; WIDTH], least: 0, greatest: 0, len: 0, moves: 0 }
     }
 
-    /// The data that operations name, if they are few enough.
+    /// The data of these operations, if there are few enough bytes.
     pub(crate) const fn of(ops: &[Op]) -> Option<Self> {
+        match RunList::expand_values(ops) {
+            Some(runs) => Self::of_runs(&runs),
+            None => None,
+        }
+    }
+
+    /// The data of these runs, if there are few enough bytes.
+    pub(crate) const fn of_runs(runs: &RunList) -> Option<Self> {
         let mut map = Self::new();
-        if map.add(ops, 0) { Some(map) } else { None }
+        let mut index = 0;
+        while index < runs.all().len() {
+            let run = runs.run(index);
+            if !map.bytes(run.disp as i64, run.len as u64, runs.is_reversed(index)) {
+                return None;
+            }
+            index += 1;
+        }
+        Some(map)
     }
 
     /// Adds `len` bytes in the order of their addresses. Returns whether there was room for them.
@@ -70,13 +109,14 @@ impl ByteMap {
         self.bytes(disp, len, false)
     }
 
-    /// Adds an element of `len` bytes in the opposite order: the last one in memory is packed first.
+    /// Adds a value of `len` bytes in the opposite order: the last one in memory is packed first.
     /// Returns whether there was room for them.
+    #[cfg(test)]
     pub(crate) const fn swapped(&mut self, disp: i64, len: u64) -> bool {
         self.bytes(disp, len, true)
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "seen to be small")]
+    #[expect(clippy::cast_possible_truncation, reason = "checked to fit")]
     const fn bytes(&mut self, disp: i64, len: u64, swap: bool) -> bool {
         if len > (WIDTH - self.len) as u64 {
             return false;
@@ -106,102 +146,51 @@ impl ByteMap {
         self.moves += if in_two { 2 } else { len.div_ceil(16) as usize };
         true
     }
-
-    const fn add(&mut self, ops: &[Op], shift: i64) -> bool {
-        let mut i = 0;
-        while i < ops.len() {
-            match ops[i] {
-                Op::Blocks(blocks) => {
-                    let mut block = 0;
-                    if blocks.len == 0 {
-                        return false;
-                    }
-                    while block < blocks.count {
-                        if !self.run(blocks.block(block).wrapping_add(shift), blocks.len) {
-                            return false;
-                        }
-                        block += 1;
-                    }
-                    i += 1;
-                }
-                Op::Elements(Elements { places, form }) => {
-                    let mut value = 0;
-                    while value < places.count {
-                        let disp = places.block(value).wrapping_add(shift);
-                        let has_room = match form {
-                            Form::Same { .. } => self.run(disp, places.len),
-                            Form::Reversed { .. } => self.swapped(disp, places.len),
-                            Form::Integer { .. } | Form::Float { .. } => false,
-                        };
-                        if !has_room {
-                            return false;
-                        }
-                        value += 1;
-                    }
-                    i += 1;
-                }
-                Op::List(_) => return false,
-                Op::Loop { count, stride, items } => {
-                    let body = ops.split_at(i + 1).1.split_at(items).0;
-                    let mut turn = 0;
-                    while turn < count {
-                        let shift = shift.wrapping_add(stride.wrapping_mul(turn.cast_signed()));
-                        let len = self.len;
-                        if !self.add(body, shift) || self.len == len {
-                            return false;
-                        }
-                        turn += 1;
-                    }
-                    i += items + 1;
-                }
-            }
-        }
-        true
-    }
 }
 
 impl Permutation {
-    /// Fewer moves than this for each vector of memory are faster one by one, and so are as many of 16
-    /// bytes each.
+    /// Fewer moves than this for each vector of memory are faster one by one, and so are exactly this many moves
+    /// of 16 bytes each.
     const FEWEST_MOVES: usize = 3;
 
-    /// Records that are further apart, in bytes, each lie in a page of their own, or nearly so: what is
-    /// fetched ahead of them would drive out what others have fetched.
+    /// The largest distance in bytes between two records. Beyond it nearly every record lies in a page of its own, and
+    /// what the vector routine prefetches would evict lines that are still needed.
     const FURTHEST: u64 = 1024;
 
-    /// So many moves, part of the caller's code, take as long as a call.
+    /// Number of inlined moves that take as long as a call of the vector routine.
     const MOVES_OF_A_CALL: usize = 32;
 
-    /// As [`worth`](Self::worth), whatever it costs.
+    /// The permutation of records that are `stride` bytes apart, fast or not; `None` if the window is too small for
+    /// the data of one record.
     #[cfg(test)]
     pub(crate) const fn of(map: &ByteMap, stride: i64) -> Option<Self> {
-        Self::worth(map, stride, 0)
+        Self::with_moves(map, stride, 0)
     }
 
-    /// As [`worth`](Self::worth), where it is faster than to copy the runs one by one.
-    pub(crate) const fn if_faster(map: &ByteMap, stride: i64) -> Option<Self> {
+    /// The permutation of records that are `stride` bytes apart, if it is faster than copying run by run.
+    pub(crate) const fn new_if_faster(map: &ByteMap, stride: i64) -> Option<Self> {
         if stride.unsigned_abs() > Self::FURTHEST {
             return None;
         }
-        Self::worth(map, stride, Self::FEWEST_MOVES)
+        Self::with_moves(map, stride, Self::FEWEST_MOVES)
     }
 
-    /// As [`worth`](Self::worth), where the records are not too far apart for it.
-    pub(crate) const fn if_near(map: &ByteMap, stride: i64) -> Option<Self> {
+    /// The permutation of records that are `stride` bytes apart, if that is near enough for one.
+    pub(crate) const fn new_if_near(map: &ByteMap, stride: i64) -> Option<Self> {
         if stride.unsigned_abs() > Self::FURTHEST {
             return None;
         }
-        Self::worth(map, stride, 0)
+        Self::with_moves(map, stride, 0)
     }
 
-    /// Records that are `stride` bytes apart, where they take at least that many moves for each vector of memory;
-    /// `None` where they do not, or the window is too small for the data of one.
+    /// The permutation of records that are `stride` bytes apart, if it replaces at least `moves` moves for each vector
+    /// of the window, and the window has room for the data of one record.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "bytes of a window, and displacements of data in memory"
     )]
-    const fn worth(map: &ByteMap, stride: i64, moves: usize) -> Option<Self> {
+    const fn with_moves(map: &ByteMap, stride: i64, moves: usize) -> Option<Self> {
         let first = map.first.wrapping_add(map.least as i64);
         let span = map.greatest as i64 - map.least as i64 + 1;
         if map.len == 0
@@ -213,7 +202,7 @@ impl Permutation {
         }
         let is_wide = span > WIDTH as i64;
         let mut records = 1;
-        // Records that are apart, so that a window's data can be cut between any two of them.
+        // Only records that do not interleave: a part of a period is then a prefix of the window.
         if stride >= span && !is_wide {
             let (fit, lie) = (WIDTH / map.len, (WIDTH as i64 - span) / stride + 1);
             records = if fit < lie as usize { fit } else { lie as usize };
@@ -257,16 +246,16 @@ impl Permutation {
         self.size
     }
 
-    /// So many records are worth the call, where the alternative is code made for them, part of the caller.
+    /// Minimum number of records for which the vector routine is called, where the alternative is inlined code.
     pub(crate) const fn fewest(&self) -> usize {
         self.fewest
     }
 }
 
-/// What executes a permutation looks at.
+/// What a kernel reads to execute a permutation.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing executes one here"))]
 impl Permutation {
-    /// The same with the packed bytes of each value reversed, all of which have `W` bytes, a power of two.
+    /// The same records with the packed bytes of each value reversed. All values have `W` bytes, a power of two.
     #[inline]
     pub(crate) fn reversed<const W: usize>(&self) -> Self {
         let mut all = self.clone();
@@ -282,12 +271,12 @@ impl Permutation {
     }
 
     /// For each packed byte of a period, which byte of the window it is.
-    pub(crate) const fn gather(&self) -> &[u8; 64] {
+    pub(crate) const fn gather(&self) -> &Vector {
         &self.gather
     }
 
     /// For each byte of the window, which packed byte of a period it is.
-    pub(crate) const fn scatter(&self) -> &[[u8; 64]; 2] {
+    pub(crate) const fn scatter(&self) -> &[Vector; 2] {
         &self.scatter
     }
 

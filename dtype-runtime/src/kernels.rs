@@ -43,6 +43,38 @@ impl Isa {
         }
     }
 
+    /// Whether one instruction permutes the bytes of a register, and the kernels have it execute [permutations]: the one
+    /// question on which it depends what becomes of arrays of small structs.
+    ///
+    /// [permutations]: crate::plan::Permutation
+    #[inline(always)]
+    pub(crate) const fn permutes(self) -> bool {
+        self.permuted_width().is_some()
+    }
+
+    /// Bytes of the register that one instruction permutes.
+    #[inline(always)]
+    const fn permuted_width(self) -> Option<usize> {
+        match self {
+            Self::Portable | Self::Avx2 => None,
+            Self::Avx512 => Some(64),
+        }
+    }
+
+    /// Whether the crate, as it is compiled, ever selects these.
+    const fn is_compiled(self) -> bool {
+        match self {
+            Self::Portable => true,
+            Self::Avx2 => {
+                cfg!(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))
+            }
+            Self::Avx512 => cfg!(all(
+                target_arch = "x86_64",
+                any(feature = "std", target_feature = "avx512vbmi")
+            )),
+        }
+    }
+
     const fn code(self) -> u8 {
         match self {
             Self::Portable => 1,
@@ -76,6 +108,19 @@ impl fmt::Display for UnavailableError {
 }
 
 impl core::error::Error for UnavailableError {}
+
+/// Bytes of the registers that permutations are computed for, or `None` if nothing executes one: the crate is compiled
+/// for no instructions that do.
+pub(crate) const PERMUTED_WIDTH: Option<usize> = {
+    let (mut widest, mut i) = (None, 0);
+    while i < Isa::ALL.len() {
+        if Isa::ALL[i].is_compiled() && Isa::ALL[i].permutes() {
+            widest = Isa::ALL[i].permuted_width();
+        }
+        i += 1;
+    }
+    widest
+};
 
 /// The code of what is used; 0 until it is needed first.
 static SELECTED: AtomicU8 = AtomicU8::new(0);
@@ -181,51 +226,6 @@ fn has_avx512() -> bool {
         target_feature = "bmi2",
     ))
 }
-
-/// A function that is compiled for each set of instructions, and calls the one for those that are selected. After
-/// its name come its generic parameters, as they are declared and as they are used. What it calls has to be
-/// `#[inline(always)]`: only what is part of the function may use the instructions.
-macro_rules! compiled_for_selected {
-    ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
-        $($argument:ident: $type:ty),* $(,)?
-    ) $(-> $result:ty)? { portable: $portable:expr, avx2: $avx2:expr, avx512: $avx512:expr $(,)? }) => {
-        $(#[$attribute])*
-        $visibility unsafe fn $name<$($declared)*>($($argument: $type),*) $(-> $result)? {
-            /// # Safety
-            ///
-            /// As the function around it; the processor must have the instructions.
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2")]
-            unsafe fn avx2<$($declared)*>($($argument: $type),*) $(-> $result)? {
-                // SAFETY: as the caller vouches.
-                unsafe { $avx2 }
-            }
-
-            /// # Safety
-            ///
-            /// As the function around it; the processor must have the instructions.
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-            unsafe fn avx512<$($declared)*>($($argument: $type),*) $(-> $result)? {
-                // SAFETY: as the caller vouches.
-                unsafe { $avx512 }
-            }
-
-            // SAFETY: as the caller vouches; what is selected, the processor has.
-            unsafe {
-                match $crate::kernel::isa::selected() {
-                    #[cfg(target_arch = "x86_64")]
-                    $crate::kernel::isa::Isa::Avx2 => avx2::<$($used)*>($($argument),*),
-                    #[cfg(target_arch = "x86_64")]
-                    $crate::kernel::isa::Isa::Avx512 => avx512::<$($used)*>($($argument),*),
-                    _ => $portable,
-                }
-            }
-        }
-    };
-}
-
-pub(super) use compiled_for_selected;
 
 #[cfg(test)]
 mod tests {

@@ -1,44 +1,38 @@
-//! Lists: many blocks at irregular places as one operation, with their places in a table.
+//! Lists: many blocks at irregular displacements as one operation, with their displacements in a table.
 //!
-//! An operation of its own for each block would take ten times the memory that there is to say, and
-//! time to decide for each block anew how it is copied. So the blocks' places stand in tables, of
-//! which there is one for each [`Form`] of entry, and an operation refers to a part of one.
-
-mod batch;
-mod open;
+//! One operation for each block would take ten times the memory that the displacements need, and time to decide
+//! for each block again how to copy it. So the displacements are in tables, one for each [`EntryKind`], and an
+//! operation refers to a part of one.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::mem;
 
-pub(super) use batch::{Lengths, are_operations};
-pub(super) use open::{Block, End, OpenList};
-
-/// Blocks at irregular places: a part of a table of the plan.
+/// Blocks at irregular displacements: a part of a table of the plan.
 ///
-/// [`Plan::blocks_of`](super::Plan::blocks_of) gives them one by one.
+/// [`Plan::blocks_of`](super::Plan::blocks_of) yields them one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct List {
     /// Displacement in bytes that the offsets in the table count from.
-    disp: i64,
-    /// Bytes of each block; of no meaning where they differ.
-    len: u64,
+    pub(crate) disp: i64,
+    /// Bytes of each block; unspecified where the lengths differ.
+    pub(crate) len: u64,
     /// Index of the first entry.
-    first: usize,
-    /// Number of blocks. It fits: a type has at most 2²⁴ entries in its description, and none of them
-    /// adds more than a few blocks on average.
-    count: u32,
-    form: Form,
-    moves: Moves,
+    pub(crate) first: usize,
+    /// Number of blocks. It fits: a type has at most 2²⁴ entries in its description, and an entry adds only a few
+    /// blocks on average.
+    pub(crate) count: u32,
+    pub(crate) kind: EntryKind,
+    pub(crate) moves: Moves,
 }
 
-/// What an entry of the table says.
+/// What an entry of the table contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Where the block is. All have one length.
+pub(crate) enum EntryKind {
+    /// The offset of the block. All blocks have one length.
     Even,
-    /// Where the block is, and how many packed bytes of the list are before it. One entry more than
-    /// there are blocks says where the last one ends.
+    /// The offset of the block, and the number of packed bytes of the list before it. One further entry after the
+    /// last block says where that block ends.
     Varied,
     /// As `Even`, beyond 32 bits.
     WideEven,
@@ -46,19 +40,19 @@ pub(crate) enum Form {
     WideVaried,
 }
 
-/// How blocks of any length that occurs in a list can be copied without looking at the length: so
-/// many moves of so many bytes each, which overlap.
+/// How blocks of any length that occurs in a list can be copied without looking at the length: by a number of
+/// moves of one width, which overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moves {
-    /// Two moves cover lengths from one width to two.
+    /// Two moves cover lengths from one width to two widths.
     Two(Width),
-    /// Four moves cover lengths from one width to four.
+    /// Four moves cover lengths from one width to four widths.
     Four(Width),
     /// The lengths are too different, or too long.
     Any,
 }
 
-/// Bytes of a move.
+/// Bytes of one move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
     W1,
@@ -72,12 +66,13 @@ pub(crate) enum Width {
 impl Moves {
     /// The moves for lengths from `least` to `greatest`.
     ///
-    /// Of blocks that are whole numbers of values of one width, a power of two up to 16 bytes, no move is shorter
-    /// than a value, if one of the blocks is longer than a value. The kernels that reverse values rely on it. The
-    /// blocks of a list in a varied form always include such a one: it became varied with a block of another length
-    /// than the one that it began with, both at least a value long. (Blocks that are one value each would be two
-    /// moves of half a value; in an even list they are copied by their length instead.)
-    fn of(least: u64, greatest: u64) -> Self {
+    /// If blocks are whole numbers of values of one width, a power of two up to 16 bytes, and one of the blocks is
+    /// longer than a value, then no move is shorter than a value. The kernels that reverse values rely on this
+    /// (lemma WHOLE-VALUES, `kernel/reverse.rs`). A list in a varied form always includes such a block: it became
+    /// varied when a block of another length than its first block was added, and both are at least one value long.
+    /// (Blocks of one value each would take two moves of half a value; in an even list they are copied by their
+    /// length instead.)
+    pub(crate) fn of(least: u64, greatest: u64) -> Self {
         let widths = [
             (1, Width::W1),
             (2, Width::W2),
@@ -100,9 +95,9 @@ impl Moves {
 /// The entries of a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Entries<'a> {
-    /// Offsets of blocks that all have so many bytes.
+    /// Offsets of the blocks, and the number of bytes that each of them has.
     Even(&'a [u32], u64),
-    /// Offset and packed position, one more than there are blocks.
+    /// Offsets and packed positions, one more than there are blocks.
     Varied(&'a [[u32; 2]]),
     /// As `Even`.
     WideEven(&'a [u64], u64),
@@ -111,13 +106,13 @@ pub(crate) enum Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// The block that holds a position in the list's packed bytes, and where those of the block start. The
-    /// search starts at `hint`, and is short where that is near.
+    /// The block that holds a position in the list's packed bytes, and the position where the block's packed bytes
+    /// start. The search starts at `hint`, and is short where the block is near it.
     pub(crate) fn find(&self, position: u64, hint: usize) -> (usize, u64) {
         match *self {
             Self::Even(_, len) | Self::WideEven(_, len) => {
                 let block = position.checked_div(len).unwrap_or(0);
-                // At most as many as there are offsets, in memory.
+                // At most the number of offsets, which are in memory.
                 (usize::try_from(block).unwrap_or(usize::MAX), block * len)
             }
             Self::Varied(entries) => find(entries, position, hint),
@@ -134,7 +129,7 @@ impl Entries<'_> {
         }
     }
 
-    /// About where the block is that holds a position, going by the average length.
+    /// The approximate index of the block that holds a position, estimated from the average length.
     pub(crate) fn guess(&self, position: u64) -> usize {
         fn average<W: Copy + Into<u64>>(entries: &[[W; 2]], position: u64) -> usize {
             let last = entries.len().saturating_sub(1);
@@ -160,7 +155,7 @@ impl Entries<'_> {
     pub(crate) fn get(&self, index: usize) -> Option<(u64, u64)> {
         fn varied<W: Copy + Into<u64>>(entries: &[[W; 2]], index: usize) -> Option<(u64, u64)> {
             let ([offset, packed], [_, end]) = (*entries.get(index)?, *entries.get(index + 1)?);
-            // In what is no list of this table an end may come before its start.
+            // For a list of another table, an end may come before its start.
             Some((offset.into(), end.into().checked_sub(packed.into())?))
         }
         match *self {
@@ -172,8 +167,8 @@ impl Entries<'_> {
     }
 }
 
-/// The last block that starts at a position or before, and where it does: by steps that double from the hint
-/// on, and halves of the last step.
+/// The last block that starts at a position or before it, and where it starts. The search doubles its steps from
+/// the hint on, and then bisects the last step.
 fn find<W: Copy + Into<u64>>(entries: &[[W; 2]], position: u64, hint: usize) -> (usize, u64) {
     let Some([_, origin]) = entries.first() else { return (0, 0) };
     let origin = (*origin).into();
@@ -207,7 +202,7 @@ fn find<W: Copy + Into<u64>>(entries: &[[W; 2]], position: u64, hint: usize) -> 
     (block, span(entries, block))
 }
 
-/// Packed bytes of the first blocks.
+/// Packed bytes of the first `blocks` blocks.
 fn span<W: Copy + Into<u64>>(entries: &[[W; 2]], blocks: usize) -> u64 {
     match (entries.first(), entries.get(blocks)) {
         (Some([_, start]), Some([_, end])) => (*end).into() - (*start).into(),
@@ -231,9 +226,9 @@ impl List {
 
     /// Bytes of each block, or `None` where they differ.
     pub const fn block_len(&self) -> Option<u64> {
-        match self.form {
-            Form::Even | Form::WideEven => Some(self.len),
-            Form::Varied | Form::WideVaried => None,
+        match self.kind {
+            EntryKind::Even | EntryKind::WideEven => Some(self.len),
+            EntryKind::Varied | EntryKind::WideVaried => None,
         }
     }
 
@@ -246,22 +241,22 @@ impl List {
         self.moves
     }
 
-    pub(super) const fn shifted(self, by: i64) -> Self {
+    pub(crate) const fn shifted(self, by: i64) -> Self {
         Self { disp: self.disp.wrapping_add(by), ..self }
     }
 }
 
-/// The tables of lists: one for each form of entry.
+/// The tables of lists: one for each kind of entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Lists {
-    even: Vec<u32>,
-    varied: Vec<[u32; 2]>,
-    wide_even: Vec<u64>,
-    wide_varied: Vec<[u64; 2]>,
+pub(crate) struct Lists {
+    pub(crate) even: Vec<u32>,
+    pub(crate) varied: Vec<[u32; 2]>,
+    pub(crate) wide_even: Vec<u64>,
+    pub(crate) wide_varied: Vec<[u64; 2]>,
 }
 
 impl Lists {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             even: Vec::new(),
             varied: Vec::new(),
@@ -270,27 +265,33 @@ impl Lists {
         }
     }
 
-    /// The entries of a list that these tables were filled for; none of any other.
-    pub(super) fn entries(&self, list: &List) -> Entries<'_> {
+    /// The entries of a list that these tables were filled for; no entries for any other list.
+    pub(crate) fn entries(&self, list: &List) -> Entries<'_> {
         fn part<T>(table: &[T], first: usize, count: usize) -> &[T] {
             table.get(first..).and_then(|rest| rest.get(..count)).unwrap_or(&[])
         }
         let (first, count) = (list.first, list.count as usize);
-        match list.form {
-            Form::Even => Entries::Even(part(&self.even, first, count), list.len),
-            Form::Varied => Entries::Varied(part(&self.varied, first, count + 1)),
-            Form::WideEven => Entries::WideEven(part(&self.wide_even, first, count), list.len),
-            Form::WideVaried => Entries::WideVaried(part(&self.wide_varied, first, count + 1)),
+        match list.kind {
+            EntryKind::Even => Entries::Even(part(&self.even, first, count), list.len),
+            EntryKind::Varied => Entries::Varied(part(&self.varied, first, count + 1)),
+            EntryKind::WideEven => Entries::WideEven(part(&self.wide_even, first, count), list.len),
+            EntryKind::WideVaried => Entries::WideVaried(part(&self.wide_varied, first, count + 1)),
         }
     }
 
+    /// Tables without entries, for operations among which there are no lists.
+    pub(crate) const fn none() -> &'static Self {
+        static NONE: Lists = Lists::new();
+        &NONE
+    }
+
     /// Displacement and length in bytes of each block of a list.
-    pub(super) fn blocks(&self, list: &List) -> impl Iterator<Item = (i64, u64)> {
+    pub(crate) fn blocks(&self, list: &List) -> impl Iterator<Item = (i64, u64)> {
         self.entries(list).blocks(*list)
     }
 
-    /// The tables on the heap, no larger than they need be; `None` where there is nothing in them.
-    pub(super) fn finish(&mut self) -> Option<Box<Self>> {
+    /// The tables on the heap, in the least memory; `None` if they are empty.
+    pub(crate) fn finish(&mut self) -> Option<Box<Self>> {
         let is_empty = self.even.is_empty()
             && self.varied.is_empty()
             && self.wide_even.is_empty()
@@ -308,8 +309,8 @@ impl Lists {
 }
 
 impl Entries<'_> {
-    /// Packed bytes of all.
-    pub(super) fn size(&self) -> u64 {
+    /// Packed bytes of all blocks.
+    pub(crate) fn size(&self) -> u64 {
         match self {
             Self::Even(offsets, len) => offsets.len() as u64 * len,
             Self::WideEven(offsets, len) => offsets.len() as u64 * len,
@@ -318,8 +319,8 @@ impl Entries<'_> {
         }
     }
 
-    /// Displacement and length in bytes of each block of the list that has them.
-    pub(super) fn blocks(self, list: List) -> impl Iterator<Item = (i64, u64)> {
+    /// Displacement and length in bytes of each block of `list`, whose entries these are.
+    pub(crate) fn blocks(self, list: List) -> impl Iterator<Item = (i64, u64)> {
         (0..list.count as usize).map_while(move |index| {
             let (offset, len) = self.get(index)?;
             Some((list.disp.wrapping_add(offset.cast_signed()), len))

@@ -1,0 +1,167 @@
+//! Which side is read and which is written: the only difference between packing, unpacking, moving and zeroing.
+
+use super::chosen::Kernel;
+use crate::plan::Permutation;
+
+/// The effect on a block of memory and its bytes in the packed stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Transfer {
+    /// Memory is read, the packed stream is written.
+    Pack,
+    /// The packed stream is read, memory is written.
+    Unpack,
+    /// Memory is read, and another memory of the same layout is written instead of the packed stream.
+    Move,
+    /// Zeros are written to memory; there is no packed stream.
+    Zero,
+}
+
+/// What a kernel does with each block it visits.
+///
+/// A kernel is generic over it and knows only which bytes of memory belong to which packed bytes. Where a function
+/// requires memory or the packed stream to be *valid for `D`*, it means valid for reads or writes as
+/// [`TRANSFER`](Self::TRANSFER) says.
+pub(crate) trait Direction {
+    /// Which side is read and which is written.
+    const TRANSFER: Transfer;
+
+    /// Whether bytes arrive unchanged. A few moves then copy a short block faster than a call.
+    const IS_COPY: bool = true;
+
+    /// Copies one block.
+    ///
+    /// # Safety
+    ///
+    /// Both pointers must be valid for `D` on `len` bytes, and the two ranges must not overlap.
+    #[inline(always)]
+    unsafe fn copy(memory: *mut u8, packed: *mut u8, len: usize) {
+        // SAFETY: the caller guarantees `len` bytes on both sides, to be read or written as `TRANSFER` says.
+        unsafe {
+            match Self::TRANSFER {
+                Transfer::Pack | Transfer::Move => packed.copy_from_nonoverlapping(memory, len),
+                Transfer::Unpack => memory.copy_from_nonoverlapping(packed, len),
+                Transfer::Zero => memory.write_bytes(0, len),
+            }
+        }
+    }
+
+    /// Copies `count` blocks that are too long for a loop of their own.
+    ///
+    /// # Safety
+    ///
+    /// As [`copy`](Self::copy), for `len` bytes at each step.
+    #[inline(always)]
+    unsafe fn copy_long(len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8) {
+        each(count, steps, memory, packed, |memory, packed| {
+            // SAFETY: one of the blocks that the caller guarantees.
+            unsafe { Self::copy(memory, packed, len) }
+        });
+    }
+
+    /// How far a block of `len` bytes advances the packed stream.
+    #[inline(always)]
+    fn advance(len: usize) -> usize {
+        match Self::TRANSFER {
+            Transfer::Pack | Transfer::Unpack => len,
+            Transfer::Move | Transfer::Zero => 0,
+        }
+    }
+
+    /// The other side of a block that lies `offset` bytes after the start of its list in memory.
+    #[inline(always)]
+    fn counterpart(packed: *mut u8, offset: usize) -> *mut u8 {
+        match Self::TRANSFER {
+            Transfer::Move => packed.wrapping_add(offset),
+            _ => packed,
+        }
+    }
+
+    /// The permutation to execute instead of `all`, or `None` for `all` itself.
+    #[inline(always)]
+    fn permutation(all: &Permutation) -> Option<Permutation> {
+        let _ = all;
+        None
+    }
+
+    /// A kernel calls this before it copies anything. If it returns true, the kernel copies nothing.
+    ///
+    /// Only [`Explain`](super::explain::Explain) overrides it; for all others the call compiles to nothing.
+    ///
+    /// # Safety
+    ///
+    /// `packed` must be what the caller of the kernel passed, advanced by [`advance`](Self::advance).
+    #[inline(always)]
+    unsafe fn chosen(kernel: impl FnOnce() -> Kernel, packed: *mut u8) -> bool {
+        let _ = (kernel, packed);
+        false
+    }
+}
+
+/// Reads memory, writes the packed stream.
+pub(crate) struct Pack;
+
+/// Reads the packed stream, writes memory.
+pub(crate) struct Unpack;
+
+/// Reads memory, writes another memory of the same layout instead of the packed stream.
+pub(crate) struct Move;
+
+/// Writes zeros to memory; there is no packed stream.
+pub(crate) struct Zero;
+
+impl Direction for Pack {
+    const TRANSFER: Transfer = Transfer::Pack;
+}
+
+impl Direction for Unpack {
+    const TRANSFER: Transfer = Transfer::Unpack;
+}
+
+impl Direction for Move {
+    const TRANSFER: Transfer = Transfer::Move;
+}
+
+impl Direction for Zero {
+    const TRANSFER: Transfer = Transfer::Zero;
+}
+
+/// A [`Direction`] between memory and the packed stream.
+pub(crate) trait Way: Direction {
+    /// Whether it goes from memory to the packed stream.
+    const PACKS: bool = matches!(Self::TRANSFER, Transfer::Pack);
+
+    /// Source and destination.
+    #[inline(always)]
+    fn ends(memory: *mut u8, packed: *mut u8) -> (*const u8, *mut u8) {
+        if Self::PACKS { (memory, packed) } else { (packed, memory) }
+    }
+}
+
+impl Way for Pack {}
+
+impl Way for Unpack {}
+
+/// The distances from one block to the next, in bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Steps {
+    pub(crate) memory: isize,
+    pub(crate) packed: usize,
+}
+
+/// Calls `copy` for each block.
+///
+/// The pointers step over gaps without touching them, and past the end after the last block, which is why they wrap.
+#[inline(always)]
+pub(super) fn each(
+    count: usize,
+    steps: Steps,
+    mut memory: *mut u8,
+    mut packed: *mut u8,
+    mut copy: impl FnMut(*mut u8, *mut u8),
+) {
+    for _ in 0..count {
+        copy(memory, packed);
+        memory = memory.wrapping_offset(steps.memory);
+        packed = packed.wrapping_add(steps.packed);
+    }
+}

@@ -1,0 +1,252 @@
+//! Which kernel copies which data, as the kernels themselves report.
+//!
+//! A kernel calls [`Direction::chosen`] once it has decided, and before it copies. For [`Explain`] that call
+//! records the kernel's name and tells it to copy nothing; for all other directions it compiles to nothing. So an
+//! explanation is an execution without the copying, and cannot differ from it.
+
+use core::ptr;
+
+pub(crate) use super::chosen::{Kernel, PerBlock};
+use super::direction::{Direction, Transfer};
+use crate::plan::{Blocks, List, Op, Plan, Program};
+
+/// Copies nothing, and records which kernel would copy. `packed` points to the `Option<Kernel>` that receives it:
+/// [`advance`](Direction::advance) is 0 and [`counterpart`](Direction::counterpart) returns its argument, so every
+/// kernel passes it on unchanged. `memory` is not used.
+struct Explain;
+
+impl Direction for Explain {
+    /// Advances nothing, and is not a permutation.
+    const TRANSFER: Transfer = Transfer::Zero;
+
+    unsafe fn copy(_memory: *mut u8, _packed: *mut u8, _len: usize) {}
+
+    unsafe fn chosen(kernel: impl FnOnce() -> Kernel, packed: *mut u8) -> bool {
+        // SAFETY: `packed` is the pointer that `explained` passed to the kernel, see the struct; it points to an
+        // `Option<Kernel>` that nothing else refers to during the call.
+        unsafe { packed.cast::<Option<Kernel>>().write_unaligned(Some(kernel())) };
+        true
+    }
+}
+
+/// The kernel that reports itself in `execute`. If there is nothing to copy, no kernel reports: it is the walk.
+fn explained(execute: impl FnOnce(*mut u8)) -> Kernel {
+    let mut kernel = None;
+    execute(ptr::from_mut::<Option<Kernel>>(&mut kernel).cast());
+    kernel.unwrap_or(Kernel::Walk)
+}
+
+/// The kernel that copies blocks at equal distances.
+pub(crate) fn blocks(all: Blocks, program: &Program) -> Kernel {
+    // SAFETY: `Explain` touches no memory, and no packed byte but the name.
+    explained(|name| unsafe {
+        super::blocks::<Explain>(all, program, ptr::null_mut(), name);
+    })
+}
+
+/// The kernel that copies a list of the program.
+pub(crate) fn list(list: &List, program: &Program) -> Kernel {
+    // SAFETY: as in `blocks`.
+    explained(|name| unsafe {
+        super::list::<Explain>(list, program, ptr::null_mut(), name);
+    })
+}
+
+/// The kernel that copies `count` repetitions of operations, at a stride of `stride` bytes.
+pub(crate) fn repeated(ops: &[Op], program: &Program, count: u64, stride: i64) -> Kernel {
+    // SAFETY: as in `blocks`.
+    explained(|name| unsafe {
+        super::repeated::<Explain>(ops, program, count, stride, ptr::null_mut(), name);
+    })
+}
+
+/// The kernel that copies `count` instances, and the blocks of an instance, if an instance consists of blocks at equal
+/// distances and is executed as such.
+pub(crate) fn single(plan: &Plan, count: u64) -> Option<(Blocks, Kernel)> {
+    let all = super::single(plan, count).filter(|_| count > 0)?;
+    // SAFETY: as in `blocks`.
+    let kernel = explained(|name| unsafe {
+        super::execute::<Explain>(plan, count, ptr::null_mut(), name);
+    });
+    Some((all, kernel))
+}
+
+/// The kernel that copies `count` repetitions of a plan's repeated operations.
+pub(crate) fn instances(plan: &Plan, count: u64) -> Kernel {
+    // SAFETY: as in `blocks`.
+    explained(|name| unsafe {
+        super::instances::<Explain>(plan, count, ptr::null_mut(), name);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::basic::Basic;
+    use crate::kernel::execute;
+    use crate::kernels::{Isa, selected};
+    use crate::types::Type;
+
+    /// What was done to copy.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Step {
+        Move { memory: usize, len: usize },
+        Permute { records: usize },
+    }
+
+    std::thread_local! {
+        static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
+    }
+
+    /// Touches no memory, and takes down what would have been.
+    struct Trace;
+
+    impl Direction for Trace {
+        const TRANSFER: Transfer = Transfer::Pack;
+
+        unsafe fn copy(memory: *mut u8, _packed: *mut u8, len: usize) {
+            STEPS.with_borrow_mut(|steps| steps.push(Step::Move { memory: memory.addr(), len }));
+        }
+
+        unsafe fn chosen(kernel: impl FnOnce() -> Kernel, _packed: *mut u8) -> bool {
+            let Kernel::Permutation { records } = kernel() else { return false };
+            STEPS.with_borrow_mut(|steps| steps.push(Step::Permute { records }));
+            true
+        }
+    }
+
+    /// What is done for `count` instances.
+    fn traced(plan: &Plan, count: u64) -> Vec<Step> {
+        STEPS.take();
+        let memory = core::ptr::without_provenance_mut(1 << 40);
+        // SAFETY: `Trace` touches no memory.
+        unsafe { execute::<Trace>(plan, count, memory, memory) };
+        STEPS.take()
+    }
+
+    /// What is chosen for the whole of a plan without a prologue.
+    fn chosen(plan: &Plan, count: u64) -> Kernel {
+        if let Some((_, kernel)) = single(plan, count) {
+            return kernel;
+        }
+        assert!(plan.prologue().is_empty(), "{plan:?}");
+        instances(plan, count)
+    }
+
+    fn widths(steps: &[Step]) -> Vec<usize> {
+        let mut all: Vec<usize> = steps
+            .iter()
+            .map(|step| match step {
+                Step::Move { len, .. } => *len,
+                Step::Permute { .. } => 0,
+            })
+            .collect();
+        all.dedup();
+        all
+    }
+
+    fn column(len: u64, stride: i64, count: u64) -> Type {
+        Type::hvector(count, len, stride, &Type::basic(Basic::U8)).unwrap()
+    }
+
+    #[test]
+    fn blocks_are_copied_by_the_moves_that_are_named() {
+        for len in 1..200 {
+            let plan = column(len, 1000, 5).commit();
+            let steps = traced(plan.plan(), 1);
+            match chosen(plan.plan(), 1) {
+                Kernel::Strided(PerBlock::Moves { number, width }) => {
+                    assert_eq!(widths(&steps), [usize::from(width)], "{len}");
+                    assert_eq!(steps.len(), 5 * usize::from(number), "{len}");
+                }
+                Kernel::Strided(PerBlock::Long) => assert!(len > 64, "{len}"),
+                other => panic!("{len}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_matrix_is_a_grid_or_tiles() {
+        // Rows of 40 bytes, every other one of two matrices.
+        let rows = Type::hvector(2, 1, 5000, &column(8, 100, 3)).unwrap().commit();
+        let [Op::Loop { count, stride, items: 1 }, _] = rows.plan().steady() else {
+            panic!("{:?}", rows.plan())
+        };
+        let body = &rows.plan().steady()[1..];
+        let kernel = repeated(body, rows.plan().program(), *count, *stride);
+        assert_eq!(kernel, Kernel::Grid(PerBlock::Moves { number: 1, width: 8 }));
+        let steps = traced(rows.plan(), 1);
+        assert!(steps.len() == 6 && widths(&steps) == [8]);
+
+        // Columns that are neighbours: the second block that is copied is one of the next column.
+        let columns = Type::resized(&column(8, 1000, 100), 0, 8).unwrap().commit();
+        assert_eq!(chosen(columns.plan(), 100), Kernel::Tiles);
+        let steps = traced(columns.plan(), 100);
+        assert_eq!(steps[1], Step::Move { memory: (1 << 40) + 8, len: 8 });
+    }
+
+    #[test]
+    fn records_are_permuted_or_copied_run_by_run_or_walked() {
+        let [u8, u16] = [Basic::U8, Basic::U16].map(Type::basic);
+        let record = Type::structure(&[1, 1, 1], &[0, 4, 8], &[u8.clone(), u16, u8]).unwrap();
+        let record = Type::resized(&record, 0, 16).unwrap().commit();
+        let plan = record.plan();
+        let steps = traced(plan, 1000);
+        match chosen(plan, 1000) {
+            Kernel::Permutation { records } => {
+                assert_eq!(selected(), Isa::Avx512);
+                assert_eq!(steps, [Step::Permute { records }]);
+            }
+            Kernel::Records { runs } => {
+                assert_ne!(selected(), Isa::Avx512);
+                // The second thing that is copied is the first run of the second record.
+                let [Step::Move { memory: first, .. }, Step::Move { memory: second, .. }, ..] =
+                    steps[..]
+                else {
+                    panic!("{steps:?}")
+                };
+                assert_eq!((second - first, runs), (16, plan.steady().len()));
+            }
+            other => panic!("{other:?}"),
+        }
+        // Too far apart for a permutation, and near enough to be copied run by run.
+        let far = Type::resized(&record, 0, 2000).unwrap().commit();
+        assert!(matches!(chosen(far.plan(), 1000), Kernel::Records { .. }));
+        let steps = traced(far.plan(), 1000);
+        let Step::Move { memory, .. } = steps[1] else { panic!("{steps:?}") };
+        assert!(memory >= (1 << 40) + 2000);
+        // Too few.
+        assert_eq!(chosen(far.plan(), 2), Kernel::Walk);
+    }
+
+    #[test]
+    fn lists_are_copied_by_the_moves_that_are_named() {
+        let places: Vec<i64> = (0..60).map(|i| i * (i + 3)).collect();
+        for len in 1..70 {
+            let places: Vec<i64> = places.iter().map(|place| place * 80).collect();
+            let ty = Type::hindexed_block(len, &places, &Type::basic(Basic::U8)).unwrap();
+            let committed = ty.commit();
+            let [Op::List(of)] = committed.plan().steady() else { panic!("{committed:?}") };
+            let steps = traced(committed.plan(), 1);
+            match list(of, committed.plan().program()) {
+                Kernel::List(PerBlock::Moves { number, width }) => {
+                    assert_eq!(widths(&steps), [usize::from(width)], "{len}");
+                    assert_eq!(steps.len(), 60 * usize::from(number), "{len}");
+                }
+                Kernel::List(PerBlock::Long) => assert!(len > 64, "{len}"),
+                other => panic!("{len}: {other:?}"),
+            }
+        }
+        let lengths: Vec<u64> = (0..60).map(|i| 3 + i % 4).collect();
+        let ty = Type::hindexed(&lengths, &places, &Type::basic(Basic::U8)).unwrap();
+        let committed = Type::resized(&ty, 0, 10_000).unwrap().commit();
+        let [Op::List(of)] = committed.plan().steady() else { panic!("{committed:?}") };
+        let kernel = list(of, committed.plan().program());
+        let Kernel::List(PerBlock::Moves { number, width }) = kernel else { panic!("{kernel:?}") };
+        let steps = traced(committed.plan(), 1);
+        assert_eq!((widths(&steps), steps.len()), (vec![width.into()], 60 * usize::from(number)));
+    }
+}

@@ -1,0 +1,133 @@
+//! What one set of instructions offers to the kernels, and the dispatch to the set that is selected.
+
+use core::ops::Range;
+
+use super::direction::Direction;
+use crate::plan::Permutation;
+
+/// The registers of a set of instructions.
+///
+/// A kernel is generic over them and compiled once for each set, by [`compiled_for_selected!`]. Where a set has no
+/// special instructions, the default here applies.
+pub(super) trait Registers {
+    /// Bytes of the widest register.
+    const WIDTH: usize;
+
+    /// Whether [`reverse`](Self::reverse) has instructions of its own, for blocks of any length.
+    const REVERSES: bool = false;
+
+    /// Copies `len` bytes and reverses each value of `W` bytes. Bytes after the last whole value are left out.
+    ///
+    /// # Safety
+    ///
+    /// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap. The
+    /// processor must have the instructions.
+    #[inline(always)]
+    unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
+        for value in 0..len / W {
+            let at = value * W;
+            // SAFETY: the `W` bytes of one value, no more than `len` from the start; an array of bytes has no
+            // alignment.
+            unsafe {
+                let mut bytes = from.add(at).cast::<[u8; W]>().read();
+                bytes.reverse();
+                to.add(at).cast::<[u8; W]>().write(bytes);
+            }
+        }
+    }
+
+    /// Copies `count` records by their permutation. Returns false without an effect if no instruction does it.
+    ///
+    /// # Safety
+    ///
+    /// `memory + displacement` must be valid for `D` on every byte of data of the records, and `packed` on as many
+    /// bytes as these are. The two must not overlap; if `D` moves, no byte may be read after it was written. The
+    /// processor must have the instructions.
+    #[inline(always)]
+    unsafe fn permute<D: Direction>(
+        all: &Permutation,
+        count: usize,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) -> bool {
+        let _ = (all, count, memory, packed);
+        false
+    }
+
+    /// Copies the packed bytes `part` of one record by its permutation. Returns false as [`permute`](Self::permute).
+    ///
+    /// # Safety
+    ///
+    /// As [`permute`](Self::permute), for the bytes of the part; if memory is read, all data of the record must be
+    /// readable. The part must not be empty and must lie in the packed bytes of a record.
+    #[inline(always)]
+    unsafe fn permute_part<D: Direction>(
+        all: &Permutation,
+        part: Range<usize>,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) -> bool {
+        let _ = (all, part, memory, packed);
+        false
+    }
+}
+
+/// The registers that every machine has.
+pub(super) struct Portable;
+
+impl Registers for Portable {
+    const WIDTH: usize = 16;
+}
+
+/// Declares a function that is compiled for each set of instructions and calls the one that is selected.
+///
+/// After the name come its generic parameters, first as declared and then as used. After `=` come a name for the
+/// [`Registers`] and the body. Functions that the body calls must be `#[inline(always)]`: only code that becomes
+/// part of the function may use the instructions.
+macro_rules! compiled_for_selected {
+    ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident [$($declared:tt)*] [$($used:tt)*] (
+        $($argument:ident: $type:ty),* $(,)?
+    ) $(-> $result:ty)? = $registers:ident => $body:expr;) => {
+        $(#[$attribute])*
+        $visibility unsafe fn $name<$($declared)*>($($argument: $type),*) $(-> $result)? {
+            /// # Safety
+            ///
+            /// As the function around it; the processor must have the instructions.
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2")]
+            unsafe fn avx2<$($declared)*>($($argument: $type),*) $(-> $result)? {
+                type $registers = $crate::kernel::x86_64::Avx2;
+                // SAFETY: the caller of the function around it guarantees what the body requires.
+                unsafe { $body }
+            }
+
+            /// # Safety
+            ///
+            /// As the function around it; the processor must have the instructions.
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+            unsafe fn avx512<$($declared)*>($($argument: $type),*) $(-> $result)? {
+                type $registers = $crate::kernel::x86_64::Avx512;
+                // SAFETY: the caller of the function around it guarantees what the body requires.
+                unsafe { $body }
+            }
+
+            // SAFETY: the caller guarantees what the body requires. Only a set that the processor has is ever
+            // selected (`kernels::select`, `kernels::first`).
+            unsafe {
+                match $crate::kernels::selected() {
+                    #[cfg(target_arch = "x86_64")]
+                    $crate::kernels::Isa::Avx2 => avx2::<$($used)*>($($argument),*),
+                    #[cfg(target_arch = "x86_64")]
+                    $crate::kernels::Isa::Avx512 => avx512::<$($used)*>($($argument),*),
+                    _ => {
+                        type $registers = $crate::kernel::registers::Portable;
+                        $body
+                    }
+                }
+            }
+        }
+    };
+}
+
+pub(super) use compiled_for_selected;

@@ -1,0 +1,66 @@
+//! Blocks of one length in one or two dimensions: the loops where most of the time is spent.
+
+use super::chosen::{Kernel, PerBlock};
+use super::direction::{Direction, Steps, each};
+use super::moves::{by_length, long, three, two};
+use super::registers::{Registers, compiled_for_selected};
+
+compiled_for_selected! {
+    /// Copies `count` blocks of `len` bytes.
+    ///
+    /// # Safety
+    ///
+    /// For each block, `len` bytes from `memory` and from `packed` on, advanced by the steps, must be valid for `D`.
+    pub(crate) unsafe fn strided[D: Direction][D](
+        len: usize, count: usize, steps: Steps, memory: *mut u8, packed: *mut u8,
+    ) = R => rows::<D, R>(Kernel::Strided, len, [(count, steps), (1, steps)], memory, packed);
+}
+
+compiled_for_selected! {
+    /// Copies blocks of `len` bytes in two dimensions, the inner one first.
+    ///
+    /// # Safety
+    ///
+    /// As [`strided`], for each step of the outer dimension.
+    pub(super) unsafe fn grid[D: Direction][D](
+        len: usize, dimensions: [(usize, Steps); 2], memory: *mut u8, packed: *mut u8,
+    ) = R => rows::<D, R>(Kernel::Grid, len, dimensions, memory, packed);
+}
+
+/// [`grid`] with the registers `R`.
+///
+/// A length that is known when this is compiled turns a copy into a load and a store: hence a loop for each arm of
+/// [`by_length!`].
+///
+/// # Safety
+///
+/// As [`grid`].
+#[inline(always)]
+unsafe fn rows<D: Direction, R: Registers>(
+    kernel: impl FnOnce(PerBlock) -> Kernel,
+    len: usize,
+    [(count, steps), (number, apart)]: [(usize, Steps); 2],
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    macro_rules! each_block {
+        ($moves:expr, $copy:expr) => {
+            if !D::chosen(|| kernel($moves), packed) {
+                each(number, apart, memory, packed, |memory, packed| {
+                    each(count, steps, memory, packed, $copy);
+                });
+            }
+        };
+    }
+    // SAFETY: the caller guarantees every block, and the moves of `by_length` cover its length exactly.
+    unsafe {
+        // A conversion of the bytes is fastest with full registers.
+        if !D::IS_COPY && len > if R::REVERSES { 16 } else { 64 } {
+            each(number, apart, memory, packed, |memory, packed| {
+                D::copy_long(len, count, steps, memory, packed);
+            });
+        } else {
+            by_length!(D, R, len, each_block);
+        }
+    }
+}

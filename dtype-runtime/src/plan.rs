@@ -1,0 +1,174 @@
+//! The plan: the operations that pack and unpack instances of a type.
+//!
+//! A plan is data. [`commit`](crate::commit) writes it; the kernels and the convertors execute it.
+
+mod index;
+mod list;
+mod once;
+mod op;
+mod patterns;
+mod permutation;
+mod program;
+mod runs;
+mod segments;
+
+use alloc::boxed::Box;
+use core::ops::Range;
+
+use self::program::Ops;
+pub(crate) use index::Index;
+pub use list::List;
+pub(crate) use list::{Entries, EntryKind, Lists, Moves, Width};
+pub use op::{Blocks, Elements, Op, items};
+pub(crate) use op::{numbered_items, size};
+pub(crate) use patterns::FEWEST_BLOCKS;
+pub(crate) use permutation::{ByteMap, Permutation};
+pub(crate) use program::Program;
+pub(crate) use runs::{Run, RunList};
+pub(crate) use segments::{Numbering, Segments};
+
+/// The operations that pack or unpack instances of a type.
+///
+/// The loop over the instances is part of the plan: where the last run of one instance touches the first run of the
+/// next, the two are copied as one. For `n` instances the plan stands for
+///
+/// - `prologue`, once, at the first instance;
+/// - `steady`, [`repetitions(n)`](Self::repetitions) times, one extent further each time;
+/// - `epilogue`, once, at the last instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    program: Program,
+    /// Packed bytes of the prologue, of one repetition, and of the epilogue.
+    sizes: [u64; 3],
+    /// `None` for few repeated operations: computing it takes less time than storing it.
+    overview: Option<Box<Overview>>,
+}
+
+/// Facts about many operations, computed in advance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Overview {
+    /// The index of the repeated operations.
+    index: Index,
+    /// The segments of the prologue, of one repetition, and of the epilogue.
+    segments: [Segments; 3],
+}
+
+/// The output of a compiler: the operations of a plan and the lists that they refer to.
+pub(crate) struct Written<'a> {
+    pub(crate) ops: &'a [Op],
+    /// Which operations each repetition executes. The operations before and after them are the prologue and the
+    /// epilogue.
+    pub(crate) repeated: Range<usize>,
+    /// Bytes from one repetition to the next.
+    pub(crate) extent: i64,
+    pub(crate) lists: Option<Box<Lists>>,
+    /// The bytes of one instance, if these are blocks at equal distances.
+    pub(crate) single: Option<Blocks>,
+}
+
+impl Plan {
+    /// The plan of instances that are equally spaced blocks: the one shape that needs no compiler.
+    ///
+    /// Fast version of `of_program`; the test `blocks_at_equal_distances_need_no_compiler` checks that both give
+    /// the same.
+    #[inline(always)]
+    pub(crate) fn of_blocks(all: Blocks, extent: i64) -> Self {
+        let len = all.len;
+        let plan = |ops, repeated, sizes| {
+            let program = Program::new(ops, repeated, extent, None, Some(all));
+            Self { program, sizes, overview: None }
+        };
+        if !all.touches_next(extent) {
+            return plan(Ops::one(Op::Blocks(all)), 0..1, [0, len * all.count, 0]);
+        }
+        // The last block of an instance and the first block of the next one are copied as one.
+        let (head, tail) = (Blocks::run(all.disp, len), Blocks::run(all.block(all.count - 1), len));
+        let seam = Blocks { len: 2 * len, ..tail };
+        let between = Blocks { disp: all.block(1), count: all.count - 2, ..all };
+        let inside = len * between.count;
+        let sizes = [len, inside + seam.len, inside + len];
+        if between.count == 0 {
+            return plan(Ops::boxed([head, seam, tail].map(Op::Blocks)), 1..2, sizes);
+        }
+        let between = between.normalized();
+        plan(Ops::boxed([head, between, seam, between, tail].map(Op::Blocks)), 1..3, sizes)
+    }
+
+    /// The plan of a compiler's output.
+    #[inline]
+    pub(crate) fn of_program(written: Written<'_>) -> Self {
+        let lists = written.lists.as_deref().unwrap_or(Lists::none());
+        let parts = program::parts(written.ops, &written.repeated);
+        let sizes = parts.map(|ops| size(ops, lists));
+        let overview = (parts[1].len() >= index::FEWEST).then(|| {
+            let segments = parts.map(|ops| Segments::of(ops, lists));
+            Box::new(Overview { index: Index::of(parts[1], lists), segments })
+        });
+        let Written { ops, repeated, extent, lists, single } = written;
+        let program = Program::new(Ops::of(ops), repeated, extent, lists, single);
+        Self { program, sizes, overview }
+    }
+
+    /// The operations before the first repetition, relative to the first instance.
+    pub fn prologue(&self) -> &[Op] {
+        self.program.parts()[0]
+    }
+
+    /// The operations of each repetition, relative to the instance that the repetition starts at.
+    pub fn steady(&self) -> &[Op] {
+        self.program.parts()[1]
+    }
+
+    /// The operations after the last repetition, relative to the last instance.
+    pub fn epilogue(&self) -> &[Op] {
+        self.program.parts()[2]
+    }
+
+    /// Displacement and length, both in bytes, of each block of a list among these operations. For a list of
+    /// another plan this may yield fewer blocks, none, or unrelated ones.
+    ///
+    /// ```
+    /// use dtype_runtime::plan::Op;
+    /// use dtype_runtime::{Basic, Type};
+    /// // 40 triangular numbers: no two distances between neighbours are equal.
+    /// let displacements: Vec<i64> = (0..40).map(|i| i * (i + 3) / 2).collect();
+    /// let committed = Type::indexed_block(1, &displacements, &Type::basic(Basic::U16))?.commit();
+    /// let plan = committed.plan();
+    /// let [Op::List(list)] = plan.steady() else { panic!("{plan:?}") };
+    /// assert_eq!((list.count(), list.block_len()), (40, Some(2)));
+    /// assert!(plan.blocks_of(list).eq(displacements.iter().map(|disp| (2 * disp, 2))));
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn blocks_of(&self, list: &List) -> impl Iterator<Item = (i64, u64)> {
+        self.program.blocks(list)
+    }
+
+    /// Packed bytes of the prologue, of one repetition, and of the epilogue.
+    pub(crate) fn sizes(&self) -> [u64; 3] {
+        self.sizes
+    }
+
+    /// The segments of the prologue, of one repetition, and of the epilogue, if they are stored.
+    pub(crate) fn segments(&self) -> Option<&[Segments; 3]> {
+        self.overview.as_ref().map(|overview| &overview.segments)
+    }
+
+    /// The index of the repeated operations, if there is one.
+    pub(crate) fn index(&self) -> Option<&Index> {
+        self.overview.as_ref().map(|overview| &overview.index)
+    }
+
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The number of times that `steady` is executed for `count` instances.
+    pub fn repetitions(&self, count: u64) -> u64 {
+        if self.prologue().is_empty() { count } else { count.saturating_sub(1) }
+    }
+
+    /// Bytes from one repetition to the next.
+    pub fn extent(&self) -> i64 {
+        self.program.extent()
+    }
+}

@@ -1,0 +1,157 @@
+//! The packed position and the segment at which each operation starts, so that either is found by binary search.
+//!
+//! Two columns ascend from one operation to the next, however the loops nest: the number of packed bytes and the
+//! number of segments before the operation, if every loop around it is in its first iteration. A body is a range
+//! of operations, so its columns are ranges too, and one search in such a range finds the operation. The operation
+//! found may be inside an inner loop of the body while the position lies in a later iteration; `around` leads back
+//! to the body's own operation.
+//!
+//! An example: the loop `0` of 10 iterations over a block of 4 bytes and one of 2, then a block of 8.
+//!
+//! ```text
+//! index  operation         starts  sizes  around
+//! 0      loop 10           0       60     none
+//! 1        copy 4          0       4      0
+//! 2        copy 2          4       2      0
+//! 3      copy 8            60      8      none
+//! ```
+//!
+//! Position 50 is after start 4 and before start 60: operation 2. It is in loop 0, which is in the body that is
+//! searched: the position is byte 50 of operation 0, iteration 8, byte 2 there.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::list::Lists;
+use super::op::{Op, items, numbered_items, size};
+use super::segments::Segments;
+
+/// Fewer operations than this are searched one by one.
+pub(super) const FEWEST: usize = 16;
+
+/// What is known about each operation, in columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Index {
+    /// Packed bytes before the operation if every loop around it is in its first iteration. Ascending.
+    starts: Vec<u64>,
+    /// Packed bytes of the operation; for a loop, all of its iterations.
+    sizes: Vec<u64>,
+    /// The number of the segment that the operation starts in, counted as `starts` is. Ascending, with repetitions.
+    numbers: Vec<u64>,
+    /// Segments of the operation alone; for a loop, all of its iterations.
+    segments: Vec<u64>,
+    /// Index of the innermost loop around the operation, or `NONE`.
+    around: Vec<usize>,
+}
+
+const NONE: usize = usize::MAX;
+
+impl Index {
+    /// The index of these operations.
+    pub(super) fn of(ops: &[Op], lists: &Lists) -> Self {
+        let empty = vec![0; ops.len()];
+        let mut index = Self {
+            starts: empty.clone(),
+            sizes: empty.clone(),
+            numbers: empty.clone(),
+            segments: empty,
+            around: vec![NONE; ops.len()],
+        };
+        index.fill(ops, 0, lists, (0, 0), NONE);
+        index
+    }
+
+    /// Fills in a body whose first operation has the index `from`, starting at the given position and segment.
+    /// Returns its size and its number of segments.
+    fn fill(
+        &mut self,
+        ops: &[Op],
+        from: usize,
+        lists: &Lists,
+        (start, number): (u64, u64),
+        around: usize,
+    ) -> (u64, Segments) {
+        let (mut bytes_before, mut before) = (0, Segments::EMPTY);
+        for (at, op, body) in numbered_items(ops) {
+            // A loop starts where its first operation starts.
+            let leaf = ops[at..].iter().position(|op| !matches!(op, Op::Loop { .. }));
+            let leaf = leaf.map_or(at, |inside| at + inside);
+            let joined = before.joined(&Segments::of(&ops[leaf..=leaf], lists));
+            let index = from + at;
+            self.starts[index] = start + bytes_before;
+            self.numbers[index] = number + before.count - joined;
+            self.around[index] = around;
+            let (bytes, segments) = match *op {
+                Op::Loop { count, stride, .. } => {
+                    let first = (self.starts[index], self.numbers[index]);
+                    let (bytes, once) = self.fill(body, index + 1, lists, first, index);
+                    (count * bytes, once.repeated(count, stride))
+                }
+                _ => (size(&ops[at..=at], lists), Segments::of(&ops[at..=at], lists)),
+            };
+            (self.sizes[index], self.segments[index]) = (bytes, segments.count);
+            bytes_before += bytes;
+            before = before.then(segments);
+        }
+        (bytes_before, before)
+    }
+
+    /// Packed bytes of an operation.
+    pub(crate) fn size(&self, at: usize) -> u64 {
+        self.sizes[at]
+    }
+
+    /// The operation of the body `body` that holds a position in its first iteration, and the packed bytes of the
+    /// body before that operation.
+    pub(crate) fn find(&self, body: Range<usize>, position: u64) -> (usize, u64) {
+        let first = body.start;
+        let origin = self.starts[first];
+        let starts = &self.starts[body];
+        let at = first + starts.partition_point(|start| *start <= origin + position) - 1;
+        // This may be in a loop, and the position in a later iteration of it.
+        let at = self.out_to(first, at);
+        (at, self.starts[at] - origin)
+    }
+
+    /// The operation of the body starting at `first` that is `at` or contains it.
+    fn out_to(&self, first: usize, at: usize) -> usize {
+        let around = self.around[first];
+        let mut at = at;
+        while self.around[at] != around {
+            at = self.around[at];
+        }
+        at
+    }
+
+    /// Packed bytes of the body that starts at `first` before its operation `at`.
+    pub(crate) fn start(&self, first: usize, at: usize) -> u64 {
+        self.starts[at] - self.starts[first]
+    }
+
+    /// Segments of an operation alone.
+    pub(crate) fn segments(&self, at: usize) -> u64 {
+        self.segments[at]
+    }
+
+    /// The number of the segment that an operation of the body starts in, counted from the first one of the body.
+    pub(crate) fn number(&self, first: usize, at: usize) -> u64 {
+        self.numbers[at] - self.numbers[first]
+    }
+
+    /// The operation of the body `body` that a segment starts in, and the number of the segment there.
+    pub(crate) fn find_number(&self, ops: &[Op], body: Range<usize>, number: u64) -> (usize, u64) {
+        let first = body.start;
+        let target = self.numbers[first] + number;
+        // The last operation that starts in an earlier segment.
+        let before = self.numbers[body].partition_point(|number| *number < target);
+        let Some(before) = before.checked_sub(1) else { return (first, 0) };
+        let at = self.out_to(first, first + before);
+        let inside = target - self.numbers[at];
+        if inside < self.segments[at] {
+            return (at, inside);
+        }
+        let length = items(&ops[at..]).next().map_or(0, |(_, body)| 1 + body.len());
+        (at + length, 0)
+    }
+}

@@ -1,0 +1,190 @@
+//! The operations of a plan with everything that they refer to: the lists and the permutations.
+
+use alloc::boxed::Box;
+use core::ops::Range;
+
+use super::list::{Entries, List, Lists};
+use super::once::Once;
+use super::op::{Blocks, Op};
+use super::patterns::{ARE_EXECUTED, Patterns, is_worth_it};
+use super::permutation::Permutation;
+
+/// At most this many operations are stored inline, without an allocation. With a larger array, moving it would
+/// cost more than the allocation.
+const MOST_INLINE: usize = 2;
+
+/// The operations of a plan, their lists, and the permutations among them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Program {
+    ops: Ops,
+    /// The bytes of one instance, if they are blocks at equal distances. The operations describe the same bytes,
+    /// but may have split the blocks to join the last one to the first block of the next instance.
+    single: Option<Blocks>,
+    /// The operations that each repetition executes. The prologue comes before them, the epilogue after them.
+    repeated: Range<usize>,
+    extent: i64,
+    lists: Option<Box<Lists>>,
+    /// Computed when first needed: most types are packed too rarely for permutations to pay, or have none.
+    patterns: Once<Patterns>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ops {
+    /// The operations, followed by unused ones, and their number.
+    Inline([Op; MOST_INLINE], usize),
+    Boxed(Box<[Op]>),
+}
+
+impl Ops {
+    #[inline(always)]
+    pub(super) const fn one(op: Op) -> Self {
+        Self::Inline([op, Op::NONE], 1)
+    }
+
+    /// More operations than are stored inline.
+    #[inline(always)]
+    pub(super) fn boxed<const N: usize>(ops: [Op; N]) -> Self {
+        const { assert!(N > MOST_INLINE) };
+        Self::Boxed(Box::new(ops))
+    }
+
+    #[inline(always)]
+    pub(super) fn of(ops: &[Op]) -> Self {
+        if ops.len() <= MOST_INLINE {
+            let op = |index: usize| ops.get(index).copied().unwrap_or(Op::NONE);
+            Self::Inline(core::array::from_fn(op), ops.len())
+        } else {
+            Self::Boxed(ops.into())
+        }
+    }
+
+    #[inline]
+    fn all(&self) -> &[Op] {
+        match self {
+            Self::Inline(ops, number) => ops.get(..*number).unwrap_or(&[]),
+            Self::Boxed(ops) => ops,
+        }
+    }
+}
+
+static EMPTY: Program = Program {
+    ops: Ops::Inline([Op::NONE; MOST_INLINE], 0),
+    single: None,
+    repeated: 0..0,
+    extent: 0,
+    lists: None,
+    patterns: Once::new(),
+};
+
+impl Program {
+    #[inline(always)]
+    pub(super) fn new(
+        ops: Ops,
+        repeated: Range<usize>,
+        extent: i64,
+        lists: Option<Box<Lists>>,
+        single: Option<Blocks>,
+    ) -> Self {
+        let mut patterns = Once::new();
+        if ARE_EXECUTED {
+            patterns.prepare(|| Patterns::of(parts(ops.all(), &repeated), extent));
+        }
+        let single = single.map(Blocks::normalized);
+        Self { ops, single, repeated, extent, lists, patterns }
+    }
+
+    /// A program without operations, lists or permutations, for operations that are not part of a plan.
+    pub(crate) fn empty() -> &'static Self {
+        &EMPTY
+    }
+
+    /// The prologue, the operations of each repetition, and the epilogue.
+    #[inline]
+    pub(crate) fn parts(&self) -> [&[Op]; 3] {
+        let all = self.ops.all();
+        if self.repeated == (0..all.len()) {
+            return [&[], all, &[]];
+        }
+        parts(all, &self.repeated)
+    }
+
+    /// The bytes of one instance, if they are blocks at equal distances.
+    #[inline]
+    pub(crate) fn single(&self) -> Option<Blocks> {
+        self.single
+    }
+
+    #[inline]
+    pub(super) fn extent(&self) -> i64 {
+        self.extent
+    }
+
+    /// The tables of the lists.
+    #[inline]
+    pub(crate) fn lists(&self) -> &Lists {
+        self.lists.as_deref().unwrap_or(Lists::none())
+    }
+
+    /// The entries of a list of this program. For a list of another program: none, or unrelated ones.
+    #[inline]
+    pub(crate) fn entries(&self, list: &List) -> Entries<'_> {
+        self.lists().entries(list)
+    }
+
+    /// Displacement and length in bytes of each block of a list.
+    pub(crate) fn blocks(&self, list: &List) -> impl Iterator<Item = (i64, u64)> {
+        self.lists().blocks(list)
+    }
+
+    /// The permutation of `count` repetitions of these operations, `stride` bytes apart, if there is one and it pays.
+    #[inline]
+    pub(crate) fn of_records(&self, ops: &[Op], stride: i64, count: u64) -> Option<&Permutation> {
+        if !is_worth_it(ops, count) {
+            return None;
+        }
+        self.patterns()?.of_records(ops, stride)
+    }
+
+    /// As [`of_records`](Self::of_records), for an unknown number of repetitions, some of which are copied in
+    /// part.
+    pub(crate) fn of_parts(&self, ops: &[Op], stride: i64) -> Option<&Permutation> {
+        self.of_records(ops, stride, u64::MAX)
+    }
+
+    /// The permutation of `count` repetitions of the instances' own operations, if there is one and it pays.
+    #[inline]
+    pub(crate) fn of_instances(&self, count: u64) -> Option<&Permutation> {
+        if !is_worth_it(self.parts()[1], count) {
+            return None;
+        }
+        self.of_steady()
+    }
+
+    /// As [`of_instances`](Self::of_instances), for an unknown number of repetitions.
+    #[inline]
+    pub(crate) fn of_steady(&self) -> Option<&Permutation> {
+        self.patterns()?.of_steady()
+    }
+
+    /// The permutation of blocks of this length, number and stride, relative to the first block.
+    #[inline]
+    pub(crate) fn of_blocks(&self, all: Blocks) -> Option<&Permutation> {
+        self.patterns()?.of_blocks(all)
+    }
+
+    /// The permutations among the operations.
+    #[inline]
+    fn patterns(&self) -> Option<&Patterns> {
+        if !ARE_EXECUTED {
+            return None;
+        }
+        self.patterns.get(|| Patterns::of(self.parts(), self.extent))
+    }
+}
+
+/// The operations before the repeated ones, the repeated ones, and those after them.
+#[inline]
+pub(super) fn parts<'a>(all: &'a [Op], repeated: &Range<usize>) -> [&'a [Op]; 3] {
+    let part = |from, to| all.get(from..to).unwrap_or(&[]);
+    [part(0, repeated.start), part(repeated.start, repeated.end), part(repeated.end, all.len())]
+}

@@ -1,0 +1,133 @@
+//! The runs of a record: a few operations with their loops written out.
+
+use super::op::{Elements, Op, split_first};
+use crate::representation::Form;
+
+/// A range of data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    /// Displacement in bytes from the record's origin.
+    pub(crate) disp: isize,
+    /// Number of bytes.
+    pub(crate) len: usize,
+}
+
+/// The runs of one record, in packed order.
+#[derive(Debug)]
+pub(crate) struct RunList {
+    runs: [Run; Self::MOST],
+    len: usize,
+    /// Which runs are packed with the last byte first, one bit each.
+    reversed: u64,
+    /// Number of runs that may still be added. A run that touches the one before takes no space, but takes time.
+    left: usize,
+}
+
+impl RunList {
+    /// A record with at most this many runs is copied by code or by a loop for each run; a record with more runs
+    /// is copied by walking the operations.
+    pub(crate) const MOST: usize = 64;
+
+    pub(crate) const EMPTY: Self = Self {
+        runs: [Run { disp: 0, len: 0 }; Self::MOST],
+        len: 0,
+        reversed: 0,
+        left: 4 * Self::MOST,
+    };
+
+    /// The runs of operations that copy bytes; `None` if there are too many, or values are converted.
+    pub(crate) const fn expand(ops: &[Op]) -> Option<Self> {
+        let mut list = Self::EMPTY;
+        if list.add(ops, 0, false) { Some(list) } else { None }
+    }
+
+    /// As [`expand`](Self::expand), where values may also have their bytes reversed.
+    pub(super) const fn expand_values(ops: &[Op]) -> Option<Self> {
+        let mut list = Self::EMPTY;
+        if list.add(ops, 0, true) { Some(list) } else { None }
+    }
+
+    /// The runs.
+    #[inline]
+    pub(crate) const fn all(&self) -> &[Run] {
+        self.runs.split_at(self.len).0
+    }
+
+    /// One of the runs. Where the list is a constant, the run must be a constant too for the code that copies it;
+    /// otherwise a few bytes take ten times as long.
+    #[inline(always)]
+    pub(crate) const fn run(&self, index: usize) -> Run {
+        self.runs[index]
+    }
+
+    /// Whether a run is packed with the last byte first.
+    pub(super) const fn is_reversed(&self, index: usize) -> bool {
+        self.reversed >> index & 1 == 1
+    }
+
+    /// Adds the runs of operations. Returns whether there was room for them.
+    const fn add(&mut self, ops: &[Op], shift: i64, converts: bool) -> bool {
+        let mut rest = ops;
+        while let Some((op, body, after)) = split_first(rest) {
+            rest = after;
+            let (blocks, reversed) = match *op {
+                Op::Blocks(blocks) => (blocks, false),
+                Op::Elements(Elements { blocks, form: Form::Same { .. } }) if converts => {
+                    (blocks, false)
+                }
+                Op::Elements(Elements { blocks, form: Form::Reversed { .. } }) if converts => {
+                    (blocks, true)
+                }
+                // These look up displacements or compute bytes.
+                Op::List(_) | Op::Elements(_) => return false,
+                Op::Loop { count, stride, .. } => {
+                    let mut iteration = 0;
+                    while iteration < count {
+                        let before = self.left;
+                        let way = stride.wrapping_mul(iteration.cast_signed());
+                        // Stop at a loop over nothing: it would only take time.
+                        if !self.add(body, shift.wrapping_add(way), converts) || self.left == before
+                        {
+                            return false;
+                        }
+                        iteration += 1;
+                    }
+                    continue;
+                }
+            };
+            let mut block = 0;
+            while block < blocks.count {
+                let disp = blocks.block(block).wrapping_add(shift);
+                if !self.push(disp, blocks.len, reversed) {
+                    return false;
+                }
+                block += 1;
+            }
+        }
+        true
+    }
+
+    /// Adds a run, joined to the run before it where they touch.
+    #[expect(clippy::cast_possible_truncation, reason = "data in memory")]
+    const fn push(&mut self, disp: i64, len: u64, reversed: bool) -> bool {
+        let (disp, len) = (disp as isize, len as usize);
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        if self.len > 0 && !reversed && !self.is_reversed(self.len - 1) {
+            let last = &mut self.runs[self.len - 1];
+            if last.disp.wrapping_add_unsigned(last.len) == disp {
+                last.len += len;
+                return true;
+            }
+        }
+        if self.len == Self::MOST {
+            return false;
+        }
+        self.runs[self.len] = Run { disp, len };
+        self.reversed |= (reversed as u64) << self.len;
+        self.len += 1;
+        true
+    }
+}

@@ -1,0 +1,146 @@
+//! The number of segments of operations, and how the segments of a plan are numbered.
+//!
+//! A *segment* is a maximal range of memory that is also contiguous in the packed stream: what
+//! [`Iov`](crate::convertor::Iov) yields. The last segment of one operation and the first segment of the next are
+//! one where they touch, so the numbers of segments of two operations do not add up. Three numbers do combine:
+//! where the first segment starts, where the last one ends, and how many there are. [`Segments`] holds these
+//! three. [`then`](Segments::then) joins two of them, and [`repeated`](Segments::repeated) multiplies one by a
+//! loop, in constant time for any number of iterations.
+//! time for any number of iterations.
+//!
+//! An example: a loop of 3 iterations, stride 12, over the runs `0..4` and `8..12`.
+//!
+//! ```text
+//! one iteration     first 0, end 12, count 2          0..4  8..12
+//! the next starts at 12, where this one ends: joined = 1
+//! three iterations  first 0, end 36, count 2·3 − 1·2 = 4
+//!                                                     0..4  8..16  20..28  32..36
+//!                                            numbers  0     1      2       3
+//! ```
+//!
+//! [`Numbering`] goes the other way, from a segment's number to the iteration that it starts in. Iteration 0
+//! starts 2 segments, and each further iteration starts `step = 2 − 1 = 1`, because its first run continues the
+//! segment before. Iteration `i` begins in the segment with the number `i · step`: iteration 2 begins at
+//! displacement 24, in segment 2, which starts at 20. Segment 3 starts in iteration `(3 − 2) / 1 + 1 = 2`, and is
+//! segment `3 − 2 · 1 = 1` there.
+
+use super::list::{List, Lists};
+use super::op::{Blocks, Op, items};
+
+/// The segments of some operations, as their neighbours see them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segments {
+    /// Displacement of the first byte.
+    first: i64,
+    /// Displacement past the last byte.
+    end: i64,
+    /// Number of segments. If it is 0 there are no bytes, and the displacements are unspecified.
+    pub(crate) count: u64,
+}
+
+impl Segments {
+    /// No segments.
+    pub(crate) const EMPTY: Self = Self { first: 0, end: 0, count: 0 };
+
+    /// The segments of operations, executed once.
+    pub(crate) fn of(ops: &[Op], lists: &Lists) -> Self {
+        items(ops).fold(Self::EMPTY, |before, (op, body)| {
+            before.then(match *op {
+                Op::Blocks(Blocks { disp, len, count, stride }) => {
+                    let end = disp.wrapping_add(len.cast_signed());
+                    Self { first: disp, end, count: 1 }.repeated(count, stride)
+                }
+                Op::List(list) => Self::of_list(&list, lists),
+                // Converted values differ in memory from the stream.
+                Op::Elements(_) => Self::EMPTY,
+                Op::Loop { count, stride, .. } => Self::of(body, lists).repeated(count, stride),
+            })
+        })
+    }
+
+    /// Each block is a segment: neighbours that touch would be one block.
+    fn of_list(list: &List, lists: &Lists) -> Self {
+        let entries = lists.entries(list);
+        let block = |index| {
+            let (offset, len) = entries.get(index)?;
+            Some((list.disp().wrapping_add(offset.cast_signed()), len.cast_signed()))
+        };
+        let last =
+            usize::try_from(list.count()).ok().and_then(|count| block(count.checked_sub(1)?));
+        match (block(0), last) {
+            (Some((first, _)), Some((last, len))) => {
+                Self { first, end: last.wrapping_add(len), count: list.count() }
+            }
+            _ => Self::EMPTY,
+        }
+    }
+
+    /// 1 if the first segment of `next` continues the last segment of `self`, else 0.
+    pub(crate) fn joined(&self, next: &Self) -> u64 {
+        let touch = self.end == next.first && self.count > 0 && next.count > 0;
+        u64::from(touch)
+    }
+
+    /// The segments of `self` followed by `next`.
+    pub(crate) fn then(self, next: Self) -> Self {
+        if self.count == 0 {
+            return next;
+        }
+        if next.count == 0 {
+            return self;
+        }
+        let count = self.count + next.count - self.joined(&next);
+        Self { count, end: next.end, ..self }
+    }
+
+    /// The same segments with all displacements moved by `by`.
+    pub(crate) fn shifted(self, by: i64) -> Self {
+        Self { first: self.first.wrapping_add(by), end: self.end.wrapping_add(by), ..self }
+    }
+
+    /// `count` iterations over these segments.
+    pub(crate) fn repeated(self, count: u64, stride: i64) -> Self {
+        let Some(more) = count.checked_sub(1) else { return Self::EMPTY };
+        let joined = if more > 0 { self.joined(&self.shifted(stride)) } else { 0 };
+        let distance = stride.wrapping_mul(more.cast_signed());
+        let count = self.count * count - joined * more;
+        Self { count, end: self.end.wrapping_add(distance), ..self }
+    }
+}
+
+/// How the segments of a loop are numbered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbering {
+    /// Segments of the first iteration.
+    first: u64,
+    /// Segments that each further iteration adds.
+    step: u64,
+}
+
+impl Numbering {
+    /// The numbering for iterations that are `stride` bytes apart.
+    pub(crate) fn of(once: &Segments, stride: i64) -> Self {
+        let first = once.count;
+        Self { first, step: first - once.joined(&once.shifted(stride)) }
+    }
+
+    /// The numbering for `count` iterations that make `segments` together. Either no iteration is joined to the
+    /// next, or each one is, by one segment, so the total says which.
+    pub(crate) fn of_all(segments: u64, count: u64) -> Self {
+        let count = count.max(1);
+        Self { first: segments.div_ceil(count), step: segments / count }
+    }
+
+    /// The number of the segment that an iteration starts in.
+    pub(crate) fn first(&self, iteration: u64) -> u64 {
+        iteration * self.step
+    }
+
+    /// The iteration that a segment starts in, and its number among the segments of that iteration.
+    pub(crate) fn find(&self, number: u64) -> (u64, u64) {
+        let Some(after) = number.checked_sub(self.first) else { return (0, number) };
+        // There is a segment after those of the first iteration, so an iteration adds some.
+        let iteration = after.checked_div(self.step).map_or(0, |more| more + 1);
+        (iteration, number - self.first(iteration))
+    }
+}
