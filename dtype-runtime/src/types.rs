@@ -1,7 +1,9 @@
 //! Datatypes built at run time.
 
 mod array;
+mod blocks;
 mod bounds;
+pub mod call;
 mod construct;
 mod decode;
 mod derived;
@@ -15,6 +17,7 @@ mod irregular;
 mod levels;
 mod marshal;
 mod named;
+mod nodes;
 mod overlap;
 mod parts;
 mod predefined;
@@ -35,9 +38,10 @@ use crate::shared::Shared;
 use crate::typemap::check_hash;
 
 pub use array::{Distribution, Order};
-pub use bounds::Bounds;
+pub use bounds::BoundsRule;
 pub(crate) use bounds::Interval;
-pub use decode::{Combiner, Contents, Envelope};
+pub use call::{Argument, Call, Combiner};
+pub use decode::{Contents, Envelope};
 pub(crate) use description::Writer;
 pub use description::{Description, Elem, EndLoop, Entry, Loop};
 use description::{Item, items};
@@ -51,15 +55,14 @@ pub(crate) use overlap::overlaps;
 pub(crate) use predefined::Fortran;
 pub use predefined::{Pair, TypeClass};
 pub use signature::Signature;
-pub use ucp::StructField;
+pub use ucp::UcpField;
 pub(crate) use walk::{Sink, walk};
 
 /// A datatype: a sequence of basic datatypes with displacements, and bounds.
 ///
-/// It is built by the constructors of MPI-4.1 section 5.1.2, which are named after their MPI calls,
-/// or taken from a Rust type with [`Type::of`]. A `Type` is immutable; cloning one copies a pointer,
-/// and types that were built from it keep it alive. [`commit`](Type::commit) compiles it for
-/// packing.
+/// The constructors of MPI-4.1 section 5.1.2, which are named after their MPI calls, build one; [`Type::of`] takes
+/// one from a Rust type. A `Type` is immutable. Cloning one copies a pointer, and types built from it keep it
+/// alive. [`commit`](Type::commit) compiles it for packing.
 ///
 /// Counts and block lengths are numbers of elements; displacements, strides of `hvector`, bounds and
 /// extents are bytes. All are 64 bits wide, and every constructor checks its arithmetic.
@@ -81,7 +84,7 @@ struct Inner {
     constructor: Constructor,
     size: u64,
     elements: u64,
-    /// The bytes that hold data; `None` where there are none.
+    /// The range of bytes that holds the data; `None` without data.
     data: Option<Interval>,
     /// The markers, reduced to the least lb and the greatest ub.
     markers: bounds::Marks,
@@ -93,25 +96,25 @@ struct Inner {
     depth: u32,
     /// An upper bound of the description's length.
     entries: u64,
-    /// By which rules the bounds were found.
-    rules: Bounds,
+    /// The rule by which the bounds were computed.
+    rules: BoundsRule,
     overlap: Lazy,
 }
 
-/// The call that made a type, with the arguments as they were given.
+/// The call that made a type, with its original arguments.
 #[derive(Clone)]
 pub(crate) enum Constructor {
     Basic(Basic),
     LbMarker,
     UbMarker,
-    /// A value and an index; `built` has the data. It has a name, or was asked for by its parts.
+    /// A value and an index; `built` has the data. The pair has a name, or the caller gave its two parts.
     Pair {
         name: Option<Pair>,
         value: Basic,
         index: Basic,
         built: Type,
     },
-    /// A type of Fortran's kinds, and the basic datatype that it is here.
+    /// A type of Fortran's kinds, and the basic datatype that represents it here.
     Fortran {
         request: Fortran,
         basic: Basic,
@@ -179,8 +182,8 @@ pub(crate) struct Member {
     pub(crate) ty: Type,
 }
 
-/// An answer that is worked out when it is first asked for. Threads that race compute the same
-/// answer and store the same byte, so relaxed ordering is enough.
+/// An answer that is computed on first use. Threads that race compute the same answer and store the same byte, so
+/// relaxed ordering is enough.
 struct Lazy(AtomicU8);
 
 impl Clone for Lazy {
@@ -234,13 +237,13 @@ impl Type {
         self.0.ub - self.0.lb
     }
 
-    /// The displacement in bytes of the first byte of data, markers aside; 0 without data.
+    /// The displacement in bytes of the first byte of data, ignoring markers; 0 without data.
     #[doc(alias = "MPI_Type_get_true_extent")]
     pub fn true_lb(&self) -> i64 {
         self.0.data.map_or(0, |data| data.start)
     }
 
-    /// One past the last byte of data, markers aside; 0 without data.
+    /// One past the last byte of data, ignoring markers; 0 without data.
     pub fn true_ub(&self) -> i64 {
         self.0.data.map_or(0, |data| data.end)
     }
@@ -251,7 +254,7 @@ impl Type {
         self.true_ub() - self.true_lb()
     }
 
-    /// The strictest alignment, in bytes, of the basic datatypes inside; 1 without data.
+    /// The strictest alignment, in bytes, of the basic datatypes in the type; 1 without data.
     pub fn align(&self) -> u64 {
         self.0.align
     }
@@ -261,56 +264,56 @@ impl Type {
         self.0.elements
     }
 
-    /// The flags of seed `opal_datatype_t`, with `OVERLAP` computed. The first call on a type whose
-    /// blocks interleave irregularly takes time in proportion to n log n of their number; with more
-    /// than four million of those the type is called overlapping.
+    /// The flags of Open MPI's `opal_datatype_t`, with `OVERLAP` computed. On a type whose blocks interleave
+    /// irregularly the first call takes time O(n log n) in the number of blocks; a type with more than four
+    /// million of them is conservatively reported as overlapping.
     pub fn flags(&self) -> Flags {
         if self.self_overlap() { self.0.flags | Flags::OVERLAP } else { self.0.flags }
     }
 
-    /// Whether one instance names a byte of memory twice.
+    /// Whether one instance names a byte of memory more than once.
     pub(crate) fn self_overlap(&self) -> bool {
         self.0.overlap.get_or(|| {
-            // In order and without gaps: nothing can be named twice. More bytes than there is room
-            // for: something must be.
+            // Data in order and without gaps cannot name a byte twice. If there are more bytes than the true
+            // extent, at least one is named twice.
             !self.0.flags.contains(Flags::CONTIGUOUS)
                 && (self.size() > self.true_extent().cast_unsigned()
                     || overlaps(self.description().entries(), 1, self.extent()))
         })
     }
 
-    /// The 64-bit hash of the type signature: equal for types with the same basic datatypes in the
-    /// same order, whatever their layout, and equal to
-    /// [`TypeMap::signature_hash`](crate::TypeMap::signature_hash) of a derived type. It tells mistakes
-    /// from matches; it does not withstand someone who looks for two types with the same hash.
+    /// The 64-bit hash of the type signature: equal for types with the same basic datatypes in the same order,
+    /// whatever their layout, and equal to [`TypeMap::signature_hash`](crate::TypeMap::signature_hash) of a
+    /// derived type. It detects mistakes; it does not protect against an attacker who constructs two types with
+    /// the same hash.
     pub fn signature_hash(&self) -> u64 {
         self.fingerprint().hash()
     }
 
-    /// Compares a signature hash that came from elsewhere, with a message say, with that of this type.
+    /// Compares this type's signature hash with one from elsewhere, for example from a message.
     ///
     /// # Errors
     ///
-    /// [`Error::SignatureMismatch`] with both.
+    /// [`Error::SignatureMismatch`] with both hashes if they differ.
     pub fn check_signature_hash(&self, actual: u64) -> Result<(), Error> {
         check_hash(self.signature_hash(), actual)
     }
 
-    /// Where the type is kept: the same for clones of one type, and different for all others, as long as one
-    /// of them is there. What walks a type can tell by this which parts it has seen; types share their parts,
-    /// and the tree can be exponentially larger than the memory that it takes.
+    /// A pointer that identifies this type: equal for its clones, different from the pointer of any other live
+    /// type. A walk over a type uses it to recognize the parts it has seen: types share their parts, and the tree
+    /// can be exponentially larger than its memory.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
     /// let (a, b) = (Type::basic(Basic::U8), Type::basic(Basic::U8));
-    /// assert_eq!(a.address(), a.clone().address());
-    /// assert_ne!(a.address(), b.address());
+    /// assert_eq!(a.as_ptr(), a.clone().as_ptr());
+    /// assert_ne!(a.as_ptr(), b.as_ptr());
     /// ```
-    pub fn address(&self) -> *const () {
+    pub fn as_ptr(&self) -> *const () {
         self.0.address()
     }
 
-    /// Lower bound and extent as a `resized` was given them. By MPICH's rules a type without data has others.
+    /// The lower bound and the extent given to `resized`. By MPICH's rules a type without data has other bounds.
     pub(crate) fn resize(&self) -> (i64, i64) {
         let lb = self.0.markers.lb.unwrap_or(0);
         (lb, self.0.markers.ub.unwrap_or(lb) - lb)
@@ -320,7 +323,7 @@ impl Type {
         &self.0.constructor
     }
 
-    /// Whether there is anything whose place matters: data, or a marker.
+    /// Whether the type has anything that a displacement applies to: data or a marker.
     fn has_bounds(&self) -> bool {
         self.0.data.is_some() || self.0.markers != bounds::Marks::default()
     }
@@ -336,8 +339,8 @@ impl Type {
 }
 
 impl Constructor {
-    /// The datatype among the arguments that comes at this place. What is built from simpler types behind
-    /// the scenes follows from the arguments, and is left out.
+    /// The datatype at this index among the arguments. Types that an array or a pair is built from internally
+    /// follow from the arguments and do not count.
     fn part(&self, index: usize) -> Option<&Type> {
         match self {
             Self::Structure { members } => members.get(index).map(|member| &member.ty),
@@ -345,7 +348,7 @@ impl Constructor {
         }
     }
 
-    /// The only datatype among the arguments, where the call takes one and not a list of them.
+    /// The datatype among the arguments, if the call takes a single one rather than a list.
     pub(crate) fn old(&self) -> Option<&Type> {
         match self {
             Self::Basic(_)
@@ -368,7 +371,7 @@ impl Constructor {
         }
     }
 
-    /// Whether there are no datatypes that it makes this one of: whose rules it would follow.
+    /// Whether the type is not built from other types, whose rule for the bounds it would follow.
     fn has_no_parts(&self) -> bool {
         if let Self::Structure { members } = self {
             return members.is_empty();
@@ -382,36 +385,11 @@ impl Constructor {
                 | Self::Fortran { .. }
         )
     }
-
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Basic(basic) => basic.name(),
-            Self::LbMarker => "lb_marker",
-            Self::UbMarker => "ub_marker",
-            Self::Pair { name: Some(pair), .. } => pair.name(),
-            Self::Pair { name: None, .. } => "value_index",
-            Self::Fortran { request: Fortran::Real { .. }, .. } => "f90_real",
-            Self::Fortran { request: Fortran::Complex { .. }, .. } => "f90_complex",
-            Self::Fortran { request: Fortran::Integer { .. }, .. } => "f90_integer",
-            Self::Dup { .. } => "dup",
-            Self::Contiguous { .. } => "contiguous",
-            Self::Vector { .. } => "vector",
-            Self::Hvector { .. } => "hvector",
-            Self::Indexed { .. } => "indexed",
-            Self::Hindexed { .. } => "hindexed",
-            Self::IndexedBlock { .. } => "indexed_block",
-            Self::HindexedBlock { .. } => "hindexed_block",
-            Self::Structure { .. } => "structure",
-            Self::Subarray { .. } => "subarray",
-            Self::Darray { .. } => "darray",
-            Self::Resized { .. } => "resized",
-        }
-    }
 }
 
 impl fmt::Debug for Type {
-    /// The outermost constructor and the numbers, not the whole tree: types share their parts, and
-    /// the tree can be exponentially larger than the memory that it takes.
+    /// Prints the outermost constructor and the numbers, not the whole tree: types share their parts, and the tree
+    /// can be exponentially larger than its memory.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Type")
             .field("constructor", &self.0.constructor.name())

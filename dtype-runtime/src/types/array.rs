@@ -1,11 +1,11 @@
 //! Arrays that are distributed over processes.
 //!
-//! They are built from the simpler constructors, and remember what they were asked for.
+//! They are built from the simpler constructors, and keep their original arguments.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::bounds::{Bounds, Interval};
+use super::bounds::{BoundsRule, Interval};
 use super::parts::Known;
 use super::parts::{Parts, same_length};
 use super::walk::{Sink, block, is_run, repeated, run};
@@ -24,22 +24,17 @@ pub enum Order {
 /// How a dimension of an array is distributed over processes (MPI-4.1 section 5.1.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Distribution {
-    /// Not at all: there is one process in this dimension (`MPI_DISTRIBUTE_NONE`).
+    /// Not distributed: there is one process in this dimension (`MPI_DISTRIBUTE_NONE`).
     None,
-    /// One block for each process (`MPI_DISTRIBUTE_BLOCK`), of so many elements; without a number, of
-    /// as many as make the blocks equal but for the last (`MPI_DISTRIBUTE_DFLT_DARG`).
+    /// One block for each process (`MPI_DISTRIBUTE_BLOCK`), of the given number of elements. `None`
+    /// (`MPI_DISTRIBUTE_DFLT_DARG`) makes all blocks equal, except that the last ones may be shorter.
     Block(Option<u64>),
-    /// Blocks of so many elements, dealt out in turn (`MPI_DISTRIBUTE_CYCLIC`); without a number, of
-    /// one.
+    /// Blocks of the given number of elements, dealt out round-robin (`MPI_DISTRIBUTE_CYCLIC`); `None` is
+    /// one element.
+    ///
+    /// A block length of 19 is valid here, but the MPI-5.0 ABI reads the number 19 as the default: a darray with
+    /// this block length has no [`contents`](Type::contents). `Block(Some(19))` has the same limit.
     Cyclic(Option<u64>),
-}
-
-impl Distribution {
-    /// Whether its argument is the number by which the ABI of MPI-5.0 means the default.
-    pub(crate) fn reads_as_default(&self) -> bool {
-        const DFLT_DARG: u64 = 19;
-        matches!(self, Self::Block(Some(DFLT_DARG)) | Self::Cyclic(Some(DFLT_DARG)))
-    }
 }
 
 /// The arguments of a `darray`.
@@ -51,22 +46,24 @@ pub(crate) struct Darray {
     pub(crate) distributions: Box<[Distribution]>,
     pub(crate) psizes: Box<[u64]>,
     pub(crate) order: Order,
-    /// What follows from them.
+    /// The numbers that follow from the arguments.
     pub(super) nest: Nest,
 }
 
 impl Type {
-    /// The part that process `rank` of `size` processes has of an array of `gsizes` elements, which is
-    /// distributed over a grid of `psizes` processes (MPI-4.1 section 5.1.4). The grid is in C order,
-    /// whatever the order of the array. The bounds are those of the whole array.
+    /// The part of an array of `gsizes` elements that belongs to process `rank` of `size` processes. The array is
+    /// distributed over a grid of `psizes` processes (MPI-4.1 section 5.1.4). The grid is in C order, whatever the
+    /// order of the array. The bounds span the whole array.
+    ///
+    /// A distribution over blocks of exactly 19 elements can be made, packed and marshalled, but its
+    /// [`contents`](Self::contents) are an error: the MPI-5.0 ABI uses the number 19 for the default.
     ///
     /// # Errors
     ///
-    /// [`Error::ArgumentLengths`] when the arrays differ in length; [`Error::ArgumentRange`] when there
-    /// is no dimension, a size is zero, the grid does not have `size` processes, `rank` is not one of
-    /// them, a dimension that is not distributed has more than one, or the blocks of a block
-    /// distribution do not cover it; [`Error::Overflow`], [`Error::TooDeep`],
-    /// [`Error::TooManyEntries`].
+    /// [`Error::ArgumentLengths`] when the arrays differ in length; [`Error::ArgumentRange`] when there are no
+    /// dimensions, a size is zero, the grid does not have `size` processes, `rank` is not one of them, a dimension
+    /// that is not distributed has more than one process, or the blocks of a block distribution do not cover the
+    /// dimension; [`Error::Overflow`], [`Error::TooDeep`], [`Error::TooManyEntries`].
     ///
     /// ```
     /// use dtype_runtime::types::{Distribution, Order};
@@ -76,7 +73,7 @@ impl Type {
     /// let u8s = Type::basic(Basic::U8);
     /// let t = Type::darray(3, 1, &[10], &pairs, &[3], Order::C, &u8s)?.commit();
     /// let mut out = [0; 4];
-    /// t.pack(b"0123456789", 0, 1, &mut out)?;
+    /// t.pack(b"0123456789", 1, &mut out)?;
     /// assert_eq!(&out, b"2389");
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
@@ -106,7 +103,7 @@ impl Type {
         within(call, "rank", None, rank, 0, size - 1)?;
 
         let mut shares = Vec::with_capacity(ndims);
-        // The place in the grid: the last coordinate changes fastest.
+        // The coordinates in the grid: the last one changes fastest.
         let (mut rank_left, mut processes_left) = (rank, size);
         for n in 0..ndims {
             let (i, coordinate) = match order {
@@ -126,7 +123,7 @@ impl Type {
             match Share::of(i, distributions[i], gsizes[i], psizes[i], coordinate) {
                 Ok(share) => shares.push(share),
                 Err(error) => {
-                    // What is wrong with the faster dimensions comes first.
+                    // Errors of the faster dimensions come first.
                     Nest::of(shares, old).build(old)?;
                     return Err(error);
                 }
@@ -138,7 +135,7 @@ impl Type {
         } else {
             let built = nest.build(old)?;
             let mut parts = Parts::copy_of(call, &built)?;
-            // A process may have nothing of the array, and then there is no `old` in what was built.
+            // A process may have no elements of the array; then `old` is not part of the type that was built.
             parts.inherit(old)?;
             (parts, built.extent())
         };
@@ -150,8 +147,8 @@ impl Type {
     }
 }
 
-/// What one process has of one dimension: blocks of `length` elements, the first at `start`, `step`
-/// apart, and perhaps a shorter one behind them.
+/// What one process has of one dimension, in elements: `whole` blocks of `length` elements, the first at `start`,
+/// with a stride of `step`, and after them a block of `rest` elements, if `rest` is not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Share {
     global: u64,
@@ -190,7 +187,7 @@ impl Share {
         };
         let start = length.saturating_mul(coordinate);
         let left = global.saturating_sub(start);
-        // Blocks begin at 0, step, 2 · step, … of what is left.
+        // Blocks begin at 0, step, 2 · step, … of the remaining elements.
         let blocks = left.div_ceil(step);
         let last = left - blocks.saturating_sub(1) * step;
         let (whole, rest) = match last {
@@ -217,13 +214,13 @@ impl Share {
             displacements.push(bytes(self.start)?);
         }
         if self.rest > 0 {
-            // Behind the whole blocks, all of them within the dimension.
+            // This follows the whole blocks, all of which are within the dimension.
             let start = self.start + if self.whole > 0 { self.whole * self.step } else { 0 };
             types.push(Type::contiguous(self.rest, old)?);
             displacements.push(bytes(start)?);
         }
         let ones = [1, 1];
-        // A constructor of its own made each: never equal.
+        // Two different constructors made the parts, so no two of them are equal.
         let share = Type::structure_by(&ones[..types.len()], &displacements, &types, |types| {
             types.len() < 2
         })?;
@@ -231,28 +228,28 @@ impl Share {
     }
 }
 
-/// All that one process has: the shares of all dimensions, one inside the other.
+/// Everything that one process has: the shares of all dimensions, nested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Nest {
     /// The innermost first.
     layers: Box<[Layer]>,
-    /// The displacement of the first element, and of the last.
+    /// The displacements of the first element and of the last.
     ends: (i64, i64),
     extent: i64,
     /// Number of elements.
     elements: u64,
     is_run: bool,
-    /// Whether a number has wrapped.
+    /// Whether a number has wrapped around.
     overflow: bool,
 }
 
-/// A share, and what is known of one element of it.
+/// A share, and what is known about one element of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layer {
     share: Share,
     extent: i64,
     size: u64,
-    /// The displacement of the data, if they are one run.
+    /// The displacement of the data, if the data are one run.
     run: Option<i64>,
 }
 
@@ -261,44 +258,44 @@ impl Layer {
         self.extent.wrapping_mul(elements.cast_signed())
     }
 
-    /// Where the shorter block is.
+    /// The position of the shorter block in the dimension, in elements.
     fn rest_at(&self) -> u64 {
         let Share { start, whole, step, .. } = self.share;
         start.wrapping_add(if whole > 0 { whole.wrapping_mul(step) } else { 0 })
     }
 
-    /// Where the data of the whole blocks are, if they are one run.
+    /// The displacement of the data of the whole blocks, from the first block, if the data are one run.
     fn run_of_whole(&self) -> Option<i64> {
         let Share { whole, length, step, .. } = self.share;
         let touch = whole == 1 || self.size.wrapping_mul(length).cast_signed() == self.bytes(step);
         self.run_of(length).filter(|_| touch)
     }
 
-    /// Where the data of so many neighbours are, if they are one run.
+    /// The displacement of the data of `number` neighbours, if the data are one run.
     fn run_of(&self, number: u64) -> Option<i64> {
         self.run.filter(|_| number == 1 || self.extent == self.size.cast_signed())
     }
 
-    /// Where the data of the share are, if they are one run.
+    /// The displacement of the data of the share, if the data are one run.
     fn run_of_all(&self) -> Option<i64> {
         let Share { start, whole, rest, length, .. } = self.share;
         let first = self.bytes(start);
-        let behind = self.bytes(self.rest_at());
+        let after = self.bytes(self.rest_at());
         let end = first.wrapping_add(self.size.wrapping_mul(whole * length).cast_signed());
         match (whole > 0, rest > 0) {
             (true, true) => self
                 .run_of_whole()
-                .filter(|_| self.run_of(rest).is_some() && end == behind)
+                .filter(|_| self.run_of(rest).is_some() && end == after)
                 .map(|run| run.wrapping_add(first)),
             (true, false) => self.run_of_whole().map(|run| run.wrapping_add(first)),
-            (false, true) => self.run_of(rest).map(|run| run.wrapping_add(behind)),
+            (false, true) => self.run_of(rest).map(|run| run.wrapping_add(after)),
             (false, false) => None,
         }
     }
 }
 
 impl Nest {
-    /// Of shares of which the innermost comes first.
+    /// The nest of these shares, innermost first.
     fn of(shares: Vec<Share>, old: &Type) -> Self {
         let (mut extent, mut size, mut elements) = (old.extent(), old.size(), 1_u64);
         let (mut ends, mut overflow) = ((0_i64, 0_i64), false);
@@ -306,7 +303,7 @@ impl Nest {
         let layers = shares.into_iter().map(|share| {
             let layer = Layer { share, extent, size, run: place };
             let Share { global, start, length, step, whole, rest } = share;
-            // No more than there are in the dimension.
+            // At most the number in the dimension.
             let number = whole * length + rest;
             let last = if rest > 0 {
                 layer.rest_at().wrapping_add(rest - 1)
@@ -329,17 +326,20 @@ impl Nest {
         Self { layers, ends, extent, elements, is_run: place.is_some(), overflow }
     }
 
-    /// What the calls of [`build`](Self::build) would come to, and the extent, where nothing comes near an overflow.
+    /// The outcome of the calls of [`build`](Self::build), and the extent, if nothing can overflow: see [`Known`].
+    /// Fast twin of [`build`](Self::build), kept equal by test
+    /// `distributed_arrays_are_what_simpler_constructors_make_of_them`.
     fn known(&self, old: &Type) -> Option<(Parts, i64)> {
         let data = old.data()?;
         let near = [old.lb(), old.ub(), data.start, data.end, self.extent];
         let near = near.iter().all(|end| end.unsigned_abs() < Known::NEAR);
-        if self.overflow || !near || self.elements == 0 || old.bounds() != Bounds::Literal {
+        if self.overflow || !near || self.elements == 0 || old.bounds_rule() != BoundsRule::Literal
+        {
             return None;
         }
         let mut entries = old.entries();
         for Layer { share, .. } in &self.layers {
-            // A call for each kind of blocks and one for each as a member; then one for the bounds.
+            // Each kind of block takes one call, and one more as a member; the bounds take one.
             let kinds = u64::from(share.whole > 0) + u64::from(share.rest > 0);
             entries = kinds.saturating_mul(entries.saturating_add(8)).saturating_add(4);
         }
@@ -353,19 +353,19 @@ impl Nest {
         Some((Parts::known("darray", old, &known)?, self.extent))
     }
 
-    /// The same, made by simpler constructors.
+    /// The same type, made by simpler constructors.
     pub(super) fn build(&self, old: &Type) -> Result<Type, Error> {
         let mut layers = self.layers.iter();
         layers.try_fold(old.clone(), |built, layer| layer.share.build(&built))
     }
 
-    /// Writes the elements, which have data: what a walk over [`build`](Self::build) would write.
+    /// Writes the elements, which have data: the same output as a walk over [`build`](Self::build).
     pub(super) fn walk<S: Sink>(&self, old: &Type, base: i64, sink: &mut S) {
         walk_layers(&self.layers, old, base, sink);
     }
 }
 
-/// Writes what is inside these layers, of which the outermost comes last.
+/// Writes what is inside these layers; the outermost comes last.
 fn walk_layers<S: Sink>(layers: &[Layer], old: &Type, base: i64, sink: &mut S) {
     let Some((layer, inside)) = layers.split_last() else { return super::walk(old, base, sink) };
     let Share { start, length, step, whole, rest, .. } = layer.share;
@@ -412,7 +412,7 @@ fn walk_block<S: Sink>(
     }
 }
 
-/// The number of dimensions, of which there must be one.
+/// The number of dimensions, which must not be 0.
 pub(super) fn dimensions(call: &'static str, ndims: usize) -> Result<usize, Error> {
     within(call, "ndims", None, ndims as u64, 1, u64::MAX).map(|()| ndims)
 }

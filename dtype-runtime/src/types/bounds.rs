@@ -1,9 +1,9 @@
-//! Bounds: how the data and the markers of the parts make those of the whole.
+//! Bounds: how the bounds of a type follow from the data and the markers of its parts.
 //!
-//! The rules are the literal standard's (MPI-4.1 sections 5.1.6 and 5.1.7, MPI-1.1 section 3.12.3):
-//! a marker of a part stays a marker of the whole, the least lb and the greatest ub win, and where
-//! no ub marker is left the extent is padded to the strictest alignment, at every constructor. Those of
-//! MPICH are here as well, behind a switch.
+//! The rules are the literal standard's (MPI-4.1 sections 5.1.6 and 5.1.7, MPI-1.1 section 3.12.3), at every
+//! constructor: a marker of a part remains a marker of the whole; the least lb and the greatest ub win; without a
+//! ub marker the extent is padded to the strictest alignment. MPICH's rules are implemented as well: see
+//! [`BoundsRule`].
 
 use super::Type;
 use crate::error::Error;
@@ -15,7 +15,7 @@ pub(crate) struct Interval {
     pub(crate) end: i64,
 }
 
-/// The markers that are left after reduction, and whether they were set by a marker type.
+/// The markers that remain after reduction, and whether a marker type set them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     pub(super) lb: Option<i64>,
@@ -30,32 +30,31 @@ impl Marks {
     }
 }
 
-/// By which rules a type's bounds follow from those of its parts.
+/// The rule by which a type's bounds follow from the bounds of its parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Bounds {
-    /// Those of the standard, to the letter (MPI-4.1 sections 5.1.6 and 5.1.7); Open MPI has the same.
+pub enum BoundsRule {
+    /// The standard's rules, to the letter (MPI-4.1 sections 5.1.6 and 5.1.7), as in Open MPI.
     #[default]
     Literal,
-    /// Those of MPICH 4: a marker counts for the type that it was put on, and not for what is built from
-    /// that, whose bounds are the least lower and the greatest upper bound of all copies; only a structure
-    /// whose members are of different types is padded; and what is built from a type without data has the
-    /// bounds 0. Where MPICH counts blocks of length zero, or data where there are none, these rules do not
-    /// follow it.
+    /// The rules of MPICH 4. A marker counts only for the type that it was put on. The bounds of a type built from
+    /// that one are the least lower and the greatest upper bound of all copies. Only a structure whose members are
+    /// of different types is padded. A type built from a type without data has the bounds 0. MPICH counts some
+    /// blocks of length zero, and data in types without data; these rules do not.
     Mpich,
 }
 
-/// Collects the bounds of a type from those of its parts.
+/// Collects the bounds of a type from its parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hull {
     call: &'static str,
     pub(super) data: Option<Interval>,
-    /// The markers of the parts, wherever they were put on.
+    /// The markers of the parts, whatever they were put on.
     pub(super) marks: Marks,
-    /// The markers that this call puts on, as far as the rules of MPICH ask for them.
+    /// The markers that this call sets, if MPICH's rules need them.
     pub(super) own: Marks,
-    /// The least lower and the greatest upper bound of the parts that have data. Wider than 64 bits because
-    /// it plays a part by the rules of MPICH alone, and may overflow otherwise.
+    /// The least lower and the greatest upper bound of the parts that have data. Wider than 64 bits because only
+    /// MPICH's rules use it, and it may overflow 64 bits otherwise.
     span: Option<(i128, i128)>,
     pub(super) align: u64,
 }
@@ -67,14 +66,14 @@ impl Hull {
         Self { call, data: None, marks, own: marks, span: None, align: 1 }
     }
 
-    /// Adds copies of a part at displacements of which the least and the greatest are given. These are the rules of
-    /// all parts, or at least as strong.
+    /// Adds copies of a part, given the least and the greatest of their displacements. `rules` are the rules of
+    /// all parts, or stronger ones.
     #[inline(always)]
     pub(super) fn add(
         &mut self,
         part: &Type,
         displacements: (i64, i64),
-        rules: Bounds,
+        rules: BoundsRule,
     ) -> Result<(), Error> {
         let (least, greatest) = displacements;
         if let Some(data) = part.0.data {
@@ -85,7 +84,7 @@ impl Hull {
                 Some(all) => Interval { start: all.start.min(start), end: all.end.max(end) },
             });
             self.align = self.align.max(part.align());
-            if rules == Bounds::Mpich {
+            if rules == BoundsRule::Mpich {
                 let lb = i128::from(part.lb()) + i128::from(least);
                 self.stretch(lb, i128::from(part.ub()) + i128::from(greatest));
             }
@@ -101,7 +100,7 @@ impl Hull {
         Ok(())
     }
 
-    /// Takes bounds into account that count by the rules of MPICH alone.
+    /// Includes bounds that count only by MPICH's rules.
     pub(super) fn stretch(&mut self, lb: i128, ub: i128) {
         self.span = Some(match self.span {
             None => (lb, ub),
@@ -109,7 +108,7 @@ impl Hull {
         });
     }
 
-    /// Puts markers on, in the place of those of the parts.
+    /// Sets markers, which replace the markers of the parts.
     pub(super) fn set(&mut self, lb: i64, ub: i64) {
         self.marks = Marks { lb: Some(lb), ub: Some(ub) };
         self.own = self.marks;
@@ -126,16 +125,16 @@ impl Hull {
     }
 
     /// The lower and the upper bound of the whole; `mixed` says whether it is a structure with members of
-    /// different types. Their difference and that of the data's ends are known to fit 64 bits from here on.
+    /// different types. After this check the extent and the true extent are known to fit 64 bits.
     #[inline(always)]
-    pub(super) fn finish(&self, rules: Bounds, mixed: bool) -> Result<(i64, i64), Error> {
+    pub(super) fn finish(&self, rules: BoundsRule, mixed: bool) -> Result<(i64, i64), Error> {
         if let Some(data) = self.data {
             data.end.checked_sub(data.start).ok_or_else(|| self.overflow("true extent"))?;
         }
         let (lb, ub) = match rules {
-            Bounds::Literal => self.literal()?,
-            // Of a copy: what is never referred to is kept in registers.
-            Bounds::Mpich => Self { ..*self }.mpich(mixed)?,
+            BoundsRule::Literal => self.literal()?,
+            // Copied: a value that is never referenced stays in registers.
+            BoundsRule::Mpich => Self { ..*self }.mpich(mixed)?,
         };
         ub.checked_sub(lb).ok_or_else(|| self.overflow("extent"))?;
         Ok((lb, ub))
@@ -162,7 +161,7 @@ impl Hull {
     #[inline(never)]
     fn mpich(&self, mixed: bool) -> Result<(i64, i64), Error> {
         let (lb, ub) = self.span.unwrap_or((0, 0));
-        // Either may be replaced by a marker, and need not fit then.
+        // A marker may replace either of them; it then need not fit.
         let fits = |bound, quantity| i64::try_from(bound).map_err(|_| self.overflow(quantity));
         let ub = match self.own.ub {
             Some(ub) => ub,
@@ -201,9 +200,9 @@ pub(super) fn reach(count: u64, stride: i64, call: &'static str) -> Result<(i64,
     let steps = i64::try_from(count - 1).ok();
     let last = match steps.and_then(|steps| steps.checked_mul(stride)) {
         Some(last) => last,
-        // However many steps of no bytes there are, they lead nowhere.
+        // Any number of steps of zero bytes leads nowhere.
         None if stride == 0 => 0,
-        // One more than 63 bits can count, of a byte back.
+        // 2⁶³ steps of one byte backwards: one step more than 63 bits can count.
         None if (count, stride) == ((1 << 63) + 1, -1) => i64::MIN,
         None => return Err(overflow(call, "displacement")),
     };

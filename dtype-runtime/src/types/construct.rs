@@ -1,9 +1,9 @@
-//! The constructors for blocks at equal distances and for structures, and the types that everything
-//! else is made of.
+//! The constructors for blocks at equal distances and for structures, and the types that all others are made of.
 
 use alloc::boxed::Box;
+use core::borrow::Borrow;
 
-use super::bounds::{Bounds, Interval, Marks};
+use super::bounds::{BoundsRule, Interval, Marks};
 use super::equality::all_equal;
 use super::fingerprint::LazyFingerprint;
 use super::parts::{Copies, Parts, same_length};
@@ -14,6 +14,11 @@ use crate::shared::Shared;
 
 impl Type {
     /// The named datatype of one basic datatype.
+    ///
+    /// Basic datatypes of different languages are different types, even if they have the same size: `Basic::I32`
+    /// is Rust's `i32` and C's `int32_t` (`MPI_INT32_T`), `Basic::Int` is C's `int` (`MPI_INT`). Use the one that
+    /// the memory is declared with: a type decodes to the name that it was made with. Their
+    /// [signatures](Self::signature) are equal, so you can send one and receive the other.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
@@ -71,12 +76,12 @@ impl Type {
             fingerprint: LazyFingerprint::new(),
             depth: 0,
             entries: 0,
-            rules: Bounds::Literal,
+            rules: BoundsRule::Literal,
             overlap: Lazy::new(),
         }))
     }
 
-    /// `count` instances of `old`, each at the end of the one before (MPI-4.1 section 5.1.2).
+    /// `count` instances of `old`, each starting where the previous one ends (MPI-4.1 section 5.1.2).
     ///
     /// # Errors
     ///
@@ -96,8 +101,8 @@ impl Type {
         parts.finish(|| Constructor::Contiguous { count, old: old.clone() })
     }
 
-    /// `count` blocks of `blocklength` instances of `old`, the starts of neighbouring blocks `stride`
-    /// extents of `old` apart (MPI-4.1 section 5.1.2). A stride of −1 is a stride.
+    /// `count` blocks of `blocklength` instances of `old`. Neighbouring blocks start `stride` extents of `old`
+    /// apart; `stride` may be negative (MPI-4.1 section 5.1.2).
     ///
     /// # Errors
     ///
@@ -113,7 +118,7 @@ impl Type {
     pub fn vector(count: u64, blocklength: u64, stride: i64, old: &Self) -> Result<Self, Error> {
         let mut parts = Parts::new("vector");
         let empty = count == 0 || blocklength == 0;
-        // A stride of no blocks, or between no blocks, has no effect, however large it is.
+        // Without blocks, with empty blocks or with a single block, the stride has no effect, however large it is.
         let bytes = if empty || count == 1 {
             0
         } else {
@@ -170,22 +175,22 @@ impl Type {
         Self::structure_by(blocklengths, displacements, types, all_equal)
     }
 
-    /// As [`structure`](Self::structure), for a caller that knows a faster way to tell whether the types are
-    /// equal.
-    pub(super) fn structure_by(
+    /// As [`structure`](Self::structure), for callers with a faster way to tell whether the types are equal.
+    pub(super) fn structure_by<T: Borrow<Self>>(
         blocklengths: &[u64],
         displacements: &[i64],
-        types: &[Self],
+        types: &[T],
         are_equal: fn(&[&Self]) -> bool,
     ) -> Result<Self, Error> {
         let mut parts = Parts::new("structure");
         let expected = blocklengths.len();
         same_length("structure", "array_of_displacements", expected, displacements.len())?;
         same_length("structure", "array_of_types", expected, types.len())?;
-        // Of all, before any of them is added.
-        parts.rules = types.iter().map(Self::bounds).max().unwrap_or_default();
+        // The strongest rule among all parts, before any part is added.
+        parts.rules = types.iter().map(|ty| ty.borrow().bounds_rule()).max().unwrap_or_default();
         for ((&blocklength, &displacement), ty) in blocklengths.iter().zip(displacements).zip(types)
         {
+            let ty = ty.borrow();
             parts.add(&Copies { blocks: 1, stride: 0, blocklength, displacement, old: ty })?;
         }
         let members = blocklengths.iter().zip(displacements).zip(types);
@@ -193,17 +198,17 @@ impl Type {
             .map(|((&blocklength, &displacement), ty)| Member {
                 blocklength,
                 displacement,
-                ty: ty.clone(),
+                ty: ty.borrow().clone(),
             })
             .collect();
-        if parts.rules == Bounds::Mpich {
+        if parts.rules == BoundsRule::Mpich {
             rules::structure(&mut parts, &members, are_equal);
         }
         parts.finish(|| Constructor::Structure { members })
     }
 
-    /// A copy of `old` that is a type of its own (MPI-4.1 section 5.1.10): nothing about it is
-    /// different but that it says so when it is decoded.
+    /// A copy of `old` that is a separate type (MPI-4.1 section 5.1.10). It differs from `old` only in its
+    /// envelope and its flags.
     ///
     /// # Errors
     ///
@@ -223,9 +228,9 @@ impl Type {
         parts.finish(|| Constructor::Dup { old: old.clone() })
     }
 
-    /// `old` with other bounds: its markers are erased and new ones put at `lb` and `lb + extent`
-    /// bytes (MPI-4.1 section 5.1.7). The data stay where they are. The flags `USER_LB` and `USER_UB`
-    /// are not set by this, and stay set where they were, as in Open MPI.
+    /// `old` with other bounds: its markers are removed and new ones set at `lb` and `lb + extent` bytes (MPI-4.1
+    /// section 5.1.7). The displacements of the data are unchanged. As in Open MPI, the flags `USER_LB` and
+    /// `USER_UB` are unchanged, too.
     ///
     /// # Errors
     ///
@@ -267,7 +272,7 @@ pub(super) fn leaf(constructor: Constructor) -> Type {
         fingerprint: LazyFingerprint::new(),
         depth: 0,
         entries: 1,
-        rules: Bounds::Literal,
+        rules: BoundsRule::Literal,
         overlap: Lazy::new(),
     }))
 }

@@ -1,98 +1,20 @@
 //! Decoding: from a datatype back to the call that made it.
 //!
-//! MPI-4.1 section 5.1.13. What comes back is what was asked for, not what it was optimized to: a
-//! `vector(10, 2, 2)` decodes to 10, 2, 2, although it is contiguous.
+//! MPI-4.1 section 5.1.13. Decoding returns the original call, not what the type was optimized to: a `vector(10,
+//! 2, 2)` decodes to 10, 2, 2, although it is contiguous.
 //!
-//! Each constructor's arguments are one sequence of [`Argument`]s, in the order of the call. Writing
-//! it to the arrays of [`Contents`], and reading it back from them, follows from what kind of argument
-//! each is, in the small form and in the large.
+//! The [table of calls](super::call) lists the parameters of each constructor and their C types. Both the small
+//! and the large form of the [`Contents`] arrays follow from it, in both directions.
 
-mod arguments;
 mod rebuild;
 
 use alloc::vec::Vec;
 
-use super::array::Distribution;
-use super::{Constructor, Type};
+use super::call::{Argument, CType, Call, Combiner};
+use super::{Distribution, Type};
 use crate::error::Error;
-use arguments::Argument;
 
-/// The call that made a datatype.
-///
-/// The numbers are those of the ABI of MPI-5.0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-#[repr(i32)]
-pub enum Combiner {
-    /// A named predefined datatype, or a marker (`MPI_COMBINER_NAMED`).
-    Named = 101,
-    /// [`Type::dup`] (`MPI_COMBINER_DUP`).
-    Dup = 102,
-    /// [`Type::contiguous`] (`MPI_COMBINER_CONTIGUOUS`).
-    Contiguous = 103,
-    /// [`Type::vector`] (`MPI_COMBINER_VECTOR`).
-    Vector = 104,
-    /// [`Type::hvector`] (`MPI_COMBINER_HVECTOR`).
-    Hvector = 105,
-    /// [`Type::indexed`] (`MPI_COMBINER_INDEXED`).
-    Indexed = 106,
-    /// [`Type::hindexed`] (`MPI_COMBINER_HINDEXED`).
-    Hindexed = 107,
-    /// [`Type::indexed_block`] (`MPI_COMBINER_INDEXED_BLOCK`).
-    IndexedBlock = 108,
-    /// [`Type::hindexed_block`] (`MPI_COMBINER_HINDEXED_BLOCK`).
-    HindexedBlock = 109,
-    /// [`Type::structure`] (`MPI_COMBINER_STRUCT`).
-    Structure = 110,
-    /// [`Type::subarray`] (`MPI_COMBINER_SUBARRAY`).
-    Subarray = 111,
-    /// [`Type::darray`] (`MPI_COMBINER_DARRAY`).
-    Darray = 112,
-    /// [`Type::f90_real`] (`MPI_COMBINER_F90_REAL`).
-    F90Real = 113,
-    /// [`Type::f90_complex`] (`MPI_COMBINER_F90_COMPLEX`).
-    F90Complex = 114,
-    /// [`Type::f90_integer`] (`MPI_COMBINER_F90_INTEGER`).
-    F90Integer = 115,
-    /// [`Type::resized`] (`MPI_COMBINER_RESIZED`).
-    Resized = 116,
-    /// [`Type::value_index`] without a name (`MPI_COMBINER_VALUE_INDEX`).
-    ValueIndex = 117,
-}
-
-impl Combiner {
-    /// The number of the MPI-5.0 ABI.
-    pub const fn abi_value(self) -> i32 {
-        self as i32
-    }
-
-    /// The constructor's name here.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Named => "named",
-            Self::Dup => "dup",
-            Self::Contiguous => "contiguous",
-            Self::Vector => "vector",
-            Self::Hvector => "hvector",
-            Self::Indexed => "indexed",
-            Self::Hindexed => "hindexed",
-            Self::IndexedBlock => "indexed_block",
-            Self::HindexedBlock => "hindexed_block",
-            Self::Structure => "structure",
-            Self::Subarray => "subarray",
-            Self::Darray => "darray",
-            Self::F90Real => "f90_real",
-            Self::F90Complex => "f90_complex",
-            Self::F90Integer => "f90_integer",
-            Self::Resized => "resized",
-            Self::ValueIndex => "value_index",
-        }
-    }
-}
-
-/// How many arguments of which kind made a datatype (`MPI_Type_get_envelope`).
+/// The combiner of a datatype and the number of arguments of each kind (`MPI_Type_get_envelope`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Envelope {
@@ -109,12 +31,12 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// The envelope as the calls without large counts return it.
+    /// The envelope as the calls without large counts would return it.
     ///
     /// # Errors
     ///
-    /// [`Error::LargeCounts`], which is of MPI's class `MPI_ERR_TYPE`, for a type made with an argument
-    /// beyond 32 bits.
+    /// [`Error::LargeCounts`], of MPI's error class `MPI_ERR_TYPE`, for a type made with an argument that does not
+    /// fit 32 bits.
     pub const fn small(self) -> Result<Self, Error> {
         match self.num_large_counts {
             0 => Ok(self),
@@ -123,25 +45,25 @@ impl Envelope {
     }
 }
 
-/// The arguments that made a datatype (`MPI_Type_get_contents`), in the arrays and at the places where
-/// the standard puts them.
+/// The arguments that made a datatype (`MPI_Type_get_contents`), in the arrays and in the order that the standard
+/// specifies. `T` represents a datatype: a [`Type`], or a handle of an MPI library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Contents {
+pub struct Contents<T = Type> {
     /// The call.
     pub combiner: Combiner,
     /// The arguments of type `int`.
     pub integers: Vec<i32>,
     /// The arguments of type `MPI_Aint`.
     pub addresses: Vec<i64>,
-    /// The arguments of type `MPI_Count`: none, unless one of them does not fit an `int`.
+    /// The arguments of type `MPI_Count`: empty, unless an argument does not fit an `int`.
     pub large_counts: Vec<i64>,
     /// The datatypes.
-    pub datatypes: Vec<Type>,
+    pub datatypes: Vec<T>,
 }
 
 impl Type {
-    /// How many arguments of which kind made this type.
+    /// The constructor that made this type, and the number of its arguments of each kind.
     ///
     /// ```
     /// use dtype_runtime::types::Combiner;
@@ -154,22 +76,23 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_Type_get_envelope")]
     pub fn envelope(&self) -> Envelope {
-        let arguments = self.arguments();
-        let large = arguments::are_large(&arguments);
         let mut envelope = Envelope {
             num_integers: 0,
             num_addresses: 0,
             num_large_counts: 0,
-            num_datatypes: self.parts().len(),
-            combiner: self.combiner(),
+            num_datatypes: 0,
+            combiner: self.constructor().combiner(),
         };
-        for argument in arguments {
-            *match (argument, large) {
-                (Argument::Int(_), _) | (Argument::Count(_), false) => &mut envelope.num_integers,
-                (Argument::Address(_), false) => &mut envelope.num_addresses,
-                (Argument::Count(_) | Argument::Address(_), true) => &mut envelope.num_large_counts,
+        let Some(call) = self.call() else { return envelope };
+        let large = call.is_large();
+        call.each_number(|number, _| {
+            *match (number, large) {
+                (CType::Int, _) | (CType::Count, false) => &mut envelope.num_integers,
+                (CType::Address, false) => &mut envelope.num_addresses,
+                (CType::Count | CType::Address, true) => &mut envelope.num_large_counts,
             } += 1;
-        }
+        });
+        envelope.num_datatypes = call.types().count();
         envelope
     }
 
@@ -177,9 +100,10 @@ impl Type {
     ///
     /// # Errors
     ///
-    /// [`Error::NoContents`] for a named datatype; [`Error::Overflow`] where an argument fits no array:
-    /// a count of 2⁶³ or more, or a process grid beyond 32 bits; [`Error::Contents`] for a darray with
-    /// blocks of just 19 elements, the number that stands for the default.
+    /// [`Error::NoContents`] for a named datatype; [`Error::Overflow`] if an argument fits none of the arrays: a
+    /// count of 2⁶³ or more, or a process grid beyond 32 bits; [`Error::Contents`] for a darray with blocks of
+    /// exactly 19 elements, the number that the MPI-5.0 ABI uses for the default. [`call`](Self::call) returns the
+    /// arguments of these types, too.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
@@ -190,47 +114,50 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_Type_get_contents")]
     pub fn contents(&self) -> Result<Contents, Error> {
-        let combiner = self.combiner();
-        if combiner == Combiner::Named {
-            return Err(Error::NoContents { name: self.constructor().name() });
-        }
-        let arguments = self.arguments();
-        let large = arguments::are_large(&arguments);
-        let mut contents = Contents {
-            combiner,
-            integers: Vec::new(),
-            addresses: Vec::new(),
-            large_counts: Vec::new(),
-            datatypes: self.parts(),
-        };
-        if let Constructor::Darray { arguments, .. } = self.constructor()
-            && arguments.distributions.iter().any(Distribution::reads_as_default)
-        {
+        let call = self.call().ok_or(Error::NoContents { name: self.constructor().name() })?;
+        let combiner = call.combiner;
+        if call.reads_as_default() {
             let problem = "a distribution argument of 19, which the ABI takes for the default";
             return Err(Error::Contents { combiner: combiner.name(), problem });
         }
-        let overflow = Error::Overflow { call: combiner.name(), quantity: "argument" };
-        for argument in arguments {
-            let fits = match (argument, large) {
-                (Argument::Int(value), _) | (Argument::Count(value), false) => {
-                    i32::try_from(value).map(|value| contents.integers.push(value)).is_ok()
-                }
-                (Argument::Address(value), false) => {
-                    contents.addresses.push(value);
-                    true
-                }
-                (Argument::Address(value), true) => {
-                    contents.large_counts.push(value);
-                    true
-                }
-                (Argument::Count(value), true) => {
-                    i64::try_from(value).map(|value| contents.large_counts.push(value)).is_ok()
-                }
-            };
-            if !fits {
-                return Err(overflow);
+        let datatypes = call.types().map(|&part| part.clone()).collect();
+        let (mut integers, mut addresses, mut large_counts) = (Vec::new(), Vec::new(), Vec::new());
+        let (large, mut fits) = (call.is_large(), true);
+        call.each_number(|number, value| match (number, large) {
+            (CType::Int, _) | (CType::Count, false) => {
+                fits &= i32::try_from(value).map(|value| integers.push(value)).is_ok();
             }
+            (CType::Address, false) => {
+                fits &= i64::try_from(value).map(|value| addresses.push(value)).is_ok();
+            }
+            (CType::Count | CType::Address, true) => {
+                fits &= i64::try_from(value).map(|value| large_counts.push(value)).is_ok();
+            }
+        });
+        if !fits {
+            return Err(Error::Overflow { call: combiner.name(), quantity: "argument" });
         }
-        Ok(contents)
+        Ok(Contents { combiner, integers, addresses, large_counts, datatypes })
+    }
+}
+
+impl<T> Call<'_, T> {
+    /// Whether a count needs the large-count form of the call.
+    pub(crate) fn is_large(&self) -> bool {
+        let mut large = false;
+        self.each_number(|number, value| {
+            large |= number == CType::Count && i32::try_from(value).is_err();
+        });
+        large
+    }
+
+    /// Whether an argument is the number that the MPI-5.0 ABI uses for the default.
+    pub(crate) fn reads_as_default(&self) -> bool {
+        self.arguments.iter().any(|argument| match argument {
+            Argument::Distributions(list) => {
+                list.iter().copied().any(Distribution::reads_as_default)
+            }
+            _ => false,
+        })
     }
 }

@@ -11,13 +11,12 @@ use crate::typemap::{Field, Node, TypeMap};
 impl Type {
     /// The datatype of a Rust type.
     ///
-    /// Its bounds are 0 and `size_of::<T>()`, or what the attributes of the struct say. It becomes a
-    /// `structure`, and is wrapped in `resized` only where the natural bounds are others, so that no
-    /// needless marker sticks to what is built from it. An array field becomes a block length, at
-    /// Rust's stride, whatever extent its element was resized to; a bare array of such elements has
-    /// the bounds that their markers give it.
+    /// Its bounds are 0 and `size_of::<T>()`, unless the struct's attributes say otherwise. It becomes a
+    /// `structure`, which is wrapped in `resized` only if its natural bounds differ, so that no needless marker
+    /// affects types built from it. An array field becomes a block length, at Rust's stride, whatever extent its
+    /// element was resized to; a bare array of such elements has the bounds that their markers give it.
     ///
-    /// A type with more than 16 million fields, those of nested structs counted, does not compile.
+    /// A type with more than 16 million fields, fields of nested structs included, does not compile.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
@@ -33,8 +32,8 @@ impl Type {
         }
         match Self::from_map(T::TYPE_MAP) {
             Ok(ty) => ty,
-            // Entries and depth were checked in constants, and so were the bounds that attributes
-            // set; an object and its offsets are too small for the sums to overflow.
+            // Entries, depth and the bounds set by attributes were checked in constants; an object and its offsets
+            // are too small for the sums to overflow.
             Err(error) => unreachable!("{}: {error}", core::any::type_name::<T>()),
         }
     }

@@ -1,16 +1,15 @@
-//! The description: a datatype as Open MPI writes it down, before any optimization.
+//! The description: a datatype in Open MPI's notation, before any optimization.
 //!
-//! The notation is that of seed `opal_datatype_t`: a flat list of [`Elem`], [`Loop`] and [`EndLoop`]
-//! entries.
+//! The notation follows Open MPI's `opal_datatype_t`: a flat list of [`Elem`], [`Loop`] and [`EndLoop`] entries.
 
 use alloc::vec::Vec;
-use core::fmt;
 
 use super::walk::{Sink, walk};
 use super::{Flags, Type};
 use crate::basic::Basic;
 
-/// One entry of a [`Description`] (`dt_elem_desc_t`).
+/// One entry of a [`Description`] (`dt_elem_desc_t`). Open MPI's descriptions have exactly these three kinds, so a
+/// match can be exhaustive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// Data.
@@ -26,30 +25,30 @@ pub enum Entry {
 pub struct Elem {
     /// The basic datatype.
     pub basic: Basic,
-    /// How many of them.
+    /// The number of them.
     pub count: u64,
-    /// Displacement of the first, in bytes from the origin of the whole type; loops around it add
-    /// their own.
+    /// Displacement of the first, in bytes from the origin of the whole type; the loops around it add their own
+    /// displacements.
     pub disp: i64,
-    /// Distance in bytes from one to the next.
+    /// Distance in bytes from the start of one to the start of the next.
     pub extent: i64,
 }
 
 /// The start of a repetition (`ddt_loop_desc_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// How many times the entries up to the matching [`EndLoop`] are repeated.
+    /// The number of repetitions of the entries up to the matching [`EndLoop`].
     pub loops: u64,
     /// Number of entries up to and including the matching [`EndLoop`].
     pub items: usize,
-    /// How many bytes the displacements advance with each repetition.
+    /// The number of bytes by which the displacements advance with each repetition.
     pub extent: i64,
     /// `CONTIGUOUS` and `NO_GAPS` of one repetition.
     pub flags: Flags,
 }
 
-/// The end of a repetition (`ddt_endloop_desc_t`). The last entry of a description is one too: its
-/// loop is the one over the instances, which has no [`Loop`] entry.
+/// The end of a repetition (`ddt_endloop_desc_t`). The last entry of a description is also one: it ends the loop
+/// over the instances, which has no [`Loop`] entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndLoop {
     /// Number of entries back to the matching [`Loop`].
@@ -63,7 +62,7 @@ pub struct EndLoop {
 }
 
 impl EndLoop {
-    /// What the writer fills in when the description is finished.
+    /// The value that the writer replaces when the description is finished.
     const UNFILLED: Self = Self { items: 0, size: 0, first_elem_disp: 0, flags: Flags::NONE };
 }
 
@@ -75,7 +74,7 @@ pub(crate) enum Item<'a> {
     Loop(&'a Loop, &'a [Entry]),
 }
 
-/// The top-level parts of a body; the [`EndLoop`] behind it may be there or not.
+/// The top-level parts of a body, with or without the [`EndLoop`] after it.
 pub(crate) fn items(body: &[Entry]) -> impl Iterator<Item = Item<'_>> {
     let mut rest = body;
     core::iter::from_fn(move || match rest {
@@ -84,8 +83,8 @@ pub(crate) fn items(body: &[Entry]) -> impl Iterator<Item = Item<'_>> {
             Some(Item::Elem(elem))
         }
         [Entry::Loop(head), after @ ..] => {
-            let (inside, behind) = after.split_at(head.items);
-            rest = behind;
+            let (inside, others) = after.split_at(head.items);
+            rest = others;
             Some(Item::Loop(head, &inside[..head.items - 1]))
         }
         [Entry::EndLoop(_), ..] | [] => None,
@@ -123,18 +122,18 @@ impl Description {
         &self.entries
     }
 
-    /// How many bytes the displacements advance from one instance to the next.
+    /// The number of bytes by which the displacements advance from one instance to the next.
     pub fn extent(&self) -> i64 {
         self.extent
     }
 
-    /// The same for instances that are so many bytes apart.
+    /// The same description for instances with a stride of `extent` bytes.
     pub(crate) fn at(self, extent: i64) -> Self {
         Self { extent, ..self }
     }
 
-    /// The same sequence of basic datatypes, as what they count in a signature and with all displacements
-    /// 0: neighbours of the same type are one entry, and so is a loop over a single one.
+    /// The same sequence of basic datatypes, each replaced by the type that it counts as in a signature, with all
+    /// displacements 0. Neighbours of the same type become one entry, and so does a loop over a single entry.
     pub(super) fn without_layout(&self) -> Self {
         let mut out = Writer::new();
         let mut loops = Vec::new();
@@ -165,19 +164,21 @@ impl Description {
 }
 
 impl Type {
-    /// The type written down entry by entry, as the constructors gave it. The bounds are not part of
-    /// it: a resize leaves no trace.
+    /// The type written down entry by entry, as the constructors gave it. The bounds are not part of it: a resize
+    /// has no effect on the entries.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
     /// let rows = Type::vector(4, 5, 6, &Type::basic(Basic::U16))?;
+    /// # #[cfg(feature = "show")]
     /// assert_eq!(
-    ///     rows.description().to_string(),
+    ///     rows.description().table(100).to_string(),
     ///     "\
-    /// loop 4 times, extent 12
-    ///   elem u16 × 5 @ 0, extent 2
-    /// endloop 2 items, size 10, first @ 0
-    /// endloop 3 items, size 40, first @ 0
+    /// entry  what     type  count  disp  extent  items  size
+    ///     0  loop               4            12      2
+    ///     1    elem   u16       5     0       2           10
+    ///     2  endloop                  0              2    10
+    ///     3  endloop                  0              3    40
     /// "
     /// );
     /// # Ok::<(), dtype_runtime::Error>(())
@@ -193,8 +194,8 @@ impl Type {
 #[derive(Debug)]
 pub(crate) struct Writer {
     entries: Vec<Entry>,
-    /// Index of the entry before which nothing may be merged into: the first of the innermost open
-    /// loop, or the one after the last closed loop.
+    /// Index of the entry before which merging must stop: the first entry of the innermost open loop, or the one
+    /// after the last closed loop.
     fence: usize,
 }
 
@@ -203,14 +204,14 @@ impl Writer {
         Self { entries: Vec::new(), fence: 0 }
     }
 
-    /// With room for so many entries, and the end of the loop over the instances.
+    /// With room for `entries` entries, and the end of the loop over the instances.
     fn with_capacity(entries: u64) -> Self {
-        // An upper bound that is limited to millions; what is not used is never touched.
+        // An upper bound that is limited to millions; memory that is not used is never touched.
         let capacity = usize::try_from(entries).map_or(0, |entries| entries + 1);
         Self { entries: Vec::with_capacity(capacity), fence: 0 }
     }
 
-    /// Starts a loop; [`close`](Self::close) takes what comes back.
+    /// Starts a loop; pass the result to [`close`](Self::close).
     pub(crate) fn open(&mut self) -> OpenLoop {
         let open = OpenLoop { start: self.entries.len(), fence: self.fence };
         // Replaced when the loop is closed.
@@ -219,8 +220,8 @@ impl Writer {
         open
     }
 
-    /// Ends the innermost loop. A loop over one run of touching elements is folded into it when the
-    /// repetitions touch as well.
+    /// Ends the innermost loop. A loop over one run of touching elements becomes a single entry if the repetitions
+    /// touch as well.
     #[expect(clippy::needless_pass_by_value, reason = "a loop is ended once")]
     pub(crate) fn close(&mut self, open: OpenLoop, loops: u64, extent: i64) {
         let OpenLoop { start, fence } = open;
@@ -238,7 +239,7 @@ impl Writer {
         self.fence = self.entries.len();
     }
 
-    /// Adds data, to the entry before if that ends where this starts and has the same type.
+    /// Adds data. Merges them into the previous entry if that ends where these start and has the same type.
     pub(crate) fn elem(&mut self, elem: Elem) {
         match self.last_run() {
             Some(last)
@@ -264,15 +265,15 @@ impl Writer {
         &self.entries[open.start + 1..]
     }
 
-    /// Takes back the innermost open loop with all that is in it.
+    /// Removes the innermost open loop and everything in it.
     #[expect(clippy::needless_pass_by_value, reason = "a loop is ended once")]
     pub(crate) fn discard(&mut self, open: OpenLoop) {
         self.entries.truncate(open.start);
         self.fence = open.fence;
     }
 
-    /// Adds the end of the loop over the instances, and fills in what a loop's entries say about
-    /// each other.
+    /// Adds the end of the loop over the instances, and fills in the fields of each loop's entries that refer to
+    /// one another.
     pub(crate) fn finish(mut self, extent: i64) -> Description {
         self.entries.push(Entry::EndLoop(EndLoop::UNFILLED));
         let mut levels = Vec::new();
@@ -334,14 +335,14 @@ impl Sink for Writer {
     }
 }
 
-/// A loop that has been started and not ended.
+/// A loop that has started and not ended.
 #[derive(Debug)]
 pub(crate) struct OpenLoop {
     start: usize,
     fence: usize,
 }
 
-/// What is known of a loop while its entries are read.
+/// What is known about a loop while its entries are read.
 #[derive(Default)]
 struct Level {
     start: Option<usize>,
@@ -356,32 +357,7 @@ impl Level {
         self.broken |= !is_run || self.end.is_some_and(|end| end != disp);
         self.first.get_or_insert(disp);
         self.size += size;
-        // Only compared, and only while the data are one run.
+        // Compared only while the data are one run.
         self.end = Some(disp.wrapping_add(size.cast_signed()));
-    }
-}
-
-impl fmt::Display for Description {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut depth = 0_usize;
-        for entry in &self.entries {
-            if matches!(entry, Entry::EndLoop(_)) {
-                depth = depth.saturating_sub(1);
-            }
-            write!(f, "{:1$}", "", 2 * depth)?;
-            match entry {
-                Entry::Elem(Elem { basic, count, disp, extent }) => {
-                    writeln!(f, "elem {basic} × {count} @ {disp}, extent {extent}")?;
-                }
-                Entry::Loop(Loop { loops, extent, .. }) => {
-                    writeln!(f, "loop {loops} times, extent {extent}")?;
-                    depth += 1;
-                }
-                Entry::EndLoop(EndLoop { items, size, first_elem_disp, .. }) => {
-                    writeln!(f, "endloop {items} items, size {size}, first @ {first_elem_disp}")?;
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -14,8 +14,8 @@ pub struct MapEntry {
     pub displacement: i64,
 }
 
-/// The type map of one instance, pair by pair, in order. It is expanded as it is read, so a type of
-/// a billion elements costs nothing until someone asks for them all.
+/// The type map of one instance, pair by pair, in order. It is expanded as it is read, so a type of a billion
+/// elements costs nothing until the caller reads all of them.
 #[derive(Clone, Debug)]
 pub struct TypeMapEntries {
     walk: ElemWalk,
@@ -60,7 +60,7 @@ pub(crate) struct ElemWalk {
     description: Description,
     index: usize,
     loops: Vec<Turn>,
-    /// What the open loops add to the displacements.
+    /// The sum that the open loops add to the displacements.
     shift: i64,
 }
 

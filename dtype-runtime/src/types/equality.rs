@@ -1,18 +1,18 @@
-//! When two datatypes are the same.
+//! When two datatypes are equal.
 
 use core::hash::{Hash, Hasher};
 
 use super::Type;
-use super::marshal::Table;
+use super::nodes::Table;
 
-/// Two types are equal when the same calls with the same arguments made them (MPI-4.1 section 2.4), so that
-/// [`envelope`](Type::envelope) and [`contents`](Type::contents) tell no difference, all the way down. Whether
-/// they are the same in memory plays no part; by which rules the [bounds](Type::bounds) were found does. Types with one type map that were made otherwise are different:
-/// a `contiguous(6, u8)` is not a `vector(2, 3, 3, u8)`. [`signature`](Type::signature) compares what a message
-/// has to agree on.
+/// Two types are equal when the same calls with the same arguments made them (MPI-4.1 section 2.4): at every
+/// level, [`envelope`](Type::envelope) and [`contents`](Type::contents) are equal. Their layout in memory does not
+/// matter; the rule for their [bounds](Type::bounds_rule) does. Types with the same type map that were made by
+/// other calls are different: a `contiguous(6, u8)` is not a `vector(2, 3, 3, u8)`. [`signature`](Type::signature)
+/// compares what the two sides of a message have to agree on.
 ///
-/// Comparing takes constant time for clones and for types whose size, bounds or signature hash differ, and time
-/// in proportion to the memory of both otherwise, also where the trees that they stand for are exponentially
+/// Comparing takes constant time for clones and for types whose size, bounds or signature hash differ. Otherwise
+/// it takes time linear in the memory of both types, even if the trees that they represent are exponentially
 /// larger.
 ///
 /// ```
@@ -32,19 +32,19 @@ impl PartialEq for Type {
 impl Eq for Type {}
 
 impl Hash for Type {
-    /// What is known of the type without a look at its parts: types with one signature and the same bounds
-    /// collide, however they were made. A type remembers some answers once they are worked out; they play no
-    /// part here, so a type is a sound key, whatever lints say about interior mutability.
+    /// Hashes only what is known without visiting the parts: types with the same signature and the same bounds
+    /// collide, however they were made. A type caches some answers once they are computed; the hash does not
+    /// include them, so a type is a sound key, whatever lints say about interior mutability.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.digest().hash(state);
     }
 }
 
-/// Whether all of these are equal. However many there are, and however much of them they share, it takes
-/// time in proportion to the memory of all.
+/// Whether all of these are equal. It takes time linear in the memory of all of them, with shared parts counted
+/// once.
 pub(super) fn all_equal(types: &[&Type]) -> bool {
     let Some((first, others)) = types.split_first() else { return true };
-    if others.iter().all(|other| other.address() == first.address()) {
+    if others.iter().all(|other| other.as_ptr() == first.as_ptr()) {
         return true;
     }
     let digest = first.digest();

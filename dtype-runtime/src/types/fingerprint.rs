@@ -1,12 +1,11 @@
-//! The fingerprint of a type's signature, worked out when it is first asked for: to make a type and to pack it takes
-//! none.
+//! The fingerprint of a type's signature, computed on first use: neither making nor packing a type needs it.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Constructor, Type};
 use crate::signature::Fingerprint;
 
-/// A fingerprint that is not known at first. Threads that race work out the same one.
+/// A fingerprint that is not known at first. Threads that race compute the same value.
 pub(super) struct LazyFingerprint {
     /// `UNKNOWN` until both are known.
     value: AtomicU64,
@@ -41,8 +40,8 @@ impl Clone for LazyFingerprint {
 }
 
 impl Type {
-    /// The fingerprint of the type signature. It takes time in proportion to the number of parts at first, however
-    /// often they are shared, and constant time then.
+    /// The fingerprint of the type signature. The first call takes time linear in the number of parts, shared ones
+    /// counted once; later calls take constant time.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         if let Some(known) = self.0.fingerprint.get(self.elements()) {
             return known;
@@ -68,7 +67,7 @@ impl Type {
         }
     }
 
-    /// Whatever the copies of one type are, there are so many.
+    /// The fingerprint of `self.elements() / old.elements()` copies of `old`.
     fn copies_of(&self, old: &Self) -> Fingerprint {
         let copies = self.elements().checked_div(old.elements());
         old.fingerprint().repeated(copies.unwrap_or(0))

@@ -3,8 +3,7 @@
 use core::fmt;
 use core::ops::{BitOr, BitOrAssign};
 
-/// The flags that Open MPI's `opal_datatype_t` carries, by the same names and with the same meaning
-/// (`OPAL_DATATYPE_FLAG_*`).
+/// The flags of Open MPI's `opal_datatype_t`, with the same names and the same meanings (`OPAL_DATATYPE_FLAG_*`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Flags(u16);
 
@@ -15,23 +14,23 @@ impl Flags {
     pub const PREDEFINED: Self = Self(1 << 0);
     /// Ready to be packed: predefined, or committed.
     pub const COMMITTED: Self = Self(1 << 1);
-    /// Names a byte of memory more than once, or interleaves too many blocks to rule it out: can be
-    /// packed, not unpacked.
+    /// Names a byte of memory more than once, or interleaves too many blocks to rule that out: can be packed, but
+    /// not unpacked.
     pub const OVERLAP: Self = Self(1 << 2);
-    /// The data lie in one piece and in the order of the type map, bounds aside.
+    /// The data are one run, in the order of the type map, whatever the bounds.
     pub const CONTIGUOUS: Self = Self(1 << 3);
-    /// Contiguous, and the extent is the size: so are several instances in a row.
+    /// Contiguous, and the extent equals the size: several instances in a row are contiguous, too.
     pub const NO_GAPS: Self = Self(1 << 4);
     /// The lower bound was set with an LB marker. A resize alone does not set this.
     pub const USER_LB: Self = Self(1 << 5);
     /// The upper bound was set with a UB marker. A resize alone does not set this.
     pub const USER_UB: Self = Self(1 << 6);
-    /// Has data; markers and empty types have none.
+    /// Has data; markers and empty types do not.
     pub const DATA: Self = Self(1 << 7);
-    /// Not available in this build. Every type is available in every build here, so it is never set;
-    /// it stands for types that come from elsewhere.
+    /// Not available in this build. Every type is available in every build here, so this flag is never set; it
+    /// exists for types that come from elsewhere.
     pub const UNAVAILABLE: Self = Self(1 << 8);
-    /// What every basic datatype has.
+    /// The flags of every basic datatype.
     pub const BASIC: Self = Self(
         Self::PREDEFINED.0
             | Self::CONTIGUOUS.0
@@ -57,7 +56,7 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// `self` if `condition` holds, else none.
+    /// `self` if `condition` holds, otherwise no flags.
     pub(crate) const fn when(self, condition: bool) -> Self {
         if condition { self } else { Self::NONE }
     }
@@ -67,14 +66,14 @@ impl Flags {
         self.0
     }
 
-    /// Those with these bits, if all of them are flags.
+    /// The flags with these bits; `None` if a bit does not belong to a flag.
     #[cfg(feature = "serde")]
     pub(crate) fn from_bits(bits: u16) -> Option<Self> {
         let known = Self::NAMES.iter().fold(Self::NONE, |all, (flag, _)| all | *flag);
         (bits & !known.0 == 0).then_some(Self(bits))
     }
 
-    /// The flags that are written like this by `Debug`.
+    /// The flags that `Debug` prints as this text.
     #[cfg(feature = "serde")]
     pub(crate) fn parse(names: &str) -> Option<Self> {
         if names == "NONE" {
@@ -86,7 +85,7 @@ impl Flags {
         })
     }
 
-    /// Those of `self` that are also in `mask`.
+    /// The flags of `self` that are also in `mask`.
     pub(crate) const fn only(self, mask: Self) -> Self {
         Self(self.0 & mask.0)
     }

@@ -1,5 +1,5 @@
-//! Arrays of integers in as few bytes as the greatest of them needs: the arguments of a call, which a
-//! type keeps as long as it lives.
+//! Arrays of integers in as few bytes as the greatest of them needs: the arguments of a call, which a type keeps
+//! for its lifetime.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -87,7 +87,7 @@ impl<T: Integer> Integers<T> {
                 range(all).map(|(least, most)| of_bits((least.into(), most.into())))
             }
             Array::I64(all) if T::IS_SIGNED => range(all).map(of_bits),
-            // The numbers above 63 bits are behind the others.
+            // The numbers above 63 bits come after the others.
             Array::I32(_) | Array::I64(_) => {
                 let mut all = self.iter();
                 let first = all.next()?;
@@ -98,7 +98,7 @@ impl<T: Integer> Integers<T> {
         }
     }
 
-    /// Calls a function with each of these integers and the one of another array that has the same index.
+    /// Calls a function with each of these integers and the integer of another array that has the same index.
     pub(crate) fn each_with<U: Integer>(&self, others: &Integers<U>, mut with: impl FnMut(T, U)) {
         const AT_ONCE: usize = 64;
         let (mut these, mut those) = ([T::from_bits(0); AT_ONCE], [U::from_bits(0); AT_ONCE]);
@@ -118,7 +118,7 @@ impl<T: Integer> Integers<T> {
         self.iter().collect()
     }
 
-    /// Copies integers from index `from` on to the front of `out`, and returns how many there were.
+    /// Copies integers from index `from` on to the front of `out`, and returns the number copied.
     pub(crate) fn read(&self, from: usize, out: &mut [T]) -> usize {
         fn copy<N: Copy + Into<i64>, T: Integer>(all: &[N], from: usize, out: &mut [T]) -> usize {
             let rest = all.get(from..).unwrap_or(&[]);

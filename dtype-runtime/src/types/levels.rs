@@ -5,43 +5,43 @@ use alloc::vec::Vec;
 use super::{Description, Elem, Entry, Item, Type, Writer, items};
 use crate::basic::Basic;
 
-/// One level of a nest of repetitions: `count` pieces of `length` bytes, `stride` bytes apart.
+/// One level of nested repetitions: `count` pieces of `length` bytes with a stride of `stride` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Level {
-    /// Where the first repetition lies: bytes from the start of a repetition of the level around it, or, for
-    /// the outermost level, from the origin. What the nested displacements come to is the outermost level's;
-    /// the others have 0.
+    /// Displacement of the first repetition in bytes: from the origin for the outermost level, from the start of
+    /// a repetition of the level around it for the others. The outermost level has the sum of all nested
+    /// displacements; the others have 0.
     pub base: i64,
-    /// Packed bytes of one repetition: at the innermost level a run of bytes, elsewhere what the level inside
-    /// it has in all, `length · count`.
+    /// Packed bytes of one repetition: at the innermost level the length of a run, at other levels `length ·
+    /// count` of the next inner level.
     pub length: u64,
-    /// How many repetitions there are.
+    /// The number of repetitions.
     pub count: u64,
-    /// Bytes from the start of one repetition to that of the next; may be negative, or less than what one
-    /// spans, and is 0 where there is only one.
+    /// Bytes from the start of one repetition to the start of the next. May be negative, or less than one
+    /// repetition spans; 0 for a single repetition.
     pub stride: i64,
 }
 
 impl Type {
-    /// The repetitions of one instance as rows, outermost first, if its data are a nest of repetitions around
-    /// one run of bytes: what the repeated keys of a network adapter are registered with, one for each level
-    /// (seed `ucp_struct_dt_desc_t`, example 3). Byte `b` of the run, in repetition `i` of the outermost
-    /// level, `j` of the next, lies at `levels[0].base + i · levels[0].stride + j · levels[1].stride + b`, and
-    /// the last index runs fastest.
+    /// The repetitions of one instance as rows, outermost first, if its data are nested repetitions of one run of
+    /// bytes. This is how the repeated keys of a network adapter are registered, one row for each level (UCX's
+    /// struct datatype proposal, example 3). Byte `b` of the run, in repetition `i` of the outermost level and `j`
+    /// of the next, lies at `levels[0].base + i · levels[0].stride + j · levels[1].stride + b`, and the last index
+    /// runs fastest.
     ///
-    /// A plain run is one level with one repetition. A type without data has no level: the list is empty. `None` is the answer
-    /// for everything that has several runs, or several nests, in one repetition, as the
-    /// [description](Self::description) shows them; displacements in a list are not searched for a common
-    /// distance. A [`ucp_struct`](Self::ucp_struct) of several fields is such a type: its bytes go field by
-    /// field within each repetition, which no order of rows says. A key is registered for each field, and
-    /// its rows are those of the structure with that field alone:
+    /// A plain run is one level with one repetition. For a type without data the list is empty. The result is
+    /// `None` if one repetition has several runs or several nests, as the [description](Self::description) shows
+    /// them; displacements in a list are not searched for a common stride. A [`ucp_struct`](Self::ucp_struct) of
+    /// several fields is such a type: its bytes go field by field within each repetition, and no order of rows can
+    /// express this. A key is registered for each field, and its rows are the rows of the structure with only this
+    /// field:
     ///
     /// ```
-    /// use dtype_runtime::types::{Level, StructField};
+    /// use dtype_runtime::types::{Level, UcpField};
     /// use dtype_runtime::{Basic, Type};
     /// let fields = [
-    ///     StructField { displacement: 0, extent: 16, ty: Type::basic(Basic::F32) },
-    ///     StructField { displacement: 8, extent: 16, ty: Type::basic(Basic::U16) },
+    ///     UcpField { displacement: 0, extent: 16, ty: Type::basic(Basic::F32) },
+    ///     UcpField { displacement: 8, extent: 16, ty: Type::basic(Basic::U16) },
     /// ];
     /// assert_eq!(Type::ucp_struct(&fields, 3)?.levels(), None);
     /// let alone = Type::ucp_struct(&fields[1..], 3)?.levels();
@@ -73,7 +73,7 @@ impl Type {
                     levels.push(Level { base: 0, length: 0, count, stride });
                     body = inside;
                 }
-                // A loop is never empty, so this is the instance.
+                // A loop is never empty, so this is the body of the loop over the instances.
                 (None, _) => return Some(levels),
                 (Some(_), Some(_)) => return None,
             }
@@ -85,15 +85,15 @@ impl Type {
         let mut length = run.size();
         for level in levels.iter_mut().rev() {
             level.length = length;
-            // No more than the size of the type in all.
+            // The total is not greater than the size of the type.
             length *= level.count;
         }
         Some(levels)
     }
 }
 
-/// The same bytes in the same order, whatever they are bytes of: neighbours that touch are one entry, and so
-/// are repetitions that touch.
+/// The same bytes in the same order, without their types: neighbours that touch become one entry, and so do
+/// repetitions that touch.
 fn in_bytes(description: &Description) -> Description {
     let mut out = Writer::new();
     let mut loops = Vec::new();

@@ -1,44 +1,40 @@
-//! Marshalling: a datatype as bytes, to be kept or sent.
+//! Marshalling: a datatype as bytes, to be stored or sent.
 //!
-//! The form is canonical. Each distinct node of the tree is there once, whether or not the type in memory
-//! shares it; the nodes are sorted by height and then by their bytes, which makes every order but one
-//! refutable by comparing neighbours; numbers have one form. The height of a node is 0 if it is made of no
-//! other, and otherwise one more than that of the highest among its parts.
+//! The form is canonical. Each distinct node of the tree occurs once, whether or not the type in memory shares it.
+//! The nodes are sorted by height and then by their bytes, so that comparing neighbours refutes every other order.
+//! Each number has a single form. The height of a node is 0 if it is not made of other nodes, and otherwise one
+//! more than the height of its highest part.
 
-mod code;
 mod reader;
-mod table;
-mod varint;
-mod writer;
 
 use alloc::vec::Vec;
 
 use super::Type;
+use super::nodes::{Table, varint};
 use crate::error::{Error, Malformed};
-pub(super) use table::Table;
 
 /// The first byte.
 const MAGIC: u8 = 0xD7;
-/// The second byte: the version of the form. A type in a form that is extended by new codes keeps its bytes;
-/// a change of what bytes mean takes a new version.
+/// The second byte: the version of the form. If new codes extend the form, old types keep their bytes; if bytes
+/// change their meaning, the version changes.
 const VERSION: u8 = 1;
-/// The third byte: what holds of the whole tree. No flag has a meaning yet.
+/// The third byte: flags of the whole tree. None has a meaning yet.
 const FLAGS: u8 = 0;
 
 impl Type {
     /// The type as bytes: compact, the same on every platform, and the same for equal types.
     ///
-    /// The bytes name the calls that made the type, with their arguments. `MPI_LONG` is `MPI_LONG` on the
-    /// other side, and has the size that it has there; displacements in bytes stay what they are. Compare
-    /// [`size`](Self::size) and [`extent`](Self::extent) where the two sides may differ in that. Parts that
-    /// occur repeatedly are written once, so the form is never much larger than the type in memory.
+    /// The bytes name the calls that made the type, with their arguments. `MPI_LONG` remains `MPI_LONG` on the
+    /// receiving machine, with the size that it has there; displacements in bytes are unchanged. Compare
+    /// [`size`](Self::size) and [`extent`](Self::extent) if the two machines may differ in that. Parts that occur
+    /// repeatedly are written once, so the form is never much larger than the type in memory.
     ///
     /// # The form
     ///
-    /// Three bytes, `D7 01 00`: that it is a datatype, the version, and flags, none of which has a meaning
-    /// yet. Then the number of the last node, and the nodes, numbered from 0; the last is the type. Numbers
-    /// are varints (LEB128) of at most 64 bits in their shortest form; signed ones, marked ± below, are
-    /// zigzag-coded first. A node is a code and arguments:
+    /// Three bytes, `D7 01 00`: a magic number, the version, and flags, none of which has a meaning yet. Then the
+    /// number of the last node, and the nodes, numbered from 0; the last node is the type. Numbers are varints
+    /// (LEB128) of at most 64 bits in their shortest form; signed ones, marked ± below, are zigzag-coded first. A
+    /// node is a code and arguments:
     ///
     /// | code | what | arguments |
     /// |---|---|---|
@@ -57,15 +53,15 @@ impl Type {
     /// | `8D` | Fortran integer | range + 1 |
     /// | `8E` | resized | ±lb, ±extent, node |
     /// | `8F` | pair without a name | value and index, each a basic datatype's code |
-    /// | `90` | by the rules of [`Bounds::Mpich`](crate::types::Bounds::Mpich) | a predefined datatype or marker, as above |
+    /// | `90` | by the rules of [`BoundsRule::Mpich`](crate::types::BoundsRule::Mpich) | a predefined datatype or marker, as above |
     ///
-    /// A node among the arguments is the number of one that came before. Blocklengths are 2n and n numbers,
-    /// or 2n + 1 and the one number that all n > 0 are. A displacement is written as the difference, modulo
-    /// 2⁶⁴, to the one before it. The order is 0 for C and 1 for Fortran; a distribution is one of the bytes
-    /// none 0, block 1, block of n 2, cyclic 3, cyclic of n 4, with n behind it.
+    /// A node among the arguments is the number of an earlier node. Blocklengths are 2n followed by n numbers, or
+    /// 2n + 1 followed by the one length that all n > 0 blocks have. A displacement is written as the difference,
+    /// modulo 2⁶⁴, from the previous one. The order is 0 for C and 1 for Fortran; a distribution is one of the
+    /// bytes none 0, block 1, block of n 2, cyclic 3, cyclic of n 4, followed by n.
     ///
-    /// No node comes twice. They are sorted by height, and those of one height by their bytes; a node that is
-    /// made of no other has height 0, any other one more than the highest of its parts.
+    /// No node occurs twice. Nodes are sorted by height, and nodes of the same height by their bytes; a node that
+    /// is not made of other nodes has height 0, any other node has one more than its highest part.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
@@ -85,17 +81,16 @@ impl Type {
         out
     }
 
-    /// The type that was [marshalled](Self::marshal) to these bytes.
+    /// Returns the type that was [marshalled](Self::marshal) to these bytes.
     ///
-    /// The bytes may come from anywhere. Only those that `marshal` writes are taken, so what comes back always
-    /// marshals to the same bytes again. Time and memory stay in proportion to their number: at most 256 bytes
-    /// of memory for each, and far less for all but contrived types. The depth of what comes back is limited as
-    /// that of all types is.
+    /// The bytes may come from anywhere. Only bytes that `marshal` writes are accepted, so the type always
+    /// marshals to the same bytes again. Time and memory are linear in the number of bytes: at most 256 bytes of
+    /// memory for each byte, and far fewer for all but contrived types. The depth is limited as for all types.
     ///
     /// # Errors
     ///
-    /// [`Error::Marshalled`] when the bytes are not what `marshal` writes, and the errors of the constructors
-    /// when they refuse the arguments.
+    /// [`Error::Marshalled`] when the bytes are not what `marshal` writes, and the errors of the constructors for
+    /// bad arguments.
     ///
     /// ```
     /// use dtype_runtime::{Error, Malformed, Type};
@@ -112,7 +107,8 @@ impl Type {
         }
     }
 
-    /// The type at the front of these bytes, and how many of them it takes: for types inside a message.
+    /// Returns the type at the front of these bytes and the number of bytes that it takes: for types inside a
+    /// message.
     ///
     /// # Errors
     ///

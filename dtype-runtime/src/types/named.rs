@@ -1,9 +1,9 @@
-//! The names at which a decoding ends.
+//! The named datatypes at which decoding ends.
 
 use super::{Constructor, Pair, Type};
 use crate::basic::Basic;
 
-/// A datatype that is a name and not a call, so that it has no [contents](Type::contents).
+/// A datatype with a name instead of a call, so that it has no [contents](Type::contents).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Named {
@@ -28,7 +28,8 @@ impl Named {
         }
     }
 
-    /// What MPI calls so: a predefined datatype of C, C++ or Fortran, a pair type, or a marker of MPI-1.
+    /// The datatype with this MPI name: a predefined datatype of C, C++ or Fortran, a pair type, or a marker of
+    /// MPI-1. `None` if the name is unknown.
     ///
     /// ```
     /// use dtype_runtime::types::Named;
@@ -44,7 +45,7 @@ impl Named {
         }
     }
 
-    /// The name here.
+    /// The name in this crate.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Basic(basic) => basic.name(),
@@ -54,7 +55,7 @@ impl Named {
         }
     }
 
-    /// The name in MPI, if there is one. That of a marker is MPI-1's.
+    /// The name in MPI, if it has one. The markers have their MPI-1 names.
     pub const fn mpi_name(self) -> Option<&'static str> {
         match self {
             Self::Basic(basic) => basic.mpi_name(),
@@ -66,8 +67,8 @@ impl Named {
 }
 
 impl Type {
-    /// Which named datatype this is: the answer where the combiner is
-    /// [`Combiner::Named`](super::Combiner::Named), and `None` for all others.
+    /// Which named datatype this is, if the combiner is [`Combiner::Named`](super::Combiner::Named); otherwise
+    /// `None`.
     ///
     /// ```
     /// use dtype_runtime::types::{Named, Pair};

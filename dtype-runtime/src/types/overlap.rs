@@ -1,20 +1,30 @@
 //! Whether a layout names a byte of memory twice.
 //!
-//! Unpacking into such a layout would leave the result to the order of the copies, so it is refused
+//! Unpacking into such a layout would leave a result that depends on the order of the copies, so it is refused
 //! (MPI-4.1 section 5.1.1: a datatype with overlapping entries must not be used to receive).
 //!
-//! Three proofs settle nearly every layout without expanding a loop: a loop's body fits between its
-//! repetitions; the strides around each block, sorted by size, each clear what lies within (which is
-//! what transposes look like); the blocks lie apart modulo what all strides have in common
-//! (interleaved columns, arrays of structs as structs of arrays). Where none applies, the blocks are
-//! expanded and sorted, which is exact, as long as they are not too many.
+//! Expanding every loop would answer the question, but a type of a few words can represent 2⁶⁰ blocks. Three
+//! proofs settle nearly every layout without expansion. They can only prove that nothing overlaps. Each works on
+//! loops, not on their repetitions.
+//!
+//! 1. *Nesting* ([`nests`]): a loop's body fits between its repetitions. In `vector(4, 1, 6, f64)` the body has 8
+//!    bytes, the stride is 48: disjoint, and the whole covers bytes 0 to 152, which is the body of the next outer loop.
+//! 2. *Strides by size* ([`Layout::is_disjoint`]): nesting fails for a transpose. Take the columns of a 3 × 3 matrix of
+//!    bytes, one after another: an outer loop of 3 with stride 1 around an inner loop of 3 with stride 3. The inner
+//!    loop covers 7 bytes, more than the outer stride. But the order of loops does not affect the set of bytes. Sorted
+//!    by size, the loop with stride 1 comes first and covers 3 bytes, so repetitions with stride 3 do not overlap.
+//! 3. *Modulo the strides* ([`Layout::is_disjoint_modulo_strides`]): each block alone is disjoint by proof 2, but the
+//!    ranges of several interleave. Two columns of f64, at 0 and at 8, both with stride 16: modulo 16, the greatest
+//!    common divisor of all strides, the first column lies at 0 to 8 and the second at 8 to 16, in every repetition.
+//!
+//! If no proof applies, the blocks are expanded and sorted, which is exact, up to [`MAX_BLOCKS`] of them.
 
 use alloc::vec::Vec;
 
 use super::{Entry, Item, items};
 
-/// How many blocks are expanded at most. A layout that needs more is called overlapping; what is
-/// lost is that unpacking into it is refused.
+/// The most blocks that are expanded. A layout that needs more is reported as overlapping, so unpacking into it is
+/// refused.
 const MAX_BLOCKS: u64 = 1 << 22;
 
 /// Bytes from `start` to before `end`; wider than 64 bits because sums are not checked one by one.
@@ -31,7 +41,7 @@ struct Dimension {
     stride: i64,
 }
 
-/// Whether `count` instances, `extent` bytes apart, of the type with this description name a byte
+/// Whether `count` instances, with a stride of `extent` bytes, of the type with this description name a byte
 /// more than once.
 pub(crate) fn overlaps(entries: &[Entry], count: u64, extent: i64) -> bool {
     let Some((_, body)) = entries.split_last() else { return false };
@@ -49,7 +59,7 @@ pub(crate) fn overlaps(entries: &[Entry], count: u64, extent: i64) -> bool {
 #[derive(Default)]
 struct Layout {
     blocks: Vec<Block>,
-    /// Each loop, with the index of the one around it.
+    /// Each loop, with the index of the loop around it.
     loops: Vec<(Dimension, Option<usize>)>,
 }
 
@@ -60,8 +70,7 @@ struct Block {
     innermost: Option<usize>,
 }
 
-/// The bytes between the first and the last of a loop, if its body names none twice and fits between
-/// its repetitions.
+/// The range of bytes that a loop covers, if its body names no byte twice and fits between its repetitions.
 fn nests(body: &[Entry], around: Dimension) -> Option<Extent> {
     let mut parts = Vec::new();
     for item in items(body) {
@@ -80,7 +89,7 @@ fn nests(body: &[Entry], around: Dimension) -> Option<Extent> {
     repeated(hull_of_disjoint(&mut parts)?, around)
 }
 
-/// What a range covers when it is repeated, if the repetitions are disjoint.
+/// The range that a repeated range covers, if the repetitions are disjoint.
 fn repeated(inner: Extent, Dimension { count, stride }: Dimension) -> Option<Extent> {
     let stride = i128::from(stride);
     if count > 1 && stride.abs() < inner.end - inner.start {
@@ -104,7 +113,7 @@ fn hull_of_disjoint(parts: &mut [Extent]) -> Option<Extent> {
 }
 
 impl Layout {
-    /// Adds a loop inside another, unless it has a single turn.
+    /// Adds a loop inside another, unless it has a single iteration.
     fn enter(&mut self, dimension: Dimension, around: Option<usize>) -> Option<usize> {
         if dimension.count == 1 {
             return around;
@@ -144,9 +153,10 @@ impl Layout {
         })
     }
 
-    /// Whether each block's repetitions clear one another when the strides are taken by size, and no
-    /// two blocks' repetitions meet: because they stay in different ranges, or apart modulo what all
-    /// strides have in common.
+    /// Whether each block's repetitions are disjoint by proof 2, and the repetitions of different blocks do not
+    /// overlap: because they cover different ranges, or by [`is_disjoint_modulo_strides`].
+    ///
+    /// [`is_disjoint_modulo_strides`]: Self::is_disjoint_modulo_strides
     fn is_disjoint(&self) -> bool {
         let mut dimensions = Vec::new();
         let mut hulls = Vec::with_capacity(self.blocks.len());
@@ -163,8 +173,8 @@ impl Layout {
         hull_of_disjoint(&mut hulls).is_some() || self.is_disjoint_modulo_strides()
     }
 
-    /// Given that no block meets itself: whether no two meet, since they lie apart modulo the common
-    /// divisor of all strides.
+    /// Whether all blocks are disjoint modulo the greatest common divisor of all strides, given that no block
+    /// overlaps itself.
     fn is_disjoint_modulo_strides(&self) -> bool {
         let modulus = self
             .loops
@@ -202,8 +212,8 @@ impl Layout {
             expanded.push(Extent { start, end: start + i128::from(block.len) });
             for dimension in self.around(block) {
                 let inner = expanded.len();
-                for turn in 1..dimension.count {
-                    let shift = i128::from(turn) * i128::from(dimension.stride);
+                for iteration in 1..dimension.count {
+                    let shift = i128::from(iteration) * i128::from(dimension.stride);
                     for index in first..inner {
                         let Extent { start, end } = expanded[index];
                         expanded.push(Extent { start: start + shift, end: end + shift });
@@ -226,7 +236,7 @@ fn common_divisor(mut a: u64, mut b: u64) -> u64 {
 mod tests {
     use crate::{Basic, Flags, Type};
 
-    /// Two columns of f64, interleaved: far more blocks than are expanded.
+    /// Two columns of f64, interleaved: far more blocks than the limit on expansion.
     #[test]
     fn interleaved_columns_are_disjoint() {
         let column = Type::vector(1 << 40, 1, 2, &Type::basic(Basic::F64)).unwrap();
@@ -237,7 +247,7 @@ mod tests {
         assert!(both(16).unwrap().flags().contains(Flags::OVERLAP));
     }
 
-    /// A transpose: columns that are neighbours, as the resize makes them.
+    /// A transpose: the resize makes the columns neighbours.
     #[test]
     fn transposes_are_disjoint() {
         let column = Type::vector(2000, 1, 2000, &Type::basic(Basic::F64)).unwrap();

@@ -1,20 +1,20 @@
 //! A type under construction: what all constructors share.
 //!
-//! Each constructor reduces to copies of old types at displacements. What they add is collected here,
-//! which is where the arithmetic is checked. A further constructor needs its variant in
-//! [`Constructor`], its calls of [`Parts::add`] or [`Parts::add_list`], its arm in the walk and its
-//! place in the decoding.
+//! Each constructor reduces to copies of old types at displacements. This file adds up what the copies contribute
+//! and checks the arithmetic. To add a constructor, add its variant in [`Constructor`], its calls of
+//! [`Parts::add`] or [`Parts::add_list`], its arm in the walk and its row in the [table of calls](super::call);
+//! the compiler points to the rest.
 
-use super::bounds::{Bounds, Hull, Interval, overflow, reach};
+use super::blocks::{Lengths, Totals};
+use super::bounds::{BoundsRule, Hull, Interval, overflow, reach};
 use super::fingerprint::LazyFingerprint;
 use super::integers::Integers;
-use super::irregular::{Lengths, Sum};
 use super::{Constructor, Flags, Inner, Lazy, Type};
 use crate::error::Error;
 use crate::shared::Shared;
 use crate::typemap::MAX_DEPTH;
 
-/// How many entries a description may have, loops not expanded.
+/// The most entries that a description may have, loops not expanded.
 pub(super) const MAX_ENTRIES: u64 = 1 << 24;
 
 /// The type under construction.
@@ -28,9 +28,9 @@ pub(super) struct Parts {
     run: Run,
     depth: u32,
     entries: u64,
-    /// The rules for the bounds: those of the parts.
-    pub(super) rules: Bounds,
-    /// Whether it is a structure with members of different types; looked at where the rules ask for it.
+    /// The rule for the bounds, which is the rule of the parts.
+    pub(super) rules: BoundsRule,
+    /// Whether it is a structure with members of different types; used only if the rules need it.
     pub(super) mixed: bool,
 }
 
@@ -42,8 +42,8 @@ enum Run {
     Broken,
 }
 
-/// Copies of an old type: `blocks` blocks, `stride` bytes apart, of `blocklength` instances each, the
-/// first at `displacement`.
+/// Blocks of an old type at equal distances: `blocks` blocks of `blocklength` instances, with a stride of `stride`
+/// bytes, the first one at `displacement`.
 pub(super) struct Copies<'a> {
     pub(super) blocks: u64,
     pub(super) stride: i64,
@@ -52,20 +52,39 @@ pub(super) struct Copies<'a> {
     pub(super) old: &'a Type,
 }
 
-/// What is known of copies of an old type that has data.
+/// The outcome of several nested constructor calls around an old type that has data, computed without making the
+/// intermediate types.
+///
+/// `subarray` and `darray` are defined as such calls. For a subarray of 2 × 3 elements, starting at (1, 2), in an
+/// array of 4 × 6 elements of an `old` with extent 8, `build` makes these calls, the fastest dimension first:
+///
+/// ```text
+/// contiguous(3, old)                            a row of the part: 3 elements
+/// hvector(2, 1, 6 · 8, row)                     its 2 rows, with the stride of the whole array
+/// structure([1], [2 · 8 + 1 · 48], [rows])      moved to the start
+/// resized(.., 0, 4 · 48)                        with the bounds of the whole array
+/// ```
+///
+/// Every fact about the result follows from products and sums over the dimensions: 2 · 3 copies; the first at
+/// displacement 16 + 48 = 64, the last at 64 + 2 · 8 + 1 · 48 = 128; 4 calls deep. This saves the allocation of
+/// three types. What remains is to prove that none of the intermediate calls would have failed. Each displacement
+/// on the way lies within the array's extent, so if that extent and the ends of `old` are below
+/// [`NEAR`](Self::NEAR), no sum of a few of them overflows. All other arguments, and all types that do not follow
+/// the standard's rule for bounds, take the slow way, which finds the right error.
 pub(super) struct Known {
+    /// The number of instances of the old type.
     pub(super) copies: u64,
     pub(super) data: Interval,
-    /// Whether the data are in one piece, in the order of the type map.
+    /// Whether the data are one run, in the order of the type map.
     pub(super) is_run: bool,
-    /// How many calls, one inside the other, would make them.
+    /// The number of nested calls that would make the type.
     pub(super) calls: usize,
-    /// How long the description would be at most.
+    /// An upper bound of the description's length.
     pub(super) entries: u64,
 }
 
 impl Known {
-    /// So far from the ends of 64 bits that a few of them can be added up.
+    /// A limit far enough below 2⁶³ that a sum of a few numbers below it does not overflow.
     pub(super) const NEAR: u64 = 1 << 60;
 }
 
@@ -81,12 +100,12 @@ impl Parts {
             run: Run::Empty,
             depth: 0,
             entries: 0,
-            rules: Bounds::Literal,
+            rules: BoundsRule::Literal,
             mixed: false,
         }
     }
 
-    /// A single copy of `old`, to be given other bounds or another name.
+    /// A single copy of `old`, which will get other bounds or another name.
     #[inline(always)]
     pub(super) fn copy_of(call: &'static str, old: &Type) -> Result<Self, Error> {
         let mut parts = Self::new(call);
@@ -130,9 +149,8 @@ impl Parts {
         Ok(())
     }
 
-    /// Adds blocks of one old type with lengths and displacements of their own, which count in units
-    /// of so many bytes. Blocks of length zero have no effect, and their displacements are not looked
-    /// at.
+    /// Adds blocks of one old type with individual lengths and displacements. The displacements count in units of
+    /// `unit` bytes. Blocks of length zero have no effect, and their displacements are ignored.
     pub(super) fn add_list(
         &mut self,
         old: &Type,
@@ -141,12 +159,12 @@ impl Parts {
         displacements: &Integers<i64>,
     ) -> Result<(), Error> {
         self.inherit(old)?;
-        let Some(sum) = Sum::at_once(old, unit, lengths, displacements)
-            .or_else(|| Sum::one_by_one(old, unit, lengths, displacements))
+        let Some(totals) = Totals::at_once(old, unit, lengths, displacements)
+            .or_else(|| Totals::one_by_one(old, unit, lengths, displacements))
         else {
             return Err(self.overflow("displacement"));
         };
-        if sum.number == 0 {
+        if totals.number == 0 {
             return Ok(());
         }
         let gapless = old.extent() == old.size().cast_signed();
@@ -155,20 +173,20 @@ impl Parts {
             while !matches!(self.run, Run::Broken)
                 && let Some((length, place)) = blocks.next()
             {
-                // Seen to fit.
+                // Checked above.
                 self.extend_run(old, length, place.wrapping_mul(unit), length == 1 || gapless);
             }
         }
-        // A block of touching elements is one entry, another block a loop.
+        // A block of touching elements is one entry; any other block is a loop.
         let each = if old.0.entries == 1 && gapless { 1 } else { old.0.entries + 2 };
-        let entries = sum.number.saturating_mul(each);
+        let entries = totals.number.saturating_mul(each);
         // One block's worth of entries is added with the rest.
         self.entries = self.entries.saturating_add(if old.size() > 0 { entries } else { 0 });
-        self.count(old, sum.instances, 0)?;
-        if old.has_bounds() { self.bound(old, sum.places) } else { Ok(()) }
+        self.count(old, totals.instances, 0)?;
+        if old.has_bounds() { self.bound(old, totals.displacements) } else { Ok(()) }
     }
 
-    /// Copies of `old`, of which the outcome is known; `None` if the calls are too many for a type.
+    /// Copies of `old` with a known outcome; `None` if the calls are nested too deep for a type.
     #[inline(always)]
     pub(super) fn known(call: &'static str, old: &Type, known: &Known) -> Option<Self> {
         let times = |n: u64| known.copies.checked_mul(n).filter(|&n| i64::try_from(n).is_ok());
@@ -193,7 +211,7 @@ impl Parts {
         })
     }
 
-    /// What the whole takes over from a part, also from one of which there are no copies.
+    /// Takes over the properties that the whole has from a part, even from a part without copies.
     #[inline(always)]
     pub(super) fn inherit(&mut self, old: &Type) -> Result<(), Error> {
         self.rules = self.rules.max(old.0.rules);
@@ -204,11 +222,11 @@ impl Parts {
         Ok(())
     }
 
-    /// Counts `count` copies of `old`, more than 64 bits count if there is none, whose description takes so many
-    /// entries more than its own.
+    /// Counts `count` copies of `old`, whose description takes `entries` more entries than the description of
+    /// `old`. `None` stands for a count that does not fit 64 bits.
     #[inline(always)]
     fn count(&mut self, old: &Type, count: Option<u64>, entries: u64) -> Result<(), Error> {
-        // However many copies there are of nothing, they are nothing.
+        // Any number of copies of an empty type is empty.
         let times = |n: u64| if n == 0 { Some(0) } else { count?.checked_mul(n) };
         self.size = times(old.size())
             .and_then(|size| self.size.checked_add(size))
@@ -225,12 +243,11 @@ impl Parts {
         Ok(())
     }
 
-    /// Takes the bounds of copies of `old` into account, given the least and the greatest of their
-    /// displacements.
+    /// Includes the bounds of copies of `old`, given the least and the greatest of their displacements.
     #[inline(always)]
     fn bound(&mut self, old: &Type, places: (i64, i64)) -> Result<(), Error> {
         self.bounds.add(old, places, self.rules)?;
-        // A marker itself does not have the flag; what it is put into does.
+        // A marker itself does not have the flag; the type that contains it does.
         self.user |= match old.constructor() {
             Constructor::LbMarker => Flags::USER_LB,
             Constructor::UbMarker => Flags::USER_UB,
@@ -239,10 +256,10 @@ impl Parts {
         Ok(())
     }
 
-    /// Follows whether the data stay in one piece. `whole` says whether the copies would keep
-    /// contiguous data so.
+    /// Tracks whether the data remain one run. `whole` says whether the copies would keep contiguous data
+    /// contiguous.
     ///
-    /// Where something here wraps, it does not fit either where the bounds or the size are checked, before or behind.
+    /// A number that wraps here also overflows where the bounds and the size are checked, so no type is made.
     #[inline(always)]
     fn extend_run(&mut self, old: &Type, count: u64, displacement: i64, whole: bool) {
         let Some(data) = old.0.data else { return };
@@ -257,13 +274,13 @@ impl Parts {
         };
     }
 
-    /// The type, which is written to its place from the registers that what it is made of is in, as long as all of
-    /// this is part of the constructor.
+    /// The type. Everything here is inlined into the constructor, so that the fields are written from registers
+    /// straight into the allocation.
     #[inline(always)]
     pub(super) fn finish(self, constructor: impl FnOnce() -> Constructor) -> Result<Type, Error> {
         let (lb, ub) = self.bounds.finish(self.rules, self.mixed)?;
         let contiguous = !matches!(self.run, Run::Broken);
-        // The extent was checked, and a size has 63 bits.
+        // The extent was checked, and a size fits 63 bits.
         let no_gaps = contiguous && ub - lb == self.size.cast_signed();
         let flags = self.user
             | Flags::CONTIGUOUS.when(contiguous)
@@ -290,7 +307,7 @@ impl Parts {
     }
 }
 
-/// Arrays of one call that go together have the same length.
+/// Checks that two arrays of one call have the same length.
 pub(super) fn same_length(
     call: &'static str,
     argument: &'static str,

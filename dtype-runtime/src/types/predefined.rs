@@ -1,17 +1,17 @@
-//! The predefined datatypes that are more than one basic datatype, or that have no name.
+//! The predefined datatypes that consist of more than one basic datatype, or that are unnamed.
 //!
-//! Those with a name and one value are the variants of [`Basic`]; [`Type::basic`] makes a datatype of each.
+//! Those with a name and a single value are the variants of [`Basic`]; [`Type::basic`] makes a datatype of each.
 
 use super::parts::Parts;
-use super::{Constructor, Flags, Type, construct};
+use super::{BoundsRule, Constructor, Flags, Type, construct};
 use crate::basic::{Basic, Kind};
 use crate::error::Error;
 
-/// A named pair of a value and an index, for reductions that look for the place of an extreme value
+/// A named pair of a value and an index, for reductions that find the index of an extreme value
 /// (MPI-4.1 section 6.9.4).
 ///
-/// In memory the pair is what C makes of `struct { value; index; }`. Padding is not packed, and the pair
-/// counts as two elements.
+/// In memory the pair is laid out as C's `struct { value; index; }`. Padding is not packed, and the pair counts as
+/// two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Pair {
@@ -36,7 +36,7 @@ pub enum Pair {
 }
 
 impl Pair {
-    /// All of them, in an order that does not change: a marshalled type names a pair by its place.
+    /// All of them. The order never changes: a marshalled type has a pair's index in this list.
     pub const ALL: &'static [Self] = &[
         Self::FloatInt,
         Self::DoubleInt,
@@ -49,7 +49,7 @@ impl Pair {
         Self::TwoInteger,
     ];
 
-    /// The name, in small letters, as MPI has it.
+    /// The name in lower case, as in MPI.
     pub const fn name(self) -> &'static str {
         match self {
             Self::FloatInt => "float_int",
@@ -94,7 +94,7 @@ impl Pair {
         }
     }
 
-    /// The named pair of these two. Rust's `i32` and `i16` pass for C's `int` and `short`.
+    /// The named pair of these two. Rust's `i32` and `i16` are accepted as C's `int` and `short`.
     fn of(value: Basic, index: Basic) -> Option<Self> {
         let in_c = |basic| match basic {
             Basic::I16 => Basic::Short,
@@ -106,7 +106,7 @@ impl Pair {
     }
 }
 
-/// What was asked of the constructors for Fortran's kinds.
+/// The arguments of the constructors for Fortran's kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fortran {
     Real { precision: Option<u32>, range: Option<u32> },
@@ -114,7 +114,7 @@ pub(crate) enum Fortran {
     Integer { range: u32 },
 }
 
-/// A class of types to be told apart by their size (`MPI_TYPECLASS_*`).
+/// A class of types that differ in their size (`MPI_TYPECLASS_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeClass {
     /// `MPI_TYPECLASS_INTEGER`.
@@ -126,7 +126,7 @@ pub enum TypeClass {
 }
 
 impl TypeClass {
-    /// The name in small letters.
+    /// The name in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Integer => "integer",
@@ -136,8 +136,8 @@ impl TypeClass {
     }
 }
 
-/// A kind of real: the decimal digits and the decimal exponent range that it has, and the basic datatypes of
-/// the number and of the complex number made of it.
+/// A kind of real: its decimal digits and decimal exponent range, and the basic datatypes of the number and of the
+/// complex number made of it.
 struct RealKind {
     precision: u32,
     range: u32,
@@ -159,7 +159,7 @@ const REALS: [RealKind; 5] = [
     RealKind { precision: 33, range: 4931, real: Basic::Real16, complex: Basic::Complex32 },
 ];
 
-/// The decimal exponent range that each integer has.
+/// The decimal exponent range of each integer.
 const INTEGERS: [(u32, Basic); 5] =
     [(2, Basic::I8), (4, Basic::I16), (9, Basic::I32), (18, Basic::I64), (38, Basic::I128)];
 
@@ -176,11 +176,11 @@ impl Type {
     #[doc(alias = "MPI_2INT")]
     pub fn pair(pair: Pair) -> Self {
         let (value, index) = pair.parts();
-        Self::value_then_index(Some(pair), value, index)
+        Self::value_then_index(Some(pair), value, index, BoundsRule::Literal)
     }
 
-    /// The pair of a value and an index (MPI-4.1 section 6.9.4): the named pair type where there is one, and
-    /// otherwise an unnamed predefined datatype, for every two integers or floating-point numbers.
+    /// The pair of a value and an index (MPI-4.1 section 6.9.4): the named pair type if there is one, and
+    /// otherwise an unnamed predefined datatype, for any two integers or floating-point numbers.
     ///
     /// # Errors
     ///
@@ -212,35 +212,36 @@ impl Type {
         };
         let value = number("value_type", value_type)?;
         let index = number("index_type", index_type)?;
-        let pair = match Pair::of(value, index) {
-            Some(pair) => Self::pair(pair),
-            None => Self::value_then_index(None, value, index),
-        };
-        Ok(pair.by(value_type.bounds().max(index_type.bounds())))
+        let rule = value_type.bounds_rule().max(index_type.bounds_rule());
+        Ok(Self::value_then_index(Pair::of(value, index), value, index, rule))
     }
 
-    /// Laid out as C lays out `struct { value; index; }`.
-    fn value_then_index(name: Option<Pair>, value: Basic, index: Basic) -> Self {
+    /// Laid out as C's `struct { value; index; }`, by every rule for bounds.
+    pub(super) fn value_then_index(
+        name: Option<Pair>,
+        value: Basic,
+        index: Basic,
+        rule: BoundsRule,
+    ) -> Self {
         let displacement = value.size().next_multiple_of(index.align()) as i64;
-        let types = [value, index].map(Self::basic);
+        let types = [value, index].map(|basic| Self::basic(basic).by(rule));
         let pair = || {
             let built = Self::structure(&[1, 1], &[0, displacement], &types)?;
             let mut parts = Parts::copy_of("value_index", &built)?;
             parts.user = Flags::COMMITTED;
             parts.finish(|| Constructor::Pair { name, value, index, built })
         };
-        // Two numbers of at most 32 bytes overflow nothing.
+        // The extents of two numbers of at most 32 bytes cannot overflow.
         pair().unwrap_or_else(|error| unreachable!("{error}"))
     }
 
-    /// The real type of Fortran's `SELECTED_REAL_KIND(p, r)` (MPI-4.1 section 19.1.5): the smallest with so
-    /// many decimal digits and this decimal exponent range. Either may be left undefined. The same request
-    /// gives an equal type.
+    /// The real type of Fortran's `SELECTED_REAL_KIND(p, r)` (MPI-4.1 section 19.1.5): the smallest type with at
+    /// least this many decimal digits and at least this decimal exponent range. Either may be undefined. Equal
+    /// arguments give equal types.
     ///
     /// # Errors
     ///
-    /// [`Error::Undefined`] when both are left undefined; [`Error::ArgumentRange`] when no type has as much:
-    /// 33 digits, a range of 4931.
+    /// [`Error::Undefined`] when both are undefined; [`Error::ArgumentRange`] beyond 33 digits or a range of 4931.
     ///
     /// ```
     /// use dtype_runtime::Type;
@@ -257,7 +258,7 @@ impl Type {
         }))
     }
 
-    /// The complex type of two [`f90_real`](Self::f90_real) of this precision and range (MPI-4.1 section
+    /// The complex type of two [`f90_real`](Self::f90_real) values of this precision and range (MPI-4.1 section
     /// 19.1.5).
     ///
     /// # Errors
@@ -278,8 +279,8 @@ impl Type {
         }))
     }
 
-    /// The integer type of Fortran's `SELECTED_INT_KIND(r)` (MPI-4.1 section 19.1.5): the smallest with this
-    /// decimal exponent range.
+    /// The integer type of Fortran's `SELECTED_INT_KIND(r)` (MPI-4.1 section 19.1.5): the smallest type with at
+    /// least this decimal exponent range.
     ///
     /// # Errors
     ///
@@ -300,11 +301,11 @@ impl Type {
         Ok(construct::leaf(Constructor::Fortran { request: Fortran::Integer { range }, basic }))
     }
 
-    /// The named type of this class with so many bytes (MPI-4.1 section 19.1.5).
+    /// The named type of this class with a size of `size` bytes (MPI-4.1 section 19.1.5).
     ///
     /// # Errors
     ///
-    /// [`Error::NoMatch`] when there is none.
+    /// [`Error::NoMatch`] when no type matches.
     ///
     /// ```
     /// use dtype_runtime::types::TypeClass;

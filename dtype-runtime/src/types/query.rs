@@ -3,7 +3,7 @@
 use super::{Entry, Item, Type, items};
 use crate::error::Error;
 
-/// A front part of an instance.
+/// The leading part of an instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Amount {
     bytes: u64,
@@ -11,7 +11,7 @@ struct Amount {
 }
 
 impl Amount {
-    /// So many times `other` more. The whole is part of one instance, whose numbers fit.
+    /// Adds `times` times `other`. The sum is part of one instance, whose numbers fit.
     fn add(&mut self, times: u64, other: Self) {
         self.bytes += times * other.bytes;
         self.elements += times * other.elements;
@@ -22,8 +22,8 @@ impl Amount {
 type Measure = fn(Amount) -> u64;
 
 impl Type {
-    /// How many basic datatypes `bytes` packed bytes of instances of this type are, counted over all
-    /// instances; `None`, MPI's `MPI_UNDEFINED`, where they end inside one (MPI-4.1 section 5.1.11).
+    /// The number of basic datatypes in `bytes` packed bytes of instances of this type, counted over all
+    /// instances; `None`, MPI's `MPI_UNDEFINED`, if the bytes end inside one (MPI-4.1 section 5.1.11).
     ///
     /// ```
     /// use dtype_runtime::Type;
@@ -38,12 +38,12 @@ impl Type {
         };
         let rest = bytes % self.size();
         let part = front(self.description().entries(), rest, |amount| amount.bytes);
-        // As many elements as bytes at most.
+        // There are at most as many elements as bytes.
         (part.bytes == rest).then(|| instances * self.elements() + part.elements)
     }
 
-    /// How many whole instances of this type `bytes` packed bytes are; `None` where they end inside
-    /// one (MPI-4.1 section 3.2.5).
+    /// The number of whole instances of this type in `bytes` packed bytes; `None` if the bytes end inside one
+    /// (MPI-4.1 section 3.2.5).
     ///
     /// ```
     /// use dtype_runtime::Type;
@@ -58,13 +58,13 @@ impl Type {
         }
     }
 
-    /// The packed bytes of the first `elements` basic datatypes of as many instances as it takes: the
-    /// reverse of [`element_count`](Self::element_count).
+    /// The packed bytes of the first `elements` basic datatypes, over as many instances as needed: the inverse of
+    /// [`element_count`](Self::element_count).
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`] when they are more than 64 bits can count, or when the type has no
-    /// elements and some are asked for.
+    /// [`Error::CountTooLarge`] when the bytes are more than 64 bits can count, or when the type has no elements
+    /// and `elements` is not 0.
     ///
     /// ```
     /// use dtype_runtime::Type;
@@ -83,7 +83,7 @@ impl Type {
         whole.and_then(|whole| whole.checked_add(part.bytes)).ok_or(too_large)
     }
 
-    /// Whether the displacements of the type map never decrease, as those of a file view must not
+    /// Whether the displacements of the type map never decrease, as a file view requires
     /// (MPI-4.1 section 14.3).
     ///
     /// ```
@@ -99,8 +99,8 @@ impl Type {
         body.is_empty() || ascent(body).is_some()
     }
 
-    /// Whether the data reach further than the extent, so that neighbouring instances interleave or
-    /// overlap: rarely meant, unless the type was resized for just that.
+    /// Whether the data reach beyond the extent, so that neighbouring instances interleave or overlap: rarely
+    /// intended, unless the type was resized for this purpose.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
@@ -114,7 +114,7 @@ impl Type {
     }
 }
 
-/// The largest front part of a description, in whole elements, that measures at most `limit`.
+/// The longest leading part of a description, in whole elements, that measures at most `limit`.
 fn front(entries: &[Entry], limit: u64, measure: Measure) -> Amount {
     let mut part = Amount::default();
     for item in items(entries) {
@@ -142,7 +142,7 @@ fn front(entries: &[Entry], limit: u64, measure: Measure) -> Amount {
     part
 }
 
-/// The first and the last displacement of a body, if none is less than the one before.
+/// The first and the last displacement of a body, if the displacements never decrease.
 fn ascent(body: &[Entry]) -> Option<(i128, i128)> {
     let mut all: Option<(i128, i128)> = None;
     for item in items(body) {
@@ -162,7 +162,7 @@ fn ascent(body: &[Entry]) -> Option<(i128, i128)> {
     all
 }
 
-/// The first and the last displacement of repetitions, if they ascend.
+/// The first and the last displacement of repetitions, if the displacements never decrease.
 fn repeated((first, last): (i128, i128), count: u64, stride: i64) -> Option<(i128, i128)> {
     let stride = i128::from(stride);
     let ascending = count <= 1 || first + stride >= last;

@@ -1,4 +1,4 @@
-//! Type signatures: what two sides of a message have to agree on.
+//! Type signatures: what the two sides of a message have to agree on.
 
 use core::fmt;
 
@@ -6,12 +6,11 @@ use super::Type;
 use super::entries::ElemWalk;
 use crate::basic::Basic;
 
-/// The type signature of a datatype: its basic datatypes in order, displacements left out (MPI-4.1
-/// section 5.1.1).
+/// The type signature of a datatype: its basic datatypes in order, without displacements (MPI-4.1 section 5.1.1).
 ///
-/// Two signatures are equal when the sequences are. Comparing takes constant time when they differ
-/// in length or hash, and time in proportion to the descriptions when they are nested alike; otherwise
-/// it looks at every run of equal basic datatypes.
+/// Two signatures are equal when the sequences are equal. Comparing takes constant time if they differ in length
+/// or hash, and time linear in the descriptions if they are nested alike; otherwise it visits every run of equal
+/// basic datatypes.
 #[derive(Clone)]
 pub struct Signature {
     ty: Type,
@@ -39,7 +38,7 @@ impl Signature {
         self.ty.elements()
     }
 
-    /// Whether there are none.
+    /// Whether the signature is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -49,8 +48,8 @@ impl Signature {
         self.ty.signature_hash()
     }
 
-    /// The sequence as runs: a basic datatype and how many times it comes in a row. Neighbouring runs
-    /// have different types.
+    /// The sequence as runs: a basic datatype and its number of consecutive occurrences. Neighbouring runs have
+    /// different types.
     pub fn runs(&self) -> impl Iterator<Item = (Basic, u64)> + use<> {
         let mut walk = ElemWalk::new(self.ty.description().without_layout());
         let mut next = walk.next();
@@ -81,7 +80,7 @@ impl PartialEq for Signature {
 impl Eq for Signature {}
 
 impl fmt::Debug for Signature {
-    /// The first runs, and how many elements there are in all.
+    /// Prints the first runs, and the total number of elements.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 16;
         f.write_str("{")?;

@@ -1,12 +1,12 @@
 //! Parts of multidimensional arrays.
 //!
-//! A subarray is what simpler constructors would make of it, one for each dimension, and says the same about itself;
-//! but none of them is made where it is clear that nothing overflows on the way.
+//! A subarray equals what simpler constructors would make, one for each dimension. None of these types is made if
+//! it is clear that nothing overflows: see [`Known`].
 
 use alloc::boxed::Box;
 
 use super::array::{Order, dimensions, within};
-use super::bounds::{Bounds, Interval};
+use super::bounds::{BoundsRule, Interval};
 use super::parts::{Known, Parts, same_length};
 use super::walk::{Sink, block, is_run, repeated, run};
 use super::{Constructor, Level, Type};
@@ -17,7 +17,7 @@ const CALL: &str = "subarray";
 /// The arguments of a `subarray`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Subarray {
-    /// The sizes, the sizes of the part, and where it starts.
+    /// The sizes of the array, the sizes of the part, and the start of the part.
     numbers: Box<[u64]>,
     pub(crate) order: Order,
 }
@@ -30,7 +30,7 @@ struct Dimension {
     start: u64,
 }
 
-/// What the dimensions come to. Where `overflow` says so, numbers have wrapped.
+/// The dimensions multiplied out. If `overflow` is set, numbers have wrapped around.
 #[derive(Clone, Copy)]
 struct Shape {
     overflow: bool,
@@ -42,9 +42,9 @@ struct Shape {
     extent: i64,
     /// Number of elements.
     elements: u64,
-    /// How many dimensions, from the fastest on, are one run of data.
+    /// The number of dimensions, from the fastest on, that are one run of data.
     in_run: usize,
-    /// Packed bytes of that run; of an element if there is none.
+    /// Packed bytes of that run, or of one element if no dimension is a run.
     run: u64,
     /// Elements and distance of the first dimension that is not part of the run.
     next: (u64, i64),
@@ -52,13 +52,13 @@ struct Shape {
 
 impl Type {
     /// The part of an array of `sizes` elements that begins at `starts` and has `subsizes` elements
-    /// (MPI-4.1 section 5.1.3). Its bounds are those of the whole array, whatever the bounds of `old`.
+    /// (MPI-4.1 section 5.1.3). Its bounds span the whole array, whatever the bounds of `old`.
     ///
     /// # Errors
     ///
-    /// [`Error::ArgumentLengths`] when the arrays differ in length; [`Error::ArgumentRange`] when there
-    /// is no dimension, or when a size is zero or the part does not lie within the array;
-    /// [`Error::Overflow`], [`Error::TooDeep`], [`Error::TooManyEntries`].
+    /// [`Error::ArgumentLengths`] when the arrays differ in length; [`Error::ArgumentRange`] when there are no
+    /// dimensions, a size is zero, or the part does not lie within the array; [`Error::Overflow`],
+    /// [`Error::TooDeep`], [`Error::TooManyEntries`].
     ///
     /// ```
     /// use dtype_runtime::types::Order;
@@ -154,15 +154,17 @@ impl Subarray {
         Shape { overflow, start, reach, extent, elements, in_run, run, next }
     }
 
-    /// What the calls of [`build`](Self::build) would come to, and the extent, where nothing comes near an overflow.
+    /// The outcome of the calls of [`build`](Self::build), and the extent, if nothing can overflow: see [`Known`].
+    /// Fast twin of [`build`](Self::build), kept equal by test
+    /// `subarrays_are_what_simpler_constructors_make_of_them`.
     #[inline(always)]
     fn known(&self, old: &Type) -> Option<(Parts, i64)> {
         let shape = self.shape(old);
         let data = old.data()?;
         let ends = [old.lb(), old.ub(), data.start, data.end, shape.extent];
-        // All elements lie within the array, and so does whatever is on the way to it.
+        // All elements lie within the array, and so does every displacement on the way.
         let near = ends.iter().all(|end| end.unsigned_abs() < Known::NEAR);
-        if shape.overflow || !near || old.bounds() != Bounds::Literal {
+        if shape.overflow || !near || old.bounds_rule() != BoundsRule::Literal {
             return None;
         }
         let ndims = self.sizes().len();
@@ -198,16 +200,16 @@ impl Subarray {
         Ok((Type::structure(&[1], &[start], &[part])?, stride))
     }
 
-    /// Writes the part, of elements that have data: what a walk over [`build`](Self::build) would write.
+    /// Writes the part, whose elements have data: the same output as a walk over [`build`](Self::build).
     pub(super) fn walk<S: Sink>(&self, old: &Type, base: i64, sink: &mut S) {
         let shape = self.shape(old);
         let in_run = if S::BYTES { shape.in_run } else { 0 };
-        let nest = Nest { old, run: shape.run, in_run };
+        let core = Core { old, run: shape.run, in_run };
         let ndims = self.sizes().len();
-        nest.walk(self.dimensions(), ndims, shape.extent, base.wrapping_add(shape.start), sink);
+        core.walk(self.dimensions(), ndims, shape.extent, base.wrapping_add(shape.start), sink);
     }
 
-    /// The part as blocks at equal distances, of elements that have data.
+    /// The part as blocks at equal distances. Its elements have data.
     pub(super) fn as_level(&self, old: &Type) -> Option<Level> {
         let shape = self.shape(old);
         let (count, stride) = shape.next;
@@ -217,16 +219,18 @@ impl Subarray {
     }
 }
 
-/// What the dimensions are wrapped around.
-struct Nest<'a> {
+/// The innermost data, which the dimensions repeat.
+struct Core<'a> {
     old: &'a Type,
-    /// How many dimensions, from the fastest on, are written as one run of so many bytes.
+    /// The number of dimensions, from the fastest on, that are written as one run.
     in_run: usize,
+    /// The length of that run in bytes.
     run: u64,
 }
 
-impl Nest<'_> {
-    /// Writes so many dimensions, which are `extent` bytes in all; the last one of them is the slowest.
+impl Core<'_> {
+    /// Writes the `number` fastest dimensions, which together have `extent` bytes; the last of them is the
+    /// slowest.
     fn walk<S: Sink>(
         &self,
         mut dimensions: impl DoubleEndedIterator<Item = Dimension>,
@@ -242,7 +246,7 @@ impl Nest<'_> {
         if number == 1 {
             return block(part, self.old, base, sink);
         }
-        // The extent is a product with this size, which the constructor has seen to have 63 bits.
+        // The extent is a product with this size, and the constructor has checked that it fits 63 bits.
         let stride = extent.checked_div(size.cast_signed()).unwrap_or(0);
         repeated(part, stride, sink, |sink| {
             self.walk(dimensions, number - 1, stride, base, sink);
@@ -274,7 +278,7 @@ pub(super) mod tests {
             Type::resized(&f64, 16, 8).unwrap(),
             Type::contiguous(0, &byte).unwrap(),
             Type::lb_marker(),
-            wide.with_bounds(Bounds::Mpich).unwrap(),
+            wide.with_bounds_rule(BoundsRule::Mpich).unwrap(),
             Type::resized(&far, 0, 8).unwrap(),
             Type::resized(&byte, 0, 1 << 59).unwrap(),
             Type::resized(&byte, i64::MAX - 9, 9).unwrap(),
@@ -288,7 +292,7 @@ pub(super) mod tests {
         all
     }
 
-    /// That two types are the same but for the calls that made them.
+    /// Two types are the same except for the calls that made them.
     pub(in crate::types) fn assert_same(actual: &Type, expected: &Type, call: &str) {
         let facts = |ty: &Type| {
             let inner = &ty.0;
@@ -320,10 +324,10 @@ pub(super) mod tests {
                     _ => 1 + numbers.below(4),
                 };
                 // Often the whole dimension, so that runs span several.
-                let part = if numbers.below(2) == 0 { size } else { 1 + numbers.below_large(size) };
+                let part = if numbers.below(2) == 0 { size } else { 1 + numbers.below(size) };
                 sizes.push(size);
                 subsizes.push(part);
-                starts.push(if size == part { 0 } else { numbers.below_large(size - part + 1) });
+                starts.push(if size == part { 0 } else { numbers.below(size - part + 1) });
             }
             let arguments =
                 Subarray { numbers: [&sizes[..], &subsizes, &starts].concat().into(), order };

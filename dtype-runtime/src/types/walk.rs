@@ -1,51 +1,52 @@
-//! The walk over the tree of constructors, and what it can write to.
+//! The walk over the tree of constructors, and its outputs.
 //!
-//! Every view of a type comes from here: the description, entry by entry, and the plan, which commit
-//! compiles as the walk goes, without a list of entries in between.
+//! Every view of a type comes from here: the description, entry by entry, and the plan, which commit compiles
+//! during the walk, without an intermediate list of entries.
 
+use super::blocks::Lengths;
 use super::integers::Integers;
-use super::irregular::Lengths;
 use super::{Constructor, Elem, Flags, Level, Member, Type};
 use crate::basic::Basic;
 
-/// What a walk writes to: data and loops in the order of the type map.
+/// An output of the walk: data and loops in the order of the type map.
 pub(crate) trait Sink {
-    /// Whether the data only count as bytes. Then whatever is one run, of basic datatypes however
-    /// different, comes as a single element list of [`Basic::U8`].
+    /// Whether only the bytes of the data matter. Then anything that is one run, of whatever basic datatypes, is
+    /// passed as a single list of [`Basic::U8`] elements.
     const BYTES: bool;
 
-    /// A loop that has been started and not ended.
+    /// A loop that has started and not ended.
     type Open;
 
     /// Adds data: elements that touch.
     fn elem(&mut self, elem: Elem);
 
-    /// Adds data again and again.
+    /// Adds repeated data.
     fn elems(&mut self, elems: impl Iterator<Item = Elem>) {
         elems.for_each(|elem| self.elem(elem));
     }
 
-    /// Adds runs of bytes of these lengths at these places, behind which come about so many more. No length is zero.
-    fn runs(&mut self, lengths: &[u64], places: &[i64], _more: usize) {
-        self.elems(lengths.iter().zip(places).map(|(length, place)| run(*length, *place)));
+    /// Adds runs of bytes with these lengths, none of them zero, at these displacements. About `more` runs follow.
+    fn runs(&mut self, lengths: &[u64], displacements: &[i64], _more: usize) {
+        let runs = lengths.iter().zip(displacements);
+        self.elems(runs.map(|(length, displacement)| run(*length, *displacement)));
     }
 
-    /// As [`runs`](Self::runs), all of one length.
-    fn equal_runs(&mut self, length: u64, places: &[i64], _more: usize) {
-        self.elems(places.iter().map(|place| run(length, *place)));
+    /// As [`runs`](Self::runs), with runs of one length.
+    fn equal_runs(&mut self, length: u64, displacements: &[i64], _more: usize) {
+        self.elems(displacements.iter().map(|displacement| run(length, *displacement)));
     }
 
-    /// Starts a loop. Something follows before its end.
+    /// Starts a loop. The loop must not be empty.
     fn begin(&mut self) -> Self::Open;
 
-    /// Ends the innermost loop, which is repeated `loops` times, `extent` bytes apart.
+    /// Ends the innermost loop, which is repeated `loops` times with a stride of `extent` bytes.
     fn end(&mut self, open: Self::Open, loops: u64, extent: i64);
 }
 
 /// Writes the data of `ty` at displacement `base`.
 ///
-/// Sums and products may pass through values that do not fit, when the data lie on the far side of
-/// the origin or there are none: where the data end up was checked when the type was made.
+/// Intermediate sums and products may not fit, if the data lie on the far side of the origin or if there are no
+/// data; the final displacements were checked when the type was made.
 pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
     if ty.size() == 0 {
         return;
@@ -92,7 +93,7 @@ pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
     }
 }
 
-/// Blocks of these lengths at these displacements, which count in units of so many bytes.
+/// Blocks of these lengths at these displacements; the displacements count in units of `unit` bytes.
 fn list<S: Sink>(
     lengths: Lengths<'_>,
     displacements: &Integers<i64>,
@@ -110,8 +111,8 @@ fn list<S: Sink>(
     lengths.with(displacements).for_each(|(length, place)| add(length, place));
 }
 
-/// As [`list`], where each block is one run: what a list of a hundred thousand blocks is, with all
-/// that can be known beforehand done beforehand.
+/// As [`list`], if each block is one run. Lists of a hundred thousand blocks take this path, so the work that is
+/// the same for all blocks is done once.
 fn list_of_runs<S: Sink>(
     lengths: Lengths<'_>,
     displacements: &Integers<i64>,
@@ -120,7 +121,7 @@ fn list_of_runs<S: Sink>(
     base: i64,
     sink: &mut S,
 ) {
-    // Of a few blocks the memory for many would take longer to clear than all the rest.
+    // For a few blocks, clearing memory for many would take longer than the rest of the work.
     if displacements.len() <= 8 {
         list_of_runs_by::<8, S>(lengths, displacements, unit, old, base, sink);
     } else {
@@ -128,7 +129,7 @@ fn list_of_runs<S: Sink>(
     }
 }
 
-/// As [`list_of_runs`], so many blocks at a time.
+/// As [`list_of_runs`], `AT_ONCE` blocks at a time.
 #[inline(never)]
 fn list_of_runs_by<const AT_ONCE: usize, S: Sink>(
     lengths: Lengths<'_>,
@@ -182,7 +183,7 @@ pub(super) fn run(length: u64, disp: i64) -> Elem {
     Elem { basic: Basic::U8, count: length, disp, extent: 1 }
 }
 
-/// `count` instances of `old`, one after another. Where there is no data nothing is written.
+/// `count` instances of `old`, one after another. Writes nothing if there are no data.
 pub(super) fn block<S: Sink>(count: u64, old: &Type, base: i64, sink: &mut S) {
     if count == 0 || old.size() == 0 {
         return;
@@ -208,8 +209,9 @@ pub(super) fn is_run(ty: &Type) -> bool {
 }
 
 impl Type {
-    /// The data of one instance as blocks at equal distances, or as a single one, where the constructors say so. What
-    /// comes to the same by other constructors is for the compiler to see.
+    /// The data of one instance as blocks at equal distances, or as a single block, if the outermost constructors
+    /// show this; `None` otherwise. Fast twin of [`walk`] and the compiler, kept equal by test
+    /// `blocks_at_equal_distances_need_no_compiler`.
     #[inline(always)]
     pub(crate) fn as_level(&self) -> Option<Level> {
         let mut ty = self;
@@ -254,7 +256,7 @@ fn touches(ty: &Type) -> bool {
     i128::from(ty.extent()) == i128::from(ty.size())
 }
 
-/// So many instances, which together are one run, as bytes.
+/// `count` instances, which together are one run, as bytes.
 fn bytes(ty: &Type, count: u64, base: i64) -> Elem {
     run(ty.size() * count, base.wrapping_add(ty.true_lb()))
 }

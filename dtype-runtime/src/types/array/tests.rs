@@ -1,4 +1,4 @@
-//! That distributed arrays are what the simpler constructors make of them.
+//! Distributed arrays equal what the simpler constructors make.
 
 use alloc::vec::Vec;
 

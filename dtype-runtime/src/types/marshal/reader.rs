@@ -1,17 +1,16 @@
-//! From bytes back to types. Nothing in the bytes is trusted: what is wrong with their form is found here,
-//! what is wrong with the arguments by the constructors.
+//! From bytes back to types. Nothing in the bytes is trusted: errors in their form are found here, errors in the
+//! arguments by the constructors.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::code;
-use super::varint::{Bytes, wrong};
 use super::{FLAGS, MAGIC, VERSION};
 use crate::basic::Basic;
 use crate::error::{Error, Malformed};
 use crate::types::array::{Distribution, Order};
-use crate::types::rules::same_address;
-use crate::types::{Bounds, Constructor, Pair, Type};
+use crate::types::nodes::varint::{Bytes, wrong};
+use crate::types::nodes::{code, same_address};
+use crate::types::{BoundsRule, Combiner, Constructor, Pair, Type};
 
 /// A node that was read.
 struct Node {
@@ -23,13 +22,13 @@ struct Node {
 struct Reader<'a> {
     bytes: Bytes<'a>,
     nodes: Vec<Node>,
-    /// How many of the nodes no other refers to so far.
+    /// The number of nodes that no other node refers to so far.
     unreferenced: usize,
-    /// The height of the node that is being read, as far as its parts are known.
+    /// The height of the node that is being read, from the parts read so far.
     height: usize,
 }
 
-/// The type at the front of these bytes, and how many of them it takes.
+/// Returns the type at the front of these bytes and the number of bytes that it takes.
 pub(super) fn read(bytes: &[u8]) -> Result<(Type, usize), Error> {
     let mut bytes = Bytes::new(bytes);
     let mut head = |expected, problem: fn(u8) -> Malformed| {
@@ -43,7 +42,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Type, usize), Error> {
     head(VERSION, |found| Malformed::Version { found })?;
     head(FLAGS, |found| Malformed::Flags { found })?;
     let at = bytes.at();
-    // Every node takes a byte at least.
+    // Every node takes at least one byte.
     let last = usize::try_from(bytes.unsigned()?).ok().filter(|&last| last < bytes.remaining());
     let last = last.ok_or_else(|| wrong(at, Malformed::Truncated))?;
     let nodes = Vec::with_capacity(last);
@@ -60,7 +59,7 @@ impl<'a> Reader<'a> {
             self.height = 0;
             let ty = self.node()?;
             let this = (self.height, self.bytes.since(start));
-            // In the one order that there is, equal nodes would be neighbours.
+            // The nodes are sorted, so equal ones would be neighbours.
             if number > 0 && before >= this {
                 let same = before == this;
                 let problem = if same { Malformed::Duplicate } else { Malformed::Disorder };
@@ -77,7 +76,7 @@ impl<'a> Reader<'a> {
             }
             self.nodes.push(Node { ty, height: self.height, is_referenced: false });
             self.unreferenced += 1;
-            // Each still has to be referred to, which takes a byte at least.
+            // Another node must still refer to each of them, which takes at least one byte.
             if self.unreferenced > self.bytes.remaining() {
                 return Err(wrong(end, Malformed::Truncated));
             }
@@ -89,54 +88,59 @@ impl<'a> Reader<'a> {
         match self.bytes.byte()? {
             code::BY_MPICH => {
                 let at = self.bytes.at();
-                let ty = match self.bytes.byte()? {
-                    code::STRUCTURE => self.structure()?,
-                    code => self.predefined(at, code)?,
-                };
-                // The others follow the rules of their parts.
+                let found = self.bytes.byte()?;
+                let ty = self.call(at, found)?;
+                // A type made of others follows their rules.
                 if !ty.constructor().has_no_parts() {
-                    return Err(wrong(at, Malformed::Code { found: code::STRUCTURE }));
+                    return Err(wrong(at, Malformed::Code { found }));
                 }
-                ty.with_bounds(Bounds::Mpich)
+                ty.with_bounds_rule(BoundsRule::Mpich)
             }
-            code::DUP => Type::dup(&self.part()?),
-            code::CONTIGUOUS => Type::contiguous(self.bytes.unsigned()?, &self.part()?),
-            code::VECTOR => self.strided(Type::vector),
-            code::HVECTOR => self.strided(Type::hvector),
-            code::INDEXED => self.blocks(Type::indexed),
-            code::HINDEXED => self.blocks(Type::hindexed),
-            code::INDEXED_BLOCK => self.equal_blocks(Type::indexed_block),
-            code::HINDEXED_BLOCK => self.equal_blocks(Type::hindexed_block),
-            code::STRUCTURE => self.structure(),
-            code::SUBARRAY => self.subarray(),
-            code::DARRAY => self.darray(),
-            code::RESIZED => {
-                let (lb, extent) = (self.bytes.signed()?, self.bytes.signed()?);
-                Type::resized(&self.part()?, lb, extent)
-            }
-            code => self.predefined(at, code),
+            code => self.call(at, code),
         }
     }
 
-    /// A node without parts, whose code was read.
-    fn predefined(&mut self, at: usize, code: u8) -> Result<Type, Error> {
-        match code {
-            code::LB_MARKER => Ok(Type::lb_marker()),
-            code::UB_MARKER => Ok(Type::ub_marker()),
-            code::PAIR => self.pair(),
-            code::VALUE_INDEX => self.value_index(at),
-            code::F90_REAL => Type::f90_real(self.digits()?, self.digits()?),
-            code::F90_COMPLEX => Type::f90_complex(self.digits()?, self.digits()?),
-            code::F90_INTEGER => {
+    /// A node whose code was read.
+    fn call(&mut self, at: usize, code: u8) -> Result<Type, Error> {
+        match code::call(code).unwrap_or(Combiner::Named) {
+            Combiner::Named => self.named(at, code),
+            Combiner::Dup => Type::dup(&self.part()?),
+            Combiner::Contiguous => Type::contiguous(self.bytes.unsigned()?, &self.part()?),
+            Combiner::Vector => self.strided(Type::vector),
+            Combiner::Hvector => self.strided(Type::hvector),
+            Combiner::Indexed => self.blocks(Type::indexed),
+            Combiner::Hindexed => self.blocks(Type::hindexed),
+            Combiner::IndexedBlock => self.equal_blocks(Type::indexed_block),
+            Combiner::HindexedBlock => self.equal_blocks(Type::hindexed_block),
+            Combiner::Structure => self.structure(),
+            Combiner::Subarray => self.subarray(),
+            Combiner::Darray => self.darray(),
+            Combiner::Resized => {
+                let (lb, extent) = (self.bytes.signed()?, self.bytes.signed()?);
+                Type::resized(&self.part()?, lb, extent)
+            }
+            Combiner::ValueIndex => self.value_index(at),
+            Combiner::F90Real => Type::f90_real(self.digits()?, self.digits()?),
+            Combiner::F90Complex => Type::f90_complex(self.digits()?, self.digits()?),
+            Combiner::F90Integer => {
                 let at = self.bytes.at();
                 let range = self.digits()?.ok_or_else(|| wrong(at, Malformed::Range))?;
                 Type::f90_integer(range)
             }
+        }
+    }
+
+    /// A named datatype, whose code was read.
+    fn named(&mut self, at: usize, code: u8) -> Result<Type, Error> {
+        match code {
+            code::LB_MARKER => Ok(Type::lb_marker()),
+            code::UB_MARKER => Ok(Type::ub_marker()),
+            code::PAIR => self.pair(),
             code => basic(at, code).map(Type::basic),
         }
     }
 
-    /// A node that came before.
+    /// An earlier node.
     fn part(&mut self) -> Result<Type, Error> {
         let at = self.bytes.at();
         let number = self.bytes.unsigned()?;
@@ -168,8 +172,8 @@ impl<'a> Reader<'a> {
         let ty = Type::value_index(&value, &index)?;
         match ty.constructor() {
             Constructor::Pair { name: None, .. } => Ok(ty),
-            // It has a name, and is written by that.
-            _ => Err(wrong(start, Malformed::Longwinded)),
+            // The pair has a name, and `marshal` writes it by its name.
+            _ => Err(wrong(start, Malformed::Overlong)),
         }
     }
 
@@ -221,7 +225,7 @@ impl<'a> Reader<'a> {
         for _ in 0..blocklengths.len() {
             types.push(self.part()?);
         }
-        // No node comes twice, so different ones are not equal.
+        // No node occurs twice, so types from different nodes are not equal.
         Type::structure_by(&blocklengths, &displacements, &types, same_address)
     }
 
@@ -241,23 +245,23 @@ impl<'a> Reader<'a> {
         Type::darray(size, rank, &gsizes, &distributions, &psizes, order, &self.part()?)
     }
 
-    /// The number of dimensions, each of which takes three bytes at least, and the order.
+    /// The number of dimensions, each of which takes at least three bytes, and the order.
     fn ndims(&mut self) -> Result<(usize, Order), Error> {
         let (ndims, is_fortran) = self.bytes.length(3)?;
         Ok((ndims, if is_fortran { Order::Fortran } else { Order::C }))
     }
 
-    /// Block lengths of a list of which each block takes so many bytes besides.
+    /// The block lengths of a list; each block takes at least `each` more bytes.
     fn blocklengths(&mut self, each: usize) -> Result<Vec<u64>, Error> {
         let at = self.bytes.at();
         let (length, equal) = self.bytes.length(each)?;
-        let longwinded = Err(wrong(at, Malformed::Longwinded));
+        let overlong = Err(wrong(at, Malformed::Overlong));
         if equal {
-            return if length > 0 { Ok(vec![self.bytes.unsigned()?; length]) } else { longwinded };
+            return if length > 0 { Ok(vec![self.bytes.unsigned()?; length]) } else { overlong };
         }
         let all = self.several(length, Bytes::unsigned)?;
         let written_in_vain = length > 0 && all.iter().all(|length| *length == all[0]);
-        if written_in_vain { longwinded } else { Ok(all) }
+        if written_in_vain { overlong } else { Ok(all) }
     }
 
     fn displacements(&mut self, length: usize) -> Result<Vec<i64>, Error> {
@@ -268,7 +272,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// So many of a kind; `length` was compared with the bytes that are left.
+    /// `length` numbers of one kind. The caller has compared `length` with the number of remaining bytes.
     fn several<T>(
         &mut self,
         length: usize,

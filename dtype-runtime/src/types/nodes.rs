@@ -1,30 +1,34 @@
-//! The nodes of types, each once, however many types in memory are equal to it.
+//! The nodes of types, each listed once, however many types in memory are equal to it.
+
+pub(super) mod code;
+pub(super) mod varint;
+mod writer;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::types::Type;
+use super::Type;
 
-/// Nodes in the order of their height and, among those of one height, of their bytes. A node refers to others
-/// by their numbers, so two nodes are equal exactly when their bytes are.
-pub(in crate::types) struct Table {
+/// Nodes sorted by height, and nodes of the same height by their bytes. A node refers to others by their numbers,
+/// so two nodes are equal exactly when their bytes are.
+pub(super) struct Table {
     /// All nodes, one after another.
     pub(super) bytes: Vec<u8>,
     number_of_nodes: u64,
     numbers: BTreeMap<*const (), u64>,
-    /// Whether types that differ in the rules for their bounds alone are different.
-    pub(super) tells_rules: bool,
+    /// Whether types that differ only in the rules for their bounds are different.
+    tells_rules: bool,
 }
 
 impl Table {
-    /// The table of these types and everything that they are made of. It takes time in proportion to the
-    /// memory of the types, not to the trees that they stand for, times the logarithm of their number.
-    pub(in crate::types) fn of(roots: &[&Type]) -> Self {
+    /// The table of these types and everything they are made of. It takes time linear in the memory of the types,
+    /// not in the trees that they represent, times the logarithm of the number of types.
+    pub(super) fn of(roots: &[&Type]) -> Self {
         Self::made(roots, true)
     }
 
-    /// As [`of`](Self::of), with one node for types that the same calls made, by whatever rules.
-    pub(in crate::types) fn by_calls(roots: &[&Type]) -> Self {
+    /// As [`of`](Self::of), with one node for all types made by the same calls, whatever their rules for bounds.
+    pub(super) fn by_calls(roots: &[&Type]) -> Self {
         Self::made(roots, false)
     }
 
@@ -32,10 +36,10 @@ impl Table {
         let (bytes, numbers) = (Vec::new(), BTreeMap::new());
         let mut table = Self { bytes, number_of_nodes: 0, numbers, tells_rules };
         let (mut written, mut nodes) = (Vec::new(), Vec::new());
-        for level in levels(roots) {
+        for types in by_height(roots) {
             written.clear();
             nodes.clear();
-            for ty in level {
+            for ty in types {
                 let start = written.len();
                 table.write(ty, &mut written);
                 nodes.push((start..written.len(), ty));
@@ -45,52 +49,57 @@ impl Table {
             for same in nodes.chunk_by(|a, b| bytes(a) == bytes(b)) {
                 table.bytes.extend_from_slice(bytes(&same[0]));
                 let number = table.number_of_nodes;
-                table.numbers.extend(same.iter().map(|(_, ty)| (ty.address(), number)));
+                table.numbers.extend(same.iter().map(|(_, ty)| (ty.as_ptr(), number)));
                 table.number_of_nodes += 1;
             }
         }
         table
     }
 
-    /// The number of the last node; a single root's.
+    /// The number of the last node; with a single root this is the root.
     pub(super) fn last(&self) -> u64 {
         self.number_of_nodes - 1
     }
 
     /// The number of the node of a type that is in the table.
-    pub(in crate::types) fn number(&self, ty: &Type) -> u64 {
-        self.numbers[&ty.address()]
+    pub(super) fn number(&self, ty: &Type) -> u64 {
+        self.numbers[&ty.as_ptr()]
     }
 }
 
-/// A type on the way to the one that is looked at.
+/// Whether these are all equal, for types that are equal only if they are clones of one type.
+pub(super) fn same_address(types: &[&Type]) -> bool {
+    types.windows(2).all(|pair| pair[0].as_ptr() == pair[1].as_ptr())
+}
+
+/// A type on the path to the current one.
 struct Frame<'a> {
     ty: &'a Type,
     next: usize,
     height: usize,
 }
 
-/// The types in memory by height: those that are made of no other first. None is looked at twice.
-fn levels<'a>(roots: &[&'a Type]) -> Vec<Vec<&'a Type>> {
-    let mut levels: Vec<Vec<&'a Type>> = Vec::new();
+/// The types in memory by height, starting with types that are not made of others. Each is visited once.
+fn by_height<'a>(roots: &[&'a Type]) -> Vec<Vec<&'a Type>> {
+    let mut all: Vec<Vec<&'a Type>> = Vec::new();
     let mut heights = BTreeMap::new();
     let mut stack = Vec::new();
     for root in roots {
-        if !heights.contains_key(&root.address()) {
+        if !heights.contains_key(&root.as_ptr()) {
             stack.push(Frame { ty: root, next: 0, height: 0 });
         }
         while let Some(frame) = stack.last_mut() {
             let Some(part) = frame.ty.constructor().part(frame.next) else {
                 let height = frame.height;
-                if levels.len() <= height {
-                    levels.resize_with(height + 1, Vec::new);
+                if all.len() <= height {
+                    all.resize_with(height + 1, Vec::new);
                 }
-                levels[height].push(frame.ty);
-                heights.insert(frame.ty.address(), height);
+                all[height].push(frame.ty);
+                heights.insert(frame.ty.as_ptr(), height);
                 stack.pop();
                 continue;
             };
-            match heights.get(&part.address()) {
+            match heights.get(&part.as_ptr()) {
                 Some(height) => {
                     frame.height = frame.height.max(height + 1);
                     frame.next += 1;
@@ -99,5 +108,5 @@ fn levels<'a>(roots: &[&'a Type]) -> Vec<Vec<&'a Type>> {
             }
         }
     }
-    levels
+    all
 }

@@ -2,23 +2,22 @@
 
 use alloc::vec::Vec;
 
-use super::code;
-use super::table::Table;
 use super::varint::{put_length, put_signed, put_unsigned};
+use super::{Table, code};
 use crate::types::array::{Darray, Distribution, Order};
 use crate::types::subarray::Subarray;
-use crate::types::{Bounds, Constructor, Fortran, Type};
+use crate::types::{BoundsRule, Constructor, Fortran, Type};
 
 impl Table {
-    /// Writes a type whose parts are in the table.
+    /// Writes a type whose parts are already in the table.
     pub(super) fn write(&self, ty: &Type, out: &mut Vec<u8>) {
         let constructor = ty.constructor();
-        // What is made of others follows their rules.
-        match ty.bounds() {
-            Bounds::Mpich if self.tells_rules && constructor.has_no_parts() => {
+        // A type made of others follows their rules.
+        match ty.bounds_rule() {
+            BoundsRule::Mpich if self.tells_rules && constructor.has_no_parts() => {
                 out.push(code::BY_MPICH);
             }
-            Bounds::Literal | Bounds::Mpich => {}
+            BoundsRule::Literal | BoundsRule::Mpich => {}
         }
         out.push(code::of(constructor));
         match constructor {
@@ -93,7 +92,7 @@ fn put_fortran(out: &mut Vec<u8>, request: Fortran) {
     }
 }
 
-/// How many there are, and all of them; or the first, if all are equal.
+/// Writes the number of lengths and all of them; or only the first, if all are equal.
 fn put_blocklengths(out: &mut Vec<u8>, blocklengths: impl ExactSizeIterator<Item = u64> + Clone) {
     let first = blocklengths.clone().next();
     let equal = first.is_some_and(|first| blocklengths.clone().all(|length| length == first));
@@ -102,7 +101,7 @@ fn put_blocklengths(out: &mut Vec<u8>, blocklengths: impl ExactSizeIterator<Item
     blocklengths.take(written).for_each(|length| put_unsigned(out, length));
 }
 
-/// Each as the distance from the one before: blocks are mostly near their neighbours in the list.
+/// Writes each as the distance from the previous one: most blocks are close to their neighbours in the list.
 fn put_displacements(out: &mut Vec<u8>, displacements: impl Iterator<Item = i64>) {
     let mut before = 0;
     for displacement in displacements {

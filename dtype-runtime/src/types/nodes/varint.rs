@@ -1,11 +1,11 @@
-//! Numbers of variable length: seven bits to a byte, the least significant first, the top bit set on all
-//! bytes but the last. Each number has one form, the shortest.
+//! Numbers of variable length: seven bits in each byte, the least significant first, the top bit set on all bytes
+//! but the last. Each number has one form, the shortest.
 
 use alloc::vec::Vec;
 
 use crate::error::{Error, Malformed};
 
-pub(super) fn put_unsigned(out: &mut Vec<u8>, mut value: u64) {
+pub(in crate::types) fn put_unsigned(out: &mut Vec<u8>, mut value: u64) {
     loop {
         let [byte, ..] = value.to_le_bytes();
         value >>= 7;
@@ -17,55 +17,55 @@ pub(super) fn put_unsigned(out: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Small magnitudes of both signs become small numbers: 0, −1, 1, −2, … are 0, 1, 2, 3, …
-pub(super) fn put_signed(out: &mut Vec<u8>, value: i64) {
+pub(in crate::types) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put_unsigned(out, ((value << 1) ^ (value >> 63)).cast_unsigned());
 }
 
-/// Bytes that are read from the front.
-pub(super) struct Bytes<'a> {
+/// Bytes that are read from front to back.
+pub(in crate::types) struct Bytes<'a> {
     all: &'a [u8],
     at: usize,
 }
 
 impl<'a> Bytes<'a> {
-    pub(super) fn new(all: &'a [u8]) -> Self {
+    pub(in crate::types) fn new(all: &'a [u8]) -> Self {
         Self { all, at: 0 }
     }
 
-    /// How many were read.
-    pub(super) fn at(&self) -> usize {
+    /// The number of bytes that were read.
+    pub(in crate::types) fn at(&self) -> usize {
         self.at
     }
 
-    pub(super) fn remaining(&self) -> usize {
+    pub(in crate::types) fn remaining(&self) -> usize {
         self.all.len() - self.at
     }
 
-    /// Those that were read, from this one on.
-    pub(super) fn since(&self, start: usize) -> &'a [u8] {
+    /// The bytes read so far, from offset `start` on.
+    pub(in crate::types) fn since(&self, start: usize) -> &'a [u8] {
         &self.all[start..self.at]
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8, Error> {
+    pub(in crate::types) fn byte(&mut self) -> Result<u8, Error> {
         let byte = *self.all.get(self.at).ok_or_else(|| wrong(self.at, Malformed::Truncated))?;
         self.at += 1;
         Ok(byte)
     }
 
-    pub(super) fn unsigned(&mut self) -> Result<u64, Error> {
+    pub(in crate::types) fn unsigned(&mut self) -> Result<u64, Error> {
         let start = self.at;
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             let bits = u64::from(byte & 0x7F);
-            // The tenth byte has room for a single bit.
+            // Only one bit of the tenth byte fits.
             if bits << shift >> shift != bits {
                 return Err(wrong(start, Malformed::Range));
             }
             value |= bits << shift;
             if byte < 0x80 {
                 if byte == 0 && shift > 0 {
-                    return Err(wrong(start, Malformed::Longwinded));
+                    return Err(wrong(start, Malformed::Overlong));
                 }
                 return Ok(value);
             }
@@ -73,14 +73,14 @@ impl<'a> Bytes<'a> {
         Err(wrong(start, Malformed::Range))
     }
 
-    pub(super) fn signed(&mut self) -> Result<i64, Error> {
+    pub(in crate::types) fn signed(&mut self) -> Result<i64, Error> {
         let value = self.unsigned()?;
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// The length of a list and a bit that goes with it. A list whose elements take `each` bytes at least
-    /// and that does not fit the rest is refused before any memory is set aside for it.
-    pub(super) fn length(&mut self, each: usize) -> Result<(usize, bool), Error> {
+    /// The length of a list and a bit that goes with it. If the list, with elements of at least `each` bytes, does
+    /// not fit the remaining bytes, it is refused before memory is reserved for it.
+    pub(in crate::types) fn length(&mut self, each: usize) -> Result<(usize, bool), Error> {
         let start = self.at;
         let value = self.unsigned()?;
         let length = usize::try_from(value >> 1).ok().filter(|&n| n <= self.remaining() / each);
@@ -89,12 +89,12 @@ impl<'a> Bytes<'a> {
     }
 }
 
-pub(super) fn put_length(out: &mut Vec<u8>, length: usize, bit: bool) {
+pub(in crate::types) fn put_length(out: &mut Vec<u8>, length: usize, bit: bool) {
     // A list in memory has fewer than 2⁶³ elements.
     put_unsigned(out, (length as u64) << 1 | u64::from(bit));
 }
 
-pub(super) fn wrong(offset: usize, problem: Malformed) -> Error {
+pub(in crate::types) fn wrong(offset: usize, problem: Malformed) -> Error {
     Error::Marshalled { offset, problem }
 }
 
@@ -131,8 +131,8 @@ mod tests {
     fn other_forms_of_a_number_are_refused() {
         assert_eq!(problem(&[]), Malformed::Truncated);
         assert_eq!(problem(&[0x80]), Malformed::Truncated);
-        assert_eq!(problem(&[0x80, 0]), Malformed::Longwinded);
-        assert_eq!(problem(&[0xFF, 0x80, 0]), Malformed::Longwinded);
+        assert_eq!(problem(&[0x80, 0]), Malformed::Overlong);
+        assert_eq!(problem(&[0xFF, 0x80, 0]), Malformed::Overlong);
         let mut long = [0xFF; 10];
         long[9] = 2;
         assert_eq!(problem(&long), Malformed::Range);
