@@ -1,18 +1,20 @@
-//! How values look in a packed stream: as here, or as another machine, or a standard, has them.
+//! The format of values in a packed stream: this machine's, another machine's, or a standard's.
 
 mod architecture;
 mod float;
 mod form;
 
-pub use architecture::{Architecture, ByteOrder, LongDouble};
+pub use architecture::{Architecture, ByteOrder};
 pub use form::Form;
 pub(crate) use form::{Misfit, WIDEST};
+
+pub use crate::basic::LongDouble;
 
 /// How the values in a packed stream are represented (MPI-4.1 section 14.5).
 ///
 /// ```
 /// use dtype_runtime::{Packer, Representation};
-/// let mut stream = Packer::new(&[1_i32, -2]).represented(Representation::External32)?;
+/// let mut stream = Packer::new(&[1_i32, -2]).converted(Representation::External32)?;
 /// let mut packed = [0; 8];
 /// stream.pack(&mut packed)?;
 /// assert_eq!(packed, [0, 0, 0, 1, 0xff, 0xff, 0xff, 0xfe]);
@@ -25,18 +27,18 @@ pub enum Representation {
     #[default]
     Native,
     /// MPI's `external32`: big-endian, with widths that are the same on every machine (MPI-4.1 section
-    /// 14.5.2). A value that has no room in it, such as a `long` of more than 32 bits, is an error.
+    /// 14.5.2). A value that does not fit, such as a `long` of more than 32 bits, is an error.
     External32,
     /// This machine's widths, little-endian.
     LittleEndian,
     /// This machine's widths, big-endian.
     BigEndian,
-    /// As another machine has them: seed `opal_convertor_t`'s `remoteArch`.
+    /// As on another machine: `remoteArch` of Open MPI's `opal_convertor_t`.
     Foreign(Architecture),
 }
 
 impl Representation {
-    /// The machine that has its values so.
+    /// The machine whose values have this representation.
     ///
     /// ```
     /// use dtype_runtime::representation::ByteOrder;

@@ -1,9 +1,9 @@
-//! A value that several owners share.
+//! A value shared by several owners.
 //!
-//! Types and what they are committed to are made and dropped by the hundred thousand, and `Arc` spends more on its
-//! counts than there is to do otherwise: it changes two of them, one for the weak references that nobody has here,
-//! and at the end it changes them even where there is no other owner. Here there is one count, and whoever sees that
-//! he is the last leaves it alone.
+//! Types and committed types are made and dropped by the hundred thousand, and `Arc` spends more time on its
+//! counts than the rest takes. It updates two counts, one of them for weak references, which are not used here,
+//! and at the end it updates them even when there is no other owner. Here there is one count, and an owner that
+//! finds itself the last one leaves it unchanged.
 
 use alloc::boxed::Box;
 use core::marker::PhantomData;
@@ -11,10 +11,10 @@ use core::ops::Deref;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// A value on the heap with as many owners as there are clones of this, in any thread. The last one drops it.
+/// A value on the heap. Each clone is an owner, in any thread; the last owner drops the value.
 pub(crate) struct Shared<T> {
     counted: NonNull<Counted<T>>,
-    /// It owns a value, which may be dropped with it.
+    /// Marks that it owns a value, which may be dropped with it.
     owns: PhantomData<T>,
 }
 
@@ -23,16 +23,17 @@ struct Counted<T> {
     value: T,
 }
 
-// SAFETY: as for `Arc`. Every owner can reach the value, in any thread, and each may be the one that drops it.
+// SAFETY: as for `Arc`. Every owner can reach the value, in any thread, and any owner may be the one that drops
+// it.
 unsafe impl<T: Send + Sync> Send for Shared<T> {}
-// SAFETY: as above: a reference is enough to make another owner.
+// SAFETY: as above: a shared reference is enough to make another owner.
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
     /// A value with one owner.
     ///
-    /// The memory is there before the value, so that the compiler can write each field to its place, instead of
-    /// building the value elsewhere to copy it.
+    /// The memory is allocated before the value exists, so that the compiler can write each field directly to it,
+    /// instead of building the value elsewhere and copying it.
     #[inline(always)]
     pub(crate) fn new(value: impl FnOnce() -> T) -> Self {
         let memory = Box::new_uninit();
@@ -40,21 +41,21 @@ impl<T> Shared<T> {
         Self { counted: NonNull::from(Box::leak(counted)), owns: PhantomData }
     }
 
-    /// Where the value is: the same for all owners.
+    /// The address of the value, the same for all owners.
     pub(crate) fn address(&self) -> *const () {
         self.counted.as_ptr().cast_const().cast()
     }
 
     #[inline]
     fn counted(&self) -> &Counted<T> {
-        // SAFETY: the pointer is from a box that was leaked. It is taken back by the last owner only, when that is
-        // dropped, and this owner is not dropped.
+        // SAFETY: the pointer comes from a box that was leaked. Only the last owner takes the box back, when that
+        // owner is dropped, and this owner has not been dropped.
         unsafe { self.counted.as_ref() }
     }
 
     #[inline(never)]
     fn drop_value(&mut self) {
-        // SAFETY: the pointer is from a box that was leaked, and this is called once, for the last owner.
+        // SAFETY: the pointer comes from a box that was leaked, and this is called once, for the last owner.
         drop(unsafe { Box::from_raw(self.counted.as_ptr()) });
     }
 }
@@ -71,7 +72,7 @@ impl<T> Deref for Shared<T> {
 impl<T> Clone for Shared<T> {
     #[inline]
     fn clone(&self) -> Self {
-        // A further owner comes from one that is there, which is as good a proof that the value is as any.
+        // A new owner is cloned from an existing one, and that owner proves that the value exists.
         let before = self.counted().owners.fetch_add(1, Ordering::Relaxed);
         if before > isize::MAX.cast_unsigned() {
             too_many_owners();
@@ -84,20 +85,21 @@ impl<T> Drop for Shared<T> {
     #[inline]
     fn drop(&mut self) {
         let owners = &self.counted().owners;
-        // A count of one is this owner: there is nobody left who could make another. Both ways to see the end acquire
-        // what the other owners released, so that they are done with the value before it is dropped.
+        // A count of one is this owner, so no other owner is left that could make another. Both ways to detect the
+        // last owner acquire what the other owners released, so they have finished with the value before it is
+        // dropped.
         if owners.load(Ordering::Acquire) == 1 || owners.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.drop_value();
         }
     }
 }
 
-/// Owners that are forgotten instead of dropped have all been counted. Long before the count would start anew, this
-/// ends the process, since a value that is dropped too early cannot be endured.
+/// Owners that are forgotten instead of dropped stay counted. This ends the process long before the count could
+/// wrap, because a value that is dropped too early would be unsound.
 #[cold]
 #[inline(never)]
 fn too_many_owners() -> ! {
-    /// Panics while it panics, which aborts with the standard library and without.
+    /// Panics while panicking, which aborts with or without the standard library.
     struct Twice;
 
     impl Drop for Twice {
@@ -141,7 +143,7 @@ mod tests {
         assert_eq!(drops.load(Ordering::Relaxed), 1);
     }
 
-    /// What `Arc` would be: a caller can rely on it.
+    /// Callers may rely on the same auto traits and niche that `Arc` would have.
     #[test]
     fn types_can_be_shared_and_caught() {
         fn has_all<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe>() {}
@@ -153,7 +155,7 @@ mod tests {
     #[cfg(feature = "std")]
     #[test]
     fn owners_in_many_threads_drop_it_once() {
-        for _ in 0..200 {
+        for _ in 0..if cfg!(miri) { 5 } else { 200 } {
             let drops = Arc::new(AtomicUsize::new(0));
             let all: alloc::vec::Vec<_> = {
                 let shared = Shared::new(|| Witness(drops.clone()));

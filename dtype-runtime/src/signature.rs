@@ -5,7 +5,7 @@
 //! sequence. So the fingerprint has to be the same for `contiguous(6, u8)` and
 //! `contiguous(2, contiguous(3, u8))`, and it has to be computed without expanding either, in a
 //! `const fn`. A polynomial over the prime field of 2⁶¹ − 1 does that: the fingerprint of a
-//! concatenation is `a · xⁿ + b`, and that of a repetition follows by doubling.
+//! concatenation is `a · xⁿ + b`, and the hash of a repetition follows by doubling.
 
 /// The field's modulus, a Mersenne prime.
 const PRIME: u64 = (1 << 61) - 1;
@@ -24,27 +24,27 @@ pub(crate) struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// That of the empty sequence.
+    /// The hash of the empty sequence.
     pub(crate) const EMPTY: Self = Self { value: 0, power: 1, len: 0 };
 
-    /// What [`parts`](Self::parts) gave, and how many basic datatypes there are.
+    /// The fingerprint with these [`parts`](Self::parts) and this number of basic datatypes.
     pub(crate) const fn from_parts(value: u64, power: u64, len: u64) -> Self {
         Self { value, power, len }
     }
 
-    /// What it has besides the number of basic datatypes: elements of the field.
+    /// The elements of the field: all of the fingerprint except the number of basic datatypes.
     pub(crate) const fn parts(self) -> (u64, u64) {
         (self.value, self.power)
     }
 
-    /// That of the sequence of one basic datatype with this code.
+    /// The hash of a sequence of one basic datatype with this code.
     pub(crate) const fn of(code: u8) -> Self {
         // Spread the small code over the field, so that sums of neighbours do not cancel.
         let spread = multiply(code as u64 + 1, 0x1234_5678_9ABC_DEF1 % PRIME);
         Self { value: spread, power: POINT, len: 1 }
     }
 
-    /// That of this sequence followed by `next`.
+    /// The hash of this sequence followed by `next`.
     pub(crate) const fn then(self, next: Self) -> Self {
         Self {
             value: add(multiply(self.value, next.power), next.value),
@@ -53,7 +53,7 @@ impl Fingerprint {
         }
     }
 
-    /// That of this sequence `count` times over.
+    /// The hash of this sequence repeated `count` times.
     pub(crate) const fn repeated(self, mut count: u64) -> Self {
         let mut result = Self::EMPTY;
         let mut square = self;

@@ -1,40 +1,43 @@
-//! Memory that is reached by other means than loads and stores: a device's, a file's, another machine's.
+//! Memory that is reached by other means than loads and stores: device memory, a file, another machine's memory.
 
+use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::cursor::Instances;
-use super::pieces::Pieces;
+use super::progress::Progress;
+use super::stack::StackFrame;
+use super::stream::{PackStream, UnpackStream, stream};
+use super::strided::StridedCopies;
 use crate::commit::Committed;
 use crate::error::Error;
 
-/// A memory that the engine does not touch itself: what seed `opal_convertor_t` has `cbmemcpy` and `stream` for,
-/// with `CONVERTOR_CUDA`, `CONVERTOR_CUDA_ASYNC` and `CONVERTOR_CUDA_UNIFIED`.
+/// A memory that the engine does not touch itself. Open MPI's `opal_convertor_t` has `cbmemcpy` and `stream` for
+/// this purpose, with `CONVERTOR_CUDA`, `CONVERTOR_CUDA_ASYNC` and `CONVERTOR_CUDA_UNIFIED`.
 ///
-/// [`BackendPacker`] and [`BackendUnpacker`] work out what is to be copied and leave the copying to the backend,
-/// one call for each fragment. The call has all of the fragment's pieces, so that a backend can queue them on its
-/// stream as they come, each a strided copy with the distances of [`Piece`](super::Piece), and wait once, at
-/// the end. What addresses, contexts and streams the memory takes is the backend's own affair: pieces are counted
-/// in bytes from the first one of the memory, and all of them lie in it.
+/// [`BackendPacker`] and [`BackendUnpacker`] compute what has to be copied and leave the copying to the backend,
+/// with one call for each fragment. The call passes all [strided copies](super::StridedCopy) of the fragment, so a
+/// backend can queue them on its stream one by one, and wait once, at the end. Addresses, contexts and streams are
+/// up to the backend: offsets are in bytes from the first byte of the memory, and all copies lie in the memory.
 ///
-/// Memory that the CPU reaches as well, `CONVERTOR_CUDA_UNIFIED`, needs none of this where it can be lent as a
+/// Memory that the CPU reaches as well (`CONVERTOR_CUDA_UNIFIED`) does not need a backend if it can be lent as a
 /// slice.
 ///
 /// ```
-/// use dtype_runtime::convertor::{Backend, Piece, Pieces};
+/// use dtype_runtime::convertor::{Backend, StridedCopy, StridedCopies};
 /// use dtype_runtime::{Basic, Type};
 ///
-/// /// Stands for a device: `copy` for its driver's two-dimensional copy.
+/// /// Stands for a device, and `run` for its driver's two-dimensional copy.
 /// struct Device {
 ///     memory: Vec<u8>,
 ///     copies: usize,
 /// }
 ///
 /// impl Device {
-///     fn copy(&mut self, piece: Piece, mut copy: impl FnMut(&mut [u8], std::ops::Range<usize>)) {
+///     fn run(&mut self, copy: StridedCopy, mut each: impl FnMut(&mut [u8], std::ops::Range<usize>)) {
 ///         self.copies += 1;
-///         for (offset, place) in piece.blocks() {
-///             let block = &mut self.memory[offset as usize..][..piece.len];
-///             copy(block, place..place + piece.len);
+///         for (memory, fragment) in copy.blocks() {
+///             let block = &mut self.memory[memory as usize..][..copy.len];
+///             each(block, fragment..fragment + copy.len);
 ///         }
 ///     }
 /// }
@@ -46,16 +49,16 @@ use crate::error::Error;
 ///         self.memory.len() as u64
 ///     }
 ///
-///     fn read(&mut self, pieces: &Pieces<'_>, fragment: &mut [u8]) -> Result<(), String> {
-///         pieces.for_each(|piece| {
-///             self.copy(piece, |block, at| fragment[at].copy_from_slice(block));
+///     fn read(&mut self, copies: &StridedCopies<'_>, fragment: &mut [u8]) -> Result<(), String> {
+///         copies.for_each(|copy| {
+///             self.run(copy, |block, at| fragment[at].copy_from_slice(block));
 ///         });
 ///         Ok(()) // A device would be waited for here.
 ///     }
 ///
-///     fn write(&mut self, pieces: &Pieces<'_>, fragment: &[u8]) -> Result<(), String> {
-///         pieces.for_each(|piece| {
-///             self.copy(piece, |block, at| block.copy_from_slice(&fragment[at]));
+///     fn write(&mut self, copies: &StridedCopies<'_>, fragment: &[u8]) -> Result<(), String> {
+///         copies.for_each(|copy| {
+///             self.run(copy, |block, at| block.copy_from_slice(&fragment[at]));
 ///         });
 ///         Ok(())
 ///     }
@@ -78,32 +81,32 @@ use crate::error::Error;
 #[doc(alias = "cbmemcpy")]
 #[doc(alias = "CONVERTOR_CUDA")]
 pub trait Backend {
-    /// What can go wrong with a copy.
+    /// The error of a copy.
     type Error;
 
-    /// Bytes of the memory. It is asked once for each packer and unpacker, which refuse instances that reach
-    /// outside.
+    /// The size of the memory in bytes. It is called once for each packer and unpacker, which refuse instances
+    /// that reach outside.
     fn size(&self) -> u64;
 
-    /// Copies pieces of the memory to their places in a fragment. The places are all of its bytes, each once, and
-    /// what it holds before is of no meaning.
+    /// Executes copies from the memory to a fragment. They write each byte of the fragment exactly once; its
+    /// previous contents are unspecified.
     ///
-    /// The fragment is lent for the call, so whatever was queued has to be done when it returns, with an error,
-    /// too.
+    /// The fragment is lent for the call, so all queued copies must be done when the call returns, even with an
+    /// error.
     ///
     /// # Errors
     ///
-    /// Those of the copies. The position stays what it was then, and what the fragment holds is of no meaning.
-    fn read(&mut self, pieces: &Pieces<'_>, fragment: &mut [u8]) -> Result<(), Self::Error>;
+    /// The errors of the copies. The position is then unchanged, and the contents of the fragment are unspecified.
+    fn read(&mut self, copies: &StridedCopies<'_>, fragment: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Copies a fragment to its pieces in the memory: the mirror image of [`read`](Self::read). No byte of the
-    /// memory is in two pieces, and those that are in none belong to others.
+    /// Executes copies from a fragment to the memory: the mirror image of [`read`](Self::read). No two copies
+    /// write the same byte of the memory; bytes that are in no copy must not be changed.
     ///
     /// # Errors
     ///
-    /// Those of the copies. The position stays what it was then; the same fragment may be sent again, so it does
-    /// no harm if some pieces have been written.
-    fn write(&mut self, pieces: &Pieces<'_>, fragment: &[u8]) -> Result<(), Self::Error>;
+    /// The errors of the copies. The position is then unchanged; the same fragment may be sent again, so it does
+    /// no harm if some copies have been executed.
+    fn write(&mut self, copies: &StridedCopies<'_>, fragment: &[u8]) -> Result<(), Self::Error>;
 }
 
 impl<B: Backend + ?Sized> Backend for &mut B {
@@ -113,160 +116,140 @@ impl<B: Backend + ?Sized> Backend for &mut B {
         (**self).size()
     }
 
-    fn read(&mut self, pieces: &Pieces<'_>, fragment: &mut [u8]) -> Result<(), B::Error> {
-        (**self).read(pieces, fragment)
+    fn read(&mut self, copies: &StridedCopies<'_>, fragment: &mut [u8]) -> Result<(), B::Error> {
+        (**self).read(copies, fragment)
     }
 
-    fn write(&mut self, pieces: &Pieces<'_>, fragment: &[u8]) -> Result<(), B::Error> {
-        (**self).write(pieces, fragment)
+    fn write(&mut self, copies: &StridedCopies<'_>, fragment: &[u8]) -> Result<(), B::Error> {
+        (**self).write(copies, fragment)
     }
 }
 
 /// The packed stream of instances in the memory of a [`Backend`], to be read in fragments of any size, from any
-/// position on: what [`Packer`](super::Packer) is for memory that can be borrowed.
+/// position: what [`Packer`](super::Packer) is for memory that can be borrowed.
 ///
 /// Made by [`Committed::packer_with`].
 #[derive(Clone, Debug)]
 pub struct BackendPacker<B> {
-    stream: Stream,
+    instances: BackendInstances,
+    progress: Progress,
     backend: B,
 }
 
 /// The packed stream of instances in the memory of a [`Backend`], to be written in fragments of any size, at any
 /// position: what [`Unpacker`](super::Unpacker) is for memory that can be borrowed. The memory consists of bytes,
-/// so any are accepted.
+/// so any bytes are accepted. To fill one memory from several threads, give each thread its own backend and
+/// unpacker.
 ///
 /// Made by [`Committed::unpacker_with`].
 #[derive(Debug)]
 pub struct BackendUnpacker<B> {
-    stream: Stream,
+    instances: BackendInstances,
+    progress: Progress,
     backend: B,
 }
 
-/// What both sides know of the stream.
+/// Instances in the memory of a backend.
 #[derive(Clone, Debug)]
-struct Stream {
+struct BackendInstances {
     committed: Committed,
-    /// Where displacement 0 of the first instance is in the memory.
+    /// The offset of displacement 0 of the first instance in the memory, modulo 2⁶⁴.
     origin: u64,
     count: u64,
-    /// Packed bytes of all instances.
-    size: u64,
-    position: u64,
 }
 
-impl Stream {
-    fn new(committed: &Committed, memory: u64, origin: u64, count: usize) -> Result<Self, Error> {
+impl BackendInstances {
+    /// With the progress at the start of their stream.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "modulo 2⁶⁴")]
+    fn new(
+        committed: &Committed,
+        memory: u64,
+        origin: i128,
+        count: usize,
+    ) -> Result<(Self, Progress), Error> {
         let (one, instances) = (committed.size(), count as u64);
         let size = one
             .checked_mul(instances)
             .ok_or(Error::CountTooLarge { count: instances, size: one })?;
-        committed.check_span(memory, origin, count)?;
-        Ok(Self { committed: committed.clone(), origin, count: instances, size, position: 0 })
+        // No memory contains data at larger offsets.
+        let origin = origin.clamp(-(1 << 65), 1 << 65);
+        committed.check_wide_span(memory, origin, count)?;
+        let (committed, origin) = (committed.clone(), origin as u64);
+        Ok((Self { committed, origin, count: instances }, Progress::new(size)))
     }
 
-    /// The next packed bytes, so many or as many as there are.
-    fn next(&self, bytes: usize) -> Range<u64> {
-        let rest = self.size - self.position;
-        self.position..self.position + rest.min(bytes as u64)
-    }
-
-    fn pieces(&self, range: Range<u64>) -> Pieces<'_> {
-        Pieces::new(Instances::of_plan(self.committed.plan(), self.count), range, self.origin)
-    }
-
-    fn set_position(&mut self, position: u64) -> Result<(), Error> {
-        let end = self.size;
-        if position > end {
-            return Err(Error::Position { position, end });
-        }
-        self.position = position;
-        Ok(())
-    }
-
-    fn signature_hash(&self) -> u64 {
-        self.committed.fingerprint().repeated(self.count).hash()
+    fn copies(&self, range: Range<u64>) -> StridedCopies<'_> {
+        let instances = Instances::of_plan(self.committed.plan(), self.count);
+        StridedCopies::new(instances, range, self.origin)
     }
 }
 
 impl<B: Backend> BackendPacker<B> {
-    /// Has the next bytes packed, as many as `out` has room for and the stream has left, and returns how many
-    /// that were. Zero means that there is nothing left, or no room; the backend is not asked then.
+    /// Asks the backend to pack up to `out.len()` bytes from the current position, and returns the number packed.
+    /// Returns 0 at the end of the stream or if `out` is empty; the backend is not called then.
     ///
     /// # Errors
     ///
-    /// Those of the backend. The position stays what it was.
+    /// The errors of the backend. The position is then unchanged.
     pub fn pack(&mut self, out: &mut [u8]) -> Result<usize, B::Error> {
-        let range = self.stream.next(out.len());
-        let pieces = self.stream.pieces(range.clone());
-        let bytes = pieces.bytes();
+        let (bytes, range) = self.progress.next(out.len());
         if bytes > 0 {
-            self.backend.read(&pieces, &mut out[..bytes])?;
+            self.backend.read(&self.instances.copies(range), &mut out[..bytes])?;
         }
-        self.stream.position = range.end;
+        self.progress.advance(bytes);
         Ok(bytes)
     }
 }
 
+impl<B: Backend> PackStream for BackendPacker<B> {
+    fn pack(&mut self, out: &mut [u8]) -> Result<usize, B::Error> {
+        self.pack(out)
+    }
+}
+
 impl<B: Backend> BackendUnpacker<B> {
-    /// Has bytes unpacked at the position, as many as there are and the stream has room for, and returns how many
-    /// that were. The backend is not asked where that is none.
+    /// Asks the backend to unpack up to `bytes.len()` bytes at the current position, and returns the number
+    /// unpacked. Returns 0 at the end of the stream or if `bytes` is empty; the backend is not called then.
     ///
     /// # Errors
     ///
-    /// Those of the backend. The position stays what it was; some of the bytes may have been written.
+    /// The errors of the backend. The position is then unchanged; some of the bytes may have been written.
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, B::Error> {
-        let range = self.stream.next(bytes.len());
-        let pieces = self.stream.pieces(range.clone());
-        let number = pieces.bytes();
+        let (number, range) = self.progress.next(bytes.len());
         if number > 0 {
-            self.backend.write(&pieces, &bytes[..number])?;
+            self.backend.write(&self.instances.copies(range), &bytes[..number])?;
         }
-        self.stream.position = range.end;
+        self.progress.advance(number);
         Ok(number)
     }
 }
 
+impl<B: Backend> UnpackStream for BackendUnpacker<B> {
+    fn unpack(&mut self, bytes: &[u8]) -> Result<usize, B::Error> {
+        self.unpack(bytes)
+    }
+}
+
 /// What both sides have.
-macro_rules! stream {
+macro_rules! through_a_backend {
     ($side:ident) => {
+        stream! { impl[B: Backend] $side<B>, error = B::Error, hash = Self::hash; }
+
         impl<B> $side<B> {
-            /// The pieces of the next bytes, so many or as many as the stream has left: for a fragment that is no
-            /// slice, because it is in a device's memory, too. [`set_position`](Self::set_position) goes on
-            /// behind them.
-            pub fn pieces(&self, bytes: usize) -> Pieces<'_> {
-                self.stream.pieces(self.stream.next(bytes))
+            /// The copies of the next bytes, at most `bytes` of them: for a fragment that is not a slice because
+            /// it is in device memory, too. `set_position` moves past them.
+            pub fn copies(&self, bytes: usize) -> StridedCopies<'_> {
+                let (_, range) = self.progress.next(bytes);
+                self.instances.copies(range)
             }
 
-            /// Packed bytes before the next one.
-            #[doc(alias = "bConverted")]
-            pub fn position(&self) -> u64 {
-                self.stream.position
-            }
-
-            /// Goes to another position, in bytes from the start of the stream.
-            ///
-            /// # Errors
-            ///
-            /// [`Error::Position`] for one behind the end; the position stays what it was.
-            pub fn set_position(&mut self, position: u64) -> Result<(), Error> {
-                self.stream.set_position(position)
-            }
-
-            /// Packed bytes from the position to the end.
-            pub fn remaining(&self) -> u64 {
-                self.stream.size - self.stream.position
-            }
-
-            /// Whether the position is at the end.
-            #[doc(alias = "CONVERTOR_COMPLETED")]
-            pub fn is_complete(&self) -> bool {
-                self.remaining() == 0
-            }
-
-            /// The 64-bit hash of the type signature of all instances together: that of `contiguous(count, type)`.
-            pub fn signature_hash(&self) -> u64 {
-                self.stream.signature_hash()
+            /// The stack of the convertor at the position, over the type's description, as
+            /// [`Packer::stack`](super::Packer::stack).
+            pub fn stack(&self) -> Vec<StackFrame> {
+                let BackendInstances { committed, count, .. } = &self.instances;
+                let description = committed.description().at(committed.plan().extent());
+                // The count and the position were checked before.
+                description.stack(*count, self.progress.position()).unwrap_or_default()
             }
 
             /// The backend.
@@ -279,32 +262,37 @@ macro_rules! stream {
                 &mut self.backend
             }
 
-            /// Gives the backend back.
+            /// Returns the backend.
             pub fn into_backend(self) -> B {
                 self.backend
+            }
+
+            fn hash(&self) -> u64 {
+                self.instances.committed.fingerprint().repeated(self.instances.count).hash()
             }
         }
     };
 }
 
-stream!(BackendPacker);
-stream!(BackendUnpacker);
+through_a_backend!(BackendPacker);
+through_a_backend!(BackendUnpacker);
 
 impl Committed {
-    /// A packer of `count` instances in the memory of a backend, displacement 0 of the first one being `origin`
-    /// bytes into it, as for [`packer`](Self::packer).
+    /// A packer of `count` instances in the memory of a backend. Displacement 0 of the first instance is `origin`
+    /// bytes into the memory. As in a [`Buffer`](super::Buffer), the origin may lie outside; it has 128 bits,
+    /// because the memory may have 2⁶⁴ bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] when the data reach outside the memory.
+    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] if the data reach outside the memory.
     pub fn packer_with<B: Backend>(
         &self,
         backend: B,
-        origin: u64,
+        origin: i128,
         count: usize,
     ) -> Result<BackendPacker<B>, Error> {
-        let stream = Stream::new(self, backend.size(), origin, count)?;
-        Ok(BackendPacker { stream, backend })
+        let (instances, progress) = BackendInstances::new(self, backend.size(), origin, count)?;
+        Ok(BackendPacker { instances, progress, backend })
     }
 
     /// An unpacker of `count` instances in the memory of a backend, with the arguments of
@@ -312,16 +300,16 @@ impl Committed {
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] when the data reach outside the memory;
-    /// [`Error::Overlap`] when they name a byte more than once.
+    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] if the data reach outside the memory;
+    /// [`Error::Overlap`] if they name a byte more than once.
     pub fn unpacker_with<B: Backend>(
         &self,
         backend: B,
-        origin: u64,
+        origin: i128,
         count: usize,
     ) -> Result<BackendUnpacker<B>, Error> {
-        let stream = Stream::new(self, backend.size(), origin, count)?;
+        let (instances, progress) = BackendInstances::new(self, backend.size(), origin, count)?;
         self.check_overlap(count)?;
-        Ok(BackendUnpacker { stream, backend })
+        Ok(BackendUnpacker { instances, progress, backend })
     }
 }

@@ -1,12 +1,12 @@
-//! The packer as what networking crates read from.
+//! The packer as a source for networking crates.
 
 use bytes::Buf;
 
 use super::packer::Packer;
 
-/// The packed stream without a copy: each chunk is a piece of the memory that the data are in.
+/// The packed stream without a copy: each chunk is a segment of the memory that holds the data.
 ///
-/// [`copy_to_slice`](Buf::copy_to_slice) packs, which is faster where the pieces are short.
+/// [`copy_to_slice`](Buf::copy_to_slice) packs, which is faster if the segments are short.
 ///
 /// ```
 /// use bytes::{Buf, BufMut};
@@ -17,7 +17,7 @@ use super::packer::Packer;
 /// assert_eq!(message, dtype_runtime::pack(&samples)[..4]);
 /// ```
 impl Buf for Packer<'_> {
-    /// [`Packer::remaining`], or `usize::MAX` where that is more.
+    /// [`Packer::remaining`], or `usize::MAX` if more bytes remain.
     fn remaining(&self) -> usize {
         usize::try_from(Packer::remaining(self)).unwrap_or(usize::MAX)
     }
@@ -26,14 +26,15 @@ impl Buf for Packer<'_> {
         Packer::chunk(self)
     }
 
+    #[cfg(feature = "std")]
     fn chunks_vectored<'a>(&'a self, dst: &mut [std::io::IoSlice<'a>]) -> usize {
-        let pieces = self.chunks();
-        dst.iter_mut().zip(pieces).map(|(dst, piece)| *dst = std::io::IoSlice::new(piece)).count()
+        let chunks = self.chunks();
+        dst.iter_mut().zip(chunks).map(|(dst, chunk)| *dst = std::io::IoSlice::new(chunk)).count()
     }
 
     /// # Panics
     ///
-    /// As the trait has it, when fewer bytes are remaining.
+    /// If fewer bytes remain.
     fn advance(&mut self, cnt: usize) {
         let position = self.position().saturating_add(cnt as u64);
         let result = self.set_position(position);
@@ -42,7 +43,7 @@ impl Buf for Packer<'_> {
 
     /// # Panics
     ///
-    /// As the trait has it, when fewer bytes are remaining.
+    /// If fewer bytes remain.
     fn copy_to_slice(&mut self, dst: &mut [u8]) {
         let (wanted, remaining) = (dst.len(), Buf::remaining(self));
         assert!(wanted <= remaining, "{wanted} bytes of {remaining}");

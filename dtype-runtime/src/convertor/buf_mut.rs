@@ -1,4 +1,4 @@
-//! The unpacker as what networking crates write to.
+//! The unpacker as a destination for networking crates.
 
 use bytes::buf::UninitSlice;
 use bytes::{Buf, BufMut};
@@ -6,11 +6,11 @@ use bytes::{Buf, BufMut};
 use super::unpacker::Unpacker;
 use crate::error::Error;
 
-/// The packed stream of an [`Unpacker`], to be written without a copy: each chunk is a piece of the memory that the
-/// data belong in. Made by [`Unpacker::buf_mut`].
+/// The packed stream of an [`Unpacker`], to be written without a copy: each chunk is a segment of the destination
+/// memory. Made by [`Unpacker::buf_mut`].
 ///
-/// What is written to a chunk is in the memory at once; [`advance_mut`](BufMut::advance_mut) moves the position.
-/// [`put_slice`](BufMut::put_slice) and [`put`](BufMut::put) unpack, which is faster where the pieces are short.
+/// Bytes written to a chunk are in the memory at once; [`advance_mut`](BufMut::advance_mut) moves the position.
+/// [`put_slice`](BufMut::put_slice) and [`put`](BufMut::put) unpack, which is faster if the segments are short.
 ///
 /// ```
 /// use bytes::{Buf, BufMut};
@@ -18,7 +18,7 @@ use crate::error::Error;
 /// // Every other byte.
 /// let ty = Type::vector(3, 1, 2, &Type::basic(Basic::U8))?.commit();
 /// let mut memory = *b"......";
-/// let mut unpacker = ty.unpacker(&mut memory, 0, 1)?;
+/// let mut unpacker = ty.unpacker(&mut memory, 1)?;
 /// unpacker.buf_mut()?.put(&b"ab"[..]);
 /// assert_eq!(unpacker.position(), 2);
 /// unpacker.buf_mut()?.put_u8(b'c');
@@ -27,17 +27,19 @@ use crate::error::Error;
 /// ```
 #[derive(Debug)]
 pub struct UnpackerBuf<'u, 'a> {
-    /// One that checks nothing.
+    /// # Invariant
+    ///
+    /// The unpacker does not check values: [`Unpacker::buf_mut`] refuses one that does.
     unpacker: &'u mut Unpacker<'a>,
 }
 
 impl<'a> Unpacker<'a> {
-    /// The stream from the position on as a [`BufMut`], which lends the memory itself. The unpacker goes on behind
-    /// what was written there.
+    /// The stream from the position on as a [`BufMut`], which lends the memory itself. The unpacker then continues
+    /// after the bytes written there.
     ///
     /// # Errors
     ///
-    /// [`Error::Checked`] where values have to be checked before they are written, which a `BufMut` cannot do.
+    /// [`Error::Checked`] if values have to be checked before they are written, which a `BufMut` cannot do.
     ///
     /// ```
     /// use dtype_runtime::{Error, Unpacker};
@@ -53,17 +55,17 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-// SAFETY: a chunk is memory that the unpacker may write, borrowed exclusively with it, and as long as it says; the
-// position is only moved within the unpacker's part of the stream.
+// SAFETY: a chunk is memory that the unpacker may write, borrowed exclusively with it, and has the reported
+// length; the position only moves within the unpacker's part of the stream.
 unsafe impl BufMut for UnpackerBuf<'_, '_> {
-    /// [`Unpacker::remaining`], or `usize::MAX` where that is more.
+    /// [`Unpacker::remaining`], or `usize::MAX` if more bytes remain.
     fn remaining_mut(&self) -> usize {
         usize::try_from(self.unpacker.remaining()).unwrap_or(usize::MAX)
     }
 
     /// # Panics
     ///
-    /// As the trait has it, when fewer bytes are remaining.
+    /// If fewer bytes remain.
     unsafe fn advance_mut(&mut self, cnt: usize) {
         let remaining = self.remaining_mut();
         assert!(cnt <= remaining, "advance by {cnt} with {remaining} bytes remaining");
@@ -72,15 +74,15 @@ unsafe impl BufMut for UnpackerBuf<'_, '_> {
 
     fn chunk_mut(&mut self) -> &mut UninitSlice {
         let (start, len) = self.unpacker.room();
-        // SAFETY: so many bytes of data at the position, which are writable, and accessed by nobody else as long as
-        // the unpacker is borrowed exclusively, by the promise that it was made with; as nothing is checked, any
-        // bytes make values, and the slice takes none that are not initialised.
+        // SAFETY: `len` bytes of data at the position, which are writable and not accessed by anyone else while
+        // the unpacker is borrowed exclusively, by the promise that it was made with. Nothing is checked, so any
+        // bytes make valid values, and the slice does not accept uninitialised bytes.
         unsafe { UninitSlice::from_raw_parts_mut(start, len) }
     }
 
     /// # Panics
     ///
-    /// As the trait has it, when fewer bytes are remaining.
+    /// If fewer bytes remain.
     fn put<T: Buf>(&mut self, mut src: T) {
         let (wanted, remaining) = (src.remaining(), self.remaining_mut());
         assert!(wanted <= remaining, "{wanted} bytes to {remaining}");
@@ -94,7 +96,7 @@ unsafe impl BufMut for UnpackerBuf<'_, '_> {
 
     /// # Panics
     ///
-    /// As the trait has it, when fewer bytes are remaining.
+    /// If fewer bytes remain.
     fn put_slice(&mut self, src: &[u8]) {
         let (wanted, remaining) = (src.len(), self.remaining_mut());
         assert!(wanted <= remaining, "{wanted} bytes to {remaining}");

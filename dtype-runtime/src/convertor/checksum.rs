@@ -1,17 +1,14 @@
-//! A checksum over the packed stream, kept up as the stream is converted.
+//! A checksum over the packed stream, updated as the stream is converted.
 
-use super::foreign::{ForeignPacker, ForeignUnpacker};
-use super::packer::Packer;
-use super::unpacker::Unpacker;
-use crate::error::Error;
+use super::stream::{PackStream, UnpackStream};
 
-/// Packed bytes that are converted and summed at a time: few enough that they are summed where converting
-/// them has just brought them, in the first-level cache.
+/// Packed bytes that are packed and summed at a time: few enough that they are still in the first-level cache when
+/// they are summed.
 const AT_ONCE: usize = 16 * 1024;
 
 /// A checksum that bytes are added to, in order.
 ///
-/// [`Crc32c`] is one, with the feature `crc32c`; others take three lines:
+/// The feature `crc32c` provides `Crc32c`; other checksums take a few lines:
 ///
 /// ```
 /// use dtype_runtime::Packer;
@@ -26,29 +23,29 @@ const AT_ONCE: usize = 16 * 1024;
 /// }
 ///
 /// let mut packer = Packer::new(&[1_u8, 2, 3, 4]).summed(Sum(0));
-/// packer.pack(&mut [0; 3]);
+/// let Ok(_) = packer.pack(&mut [0; 3]);
 /// assert_eq!(packer.checksum().0, 6);
-/// packer.pack(&mut [0; 3]);
+/// let Ok(_) = packer.pack(&mut [0; 3]);
 /// assert_eq!(packer.checksum().0, 10);
 /// ```
 pub trait Checksum {
-    /// Adds bytes behind those that were added before.
+    /// Adds bytes after all bytes added before.
     fn update(&mut self, bytes: &[u8]);
 }
 
-/// CRC-32C (Castagnoli), as SCTP, iSCSI and Btrfs have it.
+/// CRC-32C (Castagnoli), as in SCTP, iSCSI and Btrfs.
 #[cfg(feature = "crc32c")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Crc32c(u32);
 
 #[cfg(feature = "crc32c")]
 impl Crc32c {
-    /// That of no bytes.
+    /// The checksum of the empty input.
     pub const fn new() -> Self {
         Self(0)
     }
 
-    /// That of the bytes so far.
+    /// The checksum so far.
     pub const fn value(self) -> u32 {
         self.0
     }
@@ -61,8 +58,11 @@ impl Checksum for Crc32c {
     }
 }
 
-/// A [`Packer`] or an [`Unpacker`], or one of another representation, with a checksum that runs across the fragments. It goes forward only, since
-/// a checksum is one of bytes in order; without it there is nothing to pay.
+/// A packer or an unpacker of any kind with a checksum over the packed bytes of all fragments. If the stream
+/// converts, the checksum covers the converted bytes, which are the ones that are sent.
+///
+/// Made by the `summed` method of the stream. It has no `Seek`, because a checksum needs the bytes in order, and
+/// does not lend memory as [`chunk`](super::Packer::chunk) does, because those bytes would not be summed.
 #[derive(Clone, Debug)]
 pub struct Summed<S, C> {
     stream: S,
@@ -70,86 +70,34 @@ pub struct Summed<S, C> {
 }
 
 impl<S, C> Summed<S, C> {
-    /// The checksum of the bytes so far.
+    pub(super) fn new(stream: S, checksum: C) -> Self {
+        Self { stream, checksum }
+    }
+
+    /// The checksum so far.
     pub fn checksum(&self) -> &C {
         &self.checksum
     }
 
-    /// The packer or unpacker, for what it says of itself.
+    /// The packer or unpacker, for example to get its position.
     pub fn stream(&self) -> &S {
         &self.stream
     }
 
-    /// The packer or unpacker and the checksum, each for itself.
+    /// The packer or unpacker, and the checksum.
     pub fn into_parts(self) -> (S, C) {
         (self.stream, self.checksum)
     }
 }
 
-impl Packer<'_> {
-    /// This packer with a checksum over what it packs from here on.
-    #[doc(alias = "CONVERTOR_WITH_CHECKSUM")]
-    pub fn summed<C: Checksum>(self, checksum: C) -> Summed<Self, C> {
-        Summed { stream: self, checksum }
-    }
-}
-
-impl Unpacker<'_> {
-    /// This unpacker with a checksum over what it accepts from here on.
-    #[doc(alias = "CONVERTOR_WITH_CHECKSUM")]
-    pub fn summed<C: Checksum>(self, checksum: C) -> Summed<Self, C> {
-        Summed { stream: self, checksum }
-    }
-}
-
-impl<C: Checksum> Summed<Packer<'_>, C> {
-    /// As [`Packer::pack`].
-    pub fn pack(&mut self, out: &mut [u8]) -> usize {
-        let mut all = 0;
-        for out in out.chunks_mut(AT_ONCE) {
-            let bytes = self.stream.pack(out);
-            self.checksum.update(&out[..bytes]);
-            all += bytes;
-        }
-        all
-    }
-}
-
-impl<C: Checksum> Summed<Unpacker<'_>, C> {
-    /// As [`Unpacker::unpack`]. What is refused is not summed.
+impl<S: PackStream, C: Checksum> Summed<S, C> {
+    /// As the `pack` of the packer. If a value is refused, the bytes before it are packed and summed, and the call
+    /// succeeds with their number; the next call fails.
     ///
     /// # Errors
     ///
-    /// As [`Unpacker::unpack`].
-    pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        let accepted = self.stream.unpack(bytes)?;
-        self.checksum.update(&bytes[..accepted]);
-        Ok(accepted)
-    }
-}
-
-impl ForeignPacker<'_> {
-    /// This packer with a checksum over what it packs from here on: over the converted bytes.
-    pub fn summed<C: Checksum>(self, checksum: C) -> Summed<Self, C> {
-        Summed { stream: self, checksum }
-    }
-}
-
-impl ForeignUnpacker<'_> {
-    /// This unpacker with a checksum over what it accepts from here on: over the bytes as they come.
-    pub fn summed<C: Checksum>(self, checksum: C) -> Summed<Self, C> {
-        Summed { stream: self, checksum }
-    }
-}
-
-impl<C: Checksum> Summed<ForeignPacker<'_>, C> {
-    /// As [`ForeignPacker::pack`]. What was packed before a value that has no room is summed, and the call
-    /// succeeds with as many bytes; the next one fails.
-    ///
-    /// # Errors
-    ///
-    /// As [`ForeignPacker::pack`].
-    pub fn pack(&mut self, out: &mut [u8]) -> Result<usize, Error> {
+    /// The errors of the packer. [`Packer`](super::Packer) has none: `let Ok(bytes) = summed.pack(out);`.
+    pub fn pack(&mut self, out: &mut [u8]) -> Result<usize, S::Error> {
         let mut all = 0;
         for out in out.chunks_mut(AT_ONCE) {
             let bytes = match self.stream.pack(out) {
@@ -164,35 +112,15 @@ impl<C: Checksum> Summed<ForeignPacker<'_>, C> {
     }
 }
 
-impl<C: Checksum> Summed<ForeignUnpacker<'_>, C> {
-    /// As [`ForeignUnpacker::unpack`]. What is refused is not summed.
+impl<S: UnpackStream, C: Checksum> Summed<S, C> {
+    /// As the `unpack` of the unpacker. Refused bytes are not summed.
     ///
     /// # Errors
     ///
-    /// As [`ForeignUnpacker::unpack`].
-    pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+    /// The errors of the unpacker.
+    pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, S::Error> {
         let accepted = self.stream.unpack(bytes)?;
         self.checksum.update(&bytes[..accepted]);
         Ok(accepted)
-    }
-}
-
-#[cfg(feature = "std")]
-impl<C: Checksum> std::io::Read for Summed<Packer<'_>, C> {
-    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
-        Ok(self.pack(buf))
-    }
-}
-
-#[cfg(feature = "std")]
-impl<C: Checksum> std::io::Write for Summed<Unpacker<'_>, C> {
-    fn write(&mut self, buf: &[u8]) -> std::io::Result<usize> {
-        let accepted = self.stream.write(buf)?;
-        self.checksum.update(&buf[..accepted]);
-        Ok(accepted)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.stream.flush()
     }
 }

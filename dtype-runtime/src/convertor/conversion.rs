@@ -1,15 +1,19 @@
 //! A committed type in another representation.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
-use super::foreign::{self, ForeignPacker, ForeignUnpacker, Stream};
-use crate::commit::{Committed, Converting, How, Plan};
+use super::buffer::{Buffer, BufferMut};
+use super::converting::{self, ConvertedStream, ConvertingPacker, ConvertingUnpacker};
+use super::memory::{check_length, check_room, packed_size};
+use crate::commit::{Committed, Converting, How};
 use crate::error::Error;
 use crate::kernel::{Pack, Unpack};
+use crate::plan::Plan;
 use crate::representation::Representation;
 
-/// How instances of a committed type are converted to and from another [`Representation`]: made once, used for
-/// any number of messages, on any thread.
+/// How instances of a committed type are converted to and from another [`Representation`]. It is made once and
+/// serves any number of messages, on any thread.
 ///
 /// ```
 /// use dtype_runtime::{Basic, Representation, Type};
@@ -17,11 +21,11 @@ use crate::representation::Representation;
 /// let external = column.conversion(Representation::External32)?;
 /// let matrix: [u8; 8] = [1_u16, 2, 3, 4].map(u16::to_ne_bytes).concat().try_into().unwrap();
 /// let mut packed = [0; 4];
-/// assert_eq!(external.pack(&matrix, 0, 1, &mut packed)?, 4);
+/// assert_eq!(external.pack(&matrix, 1, &mut packed)?, 4);
 /// assert_eq!(packed, [0, 1, 0, 3]);
 ///
 /// let mut back = [0; 8];
-/// external.unpack(&packed, &mut back, 0, 1)?;
+/// external.unpack(&packed, &mut back, 1)?;
 /// assert_eq!(back[..2], matrix[..2]);
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
@@ -33,12 +37,13 @@ pub struct Conversion {
 }
 
 impl Committed {
-    /// The conversion of this type's instances to and from a representation, in time proportional to the length
-    /// of the type's description.
+    /// The conversion of this type's instances to and from a representation. It takes time linear in the length of
+    /// the type's description.
     ///
     /// # Errors
     ///
-    /// [`Error::NoConversion`] when one of the basic datatypes has a format there that is not converted.
+    /// [`Error::NoConversion`] when one of the basic datatypes has a format in the representation that cannot be
+    /// converted.
     pub fn conversion(&self, representation: Representation) -> Result<Conversion, Error> {
         let architecture = representation.architecture();
         let converting = Converting::of(self, self.plan().extent(), architecture)?;
@@ -53,17 +58,17 @@ impl Conversion {
         self.representation
     }
 
-    /// What is executed: a plan of values, or, where all of them are copied or reversed alike, the plan of the
-    /// type.
+    /// The plan that is executed: a plan of values, or, if all values are copied or reversed alike, the plan of
+    /// the type.
     ///
     /// ```
-    /// use dtype_runtime::commit::{Elements, Op};
+    /// use dtype_runtime::plan::{Elements, Op};
     /// use dtype_runtime::{Representation, Type};
     /// let pairs = Type::of::<(f64, u8)>().commit();
     /// let external = pairs.conversion(Representation::External32)?;
     /// let plan = external.plan().steady();
     /// # #[cfg(target_endian = "little")]
-    /// assert!(matches!(plan, [Op::Elements(_), Op::Elements(Elements { places, .. })] if places.disp == 8));
+    /// assert!(matches!(plan, [Op::Elements(_), Op::Elements(Elements { blocks, .. })] if blocks.disp == 8));
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn plan(&self) -> &Plan {
@@ -73,7 +78,9 @@ impl Conversion {
         }
     }
 
-    /// So many bytes of the type's own packed stream are reversed each time, if that is all there is to do.
+    /// The width in bytes of the values to reverse in the type's packed stream, if the conversion does nothing
+    /// else.
+    #[cfg(feature = "show")]
     pub(crate) fn reversed(&self) -> Option<u8> {
         match self.converting.how {
             How::Reversed(width) => Some(width),
@@ -85,7 +92,7 @@ impl Conversion {
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`] when they cannot be addressed.
+    /// [`Error::CountTooLarge`] if they cannot be addressed.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Representation, Type};
@@ -95,105 +102,114 @@ impl Conversion {
     /// ```
     #[doc(alias = "MPI_Pack_external_size")]
     pub fn packed_size(&self, count: usize) -> Result<usize, Error> {
-        let size = self.converting.size;
-        usize::try_from(size)
-            .ok()
-            .and_then(|size| size.checked_mul(count))
-            .ok_or(Error::CountTooLarge { count: count as u64, size })
+        packed_size(self.converting.size, count)
     }
 
-    /// Packs `count` instances from `memory` to the front of `out`, and returns how many bytes that were, as
+    /// Packs `count` instances from memory to the front of `out`, and returns the number of bytes written, as
     /// [`Committed::pack`].
     ///
     /// # Errors
     ///
-    /// Those of [`Committed::pack`], and [`Error::IntegerRange`] and [`Error::FloatRange`] when a value has no
-    /// room in the representation. Nothing is written then.
+    /// The errors of [`Committed::pack`], and [`Error::IntegerRange`] and [`Error::FloatRange`] if a value does
+    /// not fit its format in the representation. Nothing is written then.
     #[doc(alias = "MPI_Pack_external")]
-    pub fn pack(
+    pub fn pack<'a>(
         &self,
-        memory: &[u8],
-        origin: usize,
+        from: impl Into<Buffer<'a>>,
         count: usize,
         out: &mut [u8],
     ) -> Result<usize, Error> {
+        let from = from.into();
         let size = self.packed_size(count)?;
-        self.committed.check_span(memory.len() as u64, origin as u64, count)?;
-        if out.len() < size {
-            let (needed, available) = (size as u64, out.len() as u64);
-            return Err(Error::DestinationTooSmall { needed, available });
-        }
-        let origin = memory.as_ptr().wrapping_add(origin).cast_mut();
-        // SAFETY: all bytes that the instances name lie in `memory`, as just checked, which is borrowed; `out` has
-        // room, as was just checked, and is borrowed exclusively.
+        self.committed.check_span(from.len() as u64, from.origin, count)?;
+        check_room(size, out)?;
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed; `out`
+        // has room, as just checked, and is borrowed exclusively.
         unsafe {
-            let (plan, to) = (self.committed.plan(), out.as_mut_ptr());
-            foreign::convert_all::<Pack>(&self.converting, plan, count as u64, origin, to)?;
+            let (plan, memory, to) =
+                (self.committed.plan(), from.pointer().cast_mut(), out.as_mut_ptr());
+            converting::convert_all::<Pack>(&self.converting, plan, count as u64, memory, to)?;
         }
         Ok(size)
     }
 
-    /// Unpacks `count` instances from `packed` into `memory`, and returns how many bytes that were, as
+    /// The packed bytes of `count` instances in the representation, as [`pack`](Self::pack) writes them.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`pack`](Self::pack), and [`Error::Allocation`].
+    #[doc(alias = "MPI_Pack_external")]
+    pub fn pack_to_vec<'a>(
+        &self,
+        from: impl Into<Buffer<'a>>,
+        count: usize,
+    ) -> Result<Vec<u8>, Error> {
+        let size = self.packed_size(count)?;
+        let mut out = Vec::new();
+        let stride = size.checked_div(count).unwrap_or(0);
+        out.try_reserve_exact(size).map_err(|_| Error::Allocation { count, stride })?;
+        out.resize(size, 0);
+        self.pack(from, count, &mut out)?;
+        Ok(out)
+    }
+
+    /// Unpacks `count` instances from `packed` into memory, and returns the number of bytes read, as
     /// [`Committed::unpack`].
     ///
     /// # Errors
     ///
-    /// Those of [`Committed::unpack`], and [`Error::IntegerRange`] and [`Error::FloatRange`] when this machine has
-    /// no room for a value. Nothing is written then.
+    /// The errors of [`Committed::unpack`], and [`Error::IntegerRange`] and [`Error::FloatRange`] if a value does
+    /// not fit its type on this machine. Nothing is written then.
     #[doc(alias = "MPI_Unpack_external")]
-    pub fn unpack(
+    pub fn unpack<'a>(
         &self,
         packed: &[u8],
-        memory: &mut [u8],
-        origin: usize,
+        to: impl Into<BufferMut<'a>>,
         count: usize,
     ) -> Result<usize, Error> {
+        let mut to = to.into();
         let size = self.packed_size(count)?;
-        if packed.len() != size {
-            let (expected, actual) = (size as u64, packed.len() as u64);
-            return Err(Error::PackedLength { expected, actual });
-        }
-        self.committed.check_span(memory.len() as u64, origin as u64, count)?;
+        check_length(size, packed)?;
+        self.committed.check_span(to.len() as u64, to.origin, count)?;
         self.committed.check_overlap(count)?;
-        let origin = memory.as_mut_ptr().wrapping_add(origin);
-        // SAFETY: all bytes that the instances name, none of them twice, lie in `memory`, as just checked, which is
-        // borrowed exclusively and holds bytes, of which any are valid; `packed` is as long as needed and only read.
+        // SAFETY: all bytes that the instances name, none of them twice, lie in the memory, as just checked, which
+        // is borrowed exclusively and holds bytes, any of which are valid; `packed` has the required length and is
+        // only read.
         unsafe {
             let (plan, from) = (self.committed.plan(), packed.as_ptr().cast_mut());
-            foreign::convert_all::<Unpack>(&self.converting, plan, count as u64, origin, from)?;
+            let memory = to.pointer();
+            converting::convert_all::<Unpack>(&self.converting, plan, count as u64, memory, from)?;
         }
         Ok(size)
     }
 
-    /// A packer of `count` instances in `memory`, with the arguments of [`Committed::packer`].
+    /// A packer of `count` instances in memory, as [`Committed::packer`].
     ///
     /// # Errors
     ///
-    /// Those of [`Committed::packer`].
+    /// The errors of [`Committed::packer`].
     pub fn packer<'a>(
         &self,
-        memory: &'a [u8],
-        origin: usize,
+        from: impl Into<Buffer<'a>>,
         count: usize,
-    ) -> Result<ForeignPacker<'a>, Error> {
-        let packer = self.committed.packer(memory, origin, count)?;
-        let stream = Stream::new(packer.source().clone(), self.converting.clone())?;
-        Ok(ForeignPacker::new(packer, stream))
+    ) -> Result<ConvertingPacker<'a>, Error> {
+        let packer = self.committed.packer(from, count)?;
+        let stream = ConvertedStream::new(packer.source().clone(), self.converting.clone())?;
+        Ok(ConvertingPacker::new(packer, stream))
     }
 
-    /// An unpacker of `count` instances in `memory`, with the arguments of [`Committed::unpacker`].
+    /// An unpacker of `count` instances in memory, as [`Committed::unpacker`].
     ///
     /// # Errors
     ///
-    /// Those of [`Committed::unpacker`].
+    /// The errors of [`Committed::unpacker`].
     pub fn unpacker<'a>(
         &self,
-        memory: &'a mut [u8],
-        origin: usize,
+        to: impl Into<BufferMut<'a>>,
         count: usize,
-    ) -> Result<ForeignUnpacker<'a>, Error> {
-        let unpacker = self.committed.unpacker(memory, origin, count)?;
-        let stream = Stream::new(unpacker.source().clone(), self.converting.clone())?;
-        ForeignUnpacker::new(unpacker, stream, self.representation)
+    ) -> Result<ConvertingUnpacker<'a>, Error> {
+        let unpacker = self.committed.unpacker(to, count)?;
+        let stream = ConvertedStream::new(unpacker.source().clone(), self.converting.clone())?;
+        ConvertingUnpacker::new(unpacker, stream, self.representation)
     }
 }

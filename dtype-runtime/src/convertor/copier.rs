@@ -1,24 +1,24 @@
-//! A range of a packed stream: what a fragment of a message is.
+//! Copies a range of a packed stream: a fragment of a message.
 
 use core::marker::PhantomData;
 use core::ops::{ControlFlow, Range};
 
 use super::cursor::{Instances, Part, Repeated, Visitor};
-use crate::commit::{Blocks, List, Tables};
 use crate::kernel::{self, Direction};
+use crate::plan::{Blocks, List, Program};
 
-/// Copies whole records of a Rust type, by code that was compiled for it: from or to the first of them,
-/// to or from the packed stream, so many.
+/// Copies whole records of a Rust type, by code compiled for this type: a pointer to the first record, a pointer
+/// to its packed bytes, and the number of records.
 pub(crate) type WholeRecords = unsafe fn(*mut u8, *mut u8, usize);
 
-/// Copies a range of the packed stream, to or from `packed`, whole instances by `whole` if there is such.
+/// Copies a range of the packed stream, to or from `packed`. `whole`, if present, copies whole instances.
 ///
 /// # Safety
 ///
-/// `memory + displacement` must be valid for `D` on every byte that the range names, and `packed` for as
-/// many bytes as the range has. The two must not overlap. If `D` reads memory, all data of the instances must be
-/// readable, because of a small record all are loaded to copy a part. `whole` must be for `D` and do what the
-/// operations do for each instance.
+/// `memory + displacement` must be valid for `D` on every byte that the range names, and so must `packed` for the
+/// length of the range. The two must not overlap. If `D` reads memory, all data of the instances must be readable,
+/// because all data of a small record are loaded to copy a part of it. `whole` must be for `D` and do the same as
+/// the operations for each instance.
 pub(super) unsafe fn copy_range<D: Direction>(
     instances: &Instances<'_>,
     range: Range<u64>,
@@ -26,18 +26,23 @@ pub(super) unsafe fn copy_range<D: Direction>(
     packed: *mut u8,
     whole: Option<WholeRecords>,
 ) {
-    let tables = instances.tables();
-    let mut copier = Copier::<D> { tables, memory, packed, whole, direction: PhantomData };
+    let program = instances.program();
+    let mut copier = Copier::<D> { program, memory, packed, whole, direction: PhantomData };
     let _ = instances.visit(range, &mut copier);
 }
 
-/// Copies pieces. Made by [`copy_range`] only, whose caller vouches for all pieces of the range, which are those
-/// that it visits.
+/// Copies the blocks of a range.
+///
+/// # Invariant
+///
+/// Only [`copy_range`] makes it, and it visits exactly the range that was given there. So everything that is
+/// visited is valid for `D`: at its displacement from `memory`, and from `packed` on, which advances by the bytes
+/// visited. The blocks that say "of the range" rest on this.
 struct Copier<'a, D> {
-    /// Those of the operations.
-    tables: &'a Tables,
+    /// The program of the operations.
+    program: &'a Program,
     memory: *mut u8,
-    /// Where the next piece is in the packed stream.
+    /// Offset of the next byte of the range in the fragment.
     packed: *mut u8,
     whole: Option<WholeRecords>,
     direction: PhantomData<D>,
@@ -54,21 +59,21 @@ impl<D: Direction> Visitor for Copier<'_, D> {
     #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
     fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
         let len = len as usize;
-        // SAFETY: a piece of the range.
+        // SAFETY: bytes of the range.
         unsafe { kernel::run::<D>(self.at(disp), self.packed, len) };
         self.packed = self.packed.wrapping_add(D::advance(len));
         ControlFlow::Continue(())
     }
 
     fn blocks(&mut self, all: &Blocks) -> ControlFlow<()> {
-        // SAFETY: a piece of the range.
-        self.packed = unsafe { kernel::blocks::<D>(*all, self.tables, self.memory, self.packed) };
+        // SAFETY: bytes of the range.
+        self.packed = unsafe { kernel::blocks::<D>(*all, self.program, self.memory, self.packed) };
         ControlFlow::Continue(())
     }
 
-    fn list(&mut self, list: &List, tables: &Tables, shift: i64) -> ControlFlow<()> {
-        // SAFETY: a piece of the range, and the tables are those of the list.
-        self.packed = unsafe { kernel::list::<D>(list, tables, self.at(shift), self.packed) };
+    fn list(&mut self, list: &List, program: &Program, shift: i64) -> ControlFlow<()> {
+        // SAFETY: bytes of the range, and the list belongs to the program.
+        self.packed = unsafe { kernel::list::<D>(list, program, self.at(shift), self.packed) };
         ControlFlow::Continue(())
     }
 
@@ -77,10 +82,10 @@ impl<D: Direction> Visitor for Copier<'_, D> {
         let bytes = part.bytes.start as usize..part.bytes.end as usize;
         let len = bytes.len();
         let (all, memory) = (part.permutation, self.at(part.shift));
-        // SAFETY: a piece of the range, not empty, and the permutation is that of the record. The data of the record
-        // that are not in the range are those of an instance nevertheless, and readable where memory is read, as the
-        // caller vouches.
-        let done = unsafe { D::permute_part(all, bytes, memory, self.packed) };
+        // SAFETY: bytes of the range, not empty, and the permutation belongs to the record. The data of the record
+        // that are not in the range still belong to an instance, and are readable if memory is read, as the caller
+        // of `copy_range` guarantees.
+        let done = unsafe { kernel::permute_part::<D>(all, bytes, memory, self.packed) };
         if !done {
             return None;
         }
@@ -89,10 +94,10 @@ impl<D: Direction> Visitor for Copier<'_, D> {
     }
 
     fn repeated(&mut self, all: &Repeated<'_>) -> Option<ControlFlow<()>> {
-        let Repeated { ops, tables, count, stride, shift } = *all;
-        // SAFETY: a piece of the range, and the tables are those of the operations.
+        let Repeated { ops, program, count, stride, shift } = *all;
+        // SAFETY: bytes of the range, and the operations belong to the program.
         self.packed = unsafe {
-            kernel::repeated::<D>(ops, tables, count, stride, self.at(shift), self.packed)
+            kernel::repeated::<D>(ops, program, count, stride, self.at(shift), self.packed)
         };
         Some(ControlFlow::Continue(()))
     }
@@ -100,7 +105,7 @@ impl<D: Direction> Visitor for Copier<'_, D> {
     #[expect(clippy::cast_possible_truncation, reason = "instances in memory")]
     fn instances(&mut self, size: u64, all: &Repeated<'_>) -> Option<ControlFlow<()>> {
         let Some(whole) = self.whole else { return self.repeated(all) };
-        // SAFETY: a piece of the range: so many instances, the first of them displaced by the shift.
+        // SAFETY: whole instances of the range, `count` of them, the first displaced by the shift.
         unsafe { whole(self.at(all.shift), self.packed, all.count as usize) };
         let bytes = (size * all.count) as usize;
         self.packed = self.packed.wrapping_add(D::advance(bytes));

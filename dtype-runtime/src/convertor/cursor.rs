@@ -1,17 +1,37 @@
-//! Where each packed byte lives in memory: the one place that knows.
+//! Finds each packed byte in memory. All other code asks this cursor.
 //!
-//! A range of the packed stream of some instances is handed, piece by piece and in order, to a
-//! [`Visitor`]: packing, unpacking, lending memory without a copy and copying between layouts are what
-//! the visitors do with the pieces. Nothing is remembered between two calls but the position, so there
-//! is no state that could disagree with it; finding a position takes logarithmic time for each loop
-//! around it.
+//! The cursor hands a range of the packed stream of some instances to a [`Visitor`], part by part and in order.
+//! Packing, unpacking, lending memory without a copy and copying between layouts are different visitors. Only the
+//! position is kept between two calls, so there is no other state that could disagree with it; finding a position
+//! takes time logarithmic in the number of blocks for each loop around it.
+//!
+//! At each level the range is cut in three: less than one item at the start, whole items, less than one item at
+//! the end. The whole items go to the visitor in a single call; only the two ends are followed further down. An
+//! item is an instance, an iteration of a loop, an operation, a block, or a value, from the outermost level to the
+//! innermost.
+//!
+//! An example: an instance is two blocks of 4 bytes with a stride of 8, the extent is 20, and there are 4
+//! instances; the range is `6..21` of the 32 packed bytes.
+//!
+//! ```text
+//! packed     0        8        16       24       32
+//! instances  |   0    |   1    |   2    |   3    |
+//! range             [6               21)
+//! instances         6..8 of instance 0, all of instance 1, 0..5 of instance 2
+//! blocks            2..4 of block 1 | all | block 0, 0..1 of block 1
+//! visited    run(10, 2)   instances(1 at 20)   blocks(1 at 40)   run(48, 1)
+//! ```
+//!
+//! So a range costs two descents and one call for the middle, however many instances are in it.
 
 mod numbers;
 
 use core::ops::ControlFlow;
 use core::ops::Range;
 
-use crate::commit::{Blocks, Elements, Index, List, Op, Permutation, Plan, Tables, size, size_at};
+use crate::plan::{
+    Blocks, Elements, Index, List, Op, Permutation, Plan, Program, numbered_items, size,
+};
 
 /// Instances of a type, as the operations that name their bytes.
 #[derive(Clone, Copy, Debug)]
@@ -19,12 +39,12 @@ pub(crate) struct Instances<'a> {
     prologue: &'a [Op],
     steady: &'a [Op],
     epilogue: &'a [Op],
-    tables: &'a Tables,
-    /// Of `steady`.
+    program: &'a Program,
+    /// The program of `steady`.
     index: Option<&'a Index>,
     /// Packed bytes of the three.
     sizes: [u64; 3],
-    /// Of `steady`, if it is one.
+    /// The permutation of `steady`, if it is one.
     permutation: Option<&'a Permutation>,
     /// How many times `steady` is executed.
     repetitions: u64,
@@ -33,7 +53,7 @@ pub(crate) struct Instances<'a> {
     count: u64,
 }
 
-/// What is done with the pieces of a range. Displacements are in bytes from the origin of the first
+/// What is done with the parts of a range. Displacements are in bytes from the origin of the first
 /// instance.
 pub(crate) trait Visitor {
     /// Bytes of one block, or a part of it.
@@ -44,36 +64,37 @@ pub(crate) trait Visitor {
         (0..blocks.count).try_for_each(|index| self.run(blocks.block(index), blocks.len))
     }
 
-    /// Blocks of a list, with what is to be added to their displacements.
-    fn list(&mut self, list: &List, tables: &Tables, shift: i64) -> ControlFlow<()> {
-        tables.blocks(list).try_for_each(|(disp, len)| self.run(disp.wrapping_add(shift), len))
+    /// Blocks of a list, with `shift` to be added to their displacements.
+    fn list(&mut self, list: &List, program: &Program, shift: i64) -> ControlFlow<()> {
+        program.blocks(list).try_for_each(|(disp, len)| self.run(disp.wrapping_add(shift), len))
     }
 
-    /// Values that are converted. Only plans of conversions have them.
+    /// Values that are converted. Only the plans of conversions have them.
     fn elements(&mut self, elements: &Elements) -> ControlFlow<()> {
         let _ = elements;
         ControlFlow::Continue(())
     }
 
-    /// `len` bytes from byte `into` on of a single value that is converted, not all of it.
+    /// `len` bytes of a single value that is converted, from byte `into` of the value on, but not the whole value.
     fn part_of_element(&mut self, element: &Elements, into: u64, len: u64) -> ControlFlow<()> {
         let _ = (element, into, len);
         ControlFlow::Continue(())
     }
 
-    /// Some packed bytes of one execution of operations, not all of them; likewise.
+    /// Some, but not all packed bytes of one execution of operations. If the visitor returns `None`, the parts
+    /// follow.
     fn part(&mut self, part: &Part<'_>) -> Option<ControlFlow<()>> {
         let _ = part;
         None
     }
 
-    /// Operations that are executed several times. Those that are not taken as a whole come piece by piece.
+    /// Operations that are executed several times. If the visitor returns `None`, they come iteration by iteration.
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
         let _ = repeated;
         None
     }
 
-    /// Whole instances of so many packed bytes each; likewise.
+    /// Whole instances of `size` packed bytes each; likewise.
     fn instances(&mut self, size: u64, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
         let _ = size;
         self.repeated(repeated)
@@ -84,11 +105,11 @@ pub(crate) trait Visitor {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repeated<'a> {
     pub(crate) ops: &'a [Op],
-    pub(crate) tables: &'a Tables,
+    pub(crate) program: &'a Program,
     pub(crate) count: u64,
-    /// Bytes from one time to the next.
+    /// Bytes from one iteration to the next.
     pub(crate) stride: i64,
-    /// What is added to the displacements the first time.
+    /// The shift of the displacements in the first iteration.
     pub(crate) shift: i64,
 }
 
@@ -96,9 +117,9 @@ pub(crate) struct Repeated<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Part<'a> {
     pub(crate) permutation: &'a Permutation,
-    /// Which packed bytes of one execution.
+    /// The range of packed bytes in one execution.
     pub(crate) bytes: Range<u64>,
-    /// What is added to the displacements.
+    /// The shift of the displacements.
     pub(crate) shift: i64,
 }
 
@@ -106,7 +127,7 @@ pub(crate) struct Part<'a> {
 #[derive(Clone, Copy)]
 struct Body<'a> {
     ops: &'a [Op],
-    tables: &'a Tables,
+    program: &'a Program,
     index: Option<&'a Index>,
     first: usize,
     end: usize,
@@ -119,7 +140,7 @@ impl<'a> Instances<'a> {
             prologue: plan.prologue(),
             steady: plan.steady(),
             epilogue: plan.epilogue(),
-            tables: plan.tables(),
+            program: plan.program(),
             index: plan.index(),
             sizes: plan.sizes(),
             permutation: None,
@@ -129,8 +150,7 @@ impl<'a> Instances<'a> {
         }
     }
 
-    /// `count` values, `stride` bytes apart, of a type that a constant program of `size` bytes names the
-    /// data of.
+    /// `count` values, `stride` bytes apart, of a type whose data a constant program of `size` bytes names.
     pub(crate) fn of_program(
         ops: &'a [Op],
         permutation: Option<&'a Permutation>,
@@ -142,7 +162,7 @@ impl<'a> Instances<'a> {
             prologue: &[],
             steady: ops,
             epilogue: &[],
-            tables: Tables::empty(),
+            program: Program::empty(),
             index: None,
             sizes: [0, size, 0],
             permutation,
@@ -152,19 +172,19 @@ impl<'a> Instances<'a> {
         }
     }
 
-    /// The tables of the operations.
-    pub(crate) fn tables(&self) -> &'a Tables {
-        self.tables
+    /// The program that the operations belong to.
+    pub(crate) fn program(&self) -> &'a Program {
+        self.program
     }
 
-    /// Packed bytes of all instances; what was asked for is known to fit.
+    /// Packed bytes of all instances; the caller knows that they fit.
     pub(crate) fn size(&self) -> u64 {
         let [prologue, steady, epilogue] = self.sizes;
         if self.count == 0 { 0 } else { prologue + steady * self.repetitions + epilogue }
     }
 
-    /// Hands the pieces of a range of packed bytes to a visitor, in order, until it has enough. What lies
-    /// behind the last byte is left out.
+    /// Hands the parts of a range of packed bytes to a visitor, in order, until the visitor breaks off. The part
+    /// of the range past the last byte is omitted.
     pub(crate) fn visit<V: Visitor>(&self, range: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
         let to = range.end.min(self.size());
         let from = range.start;
@@ -172,13 +192,14 @@ impl<'a> Instances<'a> {
             return ControlFlow::Continue(());
         }
         let [prologue, steady, epilogue] = self.sizes;
-        let body = |ops, index| Body { ops, tables: self.tables, index, first: 0, end: ops.len() };
+        let body =
+            |ops, index| Body { ops, program: self.program, index, first: 0, end: ops.len() };
         if from < prologue {
             body(self.prologue, None).visit(from..to.min(prologue), 0, visitor)?;
         }
-        let behind = prologue + steady * self.repetitions;
-        if from.max(prologue) < to.min(behind) {
-            let turns = Turns {
+        let after = prologue + steady * self.repetitions;
+        if from.max(prologue) < to.min(after) {
+            let iterations = Iterations {
                 body: body(self.steady, self.index),
                 size: steady,
                 stride: self.extent,
@@ -186,12 +207,12 @@ impl<'a> Instances<'a> {
                 outermost: true,
                 permutation: self.permutation,
             };
-            let range = from.max(prologue) - prologue..to.min(behind) - prologue;
-            turns.visit(range, visitor)?;
+            let range = from.max(prologue) - prologue..to.min(after) - prologue;
+            iterations.visit(range, visitor)?;
         }
-        if to > behind && epilogue > 0 {
+        if to > after && epilogue > 0 {
             let last = self.extent.wrapping_mul((self.count - 1).cast_signed());
-            let range = from.max(behind) - behind..to - behind;
+            let range = from.max(after) - after..to - after;
             body(self.epilogue, None).visit(range, last, visitor)?;
         }
         ControlFlow::Continue(())
@@ -199,12 +220,12 @@ impl<'a> Instances<'a> {
 }
 
 /// A body with its repetitions.
-struct Turns<'a> {
+struct Iterations<'a> {
     body: Body<'a>,
     /// Packed bytes of one repetition.
     size: u64,
     stride: i64,
-    /// What is added to the displacements the first time.
+    /// The shift of the displacements in the first repetition.
     shift: i64,
     /// Whether the repetitions are the instances,
     outermost: bool,
@@ -212,38 +233,43 @@ struct Turns<'a> {
     permutation: Option<&'a Permutation>,
 }
 
-impl Turns<'_> {
+impl Iterations<'_> {
     fn visit<V: Visitor>(&self, range: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
         let Range { mut start, end } = range;
         // Less than a repetition at the start, then whole ones, then less than one.
-        let mut turn = start / self.size;
+        let mut iteration = start / self.size;
         let into = start % self.size;
         if into > 0 || end - start < self.size {
             let rest = (self.size - into).min(end - start);
-            self.part(into..into + rest, turn, visitor)?;
+            self.part(into..into + rest, iteration, visitor)?;
             start += rest;
-            turn += 1;
+            iteration += 1;
         }
         let whole = (end - start) / self.size;
         if whole > 0 {
-            self.whole(turn, whole, visitor)?;
+            self.whole(iteration, whole, visitor)?;
         }
         let rest = (end - start) % self.size;
         if rest > 0 {
-            self.part(0..rest, turn + whole, visitor)?;
+            self.part(0..rest, iteration + whole, visitor)?;
         }
         ControlFlow::Continue(())
     }
 
     /// Some packed bytes of one repetition.
     #[inline]
-    fn part<V: Visitor>(&self, bytes: Range<u64>, turn: u64, visitor: &mut V) -> ControlFlow<()> {
-        let shift = self.shift_of(turn);
-        let Body { ops, tables, first, end, .. } = self.body;
+    fn part<V: Visitor>(
+        &self,
+        bytes: Range<u64>,
+        iteration: u64,
+        visitor: &mut V,
+    ) -> ControlFlow<()> {
+        let shift = self.shift_of(iteration);
+        let Body { ops, program, first, end, .. } = self.body;
         let permutation = if self.outermost {
-            self.permutation.or_else(|| tables.of_steady())
+            self.permutation.or_else(|| program.of_steady())
         } else {
-            tables.of_parts(&ops[first..end], self.stride)
+            program.of_parts(&ops[first..end], self.stride)
         };
         if let Some(permutation) = permutation {
             let part = Part { permutation, bytes: bytes.clone(), shift };
@@ -254,18 +280,18 @@ impl Turns<'_> {
         self.body.visit(bytes, shift, visitor)
     }
 
-    fn shift_of(&self, turn: u64) -> i64 {
-        self.shift.wrapping_add(self.stride.wrapping_mul(turn.cast_signed()))
+    fn shift_of(&self, iteration: u64) -> i64 {
+        self.shift.wrapping_add(self.stride.wrapping_mul(iteration.cast_signed()))
     }
 
     fn whole<V: Visitor>(&self, first: u64, count: u64, visitor: &mut V) -> ControlFlow<()> {
-        let Body { ops, tables, first: from, end, .. } = self.body;
+        let Body { ops, program, first: from, end, .. } = self.body;
         let (ops, shift) = (&ops[from..end], self.shift_of(first));
         if let [Op::Blocks(only)] = ops
             && only.count == 1
             && i128::from(self.stride) == i128::from(only.len)
         {
-            // However many touch, they are one piece.
+            // Any number of blocks that touch are one run.
             return visitor.run(only.disp.wrapping_add(shift), only.len * count);
         }
         if let [Op::Elements(only)] = ops
@@ -273,7 +299,7 @@ impl Turns<'_> {
         {
             return visitor.elements(&all);
         }
-        let repeated = Repeated { ops, tables, count, stride: self.stride, shift };
+        let repeated = Repeated { ops, program, count, stride: self.stride, shift };
         let taken = if self.outermost {
             visitor.instances(self.size, &repeated)
         } else {
@@ -282,36 +308,39 @@ impl Turns<'_> {
         if let Some(taken) = taken {
             return taken;
         }
-        for turn in first..first + count {
-            self.body.visit(0..self.size, self.shift_of(turn), visitor)?;
+        for iteration in first..first + count {
+            self.body.visit(0..self.size, self.shift_of(iteration), visitor)?;
         }
         ControlFlow::Continue(())
     }
 }
 
 impl Body<'_> {
-    /// Packed bytes of the operation at an index.
-    fn size(&self, at: usize) -> u64 {
+    /// Packed bytes of the operation at an index; `body` is its body, if it is a loop.
+    fn size(&self, at: usize, body: &[Op]) -> u64 {
         match self.index {
             Some(index) => index.size(at),
-            None => size_at(self.ops, at, self.tables),
+            None => size(&self.ops[at..=at + body.len()], self.program.lists()),
         }
     }
 
     fn visit<V: Visitor>(&self, range: Range<u64>, shift: i64, visitor: &mut V) -> ControlFlow<()> {
-        // Few operations are gone through; of many, those before the range are skipped.
-        let (mut at, mut start) = match self.index {
-            Some(index) => index.find(self.first, self.end, range.start),
+        // A few operations are scanned; with many, those before the range are skipped.
+        let (first, mut start) = match self.index {
+            Some(index) => index.find(self.first..self.end, range.start),
             None => (self.first, 0),
         };
-        while at < self.end && start < range.end {
-            let size = self.size(at);
+        for (at, op, body) in numbered_items(&self.ops[first..self.end]) {
+            if start >= range.end {
+                break;
+            }
+            let at = first + at;
+            let size = self.size(at, body);
             if start + size > range.start {
                 let part = range.start.max(start) - start..(range.end - start).min(size);
-                self.operation(at, part, shift, visitor)?;
+                self.operation(at, op, part, shift, visitor)?;
             }
             start += size;
-            at += 1 + self.ops[at].items();
         }
         ControlFlow::Continue(())
     }
@@ -320,21 +349,22 @@ impl Body<'_> {
     fn operation<V: Visitor>(
         &self,
         at: usize,
+        op: &Op,
         part: Range<u64>,
         shift: i64,
         visitor: &mut V,
     ) -> ControlFlow<()> {
-        match self.ops[at] {
+        match *op {
             Op::Blocks(blocks) => of_blocks(&blocks.shifted(shift), part, visitor),
-            Op::List(list) => of_list(&list, self.tables, part, shift, visitor),
+            Op::List(list) => of_list(&list, self.program, part, shift, visitor),
             Op::Elements(elements) => of_elements(elements.shifted(shift), part, visitor),
             Op::Loop { count, stride, items } => {
                 let body = Body { first: at + 1, end: at + 1 + items, ..*self };
                 let size = match self.index {
                     Some(index) => index.size(at) / count,
-                    None => size(&self.ops[body.first..body.end], self.tables),
+                    None => size(&self.ops[body.first..body.end], self.program.lists()),
                 };
-                Turns { body, size, stride, shift, outermost: false, permutation: None }
+                Iterations { body, size, stride, shift, outermost: false, permutation: None }
                     .visit(part, visitor)
             }
         }
@@ -374,7 +404,7 @@ fn of_elements<V: Visitor>(
     visitor: &mut V,
 ) -> ControlFlow<()> {
     let Range { mut start, end } = part;
-    let len = elements.places.len;
+    let len = elements.blocks.len;
     let mut first = start / len;
     let into = start % len;
     if into > 0 || end - start < len {
@@ -397,13 +427,13 @@ fn of_elements<V: Visitor>(
 /// A range of a list.
 fn of_list<V: Visitor>(
     list: &List,
-    tables: &Tables,
+    program: &Program,
     part: Range<u64>,
     shift: i64,
     visitor: &mut V,
 ) -> ControlFlow<()> {
-    let entries = tables.entries(list);
-    let place = |block: usize, into: u64| {
+    let entries = program.entries(list);
+    let byte = |block: usize, into: u64| {
         let (offset, len) = entries.get(block).unwrap_or((0, 0));
         let disp = list.disp().wrapping_add(shift).wrapping_add(offset.cast_signed());
         (disp.wrapping_add(into.cast_signed()), len - into)
@@ -412,15 +442,15 @@ fn of_list<V: Visitor>(
     let (last, last_start) = entries.find(part.end, block);
     let into = part.start - start;
     if into > 0 || last == block {
-        let (disp, left) = place(block, into);
+        let (disp, left) = byte(block, into);
         visitor.run(disp, left.min(part.end - part.start))?;
         block += 1;
     }
     if last > block {
-        visitor.list(&list.part(block, last), tables, shift)?;
+        visitor.list(&list.part(block, last), program, shift)?;
     }
     if last >= block && part.end > last_start {
-        visitor.run(place(last, 0).0, part.end - last_start)?;
+        visitor.run(byte(last, 0).0, part.end - last_start)?;
     }
     ControlFlow::Continue(())
 }

@@ -1,67 +1,67 @@
-//! The pieces of memory that packed bytes are in, for those who can take them from there: `writev`, and
-//! network cards.
+//! The segments of memory that hold packed bytes, for `writev` and for network cards that read memory themselves.
 
 use core::iter::FusedIterator;
 use core::ops::{ControlFlow, Range};
 
 use super::cursor::{Instances, Visitor};
-use super::packer::Packer;
-use crate::commit::{Chain, Committed, Op};
+use crate::commit::Committed;
 use crate::error::Error;
+use crate::plan::{Op, Segments};
 
-/// How many pieces are looked up at a time.
+/// The number of segments that are looked up at a time.
 const AT_ONCE: usize = 32;
 
-/// A piece of memory: bytes of data that follow one another both in memory and in the packed stream.
+/// A segment of memory: bytes of data that are contiguous both in memory and in the packed stream. (A
+/// [`StridedCopy`](super::StridedCopy) is something else: equally spaced blocks, for a backend.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// Displacement in bytes of the first, from the origin of the first instance.
+    /// Displacement in bytes of the first byte, from the origin of the first instance.
     pub disp: i64,
-    /// How many bytes.
+    /// The number of bytes.
     pub len: u64,
 }
 
-/// The pieces of memory of a range of the packed stream, in the order of the stream. Pieces that touch are
-/// one, also where one instance ends and the next begins.
+/// The segments of memory of a range of the packed stream, in the order of the stream. Segments that touch are
+/// joined, even where one instance ends and the next begins.
 ///
-/// Pieces are counted, and skipped, in a time that grows with the logarithm of the number of blocks.
+/// Counting and skipping segments takes time logarithmic in the number of blocks.
 #[derive(Clone, Debug)]
 pub struct Iov<'a> {
     instances: Instances<'a>,
     /// Of the instances, if they are known.
-    chains: Option<&'a [Chain; 3]>,
-    /// The packed bytes that are not looked up yet.
+    segments: Option<&'a [Segments; 3]>,
+    /// The range of packed bytes that have not been looked up yet.
     range: Range<u64>,
-    found: Found<AT_ONCE>,
+    first: FirstSegments<AT_ONCE>,
 }
 
-/// The first pieces of a range, no more than `N`, each with all that touches it.
+/// The first segments of a range, at most `N`, each of them maximal.
 #[derive(Clone, Debug)]
-pub(super) struct Found<const N: usize> {
+pub(super) struct FirstSegments<const N: usize> {
     segments: [Segment; N],
     len: usize,
-    /// How many of them have been given away.
-    given: usize,
+    /// The number of them that have been taken.
+    taken: usize,
 }
 
-impl<const N: usize> Found<N> {
+impl<const N: usize> FirstSegments<N> {
     pub(super) fn new() -> Self {
-        Self { segments: [Segment { disp: 0, len: 0 }; N], len: 0, given: 0 }
+        Self { segments: [Segment { disp: 0, len: 0 }; N], len: 0, taken: 0 }
     }
 }
 
-impl<const N: usize> Iterator for Found<N> {
+impl<const N: usize> Iterator for FirstSegments<N> {
     type Item = Segment;
 
     #[inline]
     fn next(&mut self) -> Option<Segment> {
-        let next = self.segments[..self.len].get(self.given)?;
-        self.given += 1;
+        let next = self.segments[..self.len].get(self.taken)?;
+        self.taken += 1;
         Some(*next)
     }
 }
 
-impl<const N: usize> Visitor for Found<N> {
+impl<const N: usize> Visitor for FirstSegments<N> {
     fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
         if let Some(last) = self.segments[..self.len].last_mut()
             && last.disp.wrapping_add(last.len.cast_signed()) == disp
@@ -81,40 +81,40 @@ impl<'a> Iov<'a> {
     #[inline]
     pub(super) fn new(
         instances: Instances<'a>,
-        chains: Option<&'a [Chain; 3]>,
+        segments: Option<&'a [Segments; 3]>,
         range: Range<u64>,
     ) -> Self {
-        Self { instances, chains, range, found: Found::new() }
+        Self { instances, segments, range, first: FirstSegments::new() }
     }
 
-    /// The pieces of a constant program of so many packed bytes, executed once.
+    /// The segments of a constant program of `size` packed bytes, executed once.
     pub(crate) fn of_program(ops: &'a [Op], size: u64) -> Self {
         Self::new(Instances::of_program(ops, None, size, 0, 1), None, 0..size)
     }
 
-    /// Where in the packed stream the next piece starts: to go on from there another time.
+    /// The position of the next segment in the packed stream, to resume there later.
     pub fn position(&self) -> u64 {
-        let waiting = &self.found.segments[self.found.given..self.found.len];
-        self.range.start - waiting.iter().map(|segment| segment.len).sum::<u64>()
+        let buffered = &self.first.segments[self.first.taken..self.first.len];
+        self.range.start - buffered.iter().map(|segment| segment.len).sum::<u64>()
     }
 
-    /// How many pieces are left. As [`count`](Iterator::count), but they stay.
+    /// The number of remaining segments, like [`count`](Iterator::count) without consuming the iterator.
     #[doc(alias = "MPIX_Type_iov_len")]
     pub fn segments(&self) -> u64 {
-        let waiting = (self.found.len - self.found.given) as u64;
+        let buffered = (self.first.len - self.first.taken) as u64;
         let Range { start, end } = self.range;
         if start >= end {
-            return waiting;
+            return buffered;
         }
-        self.with_chains(|instances, chains| {
-            let [first, last] = [start, end - 1].map(|at| instances.number_of(chains, at));
-            // In this order, as there may be nearly as many as 64 bits can count.
-            last - first + 1 + waiting
+        self.with_segments(|instances, segments| {
+            let [first, last] = [start, end - 1].map(|at| instances.number_of(segments, at));
+            // In this order, because there may be nearly 2⁶⁴ segments.
+            last - first + 1 + buffered
         })
     }
 
-    /// Goes on behind the next pieces, so many or as many as are left, and returns how many that were: to go on
-    /// with a piece whose number is known, another time.
+    /// Skips up to `segments` segments and returns the number skipped, in time logarithmic in the number of
+    /// blocks. Use it to resume at a known segment number.
     ///
     /// ```
     /// use dtype_runtime::convertor::Segment;
@@ -137,36 +137,36 @@ impl<'a> Iov<'a> {
     #[doc(alias = "yaksa_iov")]
     #[inline]
     pub fn skip_segments(&mut self, segments: u64) -> u64 {
-        let waiting = self.found.len - self.found.given;
+        let buffered = self.first.len - self.first.taken;
         if let Ok(few) = usize::try_from(segments)
-            && few <= waiting
+            && few <= buffered
         {
-            self.found.given += few;
+            self.first.taken += few;
             return segments;
         }
-        let rest = segments - waiting as u64;
+        let rest = segments - buffered as u64;
         let Range { start, end } = self.range;
         let (to, skipped) = if start >= end {
             (end, 0)
         } else {
-            self.with_chains(|instances, chains| {
-                let number = if start == 0 { 0 } else { instances.number_of(chains, start) };
-                let to = instances.start_of(chains, number.saturating_add(rest));
+            self.with_segments(|instances, segments| {
+                let number = if start == 0 { 0 } else { instances.number_of(segments, start) };
+                let to = instances.start_of(segments, number.saturating_add(rest));
                 if to < end {
                     return (to, rest);
                 }
-                (end, instances.number_of(chains, end - 1) - number + 1)
+                (end, instances.number_of(segments, end - 1) - number + 1)
             })
         };
-        (self.found.len, self.found.given) = (0, 0);
+        (self.first.len, self.first.taken) = (0, 0);
         self.range.start = to;
-        waiting as u64 + skipped
+        buffered as u64 + skipped
     }
 
-    fn with_chains<R>(&self, look: impl FnOnce(&Instances<'a>, &[Chain; 3]) -> R) -> R {
-        match self.chains {
-            Some(chains) => look(&self.instances, chains),
-            None => look(&self.instances, &self.instances.chains()),
+    fn with_segments<R>(&self, look: impl FnOnce(&Instances<'a>, &[Segments; 3]) -> R) -> R {
+        match self.segments {
+            Some(segments) => look(&self.instances, segments),
+            None => look(&self.instances, &self.instances.segments()),
         }
     }
 }
@@ -176,14 +176,14 @@ impl Iterator for Iov<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Segment> {
-        if self.found.given == self.found.len {
-            (self.found.len, self.found.given) = (0, 0);
-            let _ = self.instances.visit(self.range.clone(), &mut self.found);
+        if self.first.taken == self.first.len {
+            (self.first.len, self.first.taken) = (0, 0);
+            let _ = self.instances.visit(self.range.clone(), &mut self.first);
             let bytes: u64 =
-                self.found.segments[..self.found.len].iter().map(|segment| segment.len).sum();
+                self.first.segments[..self.first.len].iter().map(|segment| segment.len).sum();
             self.range.start += bytes;
         }
-        self.found.next()
+        self.first.next()
     }
 
     /// Exact.
@@ -210,21 +210,21 @@ impl Iterator for Iov<'_> {
 impl FusedIterator for Iov<'_> {}
 
 impl Committed {
-    /// The pieces of memory that a range of the packed bytes of `count` instances is in, relative to the
-    /// origin. It starts anywhere, at once: [`Iov::position`] is where to go on.
+    /// The segments of memory that hold a range of the packed bytes of `count` instances, relative to the origin. The
+    /// range may start anywhere; [`Iov::position`] is where to resume.
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`]; [`Error::Position`] when the range ends behind the last byte, or before it
+    /// [`Error::CountTooLarge`]; [`Error::Position`] if the range ends past the last byte, or before it
     /// starts.
     ///
     /// ```
     /// use dtype_runtime::convertor::Segment;
     /// use dtype_runtime::{Basic, Type};
     /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::U16))?.commit();
-    /// let pieces: Vec<Segment> = column.iov(1, 1..6)?.collect();
+    /// let segments: Vec<Segment> = column.iov(1, 1..6)?.collect();
     /// let segment = |disp, len| Segment { disp, len };
-    /// assert_eq!(pieces, [segment(1, 1), segment(8, 2), segment(16, 2)]);
+    /// assert_eq!(segments, [segment(1, 1), segment(8, 2), segment(16, 2)]);
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     #[doc(alias = "MPIX_Type_iov")]
@@ -235,26 +235,6 @@ impl Committed {
             return Err(Error::Position { position: range.end.max(range.start), end });
         }
         let instances = Instances::of_plan(self.plan(), count as u64);
-        Ok(Iov::new(instances, self.plan().chains(), range))
-    }
-}
-
-impl<'a> Packer<'a> {
-    /// The rest of the stream where it is in memory, piece by piece, without a copy: what `writev` takes.
-    ///
-    /// ```
-    /// use dtype_runtime::Packer;
-    /// #[repr(C)]
-    /// #[derive(dtype_runtime::Datatype)]
-    /// struct Sample {
-    ///     value: u16,
-    ///     flag: u8,
-    /// }
-    /// let samples = [Sample { value: 0x0101, flag: 2 }, Sample { value: 0x0303, flag: 4 }];
-    /// let pieces: Vec<&[u8]> = Packer::new(&samples).chunks().collect();
-    /// assert_eq!(pieces, [&[1, 1, 2], &[3, 3, 4]]);
-    /// ```
-    pub fn chunks(&self) -> impl FusedIterator<Item = &'a [u8]> + use<'a, '_> {
-        self.segments().map(|segment| self.lend(segment))
+        Ok(Iov::new(instances, self.plan().segments(), range))
     }
 }

@@ -1,83 +1,138 @@
 //! Packing from and unpacking into plain memory.
 
+use alloc::vec::Vec;
+
+use super::buffer::{Buffer, BufferMut};
 use crate::commit::Committed;
 use crate::error::Error;
 use crate::kernel::{self, Pack, Unpack};
 use crate::types::{Interval, overlaps};
 
 impl Committed {
-    /// Packs `count` instances from `memory` to the front of `out`, and returns how many bytes that
-    /// were. The origin of the first instance, displacement 0, is `origin` bytes into `memory`, which
-    /// leaves room for negative displacements; it may lie outside, as long as the data do not.
+    /// Packs `count` instances from memory to the front of `out`, and returns the number of bytes written.
     ///
-    /// `out` may be longer than needed. Gaps are not read.
+    /// `out` may be longer than needed. Gaps are not read. To pack in pieces, use a [`packer`](Self::packer).
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] when the data reach outside `memory`;
+    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] if the data reach outside the memory;
     /// [`Error::DestinationTooSmall`]. Nothing is written then.
     ///
     /// ```
-    /// use dtype_runtime::{Basic, Type};
-    /// let backwards = Type::vector(4, 1, -1, &Type::basic(Basic::U8))?.commit();
-    /// let mut out = [0; 4];
-    /// assert_eq!(backwards.pack(b"abcd", 3, 1, &mut out)?, 4);
-    /// assert_eq!(&out, b"dcba");
+    /// use dtype_runtime::{Basic, Buffer, Type};
+    /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8))?.commit();
+    /// let matrix = b"abcdefghijkl";
+    /// let mut out = [0; 3];
+    /// assert_eq!(column.pack(matrix, 1, &mut out)?, 3);
+    /// assert_eq!(&out, b"aei");
+    /// // The column after it.
+    /// column.pack(Buffer::new(matrix).origin(1), 1, &mut out)?;
+    /// assert_eq!(&out, b"bfj");
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     #[doc(alias = "MPI_Pack")]
-    pub fn pack(
+    #[inline]
+    pub fn pack<'a>(
         &self,
-        memory: &[u8],
-        origin: usize,
+        from: impl Into<Buffer<'a>>,
         count: usize,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        self.packed_size(count)?;
-        self.check_span(memory.len() as u64, origin as u64, count)?;
-        // SAFETY: all bytes that the instances name lie in `memory`, as just checked. It is borrowed,
-        // so nobody writes to it, and does not overlap `out`, which is borrowed exclusively.
-        unsafe { self.pack_raw(memory.as_ptr().wrapping_add(origin), count, out) }
+        self.pack_buffer(from.into(), count, out)
     }
 
-    /// Unpacks `count` instances from `packed` into `memory`, the mirror image of
-    /// [`pack`](Self::pack), and returns how many bytes that were. Gaps are not written.
-    ///
-    /// The memory consists of bytes, so any packed bytes are accepted; what they mean, and whether a
-    /// `bool` among them is one, is up to who reads them.
+    fn pack_buffer(&self, from: Buffer<'_>, count: usize, out: &mut [u8]) -> Result<usize, Error> {
+        let size = self.packed_size(count)?;
+        self.check_span(from.len() as u64, from.origin, count)?;
+        check_room(size, out)?;
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked. It is borrowed, so nobody
+        // writes to it, and does not overlap `out`, which is borrowed exclusively and has room, as just checked.
+        unsafe { self.execute_pack(from.pointer(), count, out.as_mut_ptr()) };
+        Ok(size)
+    }
+
+    /// The packed bytes of `count` instances in memory, as [`pack`](Self::pack) writes them.
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`]; [`Error::PackedLength`] when `packed` is not exactly as long as the
-    /// instances take; [`Error::OutOfBounds`] when the data reach outside `memory`;
-    /// [`Error::Overlap`] when they name a byte more than once. Nothing is written then.
+    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] if the data reach outside the memory; [`Error::Allocation`].
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
+    /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8))?.commit();
+    /// assert_eq!(column.pack_to_vec(b"abcdefghijkl", 1)?, b"aei");
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_Pack")]
+    pub fn pack_to_vec<'a>(
+        &self,
+        from: impl Into<Buffer<'a>>,
+        count: usize,
+    ) -> Result<Vec<u8>, Error> {
+        let from = from.into();
+        let size = self.packed_size(count)?;
+        self.check_span(from.len() as u64, from.origin, count)?;
+        let mut out = Vec::new();
+        let stride = usize::try_from(self.size()).unwrap_or(usize::MAX);
+        out.try_reserve_exact(size).map_err(|_| Error::Allocation { count, stride })?;
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed. The vector
+        // has room for `size` bytes, which is what is written, and was just allocated, so it does not overlap them.
+        unsafe {
+            self.execute_pack(from.pointer(), count, out.as_mut_ptr());
+            out.set_len(size);
+        }
+        Ok(out)
+    }
+
+    /// Unpacks `count` instances from `packed` into memory, and returns the number of bytes read: the mirror image of
+    /// [`pack`](Self::pack). Gaps are not written.
+    ///
+    /// `packed` must be exactly as long as the packed instances. For a message that may be shorter, or comes in
+    /// pieces, use an [`unpacker`](Self::unpacker), which takes any number of bytes at a time.
+    ///
+    /// The memory consists of bytes, so any packed bytes are accepted; their meaning, and whether a `bool` among
+    /// them is valid, is up to the reader of the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`]; [`Error::PackedLength`] if `packed` is not exactly as long as the instances take;
+    /// [`Error::OutOfBounds`] if the data reach outside the memory; [`Error::Overlap`] if they name a byte more than
+    /// once. Nothing is written then.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, BufferMut, Type};
     /// let column = Type::vector(2, 1, 3, &Type::basic(Basic::U8))?.commit();
     /// let mut matrix = *b"......";
-    /// column.unpack(b"xy", &mut matrix, 1, 1)?;
+    /// column.unpack(b"xy", BufferMut::new(&mut matrix).origin(1), 1)?;
     /// assert_eq!(&matrix, b".x..y.");
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     #[doc(alias = "MPI_Unpack")]
-    pub fn unpack(
+    #[inline]
+    pub fn unpack<'a>(
         &self,
         packed: &[u8],
-        memory: &mut [u8],
-        origin: usize,
+        to: impl Into<BufferMut<'a>>,
+        count: usize,
+    ) -> Result<usize, Error> {
+        self.unpack_buffer(packed, to.into(), count)
+    }
+
+    fn unpack_buffer(
+        &self,
+        packed: &[u8],
+        mut to: BufferMut<'_>,
         count: usize,
     ) -> Result<usize, Error> {
         self.packed_size(count)?;
-        self.check_span(memory.len() as u64, origin as u64, count)?;
-        // SAFETY: all bytes that the instances name lie in `memory`, as just checked. It is borrowed
-        // exclusively, so nobody else accesses it, and does not overlap `packed`. It holds bytes, of
-        // which any are valid.
-        unsafe { self.unpack_raw(packed, memory.as_mut_ptr().wrapping_add(origin), count) }
+        self.check_span(to.len() as u64, to.origin, count)?;
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked. It is borrowed exclusively, so
+        // nobody else accesses it, and does not overlap `packed`. It holds bytes, any of which are valid.
+        unsafe { self.unpack_raw(packed, to.pointer(), count) }
     }
 
-    /// [`pack`](Self::pack) from a raw origin, for memory that cannot be borrowed as bytes: memory
-    /// with uninitialised gaps, or memory of another language.
+    /// [`pack`](Self::pack) from a raw origin, for memory that cannot be borrowed as bytes: memory with
+    /// uninitialised gaps, or memory of another language.
     ///
     /// # Errors
     ///
@@ -85,9 +140,9 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be
-    /// initialised, readable and in the same allocation as `origin`, and not be written by anyone
-    /// meanwhile; `out` must not overlap them.
+    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be initialised, readable
+    /// and in the same allocation as `origin`, and must not be written by anyone during the call; `out` must not
+    /// overlap them.
     #[inline(always)]
     pub unsafe fn pack_raw(
         &self,
@@ -96,15 +151,19 @@ impl Committed {
         out: &mut [u8],
     ) -> Result<usize, Error> {
         let size = self.packed_size(count)?;
-        if out.len() < size {
-            let (needed, available) = (size as u64, out.len() as u64);
-            return Err(Error::DestinationTooSmall { needed, available });
-        }
-        // SAFETY: the caller vouches for the memory; `out` was just checked.
-        unsafe {
-            kernel::execute::<Pack>(self.plan(), count as u64, origin.cast_mut(), out.as_mut_ptr());
-        }
+        check_room(size, out)?;
+        // SAFETY: the caller guarantees the memory; `out` has room, as just checked.
+        unsafe { self.execute_pack(origin, count, out.as_mut_ptr()) };
         Ok(size)
+    }
+
+    /// # Safety
+    ///
+    /// As for [`pack_raw`](Self::pack_raw), and `out` must be writable for all packed bytes.
+    #[inline(always)]
+    unsafe fn execute_pack(&self, origin: *const u8, count: usize, out: *mut u8) {
+        // SAFETY: the caller guarantees both.
+        unsafe { kernel::execute::<Pack>(self.plan(), count as u64, origin.cast_mut(), out) };
     }
 
     /// [`unpack`](Self::unpack) to a raw origin.
@@ -116,10 +175,9 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be
-    /// writable and in the same allocation as `origin`, and not be accessed by anyone else
-    /// meanwhile; `packed` must not overlap them. If the memory holds Rust values, the bytes must
-    /// make valid ones.
+    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be writable and in the
+    /// same allocation as `origin`, and must not be accessed by anyone else during the call; `packed` must not overlap
+    /// them. If the memory holds Rust values, the bytes must make valid ones.
     #[inline(always)]
     pub unsafe fn unpack_raw(
         &self,
@@ -128,12 +186,9 @@ impl Committed {
         count: usize,
     ) -> Result<usize, Error> {
         let size = self.packed_size(count)?;
-        if packed.len() != size {
-            let (expected, actual) = (size as u64, packed.len() as u64);
-            return Err(Error::PackedLength { expected, actual });
-        }
+        check_length(size, packed)?;
         self.check_overlap(count)?;
-        // SAFETY: the caller vouches for the memory; `packed` was just checked and is only read.
+        // SAFETY: the caller guarantees the memory; `packed` is as long as needed, as just checked, and only read.
         unsafe {
             kernel::execute::<Unpack>(
                 self.plan(),
@@ -149,62 +204,56 @@ impl Committed {
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`] when they cannot be addressed.
+    /// [`Error::CountTooLarge`] if they cannot be addressed.
     #[doc(alias = "MPI_Pack_size")]
     #[inline]
     pub fn packed_size(&self, count: usize) -> Result<usize, Error> {
-        usize::try_from(self.size())
-            .ok()
-            .and_then(|size| size.checked_mul(count))
-            .ok_or(Error::CountTooLarge { count: count as u64, size: self.size() })
+        packed_size(self.size(), count)
     }
 
     /// Checks that the data of `count` instances lie in a memory of `len` bytes.
     #[inline]
-    pub(super) fn check_span(&self, len: u64, origin: u64, count: usize) -> Result<(), Error> {
-        // Nearly always: numbers of 64 bits are enough, and everything is in place.
+    pub(super) fn check_span(&self, len: u64, origin: i64, count: usize) -> Result<(), Error> {
+        // The usual case: 64-bit numbers are enough, and all data lie in the memory.
         let lies_within = |data: Interval| {
             let last = match count {
                 1 => 0,
                 _ => i64::try_from(count).ok()?.checked_sub(1)?.checked_mul(self.extent())?,
             };
-            let origin = i64::try_from(origin).ok()?;
             let start = origin.checked_add(data.start)?.checked_add(last.min(0))?;
             let end = origin.checked_add(data.end)?.checked_add(last.max(0))?;
             Some(start >= 0 && end.cast_unsigned() <= len)
         };
         match self.data() {
             Some(data) if lies_within(data) != Some(true) => {
-                self.check_wide_span(data, len, origin, count)
+                self.check_wide_span(len, i128::from(origin), count)
             }
             _ => Ok(()),
         }
     }
 
-    /// [`check_span`](Self::check_span) with numbers that are wide enough for everything.
+    /// [`check_span`](Self::check_span) with numbers that are wide enough for everything; the origin is at most 2⁶⁴ in
+    /// magnitude.
     #[cold]
-    fn check_wide_span(
+    pub(super) fn check_wide_span(
         &self,
-        data: Interval,
         len: u64,
-        origin: u64,
+        origin: i128,
         count: usize,
     ) -> Result<(), Error> {
-        if count == 0 {
-            return Ok(());
-        }
-        // Less than 2⁶⁴ · 2⁶³ in magnitude, by more than 2⁶⁴: room for what is added.
+        let Some(data) = self.data().filter(|_| count > 0) else { return Ok(()) };
+        // The magnitude is below 2⁶⁴ · 2⁶³ by more than 2⁶⁴, which leaves room for the additions.
         let last = (count as i128 - 1) * i128::from(self.extent());
-        let start = i128::from(origin) + i128::from(data.start) + last.min(0);
-        let end = i128::from(origin) + i128::from(data.end) + last.max(0);
+        let start = origin + i128::from(data.start) + last.min(0);
+        let end = origin + i128::from(data.end) + last.max(0);
         if start < 0 || end > i128::from(len) {
             return Err(Error::OutOfBounds { start, end, len });
         }
         Ok(())
     }
 
-    /// Checks that `count` instances name no byte twice. Proving it may take as long as unpacking, so
-    /// what was proved once is remembered.
+    /// Checks that `count` instances name no byte twice. The proof may take as long as unpacking, so its result is
+    /// cached.
     #[inline(always)]
     pub(super) fn check_overlap(&self, count: usize) -> Result<(), Error> {
         if self.is_disjoint(count, || !self.instances_overlap(count as u64)) {
@@ -217,14 +266,43 @@ impl Committed {
         if self.self_overlap() {
             return true;
         }
-        // Instances that clear one another need no look at their blocks.
+        // If the instances are disjoint from one another, their blocks need not be checked.
         if count <= 1 || self.extent().unsigned_abs() >= self.true_extent().unsigned_abs() {
             return false;
         }
-        // More bytes than there is room for: one must be named twice.
+        // More bytes than there is room for: at least one is named twice.
         let steps = i128::from(count) - 1;
         let room = i128::from(self.true_extent()) + steps * i128::from(self.extent()).abs();
         i128::from(count) * i128::from(self.size()) > room
             || overlaps(self.description().entries(), count, self.extent())
     }
+}
+
+/// Packed bytes of `count` instances of `size` bytes each, if they can be addressed.
+#[inline]
+pub(super) fn packed_size(size: u64, count: usize) -> Result<usize, Error> {
+    usize::try_from(size)
+        .ok()
+        .and_then(|size| size.checked_mul(count))
+        .ok_or(Error::CountTooLarge { count: count as u64, size })
+}
+
+/// Checks that `out` has room for all packed bytes.
+#[inline]
+pub(super) fn check_room(size: usize, out: &[u8]) -> Result<(), Error> {
+    if out.len() < size {
+        let (needed, available) = (size as u64, out.len() as u64);
+        return Err(Error::DestinationTooSmall { needed, available });
+    }
+    Ok(())
+}
+
+/// Checks that `packed` is exactly as long as the instances take.
+#[inline]
+pub(crate) fn check_length(size: usize, packed: &[u8]) -> Result<(), Error> {
+    if packed.len() != size {
+        let (expected, actual) = (size as u64, packed.len() as u64);
+        return Err(Error::PackedLength { expected, actual });
+    }
+    Ok(())
 }

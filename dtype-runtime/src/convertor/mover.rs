@@ -3,49 +3,48 @@
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
+use super::buffer::{Buffer, BufferMut};
 use super::cursor::{Instances, Repeated, Visitor};
-use crate::commit::{Blocks, Committed, List, Op, Tables};
+use crate::commit::Committed;
 use crate::error::Error;
 use crate::kernel;
+use crate::plan::{Blocks, List, Op, Program};
 
 impl Committed {
-    /// Copies the data of `count` instances from one memory to another, each with its own origin, as packing
-    /// and unpacking would, without the packed bytes in between. Gaps are neither read nor written.
+    /// Copies the data of `count` instances from one memory to another, as packing and unpacking would, without the
+    /// packed bytes in between. Gaps are neither read nor written.
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] when the data reach outside either memory;
-    /// [`Error::Overlap`] when they name a byte more than once. Nothing is written then.
+    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] if the data reach outside either memory; [`Error::Overlap`] if
+    /// they name a byte more than once. Nothing is written then.
     ///
     /// ```
-    /// use dtype_runtime::{Basic, Type};
+    /// use dtype_runtime::{Basic, Buffer, Type};
     /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8))?.commit();
     /// let mut matrix = *b"............";
-    /// column.copy(b"abcdefghijkl", 1, &mut matrix, 0, 1)?;
+    /// column.copy(Buffer::new(b"abcdefghijkl").origin(1), &mut matrix, 1)?;
     /// assert_eq!(&matrix, b"b...f...j...");
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     #[doc(alias = "MPI_Sendrecv")]
-    pub fn copy(
+    pub fn copy<'a, 'b>(
         &self,
-        from: &[u8],
-        from_origin: usize,
-        to: &mut [u8],
-        to_origin: usize,
+        from: impl Into<Buffer<'a>>,
+        to: impl Into<BufferMut<'b>>,
         count: usize,
     ) -> Result<(), Error> {
-        self.check_span(from.len() as u64, from_origin as u64, count)?;
-        self.check_span(to.len() as u64, to_origin as u64, count)?;
-        let (from, to) =
-            (from.as_ptr().wrapping_add(from_origin), to.as_mut_ptr().wrapping_add(to_origin));
-        // SAFETY: all bytes that the instances name lie in the two memories, as just checked, of which one
-        // is borrowed and the other borrowed exclusively, so they do not overlap.
-        unsafe { self.copy_raw(from, to, count) }
+        let (from, mut to) = (from.into(), to.into());
+        self.check_span(from.len() as u64, from.origin, count)?;
+        self.check_span(to.len() as u64, to.origin, count)?;
+        // SAFETY: all bytes that the instances name lie in the two memories, as just checked, one of which is borrowed
+        // and the other borrowed exclusively, so they do not overlap.
+        unsafe { self.copy_raw(from.pointer(), to.pointer(), count) }
     }
 
-    /// As [`copy`](Self::copy), from one origin to another in one memory. The two layouts may overlap: the
-    /// result is as if all data had been read before the first byte was written, and takes a buffer of their
-    /// size then.
+    /// As [`copy`](Self::copy), from one origin to another in one memory. The two layouts may overlap: the result
+    /// is as if all data had been read before the first byte was written. Overlapping layouts take a buffer of the
+    /// size of the data.
     ///
     /// # Errors
     ///
@@ -62,18 +61,21 @@ impl Committed {
     pub fn copy_within(
         &self,
         memory: &mut [u8],
-        from_origin: usize,
-        to_origin: usize,
+        from_origin: i64,
+        to_origin: i64,
         count: usize,
     ) -> Result<(), Error> {
-        self.check_span(memory.len() as u64, from_origin as u64, count)?;
-        self.check_span(memory.len() as u64, to_origin as u64, count)?;
+        self.check_span(memory.len() as u64, from_origin, count)?;
+        self.check_span(memory.len() as u64, to_origin, count)?;
         let base = memory.as_mut_ptr();
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the pointers of data are the same modulo their width"
+        )]
+        let [from, to] = [from_origin, to_origin].map(|at| base.wrapping_offset(at as isize));
         // SAFETY: all bytes that the instances name, from either origin, lie in the memory, as just checked,
         // which is borrowed exclusively.
-        unsafe {
-            self.copy_raw(base.wrapping_add(from_origin), base.wrapping_add(to_origin), count)
-        }
+        unsafe { self.copy_raw(from, to, count) }
     }
 
     /// As [`copy_within`](Self::copy_within), from one raw origin to another, in one memory or two.
@@ -97,7 +99,7 @@ impl Committed {
                 .try_reserve_exact(size)
                 .map_err(|_| Error::Allocation { count: size, stride: 1 })?;
             packed.resize(size, 0);
-            // SAFETY: as the caller vouches; the buffer is of its own.
+            // SAFETY: the caller guarantees the memory; the buffer is a new one.
             unsafe {
                 self.pack_raw(from, count, &mut packed)?;
                 self.unpack_raw(&packed, to, count)?;
@@ -105,12 +107,12 @@ impl Committed {
             return Ok(());
         }
         let instances = Instances::of_plan(self.plan(), count as u64);
-        let mut mover = Mover { from: from.cast_mut(), to, tables: self.plan().tables() };
+        let mut mover = Mover { from: from.cast_mut(), to, program: self.plan().program() };
         let _ = instances.visit(0..size as u64, &mut mover);
         Ok(())
     }
 
-    /// Whether the bytes between the first and the last of the data overlap, of two origins.
+    /// Whether the ranges from the first to the last byte of data at two origins overlap.
     fn spans_meet(&self, from: *const u8, to: *mut u8, count: usize) -> bool {
         let steps = count.saturating_sub(1) as u128;
         let length = u128::from(self.true_extent().unsigned_abs())
@@ -119,26 +121,31 @@ impl Committed {
     }
 }
 
-/// Copies pieces from one memory to another. Made by [`Committed::copy_raw`] only, whose caller vouches for all
-/// of the data in both, which do not overlap.
+/// Copies the blocks of instances from one memory to another.
+///
+/// # Invariant
+///
+/// Only [`Committed::copy_raw`] makes it, and it visits exactly the instances that were given there. So everything
+/// that is visited is readable at its displacement from `from`, writable at its displacement from `to`, and the
+/// two do not overlap.
 struct Mover<'a> {
     from: *mut u8,
     to: *mut u8,
-    /// Those of the operations.
-    tables: &'a Tables,
+    /// The program of the operations.
+    program: &'a Program,
 }
 
 impl Mover<'_> {
-    /// Copies blocks of which the first is displaced by `disp`.
+    /// Copies `count` blocks, the first at displacement `disp`.
     #[expect(clippy::cast_possible_truncation, reason = "blocks in memory")]
     fn blocks_at(&mut self, disp: i64, len: u64, count: u64, stride: i64) {
         let (disp, step) = (disp as isize, stride as isize);
         let steps = kernel::Steps { memory: step, packed: step.cast_unsigned() };
         let (from, to) = (self.from.wrapping_offset(disp), self.to.wrapping_offset(disp));
         let all = Blocks { disp: 0, len, count, stride };
-        // SAFETY: data of the instances, read in the one memory and written at the same place in the other.
+        // SAFETY: data of the instances, read in the one memory and written at the same displacement in the other.
         unsafe {
-            if kernel::permuted_blocks::<kernel::Move>(all, self.tables, from, to).is_none() {
+            if kernel::permuted_blocks::<kernel::Move>(all, self.program, from, to).is_none() {
                 kernel::strided::<kernel::Move>(len as usize, count as usize, steps, from, to);
             }
         }
@@ -158,24 +165,24 @@ impl Visitor for Mover<'_> {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
-    fn list(&mut self, list: &List, tables: &Tables, shift: i64) -> ControlFlow<()> {
+    fn list(&mut self, list: &List, program: &Program, shift: i64) -> ControlFlow<()> {
         let from = self.from.wrapping_offset(shift as isize);
         let to = self.to.wrapping_offset(shift.wrapping_add(list.disp()) as isize);
-        // SAFETY: as in `blocks_at`, and the tables are those of the list.
-        unsafe { kernel::list::<kernel::Move>(list, tables, from, to) };
+        // SAFETY: as in `blocks_at`, and the list belongs to the program.
+        unsafe { kernel::list::<kernel::Move>(list, program, from, to) };
         ControlFlow::Continue(())
     }
 
-    /// Records that are no permutation are taken block by block, if they are single blocks: one block of all
+    /// Records that are not a permutation are copied block by block, if they are single blocks: one block of all
     /// records, then the next.
     #[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
-        let Repeated { ops, tables, count, stride, shift } = *repeated;
+        let Repeated { ops, program, count, stride, shift } = *repeated;
         let from = self.from.wrapping_offset(shift as isize);
         let to = self.to.wrapping_offset(shift as isize);
         // SAFETY: as in `blocks_at`.
         let permuted = unsafe {
-            kernel::permuted_records::<kernel::Move>(ops, tables, count, stride, from, to)
+            kernel::permuted_records::<kernel::Move>(ops, program, count, stride, from, to)
         };
         if permuted.is_some() {
             return Some(ControlFlow::Continue(()));

@@ -1,20 +1,26 @@
 //! The sending side of the convertor.
 
+use core::convert::Infallible;
+use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::slice;
 
-use super::iov::{Found, Iov, Segment};
+use super::buffer::Buffer;
+use super::iov::{FirstSegments, Iov, Segment};
+use super::progress::Progress;
 use super::source::Source;
 use super::stack::StackFrame;
+use super::stream::{PackStream, stream};
 use crate::commit::Committed;
 use crate::error::Error;
 use crate::kernel::Pack;
 
-/// The packed stream of some instances, to be read in pieces of any size, from any position on: the sending
-/// side of seed `opal_convertor_t`.
+/// The packed stream of some instances, to be read in fragments of any size, from any position: the sending side of
+/// Open MPI's `opal_convertor_t`.
 ///
-/// All its state is the position, so that a clone is another reader of the same stream, on another thread
-/// perhaps. With the standard library it is a [`Read`](std::io::Read).
+/// Its only state is the position, so a clone is another reader of the same stream, which may be on another
+/// thread. With the standard library it is a [`Read`](https://doc.rust-lang.org/std/io/trait.Read.html) and a
+/// [`Seek`](https://doc.rust-lang.org/std/io/trait.Seek.html).
 ///
 /// ```
 /// use dtype_runtime::Packer;
@@ -38,15 +44,15 @@ use crate::kernel::Pack;
 #[doc(alias = "MPI_Pack")]
 pub struct Packer<'a> {
     source: Source,
-    position: u64,
+    progress: Progress,
     memory: PhantomData<&'a [u8]>,
 }
 
-// SAFETY: a packer only reads the data of its instances, which are borrowed, or vouched for, as long as it
-// lives: plain bytes that nobody writes meanwhile, whatever thread reads them. What it does not read, padding
-// and skipped fields, may be of any kind.
+// SAFETY: a packer only reads the data of its instances, which are borrowed, or guaranteed by the caller of
+// `from_raw`, for its lifetime: plain bytes that nobody writes meanwhile, whatever thread reads them. Bytes that
+// it does not read, padding and skipped fields, may be of any kind.
 unsafe impl Send for Packer<'_> {}
-// SAFETY: as above; through a shared reference nothing but the data can be read.
+// SAFETY: as above; through a shared reference only the data can be read.
 unsafe impl Sync for Packer<'_> {}
 
 impl<'a> Packer<'a> {
@@ -54,10 +60,11 @@ impl<'a> Packer<'a> {
     ///
     /// The data of all instances must be initialised and readable, and not be written, for `'a`.
     pub(crate) unsafe fn from_source(source: Source) -> Self {
-        Self { source, position: 0, memory: PhantomData }
+        let progress = Progress::new(source.size());
+        Self { source, progress, memory: PhantomData }
     }
 
-    /// A packer of `count` instances whose first one's displacement 0 is at `origin`.
+    /// A packer of `count` instances; displacement 0 of the first one is at `origin`.
     ///
     /// # Errors
     ///
@@ -75,121 +82,94 @@ impl<'a> Packer<'a> {
         count: usize,
     ) -> Result<Self, Error> {
         let source = Source::of(committed, origin.cast_mut(), count)?;
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller guarantees it.
         Ok(unsafe { Self::from_source(source) })
     }
 
-    /// Packs the next bytes, as many as `out` has room for and the stream has left, and returns how many
-    /// that were. Zero means that there is nothing left, or no room.
+    /// Packs up to `out.len()` bytes from the current position and returns the number packed. Returns 0 at the end of
+    /// the stream or if `out` is empty.
     pub fn pack(&mut self, out: &mut [u8]) -> usize {
-        // No more than the length of a slice.
-        let bytes = usize::try_from(self.remaining()).map_or(out.len(), |left| left.min(out.len()));
-        let end = self.position + bytes as u64;
-        // SAFETY: the data are readable, by the promise that the packer was made with; `out` has room for
-        // as many bytes, and is borrowed exclusively, so it does not overlap what nobody may write.
-        unsafe {
-            self.source
-                .copy::<Pack>(self.position..end, out.as_mut_ptr(), |constant| constant.pack);
-        }
-        self.position = end;
+        let (bytes, range) = self.progress.next(out.len());
+        // SAFETY: the data are readable, by the promise that the packer was made with; `out` has room for that
+        // number of bytes, and is borrowed exclusively, so it does not overlap data that must not be written.
+        unsafe { self.source.copy::<Pack>(range, out.as_mut_ptr(), |constant| constant.pack) };
+        self.progress.advance(bytes);
         bytes
     }
 
-    /// What names the data.
+    /// The instances that name the data.
     pub(super) fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Goes to a position that is not behind the end.
-    #[cfg(feature = "rayon")]
-    pub(super) fn go_to(&mut self, position: u64) {
-        self.position = position;
-    }
-
-    /// Packed bytes before the next one.
-    #[doc(alias = "bConverted")]
-    pub fn position(&self) -> u64 {
-        self.position
-    }
-
-    /// Goes to another position, in a time that grows with the logarithm of the number of blocks.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Position`] for one behind the end; the position stays what it was.
-    pub fn set_position(&mut self, position: u64) -> Result<(), Error> {
-        let end = self.source.size();
-        if position > end {
-            return Err(Error::Position { position, end });
-        }
-        self.position = position;
-        Ok(())
-    }
-
-    /// The 64-bit hash of the type signature of all instances together: that of `contiguous(count, type)`.
-    pub fn signature_hash(&self) -> u64 {
-        self.source.signature_hash()
-    }
-
-    /// Packed bytes from the position to the end.
-    pub fn remaining(&self) -> u64 {
-        self.source.size() - self.position
-    }
-
-    /// Whether the position is at the end.
-    #[doc(alias = "CONVERTOR_COMPLETED")]
-    pub fn is_complete(&self) -> bool {
-        self.remaining() == 0
-    }
-
-    /// The next bytes where they are in memory, without a copy: as many as lie in one piece. Empty at the
-    /// end, and only there. [`set_position`](Self::set_position) goes on behind them.
+    /// Lends the next bytes directly from memory, without a copy: the longest contiguous segment. It is empty at
+    /// the end, and only there. [`set_position`](Self::set_position) moves past the bytes.
     ///
     /// ```
     /// use dtype_runtime::Packer;
-    /// // No gaps: all of it is one piece.
+    /// // No gaps: all of it is one segment.
     /// assert_eq!(Packer::new(&[1_u8, 2, 3]).chunk(), [1, 2, 3]);
     /// ```
     pub fn chunk(&self) -> &'a [u8] {
-        let mut first = Found::<1>::new();
-        let _ = self.source.instances().visit(self.position..self.source.size(), &mut first);
+        let mut first = FirstSegments::<1>::new();
+        let _ = self.source.instances().visit(self.progress.rest(), &mut first);
         first.next().map_or(&[], |segment| self.lend(segment))
     }
 
-    /// The pieces of memory that the rest of the stream is in.
-    pub(super) fn segments(&self) -> Iov<'_> {
-        Iov::new(self.source.instances(), self.source.chains(), self.position..self.source.size())
+    /// Lends the rest of the stream directly from memory, segment by segment, without a copy: the input of
+    /// `writev`.
+    ///
+    /// ```
+    /// use dtype_runtime::Packer;
+    /// #[repr(C)]
+    /// #[derive(dtype_runtime::Datatype)]
+    /// struct Sample {
+    ///     value: u16,
+    ///     flag: u8,
+    /// }
+    /// let samples = [Sample { value: 0x0101, flag: 2 }, Sample { value: 0x0303, flag: 4 }];
+    /// let chunks: Vec<&[u8]> = Packer::new(&samples).chunks().collect();
+    /// assert_eq!(chunks, [&[1, 1, 2], &[3, 3, 4]]);
+    /// ```
+    pub fn chunks(&self) -> impl FusedIterator<Item = &'a [u8]> + use<'a, '_> {
+        let rest = self.progress.rest();
+        let segments = Iov::new(self.source.instances(), self.source.segments(), rest);
+        segments.map(|segment| self.lend(segment))
     }
 
-    /// A piece of the data in memory.
-    #[expect(clippy::cast_possible_truncation, reason = "a piece of memory")]
-    pub(super) fn lend(&self, segment: Segment) -> &'a [u8] {
+    /// A segment of the data in memory.
+    #[expect(clippy::cast_possible_truncation, reason = "a segment of memory")]
+    fn lend(&self, segment: Segment) -> &'a [u8] {
         let (disp, len) = (segment.disp as isize, segment.len as usize);
-        // SAFETY: data of the instances, which is where all segments come from; readable, initialised and
-        // written by nobody for `'a`.
+        // SAFETY: data of the instances, because all segments come from there; readable, initialised and not
+        // written by anyone for `'a`.
         unsafe { slice::from_raw_parts(self.source.origin().wrapping_offset(disp), len) }
     }
 
-    /// The stack of the convertor at the position, over the type's description: what seed
-    /// `opal_convertor_t` keeps as `pStack`. For tools: it takes time in proportion to the description's length.
+    fn hash(&self) -> u64 {
+        self.source.signature_hash()
+    }
+
+    /// The stack of the convertor at the position, over the type's description: what Open MPI's `opal_convertor_t`
+    /// keeps as `pStack`. For tools: it takes time linear in the length of the description.
     pub fn stack(&self) -> alloc::vec::Vec<StackFrame> {
         let description = self.source.description();
-        // The count and the position are known to be good.
-        description.stack(self.source.count(), self.position).unwrap_or_default()
+        // The count and the position were checked before.
+        description.stack(self.source.count(), self.position()).unwrap_or_default()
     }
 }
 
 impl Committed {
-    /// A packer of `count` instances in `memory`, with the arguments of [`pack`](Self::pack).
+    /// A packer of `count` instances in memory.
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] when the data reach outside `memory`.
+    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] if the data reach outside the memory.
     ///
     /// ```
-    /// use dtype_runtime::{Basic, Type};
+    /// use dtype_runtime::{Basic, Buffer, Type};
     /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8))?.commit();
-    /// let mut packer = column.packer(b"abcdefghijkl", 1, 1)?;
+    /// let mut packer = column.packer(Buffer::new(b"abcdefghijkl").origin(1), 1)?;
     /// let mut two = [0; 2];
     /// assert_eq!((packer.pack(&mut two), &two), (2, b"bf"));
     /// assert_eq!((packer.pack(&mut two), two[0]), (1, b'j'));
@@ -197,25 +177,20 @@ impl Committed {
     /// ```
     pub fn packer<'a>(
         &self,
-        memory: &'a [u8],
-        origin: usize,
+        from: impl Into<Buffer<'a>>,
         count: usize,
     ) -> Result<Packer<'a>, Error> {
-        self.check_span(memory.len() as u64, origin as u64, count)?;
-        // SAFETY: all bytes that the instances name lie in `memory`, as just checked, which is borrowed for
-        // `'a`.
-        unsafe { Packer::from_raw(self, memory.as_ptr().wrapping_add(origin), count) }
+        let from = from.into();
+        self.check_span(from.len() as u64, from.origin, count)?;
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed for `'a`.
+        unsafe { Packer::from_raw(self, from.pointer(), count) }
     }
 }
 
-#[cfg(feature = "std")]
-impl std::io::Read for Packer<'_> {
-    /// As [`pack`](Packer::pack); never fails.
-    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
-        Ok(self.pack(buf))
-    }
+stream! { impl[] Packer<'_>, error = Infallible, hash = Self::hash; }
 
-    fn read_vectored(&mut self, bufs: &mut [std::io::IoSliceMut<'_>]) -> std::io::Result<usize> {
-        Ok(bufs.iter_mut().map(|buf| self.pack(buf)).sum())
+impl PackStream for Packer<'_> {
+    fn pack(&mut self, out: &mut [u8]) -> Result<usize, Infallible> {
+        Ok(self.pack(out))
     }
 }

@@ -2,12 +2,109 @@
 
 use rayon::prelude::*;
 
+use super::converting::{ConvertingPacker, ConvertingUnpacker};
 use super::packer::Packer;
+use super::stream::PackStream;
 use super::unpacker::Unpacker;
 use crate::error::Error;
 
-/// Packed bytes that one thread takes at a time: enough that handing them out costs nothing beside.
+/// Packed bytes that one thread takes at a time: large enough to make the cost of distribution negligible.
 const AT_ONCE: usize = 256 * 1024;
+
+/// Packs chunks with clones, each at the position of its chunk. Returns the error of the first chunk that has one.
+fn par_pack<S>(stream: &mut S, out: &mut [u8]) -> Result<usize, S::Error>
+where
+    S: PackStream<Error: Send> + Clone + Sync,
+{
+    let bytes = usize::try_from(stream.remaining()).map_or(out.len(), |left| left.min(out.len()));
+    let start = stream.position();
+    let this = &*stream;
+    out[..bytes]
+        .par_chunks_mut(AT_ONCE)
+        .enumerate()
+        .map(|(index, out)| {
+            let mut part = this.clone();
+            let found = part.set_position(start + (index * AT_ONCE) as u64);
+            debug_assert_eq!(found, Ok(()), "a position in the stream");
+            part.pack(out).map(drop)
+        })
+        .reduce(|| Ok(()), Result::and)?;
+    let found = stream.set_position(start + bytes as u64);
+    debug_assert_eq!(found, Ok(()), "a position in the stream");
+    Ok(bytes)
+}
+
+impl ConvertingPacker<'_> {
+    /// As [`pack`](Self::pack), with the threads of `rayon`: the same bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`pack`](Self::pack), for the first value in the order of the stream. The position is unchanged; the contents
+    /// of `out` are unspecified.
+    ///
+    /// ```
+    /// use dtype_runtime::{Packer, Representation};
+    /// let numbers: Vec<u32> = (0..200_000).collect();
+    /// let mut out = vec![0; 800_000];
+    /// Packer::new(&numbers).converted(Representation::BigEndian)?.par_pack(&mut out)?;
+    /// assert_eq!(out[799_996..], 199_999_u32.to_be_bytes());
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn par_pack(&mut self, out: &mut [u8]) -> Result<usize, Error> {
+        par_pack(self, out)
+    }
+}
+
+impl ConvertingUnpacker<'_> {
+    /// As [`unpack`](Self::unpack), with the threads of `rayon`: the same memory. All values of whole instances
+    /// are checked before the first is written. If the position is inside an instance, or the values of a Rust
+    /// type have to be checked, it unpacks on one thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`unpack`](Self::unpack), for the first value in the order of the stream. Nothing is written then, and the
+    /// position is unchanged. If only the bytes after the last whole instance are refused, those before them are
+    /// unpacked, and the next call fails.
+    ///
+    /// ```
+    /// use dtype_runtime::{Representation, Unpacker};
+    /// let bytes: Vec<u8> = (0..200_000_u32).flat_map(u32::to_be_bytes).collect();
+    /// let mut numbers = vec![0_u32; 200_000];
+    /// Unpacker::new(&mut numbers).converted(Representation::BigEndian)?.par_unpack(&bytes)?;
+    /// assert!(numbers.into_iter().eq(0..200_000));
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn par_unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        let number =
+            usize::try_from(self.remaining()).map_or(bytes.len(), |left| left.min(bytes.len()));
+        let Some(record) = self.record() else {
+            return self.unpack(bytes);
+        };
+        let (whole, tail) = bytes[..number].split_at(number - number % record);
+        let chunk = AT_ONCE.next_multiple_of(record);
+        let chunks = || whole.par_chunks(chunk).enumerate();
+        let start = self.position();
+        let position = |index: usize| start + (index * chunk) as u64;
+        let this = &*self;
+        chunks()
+            .map(|(index, bytes)| this.check(position(index), bytes))
+            .reduce(|| Ok(()), Result::and)?;
+        chunks()
+            .map(|(index, bytes)| {
+                // SAFETY: each chunk has different instances, so no two write the same byte, and nobody else does,
+                // because this unpacker is borrowed exclusively. `record` is present only if no values have to be
+                // checked.
+                unsafe { this.put_shared(position(index), bytes) }
+            })
+            .reduce(|| Ok(()), Result::and)?;
+        self.advance(whole.len());
+        match self.unpack(tail) {
+            Ok(bytes) => Ok(whole.len() + bytes),
+            Err(error) if whole.is_empty() => Err(error),
+            Err(_) => Ok(whole.len()),
+        }
+    }
+}
 
 impl Packer<'_> {
     /// As [`pack`](Self::pack), with the threads of `rayon`: the same bytes.
@@ -20,15 +117,7 @@ impl Packer<'_> {
     /// assert_eq!(out, dtype_runtime::pack(&samples));
     /// ```
     pub fn par_pack(&mut self, out: &mut [u8]) -> usize {
-        let bytes = usize::try_from(self.remaining()).map_or(out.len(), |left| left.min(out.len()));
-        let start = self.position();
-        let this = &*self;
-        out[..bytes].par_chunks_mut(AT_ONCE).enumerate().for_each(|(index, out)| {
-            let mut packer = this.clone();
-            packer.go_to(start + (index * AT_ONCE) as u64);
-            packer.pack(out);
-        });
-        self.go_to(start + bytes as u64);
+        let Ok(bytes) = par_pack(self, out);
         bytes
     }
 }
@@ -39,7 +128,7 @@ impl Unpacker<'_> {
     ///
     /// # Errors
     ///
-    /// As [`unpack`](Self::unpack), of the first record in the order of the stream.
+    /// As [`unpack`](Self::unpack), for the first invalid record in the order of the stream.
     ///
     /// ```
     /// use dtype_runtime::Unpacker;
@@ -53,23 +142,23 @@ impl Unpacker<'_> {
         let number =
             usize::try_from(self.remaining()).map_or(bytes.len(), |left| left.min(bytes.len()));
         let Some(record) = self.record() else {
-            // The rest of a value that has begun is put together in order.
+            // The rest of an incomplete value is unpacked in order.
             return self.unpack(bytes);
         };
         let (whole, tail) = bytes[..number].split_at(number - number % record);
-        // Whole records, whose validity does not depend on one another.
+        // Whole records can be validated independently of one another.
         let chunk = AT_ONCE.next_multiple_of(record);
         let chunks = || whole.par_chunks(chunk).enumerate();
         let start = self.position();
-        let place = |index: usize| start + (index * chunk) as u64;
+        let position = |index: usize| start + (index * chunk) as u64;
         let this = &*self;
         chunks()
-            .map(|(index, bytes)| this.check(place(index), bytes))
+            .map(|(index, bytes)| this.check(position(index), bytes))
             .reduce(|| Ok(()), Result::and)?;
         chunks().for_each(|(index, bytes)| {
-            // SAFETY: each chunk is another part of the stream, so no two write the same byte, and nobody
-            // else does, because this unpacker is borrowed exclusively.
-            unsafe { this.put_shared(place(index), bytes) };
+            // SAFETY: each chunk is a different part of the stream, so no two write the same byte, and nobody else
+            // does, because this unpacker is borrowed exclusively.
+            unsafe { this.put_shared(position(index), bytes) };
         });
         self.advance(whole.len());
         self.unpack(tail).map(|bytes| whole.len() + bytes)

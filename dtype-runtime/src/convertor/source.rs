@@ -4,30 +4,31 @@ use core::ops::Range;
 
 use super::copier::{WholeRecords, copy_range};
 use super::cursor::Instances;
-use crate::commit::{Chain, Committed, Converting, Op, Permutation};
+use crate::commit::{Committed, Converting};
 use crate::error::Error;
 use crate::kernel::Direction;
+use crate::plan::{Op, Permutation, Segments};
 use crate::representation::Architecture;
 use crate::signature::Fingerprint;
 use crate::types::{Description, Type};
 
-/// Instances in memory. Who makes one vouches for the memory: what may be done with it, and for how long.
+/// Instances in memory. The code that makes one guarantees what may be done with the memory, and for how long.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    program: Program,
-    /// Where displacement 0 of the first instance is.
+    compiled: Compiled,
+    /// The address of displacement 0 of the first instance.
     origin: *mut u8,
     count: u64,
-    /// Packed bytes of all.
+    /// Packed bytes of all instances.
     size: u64,
 }
 
-/// What names the bytes of an instance.
+/// How an instance was compiled.
 #[derive(Clone, Debug)]
-pub(crate) enum Program {
+pub(crate) enum Compiled {
     /// The constants of a Rust type.
     Constant(&'static Constant),
-    /// A committed type, and code for whole instances, for the direction that is wanted.
+    /// A committed type, and code for whole instances, for the required direction.
     Committed(Committed),
 }
 
@@ -47,21 +48,21 @@ pub(crate) struct Constant {
 }
 
 impl Source {
-    /// `None` if the packed bytes are more than 64 bits can count.
-    pub(crate) fn new(program: Program, origin: *mut u8, count: u64) -> Option<Self> {
-        let one = match &program {
-            Program::Constant(constant) => constant.size,
-            Program::Committed(committed) => committed.size(),
+    /// `None` if 64 bits cannot count the packed bytes.
+    pub(crate) fn new(compiled: Compiled, origin: *mut u8, count: u64) -> Option<Self> {
+        let one = match &compiled {
+            Compiled::Constant(constant) => constant.size,
+            Compiled::Committed(committed) => committed.size(),
         };
         let size = one.checked_mul(count)?;
-        Some(Self { program, origin, count, size })
+        Some(Self { compiled, origin, count, size })
     }
 
     /// Instances of a committed type.
     pub(super) fn of(committed: &Committed, origin: *mut u8, count: usize) -> Result<Self, Error> {
-        let program = Program::Committed(committed.clone());
+        let compiled = Compiled::Committed(committed.clone());
         let (count, size) = (count as u64, committed.size());
-        Self::new(program, origin, count).ok_or(Error::CountTooLarge { count, size })
+        Self::new(compiled, origin, count).ok_or(Error::CountTooLarge { count, size })
     }
 
     pub(super) fn size(&self) -> u64 {
@@ -77,39 +78,39 @@ impl Source {
     }
 
     pub(super) fn instances(&self) -> Instances<'_> {
-        match &self.program {
-            Program::Constant(Constant { ops, permutation, size, stride, .. }) => {
+        match &self.compiled {
+            Compiled::Constant(Constant { ops, permutation, size, stride, .. }) => {
                 let permutation = permutation.as_ref();
                 Instances::of_program(ops, permutation, *size, *stride, self.count)
             }
-            Program::Committed(committed) => Instances::of_plan(committed.plan(), self.count),
+            Compiled::Committed(committed) => Instances::of_plan(committed.plan(), self.count),
         }
     }
 
     /// The segments of the instances' parts, if they are known.
-    pub(super) fn chains(&self) -> Option<&[Chain; 3]> {
-        match &self.program {
-            Program::Constant(_) => None,
-            Program::Committed(committed) => committed.plan().chains(),
+    pub(super) fn segments(&self) -> Option<&[Segments; 3]> {
+        match &self.compiled {
+            Compiled::Constant(_) => None,
+            Compiled::Committed(committed) => committed.plan().segments(),
         }
     }
 
     /// The hash of the type signature of all instances together.
     pub(super) fn signature_hash(&self) -> u64 {
-        let one = match &self.program {
-            Program::Constant(constant) => constant.fingerprint,
-            Program::Committed(committed) => committed.fingerprint(),
+        let one = match &self.compiled {
+            Compiled::Constant(constant) => constant.fingerprint,
+            Compiled::Committed(committed) => committed.fingerprint(),
         };
         one.repeated(self.count).hash()
     }
 
-    /// How the instances are converted between memory and a stream of another machine's.
+    /// How the instances are converted between memory and the stream of another machine.
     pub(super) fn converting(&self, remote: Architecture) -> Result<Converting, Error> {
-        match &self.program {
-            Program::Constant(constant) => {
+        match &self.compiled {
+            Compiled::Constant(constant) => {
                 Converting::of(&(constant.ty)(), constant.stride, remote)
             }
-            Program::Committed(committed) => {
+            Compiled::Committed(committed) => {
                 Converting::of(committed, committed.plan().extent(), remote)
             }
         }
@@ -117,16 +118,16 @@ impl Source {
 
     /// The type of an instance.
     pub(super) fn ty(&self) -> Type {
-        match &self.program {
-            Program::Constant(constant) => (constant.ty)(),
-            Program::Committed(committed) => committed.as_type().clone(),
+        match &self.compiled {
+            Compiled::Constant(constant) => (constant.ty)(),
+            Compiled::Committed(committed) => committed.as_type().clone(),
         }
     }
 
     pub(super) fn description(&self) -> Description {
-        match &self.program {
-            Program::Constant(constant) => (constant.ty)().description().at(constant.stride),
-            Program::Committed(committed) => committed.description().at(committed.plan().extent()),
+        match &self.compiled {
+            Compiled::Constant(constant) => (constant.ty)().description().at(constant.stride),
+            Compiled::Committed(committed) => committed.description().at(committed.plan().extent()),
         }
     }
 
@@ -134,20 +135,21 @@ impl Source {
     ///
     /// # Safety
     ///
-    /// The bytes that the range names must be valid for `D`, and `packed` for as many; the two must not
-    /// overlap. If `D` reads memory, all data of the instances must be readable. `whole` must select the constant
-    /// that is for `D`.
+    /// The bytes that the range names must be valid for `D`, and so must `packed` for the same number; the two
+    /// must not overlap. If `D` reads memory, all data of the instances must be readable. `whole` must select the
+    /// constant for `D`.
     pub(super) unsafe fn copy<D: Direction>(
         &self,
         range: Range<u64>,
         packed: *mut u8,
         whole: fn(&Constant) -> WholeRecords,
     ) {
-        let whole = match &self.program {
-            Program::Constant(constant) => Some(whole(constant)),
-            Program::Committed(_) => None,
+        let whole = match &self.compiled {
+            Compiled::Constant(constant) => Some(whole(constant)),
+            Compiled::Committed(_) => None,
         };
-        // SAFETY: as the caller vouches; the constants of a type do what its operations do.
+        // SAFETY: the caller guarantees the memory. `whole` is one of a type's constants, which are made from the
+        // same type map as its operations (`typed/stream.rs`), so both do the same.
         unsafe { copy_range::<D>(&self.instances(), range, self.origin, packed, whole) };
     }
 }

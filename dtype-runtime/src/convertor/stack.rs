@@ -1,8 +1,8 @@
 //! The convertor's stack, as a view of a position.
 //!
-//! Open MPI keeps this stack as the state of a conversion (`pStack` in seed `opal_convertor_t`).
-//! Here it is computed from the position in the packed stream, so the two cannot disagree; it is for
-//! tools and tests, nothing is executed from it.
+//! Open MPI keeps this stack as the state of a conversion (`pStack` of its `opal_convertor_t`). Here it is
+//! computed from the position in the packed stream, so the two cannot disagree. It is for tools and tests: packing
+//! and unpacking do not use it.
 
 use alloc::vec::Vec;
 
@@ -10,22 +10,27 @@ use crate::basic::Basic;
 use crate::error::Error;
 use crate::types::{Description, Entry};
 
-/// One level of the stack (`dt_stack_t`).
+/// One frame of the stack (`dt_stack_t` of Open MPI).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StackFrame {
     /// Index of the entry in the description; −1 for the loop over the instances.
     pub index: i64,
     /// What the entry is.
     pub kind: StackType,
-    /// For a loop, the repetitions of which no byte has been converted yet; for data, the basic
-    /// datatypes that are not completely converted.
+    /// For a loop, the number of iterations that have not begun; for data, the number of basic datatypes that are
+    /// not completely converted.
     pub count: u64,
-    /// For a loop, what it and the loops around it add to the displacements of its entries, in
-    /// bytes; for data, the displacement of the next byte.
+    /// The number of bytes to *add* to the displacements in the description ([`Elem::disp`](crate::types::Elem)) in
+    /// the current state of the loops: where the next byte would lie if the displacement in its entry were 0.
+    ///
+    /// For a loop, this is the `disp` of the enclosing frame plus the loop's extent for each completed iteration;
+    /// for data, the `disp` of the enclosing frame plus the data's extent for each completed basic datatype, plus
+    /// the converted bytes of the incomplete one.
     pub disp: i64,
 }
 
-/// What a [`StackFrame`] stands for.
+/// The kind of entry that a [`StackFrame`] stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackType {
     /// A loop (`OPAL_DATATYPE_LOOP`).
@@ -37,22 +42,30 @@ pub enum StackType {
 impl Description {
     /// The stack of a convertor that has converted `position` bytes of `count` instances.
     ///
-    /// The first frame is the loop over the instances, the last one the innermost loop around the
-    /// next byte, followed by a frame for data if these are begun and not done, or are the first
-    /// entry, which is where an instance begins. Once all is converted, the loops stay where the
-    /// last byte was. Where there is nothing to convert, because there are no instances or no
-    /// data in them, nothing is begun, and there are no frames.
+    /// The first frame is the loop over the instances; the frames after it are the loops around the next byte,
+    /// from the outermost to the innermost. A frame for data follows if the entry is partly converted, or if it is
+    /// the first entry of the description, where every instance begins. Once everything is converted, the loops
+    /// remain in their last iteration. If there is nothing to convert (no instances, or no data in them), the
+    /// stack is empty.
+    ///
+    /// A frame's [`disp`](StackFrame::disp) does not contain the displacement of an entry, but is added to it: the
+    /// next byte of an entry `elem` on top of the stack lies at `elem.disp + frame.disp`.
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`]; [`Error::Position`] when there are fewer than `position` bytes.
+    /// [`Error::CountTooLarge`]; [`Error::Position`] if `position` is past the end.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
     /// let column = Type::vector(4, 1, 6, &Type::basic(Basic::F64))?;
     /// let stack = column.description().stack(1, 16)?;
-    /// // Two of the four blocks are still to be begun; the next one is at 2 × 48 bytes.
+    /// // Two of the four blocks have not begun; the next one is at 2 × 48 bytes.
     /// assert_eq!((stack[1].count, stack[1].disp), (2, 96));
+    ///
+    /// // Three numbers at displacement 8: at the start 0 is added to it, after one number 2.
+    /// let numbers = Type::hindexed(&[3], &[8], &Type::basic(Basic::U16))?.description();
+    /// assert_eq!(numbers.stack(2, 0)?[1].disp, 0);
+    /// assert_eq!(numbers.stack(2, 2)?[1].disp, 2);
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn stack(&self, count: u64, position: u64) -> Result<Vec<StackFrame>, Error> {
@@ -65,54 +78,55 @@ impl Description {
             return Err(Error::Position { position, end });
         }
         if end == 0 {
-            // Complete before anything was set up, as seed `CONVERTOR_COMPLETED` has it.
+            // Open MPI then sets `CONVERTOR_COMPLETED` and does not prepare a stack.
             return Ok(Vec::new());
         }
         let mut stack = Vec::new();
-        let mut level = Level { entries: body, index: 0, disp: 0, rest: position };
-        let instances = Repetition { index: -1, loops: count, size, extent: self.extent() };
-        level.enter(&instances, &mut stack);
-        level.descend(&mut stack);
+        let mut descent = Descent { entries: body, index: 0, disp: 0, rest: position };
+        let instances = Iterations { index: -1, loops: count, size, extent: self.extent() };
+        descent.enter(&instances, &mut stack);
+        descent.descend(&mut stack);
         Ok(stack)
     }
 }
 
-/// A place in the description on the way to the position.
-struct Level<'a> {
-    /// What is left of the body of the innermost loop.
+/// How far the way from the description's start to the position has been followed.
+struct Descent<'a> {
+    /// The rest of the body of the innermost loop.
     entries: &'a [Entry],
     /// Index of its first entry in the description.
     index: usize,
+    /// The sum that the loops add to the displacements of the entries, in bytes.
     disp: i64,
-    /// Bytes from the start of `entries` to the position.
+    /// Packed bytes from the start of `entries` to the position.
     rest: u64,
 }
 
 /// The numbers of a loop.
-struct Repetition {
+struct Iterations {
     index: i64,
     loops: u64,
-    /// Bytes of data in one repetition.
+    /// Bytes of data in one iteration.
     size: u64,
     extent: i64,
 }
 
-impl Level<'_> {
-    /// Goes to the repetition that holds the position, and writes the frame.
-    fn enter(&mut self, around: &Repetition, stack: &mut Vec<StackFrame>) {
-        let Repetition { index, loops, size, extent } = *around;
-        let (mut turn, mut rest) = match size {
+impl Descent<'_> {
+    /// Goes to the iteration that holds the position, and pushes the frame.
+    fn enter(&mut self, around: &Iterations, stack: &mut Vec<StackFrame>) {
+        let Iterations { index, loops, size, extent } = *around;
+        let (mut iteration, mut rest) = match size {
             0 => (0, 0),
             _ => (self.rest / size, self.rest % size),
         };
-        let begun = turn + u64::from(rest > 0);
-        if turn == loops && turn > 0 {
-            // All done: stay in the last repetition.
-            turn -= 1;
+        let begun = iteration + u64::from(rest > 0);
+        if iteration == loops && iteration > 0 {
+            // Everything is converted: remain in the last iteration.
+            iteration -= 1;
             rest = size;
         }
         self.rest = rest;
-        self.disp = self.disp.wrapping_add(extent.wrapping_mul(turn.cast_signed()));
+        self.disp = self.disp.wrapping_add(extent.wrapping_mul(iteration.cast_signed()));
         let (count, disp) = (loops - begun, self.disp);
         stack.push(StackFrame { index, kind: StackType::Loop, count, disp });
     }
@@ -123,18 +137,17 @@ impl Level<'_> {
             match *entry {
                 Entry::Elem(elem) => {
                     let unit = elem.basic.size() as u64;
-                    // Data are shown while they are being converted, and where they are the very
-                    // first entry.
                     if self.rest < elem.size() {
+                        // Data have a frame while they are being converted, and if they are the first entry of the
+                        // description.
                         if self.rest > 0 || index == 0 {
                             let (whole, part) = (self.rest / unit, self.rest % unit);
-                            let at = elem.extent.wrapping_mul(whole.cast_signed());
-                            let disp = self.disp.wrapping_add(elem.disp).wrapping_add(at);
+                            let advance = elem.extent.wrapping_mul(whole.cast_signed());
                             stack.push(StackFrame {
                                 index,
                                 kind: StackType::Basic(elem.basic),
                                 count: elem.count - whole,
-                                disp: disp.wrapping_add(part.cast_signed()),
+                                disp: self.disp.wrapping_add(advance).wrapping_add_unsigned(part),
                             });
                         }
                         return;
@@ -144,18 +157,18 @@ impl Level<'_> {
                     self.index += 1;
                 }
                 Entry::Loop(head) => {
-                    let (inside, behind) = after.split_at(head.items);
+                    let (inside, outside) = after.split_at(head.items);
                     let Some((Entry::EndLoop(end), body)) = inside.split_last() else { return };
                     let all = end.size * head.loops;
-                    let last = behind.is_empty();
+                    let last = outside.is_empty();
                     if self.rest < all || last && self.rest == all {
                         let (loops, size, extent) = (head.loops, end.size, head.extent);
                         self.entries = body;
                         self.index += 1;
-                        self.enter(&Repetition { index, loops, size, extent }, stack);
+                        self.enter(&Iterations { index, loops, size, extent }, stack);
                     } else {
                         self.rest -= all;
-                        self.entries = behind;
+                        self.entries = outside;
                         self.index += head.items + 1;
                     }
                 }

@@ -5,22 +5,22 @@ use super::unpacker::Unpacker;
 use crate::error::Error;
 use crate::typemap::check_hash;
 
-/// Packed bytes that pass through the stack at a time: enough that finding the place costs little, few enough
-/// to stay in the first-level cache.
+/// Packed bytes that pass through a buffer on the stack at a time: enough that finding the position costs little, few
+/// enough to stay in the first-level cache.
 const AT_ONCE: usize = 4096;
 
 impl Packer<'_> {
-    /// Moves the rest of this stream to the position of another, whose layout may be any that holds the same
-    /// basic datatypes in the same order, as a message from one process to another would; returns how many
-    /// bytes that were. There is no buffer but a small one on the stack.
+    /// Moves the rest of this stream to the same position of another stream, and returns the number of bytes. The
+    /// other layout may be any that holds the same basic datatypes in the same order, as when a message goes from
+    /// one process to another. The only buffer is a small one on the stack.
     ///
     /// # Errors
     ///
-    /// [`Error::SignatureMismatch`] when the type signatures of all instances are not the same;
-    /// [`Error::OtherPosition`] when the receiver is at another position of the stream; [`Error::Position`] when
-    /// it is a part that ends before the stream does. Nothing is written then. [`Error::InvalidValue`] as for
-    /// [`Unpacker::unpack`]: what came in earlier pieces of the stream has been written then, and both are at the
-    /// position of the piece that was refused.
+    /// [`Error::SignatureMismatch`] when the type signatures of all instances differ; [`Error::OtherPosition`]
+    /// when the receiver is at another position of the stream; [`Error::Position`] when the receiver is a part
+    /// that ends before the stream does. Nothing is written then. [`Error::InvalidValue`] as for
+    /// [`Unpacker::unpack`]: the bytes before the refused part of the stream have then been written, and both
+    /// streams are at the start of that part.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Packer, Type, Unpacker};
@@ -29,7 +29,7 @@ impl Packer<'_> {
     /// let column = Type::vector(2, 1, 3, &Type::basic(Basic::U16))?;
     /// let columns = Type::hvector(3, 1, 2, &column)?.commit();
     /// let mut memory = [0; 12];
-    /// let sent = Packer::new(&rows).transfer_to(&mut columns.unpacker(&mut memory, 0, 1)?)?;
+    /// let sent = Packer::new(&rows).transfer_to(&mut columns.unpacker(&mut memory, 1)?)?;
     /// assert_eq!(sent, 12);
     /// # #[cfg(target_endian = "little")]
     /// assert_eq!(memory, [1, 0, 3, 0, 5, 0, 2, 0, 4, 0, 6, 0]);

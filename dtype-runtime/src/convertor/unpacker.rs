@@ -2,22 +2,26 @@
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+use core::ops::Range;
 
+use super::buffer::BufferMut;
+use super::progress::Progress;
 use super::source::Source;
 use super::stack::StackFrame;
+use super::stream::{UnpackStream, stream};
 use crate::commit::Committed;
 use crate::error::Error;
 use crate::kernel::Unpack;
 
-/// The packed stream of some instances, to be written in pieces of any size, at any position: the receiving
-/// side of seed `opal_convertor_t`.
+/// The packed stream of some instances, to be written in fragments of any size, at any position: the receiving side of
+/// Open MPI's `opal_convertor_t`.
 ///
-/// Each call writes exactly the bytes of its fragment, so that several unpackers, made by
-/// [`split_at`](Self::split_at), can fill one memory from several threads. With the standard library it is a
-/// [`Write`](std::io::Write).
+/// Each call writes only the bytes of its fragment, so several unpackers, made by [`split_at`](Self::split_at),
+/// can fill one memory from several threads. With the standard library it is a
+/// [`Write`](https://doc.rust-lang.org/std/io/trait.Write.html).
 ///
-/// Where the values of a Rust type have to be checked, because not all bit patterns are values, they are
-/// written as soon as they are there as a whole; the first bytes of a value are kept until then.
+/// If the values of a Rust type have to be checked, because not all bit patterns are valid, each value is written
+/// as soon as all of its bytes have arrived; its first bytes are kept until then.
 ///
 /// ```
 /// use dtype_runtime::Unpacker;
@@ -36,41 +40,38 @@ use crate::kernel::Unpack;
 #[doc(alias = "MPI_Unpack")]
 pub struct Unpacker<'a> {
     source: Source,
-    position: u64,
-    /// The part of the stream that this unpacker may write.
-    start: u64,
-    end: u64,
+    progress: Progress,
     checks: Option<Checks>,
     memory: PhantomData<&'a mut [u8]>,
 }
 
-/// What has to be checked before it is written.
+/// Present if values have to be checked before they are written.
 #[derive(Debug)]
 struct Checks {
     /// Packed bytes of a record.
     record: u64,
     valid: Validate,
-    /// The bytes of the record at the position that have come so far.
+    /// The bytes of the record at the position that have arrived so far.
     pending: Vec<u8>,
 }
 
-/// Records that were checked, and what is behind them.
+/// Checked records, and the bytes after them.
 struct Complete<'a> {
-    /// The record that had begun before.
+    /// The record that was incomplete before.
     head: Vec<u8>,
     whole: &'a [u8],
-    /// The beginning of the next.
+    /// The first bytes of the next record.
     tail: &'a [u8],
 }
 
 impl Checks {
-    /// The same with nothing pending.
-    fn anew(&self) -> Self {
+    /// The same without pending bytes.
+    fn cleared(&self) -> Self {
         Self { pending: Vec::new(), ..*self }
     }
 
-    /// The records that these bytes complete, the first of which starts at a position; `None` if they do not
-    /// even complete that one.
+    /// The records that these bytes complete, the first of them at position `first`; `None` if they do not complete
+    /// even that one.
     fn complete<'a>(&mut self, first: u64, bytes: &'a [u8]) -> Result<Option<Complete<'a>>, Error> {
         // A record lies in memory, so its size fits.
         let record = usize::try_from(self.record).unwrap_or(usize::MAX);
@@ -97,21 +98,21 @@ impl Checks {
     }
 }
 
-/// Whether packed bytes, so many whole records, make values.
+/// Checks that packed bytes, which are this number of whole records, make valid values.
 pub(crate) type Validate = fn(&[u8], usize) -> Result<(), Error>;
 
-// SAFETY: an unpacker has the data that it may write to itself, borrowed exclusively or vouched for: plain
-// bytes, whatever thread writes them.
+// SAFETY: an unpacker has exclusive access to the data that it may write, borrowed exclusively or guaranteed by
+// the caller of `from_raw`: plain bytes, whatever thread writes them.
 unsafe impl Send for Unpacker<'_> {}
-// SAFETY: through a shared reference nothing can be read or written but the numbers.
+// SAFETY: through a shared reference only numbers can be read, and nothing can be written.
 unsafe impl Sync for Unpacker<'_> {}
 
 impl Unpacker<'_> {
-    /// `validate` is for types of which not all bit patterns are values.
+    /// `validate` is for types whose bit patterns are not all valid.
     ///
     /// # Safety
     ///
-    /// The data of all instances must be writable, and accessed by nobody else, for `'a`, and no byte may
+    /// The data of all instances must be writable, and not accessed by anyone else, for `'a`, and no byte may
     /// be named twice. Bytes that `validate` accepts must make values.
     pub(crate) unsafe fn from_source(source: Source, validate: Option<Validate>) -> Self {
         let end = source.size();
@@ -120,10 +121,10 @@ impl Unpacker<'_> {
             let record = end.checked_div(source.count()).unwrap_or(0).max(1);
             Checks { record, valid, pending: Vec::new() }
         });
-        Self { source, position: 0, start: 0, end, checks, memory: PhantomData }
+        Self { source, progress: Progress::new(end), checks, memory: PhantomData }
     }
 
-    /// An unpacker of `count` instances whose first one's displacement 0 is at `origin`.
+    /// An unpacker of `count` instances; displacement 0 of the first one is at `origin`.
     ///
     /// # Errors
     ///
@@ -142,39 +143,40 @@ impl Unpacker<'_> {
     ) -> Result<Self, Error> {
         let source = Source::of(committed, origin, count)?;
         committed.check_overlap(count)?;
-        // SAFETY: as the caller vouches, and as just checked.
+        // SAFETY: the caller guarantees it, and as just checked.
         Ok(unsafe { Self::from_source(source, None) })
     }
 
-    /// Unpacks bytes at the position, as many as there are and the stream has room for, and returns how many
-    /// that were.
+    /// Unpacks up to `bytes.len()` bytes at the current position and returns the number unpacked. Returns 0 at the end
+    /// of the stream or if `bytes` is empty.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] when they complete values that are none. Nothing is written then, and the
-    /// position stays what it was; where the first bytes of such a value came earlier, going back to where it
-    /// starts is the way to send them again.
+    /// [`Error::InvalidValue`] if the bytes complete an invalid value. Nothing is written then, and the position is
+    /// unchanged; if the first bytes of the value came earlier, seek back to where it starts to send them again.
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        // No more than the length of a slice.
-        let number =
-            usize::try_from(self.remaining()).map_or(bytes.len(), |left| left.min(bytes.len()));
+        let (number, range) = self.progress.next(bytes.len());
         let bytes = &bytes[..number];
         match &self.checks {
-            None => self.put(self.position, bytes),
+            None => self.put(range.start, bytes),
             Some(_) => self.check_and_write(bytes)?,
         }
-        self.position += number as u64;
+        self.progress.advance(number);
         Ok(number)
     }
 
-    /// What names the data.
+    /// The instances that name the data.
     pub(super) fn source(&self) -> &Source {
         &self.source
     }
 
-    /// The part of the stream that it may write.
-    pub(super) fn part(&self) -> (u64, u64) {
-        (self.start, self.end)
+    /// Whether this unpacker may write all of the stream.
+    pub(super) fn check_whole(&self) -> Result<(), Error> {
+        let Range { start, end } = self.progress.part();
+        if start > 0 || end < self.source.size() {
+            return Err(Error::OutsidePart { position: 0, start, end });
+        }
+        Ok(())
     }
 
     /// Whether the values have to be checked.
@@ -182,48 +184,42 @@ impl Unpacker<'_> {
         self.checks.is_some()
     }
 
-    /// Another one for the same stream, at its start.
+    /// Another unpacker for the same stream, at its start.
     ///
     /// # Safety
     ///
-    /// No byte may be written by both.
+    /// The two must not write the same byte.
     pub(super) unsafe fn twin(&self) -> Self {
-        let Self { start, end, .. } = *self;
-        let checks = self.checks.as_ref().map(Checks::anew);
-        Self {
-            source: self.source.clone(),
-            position: start,
-            start,
-            end,
-            checks,
-            memory: PhantomData,
-        }
+        let checks = self.checks.as_ref().map(Checks::cleared);
+        let (source, progress) = (self.source.clone(), self.progress.rewound());
+        Self { source, progress, checks, memory: PhantomData }
     }
 
-    /// Writes packed bytes to a place in the part of the stream that is this unpacker's.
+    /// Writes packed bytes at a position in this unpacker's part of the stream.
     fn put(&mut self, position: u64, bytes: &[u8]) {
         // SAFETY: nobody else writes through an unpacker that is borrowed exclusively.
         unsafe { self.put_shared(position, bytes) }
     }
 
-    /// As [`put`](Self::put), beside others.
+    /// As [`put`](Self::put), concurrently with other unpackers.
     ///
     /// # Safety
     ///
     /// Nobody may write the same part of the stream meanwhile.
     pub(super) unsafe fn put_shared(&self, position: u64, bytes: &[u8]) {
         let end = position + bytes.len() as u64;
-        debug_assert!(self.start <= position && end <= self.end, "the place is this unpacker's");
-        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nobody else
-        // writes this part, by the caller's; no byte is in two parts. The bytes are there, only read, and
-        // borrowed, so they do not overlap what nobody else accesses.
+        let part = self.progress.part();
+        debug_assert!(part.start <= position && end <= part.end, "inside this unpacker's part");
+        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nobody else writes
+        // this part, as the caller guarantees; no byte is in two parts. The source bytes exist, are only read, and
+        // are borrowed, so they do not overlap data that nobody else accesses.
         unsafe {
             let packed = bytes.as_ptr().cast_mut();
             self.source.copy::<Unpack>(position..end, packed, |constant| constant.unpack);
         }
     }
 
-    /// Packed bytes of which whole multiples are written at once; `None` inside a value that has begun.
+    /// The number of packed bytes whose multiples can be written at once; `None` inside an incomplete value.
     #[cfg(feature = "rayon")]
     pub(super) fn record(&self) -> Option<usize> {
         match &self.checks {
@@ -248,27 +244,27 @@ impl Unpacker<'_> {
         self.checks.as_ref().map(|checks| checks.record)
     }
 
-    /// Where the next bytes belong in memory, and how many of them lie there in one piece: none at the end of this
+    /// The address of the next bytes in memory, and the number that are contiguous there: 0 at the end of this
     /// unpacker's part, and only there.
     #[cfg(feature = "bytes")]
-    #[expect(clippy::cast_possible_truncation, reason = "a piece of memory")]
+    #[expect(clippy::cast_possible_truncation, reason = "a segment of memory")]
     pub(super) fn room(&self) -> (*mut u8, usize) {
-        let mut first = super::iov::Found::<1>::new();
-        let _ = self.source.instances().visit(self.position..self.end, &mut first);
+        let mut first = super::iov::FirstSegments::<1>::new();
+        let _ = self.source.instances().visit(self.progress.rest(), &mut first);
         let Some(segment) = first.next() else { return (core::ptr::dangling_mut(), 0) };
         (self.source.origin().wrapping_offset(segment.disp as isize), segment.len as usize)
     }
 
-    /// Goes on behind bytes that were written, no more than there are.
+    /// Moves past bytes that were written, at most as many as remain.
     #[cfg(any(feature = "bytes", feature = "rayon"))]
     pub(super) fn advance(&mut self, bytes: usize) {
-        self.position += bytes as u64;
+        self.progress.advance(bytes);
     }
 
-    /// Writes the records that the bytes complete, once all of them are known to be good, and keeps the rest.
+    /// Writes the records that the bytes complete, once all of them are known to be valid, and keeps the rest.
     fn check_and_write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let Some(checks) = &mut self.checks else { return Ok(()) };
-        let first = self.position - checks.pending.len() as u64;
+        let first = self.progress.position() - checks.pending.len() as u64;
         let Some(Complete { mut head, whole, tail }) = checks.complete(first, bytes)? else {
             return Ok(());
         };
@@ -282,39 +278,20 @@ impl Unpacker<'_> {
         Ok(())
     }
 
-    /// Packed bytes before the next one, those that are kept until a value is complete included.
-    #[doc(alias = "bConverted")]
-    pub fn position(&self) -> u64 {
-        self.position
-    }
-
-    /// Goes to another position, in a time that grows with the logarithm of the number of blocks. The first
-    /// bytes of a value that is not complete are forgotten.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Position`] for one behind the end; [`Error::OutsidePart`] for one before the part of the stream
-    /// that [`split_at`](Self::split_at) left to this unpacker; [`Error::InsideRecord`] for one inside a value
-    /// that has to be checked. The position stays what it was.
-    pub fn set_position(&mut self, position: u64) -> Result<(), Error> {
-        let Self { start, end, .. } = *self;
-        if position > end {
-            return Err(Error::Position { position, end });
+    /// Called by a seek: forgets the first bytes of an incomplete value.
+    fn leave(&mut self, position: u64) -> Result<(), Error> {
+        self.check_boundary(position)?;
+        if let Some(checks) = &mut self.checks {
+            checks.pending.clear();
         }
-        if position < start {
-            return Err(Error::OutsidePart { position, start, end });
-        }
-        if position != self.position {
-            self.check_boundary(position)?;
-            if let Some(checks) = &mut self.checks {
-                checks.pending.clear();
-            }
-        }
-        self.position = position;
         Ok(())
     }
 
-    /// Whether a position is between two values, where that plays a part.
+    fn hash(&self) -> u64 {
+        self.source.signature_hash()
+    }
+
+    /// Whether a position is between two values, if values are checked.
     fn check_boundary(&self, position: u64) -> Result<(), Error> {
         match &self.checks {
             Some(Checks { record, .. }) if !position.is_multiple_of(*record) => {
@@ -324,15 +301,14 @@ impl Unpacker<'_> {
         }
     }
 
-    /// Two unpackers, one for the stream from the position to before `middle`, one for what is behind: they
-    /// write to different bytes, and may do so at the same time. Neither can go to a position in the part of the
-    /// other.
+    /// Splits the rest of the stream at `middle` into two unpackers. They write different bytes, and may do so at the
+    /// same time. Neither can seek to a position in the part of the other.
     ///
     /// # Errors
     ///
-    /// [`Error::Position`] when `middle` is before the position or behind the end; [`Error::InsideRecord`]
-    /// when the position or `middle` is inside a value that has to be checked. The unpacker is gone then; what
-    /// it has written stays.
+    /// [`Error::Position`] if `middle` is before the position or past the end; [`Error::InsideRecord`] if the
+    /// position or `middle` is inside a value that has to be checked. The unpacker is consumed even then; the data
+    /// that it has written remain.
     ///
     /// ```
     /// use dtype_runtime::Unpacker;
@@ -346,58 +322,38 @@ impl Unpacker<'_> {
     /// assert_eq!(numbers, [0x0707_0707; 1000]);
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
-    pub fn split_at(self, middle: u64) -> Result<(Self, Self), Error> {
-        let end = self.end;
-        if middle < self.position || middle > end {
-            return Err(Error::Position { position: middle, end });
-        }
-        self.check_boundary(self.position)?;
+    pub fn split_at(mut self, middle: u64) -> Result<(Self, Self), Error> {
+        self.progress.check_middle(middle)?;
+        self.check_boundary(self.position())?;
         self.check_boundary(middle)?;
-        let checks = self.checks.as_ref().map(Checks::anew);
-        let source = self.source.clone();
-        let behind =
-            Self { source, position: middle, start: middle, end, checks, memory: PhantomData };
-        Ok((Self { end: middle, ..self }, behind))
+        let checks = self.checks.as_ref().map(Checks::cleared);
+        let (source, progress) = (self.source.clone(), self.progress.split_off(middle));
+        let second = Self { source, progress, checks, memory: PhantomData };
+        Ok((self, second))
     }
 
-    /// The 64-bit hash of the type signature of all instances together: that of `contiguous(count, type)`.
-    pub fn signature_hash(&self) -> u64 {
-        self.source.signature_hash()
-    }
-
-    /// Packed bytes from the position to the end.
-    pub fn remaining(&self) -> u64 {
-        self.end - self.position
-    }
-
-    /// Whether the position is at the end.
-    #[doc(alias = "CONVERTOR_COMPLETED")]
-    pub fn is_complete(&self) -> bool {
-        self.remaining() == 0
-    }
-
-    /// The stack of the convertor at the position, over the type's description: what seed
-    /// `opal_convertor_t` keeps as `pStack`. For tools: it takes time in proportion to the description's length.
+    /// The stack of the convertor at the position, over the type's description: what Open MPI's `opal_convertor_t`
+    /// keeps as `pStack`. For tools: it takes time linear in the length of the description.
     pub fn stack(&self) -> Vec<StackFrame> {
         let description = self.source.description();
-        // The count and the position are known to be good.
-        description.stack(self.source.count(), self.position).unwrap_or_default()
+        // The count and the position were checked before.
+        description.stack(self.source.count(), self.position()).unwrap_or_default()
     }
 }
 
 impl Committed {
-    /// An unpacker of `count` instances in `memory`, with the arguments of [`unpack`](Self::unpack).
+    /// An unpacker of `count` instances in memory.
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] when the data reach outside `memory`;
-    /// [`Error::Overlap`] when they name a byte more than once.
+    /// [`Error::CountTooLarge`]; [`Error::OutOfBounds`] if the data reach outside the memory; [`Error::Overlap`] if
+    /// they name a byte more than once.
     ///
     /// ```
-    /// use dtype_runtime::{Basic, Type};
+    /// use dtype_runtime::{Basic, BufferMut, Type};
     /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8))?.commit();
     /// let mut matrix = *b"............";
-    /// let mut unpacker = column.unpacker(&mut matrix, 1, 1)?;
+    /// let mut unpacker = column.unpacker(BufferMut::new(&mut matrix).origin(1), 1)?;
     /// unpacker.set_position(1)?;
     /// assert_eq!(unpacker.unpack(b"yz")?, 2);
     /// unpacker.set_position(0)?;
@@ -407,43 +363,28 @@ impl Committed {
     /// ```
     pub fn unpacker<'a>(
         &self,
-        memory: &'a mut [u8],
-        origin: usize,
+        to: impl Into<BufferMut<'a>>,
         count: usize,
     ) -> Result<Unpacker<'a>, Error> {
-        self.check_span(memory.len() as u64, origin as u64, count)?;
-        // SAFETY: all bytes that the instances name lie in `memory`, as just checked, which is borrowed
-        // exclusively for `'a`. It holds bytes, of which any are valid.
-        unsafe { Unpacker::from_raw(self, memory.as_mut_ptr().wrapping_add(origin), count) }
+        let mut to = to.into();
+        self.check_span(to.len() as u64, to.origin, count)?;
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed exclusively
+        // for `'a`. It holds bytes, any of which are valid.
+        unsafe { Unpacker::from_raw(self, to.pointer(), count) }
     }
 }
 
-#[cfg(feature = "std")]
-impl std::io::Write for Unpacker<'_> {
-    /// As [`unpack`](Unpacker::unpack); what is refused there is
-    /// [`InvalidData`](std::io::ErrorKind::InvalidData) here, with the [`Error`] inside. At the end it
-    /// accepts nothing.
-    fn write(&mut self, buf: &[u8]) -> std::io::Result<usize> {
-        self.unpack(buf)
-            .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
-    }
+stream! {
+    impl[] Unpacker<'_>, error = Error, hash = Self::hash, leave = Self::leave;
+    /// The first bytes of an incomplete value are forgotten. They count as unpacked until then.
+    ///
+    /// [`Error::OutsidePart`](crate::Error::OutsidePart) is the error for a position before the part of the stream
+    /// that [`split_at`](Self::split_at) left to this unpacker,
+    /// [`Error::InsideRecord`](crate::Error::InsideRecord) for a position inside a value that has to be checked.
+}
 
-    /// Accepts the buffers up to the first one that is refused.
-    fn write_vectored(&mut self, bufs: &[std::io::IoSlice<'_>]) -> std::io::Result<usize> {
-        let mut written = 0;
-        for buf in bufs {
-            match self.write(buf) {
-                Ok(bytes) => written += bytes,
-                // What was refused is refused again when it comes alone.
-                Err(error) if written == 0 => return Err(error),
-                Err(_) => break,
-            }
-        }
-        Ok(written)
-    }
-
-    /// Nothing is kept back but the beginnings of values, which cannot be written.
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
+impl UnpackStream for Unpacker<'_> {
+    fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        self.unpack(bytes)
     }
 }

@@ -1,8 +1,8 @@
-//! What one machine does otherwise than another.
+//! The differences between machines in the representation of values.
 
 use core::fmt;
 
-use crate::basic::Basic;
+use crate::basic::{Basic, LongDouble};
 use crate::error::Error;
 
 /// The order of the bytes of a number.
@@ -15,7 +15,7 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// That of this machine.
+    /// The byte order of this machine.
     pub const NATIVE: Self = if cfg!(target_endian = "little") { Self::Little } else { Self::Big };
 }
 
@@ -28,57 +28,8 @@ impl fmt::Display for ByteOrder {
     }
 }
 
-/// How a machine has C's `long double`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum LongDouble {
-    /// As a `double`, in 8 bytes.
-    Binary64,
-    /// The x87's 80 bits in 12 bytes, as 32-bit x86 has them.
-    X87In12,
-    /// The x87's 80 bits in 16 bytes, as x86-64 has them.
-    X87In16,
-    /// IEEE 754 binary128, in 16 bytes.
-    Binary128,
-    /// The sum of two `double`s, in 16 bytes, as PowerPC has it. It can be carried to a machine that has the same,
-    /// and is not converted to anything else.
-    DoubleDouble,
-}
-
-impl LongDouble {
-    /// Bytes of one.
-    pub const fn size(self) -> usize {
-        match self {
-            Self::Binary64 => 8,
-            Self::X87In12 => 12,
-            Self::X87In16 | Self::Binary128 | Self::DoubleDouble => 16,
-        }
-    }
-
-    /// The x87 format or the double-double that this platform has, or else what its width says.
-    const NATIVE: Self = match Basic::LongDouble.size() {
-        8 => Self::Binary64,
-        12 => Self::X87In12,
-        _ if cfg!(any(target_arch = "x86", target_arch = "x86_64")) => Self::X87In16,
-        _ if cfg!(any(target_arch = "powerpc", target_arch = "powerpc64")) => Self::DoubleDouble,
-        _ => Self::Binary128,
-    };
-}
-
-impl fmt::Display for LongDouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Binary64 => "binary64",
-            Self::X87In12 => "x87 in 12 bytes",
-            Self::X87In16 => "x87 in 16 bytes",
-            Self::Binary128 => "binary128",
-            Self::DoubleDouble => "double-double",
-        })
-    }
-}
-
-/// A machine, as far as its values look different from those of others: the byte order, and how wide the types are
-/// whose width C leaves open. It is what seed `opal_convertor_t` keeps as `remoteArch`.
+/// A machine's representation of values: the byte order, and the widths of the types whose width C leaves open.
+/// Open MPI's `opal_convertor_t` keeps it as `remoteArch`.
 ///
 /// Both sides can use it: the receiver describes the sender, or the sender the receiver.
 ///
@@ -91,7 +42,7 @@ impl fmt::Display for LongDouble {
 /// let longs = Type::basic(Basic::Long).commit();
 /// let received = longs.conversion(Representation::Foreign(remote))?;
 /// let mut memory = [0; Basic::Long.size()];
-/// received.unpack(&[0xff, 0xff, 0xff, 0xfe], &mut memory, 0, 1)?;
+/// received.unpack(&[0xff, 0xff, 0xff, 0xfe], &mut memory, 1)?;
 /// assert_eq!(core::ffi::c_long::from_ne_bytes(memory), -2);
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
@@ -133,60 +84,60 @@ impl Architecture {
         self.order
     }
 
-    /// How it has `long double`.
+    /// The format of its `long double`.
     pub const fn long_double(self) -> LongDouble {
         self.long_double
     }
 
-    /// The same with another byte order.
+    /// The same machine with another byte order.
     #[must_use]
     pub const fn with_byte_order(self, order: ByteOrder) -> Self {
         Self { order, ..self }
     }
 
-    /// The same with another `long double`.
+    /// The same machine with another `long double`.
     #[must_use]
     pub const fn with_long_double(self, long_double: LongDouble) -> Self {
         Self { long_double, ..self }
     }
 
-    /// The same with a `long` and an `unsigned long` of so many bytes.
+    /// The same machine with `long` and `unsigned long` of this number of bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Architecture`] if these are not 4 or 8.
+    /// [`Error::Architecture`] if the number is not 4 or 8.
     pub fn with_long(self, bytes: usize) -> Result<Self, Error> {
         Ok(Self { long: width("long", bytes, &[4, 8])?, ..self })
     }
 
-    /// The same with addresses (`MPI_AINT`) of so many bytes.
+    /// The same machine with addresses (`MPI_AINT`) of this number of bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Architecture`] if these are not 4 or 8.
+    /// [`Error::Architecture`] if the number is not 4 or 8.
     pub fn with_address(self, bytes: usize) -> Result<Self, Error> {
         Ok(Self { address: width("address", bytes, &[4, 8])?, ..self })
     }
 
-    /// The same with a `wchar_t` of so many bytes.
+    /// The same machine with `wchar_t` of this number of bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Architecture`] if these are not 2 or 4.
+    /// [`Error::Architecture`] if the number is not 2 or 4.
     pub fn with_wide_char(self, bytes: usize) -> Result<Self, Error> {
         Ok(Self { wide_char: width("wchar_t", bytes, &[2, 4])?, ..self })
     }
 
-    /// The same with a Fortran `LOGICAL` of so many bytes.
+    /// The same machine with a Fortran `LOGICAL` of this number of bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Architecture`] if these are not 1, 2, 4 or 8.
+    /// [`Error::Architecture`] if the number is not 1, 2, 4 or 8.
     pub fn with_logical(self, bytes: usize) -> Result<Self, Error> {
         Ok(Self { logical: width("LOGICAL", bytes, &[1, 2, 4, 8])?, ..self })
     }
 
-    /// Bytes of one value of a basic datatype in a packed stream of this machine's.
+    /// Bytes of one value of a basic datatype in a packed stream of the described machine.
     ///
     /// ```
     /// use dtype_runtime::Basic;
@@ -209,7 +160,7 @@ impl Architecture {
     }
 }
 
-/// A width that is one of those possible.
+/// Checks that a width is one of the possible widths.
 #[expect(clippy::cast_possible_truncation, reason = "one of a few small numbers")]
 fn width(property: &'static str, bytes: usize, possible: &'static [usize]) -> Result<u8, Error> {
     if possible.contains(&bytes) {

@@ -1,12 +1,12 @@
-//! Binary floating-point numbers from one format to another (IEEE 754-2019 section 5.4.2).
+//! Converts binary floating-point numbers between formats (IEEE 754-2019 section 5.4.2).
 
-use super::architecture::LongDouble;
+use crate::basic::LongDouble;
 
 /// A number that is too large for a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfRange;
 
-/// A number taken apart.
+/// The parts of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
     Zero,
@@ -16,7 +16,7 @@ enum Number {
         significand: u128,
     },
     Infinite,
-    /// What follows the bit that says quiet, from the topmost bit on.
+    /// The payload: the bits after the quiet bit, from the topmost bit on.
     Nan {
         payload: u128,
     },
@@ -27,7 +27,7 @@ enum Number {
 struct Format {
     exponent: u32,
     fraction: u32,
-    /// Whether the leading one of the significand is written, as the x87 does.
+    /// Whether the leading one of the significand is stored, as in the x87 format.
     leading: bool,
 }
 
@@ -43,7 +43,7 @@ impl Format {
         }
     }
 
-    /// Bits of the significand that are written.
+    /// Bits of the significand that are stored.
     const fn written(self) -> u32 {
         self.fraction + self.leading as u32
     }
@@ -57,8 +57,8 @@ impl Format {
         (1 << self.exponent) - 1
     }
 
-    /// The sign and the number; `None` for the x87's bit patterns that are no numbers: those with a leading
-    /// zero where there should be a one.
+    /// The sign and the number; `None` for the x87's bit patterns that are not numbers: those with a leading zero
+    /// instead of a leading one.
     fn decode(self, bits: u128) -> Option<(bool, Number)> {
         let written = self.written();
         let negative = bits >> (written + self.exponent) & 1 == 1;
@@ -113,7 +113,7 @@ impl Format {
         u128::from(field) << self.written() | stored
     }
 
-    /// Rounds to the nearest, to even where two are as near.
+    /// Rounds to nearest, ties to even.
     fn encode_finite(self, exponent: i32, significand: u128) -> Result<u128, OutOfRange> {
         let least = 1 - self.bias();
         // Below the least exponent, fewer bits are left.
@@ -146,17 +146,17 @@ impl Format {
     }
 }
 
-/// Whether a number in one format can be had in another.
+/// Whether a number in one format can be converted to another.
 pub(crate) fn convertible(from: LongDouble, to: LongDouble) -> bool {
     from == to || Format::of(from).is_some() && Format::of(to).is_some()
 }
 
-/// The bits of a number in one format as those of another: rounded to the nearest where there are fewer
-/// digits, a signalling NaN as a quiet one.
+/// Converts the bits of a number from one format to another. Rounds to nearest if the other format has fewer
+/// digits; a signalling NaN becomes a quiet one.
 ///
 /// # Errors
 ///
-/// When the number is too large for the format, or no number: a bit pattern that the x87 refuses.
+/// When the number is too large for the format, or the bits are not a number: a bit pattern that the x87 refuses.
 pub(crate) fn convert(bits: u128, from: LongDouble, to: LongDouble) -> Result<u128, OutOfRange> {
     let (Some(from), Some(to)) = (Format::of(from), Format::of(to)) else {
         return Err(OutOfRange);
@@ -169,6 +169,7 @@ pub(crate) fn convert(bits: u128, from: LongDouble, to: LongDouble) -> Result<u1
 mod tests {
     use super::LongDouble::{Binary64, Binary128, X87In16};
     use super::*;
+    use crate::numbers::Numbers;
 
     const ONE_X87: u128 = 0x3fff_8000_0000_0000_0000;
     const ONE_QUAD: u128 = 0x3fff << 112;
@@ -198,9 +199,9 @@ mod tests {
 
     #[test]
     fn every_double_survives_the_way_there_and_back() {
-        let mut bits = 0x0123_4567_89ab_cdef_u64;
+        let mut numbers = Numbers(1);
         for step in 0..200_000_u64 {
-            bits = bits.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(step | 1);
+            let bits = numbers.next();
             // Subnormal ones, too.
             let bits = if step % 4 == 0 { bits >> 12 | bits & 1 << 63 } else { bits };
             let quiet = if f64::from_bits(bits).is_nan() { 1 << 51 } else { 0 };
@@ -217,9 +218,9 @@ mod tests {
     fn rounding_is_that_of_the_processor() {
         let single = Format { exponent: 8, fraction: 23, leading: false };
         let double = Format::of(Binary64).unwrap();
-        let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut numbers = Numbers(2);
         for step in 0..500_000_u64 {
-            bits = bits.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(step | 1);
+            let bits = numbers.next();
             // Around the range of binary32, and every so often exactly between two of its numbers.
             let exponent = 1023 - 160 + (bits >> 52) % 300;
             let mut number = bits & 0x800f_ffff_ffff_ffff | exponent << 52;

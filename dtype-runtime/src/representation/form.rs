@@ -1,8 +1,8 @@
-//! What has to be done to one value.
+//! The conversion of one value.
 
-use super::architecture::{Architecture, ByteOrder, LongDouble};
+use super::architecture::{Architecture, ByteOrder};
 use super::float;
-use crate::basic::{Basic, Kind};
+use crate::basic::{Basic, Kind, LongDouble};
 use crate::error::Error;
 
 /// How one value in memory and its bytes in a packed stream correspond.
@@ -21,30 +21,30 @@ pub enum Form {
     },
     /// An integer of another width.
     Integer {
-        /// Whether it is one in two's complement.
+        /// Whether it is in two's complement.
         signed: bool,
         /// Bytes in memory.
         memory: u8,
         /// Bytes in the packed stream.
         packed: u8,
-        /// Their order in the packed stream.
+        /// The order of the bytes in the packed stream.
         order: ByteOrder,
     },
     /// A `long double` of another format.
     Float {
-        /// How it is in memory.
+        /// The format in memory.
         memory: LongDouble,
-        /// How it is in the packed stream.
+        /// The format in the packed stream.
         packed: LongDouble,
         /// The order of the bytes in the packed stream.
         order: ByteOrder,
     },
 }
 
-/// The most bytes that a value has on either side.
+/// The maximum number of bytes of a value on either side.
 pub(crate) const WIDEST: usize = 16;
 
-/// A value that the other side has no room for.
+/// A value that does not fit the format of the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
     Integer(i128),
@@ -52,8 +52,8 @@ pub(crate) enum Misfit {
 }
 
 impl Form {
-    /// What has to be done to the values of a basic datatype between this machine's memory and a stream of
-    /// another's, and how many such values it consists of: two if it is complex.
+    /// The conversion of the values of a basic datatype between this machine's memory and the stream of another
+    /// machine, and the number of values in one datatype: two if it is complex.
     ///
     /// # Errors
     ///
@@ -102,12 +102,12 @@ impl Form {
         }
     }
 
-    /// Whether each byte of the stream is one of memory.
+    /// Whether each byte of the stream corresponds to one byte of memory.
     pub(crate) const fn is_bytewise(self) -> bool {
         matches!(self, Self::Same { .. } | Self::Reversed { .. })
     }
 
-    /// Which byte of the value in memory a byte of it in the stream is, if it is one.
+    /// The byte of the value in memory that corresponds to a byte of it in the stream, if there is one.
     pub(crate) const fn byte(self, index: usize) -> usize {
         match self {
             Self::Reversed { width } => width as usize - 1 - index,
@@ -146,7 +146,7 @@ impl Form {
         Ok(())
     }
 
-    /// Either way, as reversing is its own inverse.
+    /// The same in both directions, because reversing is its own inverse.
     fn copy_bytes(self, from: &[u8], to: &mut [u8]) {
         for (index, to) in to.iter_mut().enumerate() {
             *to = from[self.byte(index)];
@@ -159,7 +159,7 @@ const fn narrow(bytes: usize) -> u8 {
     bytes as u8
 }
 
-/// An integer of one width as one of another.
+/// Converts an integer from one width to another.
 fn resize(
     signed: bool,
     from: &[u8],
@@ -184,7 +184,7 @@ fn resize(
     Ok(())
 }
 
-/// No more than 16 bytes, as a number.
+/// At most 16 bytes, as a number.
 fn load(bytes: &[u8], order: ByteOrder) -> u128 {
     let mut all = [0; WIDEST];
     match order {

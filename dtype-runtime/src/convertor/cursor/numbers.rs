@@ -1,42 +1,68 @@
-//! The segments of the packed stream by number: where each starts, and which one holds a position. The same walk as
-//! that of positions, over the same operations, in logarithmic time for each loop.
+//! The segments of the packed stream by number: where each one starts, and which one holds a position. It is the same
+//! walk over the same operations as the cursor's, in logarithmic time for each loop.
+//!
+//! Segments cannot be counted operation by operation, because the last segment of one operation and the first of the next
+//! are one segment if they touch. [`Segments`] knows of each operation how many segments it has and where the first starts
+//! and the last ends, so that the count of a sequence is the sum of the counts, minus one for each joint that touches
+//! ([`Segments::joined`]). The segment at such a joint starts in the earlier operation and ends in the later one. Hence the
+//! two searches differ:
+//!
+//! - [`Instances::start_of`] looks for the start of a segment. A number belongs to the first operation that reaches it.
+//! - [`Instances::number_of`] looks for the segment at a position. The number that an operation begins with is the number
+//!   of the segment that its first byte is in, be it one that started earlier.
+//!
+//! An example: an instance has runs `0..4` and `8..12`, the extent is 12, and there are 3 instances. Instance 0 ends where
+//! instance 1 begins, so two joints touch, and there are 2 + 2 + 2 − 2 = 4 segments:
+//!
+//! ```text
+//! memory     0..4   8..12 12..16   20..24 24..28   32..36
+//! packed     0..4   4..8   8..12   12..16 16..20   20..24
+//! instance    0      0      1        1      2        2
+//! segment     0      1------1        2------2        3
+//! ```
+//!
+//! `start_of(2)` is 12: instance 1 has segments 1 and 2, and segment 2 is the second there. `number_of(17)` is 2: position
+//! 17 is in instance 2, whose first byte is in segment 2, and in its first run.
 
 use super::{Body, Instances};
-use crate::commit::{Chain, Index, Op, Turns, size, size_at};
+use crate::plan::{Index, Numbering, Op, Segments, numbered_items, size};
 
 impl<'a> Instances<'a> {
     /// The segments of one execution of each part.
-    pub(in crate::convertor) fn chains(&self) -> [Chain; 3] {
-        [self.prologue, self.steady, self.epilogue].map(|ops| Chain::of(ops, self.tables))
+    pub(in crate::convertor) fn segments(&self) -> [Segments; 3] {
+        [self.prologue, self.steady, self.epilogue]
+            .map(|ops| Segments::of(ops, self.program.lists()))
     }
 
     /// The segments of each part, where it is.
-    fn parts(&self, chains: &[Chain; 3]) -> [Chain; 3] {
-        let [prologue, steady, epilogue] = *chains;
-        let Some(steps) = self.count.checked_sub(1) else { return [Chain::EMPTY; 3] };
+    fn parts(&self, segments: &[Segments; 3]) -> [Segments; 3] {
+        let [prologue, steady, epilogue] = *segments;
+        let Some(steps) = self.count.checked_sub(1) else { return [Segments::EMPTY; 3] };
         let last = self.extent.wrapping_mul(steps.cast_signed());
         [prologue, steady.repeated(self.repetitions, self.extent), epilogue.shifted(last)]
     }
 
     fn body(&self, ops: &'a [Op], index: Option<&'a Index>) -> Body<'a> {
-        Body { ops, tables: self.tables, index, first: 0, end: ops.len() }
+        Body { ops, program: self.program, index, first: 0, end: ops.len() }
     }
 
-    /// Where a segment starts in the packed stream, by its number; the end of the stream if there are not so many.
-    pub(in crate::convertor) fn start_of(&self, chains: &[Chain; 3], number: u64) -> u64 {
-        let [before, all, behind] = self.parts(chains);
-        if number < before.segments {
+    /// Where a segment starts in the packed stream, by its number; the end of the stream if there are fewer.
+    pub(in crate::convertor) fn start_of(&self, segments: &[Segments; 3], number: u64) -> u64 {
+        let [before, all, after] = self.parts(segments);
+        if number < before.count {
             return self.body(self.prologue, None).start_of(number);
         }
         let [prologue, steady, _] = self.sizes;
         let both = before.then(all);
-        if number < both.segments {
-            let number = number - (before.segments - before.joined(&all));
-            let (turn, number) = Turns::of(&chains[1], self.extent).find(number);
-            return prologue + turn * steady + self.body(self.steady, self.index).start_of(number);
+        if number < both.count {
+            let number = number - (before.count - before.joined(&all));
+            let (iteration, number) = Numbering::of(&segments[1], self.extent).find(number);
+            return prologue
+                + iteration * steady
+                + self.body(self.steady, self.index).start_of(number);
         }
-        let number = number - (both.segments - both.joined(&behind));
-        if number < behind.segments {
+        let number = number - (both.count - both.joined(&after));
+        if number < after.count {
             let start = prologue + steady * self.repetitions;
             return start + self.body(self.epilogue, None).start_of(number);
         }
@@ -44,23 +70,23 @@ impl<'a> Instances<'a> {
     }
 
     /// The number of the segment that holds a position before the end.
-    pub(in crate::convertor) fn number_of(&self, chains: &[Chain; 3], position: u64) -> u64 {
+    pub(in crate::convertor) fn number_of(&self, segments: &[Segments; 3], position: u64) -> u64 {
         let [prologue, steady, _] = self.sizes;
         if position < prologue {
             return self.body(self.prologue, None).number_of(position);
         }
-        let [before, all, behind] = self.parts(chains);
+        let [before, all, after] = self.parts(segments);
         let repetitions = steady * self.repetitions;
         let position = position - prologue;
         if position < repetitions {
-            let first = before.segments - before.joined(&all);
-            let turns = Turns::of(&chains[1], self.extent);
-            let (turn, position) = (position / steady, position % steady);
+            let first = before.count - before.joined(&all);
+            let iterations = Numbering::of(&segments[1], self.extent);
+            let (iteration, position) = (position / steady, position % steady);
             let body = self.body(self.steady, self.index);
-            return first + turns.first(turn) + body.number_of(position);
+            return first + iterations.first(iteration) + body.number_of(position);
         }
         let both = before.then(all);
-        let first = both.segments - both.joined(&behind);
+        let first = both.count - both.joined(&after);
         first + self.body(self.epilogue, None).number_of(position - repetitions)
     }
 }
@@ -69,55 +95,57 @@ impl Body<'_> {
     /// The operation that a segment starts in, packed bytes before it, and the number that the segment has there.
     fn find_number(&self, number: u64) -> (usize, u64, u64) {
         if let Some(index) = self.index {
-            let (at, number) = index.find_number(self.ops, self.first, self.end, number);
+            let (at, number) = index.find_number(self.ops, self.first..self.end, number);
             return (at, index.start(self.first, at), number);
         }
-        let (mut at, mut start, mut before) = (self.first, 0, Chain::EMPTY);
-        loop {
-            let next = at + 1 + self.ops[at].items();
-            if next >= self.end && start == 0 {
-                // The only one.
-                return (at, 0, number);
-            }
-            let chain = Chain::at(self.ops, at, self.tables);
-            let first = before.segments - before.joined(&chain);
-            if number < first + chain.segments || next >= self.end {
-                return (at, start, number - first);
-            }
-            start += size_at(self.ops, at, self.tables);
-            before = before.then(chain);
-            at = next;
-        }
+        let is_it = |_, first: u64, own: &Segments| number < first + own.count;
+        let (at, start, first) = self.search(is_it);
+        (at, start, number - first)
     }
 
     /// The operation that holds a position, packed bytes before it, and the number of the segment it starts in.
     fn find_position(&self, position: u64) -> (usize, u64, u64) {
         if let Some(index) = self.index {
-            let (at, start) = index.find(self.first, self.end, position);
+            let (at, start) = index.find(self.first..self.end, position);
             return (at, start, index.number(self.first, at));
         }
-        let (mut at, mut start, mut before) = (self.first, 0, Chain::EMPTY);
-        loop {
-            let chain = Chain::at(self.ops, at, self.tables);
-            let size = size_at(self.ops, at, self.tables);
-            let next = at + 1 + self.ops[at].items();
-            if position < start + size || next >= self.end {
-                return (at, start, before.segments - before.joined(&chain));
+        self.search(|end, _, _| position < end)
+    }
+
+    /// The first operation for which `is_it` holds, else the last one; packed bytes before it; and the number of the
+    /// segment it starts in. `is_it` is given the packed bytes up to the operation's end, that number, and the
+    /// operation's own segments.
+    fn search(&self, is_it: impl Fn(u64, u64, &Segments) -> bool) -> (usize, u64, u64) {
+        let lists = self.program.lists();
+        let (mut start, mut before) = (0, Segments::EMPTY);
+        for (at, _, body) in numbered_items(&self.ops[self.first..self.end]) {
+            let next = self.first + at + 1 + body.len();
+            let op = &self.ops[self.first + at..next];
+            if next >= self.end && start == 0 {
+                // The only one.
+                return (self.first, 0, 0);
             }
-            start += size;
-            before = before.then(chain);
-            at = next;
+            let own = Segments::of(op, lists);
+            let first = before.count - before.joined(&own);
+            let end = start + size(op, lists);
+            if next >= self.end || is_it(end, first, &own) {
+                return (self.first + at, start, first);
+            }
+            start = end;
+            before = before.then(own);
         }
+        (self.first, 0, 0)
     }
 
     /// The body of the loop at an index, and how its repetitions are numbered, with the bytes of each.
-    fn repeated(&self, at: usize, count: u64, stride: i64, items: usize) -> (Self, Turns, u64) {
+    fn repeated(&self, at: usize, count: u64, stride: i64, items: usize) -> (Self, Numbering, u64) {
         let body = Self { first: at + 1, end: at + 1 + items, ..*self };
         if let Some(index) = self.index {
-            return (body, Turns::of_all(index.segments(at), count), index.size(at) / count);
+            return (body, Numbering::of_all(index.segments(at), count), index.size(at) / count);
         }
         let ops = &self.ops[body.first..body.end];
-        (body, Turns::of(&Chain::of(ops, self.tables), stride), size(ops, self.tables))
+        let lists = self.program.lists();
+        (body, Numbering::of(&Segments::of(ops, lists), stride), size(ops, lists))
     }
 
     /// Where a segment that starts in the body does so.
@@ -128,13 +156,13 @@ impl Body<'_> {
             Op::Blocks(blocks) => number * blocks.len,
             Op::List(list) => {
                 let block = usize::try_from(number).unwrap_or(usize::MAX);
-                self.tables.entries(&list).start(block)
+                self.program.entries(&list).start(block)
             }
             Op::Elements(_) => 0,
             Op::Loop { count, stride, items } => {
-                let (body, turns, size) = self.repeated(at, count, stride, items);
-                let (turn, number) = turns.find(number);
-                turn * size + body.start_of(number)
+                let (body, iterations, size) = self.repeated(at, count, stride, items);
+                let (iteration, number) = iterations.find(number);
+                iteration * size + body.start_of(number)
             }
         };
         start + inside
@@ -147,13 +175,13 @@ impl Body<'_> {
         let inside = match self.ops[at] {
             Op::Blocks(blocks) => position / blocks.len,
             Op::List(list) => {
-                let entries = self.tables.entries(&list);
+                let entries = self.program.entries(&list);
                 entries.find(position, entries.guess(position)).0 as u64
             }
             Op::Elements(_) => 0,
             Op::Loop { count, stride, items } => {
-                let (body, turns, size) = self.repeated(at, count, stride, items);
-                turns.first(position / size) + body.number_of(position % size)
+                let (body, iterations, size) = self.repeated(at, count, stride, items);
+                iterations.first(position / size) + body.number_of(position % size)
             }
         };
         first + inside

@@ -1,26 +1,32 @@
-//! The values of a range, converted on the way.
+//! Converts the values of a range as they are copied.
 
 use core::marker::PhantomData;
 use core::ops::{ControlFlow, Range};
 use core::slice;
 
 use super::partial::Partials;
-use crate::commit::{Elements, Tables};
 use crate::convertor::copier::copy_range;
 use crate::convertor::cursor::{Instances, Part, Repeated, Visitor};
 use crate::kernel::elements::{Records, bytewise};
 use crate::kernel::integers::{Task, integers};
-use crate::kernel::{Reversing, Way, permuted_records};
+use crate::kernel::{Reversing, Way, permute_part, permuted_records};
+use crate::plan::{Elements, Program};
 use crate::representation::{Form, Misfit, WIDEST};
 
-/// Converts a range of a stream in which all values have `width` bytes, which are reversed; the instances are those
-/// of the plan for bytes.
+/// Converts a range of a stream in which all values have `width` bytes, which are reversed; the instances are
+/// those of the plan for bytes.
+///
+/// Lemma WHOLE VALUES: every block of that plan, and every part of the range that starts and ends at a multiple of
+/// `width`, consists of whole values. All basic datatypes of the type have `width` bytes (`commit/convert.rs`
+/// chooses `How::Reversed` only then), the plan is made of their runs, and a compiler only joins blocks, whose
+/// lengths are then sums of multiples of `width`; packed positions of values are multiples of `width` for the same
+/// reason.
 ///
 /// # Safety
 ///
-/// The values that the range names must be valid for `D` at their displacements from `memory`, and `packed` for as
-/// many bytes as the range has; the two must not overlap. If `D` reads memory, all data of the instances must be
-/// readable.
+/// The values that the range names must be valid for `D` at their displacements from `memory`, and so must
+/// `packed` for the length of the range; the two must not overlap. If `D` reads memory, all data of the instances
+/// must be readable.
 pub(super) unsafe fn reversed<D: Way>(
     instances: &Instances<'_>,
     width: u8,
@@ -34,8 +40,8 @@ pub(super) unsafe fn reversed<D: Way>(
     // A part of a value, whole values, a part of a value: any of them may be missing.
     let first = start.next_multiple_of(value).min(end);
     let last = (end - end % value).max(first);
-    // SAFETY: together the parts are the range, whose values and packed bytes the caller vouches for. A piece of
-    // whole values is a whole number of them, because the plan joins only what is made of such.
+    // SAFETY: together the parts are the range, whose values and packed bytes the caller guarantees. `Reversing`
+    // requires blocks of whole values: lemma WHOLE VALUES.
     unsafe {
         part_of_value::<D>(instances, width, start..first, memory, packed);
         let (all, to) = (first..last, here(first));
@@ -49,7 +55,7 @@ pub(super) unsafe fn reversed<D: Way>(
     }
 }
 
-/// Converts some bytes of a single value, or none.
+/// Converts some bytes of a single value, possibly none.
 ///
 /// # Safety
 ///
@@ -61,10 +67,10 @@ unsafe fn part_of_value<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    /// Where the only piece of a range is.
-    struct Place(Option<i64>);
+    /// Finds the only run of a range.
+    struct RunDisplacement(Option<i64>);
 
-    impl Visitor for Place {
+    impl Visitor for RunDisplacement {
         fn run(&mut self, disp: i64, _len: u64) -> ControlFlow<()> {
             self.0 = Some(disp);
             ControlFlow::Break(())
@@ -76,9 +82,9 @@ unsafe fn part_of_value<D: Way>(
     }
     let value = u64::from(width);
     let position = part.start - part.start % value;
-    let mut place = Place(None);
-    let _ = instances.visit(position..position + value, &mut place);
-    let Some(disp) = place.0 else { return };
+    let mut run = RunDisplacement(None);
+    let _ = instances.visit(position..position + value, &mut run);
+    let Some(disp) = run.0 else { return };
     let (into, len) = (part.start - position, part.end - part.start);
     // SAFETY: bytes of a value of the range, and as many of the packed ones.
     unsafe {
@@ -94,13 +100,13 @@ unsafe fn part_of_value<D: Way>(
 unsafe fn bytes<D: Way>(form: Form, memory: *mut u8, into: usize, packed: *mut u8, len: usize) {
     for index in 0..len {
         let memory = memory.wrapping_add(form.byte(into + index));
-        // SAFETY: one of the bytes that the caller vouches for.
+        // SAFETY: one of the bytes that the caller guarantees.
         unsafe { D::copy(memory, packed.wrapping_add(index), 1) };
     }
 }
 
-/// Converts a range of a stream value by value; the instances are those of the plan that was made for it. What cannot
-/// be converted has been found before, by [`check`](super::check::check).
+/// Converts a range of a stream value by value; the instances are those of the plan that was made for it. Values
+/// that cannot be converted have been found before, by [`check`](super::check::check).
 ///
 /// # Safety
 ///
@@ -113,19 +119,23 @@ pub(super) unsafe fn each<D: Way>(
     partials: &mut Partials,
 ) {
     let position = range.start;
-    let (tables, way) = (instances.tables(), PhantomData);
-    let mut converter = Converter::<D> { tables, memory, packed, position, partials, way };
+    let (program, way) = (instances.program(), PhantomData);
+    let mut converter = Converter::<D> { program, memory, packed, position, partials, way };
     let _ = instances.visit(range, &mut converter);
 }
 
-/// Made by [`each`] only, whose caller vouches for all values of the range, which are those that it visits.
+/// # Invariant
+///
+/// Only [`each`] makes it, and it visits exactly the range that was given there. So every visited value is valid
+/// for `D`: at its displacement from `memory`, and with its packed bytes from `packed` on, which advances by the
+/// bytes visited. The blocks that say "values of the range" rest on this.
 struct Converter<'a, D> {
-    /// Those of the operations.
-    tables: &'a Tables,
+    /// The program of the operations.
+    program: &'a Program,
     memory: *mut u8,
-    /// Where the next bytes are in the fragment,
+    /// Offset of the next bytes in the fragment,
     packed: *mut u8,
-    /// and where in the stream.
+    /// and their position in the stream.
     position: u64,
     partials: &'a mut Partials,
     way: PhantomData<D>,
@@ -137,7 +147,7 @@ impl<D: Way> Converter<'_, D> {
         self.position += len;
     }
 
-    /// Behind values that were all there, whatever has come of them before.
+    /// Moves past values that are complete, and forgets parts of them that came before.
     fn advance_whole(&mut self, len: u64) {
         self.partials.forget_all(self.position..self.position + len);
         self.advance(len);
@@ -145,7 +155,7 @@ impl<D: Way> Converter<'_, D> {
 }
 
 impl<D: Way> Visitor for Converter<'_, D> {
-    /// There are none in such a plan.
+    /// A plan of values does not contain runs.
     fn run(&mut self, _disp: i64, _len: u64) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -153,25 +163,25 @@ impl<D: Way> Visitor for Converter<'_, D> {
     fn elements(&mut self, all: &Elements) -> ControlFlow<()> {
         // SAFETY: values of the range.
         let done = unsafe {
-            bytewise::<D>(all, self.tables, self.memory, self.packed)
+            bytewise::<D>(all, self.program, self.memory, self.packed)
                 || integers::<D>(all, Task::Convert, self.memory, self.packed).is_some()
         };
         if !done {
-            for index in 0..all.places.count {
-                let memory = at(self.memory, all.places.block(index));
-                let packed = self.packed.wrapping_add(length(index * all.places.len));
+            for index in 0..all.blocks.count {
+                let memory = at(self.memory, all.blocks.block(index));
+                let packed = self.packed.wrapping_add(length(index * all.blocks.len));
                 // SAFETY: likewise.
                 let converted = unsafe { value::<D>(all.form, memory, packed) };
                 debug_assert_eq!(converted, Ok(()), "checked before");
             }
         }
-        self.advance_whole(all.places.len * all.places.count);
+        self.advance_whole(all.blocks.len * all.blocks.count);
         ControlFlow::Continue(())
     }
 
     fn part_of_element(&mut self, element: &Elements, into: u64, len: u64) -> ControlFlow<()> {
         let form = element.form;
-        let memory = at(self.memory, element.places.disp);
+        let memory = at(self.memory, element.blocks.disp);
         let (from, bytes_there) = (length(into), length(len));
         if form.is_bytewise() {
             // SAFETY: bytes of a value of the range.
@@ -192,7 +202,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
             match partial.whole(form.packed_size()) {
                 None => self.partials.keep(start, partial),
                 Some(whole) => {
-                    // SAFETY: a value of the range, whose bytes are all there.
+                    // SAFETY: a value of the range, all bytes of which are present.
                     let converted = unsafe { value::<D>(form, memory, whole.as_mut_ptr()) };
                     debug_assert_eq!(converted, Ok(()), "checked before");
                     self.partials.forget(start);
@@ -207,9 +217,9 @@ impl<D: Way> Visitor for Converter<'_, D> {
         let Range { start, end } = part.bytes;
         let bytes = length(start)..length(end);
         let memory = at(self.memory, part.shift);
-        // SAFETY: bytes of the range, and the permutation is that of a record, whose other data are readable, too,
-        // where memory is read.
-        let done = unsafe { D::permute_part(part.permutation, bytes, memory, self.packed) };
+        // SAFETY: bytes of the range, and the permutation belongs to a record, whose other data are readable, too,
+        // if memory is read.
+        let done = unsafe { permute_part::<D>(part.permutation, bytes, memory, self.packed) };
         done.then(|| {
             self.advance(end - start);
             ControlFlow::Continue(())
@@ -217,10 +227,10 @@ impl<D: Way> Visitor for Converter<'_, D> {
     }
 
     fn repeated(&mut self, all: &Repeated<'_>) -> Option<ControlFlow<()>> {
-        let Repeated { ops, tables, count, stride, shift } = *all;
+        let Repeated { ops, program, count, stride, shift } = *all;
         let (memory, packed) = (at(self.memory, shift), self.packed);
         // SAFETY: values of the range.
-        let end = unsafe { permuted_records::<D>(ops, tables, count, stride, memory, packed) };
+        let end = unsafe { permuted_records::<D>(ops, program, count, stride, memory, packed) };
         if let Some(end) = end {
             self.advance_whole((end.addr() - packed.addr()) as u64);
             return Some(ControlFlow::Continue(()));
@@ -248,7 +258,7 @@ pub(super) unsafe fn value<D: Way>(
     let [from_size, to_size] = if D::PACKS { sizes } else { [sizes[1], sizes[0]] };
     let (mut before, mut after) = ([0; WIDEST], [0; WIDEST]);
     let (before, after) = (&mut before[..from_size], &mut after[..to_size]);
-    // SAFETY: as the caller vouches; the arrays have as many bytes.
+    // SAFETY: the caller guarantees it; the arrays have as many bytes.
     unsafe { before.as_mut_ptr().copy_from_nonoverlapping(from, from_size) };
     if D::PACKS {
         form.to_packed(before, after)?;

@@ -1,10 +1,10 @@
-//! Records whose values have to be checked: they are converted to this machine's packed bytes, and those are
-//! unpacked as if they had come so.
+//! Records whose values have to be checked: they are converted to this machine's packed bytes, which are then
+//! unpacked like native ones.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::Stream;
+use super::ConvertedStream;
 use super::partial::Partials;
 use crate::basic::Basic;
 use crate::commit::Converting;
@@ -19,7 +19,7 @@ use crate::types::Type;
 #[derive(Debug)]
 pub(super) struct Staged {
     records: Records,
-    /// The bytes of the record at the position that have come so far.
+    /// The bytes of the record at the position that have arrived so far.
     pending: Vec<u8>,
 }
 
@@ -35,7 +35,7 @@ impl Staged {
         bytes: &[u8],
         unpacker: &mut Unpacker<'_>,
     ) -> Result<(), Error> {
-        // A record lies in memory, so its size fits, as does twice that.
+        // A record lies in memory, so its size fits, and so does twice its size.
         let record = usize::try_from(self.record()).unwrap_or(usize::MAX);
         let count = (self.pending.len() + bytes.len()) / record;
         if count == 0 {
@@ -43,13 +43,13 @@ impl Staged {
             return Ok(());
         }
         let (came, kept) = bytes.split_at(count * record - self.pending.len());
-        let mut foreign = room(count, record)?;
-        foreign.extend_from_slice(&self.pending);
-        foreign.extend_from_slice(came);
+        let mut remote = room(count, record)?;
+        remote.extend_from_slice(&self.pending);
+        remote.extend_from_slice(came);
         let first = (position - self.pending.len() as u64) / self.record();
         let mut native = Vec::new();
         let before = first * self.record();
-        self.records.convert(&foreign, &mut native, count).map_err(|error| later(error, before))?;
+        self.records.convert(&remote, &mut native, count).map_err(|error| later(error, before))?;
         unpacker.set_position(first * self.records.native)?;
         unpacker.unpack(&native)?;
         self.pending.clear();
@@ -62,7 +62,7 @@ impl Staged {
         self.records.converting.size.max(1)
     }
 
-    /// Forgets the record that has begun.
+    /// Drops the bytes of the incomplete record.
     pub(super) fn set_position(&mut self, position: u64) -> Result<(), Error> {
         self.check_boundary(position)?;
         self.pending.clear();
@@ -76,7 +76,7 @@ impl Staged {
         Ok(Self { records: self.records.clone(), pending: Vec::new() })
     }
 
-    /// Whether a record has begun.
+    /// Whether a record is incomplete.
     pub(super) fn is_inside(&self) -> bool {
         !self.pending.is_empty()
     }
@@ -95,7 +95,7 @@ impl Staged {
 #[derive(Clone, Debug)]
 pub(crate) struct Records {
     converting: Arc<Converting>,
-    /// Packed bytes of a record of this machine.
+    /// Packed bytes of a record on this machine.
     native: u64,
 }
 
@@ -110,14 +110,19 @@ impl Records {
         Ok(Self { converting: Arc::new(converting), native: ty.size() })
     }
 
-    /// Makes `native` the packed bytes of so many records, which `foreign` has no more and no less of.
+    /// Packed bytes of a record in the stream.
+    pub(crate) fn size(&self) -> u64 {
+        self.converting.size
+    }
+
+    /// Converts `count` records to this machine's packed bytes in `native`; `remote` has exactly these records.
     ///
     /// # Errors
     ///
     /// [`Error::IntegerRange`], [`Error::FloatRange`], [`Error::Allocation`]; [`Error::PackedLength`].
     pub(crate) fn convert(
         &self,
-        foreign: &[u8],
+        remote: &[u8],
         native: &mut Vec<u8>,
         count: usize,
     ) -> Result<(), Error> {
@@ -126,20 +131,20 @@ impl Records {
         native.resize(count * record, 0);
         let bytes = Type::contiguous(self.native, &Type::basic(Basic::Byte))?.commit();
         let source = Source::of(&bytes, native.as_mut_ptr(), count)?;
-        let stream = Stream::new(source, self.converting.clone())?;
-        let (expected, actual) = (stream.size, foreign.len() as u64);
+        let stream = ConvertedStream::new(source, self.converting.clone())?;
+        let (expected, actual) = (stream.size, remote.len() as u64);
         if expected != actual {
             return Err(Error::PackedLength { expected, actual });
         }
-        let packed = foreign.as_ptr().cast_mut();
+        let packed = remote.as_ptr().cast_mut();
         let mut none = Partials::default();
-        // SAFETY: the values of so many records are in `native`, one behind the other, which is borrowed
-        // exclusively, and their packed bytes in `foreign`, which is borrowed.
+        // SAFETY: `native` has room for the values of `count` records, one after the other, and is borrowed
+        // exclusively; their packed bytes are in `remote`, which is borrowed.
         unsafe { stream.convert::<Unpack>(0..expected, packed, |whole| whole.unpack, &mut none) }
     }
 }
 
-/// An empty list with room for so many records.
+/// An empty vector with room for `count` records.
 fn room(count: usize, record: usize) -> Result<Vec<u8>, Error> {
     let mut room = Vec::new();
     room.try_reserve_exact(count.saturating_mul(record))
@@ -147,7 +152,7 @@ fn room(count: usize, record: usize) -> Result<Vec<u8>, Error> {
     Ok(room)
 }
 
-/// The same error where so many packed bytes are before those that it counts.
+/// The same error with a position that is `bytes` greater.
 fn later(error: Error, bytes: u64) -> Error {
     match error {
         Error::IntegerRange { position, value, bytes: room } => {

@@ -1,28 +1,28 @@
-//! Values of which some bytes have come.
+//! Values of which only some bytes have arrived.
 
 use alloc::collections::BTreeMap;
 use core::ops::Range;
 
 use crate::representation::WIDEST;
 
-/// The values of a stream that have come in part, because a fragment ended or began inside them, and cannot be
-/// written until they are there as a whole.
+/// The values of a stream that have arrived in part, because a fragment ended or began inside them. They cannot be
+/// written until they are complete.
 #[derive(Clone, Debug, Default)]
 pub(in crate::convertor) struct Partials {
     /// By the position of the first byte in the packed stream.
     values: BTreeMap<u64, Partial>,
 }
 
-/// A value that has come in part.
+/// A value that has arrived in part.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Partial {
     bytes: [u8; WIDEST],
-    /// One bit for each byte that has come.
+    /// One bit for each byte that has arrived.
     have: u16,
 }
 
 impl Partial {
-    /// All bytes of a value of that many, if they are there.
+    /// All bytes of a value of this width, if they have arrived.
     pub(super) fn whole(&mut self, len: usize) -> Option<&mut [u8]> {
         let all = u16::MAX >> (WIDEST - len);
         if self.have & all == all { Some(&mut self.bytes[..len]) } else { None }
@@ -30,7 +30,7 @@ impl Partial {
 }
 
 impl Partials {
-    /// What there is of the value at a position with more bytes, which start `into` it.
+    /// The known bytes of the value at a position, together with more bytes that start at byte `into` of it.
     pub(super) fn with(&self, position: u64, into: usize, bytes: &[u8]) -> Partial {
         let mut partial = self.values.get(&position).copied().unwrap_or_default();
         for (index, byte) in bytes.iter().enumerate() {
@@ -40,7 +40,7 @@ impl Partials {
         partial
     }
 
-    /// Keeps what there is of a value.
+    /// Keeps the known bytes of a value.
     pub(super) fn keep(&mut self, position: u64, partial: Partial) {
         self.values.insert(position, partial);
     }
@@ -50,19 +50,19 @@ impl Partials {
         self.values.remove(&position);
     }
 
-    /// Forgets those that begin in a range, which has all of their bytes.
+    /// Forgets the values that begin in a range, which has all of their bytes.
     pub(super) fn forget_all(&mut self, range: Range<u64>) {
         while let Some((&position, _)) = self.values.range(range.clone()).next() {
             self.forget(position);
         }
     }
 
-    /// How many there are.
+    /// The number of values.
     pub(super) fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Those from a position on, which are taken away.
+    /// Removes the values from a position on and returns them.
     pub(super) fn split_off(&mut self, position: u64) -> Self {
         Self { values: self.values.split_off(&position) }
     }

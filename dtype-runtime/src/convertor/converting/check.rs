@@ -1,4 +1,4 @@
-//! What cannot be converted is found before anything is written.
+//! Finds values that cannot be converted before anything is written.
 
 use core::marker::PhantomData;
 use core::ops::{ControlFlow, Range};
@@ -6,19 +6,19 @@ use core::slice;
 
 use super::convert::{at, length, value};
 use super::partial::Partials;
-use crate::commit::Elements;
 use crate::convertor::cursor::{Instances, Visitor};
 use crate::error::Error;
 use crate::kernel::Way;
 use crate::kernel::integers::{Task, integers};
+use crate::plan::Elements;
 use crate::representation::{Form, Misfit, WIDEST};
 
-/// Checks that all values of a range can be converted that [`each`](super::convert::each) would convert.
+/// Checks that all values of a range that [`each`](super::convert::each) would convert can be converted.
 ///
 /// # Safety
 ///
-/// What `D` reads of the values that the range names must be readable: their memory, or `packed` for as many bytes
-/// as the range has.
+/// The source that `D` reads must be readable: the memory of the values that the range names, or `packed` for the
+/// length of the range.
 pub(super) unsafe fn check<D: Way>(
     instances: &Instances<'_>,
     range: Range<u64>,
@@ -33,12 +33,16 @@ pub(super) unsafe fn check<D: Way>(
     checker.error.map_or(Ok(()), Err)
 }
 
-/// Made by [`check`] only, whose caller vouches for all values of the range, which are those that it visits.
+/// # Invariant
+///
+/// Only [`check`] makes it, and it visits exactly the range that was given there. So every visited value is
+/// readable where `D` reads it: at its displacement from `memory`, or from `packed` on, which advances by the
+/// bytes visited. The blocks that say "a value of the range" rest on this.
 struct Checker<'a, D> {
     memory: *mut u8,
-    /// Where the next bytes are in the fragment,
+    /// Offset of the next bytes in the fragment,
     packed: *mut u8,
-    /// and where in the stream.
+    /// and their position in the stream.
     position: u64,
     partials: &'a Partials,
     error: Option<Error>,
@@ -46,7 +50,7 @@ struct Checker<'a, D> {
 }
 
 impl<D: Way> Checker<'_, D> {
-    /// Checks a value, given where it is in memory and in the packed stream.
+    /// Checks a value, given its address in memory and in the packed stream.
     ///
     /// # Safety
     ///
@@ -61,7 +65,7 @@ impl<D: Way> Checker<'_, D> {
         let mut scratch = [0; WIDEST];
         let scratch = scratch.as_mut_ptr();
         let (memory, packed) = if D::PACKS { (memory, scratch) } else { (scratch, packed) };
-        // SAFETY: one end as the caller vouches, and the other is an array that has room for any value.
+        // SAFETY: the caller guarantees one end, and the other is an array that has room for any value.
         let Err(misfit) = (unsafe { value::<D>(form, memory, packed) }) else {
             return ControlFlow::Continue(());
         };
@@ -76,7 +80,7 @@ impl<D: Way> Checker<'_, D> {
 }
 
 impl<D: Way> Visitor for Checker<'_, D> {
-    /// There are none in such a plan.
+    /// A plan of values does not contain runs.
     fn run(&mut self, _disp: i64, _len: u64) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -86,15 +90,15 @@ impl<D: Way> Visitor for Checker<'_, D> {
         let fit = all.form.is_bytewise()
             || unsafe { integers::<D>(all, Task::Check, self.memory, self.packed) } == Some(true);
         if !fit {
-            for index in 0..all.places.count {
-                let bytes = index * all.places.len;
-                let memory = at(self.memory, all.places.block(index));
+            for index in 0..all.blocks.count {
+                let bytes = index * all.blocks.len;
+                let memory = at(self.memory, all.blocks.block(index));
                 let packed = self.packed.wrapping_add(length(bytes));
                 // SAFETY: a value of the range.
                 unsafe { self.check(all.form, memory, packed, self.position + bytes)? };
             }
         }
-        self.advance(all.places.len * all.places.count);
+        self.advance(all.blocks.len * all.blocks.count);
         ControlFlow::Continue(())
     }
 
@@ -102,9 +106,9 @@ impl<D: Way> Visitor for Checker<'_, D> {
         let form = element.form;
         let start = self.position - into;
         if form.is_bytewise() {
-            // Nothing can go wrong.
+            // These values can always be converted.
         } else if D::PACKS {
-            let memory = at(self.memory, element.places.disp);
+            let memory = at(self.memory, element.blocks.disp);
             // SAFETY: a value of the range.
             unsafe { self.check(form, memory, self.packed, start)? };
         } else {
@@ -112,7 +116,7 @@ impl<D: Way> Visitor for Checker<'_, D> {
             let came = unsafe { slice::from_raw_parts(self.packed, length(len)) };
             let mut partial = self.partials.with(start, length(into), came);
             if let Some(whole) = partial.whole(form.packed_size()) {
-                // SAFETY: the bytes of the value are those of a slice.
+                // SAFETY: the bytes of the value are in a slice.
                 unsafe { self.check(form, self.memory, whole.as_mut_ptr(), start)? };
             }
         }
@@ -146,7 +150,7 @@ pub(super) fn check_boundary(instances: &Instances<'_>, position: u64) -> Result
 
         fn part_of_element(&mut self, element: &Elements, into: u64, _: u64) -> ControlFlow<()> {
             if into > 0 && !element.form.is_bytewise() {
-                self.0 = Some(element.places.len);
+                self.0 = Some(element.blocks.len);
             }
             ControlFlow::Break(())
         }

@@ -1,8 +1,8 @@
 //! The packed stream in another representation.
 //!
-//! Where every value only has its bytes reversed, and all are equally wide, the plan for bytes is executed with a
-//! copy that reverses; else a plan that goes value by value. Either way the values are converted as they are
-//! copied, and a fragment may begin and end inside one.
+//! If every value only has its bytes reversed, and all values have the same width, a copy that reverses executes
+//! the plan for bytes; otherwise a plan that goes value by value is executed. Either way the values are converted
+//! as they are copied, and a fragment may begin and end inside one.
 
 mod check;
 mod convert;
@@ -14,10 +14,9 @@ mod unpacker;
 use alloc::sync::Arc;
 use core::ops::Range;
 
-pub use packer::ForeignPacker;
-#[cfg(feature = "message")]
+pub use packer::ConvertingPacker;
 pub(crate) use staged::Records;
-pub use unpacker::ForeignUnpacker;
+pub use unpacker::ConvertingUnpacker;
 
 use self::check::{check, check_boundary};
 use self::convert::{each, reversed};
@@ -25,21 +24,22 @@ use self::partial::Partials;
 use super::copier::{WholeRecords, copy_range};
 use super::cursor::Instances;
 use super::source::{Constant, Source};
-use crate::commit::{Converting, How, Plan};
+use crate::commit::{Converting, How};
 use crate::error::Error;
 use crate::kernel::{Reversing, Way, execute};
+use crate::plan::Plan;
 use crate::representation::Representation;
 
-/// What a stream in another representation consists of.
+/// The parts of a stream in another representation.
 #[derive(Clone, Debug)]
-pub(super) struct Stream {
+pub(super) struct ConvertedStream {
     source: Source,
     converting: Arc<Converting>,
     /// Packed bytes of all instances.
     size: u64,
 }
 
-impl Stream {
+impl ConvertedStream {
     pub(super) fn new(source: Source, converting: Arc<Converting>) -> Result<Self, Error> {
         let (count, one) = (source.count(), converting.size);
         let size = one.checked_mul(count).ok_or(Error::CountTooLarge { count, size: one })?;
@@ -61,11 +61,28 @@ impl Stream {
         }
     }
 
+    /// Checks that the values of a range can be converted. The range must not contain only a part of a value.
+    ///
+    /// # Safety
+    ///
+    /// The source that `D` reads must be readable: the memory of the values, or `packed` for the length of the
+    /// range.
+    #[cfg(feature = "rayon")]
+    unsafe fn check<D: Way>(&self, range: Range<u64>, packed: *mut u8) -> Result<(), Error> {
+        let How::Each(plan) = &self.converting.how else { return Ok(()) };
+        if self.converting.widest == 0 {
+            return Ok(());
+        }
+        let instances = Instances::of_plan(plan, self.source.count());
+        // SAFETY: the caller guarantees it.
+        unsafe { check::<D>(&instances, range, self.source.origin(), packed, &Partials::default()) }
+    }
+
     /// Converts a range of the stream, as [`convert`].
     ///
     /// # Safety
     ///
-    /// As there, for the memory of the source. `whole` must select the constant that is for `D`.
+    /// As for [`convert`], for the memory of the source. `whole` must select the constant for `D`.
     unsafe fn convert<D: Way>(
         &self,
         range: Range<u64>,
@@ -73,7 +90,7 @@ impl Stream {
         whole: fn(&Constant) -> WholeRecords,
         partials: &mut Partials,
     ) -> Result<(), Error> {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller guarantees it.
         unsafe {
             if let How::Same = self.converting.how {
                 self.source.copy::<D>(range, packed, whole);
@@ -86,14 +103,14 @@ impl Stream {
     }
 }
 
-/// Converts a range of the stream of `count` instances, to or from `packed`; the values that it has only a part of
-/// with what is there of the others. Nothing is written if one of them cannot be converted.
+/// Converts a range of the stream of `count` instances, to or from `packed`. If the range has only a part of a
+/// value, `partials` has its other bytes. Nothing is written if a value cannot be converted.
 ///
 /// # Safety
 ///
-/// The instances must be those of the plan for bytes, and the values that the range names, at their displacements
-/// from `memory`, must be valid for `D`, and `packed` for as many bytes as the range has; the two must not overlap.
-/// If `D` reads memory, all data of the instances must be readable.
+/// The instances must be those of the plan for bytes. The values that the range names, at their displacements from
+/// `memory`, must be valid for `D`, and so must `packed` for the length of the range; the two must not overlap. If
+/// `D` reads memory, all data of the instances must be readable.
 pub(super) unsafe fn convert<D: Way>(
     converting: &Converting,
     instances: &Instances<'_>,
@@ -103,8 +120,8 @@ pub(super) unsafe fn convert<D: Way>(
     packed: *mut u8,
     partials: &mut Partials,
 ) -> Result<(), Error> {
-    // SAFETY: all of it as the caller vouches. What is not converted is copied; the values that are reversed are
-    // those that the plan for bytes names, and the others those of the plan that was made for them.
+    // SAFETY: the caller guarantees all of it. Values without conversion are copied; the reversed values are those
+    // that the plan for bytes names, and the others are those of the plan that was made for them.
     unsafe {
         match &converting.how {
             How::Same => copy_range::<D>(instances, range, memory, packed, None),
@@ -121,13 +138,13 @@ pub(super) unsafe fn convert<D: Way>(
     Ok(())
 }
 
-/// Converts all of `count` instances of a committed type, by its plan for bytes where that does. Nothing is written
-/// if a value cannot be converted.
+/// Converts all of `count` instances of a committed type, with its plan for bytes if that is enough. Nothing is
+/// written if a value cannot be converted.
 ///
 /// # Safety
 ///
-/// The data of the instances, at their displacements from `memory`, must be valid for `D`, and `packed` for all of
-/// the stream; the two must not overlap.
+/// The data of the instances, at their displacements from `memory`, must be valid for `D`, and so must `packed`
+/// for all of the stream; the two must not overlap.
 pub(super) unsafe fn convert_all<D: Way>(
     converting: &Converting,
     plan: &Plan,
@@ -135,8 +152,8 @@ pub(super) unsafe fn convert_all<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> Result<(), Error> {
-    // SAFETY: all of it as the caller vouches. A block of values that are reversed is a whole number of them, because
-    // the plan joins only what is made of such.
+    // SAFETY: the caller guarantees all of it. `Reversing` requires blocks of whole values: lemma WHOLE VALUES of
+    // `reversed`.
     unsafe {
         match &converting.how {
             How::Same => execute::<D>(plan, count, memory, packed),
@@ -146,7 +163,7 @@ pub(super) unsafe fn convert_all<D: Way>(
             How::Reversed(_) => execute::<Reversing<D, 16>>(plan, count, memory, packed),
             How::Each(_) => {
                 let instances = Instances::of_plan(plan, count);
-                // It fits: there is memory for it. And nothing comes in part.
+                // It fits, because there is memory for it. No value comes in part.
                 let (all, mut none) = (0..converting.size * count, Partials::default());
                 return convert::<D>(converting, &instances, count, all, memory, packed, &mut none);
             }

@@ -1,0 +1,221 @@
+//! The receiving side.
+
+use super::ConvertedStream;
+use super::partial::Partials;
+use super::staged::Staged;
+use crate::convertor::Unpacker;
+use crate::convertor::progress::Progress;
+use crate::convertor::stream::{UnpackStream, stream};
+use crate::error::Error;
+use crate::kernel::Unpack;
+use crate::representation::Representation;
+
+/// An [`Unpacker`] whose packed stream is in another [`Representation`]: the values are converted as they are
+/// copied. Fragments may come in any order and begin and end inside values.
+///
+/// Positions are positions in the converted stream. A value whose width changes is written when all of its bytes
+/// have arrived, and any other byte at once; values of a Rust type that have to be checked are written record by
+/// record. There is no `buf_mut` method, because the bytes of the stream are not the bytes in memory.
+///
+/// ```
+/// use dtype_runtime::{Representation, Unpacker};
+/// let mut samples = [(0_u16, 0.0_f64); 1];
+/// let mut unpacker = Unpacker::new(&mut samples).converted(Representation::BigEndian)?;
+/// for fragment in [&[0, 1, 0x40][..], &[0, 0, 0, 0, 0, 0, 0]] {
+///     unpacker.unpack(fragment)?;
+/// }
+/// assert_eq!(samples, [(1, 2.0)]);
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ConvertingUnpacker<'a> {
+    /// The unpacker that has the memory.
+    unpacker: Unpacker<'a>,
+    stream: ConvertedStream,
+    progress: Progress,
+    partials: Partials,
+    /// Present if the values have to be checked.
+    staged: Option<Staged>,
+}
+
+// SAFETY: as for `Unpacker`, which it is made from: it writes the same data, to which it has exclusive access, for
+// as long.
+unsafe impl Send for ConvertingUnpacker<'_> {}
+// SAFETY: through a shared reference only numbers, and bytes that the unpacker itself holds, can be read; nothing
+// can be written.
+unsafe impl Sync for ConvertingUnpacker<'_> {}
+
+impl<'a> Unpacker<'a> {
+    /// The stream of all instances in another representation. It starts at position 0, whatever the position of
+    /// this unpacker.
+    ///
+    /// It takes time linear in the length of the type's description: for many streams of one committed type, use
+    /// [`Committed::conversion`](crate::Committed::conversion).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoConversion`]; [`Error::CountTooLarge`]; [`Error::OutsidePart`] for a part of a stream, made by
+    /// [`split_at`](Self::split_at): convert the stream first, then split it.
+    #[doc(alias = "MPI_Unpack_external")]
+    pub fn converted(
+        self,
+        representation: Representation,
+    ) -> Result<ConvertingUnpacker<'a>, Error> {
+        let stream = ConvertedStream::of(self.source(), representation)?;
+        ConvertingUnpacker::new(self, stream, representation)
+    }
+}
+
+impl<'a> ConvertingUnpacker<'a> {
+    /// The stream must be the stream of the unpacker's instances.
+    pub(in crate::convertor) fn new(
+        unpacker: Unpacker<'a>,
+        stream: ConvertedStream,
+        representation: Representation,
+    ) -> Result<Self, Error> {
+        unpacker.check_whole()?;
+        let staged = if unpacker.is_checked() {
+            Some(Staged::new(&unpacker.source().ty(), representation)?)
+        } else {
+            None
+        };
+        let (progress, partials) = (Progress::new(stream.size), Partials::default());
+        Ok(Self { unpacker, stream, progress, partials, staged })
+    }
+
+    /// Unpacks up to `bytes.len()` bytes at the current position and returns the number unpacked. Returns 0 at the end
+    /// of the stream or if `bytes` is empty.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::IntegerRange`] and [`Error::FloatRange`] if a value that the bytes complete does not fit its type on
+    /// this machine; [`Error::InvalidValue`] if they complete an invalid value; [`Error::Allocation`] if there is no
+    /// memory to check them in. Nothing is written then, and the position is unchanged.
+    pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        let (number, range) = self.progress.next(bytes.len());
+        let bytes = &bytes[..number];
+        if let Some(staged) = &mut self.staged {
+            staged.unpack(range.start, bytes, &mut self.unpacker)?;
+        } else {
+            let packed = bytes.as_ptr().cast_mut();
+            let partials = &mut self.partials;
+            // SAFETY: the data are writable, by the promise that the unpacker was made with, which is borrowed
+            // exclusively; any bytes may be written if nothing has to be checked. The source bytes exist, are only
+            // read, and are borrowed, so they do not overlap data that nobody else accesses.
+            unsafe {
+                self.stream.convert::<Unpack>(range, packed, |whole| whole.unpack, partials)?;
+            }
+        }
+        self.progress.advance(number);
+        Ok(number)
+    }
+
+    /// Packed bytes of whole instances, which threads can unpack independently; `None` if the position is inside
+    /// an instance, or if values have to be checked.
+    #[cfg(feature = "rayon")]
+    pub(in crate::convertor) fn record(&self) -> Option<usize> {
+        let record = self.stream.converting.size.max(1);
+        let apart = self.staged.is_none() && self.position().is_multiple_of(record);
+        usize::try_from(record).ok().filter(|_| apart)
+    }
+
+    /// Checks that the values of whole instances at a position can be converted.
+    #[cfg(feature = "rayon")]
+    pub(in crate::convertor) fn check(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
+        let range = position..position + bytes.len() as u64;
+        let packed = bytes.as_ptr().cast_mut();
+        // SAFETY: unpacking reads the packed bytes, which exist and are borrowed.
+        unsafe { self.stream.check::<Unpack>(range, packed) }
+    }
+
+    /// Writes whole instances at a position, concurrently with other threads.
+    ///
+    /// # Safety
+    ///
+    /// The instances must be in this unpacker's part of the stream, nobody else may write them meanwhile, and no values
+    /// may have to be checked.
+    #[cfg(feature = "rayon")]
+    pub(in crate::convertor) unsafe fn put_shared(
+        &self,
+        position: u64,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
+        let range = position..position + bytes.len() as u64;
+        let packed = bytes.as_ptr().cast_mut();
+        // Whole instances do not contain partial values.
+        let mut none = Partials::default();
+        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nobody else writes
+        // these, as the caller guarantees, so any bytes may be written. The packed bytes exist, are only read, and
+        // are borrowed.
+        unsafe { self.stream.convert::<Unpack>(range, packed, |whole| whole.unpack, &mut none) }
+    }
+
+    /// Moves past whole instances that were written.
+    #[cfg(feature = "rayon")]
+    pub(in crate::convertor) fn advance(&mut self, bytes: usize) {
+        let start = self.position();
+        self.progress.advance(bytes);
+        self.partials.forget_all(start..self.position());
+    }
+
+    /// Called by a seek: forgets the first bytes of an incomplete record.
+    fn leave(&mut self, position: u64) -> Result<(), Error> {
+        self.staged.as_mut().map_or(Ok(()), |staged| staged.set_position(position))
+    }
+
+    fn hash(&self) -> u64 {
+        self.unpacker.signature_hash()
+    }
+
+    /// Splits the rest of the stream at `middle` into two unpackers. They write different bytes, and may do so at the
+    /// same time. Neither can seek to a position in the part of the other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Position`] if `middle` is before the position or past the end; [`Error::InsideRecord`] if the
+    /// position or `middle` is inside a value that is converted or checked as a whole. The unpacker is consumed
+    /// even then; the data that it has written remain.
+    pub fn split_at(mut self, middle: u64) -> Result<(Self, Self), Error> {
+        self.progress.check_middle(middle)?;
+        let position = self.position();
+        let staged = match &self.staged {
+            None => {
+                self.stream.check_boundary(position)?;
+                self.stream.check_boundary(middle)?;
+                None
+            }
+            Some(staged) => Some(staged.split_at(position, middle)?),
+        };
+        let (stream, progress) = (self.stream.clone(), self.progress.split_off(middle));
+        let partials = self.partials.split_off(middle);
+        // SAFETY: the two write different parts of the stream, and no byte is in two parts: no byte that is only
+        // copied or reversed, and no value or record that is written as a whole, since `middle` is not inside one.
+        let unpacker = unsafe { self.unpacker.twin() };
+        Ok((self, Self { unpacker, stream, progress, partials, staged }))
+    }
+
+    /// The number of values of which only some bytes have arrived. They remain unchanged in memory if nothing more
+    /// arrives.
+    pub fn incomplete(&self) -> usize {
+        match &self.staged {
+            None => self.partials.len(),
+            Some(staged) => usize::from(staged.is_inside()),
+        }
+    }
+}
+
+stream! {
+    impl[] ConvertingUnpacker<'_>, error = Error, hash = Self::hash, leave = Self::leave;
+    /// Bytes of incomplete values whose width changes are kept; the first bytes of an incomplete record that has
+    /// to be checked are forgotten.
+    ///
+    /// [`Error::OutsidePart`](crate::Error::OutsidePart) is the error for a position before the part of the stream
+    /// that [`split_at`](Self::split_at) left to this unpacker,
+    /// [`Error::InsideRecord`](crate::Error::InsideRecord) for a position inside a record that has to be checked.
+}
+
+impl UnpackStream for ConvertingUnpacker<'_> {
+    fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        self.unpack(bytes)
+    }
+}
