@@ -1,8 +1,8 @@
 //! Messages: records on a stream, in checked frames.
 //!
-//! A message is an array of records of one type, on anything that is [`Read`] and [`Write`]: a socket, a pipe, a
-//! file. The frame around it tells the receiver what to expect before it comes, and whether it came as it was
-//! sent. Needs the feature `message`.
+//! A message is an array of records of one type, on anything that implements [`Read`] or [`Write`]: a socket, a
+//! pipe, a file. The frame around it tells the receiver what to expect before the payload arrives, and whether the
+//! payload arrived unchanged. Needs the feature `message`.
 //!
 //! ```
 //! use dtype_runtime::message::{self, Limits};
@@ -30,63 +30,54 @@
 //! | to read | use |
 //! |---|---|
 //! | new records | [`read`] |
-//! | over the first of the records that there are | [`read_into`] |
-//! | over a `Vec`, which gets as many records as came; also types with skipped fields | [`read_over`] |
-//! | into memory, by a type made at run time | [`read_by`] |
+//! | into the first of existing records | [`read_into`] |
+//! | into a `Vec`, which gets as many records as arrive; also types with skipped fields | [`read_reusing`] |
+//! | into memory, by a type made at run time | [`read_with`] |
+//! | one record, text, or one of several kinds of messages | [`receive`], [`Messages`] |
 //! | the header first, then any of these, or nothing | [`Incoming`], [`Header`] |
+//! | a stream of messages, skipping bad ones | [`Receiver`] |
+//! | bytes that come from anywhere, without a stream | [`Decoder`]; [`decode`] for one message |
 //!
-//! All of them return `None` where the stream ends between two messages, and an error where it ends inside one.
-//! [`write`](fn@write) and [`write_by`] are the other side; the two sides need not use the same form, nor the same
-//! layout, as long as the type signatures of their records are the same.
+//! The readers of a stream return `None` if it ends between two messages, and an error if it ends inside one.
+//! [`write`](fn@write), [`write_framed`], [`write_with`], [`send`], [`encode`] and [`Encoder`] are the sending
+//! side. The two sides need not use the same form, nor the same layout, as long as the type signatures of their
+//! records are the same. [`Framing`] gives a message a tag, a compact frame, or a hash of the fields' names.
 //!
 //! # What a receiver can rely on
 //!
-//! - Nothing is handed out and no memory of the caller's is changed before the whole frame has been verified:
+//! - No records are returned and no memory of the caller is changed before the whole frame has been verified:
 //!   header, signature, size, checksum, and that the bytes are values of the type.
-//! - Memory is taken as bytes arrive, never because a header announces them. [`Limits`] bound the whole.
-//! - Exactly the frame's bytes are read, so that other things can follow on the stream.
-//! - A checksum finds accidents. It does not tell who has sent a message: against forgery, use a stream that
-//!   is authenticated.
+//! - Memory is allocated as bytes arrive, never because a header announces them. [`Limits`] bound the total.
+//! - All readers except [`Receiver`] read exactly the frame's bytes, so that other data can follow on the stream.
+//! - A checksum finds accidental damage. It does not prove who sent a message: against forgery, use an
+//!   authenticated stream.
 //!
-//! A reader asks for the header, for 64 KiB of payload at a time, and for the checksum, and is content with any
-//! number of bytes at a time. For many small messages, put a [`BufReader`](std::io::BufReader) around the
-//! stream. The streams are meant to block: after [`WouldBlock`](std::io::ErrorKind::WouldBlock), which is handed on
-//! as any other failure, reading can be taken up again only if it came before the first byte of a frame. A caller
-//! without blocking streams collects [`Header::SIZE`] bytes, learns from [`Header::from_bytes`] that
-//! [`payload_len`](Header::payload_len) and 4 more follow, and gives the whole frame to [`read`] as a slice.
+//! A reader requests the header, then 64 KiB of payload at a time, then the checksum, and accepts any number of
+//! bytes at a time. For many small messages, use a [`Receiver`], or put a [`BufReader`](std::io::BufReader) around
+//! the stream. The streams should block. [`WouldBlock`](std::io::ErrorKind::WouldBlock) is returned like any other
+//! failure, and reading can resume only if it occurred before the first byte of a frame. Only a [`Receiver`] can
+//! be called again at any time. For streams that do not block, use the [`Decoder`] and the [`Encoder`], which work
+//! on bytes and need no stream. The module `message::tokio` (feature `tokio`) and `message::Codec` for
+//! tokio-util's `Framed` (feature `tokio-util`) are built on them.
 //!
 //! # The frame
 //!
-//! A header of 48 bytes, the payload, and a checksum of 4 bytes. Numbers are little-endian on every machine, but
-//! for those in the payload, which are as the sender has them.
+//! A full frame is a header of 48 bytes, the payload, and a checksum of 4 bytes. A [compact](Framing::compact) frame
+//! takes 11 bytes around a small record. The payload is what [`pack`](crate::pack) makes of the records, in the
+//! sender's byte order. The source of [`Header`] describes every byte.
 //!
-//! | bytes | what |
-//! |--:|---|
-//! | 0–3 | `D7 44 54 4D`: that it is a frame |
-//! | 4 | version, 1 |
-//! | 5 | byte order of the payload: 1 little-endian, 2 big-endian |
-//! | 6–7 | flags, 0; bit 0 is kept for a [marshalled](crate::Type::marshal) type in front of the payload |
-//! | 8–15 | hash of the type signature of a record, [`Type::signature_hash`](crate::Type::signature_hash) |
-//! | 16–23 | number of records |
-//! | 24–31 | packed bytes of a record |
-//! | 32–39 | bytes of the payload: the product of these two |
-//! | 40–43 | kept for later, 0 |
-//! | 44–47 | CRC-32C of bytes 0–43 |
-//! | 48 … | the packed records |
-//! | the last 4 | CRC-32C of bytes 0–43 and the payload |
+//! The payload's checksum comes after it, so that a sender can pack piece by piece. It covers the header too, so
+//! that the parts of two frames are not mistaken for one frame. The payload of a full frame that lies aligned in
+//! memory is aligned to 16 bytes.
 //!
-//! The payload's checksum comes behind it, so that a sender can pack piece by piece, and covers the header too, so
-//! that the parts of two frames are not taken for one. The payload of a frame that lies aligned in memory is
-//! aligned to 16 bytes.
-//!
-//! A payload in the other byte order is converted as it is unpacked: the receiver makes it right. Types whose
-//! width differs between the two machines, a C `long` for example, are refused with [`Error::RecordSize`].
+//! A payload in the other byte order is converted as it is unpacked: the receiver does the conversion. Types whose
+//! width differs between the two machines, a C `long` for example, are refused with [`Error::Mismatch`].
 //!
 //! # Sending the type as well
 //!
-//! The frame has the hash of the signature and not the type, which most receivers know: it would be another thing
-//! that a hostile sender can shape, and it says a layout, which is the receiver's own affair. Where the receiver
-//! does not know it, it is a message like any other:
+//! The frame has the hash of the signature and not the type: receivers usually know the type, and sending it would
+//! give a hostile peer one more input to control. If the receiver does not know it, send the type as a message
+//! like any other:
 //!
 //! ```
 //! use dtype_runtime::message::{self, Limits};
@@ -101,39 +92,80 @@
 //! let ty = message::read::<u8>(&mut input, &limits)?.unwrap_or_default();
 //! let ty = Type::unmarshal(&ty)?.commit();
 //! let mut memory = [0; 32];
-//! assert_eq!(message::read_by(&mut input, &ty, &mut memory, 0, 2)?, Some(2));
+//! assert_eq!(message::read_with(&mut input, &ty, &mut memory, 2)?, Some(2));
 //! # Ok::<(), message::Error>(())
 //! ```
 //!
+//! If only an error should name the fields that differ, send the [`Schema`]: see [`Mismatch::with_sender`].
+//!
 //! [`Write`]: std::io::Write
 
+mod assemble;
+#[cfg(feature = "tokio-util")]
+mod codec;
+mod decoder;
+mod encoder;
 mod error;
+mod framing;
 mod header;
 mod limits;
+mod messages;
 mod read;
+mod receiver;
+mod schema;
+#[cfg(feature = "tokio")]
+pub mod tokio;
 mod write;
 
 use alloc::vec::Vec;
 use std::io::Read;
 
-pub use error::{Error, Part};
-pub use header::Header;
+#[cfg(feature = "tokio-util")]
+pub use codec::Codec;
+pub use decoder::{Decoder, decode};
+#[cfg(feature = "derive")]
+pub use dtype_derive::Messages;
+pub use encoder::Encoder;
+pub use error::{Error, Mismatch, Part, Protection, RecordKind};
+pub use framing::Framing;
+pub use header::{Decoded, Header, HeaderBytes};
 pub use limits::Limits;
+pub use messages::Messages;
 pub use read::Incoming;
-pub use write::{write, write_by};
+pub use receiver::Receiver;
+pub use schema::{Difference, Schema, SchemaError};
+pub use write::{encode, send, write, write_framed, write_with};
 
 use crate::commit::Committed;
+use crate::convertor::BufferMut;
 use crate::datatype::Datatype;
 
-/// Bytes of payload that are moved at a time: they stay in the cache between the stream, the checksum and the
+/// The first bytes of a full frame.
+const MAGIC: [u8; 4] = [0xD7, b'D', b'T', b'M'];
+
+/// The version of the full frame. Any change to the meaning of the bytes takes a new version. Magic and version
+/// keep their positions.
+const VERSION: u8 = 1;
+
+/// Bytes of payload that are moved at a time. They stay in the cache between the stream, the checksum and the
 /// kernels.
 const CHUNK: usize = 64 * 1024;
 
-/// The records of the next message; `None` where the stream ends before it. See [`Incoming::read`].
+/// Reads the next message as any type that implements [`Messages`]: one record, a `Vec` of records, a `String`, or
+/// an enum whose variant the tag selects. `None` if the stream ends before it. See [`Incoming::receive`].
 ///
 /// # Errors
 ///
-/// Those of [`Incoming::open`] and [`Incoming::read`].
+/// The errors of [`Incoming::open`] and [`Incoming::receive`].
+pub fn receive<M: Messages>(input: &mut impl Read, limits: &Limits) -> Result<Option<M>, Error> {
+    Incoming::open(input, limits)?.map(Incoming::receive).transpose()
+}
+
+/// Reads the records of the next message; `None` if the stream ends before it. See [`Incoming::read`].
+///
+/// # Errors
+///
+/// The errors of [`Incoming::open`] and [`Incoming::read`].
 ///
 /// ```
 /// use dtype_runtime::message::{self, Error, Limits};
@@ -151,12 +183,13 @@ pub fn read<T: Datatype>(input: &mut impl Read, limits: &Limits) -> Result<Optio
     Incoming::open(input, limits)?.map(Incoming::read).transpose()
 }
 
-/// Writes the data of the next message's records into the first of `items`, which are the limit of what is taken,
-/// and returns the number of records; `None` where the stream ends before it. See [`Incoming::read_into`].
+/// Writes the data of the next message's records into the first of `items`, and returns the number of records. A
+/// message with more records than items is refused. `None` if the stream ends before it. See
+/// [`Incoming::read_into`].
 ///
 /// # Errors
 ///
-/// Those of [`Incoming::open`] and [`Incoming::read_into`].
+/// The errors of [`Incoming::open`] and [`Incoming::read_into`].
 ///
 /// ```
 /// use dtype_runtime::message;
@@ -175,12 +208,12 @@ pub fn read_into<T: Datatype>(
     message.map(|message| message.read_into(items)).transpose()
 }
 
-/// Makes `records` those of the next message and returns their number; `None` where the stream ends before it,
-/// and `records` stay as they are. See [`Incoming::read_over`].
+/// Replaces `records` by the records of the next message and returns their number. `None` if the stream ends
+/// before it, and `records` is unchanged then. See [`Incoming::read_reusing`].
 ///
 /// # Errors
 ///
-/// Those of [`Incoming::open`] and [`Incoming::read_over`].
+/// The errors of [`Incoming::open`] and [`Incoming::read_reusing`].
 ///
 /// ```
 /// use dtype_runtime::message::{self, Limits};
@@ -193,44 +226,44 @@ pub fn read_into<T: Datatype>(
 /// let mut stations = vec![Station { pressure: 0.0, name: "Alma".to_owned() }];
 /// let mut stream = Vec::new();
 /// message::write(&mut stream, &[1013.0, 998.0])?;
-/// assert_eq!(message::read_over(&mut &stream[..], &mut stations, &Limits::new())?, Some(2));
+/// assert_eq!(message::read_reusing(&mut &stream[..], &mut stations, &Limits::new())?, Some(2));
 /// assert_eq!((stations[0].pressure, &*stations[0].name), (1013.0, "Alma"));
 /// assert_eq!((stations[1].pressure, &*stations[1].name), (998.0, ""));
 /// # Ok::<(), message::Error>(())
 /// ```
-pub fn read_over<T: Datatype + Default>(
+pub fn read_reusing<T: Datatype + Default>(
     input: &mut impl Read,
     records: &mut Vec<T>,
     limits: &Limits,
 ) -> Result<Option<usize>, Error> {
     let message = Incoming::open(input, limits)?;
-    message.map(|message| message.read_over(records)).transpose()
+    message.map(|message| message.read_reusing(records)).transpose()
 }
 
-/// Unpacks the next message's instances of a type made at run time into `memory`, `count` of them at most, and
-/// returns how many there were; `None` where the stream ends before it. See [`Incoming::read_by`].
+/// Unpacks the instances in the next message, at most `count`, into memory, by a type made at run time, and
+/// returns their number. `None` if the stream ends before it. See [`Incoming::read_with`].
 ///
 /// # Errors
 ///
-/// Those of [`Incoming::open`] and [`Incoming::read_by`].
+/// The errors of [`Incoming::open`] and [`Incoming::read_with`].
 ///
 /// ```
-/// use dtype_runtime::{Basic, Type, message};
+/// use dtype_runtime::{Basic, BufferMut, Type, message};
 /// let column = Type::vector(2, 1, 3, &Type::basic(Basic::U8))?.commit();
 /// let mut stream = Vec::new();
 /// message::write(&mut stream, &[*b"xy"])?;
 /// let mut matrix = *b"......";
-/// message::read_by(&mut &stream[..], &column, &mut matrix, 1, 1)?;
+/// let second = BufferMut::new(&mut matrix).origin(1);
+/// message::read_with(&mut &stream[..], &column, second, 1)?;
 /// assert_eq!(&matrix, b".x..y.");
 /// # Ok::<(), message::Error>(())
 /// ```
-pub fn read_by(
+pub fn read_with<'a>(
     input: &mut impl Read,
     ty: &Committed,
-    memory: &mut [u8],
-    origin: usize,
+    to: impl Into<BufferMut<'a>>,
     count: usize,
 ) -> Result<Option<usize>, Error> {
     let message = Incoming::open(input, &Limits::UNLIMITED)?;
-    message.map(|message| message.read_by(ty, memory, origin, count)).transpose()
+    message.map(|message| message.read_with(ty, to, count)).transpose()
 }

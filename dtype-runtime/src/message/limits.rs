@@ -1,6 +1,7 @@
-//! What a receiver is ready to take.
+//! What a receiver accepts.
 
-/// How large a message may be. Held against the header, before anything is allocated.
+/// The largest message that a receiver accepts, and the protection that it requires. Both are compared with the
+/// header before anything is allocated.
 ///
 /// ```
 /// use dtype_runtime::message::Limits;
@@ -11,40 +12,72 @@
 pub struct Limits {
     max_payload_bytes: u64,
     max_records: u64,
+    takes_unchecked: bool,
+    takes_unsigned: bool,
 }
 
 impl Limits {
-    /// Whatever the sender likes: for senders that are trusted, and where the caller looks at the header.
-    pub const UNLIMITED: Self = Self { max_payload_bytes: u64::MAX, max_records: u64::MAX };
+    /// Messages of any size, with checksum and signature: for trusted senders, and for callers that inspect the
+    /// header first.
+    pub const UNLIMITED: Self = Self {
+        max_payload_bytes: u64::MAX,
+        max_records: u64::MAX,
+        takes_unchecked: false,
+        takes_unsigned: false,
+    };
 
-    /// One GiB of payload, and 2³⁰ records. Memory is taken as the payload arrives, so this much is taken
-    /// only when a sender has sent this much.
+    /// One GiB of payload and 2³⁰ records, with checksum and signature. Memory is allocated as the payload arrives,
+    /// so a receiver uses this much only after a sender has sent this much.
     pub const fn new() -> Self {
-        Self { max_payload_bytes: 1 << 30, max_records: 1 << 30 }
+        Self { max_payload_bytes: 1 << 30, max_records: 1 << 30, ..Self::UNLIMITED }
     }
 
-    /// With at most so many bytes of payload. The records may take more than that in memory, in proportion:
-    /// a receiver's type has padding and skipped fields besides.
+    /// Limits the payload, in bytes. The records may take proportionally more in memory, because the receiver's
+    /// type has padding and skipped fields as well.
     #[must_use]
     pub const fn with_max_payload_bytes(self, bytes: u64) -> Self {
         Self { max_payload_bytes: bytes, ..self }
     }
 
-    /// With at most so many records. It is the number that counts where records have no data, whose payload
-    /// is empty however many there are.
+    /// Limits the number of records. Records without data always have an empty payload; where they would be
+    /// allocated, their size in memory is compared with the limit of the payload.
     #[must_use]
     pub const fn with_max_records(self, records: u64) -> Self {
         Self { max_records: records, ..self }
     }
 
-    /// Bytes of payload that are taken.
+    /// Also accepts compact frames without a checksum, for a transport that finds damage. By default they are
+    /// refused: one damaged bit could tell the receiver not to look for damage.
+    #[must_use]
+    pub const fn with_unchecked_frames(self) -> Self {
+        Self { takes_unchecked: true, ..self }
+    }
+
+    /// Also accepts compact frames without a hash of the signature or the schema. Their records pass for the right
+    /// type if they have the right size. By default such frames are refused.
+    #[must_use]
+    pub const fn with_unsigned_frames(self) -> Self {
+        Self { takes_unsigned: true, ..self }
+    }
+
+    /// The largest payload, in bytes.
     pub const fn max_payload_bytes(&self) -> u64 {
         self.max_payload_bytes
     }
 
-    /// Records that are taken.
+    /// The largest number of records.
     pub const fn max_records(&self) -> u64 {
         self.max_records
+    }
+
+    /// Whether compact frames without a checksum are accepted.
+    pub const fn takes_unchecked_frames(&self) -> bool {
+        self.takes_unchecked
+    }
+
+    /// Whether compact frames without a signature are accepted.
+    pub const fn takes_unsigned_frames(&self) -> bool {
+        self.takes_unsigned
     }
 }
 

@@ -1,26 +1,26 @@
 //! Reading a frame, chunk by chunk.
 
 use alloc::vec::Vec;
-use core::mem;
 use std::io::Read;
 
 use super::CHUNK;
+use super::assemble::grow;
 use super::error::{Error, Part};
-use super::header::{Header, Sizes, fill};
+use super::header::{CHECKSUM_LEN, Header, Sizes, fill};
 use super::limits::Limits;
+use super::messages::Messages;
 use crate::commit::Committed;
-use crate::convertor::{Records, Unpacker};
+use crate::convertor::{BufferMut, Unpacker};
 use crate::datatype::Datatype;
 use crate::representation::Representation;
-use crate::typed::{unpack_behind, unpack_into};
-use crate::types::Type;
+use crate::typed::unpack_into;
 
 /// A message whose header has been read, and whose payload is still in the stream.
 ///
-/// The header is there to decide by; then one of the methods takes the rest of the frame. Each first compares
-/// the header with what it is to unpack, and when it refuses that, the payload is where it was. When it refuses
-/// the payload, with [`Error::Checksum`] or [`crate::Error::InvalidValue`], it has read it to its end, and the
-/// stream is at the next message. After any other error the place in the stream is lost.
+/// The header lets the caller decide; then one of the methods takes the rest of the frame. Each method first
+/// compares the header with what it is to unpack. If it refuses the header, it has read none of the payload. If it
+/// refuses the payload, with [`Error::Checksum`] or [`crate::Error::InvalidValue`], it has read the payload to its
+/// end, and the stream is at the next message. After any other error the position in the stream is lost.
 ///
 /// ```
 /// use dtype_runtime::message::{self, Incoming, Limits};
@@ -45,95 +45,84 @@ pub struct Incoming<R> {
     input: R,
     header: Header,
     sizes: Sizes,
-    /// Bytes of payload that have come.
+    /// Bytes of payload that have arrived.
     came: u64,
-    /// The checksum of the frame as far as it has come.
+    /// The checksum of the frame as far as it has arrived.
     checksum: u32,
-    /// What records may take in memory for which no payload vouches.
-    empty_limit: u64,
+    limits: Limits,
 }
 
 impl<R: Read> Incoming<R> {
-    /// Reads a header, and holds it against the limits; `None` where the stream ends between messages. Lend the
-    /// stream, `&mut input`, to go on with it afterwards.
+    /// Reads a header and compares it with the limits; `None` if the stream ends between messages. Lend the
+    /// stream, `&mut input`, to continue with it afterwards.
     ///
     /// # Errors
     ///
-    /// Those of [`Header::read`] and [`Incoming::new`].
+    /// The errors of [`Header::read`] and [`Incoming::new`].
     pub fn open(mut input: R, limits: &Limits) -> Result<Option<Self>, Error> {
         let Some(header) = Header::read(&mut input)? else { return Ok(None) };
         Self::new(header, input, limits).map(Some)
     }
 
-    /// The message that this header came from, whose payload is next in `input`.
+    /// The message with this header, whose payload is next in `input`.
     ///
     /// # Errors
     ///
-    /// Those of [`Header::check_limits`]; [`crate::Error::CountTooLarge`] inside [`Error::Datatype`] where this
+    /// The errors of [`Header::check_limits`]; [`crate::Error::CountTooLarge`] inside [`Error::Records`] if this
     /// machine could not address the records.
     pub fn new(header: Header, input: R, limits: &Limits) -> Result<Self, Error> {
         header.check_limits(limits)?;
-        let (sizes, checksum) = (header.in_memory()?, header.checksum());
-        let empty_limit = limits.max_payload_bytes();
-        Ok(Self { input, header, sizes, came: 0, checksum, empty_limit })
+        let (sizes, checksum) = (header.in_memory()?, Header::checksum(&header.to_bytes()));
+        Ok(Self { input, header, sizes, came: 0, checksum, limits: *limits })
     }
 
-    /// What the message says about its records.
+    /// The header of the message.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The records. They are unpacked as they arrive, into memory that grows with them, and handed out when
+    /// Reads the records. They are unpacked as they arrive, into memory that grows with them, and returned when
     /// the whole frame has been verified.
     ///
     /// A type that skips fields does not compile here, because nothing would initialise them: use
-    /// [`read_into`](Self::read_into) or [`read_over`](Self::read_over).
+    /// [`read_into`](Self::read_into) or [`read_reusing`](Self::read_reusing).
     ///
     /// # Errors
     ///
-    /// Those of [`Header::check`]; [`Error::Io`], [`Error::Truncated`], [`Error::Checksum`];
+    /// The errors of [`Header::check`]; [`Error::Io`], [`Error::Truncated`], [`Error::Checksum`];
     /// [`InvalidValue`](crate::Error::InvalidValue) and [`Allocation`](crate::Error::Allocation) inside
-    /// [`Error::Datatype`]; [`Error::PayloadLimit`] where records without data would take more memory than the
-    /// limit.
-    pub fn read<T: Datatype>(mut self) -> Result<Vec<T>, Error> {
-        self.header.check::<T>()?;
-        self.check_empty::<T>()?;
-        let Sizes { count: total, record, .. } = self.sizes;
-        let per_chunk = records_of_chunk(record, total);
-        let foreign = self.foreign(&Type::of::<T>)?;
-        let mut records = Unverified(Vec::new());
-        let (mut buffer, mut converted) = (Vec::new(), Vec::new());
-        let mut first = 0;
-        while first < total {
-            let count = per_chunk.min(total - first);
-            let size = count * record;
-            self.fill(&mut buffer, 0, size)?;
-            grow(&mut records.0, count, total)?;
-            let native = match &foreign {
-                None => &buffer[..size],
-                Some(foreign) => {
-                    foreign.convert(&buffer[..size], &mut converted, count)?;
-                    &converted
-                }
-            };
-            if let Err(error) = unpack_behind(native, count, &mut records.0) {
-                // Damage on the way is told from a wrong value that was sent: the checksum has the last word.
-                self.drain(&mut buffer)?;
-                return Err(error.records_later(first).into());
-            }
-            first += count;
-        }
-        self.finish()?;
-        Ok(records.verified())
+    /// [`Error::Records`]; [`Error::PayloadLimit`] if records without data would take more memory than the limit.
+    pub fn read<T: Datatype>(self) -> Result<Vec<T>, Error> {
+        self.receive()
     }
 
-    /// Writes the data of the records into the first of `items`, as many as there are, and returns their number.
-    /// Padding, skipped fields and further items stay as they are. The payload is kept until the whole frame
-    /// has been verified; nothing is written before.
+    /// Reads the message as any type that implements [`Messages`]: one record, a `Vec` of records, a `String`, or
+    /// an enum whose variant the tag selects.
     ///
     /// # Errors
     ///
-    /// [`Error::RecordLimit`] when there are more records than items; those of [`read`](Self::read).
+    /// The errors of [`read`](Self::read); [`Error::UnknownTag`], [`Error::RecordCount`], [`Error::Text`].
+    pub fn receive<M: Messages>(mut self) -> Result<M, Error> {
+        let mut assembler = M::begin(&self.header, &self.limits)?;
+        let (piece, payload) = (self.sizes.piece(), self.sizes.payload);
+        let (mut buffer, mut taken) = (Vec::new(), 0);
+        while taken < payload {
+            let size = piece.min(payload - taken);
+            self.fill(&mut buffer, 0, size)?;
+            M::piece(&mut assembler, &buffer[..size])?;
+            taken += size;
+        }
+        self.finish()?;
+        M::end(assembler)
+    }
+
+    /// Writes the data of the records into the first of `items`, and returns the number of records. Padding,
+    /// skipped fields and further items are unchanged. The payload is kept until the whole frame has been
+    /// verified; nothing is written before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RecordLimit`] if there are more records than items; the errors of [`read`](Self::read).
     pub fn read_into<T: Datatype>(self, items: &mut [T]) -> Result<usize, Error> {
         self.header.check::<T>()?;
         self.header.check_count(items.len() as u64)?;
@@ -144,17 +133,16 @@ impl<R: Read> Incoming<R> {
         Ok(count)
     }
 
-    /// Makes `records` those of the message: the data of the records that are there are overwritten, and their
-    /// skipped fields stay; more are made by `Default` if there are too few, and those that are too many are
-    /// dropped. The payload is kept until the whole frame has been verified; nothing is changed before. Returns
-    /// the number of records.
+    /// Replaces `records` by the records of the message and returns their number. Existing records get new data
+    /// and keep their skipped fields. If there are too few, more are made by `Default`; if there are too many, the
+    /// rest is dropped. The payload is kept until the whole frame has been verified; nothing is changed before.
     ///
     /// # Errors
     ///
-    /// Those of [`read`](Self::read).
-    pub fn read_over<T: Datatype + Default>(self, records: &mut Vec<T>) -> Result<usize, Error> {
+    /// The errors of [`read`](Self::read).
+    pub fn read_reusing<T: Datatype + Default>(self, records: &mut Vec<T>) -> Result<usize, Error> {
         self.header.check::<T>()?;
-        self.check_empty::<T>()?;
+        self.header.check_empty(size_of::<T>(), &self.limits)?;
         let count = self.sizes.count;
         let representation = self.header.representation();
         let packed = self.packed_in(size_of_val(&records[..]))?;
@@ -169,58 +157,50 @@ impl<R: Read> Incoming<R> {
         Ok(count)
     }
 
-    /// Unpacks the instances of the message as [`Committed::unpack`] does, into `memory`, the first of them with
-    /// its displacement 0 at `origin`. There may be fewer than `count`; returns how many there were. Gaps are not
-    /// written. The payload is kept until the whole frame has been verified; nothing is written before.
+    /// Unpacks the instances of the message into memory, as [`Committed::unpack`] does. There may be fewer than
+    /// `count`; returns their number. Gaps are not written. The payload is kept until the whole frame has been
+    /// verified; nothing is written before.
     ///
-    /// The memory consists of bytes, so what they mean, and whether a `bool` among them is one, is up to who
-    /// reads them.
+    /// The memory consists of bytes. Whoever reads them decides what they mean, and whether a byte is a legal
+    /// `bool`, for example.
     ///
     /// # Errors
     ///
-    /// Those of [`Header::check_type`]; [`Error::RecordLimit`] when there are more than `count`;
+    /// The errors of [`Header::check_type`]; [`Error::RecordLimit`] if there are more than `count` instances;
     /// [`OutOfBounds`](crate::Error::OutOfBounds), [`Overlap`](crate::Error::Overlap) and
-    /// [`Allocation`](crate::Error::Allocation) inside [`Error::Datatype`]; [`Error::Io`],
-    /// [`Error::Truncated`], [`Error::Checksum`].
-    pub fn read_by(
+    /// [`Allocation`](crate::Error::Allocation) inside [`Error::Records`]; [`Error::Io`], [`Error::Truncated`],
+    /// [`Error::Checksum`].
+    pub fn read_with<'a>(
         self,
         ty: &Committed,
-        memory: &mut [u8],
-        origin: usize,
+        to: impl Into<BufferMut<'a>>,
         count: usize,
     ) -> Result<usize, Error> {
         self.header.check_type(ty)?;
         self.header.check_count(count as u64)?;
         let count = self.sizes.count;
-        let room = memory.len();
-        let unpacker = ty.unpacker(memory, origin, count)?;
-        let mut unpacker = unpacker.represented(self.header.representation())?;
+        let to = to.into();
+        let room = to.len();
+        let unpacker = ty.unpacker(to, count)?;
+        let mut unpacker = unpacker.converted(self.header.representation())?;
         let packed = self.packed_in(room)?;
         unpacker.unpack(&packed)?;
         Ok(count)
     }
 
-    /// The packed bytes of the records, verified as what was sent and not as values of any type: to be unpacked
-    /// later, or passed on. They are in the byte order of the header.
+    /// Returns the packed bytes of the records, in the byte order of the header, to be unpacked later or passed
+    /// on. The checksum is verified; whether the bytes are values of a type is not.
     ///
     /// # Errors
     ///
     /// [`Error::Io`], [`Error::Truncated`], [`Error::Checksum`]; [`Allocation`](crate::Error::Allocation) inside
-    /// [`Error::Datatype`].
+    /// [`Error::Records`].
     pub fn packed(self) -> Result<Vec<u8>, Error> {
         self.packed_in(0)
     }
 
-    /// How the records become those of this machine, unless they are.
-    fn foreign(&self, ty: &dyn Fn() -> Type) -> Result<Option<Records>, Error> {
-        match self.header.representation() {
-            Representation::Native => Ok(None),
-            other => Ok(Some(Records::new(&ty(), other)?)),
-        }
-    }
-
-    /// As [`packed`](Self::packed), in memory of which as much is taken at once as the caller has for the records:
-    /// one who has that much has not been talked into it by a header.
+    /// As [`packed`](Self::packed), but allocates at once up to `room` bytes, the memory that the caller has for
+    /// the records. No header can make a caller have that much.
     fn packed_in(mut self, room: usize) -> Result<Vec<u8>, Error> {
         let (mut packed, payload) = (Vec::new(), self.sizes.payload);
         grow(&mut packed, room.min(payload), payload)?;
@@ -229,8 +209,7 @@ impl<R: Read> Incoming<R> {
         Ok(packed)
     }
 
-    /// Reads the rest of the frame, verifies it as what was sent, and forgets it. Returns the bytes of the
-    /// payload.
+    /// Reads the rest of the frame, verifies its checksum, and discards it. Returns the bytes of the payload.
     ///
     /// # Errors
     ///
@@ -240,17 +219,7 @@ impl<R: Read> Incoming<R> {
         Ok(self.header.payload_len())
     }
 
-    /// Records that have no data and take memory nevertheless: nothing has to be sent for them, so it is the
-    /// limit that keeps a sender from asking for any amount.
-    fn check_empty<T>(&self) -> Result<(), Error> {
-        let actual = self.header.count().saturating_mul(size_of::<T>() as u64);
-        if self.sizes.record == 0 && actual > self.empty_limit {
-            return Err(Error::PayloadLimit { limit: self.empty_limit, actual });
-        }
-        Ok(())
-    }
-
-    /// Fills `size` bytes of the buffer from `start` on, which grows as they come.
+    /// Fills `size` bytes of the buffer from `start` on. The buffer grows as the bytes arrive.
     fn fill(&mut self, buffer: &mut Vec<u8>, start: usize, size: usize) -> Result<(), Error> {
         let (mut filled, end) = (start, start + size);
         while filled < end {
@@ -274,7 +243,9 @@ impl<R: Read> Incoming<R> {
             let (expected, actual) = (self.header.payload_len(), self.came);
             return Err(Error::Truncated { part: Part::Payload, expected, actual });
         }
-        self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        if self.header.checksum_len() > 0 {
+            self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        }
         Ok(())
     }
 
@@ -290,9 +261,12 @@ impl<R: Read> Incoming<R> {
         }
     }
 
-    /// Reads the checksum at the end and compares.
+    /// Reads the checksum at the end and compares it.
     fn finish(&mut self) -> Result<(), Error> {
-        let mut bytes = [0; 4];
+        if self.header.checksum_len() == 0 {
+            return Ok(());
+        }
+        let mut bytes = [0; CHECKSUM_LEN];
         let came = fill(&mut self.input, &mut bytes)?;
         if came < bytes.len() {
             let (expected, actual) = (bytes.len() as u64, came as u64);
@@ -303,25 +277,7 @@ impl<R: Read> Incoming<R> {
     }
 }
 
-/// Records that may have been damaged on the way. Valid values, but not those that were sent: they are
-/// forgotten, not dropped, so that no `Drop` of their type acts on them.
-struct Unverified<T>(Vec<T>);
-
-impl<T> Unverified<T> {
-    fn verified(mut self) -> Vec<T> {
-        mem::take(&mut self.0)
-    }
-}
-
-impl<T> Drop for Unverified<T> {
-    fn drop(&mut self) {
-        if mem::needs_drop::<T>() {
-            mem::take(&mut self.0).into_iter().for_each(mem::forget);
-        }
-    }
-}
-
-/// Unpacks records that came in a representation.
+/// Unpacks records that arrived in a representation.
 fn unpack_from<T: Datatype>(
     representation: Representation,
     packed: &[u8],
@@ -329,25 +285,7 @@ fn unpack_from<T: Datatype>(
 ) -> Result<(), crate::Error> {
     match representation {
         Representation::Native => unpack_into(packed, items)?,
-        other => Unpacker::new(items).represented(other)?.unpack(packed)?,
+        other => Unpacker::new(items).converted(other)?.unpack(packed)?,
     };
     Ok(())
-}
-
-/// Makes room for `more` items in a list that is to have `total` in the end: no more than twice what is there
-/// already, so that memory follows what has arrived and not what was announced.
-fn grow<T>(items: &mut Vec<T>, more: usize, total: usize) -> Result<(), crate::Error> {
-    if items.capacity() - items.len() < more {
-        let least = items.len() + more;
-        let room = items.len().saturating_mul(2).min(total).max(least) - items.len();
-        items
-            .try_reserve_exact(room)
-            .map_err(|_| crate::Error::Allocation { count: least, stride: size_of::<T>() })?;
-    }
-    Ok(())
-}
-
-/// How many of `count` records go into a chunk: all of them where they have no data.
-fn records_of_chunk(record: usize, count: usize) -> usize {
-    CHUNK.checked_div(record).map_or(count, |records| records.max(1)).min(count)
 }

@@ -1,18 +1,21 @@
-//! Writing a frame, chunk by chunk.
+//! Writing a frame to a stream, chunk by chunk.
 
-use alloc::vec;
+use alloc::vec::Vec;
 use std::io::Write;
 
 use super::CHUNK;
+use super::encoder::{Encoder, append};
 use super::error::Error;
-use super::header::Header;
+use super::framing::Framing;
+use super::messages::Messages;
 use crate::commit::Committed;
-use crate::convertor::Packer;
+use crate::convertor::Buffer;
 use crate::datatype::Datatype;
+use crate::typed::packed_size;
 
-/// Writes the records as one message, and returns how many bytes of the stream it takes.
+/// Writes the records as one message in a full frame, and returns the length of the frame in bytes.
 ///
-/// They are packed in pieces of 64 KiB at most, and a message that fits one piece is written by one call. The
+/// They are packed in pieces of at most 64 KiB, and a message that fits into one piece is written by one call. The
 /// stream is not flushed.
 ///
 /// # Errors
@@ -27,65 +30,118 @@ use crate::datatype::Datatype;
 /// # Ok::<(), message::Error>(())
 /// ```
 pub fn write<T: Datatype>(output: &mut impl Write, items: &[T]) -> Result<u64, Error> {
-    let map = T::TYPE_MAP;
-    let header = Header::new(map.signature_hash(), map.size() as u64, items.len())?;
-    send(output, header, Packer::new(items))
+    write_framed(output, items, Framing::new())
 }
 
-/// Writes `count` instances of a type as one message: those that [`Committed::pack`] would pack from `memory`,
-/// the first of them with its displacement 0 at `origin`. Returns how many bytes of the stream it takes.
+/// As [`write`](fn@write), in a frame of the caller's choice.
 ///
 /// # Errors
 ///
-/// [`Error::Datatype`] with [`CountTooLarge`](crate::Error::CountTooLarge), and with
-/// [`OutOfBounds`](crate::Error::OutOfBounds) when the data reach outside `memory`; nothing is written then.
-/// The others as for [`write`](fn@write).
+/// As [`write`](fn@write).
 ///
 /// ```
-/// use dtype_runtime::{Basic, Type, message};
+/// use dtype_runtime::message::{self, Framing, Incoming, Limits};
+/// let mut stream = Vec::new();
+/// message::write_framed(&mut stream, &[1_u8, 2], Framing::compact().with_tag(5))?;
+/// let message = Incoming::open(&stream[..], &Limits::new())?.unwrap();
+/// assert_eq!((message.header().tag(), message.read::<u8>()?), (5, vec![1, 2]));
+/// # Ok::<(), message::Error>(())
+/// ```
+pub fn write_framed<T: Datatype>(
+    output: &mut impl Write,
+    items: &[T],
+    framing: Framing,
+) -> Result<u64, Error> {
+    if packed_size::<T>(items.len()) > CHUNK {
+        return write_chunks(output, &mut Encoder::new(items, framing)?);
+    }
+    let mut frame = Vec::new();
+    append(items, &mut frame, framing)?;
+    write_whole(output, &frame)
+}
+
+/// Writes a value of any type that implements [`Messages`] as a message: one record, a `Vec` of records, a
+/// `String`, or an enum, each of whose variants has its own tag. Returns the length of the frame in bytes.
+///
+/// # Errors
+///
+/// As [`write`](fn@write).
+///
+/// ```
+/// use dtype_runtime::message::{self, Framing, Limits};
+/// let mut stream = Vec::new();
+/// message::send(&mut stream, &"hello".to_owned(), Framing::compact())?;
+/// let text: Option<String> = message::receive(&mut &stream[..], &Limits::new())?;
+/// assert_eq!(text.as_deref(), Some("hello"));
+/// # Ok::<(), message::Error>(())
+/// ```
+pub fn send<M: Messages>(
+    output: &mut impl Write,
+    message: &M,
+    framing: Framing,
+) -> Result<u64, Error> {
+    let mut encoder = message.encoder(framing)?;
+    if encoder.header().payload_len() > CHUNK as u64 {
+        return write_chunks(output, &mut encoder);
+    }
+    let mut frame = Vec::new();
+    message.append(&mut frame, framing)?;
+    write_whole(output, &frame)
+}
+
+/// Appends a message to bytes in memory, for example a datagram. [`decode`](super::decode) is the receiving side.
+///
+/// # Errors
+///
+/// [`CountTooLarge`](crate::Error::CountTooLarge) inside [`Error::Records`].
+#[inline]
+pub fn encode<M: Messages>(out: &mut Vec<u8>, message: &M, framing: Framing) -> Result<(), Error> {
+    message.append(out, framing)
+}
+
+/// Writes `count` instances of a type as one message in a full frame: the instances that [`Committed::pack`] would
+/// pack from `from`. Returns the length of the frame in bytes. For another frame, use [`Encoder::with_type`].
+///
+/// # Errors
+///
+/// [`Error::Records`] with [`CountTooLarge`](crate::Error::CountTooLarge), and with
+/// [`OutOfBounds`](crate::Error::OutOfBounds) when the data reach outside the memory; nothing is written then.
+/// Otherwise as for [`write`](fn@write).
+///
+/// ```
+/// use dtype_runtime::{Basic, Buffer, Type, message};
 /// // The two right columns of a 3 × 4 matrix.
 /// let column = Type::resized(&Type::vector(3, 1, 4, &Type::basic(Basic::U8))?, 0, 1)?.commit();
 /// let mut stream = Vec::new();
-/// message::write_by(&mut stream, &column, b"abcdefghijkl", 2, 2)?;
+/// message::write_with(&mut stream, &column, Buffer::new(b"abcdefghijkl").origin(2), 2)?;
 /// assert_eq!(&stream[48..54], b"cgkdhl");
 /// # Ok::<(), message::Error>(())
 /// ```
-pub fn write_by(
+pub fn write_with<'a>(
     output: &mut impl Write,
     ty: &Committed,
-    memory: &[u8],
-    origin: usize,
+    from: impl Into<Buffer<'a>>,
     count: usize,
 ) -> Result<u64, Error> {
-    let packer = ty.packer(memory, origin, count)?;
-    let header = Header::new(ty.signature_hash(), ty.size(), count)?;
-    send(output, header, packer)
+    let mut encoder = Encoder::with_type(ty, from, count, Framing::new())?;
+    write_chunks(output, &mut encoder)
 }
 
 /// Writes a frame, piece by piece.
-fn send(output: &mut impl Write, header: Header, mut packer: Packer<'_>) -> Result<u64, Error> {
-    let sizes = header.in_memory()?;
-    // Whole records, where they are no longer than a piece: those are packed fastest.
-    let chunk = match CHUNK.checked_rem(sizes.record) {
-        Some(rest) if rest < CHUNK => CHUNK - rest,
-        _ => CHUNK,
-    };
-    let chunk = chunk.min(sizes.payload);
-    // Room for the header before the first piece and for the checksum behind the last.
-    let mut buffer = vec![0; Header::SIZE + chunk + 4];
-    buffer[..Header::SIZE].copy_from_slice(&header.to_bytes());
-    let mut checksum = header.checksum();
-    let mut filled = Header::SIZE;
-    while !packer.is_complete() {
-        let packed = packer.pack(&mut buffer[filled..filled + chunk]);
-        checksum = crc32c::crc32c_append(checksum, &buffer[filled..filled + packed]);
-        filled += packed;
-        if !packer.is_complete() {
-            output.write_all(&buffer[..filled])?;
-            filled = 0;
+fn write_chunks(output: &mut impl Write, encoder: &mut Encoder<'_>) -> Result<u64, Error> {
+    loop {
+        let chunk = encoder.chunk();
+        if chunk.is_empty() {
+            return Ok(encoder.header().frame_len());
         }
+        output.write_all(chunk)?;
+        let count = chunk.len();
+        encoder.advance(count);
     }
-    buffer[filled..filled + 4].copy_from_slice(&checksum.to_le_bytes());
-    output.write_all(&buffer[..filled + 4])?;
-    Ok(header.payload_len().saturating_add(Header::SIZE as u64 + 4))
+}
+
+/// Writes a frame that is already complete in memory.
+fn write_whole(output: &mut impl Write, frame: &[u8]) -> Result<u64, Error> {
+    output.write_all(frame)?;
+    Ok(frame.len() as u64)
 }

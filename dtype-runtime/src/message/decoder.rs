@@ -1,0 +1,386 @@
+//! Decodes messages from bytes that arrive in pieces of any size, without a stream.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::assemble::grow;
+use super::error::{Error, Part};
+use super::header::{CHECKSUM_LEN, Decoded, Header};
+use super::limits::Limits;
+use super::messages::Messages;
+
+/// Makes messages from bytes. The caller feeds bytes whenever they arrive, from any source.
+///
+/// It holds only the part of one message that has arrived, and the record that is incomplete at the moment. The
+/// records are unpacked as they arrive, and returned when the whole frame has been verified.
+///
+/// ```
+/// use dtype_runtime::message::{self, Decoder, Framing, Limits};
+/// let mut stream = Vec::new();
+/// message::write(&mut stream, &[1_u32, 2])?;
+/// message::write(&mut stream, &[3_u32])?;
+///
+/// let mut decoder = Decoder::<Vec<u32>>::new(Limits::new());
+/// let mut received = Vec::new();
+/// // A transport that brings seven bytes at a time.
+/// for mut bytes in stream.chunks(7) {
+///     while let Some(numbers) = decoder.feed(&mut bytes)? {
+///         received.push(numbers);
+///     }
+/// }
+/// decoder.finish()?;
+/// assert_eq!(received, [vec![1, 2], vec![3]]);
+/// # Ok::<(), message::Error>(())
+/// ```
+///
+/// # After an error
+///
+/// A frame that is refused is skipped as it arrives, and the next one is decoded. So a message with an unknown tag
+/// or type, a message that exceeds the limits, and one that was damaged in a full frame's payload cost only that
+/// message: continue feeding. Where the start of the next frame is unknown, after a damaged header and after any
+/// damage in a compact frame, [`is_lost`](Self::is_lost) returns `true`, and the connection must be closed.
+pub struct Decoder<M: Messages> {
+    limits: Limits,
+    state: State<M>,
+    /// The bytes that have arrived of an incomplete header, record or checksum.
+    pending: Vec<u8>,
+    header: Option<Header>,
+}
+
+enum State<M: Messages> {
+    /// At a header that has at least this many bytes.
+    Header(usize),
+    /// In a payload, or in the checksum after it.
+    Frame(Frame<M>),
+    /// In a frame that was refused and has this many bytes left.
+    Skipping(u64),
+    Lost,
+}
+
+/// A frame whose header has been accepted.
+struct Frame<M: Messages> {
+    assembler: M::Assembler,
+    /// Packed bytes of a record, and of the records that are unpacked at a time.
+    record: usize,
+    piece: usize,
+    /// Bytes of payload that have not arrived yet.
+    left: usize,
+    header: Header,
+    checksum: u32,
+}
+
+impl<M: Messages> Decoder<M> {
+    /// Makes a decoder at the start of a frame.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, state: State::Header(1), pending: Vec::new(), header: None }
+    }
+
+    /// Takes bytes from the front of `input`, up to the end of a frame, and returns the message if it is complete.
+    /// `None` means that all of `input` has been taken and more is needed; call it again as long as it returns a
+    /// message.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`] but [`Io`](Error::Io) and [`Truncated`](Error::Truncated); see [above](Self#after-an-error) for
+    /// how to continue.
+    pub fn feed(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
+        loop {
+            match &mut self.state {
+                State::Header(_) => {
+                    let Some(header) = self.take_header(input)? else { return Ok(None) };
+                    self.header = Some(header);
+                    if let Some(frame) = whole_frame(&header, input) {
+                        return self.decode_whole(&header, frame).map(Some);
+                    }
+                    self.state = match Frame::new(header, &self.limits) {
+                        Ok(frame) => State::Frame(frame),
+                        Err(error) => return Err(self.refuse(&header, error)),
+                    };
+                }
+                State::Frame(frame) => match frame.take(&mut self.pending, input) {
+                    Ok(false) => return Ok(None),
+                    Ok(true) => return self.complete().map(Some),
+                    Err(error) => {
+                        self.state = State::Skipping(frame.rest());
+                        self.pending = Vec::new();
+                        return Err(error);
+                    }
+                },
+                State::Skipping(left) => {
+                    let count = usize::try_from(*left).unwrap_or(usize::MAX).min(input.len());
+                    *input = &input[count..];
+                    *left -= count as u64;
+                    if *left > 0 {
+                        return Ok(None);
+                    }
+                    self.state = State::Header(1);
+                }
+                State::Lost => return Err(Error::Lost),
+            }
+            if input.is_empty() && !self.is_due() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The number of bytes that can be fed without going past the end of the frame, as far as is known yet: the
+    /// rest of the header, or of the frame. It is at least 1, but 0 once the decoder is [lost](Self::is_lost). For
+    /// a caller that reads from a stream on which other data follow.
+    pub fn needs(&self) -> usize {
+        match &self.state {
+            State::Header(needs) => needs - self.pending.len(),
+            State::Frame(frame) => {
+                let pending = if frame.left == 0 { self.pending.len() } else { 0 };
+                frame.left.saturating_add(frame.header.checksum_len() - pending)
+            }
+            State::Skipping(left) => usize::try_from(*left).unwrap_or(usize::MAX),
+            State::Lost => 0,
+        }
+    }
+
+    /// The header of the frame that the decoder is in, or of the last frame.
+    pub fn header(&self) -> Option<&Header> {
+        self.header.as_ref()
+    }
+
+    /// Whether the stream may end here: between two frames.
+    pub fn is_between_frames(&self) -> bool {
+        matches!(self.state, State::Header(_)) && self.pending.is_empty()
+    }
+
+    /// Whether the decoder does not know where the next frame starts, because of an error.
+    pub fn is_lost(&self) -> bool {
+        matches!(self.state, State::Lost)
+    }
+
+    /// Tells the decoder that the stream has ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Truncated`] inside a frame, [`Error::Lost`] after an error that lost the end of the frame.
+    pub fn finish(&self) -> Result<(), Error> {
+        let came = self.pending.len() as u64;
+        let (part, expected, actual) = match &self.state {
+            State::Lost => return Err(Error::Lost),
+            State::Header(_) if came == 0 => return Ok(()),
+            State::Header(needs) => (Part::Header, *needs as u64, came),
+            State::Frame(frame) if frame.left == 0 => (Part::Checksum, CHECKSUM_LEN as u64, came),
+            State::Frame(frame) => {
+                let expected = frame.header.payload_len();
+                (Part::Payload, expected, expected - frame.left as u64)
+            }
+            State::Skipping(left) => {
+                let expected = self.header.map_or(0, |header| header.payload_len());
+                (Part::Payload, expected, expected.saturating_sub(*left))
+            }
+        };
+        Err(Error::Truncated { part, expected, actual })
+    }
+
+    /// The next header, if it is complete.
+    fn take_header(&mut self, input: &mut &[u8]) -> Result<Option<Header>, Error> {
+        loop {
+            let from_input = self.pending.is_empty();
+            let bytes = if from_input { *input } else { &self.pending };
+            let needs = match Header::decode(bytes) {
+                Ok(Decoded::Header(header, len)) => {
+                    if from_input {
+                        *input = &input[len..];
+                    }
+                    self.pending.clear();
+                    return Ok(Some(header));
+                }
+                Ok(Decoded::Needs(needs)) => needs,
+                Err(error) => {
+                    self.state = State::Lost;
+                    return Err(error);
+                }
+            };
+            self.state = State::Header(needs);
+            if input.is_empty() {
+                return Ok(None);
+            }
+            let (bytes, rest) = input.split_at(input.len().min(needs - self.pending.len()));
+            self.pending.extend_from_slice(bytes);
+            *input = rest;
+        }
+    }
+
+    /// Decodes a frame whose bytes have all arrived.
+    fn decode_whole(&mut self, header: &Header, frame: &[u8]) -> Result<M, Error> {
+        let result = decode_frame(header, frame, &self.limits);
+        let is_lost = header.is_compact() && matches!(result, Err(Error::Checksum { .. }));
+        self.state = if is_lost { State::Lost } else { State::Header(1) };
+        result
+    }
+
+    /// Starts to skip the frame of a header that was refused.
+    fn refuse(&mut self, header: &Header, error: Error) -> Error {
+        let rest = header.payload_len().saturating_add(header.checksum_len() as u64);
+        self.state = State::Skipping(rest);
+        error
+    }
+
+    /// Whether the frame is complete without any further byte.
+    fn is_due(&self) -> bool {
+        match &self.state {
+            State::Frame(frame) => frame.rest() == 0,
+            State::Skipping(left) => *left == 0,
+            State::Header(_) | State::Lost => false,
+        }
+    }
+
+    /// Returns the message of a frame that has arrived completely.
+    fn complete(&mut self) -> Result<M, Error> {
+        let state = core::mem::replace(&mut self.state, State::Header(1));
+        let State::Frame(frame) = state else { return Err(Error::Lost) };
+        let came = self.pending.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+        self.pending.clear();
+        if let Some(actual) = came.filter(|actual| *actual != frame.checksum) {
+            if frame.header.is_compact() {
+                self.state = State::Lost;
+            }
+            return Err(Error::Checksum { expected: frame.checksum, actual });
+        }
+        M::end(frame.assembler)
+    }
+}
+
+impl<M: Messages> fmt::Debug for Decoder<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match &self.state {
+            State::Header(_) => "header",
+            State::Frame(_) => "frame",
+            State::Skipping(_) => "skipping",
+            State::Lost => "lost",
+        };
+        f.debug_struct("Decoder")
+            .field("limits", &self.limits)
+            .field("state", &state)
+            .field("header", &self.header)
+            .field("needs", &self.needs())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M: Messages> Frame<M> {
+    fn new(header: Header, limits: &Limits) -> Result<Self, Error> {
+        let assembler = M::begin(&header, limits)?;
+        let sizes = header.in_memory()?;
+        Ok(Self {
+            assembler,
+            record: sizes.record,
+            piece: sizes.piece(),
+            left: sizes.payload,
+            header,
+            checksum: Header::checksum(&header.to_bytes()),
+        })
+    }
+
+    /// Bytes of the frame that have not arrived, if none of the checksum is pending.
+    fn rest(&self) -> u64 {
+        self.left as u64 + self.header.checksum_len() as u64
+    }
+
+    /// Takes the bytes of the payload and the checksum that are in `input`; returns whether the frame is complete.
+    fn take(&mut self, pending: &mut Vec<u8>, input: &mut &[u8]) -> Result<bool, Error> {
+        while self.left > 0 {
+            let whole = match input.len().checked_rem(self.record) {
+                Some(rest) if pending.is_empty() => (input.len() - rest).min(self.left),
+                _ => 0,
+            };
+            if whole > 0 {
+                let bytes = self.next(input, whole.min(self.piece));
+                M::piece(&mut self.assembler, bytes)?;
+                continue;
+            }
+            if input.is_empty() {
+                return Ok(false);
+            }
+            let count = (self.record - pending.len()).min(input.len());
+            grow(pending, count, self.record)?;
+            let bytes = self.next(input, count);
+            pending.extend_from_slice(bytes);
+            if pending.len() == self.record {
+                let result = M::piece(&mut self.assembler, pending);
+                pending.clear();
+                result?;
+            }
+        }
+        let missing = self.header.checksum_len() - pending.len();
+        let (bytes, rest) = input.split_at(missing.min(input.len()));
+        pending.extend_from_slice(bytes);
+        *input = rest;
+        Ok(bytes.len() == missing)
+    }
+
+    /// Takes the next bytes of the payload and updates the state.
+    fn next<'a>(&mut self, input: &mut &'a [u8], count: usize) -> &'a [u8] {
+        let (bytes, rest) = input.split_at(count);
+        *input = rest;
+        self.left -= count;
+        if self.header.checksum_len() > 0 {
+            self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        }
+        bytes
+    }
+}
+
+/// Takes the payload and checksum of a frame from the front of `input`, if they are complete and short enough to
+/// be unpacked in one piece.
+#[inline]
+fn whole_frame<'a>(header: &Header, input: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let payload = usize::try_from(header.payload_len()).ok().filter(|len| *len <= super::CHUNK)?;
+    let (frame, rest) = input.split_at_checked(payload + header.checksum_len())?;
+    *input = rest;
+    Some(frame)
+}
+
+/// The message of a frame whose payload and checksum are these bytes.
+#[inline]
+fn decode_frame<M: Messages>(header: &Header, frame: &[u8], limits: &Limits) -> Result<M, Error> {
+    let mut assembler = M::begin(header, limits)?;
+    let (payload, sum) = frame.split_at(frame.len() - header.checksum_len());
+    if !payload.is_empty() {
+        M::piece(&mut assembler, payload)?;
+    }
+    if let Some(sum) = sum.first_chunk() {
+        let start = Header::checksum(&header.to_bytes());
+        let (expected, actual) = (crc32c::crc32c_append(start, payload), u32::from_le_bytes(*sum));
+        if expected != actual {
+            return Err(Error::Checksum { expected, actual });
+        }
+    }
+    M::end(assembler)
+}
+
+/// Decodes the message at the front of `input` and moves `input` past it, even if the message is refused: for
+/// datagrams and for memory. `None` if `input` is empty.
+///
+/// # Errors
+///
+/// As [`Decoder::feed`], and [`Error::Truncated`] if the frame is incomplete.
+///
+/// ```
+/// use dtype_runtime::message::{self, Framing, Limits};
+/// let mut datagram = Vec::new();
+/// message::encode(&mut datagram, &(7_u32, 1.5_f32), Framing::compact())?;
+/// assert_eq!(message::decode(&mut &datagram[..], &Limits::new())?, Some((7_u32, 1.5_f32)));
+/// # Ok::<(), message::Error>(())
+/// ```
+#[inline]
+pub fn decode<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<M>, Error> {
+    if let Decoded::Header(header, len) = Header::decode(input)? {
+        let mut rest = &input[len..];
+        if let Some(frame) = whole_frame(&header, &mut rest) {
+            *input = rest;
+            return decode_frame(&header, frame, limits).map(Some);
+        }
+    }
+    let mut decoder = Decoder::new(*limits);
+    let message = decoder.feed(input)?;
+    if message.is_none() {
+        decoder.finish()?;
+    }
+    Ok(message)
+}

@@ -1,0 +1,404 @@
+//! The names and types of a record's fields, as text and as a hash.
+//!
+//! The text has the name of the type in its first line, and one line for each field, in the order of the packed
+//! stream: its path and its type.
+//!
+//! ```text
+//! Player
+//! position.x: f32
+//! position.y: f32
+//! scores: [u16; 4]
+//! trail[0..8].x: f32
+//! ```
+//!
+//! One `const` walk over the type map produces the text. At run time it writes the text. In `const` evaluation it
+//! has no room to write and only hashes the text, so the hash costs no time for each message.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use crate::basic::Validity;
+use crate::datatype::Datatype;
+use crate::typemap::{Node, TypeMap};
+
+/// The longest text that is parsed, in bytes.
+const MAX_LEN: usize = 64 * 1024;
+
+/// The names and types of the fields of a record, in the order of the packed stream.
+///
+/// The [signature](crate::Type::signature_hash) has only the types, as in MPI: a receiver whose
+/// `Look { yaw, pitch }` has the same types as the sender's `Move { x, y }` mistakes one for the other. If the
+/// sender puts the hash of its schema into the frame, by [`Framing::with_schema`](super::Framing::with_schema),
+/// such a message is refused.
+///
+/// ```
+/// use dtype_runtime::message::Schema;
+/// #[derive(dtype_runtime::Datatype)]
+/// struct Move { x: f32, y: f32 }
+/// #[derive(dtype_runtime::Datatype)]
+/// struct Look { yaw: f32, pitch: f32 }
+///
+/// let (here, there) = (Schema::of::<Move>(), Schema::of::<Look>());
+/// assert_eq!(here.to_string(), "Move\nx: f32\ny: f32\n");
+/// assert_ne!(here.hash(), there.hash());
+/// assert_eq!(here.differences(&there)[0].to_string(), "the type is `Look` there and `Move` here");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schema {
+    text: String,
+}
+
+impl Schema {
+    /// The schema of a type.
+    pub fn of<T: Datatype>() -> Self {
+        let mut sink = Sink::new(&mut []);
+        sink.schema(T::TYPE_MAP);
+        let mut bytes = vec![0; sink.len];
+        Sink::new(&mut bytes).schema(T::TYPE_MAP);
+        // The names are text, and so are the parts written between them.
+        Self { text: String::from_utf8_lossy(&bytes).into_owned() }
+    }
+
+    /// The hash that a frame carries. It finds mistakes, not malice: an attacker can find names with the same
+    /// hash.
+    pub fn hash(&self) -> u64 {
+        let mut sink = Sink::new(&mut []);
+        sink.text(&self.text);
+        sink.hash()
+    }
+
+    /// The name of the type.
+    pub fn type_name(&self) -> &str {
+        self.text.lines().next().unwrap_or_default()
+    }
+
+    /// The paths and types of the fields.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.text.lines().skip(1).filter_map(|line| line.split_once(": "))
+    }
+
+    /// The differences of the sender's schema from this one, the receiver's. Empty if they are equal.
+    pub fn differences(&self, sender: &Self) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        let own = |text: &str| text.to_owned();
+        if self.type_name() != sender.type_name() {
+            let (here, there) = (own(self.type_name()), own(sender.type_name()));
+            differences.push(Difference::Name { here, there });
+        }
+        let here: BTreeMap<_, _> = self.fields().collect();
+        let there: BTreeMap<_, _> = sender.fields().collect();
+        for (path, ty) in self.fields() {
+            match there.get(path) {
+                None => differences.push(Difference::OnlyHere { path: own(path), ty: own(ty) }),
+                Some(other) if *other != ty => differences.push(Difference::Type {
+                    path: own(path),
+                    here: own(ty),
+                    there: own(other),
+                }),
+                Some(_) => {}
+            }
+        }
+        for (path, ty) in sender.fields().filter(|(path, _)| !here.contains_key(path)) {
+            differences.push(Difference::OnlyThere { path: own(path), ty: own(ty) });
+        }
+        if differences.is_empty() && self != sender {
+            differences.push(Difference::Order);
+        }
+        differences
+    }
+}
+
+/// A difference between the sender's schema and the receiver's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Difference {
+    /// The types have different names.
+    Name {
+        /// The receiver's name of the type.
+        here: String,
+        /// The sender's name of the type.
+        there: String,
+    },
+    /// A field has another type.
+    Type {
+        /// The path of the field.
+        path: String,
+        /// The type of the field in the receiver.
+        here: String,
+        /// The type of the field in the sender.
+        there: String,
+    },
+    /// The sender lacks a field.
+    OnlyHere {
+        /// The path of the field.
+        path: String,
+        /// The type of the field.
+        ty: String,
+    },
+    /// The receiver lacks a field.
+    OnlyThere {
+        /// The path of the field.
+        path: String,
+        /// The type of the field.
+        ty: String,
+    },
+    /// The fields are the same, in another order.
+    Order,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name { here, there } => {
+                write!(f, "the type is `{there}` there and `{here}` here")
+            }
+            Self::Type { path, here, there } => {
+                write!(f, "`{path}` is {there} there and {here} here")
+            }
+            Self::OnlyHere { path, ty } => write!(f, "`{path}: {ty}` is only here"),
+            Self::OnlyThere { path, ty } => write!(f, "`{path}: {ty}` is only there"),
+            Self::Order => f.write_str("the fields have another order"),
+        }
+    }
+}
+
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The error for a text that is not a [`Schema`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// The text is longer than 64 KiB.
+    TooLong {
+        /// Bytes of the text.
+        actual: usize,
+    },
+    /// A line after the first is not a path and a type.
+    Line {
+        /// The number of the line, from 1 on.
+        number: usize,
+    },
+}
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong { actual } => {
+                write!(f, "a schema of {actual} bytes exceeds the limit of {MAX_LEN}")
+            }
+            Self::Line { number } => {
+                write!(f, "line {number} of the schema: expected `path: type`")
+            }
+        }
+    }
+}
+
+impl core::error::Error for SchemaError {}
+
+impl FromStr for Schema {
+    type Err = SchemaError;
+
+    /// Parses a schema from the text that another one was [displayed](fmt::Display) as.
+    fn from_str(text: &str) -> Result<Self, SchemaError> {
+        if text.len() > MAX_LEN {
+            return Err(SchemaError::TooLong { actual: text.len() });
+        }
+        for (index, line) in text.lines().enumerate().skip(1) {
+            if !line.contains(": ") {
+                return Err(SchemaError::Line { number: index + 1 });
+            }
+        }
+        Ok(Self { text: text.to_owned() })
+    }
+}
+
+/// The hash of the schema of `T`, as a constant. It is never 0, which means in a frame that there is no hash.
+pub(super) const fn schema_hash<T: Datatype>() -> u64 {
+    let mut sink = Sink::new(&mut []);
+    sink.schema(T::TYPE_MAP);
+    sink.hash()
+}
+
+/// The position of the walk: the fields and arrays around a node.
+enum Path<'a> {
+    Root,
+    Field(&'a Path<'a>, &'static str),
+    Elements(&'a Path<'a>, usize),
+}
+
+/// Receives the text: hashes it, counts its bytes, and writes as many bytes as it has room for.
+struct Sink<'a> {
+    /// FNV-1a.
+    state: u64,
+    len: usize,
+    out: &'a mut [u8],
+}
+
+impl<'a> Sink<'a> {
+    const fn new(out: &'a mut [u8]) -> Self {
+        Self { state: 0xCBF2_9CE4_8422_2325, len: 0, out }
+    }
+
+    /// The state mixed, so that every bit of the state affects every bit of the hash.
+    const fn hash(&self) -> u64 {
+        let mixed = (self.state ^ (self.state >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        let mixed = mixed ^ (mixed >> 32);
+        if mixed == 0 { 1 } else { mixed }
+    }
+
+    const fn text(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut i = 0;
+        while i < bytes.len() {
+            self.byte(bytes[i]);
+            i += 1;
+        }
+    }
+
+    const fn byte(&mut self, byte: u8) {
+        self.state = (self.state ^ byte as u64).wrapping_mul(0x0100_0000_01B3);
+        if self.len < self.out.len() {
+            self.out[self.len] = byte;
+        }
+        self.len += 1;
+    }
+
+    const fn number(&mut self, number: usize) {
+        if number >= 10 {
+            self.number(number / 10);
+        }
+        self.byte(b"0123456789"[number % 10]);
+    }
+
+    const fn schema(&mut self, map: &TypeMap) {
+        match map.node() {
+            Node::Structure { name, .. } => self.text(name),
+            _ => self.type_of(map),
+        }
+        self.byte(b'\n');
+        self.fields(map, &Path::Root);
+    }
+
+    /// One line for each leaf, or array of leaves.
+    const fn fields(&mut self, map: &TypeMap, path: &Path<'_>) {
+        match map.node() {
+            Node::Structure { fields, .. } => {
+                let mut i = 0;
+                while i < fields.len() {
+                    if let Some(map) = fields[i].map() {
+                        self.fields(map, &Path::Field(path, fields[i].name()));
+                    }
+                    i += 1;
+                }
+            }
+            Node::Array { count, element } if holds_structure(element) => {
+                self.fields(element, &Path::Elements(path, *count));
+            }
+            _ => {
+                self.path(path);
+                self.text(": ");
+                self.type_of(map);
+                self.byte(b'\n');
+            }
+        }
+    }
+
+    const fn path(&mut self, path: &Path<'_>) {
+        match path {
+            Path::Root => {}
+            Path::Field(Path::Root, name) => self.text(name),
+            Path::Field(outer, name) => {
+                self.path(outer);
+                self.byte(b'.');
+                self.text(name);
+            }
+            Path::Elements(outer, count) => {
+                self.path(outer);
+                self.text("[0..");
+                self.number(*count);
+                self.byte(b']');
+            }
+        }
+    }
+
+    /// The name that a leaf has on every machine: an enum's own name, otherwise the name of the basic datatype.
+    const fn type_of(&mut self, map: &TypeMap) {
+        match map.node() {
+            Node::Basic { validity: Validity::Enum(_), name, .. }
+            | Node::Structure { name, .. } => self.text(name),
+            Node::Basic { basic, .. } => self.text(basic.canonical().name()),
+            Node::Array { count, element } => {
+                self.byte(b'[');
+                self.type_of(element);
+                self.text("; ");
+                self.number(*count);
+                self.byte(b']');
+            }
+        }
+    }
+}
+
+/// Whether there are fields inside arrays of arrays.
+const fn holds_structure(map: &TypeMap) -> bool {
+    match map.node() {
+        Node::Structure { .. } => true,
+        Node::Array { element, .. } => holds_structure(element),
+        Node::Basic { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Nested = (u8, [(f32, [char; 2]); 3], [[bool; 2]; 4]);
+
+    #[test]
+    fn the_constant_is_the_hash_of_the_text() {
+        const HASH: u64 = schema_hash::<Nested>();
+        let schema = Schema::of::<Nested>();
+        assert_eq!(schema.hash(), HASH);
+        let fields: Vec<_> = schema.fields().collect();
+        let expected = [
+            ("0", "u8"),
+            ("1[0..3].0", "f32"),
+            ("1[0..3].1", "[char; 2]"),
+            ("2", "[[bool; 2]; 4]"),
+        ];
+        assert_eq!(fields, expected);
+        assert_eq!(schema.to_string().parse(), Ok(schema));
+        assert_eq!(Schema::of::<u32>().to_string(), "u32\n: u32\n");
+    }
+
+    #[test]
+    fn differences_are_named() {
+        let schema = |text: &str| text.parse::<Schema>().unwrap();
+        let here = schema("S\na: u8\nb: f32\nc: u8\n");
+        assert_eq!(here.differences(&here), []);
+        let texts = |there: &str| -> Vec<String> {
+            here.differences(&schema(there)).iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(texts("S\nb: f32\na: u8\nc: u8\n"), ["the fields have another order"]);
+        assert_eq!(
+            texts("T\na: u8\nb: f64\nd: u8\n"),
+            [
+                "the type is `T` there and `S` here",
+                "`b` is f64 there and f32 here",
+                "`c: u8` is only here",
+                "`d: u8` is only there"
+            ]
+        );
+        assert_eq!("S\na u8".parse::<Schema>(), Err(SchemaError::Line { number: 2 }));
+        let long = "x".repeat(MAX_LEN + 1);
+        assert_eq!(long.parse::<Schema>(), Err(SchemaError::TooLong { actual: MAX_LEN + 1 }));
+    }
+}
