@@ -1,4 +1,4 @@
-//! The trait that says how a Rust type crosses a process boundary, and who implements it.
+//! The trait of types that can be packed, and its impls for the types of the standard library.
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -13,47 +13,50 @@ mod glam;
 mod half;
 #[cfg(feature = "nalgebra")]
 mod nalgebra;
+mod net;
 #[cfg(feature = "num-complex")]
 mod num_complex;
+mod proof;
+mod public_fields;
 
 /// A type whose values can be packed, sent and unpacked. Derive it.
 ///
 /// Deriving it on a struct lets anyone overwrite the struct's data fields with any bytes that the
-/// fields' own types accept, private fields included: do not derive it for a type that keeps an
-/// invariant among its fields.
+/// fields' own types accept, private fields included. Name an invariant of the struct with
+/// `#[dtype(check = …)]`, or do not derive.
 ///
 /// # Safety
 ///
-/// Whoever implements this by hand promises, for [`TYPE_MAP`](Self::TYPE_MAP):
+/// A manual implementation guarantees, for [`TYPE_MAP`](Self::TYPE_MAP):
 ///
 /// - [`stride`](TypeMap::stride) is `size_of::<Self>()`, and every byte that the map names lies
 ///   inside a value;
 /// - no byte is named twice;
 /// - every byte named is initialised in every value, and is not changed through a shared reference
 ///   (no cell, no atomic);
-/// - whatever bytes are written to the named places, as long as each leaf's [`Validity`] accepts
-///   them, the result is a value of `Self`: a valid value with the other bytes as they were, and,
-///   unless [`skips_fields`](TypeMap::skips_fields), also a valid value with the other bytes
-///   uninitialised;
+/// - any bytes that each leaf's [`Validity`] and each [check](TypeMap::checked) of the map accept, written
+///   to the named bytes of a value, leave a valid value of `Self`; unless [`skips_fields`](TypeMap::skips_fields), the result is valid even if
+///   the other bytes are uninitialised;
 /// - a byte that is not named is padding, unless `skips_fields`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a datatype",
     label = "no type map is known for `{Self}`",
-    note = "if `{Self}` is a struct or an enum of yours, put `#[derive(Datatype)]` on it",
-    note = "a field that need not travel can be left out with `#[dtype(skip)]`; a foreign type can \
-            be described with `#[dtype(with = …)]`"
+    note = "if it is a struct or an enum of yours, put `#[derive(Datatype)]` on it",
+    note = "if it is a foreign type with public fields, derive a description, `#[derive(Datatype)] \
+            #[dtype(remote = …)]`, and name it with `#[dtype(with = …)]` on the field",
+    note = "if the field need not travel, leave it out with `#[dtype(skip)]`"
 )]
 pub unsafe trait Datatype: Sized {
     /// Which bytes of a value are data, as what, in which order.
     const TYPE_MAP: &'static TypeMap;
 }
 
-/// A description of the type `T` by another: what `#[dtype(with = Self)]` asks for on a field of
-/// type `T`. `#[dtype(remote = T)]` implements it without `unsafe`.
+/// A description of the type `T` by another type. `#[dtype(with = Self)]` on a field of type `T` requires
+/// it; `#[dtype(remote = T)]` implements it without `unsafe`.
 ///
 /// # Safety
 ///
-/// The promises of [`Datatype`], made for `T` in the place of `Self`.
+/// The guarantees of [`Datatype`], given for `T` instead of `Self`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not describe `{T}`",
     label = "this type does not describe the field",
@@ -66,8 +69,8 @@ pub unsafe trait Describes<T> {
     const FOREIGN_MAP: &'static TypeMap;
 }
 
-// SAFETY: the elements of an array lie one after another, `size_of::<T>()` apart, and the promise
-// for `T` holds for each.
+// SAFETY: the elements of an array lie one after another with a stride of `size_of::<T>()`, without
+// padding of the array's own, and `D` gives its guarantees for each of them.
 unsafe impl<T, D: Describes<T>, const N: usize> Describes<[T; N]> for D {
     const FOREIGN_MAP: &'static TypeMap = &TypeMap::array(D::FOREIGN_MAP, N);
 }
@@ -106,8 +109,8 @@ macro_rules! nonzero {
             };
         }
 
-        // SAFETY: `Option<NonZero<_>>` has the layout of the integer, with `None` as zero: this is
-        // guaranteed by the language, and so every pattern is a value.
+        // SAFETY: std guarantees that `Option<NonZero<_>>` has the layout of the integer, with zero as
+        // `None`, so every pattern is a value.
         #[diagnostic::do_not_recommend]
         unsafe impl Datatype for Option<NonZero<$int>> {
             const TYPE_MAP: &'static TypeMap = <$int as Datatype>::TYPE_MAP;
@@ -143,28 +146,29 @@ macro_rules! transparent {
 
 transparent! { Wrapping Saturating ManuallyDrop }
 
-// SAFETY: no bytes.
+// SAFETY: a value has no bytes, so there are none to name, and it can be made from nothing by anyone.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: ?Sized> Datatype for PhantomData<T> {
     const TYPE_MAP: &'static TypeMap =
         &TypeMap::structure::<Self>("PhantomData", &[], Markers::NONE);
 }
 
-// SAFETY: no bytes.
+// SAFETY: a value has no bytes, so there are none to name, and it can be made from nothing by anyone.
 #[diagnostic::do_not_recommend]
 unsafe impl Datatype for () {
     const TYPE_MAP: &'static TypeMap = &TypeMap::structure::<Self>("()", &[], Markers::NONE);
 }
 
-// SAFETY: the elements lie one after another, `size_of::<T>()` apart.
+// SAFETY: the elements lie one after another with a stride of `size_of::<T>()`, without padding of the
+// array's own, and the guarantees of `T` cover each of them.
 unsafe impl<T: Datatype, const N: usize> Datatype for [T; N] {
     const TYPE_MAP: &'static TypeMap = &TypeMap::array(T::TYPE_MAP, N);
 }
 
 macro_rules! tuple {
     ($($name:literal: $($param:ident $index:tt)+;)*) => {$(
-        // SAFETY: the offsets come from the compiler; the elements are all that a tuple holds, so
-        // the rest is padding, and each element's own promise covers its bytes.
+        // SAFETY: the offsets come from the compiler. A tuple holds nothing but its elements, so the
+        // other bytes are padding, and each element's own guarantees cover its bytes.
         #[diagnostic::do_not_recommend]
         unsafe impl<$($param: Datatype),+> Datatype for ($($param,)+) {
             const TYPE_MAP: &'static TypeMap = &TypeMap::structure::<Self>(
@@ -195,4 +199,12 @@ tuple! {
     "(_, _, _, _, _, _, _, _, _, _)": A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9;
     "(_, _, _, _, _, _, _, _, _, _, _)": A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10;
     "(_, _, _, _, _, _, _, _, _, _, _, _)": A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11;
+    "(_, _, _, _, _, _, _, _, _, _, _, _, _)":
+        A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11 M 12;
+    "(_, _, _, _, _, _, _, _, _, _, _, _, _, _)":
+        A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11 M 12 N 13;
+    "(_, _, _, _, _, _, _, _, _, _, _, _, _, _, _)":
+        A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11 M 12 N 13 O 14;
+    "(_, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _)":
+        A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11 M 12 N 13 O 14 P 15;
 }

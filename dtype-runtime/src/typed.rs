@@ -1,26 +1,42 @@
 //! Packing and unpacking slices of Rust types, compiled for each type.
 //!
-//! The runs of a type are constants, so the loop over them unrolls and each copy has a length that
-//! the compiler knows: what is left is the code that a person would have written by hand, with fewer
-//! copies where fields touch.
+//! The runs of a type are constants, so the loop over them unrolls and the compiler knows the length
+//! of each copy. What is left is the code that a person would have written by hand, with fewer copies
+//! where fields touch.
 
+mod check;
+mod column;
+mod converted;
+mod fixed;
 mod layout;
+mod maybe;
+mod packed;
 mod ranges;
 mod stream;
 mod validate;
+mod view;
 
 use alloc::vec::Vec;
+
+use core::mem::MaybeUninit;
 
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::kernel::{self, Pack, Unpack, Zero};
 use layout::Layout;
 
+pub use check::ask;
+pub use column::{Column, ColumnIter};
+pub use converted::{pack_as, unpack_as};
+pub use fixed::{FixedStr, FixedVec};
+pub use maybe::Maybe;
+pub use packed::{Packed, PackedIter};
 pub use ranges::{ByteRanges, gaps, runs};
 #[cfg(feature = "ndarray")]
 pub(crate) use validate::validate;
+pub use view::{bytes_of, bytes_of_mut, view, view_mut};
 
-/// Packed bytes of `count` records of type `T`; `usize::MAX` if that is more than can be addressed.
+/// The packed size of `count` records of type `T`, in bytes; `usize::MAX` if that cannot be addressed.
 ///
 /// ```
 /// assert_eq!(dtype_runtime::packed_size::<(f64, u8)>(1000), 9000);
@@ -29,8 +45,9 @@ pub const fn packed_size<T: Datatype>(count: usize) -> usize {
     T::TYPE_MAP.size().saturating_mul(count)
 }
 
-/// The records without their padding and skipped fields, one after another, the fields in the order
-/// of their declaration.
+/// Packs the records: their data, without padding and skipped fields, one record after another.
+///
+/// The fields of a record are packed in the order of their declaration.
 ///
 /// ```
 /// #[derive(dtype_runtime::Datatype)]
@@ -47,8 +64,8 @@ pub fn pack<T: Datatype>(items: &[T]) -> Vec<u8> {
     // No overflow: the items' data are part of their memory.
     let size = packed_size::<T>(items.len());
     let mut out = Vec::with_capacity(size);
-    // SAFETY: the vector has room for `size` bytes, which is what `pack_records` writes, all of
-    // them; it was just allocated, so it does not overlap the items.
+    // SAFETY: the vector has room for `size` bytes, which is what `pack_records` writes, all of them; it was
+    // just allocated, so it does not overlap the items.
     unsafe {
         pack_records(items, out.as_mut_ptr());
         out.set_len(size);
@@ -56,12 +73,51 @@ pub fn pack<T: Datatype>(items: &[T]) -> Vec<u8> {
     out
 }
 
-/// As [`pack`], to the front of `out`, which may be longer than needed. Returns how many bytes were
-/// written.
+/// Packs the records as [`pack`] does, appends the bytes to `out`, and returns the number of bytes appended.
+///
+/// ```
+/// let mut message = vec![b'#'];
+/// assert_eq!(dtype_runtime::pack_onto(&mut message, &[1_u8, 2]), 2);
+/// assert_eq!(message, [b'#', 1, 2]);
+/// ```
+pub fn pack_onto<T: Datatype>(out: &mut Vec<u8>, items: &[T]) -> usize {
+    // No overflow: the items' data are part of their memory.
+    let size = packed_size::<T>(items.len());
+    out.reserve(size);
+    let len = out.len();
+    // SAFETY: the vector has room for `size` more bytes, which is what `pack_records` writes, all of them.
+    // The vector is borrowed exclusively, so its memory does not overlap the items.
+    unsafe {
+        pack_records(items, out.as_mut_ptr().add(len));
+        out.set_len(len + size);
+    }
+    size
+}
+
+/// Packs the records that an iterator returns, one after another, as [`pack`] would pack a slice of them.
+///
+/// ```
+/// let bytes = dtype_runtime::pack_iter((1..4_u8).map(|i| (i, i == 2)));
+/// assert_eq!(bytes, [1, 0, 2, 1, 3, 0]);
+/// ```
+#[must_use]
+pub fn pack_iter<T: Datatype>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
+    /// Room that is made ahead, however many records an iterator promises.
+    const MOST: usize = 1 << 20;
+    let records = records.into_iter();
+    let mut out = Vec::with_capacity(packed_size::<T>(records.size_hint().0).min(MOST));
+    for record in records {
+        pack_onto(&mut out, core::slice::from_ref(&record));
+    }
+    out
+}
+
+/// Packs the records as [`pack`] does, into the front of `out`, and returns the number of bytes written.
+/// `out` may be longer than needed.
 ///
 /// # Errors
 ///
-/// [`Error::DestinationTooSmall`]; nothing is written then.
+/// [`Error::DestinationTooSmall`] if `out` is shorter than the packed records; nothing is written.
 ///
 /// ```
 /// let mut out = [0; 8];
@@ -80,15 +136,16 @@ pub fn pack_into<T: Datatype>(items: &[T], out: &mut [u8]) -> Result<usize, Erro
     Ok(size)
 }
 
-/// The records that [`pack`] made `bytes` of.
+/// Unpacks the records that [`pack`] packed into `bytes`.
 ///
 /// A type that skips fields does not compile here, because nothing would initialise them: use
-/// [`unpack_into`] with records that exist. A type without data gives no record.
+/// [`unpack_into`] with existing records. For a type without data the result is empty.
 ///
 /// # Errors
 ///
-/// [`Error::PartialRecord`] when the bytes are no whole number of records; [`Error::InvalidValue`]
-/// when they would make an invalid `bool`, `char`, `NonZero` or enum; [`Error::Allocation`].
+/// - [`Error::PartialRecord`] if the length is not a multiple of the packed record size;
+/// - [`Error::InvalidValue`] if the bytes would make an invalid `bool`, `char`, `NonZero` or enum;
+/// - [`Error::Allocation`] if the records do not fit in memory.
 ///
 /// ```
 /// let flags: Vec<(u8, bool)> = dtype_runtime::unpack(&[7, 1, 8, 0])?;
@@ -99,45 +156,66 @@ pub fn pack_into<T: Datatype>(items: &[T], out: &mut [u8]) -> Result<usize, Erro
 pub fn unpack<T: Datatype>(bytes: &[u8]) -> Result<Vec<T>, Error> {
     const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
     let count = whole_records::<T>(bytes)?;
+    validate::validate::<T>(bytes, count)?;
     let mut items = Vec::new();
-    // SAFETY: a type that skips fields was refused.
+    // SAFETY: `validate` accepted the bytes, and a type that skips fields was refused.
     unsafe { append(bytes, count, &mut items)? };
     Ok(items)
 }
 
-/// As [`unpack`], `count` records, behind those that are there already. Nothing is added on an error.
+/// Unpacks one record.
 ///
-/// The number says how many there are of a type without data, too.
+/// A type that skips fields does not compile here: use [`unpack_into`] with an existing record.
+///
+/// # Errors
+///
+/// [`Error::PackedLength`] if `bytes` is not exactly as long as a packed record; [`Error::InvalidValue`] as
+/// for [`unpack`].
+///
+/// ```
+/// assert_eq!(dtype_runtime::unpack_one::<(u8, bool)>(&[7, 1])?, (7, true));
+/// assert!(dtype_runtime::unpack_one::<(u8, bool)>(&[7, 1, 8, 0]).is_err());
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+pub fn unpack_one<T: Datatype>(bytes: &[u8]) -> Result<T, Error> {
+    const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
+    check_length::<T>(bytes, 1)?;
+    validate::validate::<T>(bytes, 1)?;
+    // SAFETY: `bytes` has the length of one packed record, `validate` accepted it, and a type that skips
+    // fields was refused.
+    Ok(unsafe { unpack_record(bytes) })
+}
+
+/// Unpacks `count` records and appends them to `items`, which are unchanged on an error.
+///
+/// `count` is explicit, because the bytes do not tell it for a type without data.
 #[cfg(feature = "message")]
 #[inline]
-pub(crate) fn unpack_behind<T: Datatype>(
+pub(crate) fn unpack_onto<T: Datatype>(
     bytes: &[u8],
     count: usize,
     items: &mut Vec<T>,
 ) -> Result<(), Error> {
     const { refuse_skipped_fields::<T>(NOT_READ) }
-    // SAFETY: a type that skips fields was refused.
+    check_length::<T>(bytes, count)?;
+    validate::validate::<T>(bytes, count)?;
+    // SAFETY: the length fits, `validate` accepted the bytes, and a type that skips fields was refused.
     unsafe { append(bytes, count, items) }
 }
 
-/// Unpacks `count` records behind those that are there already. Nothing is added on an error.
+/// Unpacks `count` records and appends them to `items`, which are unchanged on an error.
 ///
 /// # Safety
 ///
-/// The type must not skip fields.
+/// `bytes` must be `count` packed records that [`validate`](validate::validate) accepts, and the type must
+/// not skip fields.
 #[inline]
 unsafe fn append<T: Datatype>(bytes: &[u8], count: usize, items: &mut Vec<T>) -> Result<(), Error> {
-    let size = packed_size::<T>(count);
-    if bytes.len() != size {
-        return Err(Error::PackedLength { expected: size as u64, actual: bytes.len() as u64 });
-    }
-    validate::validate::<T>(bytes, count)?;
     let stride = size_of::<T>();
     items.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })?;
     let len = items.len();
-    // SAFETY: the vector has room for `count` more records, and `bytes` holds the data of as many. Every
-    // byte that is data is written, the bytes are valid, and the type skips no fields: by the
-    // promise of `Datatype` these are `count` values.
+    // SAFETY: the vector has room for `count` more records, and the caller guarantees the bytes. All data
+    // bytes are written, and the type skips no fields: by the promise of `Datatype` these are `count` values.
     unsafe {
         unpack_records::<T>(bytes, items.as_mut_ptr().add(len), count);
         items.set_len(len + count);
@@ -145,12 +223,23 @@ unsafe fn append<T: Datatype>(bytes: &[u8], count: usize, items: &mut Vec<T>) ->
     Ok(())
 }
 
-/// Writes the data of the records that [`pack`] made `bytes` of into `items`, and returns how many
-/// bytes that were. Padding and skipped fields stay as they are.
+/// Checks that the bytes are as long as `count` packed records.
+#[inline]
+fn check_length<T: Datatype>(bytes: &[u8], count: usize) -> Result<(), Error> {
+    let (expected, actual) = (packed_size::<T>(count), bytes.len());
+    if expected == actual {
+        Ok(())
+    } else {
+        Err(Error::PackedLength { expected: expected as u64, actual: actual as u64 })
+    }
+}
+
+/// Unpacks the records that [`pack`] packed into `bytes` over `items`, and returns the number of bytes
+/// read. Padding and skipped fields are unchanged.
 ///
 /// # Errors
 ///
-/// [`Error::PackedLength`] when `bytes` is not exactly as long as the data of all `items`;
+/// [`Error::PackedLength`] if `bytes` is not exactly as long as the packed `items`;
 /// [`Error::InvalidValue`] as for [`unpack`]. Nothing is written then.
 ///
 /// ```
@@ -160,21 +249,18 @@ unsafe fn append<T: Datatype>(bytes: &[u8], count: usize, items: &mut Vec<T>) ->
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
 pub fn unpack_into<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, Error> {
-    let size = packed_size::<T>(items.len());
-    if bytes.len() != size {
-        return Err(Error::PackedLength { expected: size as u64, actual: bytes.len() as u64 });
-    }
+    check_length::<T>(bytes, items.len())?;
     validate::validate::<T>(bytes, items.len())?;
-    // SAFETY: `bytes` holds the data of all items, and is valid for them; a shared and an exclusive
-    // borrow do not overlap.
+    // SAFETY: `bytes` has the length of the packed items, and `validate` accepted it; a shared and an
+    // exclusive borrow do not overlap.
     unsafe { unpack_records::<T>(bytes, items.as_mut_ptr(), items.len()) };
-    Ok(size)
+    Ok(bytes.len())
 }
 
-/// Zeroes the padding of the records in place and lends them as bytes, all of which are initialised
-/// then: for hashing, encryption, shared memory.
+/// Zeroes the padding of the records in place and returns their memory as bytes, all initialised: for
+/// hashing, encryption, shared memory.
 ///
-/// A type that skips fields does not compile here: the gaps would hold what the fields hold.
+/// A type that skips fields does not compile here, because zeroing would overwrite these fields.
 ///
 /// ```
 /// let mut records = [(1_u32, 2_u8), (3, 4)];
@@ -189,10 +275,10 @@ pub fn zero_gaps<T: Datatype>(items: &mut [T]) -> &[u8] {
     }
     let len = size_of_val(items);
     let base = items.as_mut_ptr().cast::<u8>();
-    // SAFETY: the gaps lie inside the items, which are borrowed exclusively, and are padding by the
-    // promise of `Datatype`, so that writing them changes no value. With them written and the data
-    // initialised in every value, all bytes are initialised; they stay borrowed as long as the result
-    // lives, so nobody can write to them.
+    // SAFETY: the gaps lie inside the items, which are borrowed exclusively. By the promise of
+    // `Datatype` they are padding, as the type skips no fields, so writing them changes no value. The
+    // data bytes are initialised in every value and the gaps are written here, so all bytes are
+    // initialised. The result keeps the items borrowed, so nobody writes to them while it lives.
     unsafe {
         let (ops, count) = (gaps::<T>().ops(), items.len() as u64);
         kernel::program::<Zero>(ops, count, size_of::<T>() as i64, base, base);
@@ -205,18 +291,18 @@ pub(crate) const NOT_INITIALISED: &str =
 
 #[cfg(feature = "message")]
 const NOT_READ: &str =
-    "this type skips fields, which `read` could not initialise: use `read_into` or `read_over`";
+    "this type skips fields, which `read` could not initialise: use `read_into` or `read_reusing`";
 
 const NOT_PADDING: &str =
     "this type skips fields: its gaps are not padding, and zeroing them would destroy values";
 
-/// Keeps a type that skips fields from being compiled.
+/// Refuses a type that skips fields, at compile time.
 #[track_caller]
 pub(crate) const fn refuse_skipped_fields<T: Datatype>(why: &'static str) {
     assert!(!T::TYPE_MAP.skips_fields(), "{}", why);
 }
 
-/// How many records the bytes hold.
+/// The number of records in the bytes.
 fn whole_records<T: Datatype>(bytes: &[u8]) -> Result<usize, Error> {
     let (actual, record) = (bytes.len(), T::TYPE_MAP.size());
     let rest = actual.checked_rem(record).unwrap_or(actual);
@@ -232,18 +318,35 @@ fn whole_records<T: Datatype>(bytes: &[u8]) -> Result<usize, Error> {
 #[inline]
 unsafe fn pack_records<T: Datatype>(items: &[T], out: *mut u8) {
     let memory = items.as_ptr().cast::<u8>().cast_mut();
-    // SAFETY: the items' bytes are readable, and only read.
-    // By the promise of `Datatype` the runs lie within each item.
+    // SAFETY: `Pack` only reads the memory. By the promise of `Datatype` the runs lie within each item
+    // and are initialised; the caller guarantees the destination.
     unsafe { Layout::<T>::execute::<Pack>(memory, out, items.len()) }
 }
 
 /// # Safety
 ///
-/// `bytes` must be the packed and validated bytes of `count` records, and `items` valid for writing
-/// as many.
+/// `bytes` must be `count` packed records that [`validate`](validate::validate) accepts, and `items`
+/// valid for writing `count` values and not overlap `bytes`.
 #[inline]
 unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
-    // SAFETY: as the caller vouches; the packed bytes are only read. By the promise of `Datatype` the
-    // runs lie within each item.
+    // SAFETY: `Unpack` only reads the packed bytes, which have the length of `count` records. By the
+    // promise of `Datatype` the runs lie within each item, for which the caller guarantees writing.
     unsafe { Layout::<T>::execute::<Unpack>(items.cast(), bytes.as_ptr().cast_mut(), count) }
+}
+
+/// Unpacks one record.
+///
+/// # Safety
+///
+/// `bytes` must be one packed record that [`validate`](validate::validate) accepts, and the type must not
+/// skip fields.
+#[inline]
+unsafe fn unpack_record<T: Datatype>(bytes: &[u8]) -> T {
+    let mut record = MaybeUninit::uninit();
+    // SAFETY: the caller guarantees the bytes. All data bytes are written, and the type skips no fields: by
+    // the promise of `Datatype` this is a value.
+    unsafe {
+        unpack_records::<T>(bytes, record.as_mut_ptr(), 1);
+        record.assume_init()
+    }
 }

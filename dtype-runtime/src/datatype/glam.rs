@@ -1,14 +1,14 @@
 //! The vectors, matrices and quaternions of the `glam` crate.
 //!
-//! Most of them are the array of their components. Some are of SIMD registers or not, by the processor, the target
-//! features and the features of `glam`; what is relied on here is asserted of the compiled types, byte by byte, so
-//! that a `glam` that has changed its layout does not compile, and nothing is taken from its documentation.
+//! Most of them are arrays of their components. Some are SIMD registers, depending on the processor, the target
+//! features and the features of `glam`. Every layout that the impls rely on is asserted byte by byte of the compiled
+//! types: a `glam` with another layout does not compile.
 //!
-//! `Vec3A` has a fourth lane, which is not sent. It is a skipped field, as are those of `Mat3A` and `Affine3A`: an
-//! uninitialised lane would be no valid register, so that these types, and structs of them, can be unpacked over
-//! existing values but not made by `unpack`.
+//! `Vec3A` has a fourth lane, which is not packed. The map has it as a skipped field, because a register with an
+//! uninitialised lane is not valid. So `unpack_into` accepts `Vec3A`, `Mat3A`, `Affine3A` and structs that contain
+//! them, and `unpack` does not compile.
 //!
-//! Left out are `BVec3A` and `BVec4A`, masks of a width that differs between processors: send `BVec3` and `BVec4`.
+//! `BVec3A` and `BVec4A` are missing: the width of these masks differs between processors. Send `BVec3` and `BVec4`.
 
 use core::mem::offset_of;
 
@@ -21,38 +21,19 @@ use ::glam::{
 };
 
 use super::Datatype;
+use super::proof::begins_with;
 use crate::typemap::{Field, Markers, TypeMap};
 
-/// Whether `value` begins with the bytes of `array`.
-///
-/// # Safety
-///
-/// Evaluated at compile time, where reading a byte that is not initialised is an error.
-const unsafe fn begins_with<V: Copy, A: Copy>(value: V, array: A) -> bool {
-    if size_of::<V>() < size_of::<A>() {
-        return false;
-    }
-    let (value, array) = ((&raw const value).cast::<u8>(), (&raw const array).cast::<u8>());
-    let mut i = 0;
-    while i < size_of::<A>() {
-        // SAFETY: within both, as was just checked, and initialised, or an error at compile time.
-        if unsafe { value.add(i).read() != array.add(i).read() } {
-            return false;
-        }
-        i += 1;
-    }
-    true
-}
-
-/// Types that are the arrays of their components: each with one of its values, and the same as an array.
+/// Types that are arrays of their components: each with one of its values, and the same components as an array.
 macro_rules! arrays {
     ($($type:ident: [$element:ty; $count:literal] = $value:expr, $array:expr;)*) => {$(
-        // SAFETY: all bytes of a value are those of the components, in order, as is asserted. All of them can be set
-        // to anything by safe code, one by one, so that every pattern of the components is a value.
+        // SAFETY: the assertion shows that the bytes of a value are the bytes of its components, in order. Safe code can
+        // set each component to anything, so every pattern of the components is a value.
+        #[diagnostic::do_not_recommend]
         unsafe impl Datatype for $type {
             const TYPE_MAP: &'static TypeMap = {
                 let array: [$element; $count] = $array;
-                // SAFETY: a constant.
+                // SAFETY: this is the initialiser of a constant, evaluated at compile time.
                 let same = unsafe { begins_with::<$type, [$element; $count]>($value, array) };
                 assert!(
                     same && size_of::<$type>() == size_of::<[$element; $count]>(),
@@ -64,7 +45,7 @@ macro_rules! arrays {
     )*};
 }
 
-/// Vectors of each kind of element, with four values of it.
+/// The vectors of each element type, with four values of it.
 macro_rules! vectors {
     ($($element:ty, $x:literal $y:literal $z:literal $w:literal: $two:ident $three:ident $four:ident;)*) => {
         arrays! {$(
@@ -90,7 +71,7 @@ vectors! {
     usize, 1 2 3 4: USizeVec2 USizeVec3 USizeVec4;
 }
 
-/// Components that differ.
+/// Components that all differ.
 macro_rules! components {
     ($element:ident, $count:literal) => {{
         let mut all = [1.0 as $element; $count];
@@ -126,11 +107,13 @@ arrays! {
     }, components!(f64, 12);
 }
 
-/// Structs with public fields, which lie where the compiler says.
+/// Structs with public fields, at the offsets that the compiler reports.
 macro_rules! structures {
     ($($type:ident { $($field:ident: $of:ty),+ };)*) => {$(
-        // SAFETY: the fields are public and all that there is, so that whatever values they have is a value, and the
-        // rest is padding: the pattern names each of them, and the map is that of its type.
+        // SAFETY: the pattern has no `..` and compiles, so the fields are public and there are no others: any values
+        // of the fields make a value, and the other bytes are padding. The offsets come from the compiler, and each
+        // field has the map of its type, which the annotations in `all` pin.
+        #[diagnostic::do_not_recommend]
         unsafe impl Datatype for $type {
             const TYPE_MAP: &'static TypeMap = {
                 const fn all(value: &$type) {
@@ -162,11 +145,12 @@ structures! {
     BVec4 { x: bool, y: bool, z: bool, w: bool };
 }
 
-// SAFETY: the first twelve bytes of a value are its components, and the rest is one lane, as is asserted. The components
-// can be set to anything by safe code. The lane is padding or part of a register, and skipped.
+// SAFETY: the assertion shows that the first twelve of a value's 16 bytes are its components, which safe code can set to
+// anything. The other four are padding or a lane of the register, and the map skips them.
+#[diagnostic::do_not_recommend]
 unsafe impl Datatype for Vec3A {
     const TYPE_MAP: &'static TypeMap = {
-        // SAFETY: a constant.
+        // SAFETY: this is the initialiser of a constant, evaluated at compile time.
         let same = unsafe {
             begins_with::<Vec3A, [f32; 3]>(Vec3A::new(1.0, 2.0, 3.0), components!(f32, 3))
         };
@@ -179,7 +163,9 @@ unsafe impl Datatype for Vec3A {
     };
 }
 
-// SAFETY: three public fields, one after another, as is asserted.
+// SAFETY: the pattern and the assertion show three public fields, one after another and nothing else; `Vec3A` gives its
+// guarantees for each.
+#[diagnostic::do_not_recommend]
 unsafe impl Datatype for Mat3A {
     const TYPE_MAP: &'static TypeMap = {
         let Mat3A { x_axis: _, y_axis: _, z_axis: _ } = Mat3A::ZERO;
@@ -194,7 +180,9 @@ unsafe impl Datatype for Mat3A {
     };
 }
 
-// SAFETY: two public fields, a `Mat3A` and a `Vec3A`, one after the other, as is asserted.
+// SAFETY: the pattern and the assertion show two public fields, a `Mat3A` and a `Vec3A`, one after the other and nothing
+// else; four `Vec3A` have the same bytes, and `Vec3A` gives its guarantees for each.
+#[diagnostic::do_not_recommend]
 unsafe impl Datatype for Affine3A {
     const TYPE_MAP: &'static TypeMap = {
         let Affine3A { matrix3, translation } = Affine3A::ZERO;

@@ -1,9 +1,9 @@
 //! The vectors, matrices and coordinates of fixed size of the `nalgebra` crate.
 //!
-//! All of them are the arrays that they are in memory: columns of elements, one column after another.
-//! Left out is what keeps an invariant that bytes from elsewhere could break: `Unit` and with it `UnitQuaternion`,
-//! `Rotation`, `Isometry`, `Similarity`, `Transform` and the projections. Send what they are made of, and make them
-//! again where it arrives: `Unit::new_normalize`, `Rotation::from_matrix`.
+//! Their maps are the arrays that they are in memory: columns of elements, one column after another.
+//! Types with an invariant, which foreign bytes could break, are not datatypes: `Unit` and with it `UnitQuaternion`,
+//! `Rotation`, `Isometry`, `Similarity`, `Transform` and the projections. Send their parts and construct them again on
+//! arrival: `Unit::new_normalize`, `Rotation::from_matrix`.
 
 use core::mem::offset_of;
 
@@ -13,8 +13,9 @@ use ::nalgebra::{Scale, Translation};
 use super::Datatype;
 use crate::typemap::TypeMap;
 
-// SAFETY: a matrix of this storage is `repr(C)` with the storage and a `PhantomData`, as is asserted; the storage is
-// `repr(transparent)` over `[[T; R]; C]`, a public field that takes any value of this type. The matrix adds no rules.
+// SAFETY: the assertion shows that the storage lies at the start of a matrix and that both have the size of
+// `[[T; R]; C]`. The storage is `repr(transparent)` over this array, in a public field, so any elements make a matrix.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Datatype, const R: usize, const C: usize> Datatype
     for Matrix<T, Const<R>, Const<C>, ArrayStorage<T, R, C>>
 {
@@ -41,24 +42,31 @@ macro_rules! only_field {
     }};
 }
 
-// SAFETY: `repr(C)` with one public field, at the start and as large as the whole, as is asserted; there is no rule
-// for the coordinates.
+// SAFETY: `only_field!` asserts that the public field `coords` lies at the start and is as large as the point, so it is
+// all of the point; safe code can set it to anything.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Datatype + Scalar, const D: usize> Datatype for OPoint<T, Const<D>> {
     const TYPE_MAP: &'static TypeMap = only_field!(Self, coords: SVector<T, D>);
 }
 
-// SAFETY: as above. A quaternion of any length is a value; one of length 1 is a `UnitQuaternion`.
+// SAFETY: `only_field!` asserts that the public field `coords` lies at the start and is as large as the quaternion, so it
+// is all of the quaternion. Its length is arbitrary; a `UnitQuaternion` has length 1.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Datatype> Datatype for Quaternion<T> {
     /// In the order of `coords`: `i`, `j`, `k`, `w`.
     const TYPE_MAP: &'static TypeMap = only_field!(Self, coords: SMatrix<T, 4, 1>);
 }
 
-// SAFETY: as for points; any displacement is a translation.
+// SAFETY: `only_field!` asserts that the public field `vector` lies at the start and is as large as the translation, so it
+// is all of the translation; safe code can set it to anything.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Datatype, const D: usize> Datatype for Translation<T, D> {
     const TYPE_MAP: &'static TypeMap = only_field!(Self, vector: SVector<T, D>);
 }
 
-// SAFETY: as for points; any factors are a scale.
+// SAFETY: `only_field!` asserts that the public field `vector` lies at the start and is as large as the scale, so it is all
+// of the scale; safe code can set it to anything.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Datatype, const D: usize> Datatype for Scale<T, D> {
     const TYPE_MAP: &'static TypeMap = only_field!(Self, vector: SVector<T, D>);
 }

@@ -1,10 +1,22 @@
 //! The runs of a type as constants, and the loops over them.
+//!
+//! [`Layout<T>`] computes at compile time how the records of `T` are copied, and `execute` is compiled
+//! to that one strategy. For `(u32, u8)`, 5 of 8 bytes:
+//!
+//! ```text
+//! type map     u32 at 0, u8 at 4
+//! operations   one block of 5 bytes at 0          (the two fields touch)
+//! strategy     Runs([0..5])                       copied as 4 + 1 bytes for each record
+//! permutation  8 records, 64 bytes → 40 bytes     from a number of records on, where the processor
+//!                                                 has the instructions
+//! ```
 
 use core::marker::PhantomData;
 
-use crate::commit::{ByteMap, Op, Permutation, Program, Run, RunList, pack_program};
+use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, pieces};
+use crate::plan::{ByteMap, Op, Permutation, Run, RunList};
 use crate::typemap::TypeMap;
 use crate::types::Type;
 
@@ -12,12 +24,12 @@ use crate::types::Type;
 enum Strategy {
     /// There is nothing to copy.
     Nothing,
-    /// Records are all data, in order: one copy for all.
+    /// A record is all data, in order: one copy for all records.
     Whole,
     /// Copies run by run, from constants.
     Runs(RunList),
-    /// As `Runs`, where the last run of a record touches the first of the next, and the two together
-    /// take fewer moves than one by one.
+    /// As `Runs`, where the last run of a record touches the first of the next, and copying the two
+    /// together takes fewer moves than copying them one by one.
     Linked(RunList),
     /// By the operations of the constant program.
     Program,
@@ -25,28 +37,31 @@ enum Strategy {
     Commit,
 }
 
-/// Refuses a hand-written map that does not belong to its type.
+/// Refuses, at compile time, a hand-written map of another size than its type.
 pub(super) const fn assert_stride<T: Datatype>() {
-    assert!(T::TYPE_MAP.stride() == size_of::<T>(), "the type map is not that of the type");
+    assert!(
+        T::TYPE_MAP.stride() == size_of::<T>(),
+        "the stride of the type map is not the size of the type"
+    );
 }
 
 /// The constants of a type.
 pub(super) struct Layout<T>(PhantomData<T>);
 
 impl<T: Datatype> Layout<T> {
-    const PROGRAM: &'static Program<{ RunList::MOST }> = &pack_program(T::TYPE_MAP);
+    const PROGRAM: &'static ConstantOps<{ RunList::MOST }> = &ConstantOps::packed(T::TYPE_MAP);
 
     /// The operations of one value, if they are a constant.
     pub(super) const OPS: Option<&'static [Op]> = Self::PROGRAM.ops();
 
     /// Small records as a permutation, where that is faster than the copies of `STRATEGY`.
     pub(super) const PERMUTATION: &'static Option<Permutation> = &{
-        let map = match (Self::STRATEGY, Self::OPS) {
-            (Strategy::Runs(_) | Strategy::Linked(_), Some(ops)) => ByteMap::of(ops),
+        let map = match Self::STRATEGY {
+            Strategy::Runs(list) | Strategy::Linked(list) => ByteMap::of_runs(list),
             _ => None,
         };
         match map {
-            Some(map) => Permutation::if_faster(&map, size_of::<T>() as i64),
+            Some(map) => Permutation::new_if_faster(&map, size_of::<T>() as i64),
             None => None,
         }
     };
@@ -62,7 +77,8 @@ impl<T: Datatype> Layout<T> {
         _ => &RunList::EMPTY,
     };
 
-    /// How many of the runs lie in one record: the last of `Linked` reaches into the next.
+    /// The number of runs in one record. The last run of `Linked` reaches into the next record and is not
+    /// counted.
     const WITHIN: usize = match Self::STRATEGY {
         Strategy::Linked(list) => list.all().len() - 1,
         _ => Self::RUNS.all().len(),
@@ -70,28 +86,28 @@ impl<T: Datatype> Layout<T> {
 
     /// Copies the data of `count` records.
     ///
-    /// What a type has no use for is left out by `if const`, before any code is generated: with a `match`
-    /// it would be generated for each type, and only be removed where the optimizer runs.
+    /// `if const` leaves out what a type does not use before any code is generated. With a `match` the code
+    /// would be generated for each type, and removed only where the optimizer runs.
     ///
     /// # Safety
     ///
-    /// `memory` must be valid for `D` on the data of `count` values of `T`, and `packed` on as many
-    /// bytes as these are; the two must not overlap.
+    /// `memory` must be valid for what `D` does there (reading or writing) on the data bytes of `count`
+    /// values of `T`, and `packed` on `count · TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline]
     pub(super) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
         if const { Self::PERMUTATION.is_some() }
             && let Some(all) = Self::PERMUTATION
             && count >= all.fewest()
-            // SAFETY: the permutation was computed from the map of `T`; the caller vouches for the data
-            // of all records.
-            && unsafe { D::permute(all, count, memory, packed) }
+            // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of
+            // `count` records and nothing else; for these the caller guarantees both pointers.
+            && unsafe { kernel::permute::<D>(all, count, memory, packed) }
         {
             return;
         }
         let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());
-        // SAFETY: the runs and operations were computed from the map of `T`, so they name its data
-        // and together have `size` bytes; the caller vouches for those of all records. The offsets
-        // stay within `count · stride` and `count · size` bytes.
+        // SAFETY: the runs and operations were computed from the map of `T`, so they name its data bytes
+        // and have `size` bytes in all. The offsets stay within `count · stride` and `count · size`
+        // bytes, for which the caller guarantees both pointers.
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Nothing) } {
             } else if const { matches!(Self::STRATEGY, Strategy::Whole) } {
@@ -129,8 +145,8 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
-    /// Copies the runs of one record but the first, and but the last of `Linked`. Returns the end of
-    /// what was packed.
+    /// Copies the runs of one record, without the first and without the last of `Linked`. Returns the end
+    /// of the packed bytes that were copied.
     ///
     /// # Safety
     ///
@@ -141,15 +157,15 @@ impl<T: Datatype> Layout<T> {
         macro_rules! one {
             ($j:expr) => {{
                 let Run { disp, len } = Self::RUNS.run($j);
-                // SAFETY: one of the runs that the caller vouches for.
+                // SAFETY: a run of the record, and within its packed bytes: `execute` guarantees both.
                 unsafe {
                     pieces::copy::<D>(memory.offset(disp), packed, len);
                     packed = packed.add(len);
                 }
             }};
         }
-        // Written out, because it depends on what is around it whether the compiler unrolls a loop, and
-        // only then are the lengths constants: ten times as fast.
+        // Written out, because whether the compiler unrolls a loop depends on the code around it, and
+        // the lengths are constants only in an unrolled loop: ten times as fast.
         macro_rules! written_out {
             ($($j:literal)+) => {
                 $( if const { $j < Self::WITHIN } {
@@ -178,11 +194,12 @@ unsafe fn commit_and_execute<T: Datatype, D: Direction>(
     packed: *mut u8,
     count: usize,
 ) {
-    // A slice has Rust's stride, whatever extent the type was resized to: instances are executed one
-    // by one.
+    // Instances are executed one by one, because a slice has Rust's stride, whatever extent the type
+    // was resized to.
     let committed = Type::of::<T>().commit();
     for i in 0..count {
-        // SAFETY: the plan names the data of one value; the caller vouches for all of them.
+        // SAFETY: the plan names the data of one value, here value `i` of `count`; the caller
+        // guarantees both pointers for all of them.
         unsafe {
             let memory = memory.add(i * size_of::<T>());
             kernel::execute::<D>(committed.plan(), 1, memory, packed.add(i * T::TYPE_MAP.size()));

@@ -5,14 +5,15 @@ use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use crate::commit::{Op, Program, data_program, gap_program};
+use crate::commit::ConstantOps;
 use crate::convertor::Iov;
 use crate::datatype::Datatype;
+use crate::plan::Op;
 
-/// Ranges of bytes within a value, in ascending order, none touching the next.
+/// Ranges of bytes within a value, in ascending order, with at least one byte between two of them.
 ///
-/// Ranges that repeat are not stored one by one, so the ranges of `[T; 1_000_000]` take no more room
-/// than those of `[T; 2]`.
+/// Repeated ranges are stored once, so the ranges of `[T; 1_000_000]` take no more memory than the ranges
+/// of `[T; 2]`.
 #[derive(Clone, Copy)]
 pub struct ByteRanges {
     ops: &'static [Op],
@@ -29,8 +30,8 @@ pub struct ByteRanges {
 /// const { assert!(RUNS.len() == 14) };
 /// ```
 ///
-/// A type that has padding and more than 1024 separate ranges or 4096 fields, repetitions not counted,
-/// does not compile.
+/// A type with padding and more than 1024 separate ranges or 4096 fields, not counting repetitions, does
+/// not compile.
 ///
 /// ```
 /// # use dtype_runtime::runs;
@@ -48,7 +49,7 @@ pub const fn runs<T: Datatype>() -> ByteRanges {
 
 /// The bytes of a `T` that hold no data: padding and skipped fields.
 ///
-/// Together with [`runs`] these are all the bytes of a value.
+/// Together with [`runs`], they cover all bytes of a value.
 ///
 /// ```
 /// # use dtype_runtime::gaps;
@@ -64,15 +65,15 @@ pub const fn gaps<T: Datatype>() -> ByteRanges {
     ByteRanges { ops: const { gap_ops::<T>() } }
 }
 
-/// The programs of a type, in the two sizes there are: a constant cannot have just the length that it
-/// needs when the type is generic.
+/// The programs of a type, in two sizes: in a generic type, the length of a constant cannot depend on its
+/// value.
 struct Programs<T>(PhantomData<T>);
 
 impl<T: Datatype> Programs<T> {
-    const DATA: &'static Program<64> = &data_program(T::TYPE_MAP);
-    const MANY_DATA: &'static Program<1024> = &data_program(T::TYPE_MAP);
-    const GAPS: &'static Program<64> = &gap_program(T::TYPE_MAP);
-    const MANY_GAPS: &'static Program<1024> = &gap_program(T::TYPE_MAP);
+    const DATA: &'static ConstantOps<64> = &ConstantOps::data(T::TYPE_MAP);
+    const MANY_DATA: &'static ConstantOps<1024> = &ConstantOps::data(T::TYPE_MAP);
+    const GAPS: &'static ConstantOps<64> = &ConstantOps::gaps(T::TYPE_MAP);
+    const MANY_GAPS: &'static ConstantOps<1024> = &ConstantOps::gaps(T::TYPE_MAP);
 }
 
 const fn data_ops<T: Datatype>() -> &'static [Op] {
@@ -111,7 +112,7 @@ impl ByteRanges {
         total(self.ops) as usize
     }
 
-    /// Whether there is no byte.
+    /// Whether the ranges have no bytes.
     pub const fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }
@@ -127,7 +128,7 @@ impl ByteRanges {
 }
 
 impl fmt::Debug for ByteRanges {
-    /// The ranges, the first of them if there are many.
+    /// The ranges, or the first 64 if there are more.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 64;
         let mut ranges = self.iter();

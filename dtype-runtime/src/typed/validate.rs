@@ -1,12 +1,12 @@
 //! Whether packed bytes make valid values, before the first of them is written.
 //!
-//! A type whose every bit pattern is a value pays nothing. For the others the places to look at are
-//! constants. Where something is wrong, a second, slow walk over the type map finds the first record
-//! that it is wrong in, and the path of the field.
+//! A type whose every bit pattern is a value pays nothing. For the others, the positions to check in a
+//! packed record are constants. If a check fails, a second, slow walk over the type map finds the first
+//! invalid record and the path of the field.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use core::marker::PhantomData;
 
 use crate::basic::Validity;
@@ -14,10 +14,10 @@ use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::typemap::{Node, TypeMap};
 
-/// A type with more places to check than this is checked by walking its type map.
+/// A type with more positions to check is checked by walking its type map.
 const MAX_CHECKS: usize = 32;
 
-/// `count` values of `size` bytes, `stride` packed bytes apart, that must be valid.
+/// `count` values of `size` bytes at a stride of `stride` packed bytes, the first at `position`.
 #[derive(Clone, Copy)]
 struct Check {
     position: usize,
@@ -30,8 +30,10 @@ struct Check {
 /// The checks of one record.
 struct Checks {
     list: [Check; MAX_CHECKS],
-    /// `None` if they are too many.
+    /// `None` if there are more than fit.
     len: Option<usize>,
+    /// Whether the map has checks that are functions, which are asked in a walk over the map.
+    asks: bool,
 }
 
 /// The constants of a type.
@@ -41,7 +43,7 @@ impl<T: Datatype> Constants<T> {
     const CHECKS: &'static Checks = &Checks::of(T::TYPE_MAP);
 }
 
-/// Whether the `count` records in `bytes` are valid.
+/// Checks that the `count` records in `bytes` are valid.
 #[inline]
 pub(crate) fn validate<T: Datatype>(bytes: &[u8], count: usize) -> Result<(), Error> {
     if !const { T::TYPE_MAP.is_restricted() } {
@@ -51,12 +53,16 @@ pub(crate) fn validate<T: Datatype>(bytes: &[u8], count: usize) -> Result<(), Er
         Some(len) => {
             let list = Constants::<T>::CHECKS.list.split_at(len).0;
             bytes
-                .chunks_exact(T::TYPE_MAP.size())
+                .chunks_exact(T::TYPE_MAP.size().max(1))
                 .fold(true, |valid, record| valid & record_is_valid(list, record))
         }
         None => false,
     };
-    if valid { Ok(()) } else { find_invalid(T::TYPE_MAP, bytes, count) }
+    if valid && const { !Constants::<T>::CHECKS.asks } {
+        Ok(())
+    } else {
+        find_invalid(T::TYPE_MAP, bytes, count)
+    }
 }
 
 #[inline(always)]
@@ -96,7 +102,7 @@ fn bits(bytes: &[u8]) -> u128 {
 impl Checks {
     const fn of(map: &TypeMap) -> Self {
         let nothing = Check { position: 0, size: 0, count: 0, stride: 0, validity: Validity::Any };
-        let mut checks = Self { list: [nothing; MAX_CHECKS], len: Some(0) };
+        let mut checks = Self { list: [nothing; MAX_CHECKS], len: Some(0), asks: false };
         checks.add(map, 0);
         checks
     }
@@ -113,9 +119,10 @@ impl Checks {
 
     /// Adds the checks of `map`, whose packed bytes start at `position`.
     const fn add(&mut self, map: &TypeMap, position: usize) {
-        if !map.is_restricted() || self.len.is_none() {
+        if !map.is_restricted() {
             return;
         }
+        self.asks |= map.check().is_some();
         match *map.node() {
             Node::Basic { basic, validity, .. } => {
                 let size = basic.size();
@@ -125,20 +132,20 @@ impl Checks {
                 let Some(first) = self.len else { return };
                 self.add(element, position);
                 let Some(end) = self.len else { return };
-                // The checks of the element become those of the array, if each is of one value;
-                // a repetition in a repetition is written out, or found to be too much.
+                // A check of one value in the element becomes one check of `count` values. A check that
+                // is repeated already is written out for each element, or exceeds the limit.
                 let mut i = first;
-                while i < end {
+                while i < end && self.len.is_some() {
                     if self.list[i].count == 1 {
                         self.list[i].count = count;
                         self.list[i].stride = element.size();
                     } else {
-                        let mut turn = 1;
-                        while turn < count && self.len.is_some() {
-                            let shift = turn * element.size();
+                        let mut index = 1;
+                        while index < count && self.len.is_some() {
+                            let shift = index * element.size();
                             let position = self.list[i].position + shift;
                             self.push(Check { position, ..self.list[i] });
-                            turn += 1;
+                            index += 1;
                         }
                     }
                     i += 1;
@@ -159,15 +166,20 @@ impl Checks {
     }
 }
 
-/// The first invalid value, record by record and in the order of the packed bytes.
+/// Finds the first invalid value in the order of the packed bytes, and asks the checks of the map.
 #[cold]
 fn find_invalid(map: &TypeMap, bytes: &[u8], count: usize) -> Result<(), Error> {
     for record in 0..count {
         let start = record * map.size();
         let mut rest = &bytes[start..start + map.size()];
-        if let Some(Invalid { path, expected, value }) = first_invalid(map, &mut rest) {
+        if let Some(Invalid { path, why }) = first_invalid(map, &mut rest) {
             let path = path.strip_prefix('.').map(ToOwned::to_owned).unwrap_or(path);
-            return Err(Error::InvalidValue { record, path, expected, value });
+            return Err(match why {
+                Why::Value { expected, value } => {
+                    Error::InvalidValue { record, path, expected, value }
+                }
+                Why::Check { of, reason } => Error::CheckFailed { record, path, of, reason },
+            });
         }
     }
     Ok(())
@@ -175,26 +187,47 @@ fn find_invalid(map: &TypeMap, bytes: &[u8], count: usize) -> Result<(), Error> 
 
 struct Invalid {
     path: String,
-    expected: &'static str,
-    value: u128,
+    why: Why,
 }
 
-/// Takes the bytes of `map` off the front of `rest`, unless something in them is invalid.
+enum Why {
+    Value { expected: &'static str, value: u128 },
+    Check { of: String, reason: String },
+}
+
+/// Why one record is invalid, as the reason of a check of what it is a part of.
+pub(super) fn reason(error: Error) -> String {
+    match error {
+        Error::InvalidValue { path, expected, value, .. } if path.is_empty() => {
+            format!("{value:#x} is not a valid {expected}")
+        }
+        Error::InvalidValue { path, expected, value, .. } => {
+            format!("field {path}: {value:#x} is not a valid {expected}")
+        }
+        Error::CheckFailed { path, of, reason, .. } if path.is_empty() => {
+            format!("not a valid {of}: {reason}")
+        }
+        Error::CheckFailed { path, of, reason, .. } => {
+            format!("field {path}: not a valid {of}: {reason}")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Removes the bytes of `map` from the front of `rest`, and returns the first invalid value in them.
 fn first_invalid(map: &TypeMap, rest: &mut &[u8]) -> Option<Invalid> {
     if !map.is_restricted() {
         *rest = &rest[map.size()..];
         return None;
     }
-    match *map.node() {
+    let whole = *rest;
+    let invalid = match *map.node() {
         Node::Basic { validity, name, .. } => {
             let (this, after) = rest.split_at(map.size());
             *rest = after;
             let value = bits(this);
-            (!validity.accepts(value)).then(|| Invalid {
-                path: String::new(),
-                expected: name,
-                value,
-            })
+            (!validity.accepts(value))
+                .then(|| Invalid { path: String::new(), why: Why::Value { expected: name, value } })
         }
         Node::Array { count, element } => (0..count).find_map(|index| {
             let inner = first_invalid(element, rest)?;
@@ -204,5 +237,14 @@ fn first_invalid(map: &TypeMap, rest: &mut &[u8]) -> Option<Invalid> {
             let inner = first_invalid(field.map()?, rest)?;
             Some(Invalid { path: format!(".{}{}", field.name(), inner.path), ..inner })
         }),
+    };
+    if invalid.is_some() {
+        return invalid;
     }
+    let check = map.check()?;
+    // SAFETY: the walk has just found the leaves valid and asked the checks of the fields, on this path and
+    // for these bytes. They are as long as the packed bytes of the map.
+    let verdict = unsafe { check(&whole[..map.size()]) };
+    let reason = verdict.err()?;
+    Some(Invalid { path: String::new(), why: Why::Check { of: map.to_string(), reason } })
 }

@@ -1,0 +1,66 @@
+//! Invariants of a struct: the functions of `#[dtype(check = …)]`, asked about packed bytes.
+
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
+use core::fmt::Display;
+use core::mem::ManuallyDrop;
+
+use super::{check_length, refuse_skipped_fields, unpack_record};
+use crate::datatype::Datatype;
+
+/// What a function of `#[dtype(check = …)]` returns.
+#[diagnostic::on_unimplemented(
+    message = "a check cannot return `{Self}`",
+    label = "returns `{Self}`",
+    note = "a check is a `fn(&Self) -> bool`, or a `fn(&Self) -> Result<(), E>` with `E: Display`"
+)]
+pub trait Verdict {
+    /// `Ok` if the invariant holds.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not hold.
+    fn verdict(self) -> Result<(), String>;
+}
+
+#[diagnostic::do_not_recommend]
+impl Verdict for bool {
+    fn verdict(self) -> Result<(), String> {
+        if self { Ok(()) } else { Err("the check failed".to_owned()) }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Display> Verdict for Result<(), E> {
+    fn verdict(self) -> Result<(), String> {
+        self.map_err(|reason| reason.to_string())
+    }
+}
+
+/// Asks `check` about the value that one packed record would make. The value is a copy, and is not dropped.
+///
+/// # Errors
+///
+/// Why the check does not hold.
+///
+/// # Safety
+///
+/// The leaves of `bytes` must be valid for `T`, and so must the checks of its fields.
+pub unsafe fn ask<T: Datatype, V: Verdict>(
+    bytes: &[u8],
+    check: impl FnOnce(&T) -> V,
+) -> Result<(), String> {
+    const {
+        refuse_skipped_fields::<T>(
+            "`check` needs whole values, and this type skips fields, which packed bytes do not have",
+        );
+    }
+    if check_length::<T>(bytes, 1).is_err() {
+        return Err("the bytes are not one record".to_owned());
+    }
+    // SAFETY: the length is right, and a type that skips fields was refused. The caller guarantees that the
+    // bytes are valid for all fields; only the invariant that `check` is asked about may not hold, and a value
+    // of a derived struct is a value of its fields.
+    let value = ManuallyDrop::new(unsafe { unpack_record::<T>(bytes) });
+    check(&value).verdict()
+}

@@ -1,0 +1,277 @@
+//! Packed records, read one by one or field by field without unpacking all of them.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::iter::FusedIterator;
+use core::marker::PhantomData;
+use core::ops::{Bound, RangeBounds};
+
+use super::column::Column;
+use super::{
+    append, check_length, packed_size, refuse_skipped_fields, unpack_record, unpack_records,
+    validate, whole_records,
+};
+use crate::datatype::Datatype;
+use crate::error::Error;
+
+/// Packed records of type `T`, checked once and then read in any order.
+///
+/// [`pack`](crate::pack) makes the bytes. [`get`](Self::get) and [`iter`](Self::iter) unpack single
+/// records, and [`column`](Self::column) reads one field of all records. They make no copy of the bytes and
+/// allocate nothing.
+///
+/// ```
+/// use dtype_runtime::Packed;
+///
+/// #[derive(dtype_runtime::Datatype, Clone, Copy, Debug, PartialEq)]
+/// struct Trade {
+///     time: u64,
+///     price: f64,
+///     buy: bool,
+/// }
+///
+/// let trades = [
+///     Trade { time: 1, price: 9.5, buy: true },
+///     Trade { time: 4, price: 9.0, buy: false },
+///     Trade { time: 7, price: 8.5, buy: true },
+/// ];
+/// let bytes = dtype_runtime::pack(&trades);
+///
+/// let packed = Packed::<Trade>::new(&bytes)?;
+/// assert_eq!(packed.len(), 3);
+/// assert_eq!(packed.get(1), Some(trades[1]));
+/// assert_eq!(packed.iter().rev().next(), Some(trades[2]));
+/// assert_eq!(packed.partition_point(|trade| trade.time < 4), 1);
+///
+/// let prices = packed.column::<f64>("price")?;
+/// assert_eq!(prices.iter().sum::<f64>(), 27.0);
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+pub struct Packed<'a, T> {
+    /// `count` packed records, all of them valid. Empty if `count` is 0.
+    bytes: &'a [u8],
+    count: usize,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Packed<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Packed<'_, T> {}
+
+impl<T: Datatype> fmt::Debug for Packed<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Packed")
+            .field("of", &format_args!("{}", T::TYPE_MAP))
+            .field("len", &self.count)
+            .finish()
+    }
+}
+
+impl<'a, T: Datatype> Packed<'a, T> {
+    /// The records in `bytes`. Checks all of them, in time linear in their number; for a type that accepts
+    /// all bytes, in constant time. A type without data gives no record.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::PartialRecord`] if the length is not a multiple of the packed record size;
+    /// - [`Error::InvalidValue`] if a record has an invalid `bool`, `char`, `NonZero` or enum.
+    pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
+        let count = whole_records::<T>(bytes)?;
+        validate::validate::<T>(bytes, count)?;
+        Ok(Self { bytes, count, of: PhantomData })
+    }
+
+    /// The number of records.
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are no records.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The packed bytes of the records.
+    pub const fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Unpacks the record at `index`; `None` if `index` is not less than [`len`](Self::len).
+    ///
+    /// A type that skips fields does not compile here, because nothing would initialise them.
+    pub fn get(&self, index: usize) -> Option<T> {
+        const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
+        let record = self.slice(index..index.checked_add(1)?)?.bytes;
+        // SAFETY: `bytes` is valid, so this is one valid record; a type that skips fields was refused.
+        Some(unsafe { unpack_record(record) })
+    }
+
+    /// Unpacks the records one by one, from either end.
+    ///
+    /// A type that skips fields does not compile here, because nothing would initialise them.
+    pub fn iter(&self) -> PackedIter<'a, T> {
+        const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
+        PackedIter { rest: *self }
+    }
+
+    /// The records in a range of indices; `None` if it ends after [`len`](Self::len) or starts after its
+    /// end.
+    ///
+    /// ```
+    /// let packed = dtype_runtime::Packed::<u8>::new(&[1, 2, 3, 4])?;
+    /// assert!(packed.slice(1..=2).unwrap().iter().eq([2, 3]));
+    /// assert!(packed.slice(2..5).is_none());
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Option<Self> {
+        let start = match range.start_bound() {
+            Bound::Included(start) => *start,
+            Bound::Excluded(before) => before.checked_add(1)?,
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(last) => last.checked_add(1)?,
+            Bound::Excluded(end) => *end,
+            Bound::Unbounded => self.count,
+        };
+        if start > end || end > self.count {
+            return None;
+        }
+        // No overflow: `end` records are part of the bytes.
+        let bytes = self.bytes.get(packed_size::<T>(start)..packed_size::<T>(end))?;
+        Some(Self { bytes, count: end - start, of: PhantomData })
+    }
+
+    /// The number of records at the start for which `pred` is true, by binary search: all of them must come
+    /// before the others.
+    pub fn partition_point(&self, mut pred: impl FnMut(&T) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.get(middle).is_some_and(|record| pred(&record)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// One field of all records, without the rest of them. `path` is written as in Rust, and as in the
+    /// messages of [`Error::InvalidValue`]: `"header.flags[2]"`, `"0.1"`. An empty path is the record.
+    ///
+    /// `F` is the field's type, or any datatype with the same type signature, such as `[f32; 3]` for a
+    /// struct of three `f32`.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::NoField`] if the path leads to no field, or to a skipped one;
+    /// - [`Error::FieldType`] if the field has another type signature than `F`;
+    /// - [`Error::InvalidValue`] if `F` accepts fewer values than the field's type, and not those in the
+    ///   records. Where `F` is restricted, the check takes time linear in the number of records.
+    pub fn column<F: Datatype>(&self, path: &str) -> Result<Column<'a, F>, Error> {
+        Column::new(self.bytes, self.count, T::TYPE_MAP, path)
+    }
+
+    /// Unpacks all records, as [`unpack`](crate::unpack) does, without checking them again.
+    ///
+    /// A type that skips fields does not compile here, because nothing would initialise them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Allocation`] if the records do not fit in memory.
+    pub fn unpack(&self) -> Result<Vec<T>, Error> {
+        const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
+        let mut items = Vec::new();
+        // SAFETY: `bytes` is `count` valid records; a type that skips fields was refused.
+        unsafe { append(self.bytes, self.count, &mut items)? };
+        Ok(items)
+    }
+
+    /// Unpacks all records over `items`, as [`unpack_into`](crate::unpack_into) does, without checking them
+    /// again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PackedLength`] if there are not as many records as items; nothing is written then.
+    pub fn unpack_into(&self, items: &mut [T]) -> Result<usize, Error> {
+        check_length::<T>(self.bytes, items.len())?;
+        // SAFETY: `bytes` is as many valid records as there are items; the bytes are borrowed, so they do not
+        // overlap the items, which are borrowed exclusively.
+        unsafe { unpack_records::<T>(self.bytes, items.as_mut_ptr(), items.len()) };
+        Ok(self.bytes.len())
+    }
+}
+
+impl<'a, T: Datatype> IntoIterator for Packed<'a, T> {
+    type Item = T;
+    type IntoIter = PackedIter<'a, T>;
+
+    fn into_iter(self) -> PackedIter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<'a, T: Datatype> IntoIterator for &Packed<'a, T> {
+    type Item = T;
+    type IntoIter = PackedIter<'a, T>;
+
+    fn into_iter(self) -> PackedIter<'a, T> {
+        self.iter()
+    }
+}
+
+/// Iterator over the records of a [`Packed`].
+pub struct PackedIter<'a, T> {
+    rest: Packed<'a, T>,
+}
+
+impl<T> Clone for PackedIter<'_, T> {
+    fn clone(&self) -> Self {
+        Self { rest: self.rest }
+    }
+}
+
+impl<T: Datatype> fmt::Debug for PackedIter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PackedIter").field("rest", &self.rest).finish()
+    }
+}
+
+impl<T: Datatype> Iterator for PackedIter<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.nth(0)
+    }
+
+    fn nth(&mut self, n: usize) -> Option<T> {
+        let record = self.rest.get(n);
+        let from = n.saturating_add(1).min(self.rest.len());
+        self.rest = self.rest.slice(from..)?;
+        record
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.rest.len(), Some(self.rest.len()))
+    }
+}
+
+impl<T: Datatype> DoubleEndedIterator for PackedIter<'_, T> {
+    fn next_back(&mut self) -> Option<T> {
+        let last = self.rest.len().checked_sub(1)?;
+        let record = self.rest.get(last);
+        self.rest = self.rest.slice(..last)?;
+        record
+    }
+}
+
+impl<T: Datatype> ExactSizeIterator for PackedIter<'_, T> {}
+impl<T: Datatype> FusedIterator for PackedIter<'_, T> {}
+
+const NOT_INITIALISED: &str =
+    "this type skips fields, which nothing would initialise: use `unpack_into` or `column`";

@@ -1,0 +1,179 @@
+//! Records in memory as bytes, and bytes as records, without a copy.
+//!
+//! This is possible for types whose packed records *are* their memory: all bytes of a value are data, and
+//! they lie in the order of the type map. For them, [`view`] returns what [`unpack`](crate::unpack) would
+//! return, and [`bytes_of`] what [`pack`](crate::pack) would return.
+//!
+//! ```text
+//! #[repr(C)] struct A { x: f64, y: [u32; 2] }    x x x x x x x x y y y y y y y y    yes
+//! #[repr(C)] struct B { x: u32, y: u8 }          x x x x y . . .                    no: padding
+//! struct C { x: u8, y: u16, z: u8 }              y y x z                            no: reordered
+//! ```
+
+use super::{refuse_skipped_fields, validate, whole_records};
+use crate::datatype::Datatype;
+use crate::error::Error;
+use crate::typemap::{Node, TypeMap};
+
+/// Returns the records in `bytes`, where they lie: in a memory-mapped file, in a receive buffer.
+///
+/// `bytes` are records as they lie in the memory of a machine with this byte order, as [`bytes_of`] returns
+/// them. The result equals what [`unpack`](crate::unpack) returns.
+///
+/// A type with padding, with skipped fields, or whose fields the compiler has reordered does not compile
+/// here. `#[repr(C)]` keeps the fields in order, also for programs that other compilers have built.
+///
+/// # Errors
+///
+/// - [`Error::PartialRecord`] if the length is not a multiple of the record size;
+/// - [`Error::Misaligned`] if `bytes` does not begin at a multiple of the alignment of `T`;
+/// - [`Error::InvalidValue`] if a record has an invalid `bool`, `char`, `NonZero` or enum. The check reads
+///   all records; it costs nothing for types that accept all bytes.
+///
+/// ```
+/// #[derive(dtype_runtime::Datatype)]
+/// #[repr(C)]
+/// struct Sample {
+///     time: f64,
+///     values: [f32; 2],
+/// }
+///
+/// let samples = [Sample { time: 0.5, values: [1.0, 2.0] }];
+/// let bytes: &[u8] = dtype_runtime::bytes_of(&samples);
+/// assert_eq!(bytes, dtype_runtime::pack(&samples));
+///
+/// let same: &[Sample] = dtype_runtime::view(bytes)?;
+/// assert_eq!(same[0].values, [1.0, 2.0]);
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+pub fn view<T: Datatype>(bytes: &[u8]) -> Result<&[T], Error> {
+    const { refuse_other_memory::<T>() }
+    if bytes.is_empty() {
+        return Ok(&[]);
+    }
+    let count = records_in_place::<T>(bytes)?;
+    // SAFETY: `bytes` is aligned for `T` and as long as `count` values. `refuse_other_memory` leaves types of
+    // which every byte is data, in the order of the map, and the validation accepted the bytes as packed
+    // records: by the promise of `Datatype` they are `count` values. None of their bytes changes through a
+    // shared reference. The result borrows `bytes`.
+    Ok(unsafe { core::slice::from_raw_parts(bytes.as_ptr().cast(), count) })
+}
+
+/// Returns the records in `bytes`, where they lie, to read and write them.
+///
+/// # Errors
+///
+/// As for [`view`].
+///
+/// ```
+/// let mut bytes = [1, 0, 0, 1];
+/// let flags = dtype_runtime::view_mut::<[bool; 2]>(&mut bytes)?;
+/// flags[1] = [true, true];
+/// assert_eq!(bytes, [1, 0, 1, 1]);
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+pub fn view_mut<T: Datatype>(bytes: &mut [u8]) -> Result<&mut [T], Error> {
+    const { refuse_other_memory::<T>() }
+    if bytes.is_empty() {
+        return Ok(&mut []);
+    }
+    let count = records_in_place::<T>(bytes)?;
+    // SAFETY: as in `view`, and `bytes` is borrowed exclusively. Whatever values are written, all their bytes
+    // are data and so are initialised, by the promise of `Datatype`: `bytes` remain bytes.
+    Ok(unsafe { core::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), count) })
+}
+
+/// Returns the memory of the records as bytes, which equal what [`pack`](crate::pack) returns.
+///
+/// A type with padding, with skipped fields, or whose fields the compiler has reordered does not compile
+/// here: [`pack`](crate::pack) them, or clear the padding with [`zero_gaps`](crate::zero_gaps).
+///
+/// ```
+/// let bytes = dtype_runtime::bytes_of(&[[1_u8, 2], [3, 4]]);
+/// assert_eq!(bytes, [1, 2, 3, 4]);
+/// ```
+pub fn bytes_of<T: Datatype>(items: &[T]) -> &[u8] {
+    const { refuse_other_memory::<T>() }
+    // SAFETY: every byte of the items is data, so by the promise of `Datatype` it is initialised and does not
+    // change through a shared reference. The result borrows the items.
+    unsafe { core::slice::from_raw_parts(items.as_ptr().cast(), size_of_val(items)) }
+}
+
+/// Returns the memory of the records as bytes to overwrite, for example to read a file straight into them.
+///
+/// A type that [`bytes_of`] refuses does not compile here, nor does a type for which some bytes are not a
+/// value, such as `bool`: use [`unpack_into`](crate::unpack_into), which checks them.
+///
+/// ```
+/// use std::io::Read;
+///
+/// let mut numbers = [[0_u16; 2]; 2];
+/// let mut file: &[u8] = &[7; 8];
+/// file.read_exact(dtype_runtime::bytes_of_mut(&mut numbers))?;
+/// assert_eq!(numbers, [[0x0707, 0x0707]; 2]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn bytes_of_mut<T: Datatype>(items: &mut [T]) -> &mut [u8] {
+    const {
+        refuse_other_memory::<T>();
+        assert!(
+            !T::TYPE_MAP.is_restricted(),
+            "some bytes are not a value of this type: use `unpack_into`, which checks them"
+        );
+    }
+    // SAFETY: as in `bytes_of`, and the items are borrowed exclusively. Whatever bytes are written, they make
+    // values by the promise of `Datatype`, because every byte is data and the map is not restricted.
+    unsafe { core::slice::from_raw_parts_mut(items.as_mut_ptr().cast(), size_of_val(items)) }
+}
+
+/// The number of records in the bytes, if they are aligned, whole and valid.
+fn records_in_place<T: Datatype>(bytes: &[u8]) -> Result<usize, Error> {
+    let count = whole_records::<T>(bytes)?;
+    let (start, alignment) = (bytes.as_ptr(), align_of::<T>());
+    if !start.cast::<T>().is_aligned() {
+        return Err(Error::Misaligned { offset: start.addr() % alignment, alignment });
+    }
+    validate::validate::<T>(bytes, count)?;
+    Ok(count)
+}
+
+/// Refuses, at compile time, types whose packed records are not their memory.
+#[track_caller]
+const fn refuse_other_memory<T: Datatype>() {
+    super::layout::assert_stride::<T>();
+    refuse_skipped_fields::<T>(
+        "this type skips fields, so its memory is not its packed records: use `pack` and `unpack_into`",
+    );
+    assert!(
+        T::TYPE_MAP.is_dense(),
+        "this type has padding, so its memory is not its packed records: use `pack` and `unpack`"
+    );
+    assert!(
+        is_in_order(T::TYPE_MAP),
+        "the fields of this type lie in another order in memory: put `#[repr(C)]` on it, or use `pack` \
+         and `unpack`"
+    );
+}
+
+/// Whether each field lies in memory at its position in the packed record. The map must be dense; then so
+/// are the maps in it.
+const fn is_in_order(map: &TypeMap) -> bool {
+    match *map.node() {
+        Node::Basic { .. } => true,
+        Node::Array { element, .. } => is_in_order(element),
+        Node::Structure { fields, .. } => {
+            let mut position = 0;
+            let mut i = 0;
+            while i < fields.len() {
+                if let Some(field) = fields[i].map() {
+                    if field.size() > 0 && (fields[i].offset() != position || !is_in_order(field)) {
+                        return false;
+                    }
+                    position += field.size();
+                }
+                i += 1;
+            }
+            true
+        }
+    }
+}
