@@ -1,20 +1,21 @@
 //! The basic datatypes: the leaves of every type map.
 //!
-//! They are MPI's predefined datatypes of C, C++ and Fortran, the types of MPI's tools, and those of Rust
-//! that MPI lacks. A [`Basic`] says how many bytes an entry has, how it is aligned in memory and how wide it
-//! is in the `external32` representation. Which of its bit patterns are legal is a separate matter, the
-//! [`Validity`], because several Rust types share one basic datatype: `u32`, `NonZero<u32>` and an
-//! enum with `repr(u32)` all travel as [`Basic::U32`] and match one another's signature, but do not
-//! accept the same bytes.
+//! They are MPI's predefined datatypes of C, C++ and Fortran, the types of MPI's tools interface, and the Rust
+//! types that MPI lacks. A [`Basic`] determines the size of an entry in bytes, its alignment in memory and its
+//! width in the `external32` representation. The [`Validity`] determines separately which bit patterns are legal,
+//! because several Rust types share one basic datatype: `u32`, `NonZero<u32>` and an enum with `repr(u32)` all
+//! travel as [`Basic::U32`] and match one another's signature, but do not accept the same bytes.
 
+mod long_double;
 mod validity;
 
 use core::ffi;
 use core::fmt;
 
+pub use long_double::LongDouble;
 pub use validity::{Discriminants, Validity};
 
-/// What kind of value a basic datatype holds, which says how it is converted.
+/// The kind of value that a basic datatype holds, which determines its conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -30,14 +31,14 @@ pub enum Kind {
     Logical,
     /// A character.
     Character,
-    /// Bytes that mean nothing here, and are never converted.
+    /// Bytes without a meaning for this crate, which are never converted.
     Bytes,
 }
 
-/// What is known of a basic datatype.
+/// The properties of a basic datatype.
 struct Row {
     name: &'static str,
-    /// The first one is what the type is called.
+    /// The first name is the type's usual one.
     mpi_names: &'static [&'static str],
     kind: Kind,
     size: usize,
@@ -55,10 +56,10 @@ macro_rules! basics {
         /// A basic (predefined) datatype.
         ///
         /// `usize` and `isize` have no variant of their own: they are the integer of their width, so that a
-        /// signature tells a machine with 32-bit pointers from one with 64-bit pointers.
+        /// signature distinguishes a machine with 32-bit pointers from one with 64-bit pointers.
         ///
-        /// MPI's names for one kind of value in several languages (`MPI_INT`, `MPI_INT32_T`, `MPI_INTEGER`)
-        /// are different variants, because a type decodes to the name that it was made with. In a
+        /// MPI's names for one kind of value in several languages (`MPI_INT`, `MPI_INT32_T`, `MPI_INTEGER`) are
+        /// different variants, because a type decodes to the name that it was made with. In a
         /// [signature](crate::Signature) they are the same: see [`canonical`](Self::canonical).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -156,10 +157,10 @@ basics! {
     /// C's `unsigned` (`MPI_UNSIGNED`).
     Unsigned = 31, "c_uint", ["MPI_UNSIGNED"], Unsigned, U32,
         size_of::<ffi::c_uint>(), align_of::<ffi::c_uint>(), 4;
-    /// C's `long` (`MPI_LONG`); four bytes in `external32`, whatever it has here.
+    /// C's `long` (`MPI_LONG`); four bytes in `external32`, whatever its width in memory.
     Long = 32, "c_long", ["MPI_LONG"], Integer, Long,
         size_of::<ffi::c_long>(), align_of::<ffi::c_long>(), 4;
-    /// C's `unsigned long` (`MPI_UNSIGNED_LONG`); four bytes in `external32`, whatever it has here.
+    /// C's `unsigned long` (`MPI_UNSIGNED_LONG`); four bytes in `external32`, whatever its width in memory.
     UnsignedLong = 33, "c_ulong", ["MPI_UNSIGNED_LONG"], Unsigned, UnsignedLong,
         size_of::<ffi::c_ulong>(), align_of::<ffi::c_ulong>(), 4;
     /// C's `long long` (`MPI_LONG_LONG`, `MPI_LONG_LONG_INT`).
@@ -255,7 +256,8 @@ impl Basic {
         &ROWS[self as usize - 1]
     }
 
-    /// The name: as Rust writes the type, or [`core::ffi`] the types of C, or, in small letters, as MPI does.
+    /// The name of the type: as Rust writes it, as [`core::ffi`] names a type of C, or as MPI does, in small
+    /// letters.
     pub const fn name(self) -> &'static str {
         self.row().name
     }
@@ -265,7 +267,7 @@ impl Basic {
         self.row().mpi_names.first().copied()
     }
 
-    /// The basic datatype that MPI calls so.
+    /// The basic datatype with this MPI name.
     ///
     /// ```
     /// use dtype_runtime::Basic;
@@ -276,7 +278,7 @@ impl Basic {
         Self::ALL.iter().copied().find(|basic| basic.row().mpi_names.contains(&name))
     }
 
-    /// What kind of value it is.
+    /// The kind of value that it holds.
     pub const fn kind(self) -> Kind {
         self.row().kind
     }
@@ -286,22 +288,22 @@ impl Basic {
         self.row().size
     }
 
-    /// The alignment in bytes that this platform gives the type. It is what pads the extent of a
-    /// datatype (the ε of MPI-4.1 section 5.1.6), never a demand on a buffer's address.
+    /// The alignment in bytes that this platform gives the type. It pads the extent of a datatype (the ε of
+    /// MPI-4.1 section 5.1.6), but a buffer's address need not be aligned to it.
     pub const fn align(self) -> usize {
         self.row().align
     }
 
-    /// Bytes of one value in the `external32` representation (MPI-4.1 section 14.5.2). For the
-    /// types that MPI lacks it is the native size.
+    /// Bytes of one value in the `external32` representation (MPI-4.1 section 14.5.2). For the types that MPI
+    /// lacks it is the native size.
     pub const fn external32_size(self) -> usize {
         self.row().external32_size
     }
 
-    /// What it counts as in a signature: itself, or the type of Rust's that has the same values at the same
-    /// width, in memory as in `external32`. So a Rust `i32` matches an `MPI_INT` and an `MPI_INTEGER`, as it
-    /// does in every MPI library; to the letter of MPI-4.1 section 3.3.1 the names would have to be the same.
-    /// `MPI_LONG` matches itself alone, because its width depends on the machine.
+    /// The basic datatype that it counts as in a signature: itself, or the Rust type that has the same values at
+    /// the same width, both in memory and in `external32`. So a Rust `i32` matches an `MPI_INT` and an
+    /// `MPI_INTEGER`, as in every MPI library; strictly, MPI-4.1 section 3.3.1 requires the same name. `MPI_LONG`
+    /// matches only itself, because its width depends on the machine.
     ///
     /// ```
     /// use dtype_runtime::Basic;
@@ -314,8 +316,8 @@ impl Basic {
         if like.size() == self.size() { like } else { self }
     }
 
-    /// A number that stays the same in every version and on every platform: what the signature hash
-    /// is computed from, and what stands for the type in a marshalled one.
+    /// A number that is the same in every version and on every platform. The signature hash is computed from it,
+    /// and it stands for the type in a marshalled type.
     pub const fn code(self) -> u8 {
         self as u8
     }

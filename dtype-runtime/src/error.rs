@@ -1,4 +1,4 @@
-//! What can go wrong. Every variant says what was asked for and what was there.
+//! The error type. Every variant says what was found and what was expected.
 
 mod malformed;
 
@@ -7,68 +7,68 @@ use core::fmt;
 
 pub use malformed::Malformed;
 
-use crate::representation::LongDouble;
+use crate::basic::LongDouble;
 
-/// An operation that was refused. Nothing was written when one of these comes back.
+/// An operation was refused. When an operation returns one of these, it has written nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// A quantity does not fit 64 bits (sizes stay below 2⁶³, like `MPI_Count`).
     Overflow {
-        /// The call that was made, as it is named here: `"vector"`.
+        /// The constructor or function, as this crate names it: `"vector"`.
         call: &'static str,
         /// The quantity: `"size"`, `"upper bound"`.
         quantity: &'static str,
     },
-    /// Two arrays of one call that go together have different lengths.
+    /// Two arrays of one call differ in length.
     ArgumentLengths {
-        /// The call that was made.
+        /// The constructor or function.
         call: &'static str,
         /// The argument, as MPI names it: `"array_of_types"`.
         argument: &'static str,
-        /// Number of elements that the call's other arrays have.
+        /// Length of the call's other arrays.
         expected: usize,
-        /// Number of elements that this one has.
+        /// Length of this array.
         actual: usize,
     },
     /// An argument is outside its range.
     ArgumentRange {
-        /// The call that was made.
+        /// The constructor or function.
         call: &'static str,
         /// The argument, as MPI names it: `"array_of_subsizes"`.
         argument: &'static str,
-        /// Which element of it, if it is an array.
+        /// The index of the element, if the argument is an array.
         index: Option<usize>,
-        /// What was given.
+        /// The value found.
         value: u64,
-        /// The least that it may be.
+        /// The least value allowed.
         least: u64,
-        /// The most that it may be.
+        /// The greatest value allowed.
         greatest: u64,
     },
-    /// A datatype among the arguments is not one that the call takes.
+    /// The call does not accept this datatype as an argument.
     ArgumentType {
-        /// The call that was made.
+        /// The constructor or function.
         call: &'static str,
         /// The argument, as MPI names it: `"value_type"`.
         argument: &'static str,
-        /// What the call takes.
+        /// What the call accepts.
         expected: &'static str,
-        /// The constructor of the datatype that was given, or its name.
+        /// The constructor of the datatype found, or its name.
         actual: &'static str,
     },
-    /// Arguments of which one may be undefined, but not all.
+    /// All of these arguments are undefined; at least one must be defined.
     Undefined {
-        /// The call that was made.
+        /// The constructor or function.
         call: &'static str,
         /// The arguments, as MPI names them: `"p and r"`.
         arguments: &'static str,
     },
-    /// No named datatype has the size that was asked for.
+    /// No named datatype of this class has the requested size.
     NoMatch {
-        /// The class of types that was asked for.
+        /// The class of types.
         class: &'static str,
-        /// The bytes that were asked for.
+        /// The requested size in bytes.
         size: u64,
     },
     /// A named datatype was asked for its contents.
@@ -76,61 +76,61 @@ pub enum Error {
         /// The datatype.
         name: &'static str,
     },
-    /// The small form of an envelope was asked for, and the type was made with large counts. MPI's class
-    /// for this is `MPI_ERR_TYPE`.
+    /// The small form of an envelope was requested, but the type was made with large counts. MPI's error
+    /// class for this is `MPI_ERR_TYPE`.
     LargeCounts {
-        /// How many there are.
+        /// The number of large counts.
         number: usize,
     },
-    /// Contents that no call can have had.
+    /// Contents that no constructor call has.
     Contents {
-        /// The constructor that they are said to belong to.
+        /// The constructor they claim to belong to.
         combiner: &'static str,
-        /// What is wrong with them.
+        /// What is wrong with the contents.
         problem: &'static str,
     },
-    /// Bytes that are no marshalled datatype.
+    /// The bytes are not a marshalled datatype.
     Marshalled {
-        /// Where in the bytes it shows, counted from the first.
+        /// The offset in bytes at which the problem was found.
         offset: usize,
         /// What is wrong.
         problem: Malformed,
     },
     /// A datatype would nest deeper than [`MAX_DEPTH`](crate::typemap::MAX_DEPTH) levels.
     TooDeep {
-        /// Levels that it would have.
+        /// Levels it would have.
         depth: u32,
-        /// Levels that it may have.
+        /// The greatest number of levels.
         limit: u32,
     },
-    /// The description of a datatype would have more entries than one may have.
+    /// The description of a datatype would have too many entries.
     TooManyEntries {
-        /// Entries that it would have.
+        /// Entries it would have.
         entries: u64,
-        /// Entries that it may have.
+        /// The greatest number of entries.
         limit: u64,
     },
-    /// An array whose shape or strides are not those of the layout that was committed.
+    /// The shape or the strides of an array differ from the committed layout.
     ArrayLayout {
         /// The axis that differs, counted from the outermost; `None` if it is the number of axes.
         axis: Option<usize>,
-        /// What differs: `"dimensions"`, `"length"` in elements, `"stride in bytes"`.
+        /// The quantity that differs: `"dimensions"`, `"length"` in elements, `"stride in bytes"`.
         quantity: &'static str,
-        /// What the committed layout has.
+        /// The committed layout's value.
         expected: i64,
-        /// What the array has.
+        /// The array's value.
         actual: i64,
     },
     /// The destination is too small.
     DestinationTooSmall {
-        /// Bytes that the operation writes.
+        /// Bytes that the operation would write.
         needed: u64,
-        /// Bytes that the destination has.
+        /// Length of the destination in bytes.
         available: u64,
     },
-    /// The packed bytes are not as many as the operation takes.
+    /// The number of packed bytes is wrong.
     PackedLength {
-        /// Bytes that the operation takes.
+        /// Bytes that the operation needs.
         expected: u64,
         /// Bytes that were given.
         actual: u64,
@@ -142,134 +142,182 @@ pub enum Error {
         /// Packed bytes of one record.
         record: u64,
     },
-    /// `count` instances of a type have more packed bytes than 64 bits can count, or than can be
-    /// addressed.
+    /// The bytes to be viewed as records in place are not aligned for the records.
+    Misaligned {
+        /// The number of bytes by which the first byte is past an aligned address.
+        offset: usize,
+        /// The alignment of the records, in bytes.
+        alignment: usize,
+    },
+    /// A path does not name a packed field of a record.
+    NoField {
+        /// The path, `"header.size"`.
+        path: String,
+        /// The type in which the path ends or leaves the type map.
+        parent: String,
+        /// The rest of the path, from the part that this type does not have.
+        field: String,
+    },
+    /// A field of a record was requested as another type.
+    FieldType {
+        /// The path of the field.
+        path: String,
+        /// The requested type.
+        asked: String,
+        /// The type of the field.
+        actual: String,
+    },
+    /// `count` instances of a type have more packed bytes than memory can address.
     CountTooLarge {
-        /// Instances asked for.
+        /// The number of instances.
         count: u64,
         /// Packed bytes of one instance.
         size: u64,
     },
-    /// A position behind the end of the packed stream.
+    /// A position past the end of the packed stream.
     Position {
-        /// Bytes from the start that were asked for.
+        /// The requested position in bytes.
         position: u64,
-        /// Bytes that the stream has.
+        /// The length of the stream in bytes.
         end: u64,
     },
-    /// A position in a part of a packed stream that was given to another unpacker.
+    /// A position outside the part of the packed stream that this unpacker owns.
     OutsidePart {
-        /// Bytes from the start of the stream that were asked for.
+        /// The requested position, in bytes from the start of the stream.
         position: u64,
-        /// Where the part begins that this unpacker has.
+        /// The start of this unpacker's part.
         start: u64,
-        /// Where that ends.
+        /// The end of this unpacker's part.
         end: u64,
     },
-    /// A sender and a receiver that are at different positions of their streams.
+    /// Sender and receiver are at different positions of the stream.
     OtherPosition {
-        /// Bytes from the start that the sender has packed.
+        /// The sender's position in bytes.
         sender: u64,
-        /// Bytes from the start that the receiver has unpacked.
+        /// The receiver's position in bytes.
         receiver: u64,
     },
-    /// A position inside a record whose values have to be checked as a whole, or inside a value that is converted
-    /// as a whole because its width changes.
+    /// A position inside a record that must be checked as a whole, or inside a value that must be converted as a
+    /// whole because its width changes.
     InsideRecord {
-        /// Packed bytes from the start.
+        /// The position in packed bytes.
         position: u64,
-        /// Packed bytes of one record, or of the value.
+        /// Packed bytes of the record or the value.
         record: u64,
     },
-    /// A machine of a kind that there is none of.
+    /// An unsupported width in an [`Architecture`](crate::representation::Architecture).
     Architecture {
-        /// What was described: `"long"`.
+        /// The property: `"long"`.
         property: &'static str,
-        /// The bytes that it was said to have.
+        /// The width found, in bytes.
         bytes: usize,
-        /// The bytes that it can have.
+        /// The supported widths, in bytes.
         possible: &'static [usize],
     },
-    /// Values of a basic datatype cannot be converted between two machines.
+    /// There is no conversion between two machines' formats of a basic datatype.
     NoConversion {
         /// The basic datatype.
         basic: &'static str,
-        /// The format that this machine has.
+        /// This machine's format.
         here: LongDouble,
-        /// The format that the other one has.
+        /// The other machine's format.
         there: LongDouble,
     },
-    /// An integer that has no room where it goes.
+    /// An integer that does not fit its destination.
     IntegerRange {
-        /// Where its bytes start in the packed stream.
+        /// The packed position of its first byte.
         position: u64,
         /// The integer.
         value: i128,
-        /// The bytes that it would have to fit.
+        /// The width of the destination in bytes.
         bytes: u8,
     },
-    /// A floating-point number that is too large for the format it goes to, or bits that are no number.
+    /// A floating-point number that is too large for its destination, or bits that are not a number of the source's
+    /// format.
     FloatRange {
-        /// Where its bytes start in the packed stream.
+        /// The packed position of its first byte.
         position: u64,
         /// The format.
         format: LongDouble,
     },
-    /// The memory of a stream whose values have to be checked before they are written was to be lent for writing.
+    /// The memory of this stream cannot be lent for writing, because its values must be checked before they are
+    /// written.
     Checked {
-        /// Packed bytes of one record, which is what is checked as a whole.
+        /// Packed bytes of one record, the unit of checking.
         record: u64,
     },
-    /// The layout reaches outside the memory that was given.
+    /// The layout reaches outside the memory.
     OutOfBounds {
         /// First byte that the layout touches, relative to the start of the memory.
         start: i128,
-        /// One past the last byte that it touches, likewise.
+        /// One past the last byte that it touches, relative to the start of the memory.
         end: i128,
-        /// Bytes that the memory has.
+        /// The length of the memory in bytes.
         len: u64,
     },
-    /// The instances name a byte of memory more than once, or too many small blocks interleave to
-    /// prove that they do not: such a layout can be packed, not unpacked.
+    /// The instances name a byte of memory more than once, or too many small blocks interleave to prove that they do
+    /// not. Such a layout can be packed but not unpacked.
     Overlap {
-        /// Instances asked for.
+        /// The number of instances.
         count: u64,
     },
-    /// Packed bytes that would make an invalid value.
+    /// The packed bytes would make an invalid value.
     InvalidValue {
         /// Index of the record in the packed bytes.
         record: usize,
-        /// Path of the field in the record, `"header.flags[2]"`; empty when the record itself is the
-        /// value.
+        /// Path of the field in the record, `"header.flags[2]"`; empty if the record itself is the value.
         path: String,
-        /// The Rust type that does not have the value.
+        /// The Rust type for which the value is invalid.
         expected: &'static str,
-        /// The bit pattern that was found, zero-extended.
+        /// The bit pattern found, zero-extended.
         value: u128,
+    },
+    /// More items than a string or list of fixed size has room for.
+    Capacity {
+        /// The number of items, or of bytes of a string.
+        len: usize,
+        /// The most that there is room for.
+        capacity: usize,
+    },
+    /// Packed bytes for which a check does not hold: the function of `#[dtype(check = …)]`, or the check of a
+    /// type of this crate.
+    CheckFailed {
+        /// Index of the record in the packed bytes.
+        record: usize,
+        /// Path of the field in the record; empty if it is the record itself.
+        path: String,
+        /// The type whose check it is.
+        of: String,
+        /// What the check returned.
+        reason: String,
     },
     /// The memory for the result could not be allocated.
     Allocation {
-        /// Records asked for.
+        /// The number of records.
         count: usize,
         /// Bytes of one record in memory.
         stride: usize,
     },
-    /// A signature hash that came from elsewhere is not that of the type at hand.
+    /// A received signature hash differs from this type's signature hash.
     SignatureMismatch {
-        /// The hash of the type at hand.
+        /// This type's hash.
         expected: u64,
-        /// The hash that came.
+        /// The received hash.
         actual: u64,
     },
 }
 
 impl Error {
-    /// The same error in a larger whole, with so many records before those that it counts.
+    /// The same error, with its record counted from `records` records earlier.
     pub(crate) fn records_later(self, records: usize) -> Self {
         match self {
             Self::InvalidValue { record, path, expected, value } => {
                 let record = record.saturating_add(records);
                 Self::InvalidValue { record, path, expected, value }
+            }
+            Self::CheckFailed { record, path, of, reason } => {
+                let record = record.saturating_add(records);
+                Self::CheckFailed { record, path, of, reason }
             }
             other => other,
         }
@@ -286,7 +334,7 @@ impl fmt::Display for Error {
             Self::ArgumentLengths { call, argument, expected, actual } => {
                 write!(
                     f,
-                    "{call}: {argument} has {actual} elements, the other arrays have {expected}"
+                    "{call}: {argument} has {actual} elements, expected {expected} as in the other arrays"
                 )
             }
             Self::ArgumentRange { call, argument, index, value, least, greatest } => {
@@ -295,15 +343,15 @@ impl fmt::Display for Error {
                     write!(f, "[{index}]")?;
                 }
                 match (*least, *greatest) {
-                    (least, u64::MAX) => write!(f, " is {value}, which is less than {least}"),
-                    (only, same) if only == same => write!(f, " is {value}, not {only}"),
+                    (least, u64::MAX) => write!(f, " is {value}, expected at least {least}"),
+                    (only, same) if only == same => write!(f, " is {value}, expected {only}"),
                     (least, greatest) => {
-                        write!(f, " is {value}, which is not from {least} to {greatest}")
+                        write!(f, " is {value}, expected {least} to {greatest}")
                     }
                 }
             }
             Self::ArgumentType { call, argument, expected, actual } => {
-                write!(f, "{call}: {argument} is {actual}, not {expected}")
+                write!(f, "{call}: {argument} is {actual}, expected {expected}")
             }
             Self::Undefined { call, arguments } => {
                 write!(f, "{call}: {arguments} are both undefined")
@@ -312,12 +360,12 @@ impl fmt::Display for Error {
                 write!(f, "no named {class} type has {size} bytes")
             }
             Self::NoContents { name } => {
-                write!(f, "{name} is a named datatype, which has no contents")
+                write!(f, "{name} is a named datatype and has no contents")
             }
             Self::LargeCounts { number } => {
                 write!(
                     f,
-                    "the type was made with {number} large counts, which the small form lacks"
+                    "the type was made with {number} large counts, which the small form cannot return"
                 )
             }
             Self::Contents { combiner, problem } => {
@@ -327,37 +375,53 @@ impl fmt::Display for Error {
                 write!(f, "byte {offset} of a marshalled datatype: {problem}")
             }
             Self::TooDeep { depth, limit } => {
-                write!(f, "a datatype of {depth} levels; at most {limit} are supported")
+                write!(f, "the datatype has {depth} levels, expected at most {limit}")
             }
             Self::TooManyEntries { entries, limit } => {
-                write!(f, "a description of {entries} entries; at most {limit} are supported")
+                write!(f, "the description has {entries} entries, expected at most {limit}")
             }
             Self::ArrayLayout { axis: Some(axis), quantity, expected, actual } => write!(
                 f,
-                "axis {axis} of the array has a {quantity} of {actual}, that of the committed layout {expected}"
+                "axis {axis} of the array has a {quantity} of {actual}, expected {expected} as in the committed layout"
             ),
             Self::ArrayLayout { axis: None, quantity, expected, actual } => {
-                write!(f, "the array has {actual} {quantity}, the committed layout {expected}")
+                write!(
+                    f,
+                    "the array has {actual} {quantity}, expected {expected} as in the committed layout"
+                )
             }
             Self::DestinationTooSmall { needed, available } => {
-                write!(f, "{needed} bytes are to be written, the destination has {available}")
+                write!(f, "the destination has {available} bytes, {needed} are needed")
             }
             Self::PackedLength { expected, actual } => {
-                write!(f, "{expected} packed bytes are needed, {actual} were given")
+                write!(f, "found {actual} packed bytes, expected {expected}")
             }
             Self::PartialRecord { actual, record } => {
-                write!(f, "{actual} packed bytes are no whole number of records of {record} bytes")
+                write!(f, "{actual} bytes is not a multiple of the packed record size ({record})")
+            }
+            Self::Misaligned { offset, alignment } => write!(
+                f,
+                "the bytes begin {offset} bytes after a multiple of {alignment}, the alignment of the records"
+            ),
+            Self::NoField { path, parent, field } => {
+                write!(f, "field `{path}`: {parent} packs no field `{field}`")
+            }
+            Self::FieldType { path, asked, actual } => {
+                write!(f, "field `{path}` is {actual}, not {asked}")
             }
             Self::CountTooLarge { count, size } => {
-                write!(f, "{count} instances of {size} packed bytes are too large to address")
+                write!(
+                    f,
+                    "{count} instances of {size} packed bytes are more than memory can address"
+                )
             }
             Self::Position { position, end } => {
-                write!(f, "position {position} of a packed stream of {end} bytes")
+                write!(f, "position {position} is past the end of a packed stream of {end} bytes")
             }
             Self::OutsidePart { position, start, end } => {
                 write!(
                     f,
-                    "position {position} is outside the part from {start} to {end} of a packed stream"
+                    "position {position} is outside this part of the packed stream, {start} to {end}"
                 )
             }
             Self::OtherPosition { sender, receiver } => write!(
@@ -368,17 +432,19 @@ impl fmt::Display for Error {
                 write!(f, "position {position} is inside a record of {record} packed bytes")
             }
             Self::Architecture { property, bytes, possible } => {
-                write!(f, "{property} of {bytes} bytes; possible are {possible:?}")
+                write!(f, "{property} cannot be {bytes} bytes wide, expected one of {possible:?}")
             }
             Self::NoConversion { basic, here, there } => {
-                write!(f, "{basic} is {here} here and {there} there: there is no conversion")
+                write!(
+                    f,
+                    "{basic} cannot be converted between {here} on this machine and {there} on the other"
+                )
             }
-            Self::IntegerRange { position, value, bytes } => write!(
-                f,
-                "packed byte {position}: the integer {value} does not fit the {bytes} bytes that it has"
-            ),
+            Self::IntegerRange { position, value, bytes } => {
+                write!(f, "packed byte {position}: the integer {value} does not fit {bytes} bytes")
+            }
             Self::FloatRange { position, format } => {
-                write!(f, "packed byte {position}: a number that {format} does not have")
+                write!(f, "packed byte {position}: the number does not fit {format}")
             }
             Self::Checked { record } => write!(
                 f,
@@ -387,7 +453,7 @@ impl fmt::Display for Error {
             ),
             Self::OutOfBounds { start, end, len } => write!(
                 f,
-                "the layout touches bytes {start} to {end} of a memory that has {len} bytes"
+                "the layout touches bytes {start} to {end}, outside the memory of {len} bytes"
             ),
             Self::Overlap { count } => write!(
                 f,
@@ -401,11 +467,21 @@ impl fmt::Display for Error {
                 }
                 write!(f, ": {value:#x} is not a valid {expected}")
             }
+            Self::Capacity { len, capacity } => {
+                write!(f, "a length of {len} exceeds the capacity of {capacity}")
+            }
+            Self::CheckFailed { record, path, of, reason } => {
+                write!(f, "record {record}")?;
+                if !path.is_empty() {
+                    write!(f, ", field {path}")?;
+                }
+                write!(f, ": not a valid {of}: {reason}")
+            }
             Self::Allocation { count, stride } => {
-                write!(f, "no memory for {count} records of {stride} bytes")
+                write!(f, "could not allocate {count} records of {stride} bytes")
             }
             Self::SignatureMismatch { expected, actual } => {
-                write!(f, "the signature hash is {actual:#018x}, this type's is {expected:#018x}")
+                write!(f, "found signature hash {actual:#018x}, expected {expected:#018x}")
             }
         }
     }

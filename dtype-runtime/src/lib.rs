@@ -1,25 +1,29 @@
-//! MPI-style datatypes for Rust: describe a memory layout once, then pack, unpack and inspect it.
+//! Turns arrays of Rust structs, and any other memory layout, into compact bytes and back: MPI-style datatypes for Rust.
 //!
 //! | you have | start with |
 //! |---|---|
-//! | structs | [`derive@Datatype`], [`pack`], [`unpack`]: [Structs](#structs) |
+//! | structs | [`trait@Datatype`], [`pack`], [`unpack`]: [Structs](#structs) |
 //! | columns, halos, lists of indices | [`Type`]: [Irregular layouts](#irregular-layouts) |
-//! | arrays of the crate `ndarray` | the module `ndarray`, with the feature of that name |
+//! | arrays of the crate `ndarray` | the module `ndarray`, behind the feature of that name |
 //! | a stream | [Messages](#messages) |
 //! | buffers that are smaller than a message | [`Packer`], [`Unpacker`]: [In fragments](#in-fragments) |
 //! | an MPI library | the crate `dtype-mpi` |
 //!
-//! What follows is a tour. The book, in the folder `docs` of the repository, takes it at leisure and in pictures: *From
-//! struct to wire*, *Layouts*, *Bounds and markers*, *Fragments*; what each call of MPI is here (*Coming from MPI*);
-//! when another crate is the better choice (*Coming from bytemuck, zerocopy, rkyv, rsmpi*); *How it works*, and a
-//! glossary.
+//! This page is a tour. The book, in the folder `docs` of the repository, covers the same ground more slowly, with
+//! pictures: *From struct to wire*, *Layouts*, *Bounds and markers*, *Fragments*; which function each MPI call maps to
+//! (*Coming from MPI*); when another crate is the better choice (*Coming from bytemuck, zerocopy, rkyv, rsmpi*); *API at
+//! a glance*, *How it works*, figures and a glossary.
+//!
+//! ```console
+//! cargo add dtype-runtime
+//! ```
 //!
 //! # Structs
 //!
-//! `#[derive(Datatype)]` reads a struct's layout from the compiler and makes a constant
-//! [type map](TypeMap) of it. [`pack`] copies the fields of a slice of structs, without the padding,
-//! into bytes; [`unpack`] and [`unpack_into`] put them back, and refuse bytes that would make an
-//! invalid `bool`, `char`, `NonZero` or enum before anything is written.
+//! `#[derive(Datatype)]` reads a struct's layout from the compiler and turns it into a constant [type map](TypeMap).
+//! [`pack`] copies the fields of a slice of structs into bytes, without the padding. [`unpack`] and [`unpack_into`] copy
+//! them back. If the bytes would make an invalid `bool`, `char`, `NonZero` or enum, they return an error before they write
+//! anything.
 //!
 //! ```
 //! use dtype_runtime::{Datatype, Error};
@@ -39,36 +43,41 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! [`runs`] and [`gaps`] say which bytes of a value are data and which are padding; [`zero_gaps`]
-//! clears the padding in place, so that an array can be hashed or shared as bytes.
+//! [`Packed`] reads single records and fields of packed bytes without unpacking all of them. For types that are
+//! all data, [`view`] and [`bytes_of`] turn bytes into records and records into bytes without a copy.
+//! [`Maybe`], [`FixedStr`] and [`FixedVec`] are optional values, strings and lists of fixed size.
+//!
+//! [`runs`] and [`gaps`] return the byte ranges of a value that are data and padding. [`zero_gaps`] clears the padding in
+//! place, so that an array can be hashed or shared as bytes.
 //!
 //! # Irregular layouts
 //!
-//! [`Type`] has the constructors of MPI: vectors, irregular blocks, structures, parts of arrays, nested as
-//! you like, with the bounds of the standard. [`Type::commit`] compiles one; the [`Committed`] type packs from and
-//! unpacks into plain bytes.
+//! [`Type`] has MPI's constructors (vectors, irregular blocks, structures, parts of arrays), which nest to any shape and
+//! follow the standard's rules for bounds. [`Type::commit`] compiles a type. The [`Committed`] type packs from memory given
+//! as bytes, and unpacks into it.
 //!
 //! ```
 //! use dtype_runtime::{Basic, Type};
 //!
-//! // The left column of a 3 × 4 matrix of bytes, twice: the resize makes columns neighbours.
+//! // The two left columns of a 3 × 4 matrix of bytes: the resize makes the next column the next instance.
 //! let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8))?;
 //! let column = Type::resized(&column, 0, 1)?.commit();
 //! let mut out = [0; 6];
-//! column.pack(b"abcdefghijkl", 0, 2, &mut out)?;
+//! column.pack(b"abcdefghijkl", 2, &mut out)?;
 //! assert_eq!(&out, b"aeibfj");
 //! # Ok::<(), dtype_runtime::Error>(())
 //! ```
 //!
 //! # Looking at a type
 //!
-//! Every step from the type to what is executed can be read: [`Type::type_map`],
+//! Every step from the type to the code that is executed can be inspected: [`Type::type_map`],
 //! [`Type::signature`], [`Type::envelope`] and [`Type::contents`], [`Type::description`],
-//! [`Committed::optimized_description`], [`Committed::plan`]. The module [`show`] has what is made for people:
-//! pictures as text and as SVG, plans in words, the tree of calls, the program that makes a type, the dtype that
-//! reads it in NumPy.
+//! [`Committed::optimized_description`], [`Committed::plan`]. The module `show` has forms for
+//! people: pictures as text and as SVG, explanations of plans, the tree of calls, the program that makes a type, and the
+//! dtype that reads it in NumPy.
 //!
 //! ```
+//! # #[cfg(feature = "show")] {
 //! use dtype_runtime::Datatype;
 //! use dtype_runtime::show::{Diagram, TextStyle, View};
 //!
@@ -98,15 +107,15 @@
 //! c  tags   u16 × 3      16      6
 //! "
 //! );
+//! # }
 //! ```
 //!
 //! # In fragments
 //!
-//! A transport takes as many bytes as it likes. [`Packer`] and [`Unpacker`] stop and go on at any byte, of a
-//! slice or of a committed type; they are `io::Read` and `io::Write`, go to any position, and several of them
-//! work on one message at a time. Where the data are long pieces, [`Packer::chunks`] lends them as they lie in
-//! memory, for `writev`.
-//! Memory that the CPU cannot touch, a device's, is packed and unpacked through a [`convertor::Backend`].
+//! A transport takes data in its own units. [`Packer`] and [`Unpacker`] stop and resume at any byte, of a slice or of a
+//! committed type. They implement `io::Read` and `io::Write`, seek to any position, and several of them can work on one
+//! message at the same time. Where the data lie in long pieces, [`Packer::chunks`] lends them in place, for `writev`. A
+//! [`convertor::Backend`] packs and unpacks memory that the CPU cannot touch, such as a device's.
 //!
 //! ```
 //! use dtype_runtime::{Packer, Unpacker};
@@ -125,76 +134,79 @@
 //!
 //! # Between different machines
 //!
-//! A packed stream can be in any [`Representation`]: MPI's `external32`, either byte order, or as a foreign
-//! [`Architecture`](representation::Architecture) has its values. They are converted as they are copied, by the
-//! sender or the receiver, in fragments as well; a value that has no room on the other side is an error.
+//! A packed stream can be in any [`Representation`]: MPI's `external32`, either byte order, or the representation of a
+//! foreign [`Architecture`](representation::Architecture). The sender or the receiver converts the values while copying
+//! them, in fragments as well. A value that does not fit on the other side is an error.
 //!
 //! ```
 //! use dtype_runtime::{Packer, Representation, Unpacker};
 //!
 //! let samples = [(1_u16, 2.5_f64)];
 //! let mut bytes = [0; 10];
-//! Packer::new(&samples).represented(Representation::External32)?.pack(&mut bytes)?;
+//! Packer::new(&samples).converted(Representation::External32)?.pack(&mut bytes)?;
 //! assert_eq!(bytes, [0, 1, 0x40, 4, 0, 0, 0, 0, 0, 0]);
 //!
 //! let mut copy = [(0, 0.0)];
-//! Unpacker::new(&mut copy).represented(Representation::External32)?.unpack(&bytes)?;
+//! Unpacker::new(&mut copy).converted(Representation::External32)?.unpack(&bytes)?;
 //! assert_eq!(copy, samples);
 //! # Ok::<(), dtype_runtime::Error>(())
 //! ```
 //!
 //! # Messages
 //!
-//! Packed bytes have no header. On a stream, the module `message` (with the feature of that name) puts a frame around
-//! them: how many records, the hash of their signature, the byte order, checksums. Its reader takes bytes from anyone,
-//! and hands nothing out that is not verified.
+//! Packed bytes have no header. For streams, the module `message` (behind the feature of that name) puts a frame around
+//! them, with the number of records, the hash of their signature, the byte order and checksums. Its reader accepts bytes
+//! from untrusted peers, and returns nothing that is not verified.
 //!
-//! # Keeping and sending a type
+//! # Storing and sending a type
 //!
-//! [`Type::marshal`] writes any type as compact bytes that every platform reads back with [`Type::unmarshal`],
-//! which takes bytes from anywhere. Equal types, made by the same calls, have equal bytes.
+//! [`Type::marshal`] writes any type as compact bytes. [`Type::unmarshal`] reads them back on every platform, and refuses
+//! malformed or hostile bytes. Equal types, made by the same calls, have equal bytes.
 //!
-//! # Instructions of the processor
+//! # Vector instructions
 //!
-//! Arrays of small records are packed several records at a time where the processor has instructions for it,
-//! which is found out once; the bytes are the same everywhere. [`kernels`] says what is used, and changes it.
+//! Where the processor has the instructions for it, arrays of small records are packed several records at a time. The CPU
+//! is queried once; the packed bytes are the same on every CPU. [`kernels`] returns the selected instructions, and changes
+//! the selection.
 //!
 //! # Features
 //!
-//! | feature | default | what |
+//! | feature | default | adds |
 //! |---|---|---|
 //! | `derive` | yes | `#[derive(Datatype)]` |
-//! | `std` | yes | `Read` and `Write` for the convertor; without it the crate is `no_std` with `alloc` |
+//! | `std` | yes | `Read`, `Write` and `Seek` for the convertor; without it the crate is `no_std` with `alloc` |
+//! | `show` | yes | the module `show`: pictures, explanations and other notations of layouts |
 //! | `crc32c` | no | `convertor::Crc32c`, a checksum over the packed stream |
 //! | `rayon` | no | `Packer::par_pack` and `Unpacker::par_unpack`: large messages on all cores |
-//! | `message` | no | [`message`]: records on any stream, in frames with a checksum |
-//! | `bytes` | no | `Packer` is a `bytes::Buf`, [`Unpacker::buf_mut`] a `bytes::BufMut` |
+//! | `message` | no | the module `message`: records on any stream, in frames with a checksum |
+//! | `tokio` | no | the module `message::tokio`: messages on asynchronous streams |
+//! | `tokio-util` | no | `message::Codec`: messages as a codec for framed streams |
+//! | `bytes` | no | `Packer` is a `bytes::Buf`, `Unpacker::buf_mut` lends a `bytes::BufMut` |
 //! | `num-complex` | no | `Complex<f32>` and `Complex<f64>` are datatypes |
 //! | `half` | no | `f16` and `bf16` are datatypes |
 //! | `glam` | no | its vectors, matrices, quaternions and affine transforms are datatypes |
 //! | `nalgebra` | no | its matrices and vectors of fixed size, points, quaternions, translations and scales are datatypes |
-//! | `ndarray` | no | [`ndarray`]: any array or view as a [`Type`], packed and unpacked where it lies |
-//! | `serde` | no | [`Type`], [`Basic`], [`Flags`] and what [`types`] decodes to implement serde's traits; a type as its [marshalled](Type::marshal) bytes, hexadecimal where people read it |
+//! | `ndarray` | no | the module `ndarray`: any array or view as a [`Type`], packed and unpacked in place |
+//! | `serde` | no | [`Type`], [`Basic`], [`Flags`] and what [`types`] decodes to implement serde's traits; a type is its [marshalled](Type::marshal) bytes, in hexadecimal for human-readable formats |
 //!
-//! The types of `glam` and `nalgebra` have the signatures of the arrays that they are in memory, matrices column by
-//! column: the other side may have plain arrays. That they lie so is asserted where they are compiled.
+//! The types of `glam` and `nalgebra` have the signatures of the arrays that they are in memory, with matrices in column
+//! order, so the other side can use plain arrays. Compile-time assertions check these layouts.
 //!
-//! - The fourth lane of `glam`'s `Vec3A`, and of what is made of it, `Mat3A` and `Affine3A`, is not sent. It counts as
-//!   a skipped field, so that these types, and structs that have them, can be unpacked over existing values, and do not
-//!   compile with [`unpack`]. `Vec3` has no such lane.
-//! - Masks of registers, `BVec3A` and `BVec4A`, have no layout that two machines agree on; `BVec3` and `BVec4` do.
-//! - What keeps an invariant is no datatype, since bytes from elsewhere could break it: `nalgebra`'s `Unit`,
-//!   `UnitQuaternion`, `Rotation`, `Isometry`, `Similarity`, `Transform` and projections. Send what they are made of and
-//!   make them anew; `glam`'s `Quat` and affine transforms, which anyone can set to anything, are datatypes.
-//! - Matrices with a size that is known at run time only keep their elements elsewhere, in one piece: pack those as a
-//!   slice.
+//! - The fourth lane of `glam`'s `Vec3A`, and of `Mat3A` and `Affine3A`, which contain it, is not sent. It counts as a
+//!   skipped field: these types, and structs that contain them, can be unpacked over existing values, but do not compile
+//!   with [`unpack`]. `Vec3` has no such lane.
+//! - The SIMD masks `BVec3A` and `BVec4A` are not datatypes: their layout differs between machines. `BVec3` and `BVec4`
+//!   are.
+//! - A type with an invariant is not a datatype, because received bytes could break the invariant: `nalgebra`'s `Unit`,
+//!   `UnitQuaternion`, `Rotation`, `Isometry`, `Similarity`, `Transform` and projections. Send their parts
+//!   and construct them again. `glam`'s `Quat` and affine transforms, whose fields are public, are datatypes.
+//! - Matrices of dynamic size keep their elements on the heap, contiguously: pack the elements as a slice.
 //!
 //! # Sources
 //!
-//! The rules are those of the MPI standard, version 4.1, chapter 5; for the markers LB and UB, of
-//! MPI 1.1, section 3.12.3. The description and its optimization follow Open MPI's
-//! `opal_datatype_t`, and the stack view its `opal_convertor_t`, as notes on their 2014 sources
-//! describe them; where this documentation says "seed", it means these notes.
+//! The rules are those in the MPI standard, version 4.1, chapter 5; for the markers LB and UB, those in MPI-1.1, section
+//! 3.12.3. The description and its optimization follow Open MPI's `opal_datatype_t`, and the stack view Open MPI's
+//! `opal_convertor_t`, both as of 2014. [`Type::ucp_struct`] follows UCX's struct datatype proposal.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -209,16 +221,20 @@ pub mod convertor;
 pub mod datatype;
 mod error;
 mod kernel;
+pub mod kernels;
 #[cfg(feature = "message")]
 pub mod message;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 #[cfg(test)]
+#[path = "../tests/numbers/mod.rs"]
 mod numbers;
+pub mod plan;
 pub mod representation;
 #[cfg(feature = "serde")]
 mod serialize;
 mod shared;
+#[cfg(feature = "show")]
 pub mod show;
 mod signature;
 mod typed;
@@ -227,20 +243,20 @@ pub mod types;
 
 pub use basic::{Basic, Validity};
 pub use commit::Committed;
-pub use convertor::{Packer, Unpacker};
+pub use convertor::{Buffer, BufferMut, Packer, Unpacker};
 pub use datatype::{Datatype, Describes};
 #[cfg(feature = "derive")]
 pub use dtype_derive::Datatype;
 pub use error::{Error, Malformed};
-pub use kernel::isa as kernels;
 pub use representation::Representation;
 pub use typed::{
-    ByteRanges, gaps, pack, pack_into, packed_size, runs, unpack, unpack_into, zero_gaps,
+    ByteRanges, Column, ColumnIter, FixedStr, FixedVec, Maybe, Packed, PackedIter, bytes_of,
+    bytes_of_mut, gaps, pack, pack_as, pack_into, pack_iter, pack_onto, packed_size, runs, unpack,
+    unpack_as, unpack_into, unpack_one, view, view_mut, zero_gaps,
 };
 pub use typemap::TypeMap;
 pub use types::{
-    Bounds, Combiner, Contents, Distribution, Envelope, Flags, Order, Pair, Signature, StructField,
-    Type,
+    BoundsRule, Combiner, Contents, Distribution, Envelope, Flags, Order, Pair, Signature, Type,
 };
 
 /// The code in the README is compiled and run with the documentation tests.

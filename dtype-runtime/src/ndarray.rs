@@ -1,9 +1,10 @@
-//! Arrays and views of the `ndarray` crate: their datatypes, and their elements packed and unpacked where they are.
+//! Arrays and views of the `ndarray` crate: their datatypes, and packing and unpacking their elements without a
+//! copy.
 //!
-//! Any array will do: owned, borrowed or shared, of any number of dimensions, known to the compiler or not; sliced
-//! with steps, reversed, with permuted axes, in Fortran's order, broadcast. The packed stream has the elements in
-//! the logical order, the last index running fastest, whatever the order in memory is: what `array.iter()` gives.
-//! Nothing is copied first, so that a column goes out as fast as the engine packs a vector type.
+//! Any array is accepted: owned, borrowed or shared; with any number of dimensions, static or dynamic; sliced with
+//! steps, reversed, with permuted axes, in Fortran order, broadcast. The packed stream has the elements in logical
+//! order, the last index running fastest, whatever the order in memory: the order of `array.iter()`. Nothing is
+//! copied first, so a column is packed as fast as the engine packs a vector type.
 //!
 //! ```
 //! use dtype_runtime::ndarray::ArrayDatatype;
@@ -18,11 +19,11 @@
 //! # Ok::<(), dtype_runtime::Error>(())
 //! ```
 //!
-//! Where many arrays have one shape and the same strides, or one array is sent many times, the layout is committed
-//! once, by [`commit`](ArrayDatatype::commit), and used for all of them.
+//! If many arrays have the same shape and strides, or one array is sent many times, commit the layout once, with
+//! [`commit`](ArrayDatatype::commit), and use it for all of them.
 //!
-//! The [`datatype`](ArrayDatatype::datatype) of an array is an ordinary [`Type`] whose displacement 0 is the array's
-//! first element, that of `as_ptr()`: with the pointer and a count of 1 it is what an MPI library takes.
+//! The [`datatype`](ArrayDatatype::datatype) of an array is an ordinary [`Type`] whose displacement 0 is the
+//! array's first element, where `as_ptr()` points: pass it to an MPI library with this pointer and a count of 1.
 
 mod layout;
 mod one_by_one;
@@ -39,26 +40,25 @@ use crate::types::Type;
 
 pub use layout::CommittedLayout;
 
-/// What an array is as a datatype; and its elements, packed and unpacked.
+/// The datatype of an array, and packing and unpacking of its elements.
 ///
-/// It is there for all arrays and views by way of [`ArrayRef`], which they dereference to. Calls that may write take
-/// what may be written to; a shared array is made one of its own first, as by all that `ndarray` does.
+/// All arrays and views have it by way of [`ArrayRef`], which they dereference to. Methods that write take `&mut
+/// self`; a shared array is first made unique, as by all mutable methods of `ndarray`.
 pub trait ArrayDatatype: sealed::Sealed {
-    /// What the array has as elements.
+    /// The type of the elements.
     type Element: Datatype;
 
-    /// The datatype of the elements in logical order, displacement 0 being the element that all indices 0 give, where
-    /// `as_ptr()` points. It is made of `hvector`s, one for each axis that does not continue the one inside it, the
-    /// innermost with a block length where elements touch; of `contiguous`, or the element's type alone, where that
-    /// says it.
+    /// The datatype of the elements in logical order. Displacement 0 is the element with all indices 0, where
+    /// `as_ptr()` points. The type is made of `hvector`s, one for each axis that does not continue the next inner
+    /// one; the innermost has a block length where elements touch. If that is enough, it is a `contiguous` type,
+    /// or the element's type alone.
     ///
-    /// Its bounds are the natural ones. A reversed axis has its data before the origin, so that the lower bound is
-    /// negative; a broadcast one names its elements many times, so that the type cannot be unpacked.
+    /// Its bounds are the natural ones. A reversed axis has its data before the origin, so the lower bound is
+    /// negative; a broadcast axis names its elements many times, so the type cannot be unpacked.
     ///
     /// # Errors
     ///
-    /// [`Error::TooDeep`] when the element's type nests so deep that there is no room for the axes;
-    /// [`Error::Overflow`].
+    /// [`Error::TooDeep`] if the element's type is nested too deep for the axes to be added; [`Error::Overflow`].
     ///
     /// ```
     /// use dtype_runtime::ndarray::ArrayDatatype;
@@ -74,7 +74,7 @@ pub trait ArrayDatatype: sealed::Sealed {
     /// ```
     fn datatype(&self) -> Result<Type, Error>;
 
-    /// The [`datatype`](Self::datatype), committed, for this array and all others of its shape and strides.
+    /// The committed [`datatype`](Self::datatype), for this array and all others of its shape and strides.
     ///
     /// # Errors
     ///
@@ -85,8 +85,8 @@ pub trait ArrayDatatype: sealed::Sealed {
     ///
     /// # Errors
     ///
-    /// As for [`datatype`](Self::datatype); [`Error::CountTooLarge`] and [`Error::Allocation`] for a broadcast view of
-    /// more than there is memory for.
+    /// As for [`datatype`](Self::datatype); [`Error::CountTooLarge`] and [`Error::Allocation`] for a broadcast
+    /// view that needs more memory than there is.
     ///
     /// ```
     /// use dtype_runtime::ndarray::ArrayDatatype;
@@ -99,8 +99,8 @@ pub trait ArrayDatatype: sealed::Sealed {
     /// ```
     fn pack(&self) -> Result<Vec<u8>, Error>;
 
-    /// As [`pack`](Self::pack), to the front of `out`, which may be longer than needed. Returns how many bytes were
-    /// written.
+    /// As [`pack`](Self::pack), to the front of `out`, which may be longer than needed. Returns the number of
+    /// bytes written.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ pub trait ArrayDatatype: sealed::Sealed {
     /// let numbers = array![1_u16, 2, 3, 4];
     /// let backwards = numbers.slice(s![..;-1]);
     /// let mut bytes = [0; 8];
-    /// let mut packer = backwards.packer()?.represented(dtype_runtime::Representation::BigEndian)?;
+    /// let mut packer = backwards.packer()?.converted(dtype_runtime::Representation::BigEndian)?;
     /// packer.pack(&mut bytes[..5])?;
     /// packer.pack(&mut bytes[5..])?;
     /// assert_eq!(bytes, [0, 4, 0, 3, 0, 2, 0, 1]);
@@ -130,14 +130,14 @@ pub trait ArrayDatatype: sealed::Sealed {
     /// ```
     fn packer(&self) -> Result<Packer<'_>, Error>;
 
-    /// Unpacks the elements, in logical order, from what [`pack`](Self::pack) made of an array of the same number of
-    /// elements, and returns how many bytes that were. What lies between the elements of a view, padding and skipped
-    /// fields stay as they are.
+    /// Unpacks the elements, in logical order, from the bytes that [`pack`](Self::pack) returns for an array with
+    /// the same number of elements, and returns the number of bytes read. Memory between the elements of a view,
+    /// padding and skipped fields are unchanged.
     ///
     /// # Errors
     ///
-    /// [`Error::PackedLength`] when `bytes` is not exactly as long as the elements take; [`Error::InvalidValue`] when
-    /// it would make an invalid `bool`, `char`, `NonZero` or enum, where the record is the element's number in logical
+    /// [`Error::PackedLength`] when `bytes` is not exactly as long as the packed elements; [`Error::InvalidValue`]
+    /// for an invalid `bool`, `char`, `NonZero` or enum, where the record is the element's number in logical
     /// order; as for [`datatype`](Self::datatype). Nothing is written then.
     ///
     /// ```
@@ -154,8 +154,8 @@ pub trait ArrayDatatype: sealed::Sealed {
 
     /// An unpacker into the elements in logical order.
     ///
-    /// Where values have to be checked, they are those of the whole array: it is written when its last byte has come,
-    /// and until then the bytes are kept.
+    /// If values have to be checked, the whole array is checked at once: the bytes are kept until the last one has
+    /// arrived, and then written.
     ///
     /// # Errors
     ///
@@ -163,7 +163,7 @@ pub trait ArrayDatatype: sealed::Sealed {
     fn unpacker(&mut self) -> Result<Unpacker<'_>, Error>;
 }
 
-/// An array of at most so many elements is copied one by one before a layout of it would have been committed.
+/// Up to this number of elements, copying one by one is faster than committing a layout first.
 const FEW: usize = 512;
 
 mod sealed {
@@ -233,16 +233,16 @@ impl<T: Datatype, D: Dimension> ArrayDatatype for ArrayRef<T, D> {
     }
 }
 
-/// A new array of this shape, in C or, with `.f()`, in Fortran's order, of the elements in logical order that
-/// [`pack`](ArrayDatatype::pack) made `bytes` of.
+/// A new array of this shape, in C order or, with `.f()`, in Fortran order. `bytes` are its elements in logical
+/// order, as [`pack`](ArrayDatatype::pack) writes them.
 ///
-/// A type that skips fields does not compile here, because nothing would initialise them: use
-/// [`unpack_from`](ArrayDatatype::unpack_from) with an array that exists.
+/// A type that skips fields does not compile here, because those fields would not be initialised: use
+/// [`unpack_from`](ArrayDatatype::unpack_from) with an existing array.
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] when the shape has more elements than can be addressed; [`Error::PackedLength`] when `bytes` is
-/// not exactly as long as the elements take; [`Error::InvalidValue`] as for
+/// [`Error::Overflow`] when the shape has more elements than can be addressed; [`Error::PackedLength`] when
+/// `bytes` is not exactly as long as the packed elements; [`Error::InvalidValue`] as for
 /// [`unpack_from`](ArrayDatatype::unpack_from); [`Error::Allocation`]; [`Error::TooDeep`].
 ///
 /// ```

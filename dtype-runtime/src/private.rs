@@ -1,19 +1,22 @@
-//! What the derive's output names. Not public API: it may change with any version of the derive.
+//! The names that the derive's output uses. They are not public API: they may change with any version of the
+//! derive.
 
+pub use alloc::vec::Vec;
 pub use core;
 pub use memoffset;
 
 pub use crate::basic::Basic;
 pub use crate::datatype::{Datatype, Describes};
+pub use crate::typed::ask;
 pub use crate::typemap::{Field, Markers, TypeMap};
 
-/// The map of a field, its type taken from the place that `project` points at. Tokens are never
-/// asked for the type: a macro in type position may answer differently each time it is expanded.
+/// The map of the field that `project` points at. The compiler infers the field's type. The derive does not repeat
+/// the tokens of the type, because a macro in them may expand differently each time.
 pub const fn field_map<S, F: Datatype>(_project: fn(*const S) -> *const F) -> &'static TypeMap {
     F::TYPE_MAP
 }
 
-/// As [`field_map`], for a field described by another type.
+/// The map of a field that the type `D` describes.
 pub const fn field_map_with<S, F, D: Describes<F>>(
     _project: fn(*const S) -> *const F,
     _with: core::marker::PhantomData<D>,
@@ -21,7 +24,7 @@ pub const fn field_map_with<S, F, D: Describes<F>>(
     const {
         assert!(
             D::FOREIGN_MAP.stride() == size_of::<F>(),
-            "the description is not that of a type of this size"
+            "the description has another size than the field's type"
         );
     }
     D::FOREIGN_MAP
@@ -32,19 +35,19 @@ pub const fn field_size<S, F>(_project: fn(*const S) -> *const F) -> usize {
     size_of::<F>()
 }
 
-/// Compiles only when both places have the same type.
+/// Compiles only if both fields have the same type.
 pub const fn same_type<A, B, F>(_a: fn(*const A) -> *const F, _b: fn(*const B) -> *const F) {}
 
-// The hints: traits that every datatype has, with a message of their own for what is not one. The
-// derive picks one by the last segment of the field's type. Picking wrongly changes nothing but the
-// words of an error that would have come anyway. They are written out, without a macro, because the
-// compiler shows the function in its messages.
+// The hints: traits that every datatype implements. Each has its own message for a type that is not a datatype.
+// The derive picks one by the path of the field's type. A wrong pick changes only the words of an error that would
+// have occurred anyway. The functions are written without a macro, because the compiler shows them in its
+// messages.
 
-/// Keeps its data in itself: every datatype.
+/// Keeps its data in itself: every datatype does.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` keeps its data elsewhere and cannot be part of a datatype",
     label = "holds a pointer, which means nothing to another process",
-    note = "store the data in the struct itself, as an array `[T; N]` with its length beside it, \
+    note = "store the data in the struct itself, as an array `[T; N]` and its length, \
             or leave the field out with `#[dtype(skip)]`"
 )]
 pub trait OwnsNoHeap: Datatype {}
@@ -59,26 +62,26 @@ pub const fn field_map_heap<S, F: OwnsNoHeap>(
     F::TYPE_MAP
 }
 
-/// Does not change while it is shared: every datatype.
+/// Does not change while it is shared: no datatype does.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can change while it is shared and cannot be part of a datatype",
     label = "could change while it is being packed",
-    note = "store a plain value and copy it out of the cell or atomic before packing, or leave \
-            the field out with `#[dtype(skip)]`"
+    note = "store a plain value and copy it out of the cell or atomic before packing, \
+            or leave the field out with `#[dtype(skip)]`"
 )]
-pub trait IsNoCell: Datatype {}
+pub trait IsNotCell: Datatype {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Datatype> IsNoCell for T {}
+impl<T: Datatype> IsNotCell for T {}
 
-/// As [`field_map`], with the message of [`IsNoCell`].
-pub const fn field_map_cell<S, F: IsNoCell>(
+/// As [`field_map`], with the message of [`IsNotCell`].
+pub const fn field_map_cell<S, F: IsNotCell>(
     _project: fn(*const S) -> *const F,
 ) -> &'static TypeMap {
     F::TYPE_MAP
 }
 
-/// Has no uninitialised data: every datatype.
+/// Has no uninitialised data: true of every datatype.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may be uninitialised and cannot be part of a datatype",
     label = "has bytes that may not be read",
@@ -96,11 +99,11 @@ pub const fn field_map_uninit<S, F: IsInitialised>(
     F::TYPE_MAP
 }
 
-/// Has a layout that is defined: every datatype.
+/// Has a defined layout: every datatype has.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no layout to rely on and cannot be part of a datatype",
-    label = "where this keeps its `None` is not defined",
-    note = "`Option<NonZero<_>>` is accepted; otherwise store a `bool` and the value as two fields"
+    message = "`{Self}` has no defined layout and cannot be part of a datatype",
+    label = "Rust does not define where this stores `None` or `Err`",
+    note = "`Option<NonZero<_>>` is accepted; otherwise store a `dtype_runtime::Maybe<_>`"
 )]
 pub trait HasLayout: Datatype {}
 
@@ -114,12 +117,69 @@ pub const fn field_map_option<S, F: HasLayout>(
     F::TYPE_MAP
 }
 
-/// Is described to the public: every datatype.
+/// Is not a time type of the standard library.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` belongs to another crate and has no type map",
+    message = "`{Self}` has no defined layout and cannot be part of a datatype",
+    label = "std does not define the layout of its times",
+    note = "store the time as a number, such as nanoseconds in a `u64`, or leave the field out \
+            with `#[dtype(skip)]`"
+)]
+pub trait IsNotTime: Datatype {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Datatype> IsNotTime for T {}
+
+/// As [`field_map`], with the message of [`IsNotTime`].
+pub const fn field_map_time<S, F: IsNotTime>(
+    _project: fn(*const S) -> *const F,
+) -> &'static TypeMap {
+    F::TYPE_MAP
+}
+
+/// Is not an address type of the standard library.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no defined layout and cannot be part of a datatype",
+    label = "std does not define the layout of this address",
+    note = "store an `Ipv4Addr` or `Ipv6Addr`, which are datatypes, and the port as a `u16`, or \
+            leave the field out with `#[dtype(skip)]`"
+)]
+pub trait IsNotAddress: Datatype {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Datatype> IsNotAddress for T {}
+
+/// As [`field_map`], with the message of [`IsNotAddress`].
+pub const fn field_map_address<S, F: IsNotAddress>(
+    _project: fn(*const S) -> *const F,
+) -> &'static TypeMap {
+    F::TYPE_MAP
+}
+
+/// Is not the field that `bitflags!` adds to a struct.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is private to `bitflags!` and cannot be part of a datatype",
+    label = "`bitflags!` adds this field",
+    note = "write the struct and use the `impl` form of the macro: `#[derive(Datatype)] \
+            struct Flags(u32); bitflags! {{ impl Flags: u32 {{ … }} }}`"
+)]
+pub trait IsNotBitflags: Datatype {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Datatype> IsNotBitflags for T {}
+
+/// As [`field_map`], with the message of [`IsNotBitflags`].
+pub const fn field_map_bitflags<S, F: IsNotBitflags>(
+    _project: fn(*const S) -> *const F,
+) -> &'static TypeMap {
+    F::TYPE_MAP
+}
+
+/// Means something outside of this process: every datatype does.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` means nothing to another process and cannot be part of a datatype",
     label = "its layout is not public",
-    note = "store what it means in numbers (nanoseconds in a `u64`, say), leave the field out with \
-            `#[dtype(skip)]`, or describe it with `#[dtype(with = …)]`"
+    note = "store what the other process needs as numbers, or leave the field out with \
+            `#[dtype(skip)]`"
 )]
 pub trait IsNotOpaque: Datatype {}
 
@@ -133,10 +193,10 @@ pub const fn field_map_opaque<S, F: IsNotOpaque>(
     F::TYPE_MAP
 }
 
-/// The basic datatype that `usize` travels as, for an enum with that repr.
+/// The basic datatype that stands for `usize` in an enum with that repr.
 pub const USIZE: Basic = integer(<usize as Datatype>::TYPE_MAP);
 
-/// The basic datatype that `isize` travels as, for an enum with that repr.
+/// The basic datatype that stands for `isize` in an enum with that repr.
 pub const ISIZE: Basic = integer(<isize as Datatype>::TYPE_MAP);
 
 const fn integer(map: &TypeMap) -> Basic {
@@ -146,17 +206,17 @@ const fn integer(map: &TypeMap) -> Basic {
     }
 }
 
-/// The bits of an enum's value, zero-extended. Read from the value, so that nothing rests on what a
-/// `repr` says.
+/// The bits of an enum's value, zero-extended. They are read from the value, so nothing relies on what a `repr`
+/// says.
 ///
 /// # Safety
 ///
-/// Every byte of the value is initialised, or the call is evaluated at compile time, where reading
-/// one that is not is an error.
+/// Every byte of the value must be initialised, or the call must be evaluated at compile time, where
+/// reading an uninitialised byte is a compile error.
 ///
 /// # Panics
 ///
-/// When the enum does not have the size of `basic`; in a derive that is a compile error.
+/// If the size of the enum is not the size of `basic`; in a derive that is a compile error.
 #[track_caller]
 pub const unsafe fn variant_bits<E>(variant: E, basic: Basic) -> u128 {
     assert!(
@@ -164,16 +224,16 @@ pub const unsafe fn variant_bits<E>(variant: E, basic: Basic) -> u128 {
         "the enum does not have the size of the integer that its repr names"
     );
     let variant = core::mem::ManuallyDrop::new(variant);
-    let place = &raw const variant;
-    // SAFETY: each read is as wide as the value, asks for no alignment, and makes an integer of
-    // bytes that the caller promises to be initialised.
+    let bits = &raw const variant;
+    // SAFETY: each read is as wide as the value, whose size is the size of `basic`, and needs no
+    // alignment; the caller guarantees that the bytes are initialised, and any bits make an integer.
     unsafe {
         match size_of::<E>() {
-            1 => place.cast::<u8>().read() as u128,
-            2 => place.cast::<u16>().read_unaligned() as u128,
-            4 => place.cast::<u32>().read_unaligned() as u128,
-            8 => place.cast::<u64>().read_unaligned() as u128,
-            _ => place.cast::<u128>().read_unaligned(),
+            1 => bits.cast::<u8>().read() as u128,
+            2 => bits.cast::<u16>().read_unaligned() as u128,
+            4 => bits.cast::<u32>().read_unaligned() as u128,
+            8 => bits.cast::<u64>().read_unaligned() as u128,
+            _ => bits.cast::<u128>().read_unaligned(),
         }
     }
 }

@@ -1,17 +1,17 @@
-//! Layouts for people to look at, and types as what other programs read.
+//! Layouts and types in forms for people and for other programs.
 //!
 //! | to see | use |
 //! |---|---|
-//! | where the data and the gaps are | [`Type::diagram_of`](crate::Type::diagram_of), or [`Diagram::of`] for the names of a struct's fields; [`Diagram::text`], [`Diagram::svg`] |
-//! | what is executed | [`Committed::plan_in_words`](crate::Committed::plan_in_words) |
+//! | the data and the gaps | [`Type::diagram_of`](crate::Type::diagram_of), or [`Diagram::of`] for a struct with its field names; [`Diagram::text`], [`Diagram::svg`] |
+//! | what is executed | [`Committed::explain`](crate::Committed::explain) |
 //! | a description, optimized or not | [`Description::table`](crate::types::Description::table) |
-//! | which calls made a type | [`Type::envelope_tree`](crate::Type::envelope_tree) |
+//! | the calls that made a type | [`Type::envelope_tree`](crate::Type::envelope_tree) |
 //! | the program that makes it again | [`Type::calling_sequence`](crate::Type::calling_sequence) |
 //! | the same bytes in NumPy | [`Type::numpy_dtype`](crate::Type::numpy_dtype), [`numpy_dtype`] |
 //!
-//! A picture is a [`Diagram`], a model of rows and cells from which text and SVG are drawn. What is looked at of a type
-//! is what is drawn of it, so that a type of a billion elements has its picture in milliseconds. The text of all of
-//! these is the same for equal types, on every machine of the same basic datatypes, but for the names of kernels.
+//! A picture is a [`Diagram`], a model of rows and cells from which text and SVG are drawn. Only the drawn part of
+//! a type is visited, so a picture of a billion elements takes milliseconds. Equal types have equal texts, on
+//! every machine with the same basic datatypes; only the names of kernels can differ.
 //!
 //! ```
 //! use dtype_runtime::show::{TextStyle, View};
@@ -20,14 +20,9 @@
 //! // The right column of a halo, and one with the stride of another array.
 //! let right = Type::subarray(&[4, 12], &[4, 1], &[0, 11], Order::C, &Type::basic(Basic::F64))?;
 //! let wrong = Type::hindexed_block(1, &[88], &Type::vector(4, 1, 11, &Type::basic(Basic::F64))?)?;
-//! let view = View { unit: 8, row: Some(12 * 8), ..View::default() };
-//! let style = TextStyle {
-//!     title: false,
-//!     rulers: false,
-//!     ranges: false,
-//!     legend: 0,
-//!     ..TextStyle::default()
-//! };
+//! let view = View::default().with_unit(8).with_row(12 * 8);
+//! let style =
+//!     TextStyle::default().with_title(false).with_rulers(false).with_ranges(false).with_legend(0);
 //! assert_eq!(
 //!     right.diagram_of(&view).text(&style).to_string(),
 //!     "\
@@ -51,6 +46,7 @@
 
 mod calls;
 mod diagram;
+mod explain;
 mod fields;
 mod numpy;
 mod source;
@@ -59,14 +55,13 @@ mod table;
 mod tables;
 mod text;
 mod tree;
-mod words;
 
 pub use calls::{CallingSequence, Language};
-pub use diagram::{Cell, Diagram, Line, Part, Range, Row, Sign, View};
-pub use fields::{Field, Level, MOST_FIELDS};
+pub use diagram::{Bracket, BracketPart, Cell, Diagram, Line, Row, Sign, View};
+pub use explain::{ExplainStyle, Explanation};
+pub use fields::{DiagramField, MOST_FIELDS, Repeat};
 pub use numpy::{NumpyDtype, NumpyError, NumpyLayout, NumpyOptions, numpy_dtype};
 pub use svg::{SvgStyle, Theme};
 pub use tables::DescriptionTable;
 pub use text::{Text, TextStyle};
 pub use tree::EnvelopeTree;
-pub use words::{PlanInWords, Wording};

@@ -8,6 +8,7 @@
 //! the order in which the source declares them, which is the order of the packed stream, whatever
 //! the compiler did with the memory layout.
 
+use alloc::string::String;
 use core::fmt;
 
 use crate::basic::{Basic, Discriminants, Validity};
@@ -32,10 +33,16 @@ pub struct TypeMap {
     stride: usize,
     fingerprint: Fingerprint,
     restricted: bool,
+    /// Asked about the packed bytes of a value whose fields are valid.
+    check: Option<Check>,
     skips: bool,
     depth: u32,
     entries: usize,
 }
+
+/// Whether the packed bytes of one value make a valid one, or why they do not. The leaves of the bytes must
+/// be valid, and so must the checks of the fields.
+pub(crate) type Check = unsafe fn(&[u8]) -> Result<(), String>;
 
 /// One level of a [`TypeMap`].
 #[derive(Clone, Copy, Debug)]
@@ -220,6 +227,7 @@ impl TypeMap {
             stride: basic.size(),
             fingerprint: Fingerprint::of(basic.canonical().code()),
             restricted: !validity.is_any(),
+            check: None,
             skips: false,
             depth: 0,
             entries: 1,
@@ -243,6 +251,7 @@ impl TypeMap {
             stride,
             fingerprint: element.fingerprint.repeated(count as u64),
             restricted: element.restricted && count > 0,
+            check: None,
             skips: element.skips && count > 0,
             depth: deeper(element.depth),
             entries: element.entries.saturating_add(2),
@@ -267,6 +276,7 @@ impl TypeMap {
             stride: size_of::<S>(),
             fingerprint: Fingerprint::EMPTY,
             restricted: false,
+            check: None,
             skips: false,
             depth: 0,
             entries: 1,
@@ -298,6 +308,25 @@ impl TypeMap {
         map
     }
 
+    /// The same map with an invariant: `check` is asked about the packed bytes of a value before they are
+    /// unpacked, and says why they make no value.
+    ///
+    /// It is only called with bytes whose leaves are valid, and for whose fields their own checks hold.
+    #[must_use]
+    pub const fn checked(self, check: unsafe fn(&[u8]) -> Result<(), String>) -> Self {
+        Self { check: Some(check), restricted: true, ..self }
+    }
+
+    /// The same map for memory that may hold any bytes: nothing in it is checked.
+    pub(crate) const fn unrestricted(&self) -> Self {
+        Self { check: None, restricted: false, ..*self }
+    }
+
+    /// The check of this level, not of its fields.
+    pub(crate) const fn check(&self) -> Option<Check> {
+        self.check
+    }
+
     /// The top level of the tree.
     pub const fn node(&self) -> &Node {
         &self.node
@@ -313,7 +342,7 @@ impl TypeMap {
         self.stride
     }
 
-    /// Whether some bit patterns of the data bytes are not values, so that unpacking has to look.
+    /// Whether some bit patterns of the data bytes are not values, so that unpacking must check them.
     pub const fn is_restricted(&self) -> bool {
         self.restricted
     }
@@ -334,7 +363,7 @@ impl TypeMap {
         self.fingerprint.hash()
     }
 
-    /// Compares a signature hash that came from elsewhere, with a message say, with that of this map.
+    /// Compares a received signature hash, such as a message's, with this map's.
     ///
     /// # Errors
     ///

@@ -1,36 +1,36 @@
-//! Memory behind a backend that counts what it is asked for, and does it late and in an order of its own: the same
-//! bytes as the naive reference has.
+//! Memory reached through a backend that counts its calls, and makes its copies late and in a shuffled order: the
+//! bytes are those of the naive reference.
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
+mod case;
 mod fragments;
-mod memory;
 mod model;
 
-use dtype_runtime::convertor::{Backend, Piece, Pieces};
-use dtype_runtime::{Basic, Error, Type};
+use case::Case;
+use dtype_runtime::convertor::{Backend, StridedCopies, StridedCopy};
+use dtype_runtime::{Basic, Buffer, Error, Type};
 use fragments::{fragments, lengths, shuffled};
-use memory::Memory;
-use model::{config, has_duplicates, trees, trees_with_lists};
+use model::{config, trees, trees_with_lists};
 use proptest::prelude::*;
 
-/// A memory that is only reached by copies, which are queued while the pieces come and made at the end.
+/// A memory that is reached only by copies, which are queued while the pieces come and made at the end.
 #[derive(Debug, Default)]
 struct Delayed {
     memory: Vec<u8>,
-    /// Where the order of the copies comes from.
+    /// The state of the random order of the copies.
     seed: u64,
     calls: usize,
     pieces: usize,
     bytes: usize,
-    /// Blocks after which the device is lost, until somebody looks after it.
+    /// The number of blocks after which the device is lost, until it is repaired.
     fails_after: Option<usize>,
 }
 
 /// The device is lost.
 #[derive(Debug, PartialEq)]
 struct Lost {
-    /// How many blocks had been copied.
+    /// The number of blocks copied before.
     after: usize,
 }
 
@@ -39,26 +39,29 @@ impl Delayed {
         Self { memory: memory.to_vec(), seed, ..Self::default() }
     }
 
-    /// Takes the pieces, looks at each of them, and lets `copy` copy each block, all shuffled.
+    /// Takes the pieces, checks each of them, and calls `copy` for each block, in a shuffled order.
     fn run(
         &mut self,
-        pieces: &Pieces<'_>,
+        pieces: &StridedCopies<'_>,
         fragment: usize,
         mut copy: impl FnMut(&mut [u8], std::ops::Range<usize>),
     ) -> Result<(), Lost> {
         assert_eq!(pieces.bytes(), fragment);
         assert!(fragment > 0);
         self.calls += 1;
-        let mut queue: Vec<Piece> = Vec::new();
+        let mut queue: Vec<StridedCopy> = Vec::new();
         pieces.for_each(|piece| queue.push(piece));
         self.pieces += queue.len();
         let mut blocks = Vec::new();
         for piece in queue {
-            assert!(piece.len > 0 && piece.count > 0 && piece.step >= piece.len, "{piece:?}");
+            assert!(
+                piece.len > 0 && piece.count > 0 && piece.fragment_stride >= piece.len,
+                "{piece:?}"
+            );
             assert_eq!(piece.blocks().len(), piece.count);
             if let (Some(pitch), true) = (piece.pitch(), piece.count > 1) {
-                // As rows they are the same.
-                let rows = (0..piece.count as u64).map(|row| piece.offset + row * pitch);
+                // The same copy as rows.
+                let rows = (0..piece.count as u64).map(|row| piece.memory_offset + row * pitch);
                 assert!(piece.blocks().map(|block| block.0).eq(rows));
                 assert!(pitch >= piece.len as u64);
             }
@@ -88,11 +91,11 @@ impl Backend for Delayed {
         self.memory.len() as u64
     }
 
-    fn read(&mut self, pieces: &Pieces<'_>, fragment: &mut [u8]) -> Result<(), Lost> {
+    fn read(&mut self, pieces: &StridedCopies<'_>, fragment: &mut [u8]) -> Result<(), Lost> {
         self.run(pieces, fragment.len(), |block, place| fragment[place].copy_from_slice(block))
     }
 
-    fn write(&mut self, pieces: &Pieces<'_>, fragment: &[u8]) -> Result<(), Lost> {
+    fn write(&mut self, pieces: &StridedCopies<'_>, fragment: &[u8]) -> Result<(), Lost> {
         self.run(pieces, fragment.len(), |block, place| block.copy_from_slice(&fragment[place]))
     }
 }
@@ -107,12 +110,11 @@ proptest! {
         lengths in lengths(),
         seed: u64,
     ) {
-        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
-        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
-        let bytes = map.bytes(count);
-        let expected: Vec<u8> = bytes.iter().map(|&at| memory.bytes[memory.at(at)]).collect();
-        let mut device = Delayed::new(&memory.bytes, seed);
-        let mut packer = committed.packer_with(&mut device, memory.origin as u64, count).unwrap();
+        let case = Case::new(&tree, count);
+        let Case { committed, memory, .. } = &case;
+        let (origin, expected) = (case.origin as u64, case.packed());
+        let mut device = Delayed::new(memory, seed);
+        let mut packer = committed.packer_with(&mut device, i128::from(origin), count).unwrap();
         let pieces = fragments(expected.len(), &lengths);
         for piece in shuffled(pieces.clone(), seed) {
             packer.set_position(piece.start as u64).unwrap();
@@ -125,20 +127,20 @@ proptest! {
             prop_assert_eq!(&out[1..=room], &expected[piece]);
             prop_assert_eq!((out[0], out[room + 1]), (0xA5, 0xA5));
         }
-        // One call more for the rest, which there is none of.
+        // One more call at the end, where nothing is left.
         let end = expected.len() as u64;
         packer.set_position(end).unwrap();
         prop_assert_eq!((packer.pack(&mut [0; 3]), packer.is_complete()), (Ok(0), true));
         prop_assert_eq!(packer.set_position(end + 1), Err(Error::Position { position: end + 1, end }));
-        let sender = committed.packer(&memory.bytes, memory.origin, count).unwrap();
+        let sender = committed.packer(Buffer::new(memory).origin(case.origin as i64), count).unwrap();
         prop_assert_eq!(packer.signature_hash(), sender.signature_hash());
         prop_assert_eq!((device.calls, device.bytes), (pieces.len(), expected.len()));
-        prop_assert_eq!(&device.memory, &memory.bytes);
+        prop_assert_eq!(&device.memory, memory);
 
-        // A single call has no more pieces than there are segments.
-        let mut device = Delayed::new(&memory.bytes, seed);
+        // A single call has at most as many pieces as there are segments.
+        let mut device = Delayed::new(memory, seed);
         let mut whole = vec![0; expected.len() + 5];
-        let mut packer = committed.packer_with(&mut device, memory.origin as u64, count).unwrap();
+        let mut packer = committed.packer_with(&mut device, i128::from(origin), count).unwrap();
         prop_assert_eq!(packer.pack(&mut whole), Ok(expected.len()));
         prop_assert_eq!(&whole[..expected.len()], &expected);
         let segments = committed.iov(count, 0..end).unwrap().count();
@@ -152,15 +154,13 @@ proptest! {
         lengths in lengths(),
         seed: u64,
     ) {
-        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
-        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
-        let bytes = map.bytes(count);
-        let packed: Vec<u8> = (0..bytes.len()).map(|i| (i * 7 + 1) as u8).collect();
-        let mut wanted = vec![0x5A; memory.bytes.len()];
+        let case = Case::new(&tree, count);
+        let (committed, origin) = (&case.committed, case.origin as u64);
+        let (packed, mut wanted) = (case.stream(), case.blank());
         let mut device = Delayed::new(&wanted, seed);
-        let unpacker = committed.unpacker_with(&mut device, memory.origin as u64, count);
-        if has_duplicates(&bytes) {
-            prop_assert_eq!(unpacker.err(), Some(Error::Overlap { count: count as u64 }));
+        let unpacker = committed.unpacker_with(&mut device, i128::from(origin), count);
+        if case.overlaps() {
+            prop_assert_eq!(unpacker.err(), Some(case.overlap()));
             return Ok(());
         }
         let mut unpacker = unpacker.unwrap();
@@ -169,10 +169,8 @@ proptest! {
             unpacker.set_position(piece.start as u64).unwrap();
             prop_assert_eq!(unpacker.unpack(&packed[piece.clone()]), Ok(piece.len()));
             prop_assert_eq!(unpacker.position(), piece.end as u64);
-            for i in piece {
-                wanted[memory.at(bytes[i])] = packed[i];
-            }
-            // What is in the gaps, and what has not come, is as it was, at any time.
+            case.write(&packed, piece, &mut wanted);
+            // The gaps, and the bytes that have not come yet, are unchanged at every step.
             prop_assert_eq!(&unpacker.backend().memory, &wanted);
         }
         let end = packed.len() as u64;
@@ -190,12 +188,11 @@ proptest! {
         fails_after in 0_usize..30,
         seed: u64,
     ) {
-        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
-        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
-        let bytes = map.bytes(count);
-        let expected: Vec<u8> = bytes.iter().map(|&at| memory.bytes[memory.at(at)]).collect();
-        let device = Delayed::new(&memory.bytes, seed);
-        let mut packer = committed.packer_with(device, memory.origin as u64, count).unwrap();
+        let case = Case::new(&tree, count);
+        let Case { committed, memory, .. } = &case;
+        let (origin, expected) = (case.origin as u64, case.packed());
+        let device = Delayed::new(memory, seed);
+        let mut packer = committed.packer_with(device, i128::from(origin), count).unwrap();
         let mut all = Vec::new();
         let mut out = vec![0; length];
         while !packer.is_complete() {
@@ -211,11 +208,11 @@ proptest! {
         }
         prop_assert_eq!(&all, &expected);
 
-        if has_duplicates(&bytes) {
+        if case.overlaps() {
             return Ok(());
         }
-        let blank = Delayed::new(&vec![0x5A; memory.bytes.len()], seed);
-        let mut unpacker = committed.unpacker_with(blank, memory.origin as u64, count).unwrap();
+        let blank = Delayed::new(&case.blank(), seed);
+        let mut unpacker = committed.unpacker_with(blank, i128::from(origin), count).unwrap();
         for piece in all.chunks(length) {
             let position = unpacker.position();
             unpacker.backend_mut().fails_after = Some(fails_after);
@@ -225,20 +222,30 @@ proptest! {
                 prop_assert_eq!(unpacker.unpack(piece), Ok(piece.len()));
             }
         }
-        let mut wanted = vec![0x5A; memory.bytes.len()];
-        for (&at, &byte) in bytes.iter().zip(&expected) {
-            wanted[memory.at(at)] = byte;
-        }
-        prop_assert_eq!(unpacker.into_backend().memory, wanted);
+        prop_assert_eq!(unpacker.into_backend().memory, case.unpacked(&expected));
     }
 }
 
-/// The pieces of one call for all bytes.
-fn pieces_of(ty: &Type, memory: usize, count: usize) -> Vec<Piece> {
+/// Offset in the memory, bytes and number of the blocks, stride in the memory, offset and stride in the fragment.
+fn numbers(copy: &StridedCopy) -> (u64, usize, usize, i64, usize, usize) {
+    let StridedCopy {
+        memory_offset,
+        len,
+        count,
+        memory_stride,
+        fragment_offset,
+        fragment_stride,
+        ..
+    } = *copy;
+    (memory_offset, len, count, memory_stride, fragment_offset, fragment_stride)
+}
+
+/// The copies of one call for all bytes.
+fn pieces_of(ty: &Type, memory: usize, count: usize) -> Vec<StridedCopy> {
     let device = Delayed::new(&vec![0; memory], 1);
     let packer = ty.commit().packer_with(device, 0, count).unwrap();
     let mut all = Vec::new();
-    packer.pieces(usize::MAX).for_each(|piece| all.push(piece));
+    packer.copies(usize::MAX).for_each(|piece| all.push(piece));
     all
 }
 
@@ -253,17 +260,17 @@ fn a_failing_backend_leaves_the_position() {
     packer.backend_mut().fails_after = None;
     let mut out = [0; 2];
     assert_eq!((packer.pack(&mut out), &out), (Ok(2), b"bc"));
-    // What the backend says while it takes the pieces comes through, and no piece comes behind it.
+    // An error that the backend returns while it takes the pieces is passed on, and no piece follows it.
     let mut seen = 0;
-    let refused = packer.pieces(9).try_for_each(|piece| {
+    let refused = packer.copies(9).try_for_each(|piece| {
         seen += 1;
-        Err(piece.offset)
+        Err(piece.memory_offset)
     });
     assert_eq!((refused, seen), (Err(6), 1));
     let lists = Type::indexed(&[1, 2, 1], &[0, 2, 9], &Type::basic(Basic::U8)).unwrap().commit();
     let packer = lists.packer_with(Delayed::new(&[0; 10], 1), 0, 1).unwrap();
     let mut seen = Vec::new();
-    let refused = packer.pieces(9).try_for_each(|piece| {
+    let refused = packer.copies(9).try_for_each(|piece| {
         seen.push(piece.len);
         if seen.len() == 2 { Err("enough") } else { Ok(()) }
     });
@@ -280,57 +287,59 @@ fn instances_outside_of_the_memory_and_too_many() {
     assert_eq!(ty.packer_with(device(), 1, 1).err(), outside(-1, 3));
     assert_eq!(ty.unpacker_with(device(), 7, 1).err(), outside(5, 9));
     assert_eq!(
-        ty.unpacker_with(device(), u64::MAX, 1).err(),
+        ty.unpacker_with(device(), i128::from(u64::MAX), 1).err(),
         outside((1 << 64) - 3, (1 << 64) + 1)
     );
     let many = ty.packer_with(device(), 2, usize::MAX).err();
     assert_eq!(many, Some(Error::CountTooLarge { count: usize::MAX as u64, size: 4 }));
 }
 
-/// An address that no pointer has, on a machine with 63 bits of them.
+/// An address that no pointer has on a machine with 63-bit addresses.
 #[test]
 fn memory_at_the_end_of_what_can_be_addressed() {
-    struct Vast(Vec<Piece>);
+    struct Vast(Vec<StridedCopy>);
     impl Backend for Vast {
         type Error = Error;
         fn size(&self) -> u64 {
             u64::MAX
         }
-        fn read(&mut self, pieces: &Pieces<'_>, _: &mut [u8]) -> Result<(), Error> {
+        fn read(&mut self, pieces: &StridedCopies<'_>, _: &mut [u8]) -> Result<(), Error> {
             pieces.for_each(|piece| self.0.push(piece));
             Ok(())
         }
-        fn write(&mut self, pieces: &Pieces<'_>, _: &[u8]) -> Result<(), Error> {
+        fn write(&mut self, pieces: &StridedCopies<'_>, _: &[u8]) -> Result<(), Error> {
             pieces.for_each(|piece| self.0.push(piece));
             Ok(())
         }
     }
     let backwards = Type::hvector(3, 2, -8, &Type::basic(Basic::U8)).unwrap().commit();
-    let mut unpacker = backwards.unpacker_with(Vast(Vec::new()), u64::MAX - 2, 1).unwrap();
+    let mut unpacker =
+        backwards.unpacker_with(Vast(Vec::new()), i128::from(u64::MAX - 2), 1).unwrap();
     assert_eq!(unpacker.unpack(&[1; 9]), Ok(6));
     let [piece] = unpacker.backend().0[..] else { panic!("{:?}", unpacker.backend().0) };
-    let piece_of = Piece { offset: u64::MAX - 2, len: 2, count: 3, stride: -8, place: 0, step: 2 };
-    assert_eq!((piece, piece.pitch()), (piece_of, None));
+    assert_eq!(numbers(&piece), (u64::MAX - 2, 2, 3, -8, 0, 2));
+    assert_eq!(piece.pitch(), None);
     assert!(piece.blocks().eq([(u64::MAX - 2, 0), (u64::MAX - 10, 2), (u64::MAX - 18, 4)]));
 }
 
 #[test]
 fn regular_layouts_are_few_pieces() {
-    // A field of all records is one piece, with the distances of the records on both sides.
+    // A field of all records is one piece, with the strides of the records on both sides.
     let fields = [Basic::U8, Basic::U32, Basic::U16].map(Type::basic);
     let record = Type::structure(&[1; 3], &[0, 4, 9], &fields).unwrap();
-    let piece = |offset, len, place| Piece { offset, len, count: 1000, stride: 12, place, step: 7 };
+    let piece = |offset, len, place| (offset, len, 1000, 12, place, 7);
     let pieces = pieces_of(&record, 12_000, 1000);
-    assert_eq!(pieces, [piece(0, 1, 0), piece(4, 4, 1), piece(9, 2, 5)]);
+    let found: Vec<_> = pieces.iter().map(numbers).collect();
+    assert_eq!(found, [piece(0, 1, 0), piece(4, 4, 1), piece(9, 2, 5)]);
     assert_eq!(pieces[0].pitch(), Some(12));
-    // What is in one piece stays so, wherever it is cut.
+    // Contiguous memory is one piece, wherever it is cut.
     let dense = Type::contiguous(3, &Type::basic(Basic::U64)).unwrap().commit();
     let mut packer = dense.packer_with(Delayed::new(&[7; 2400], 3), 0, 100).unwrap();
     packer.set_position(5).unwrap();
     assert_eq!(packer.pack(&mut [0; 2000]), Ok(2000));
     assert_eq!((packer.backend().calls, packer.backend().pieces), (1, 1));
 
-    // Rows of a matrix; columns of columns by whichever are fewer.
+    // Rows of a matrix; a nest of two loops has one piece for each iteration of the shorter loop.
     let [byte, short] = [Basic::U8, Basic::U16].map(Type::basic);
     let rows = Type::vector(100, 3, 7, &short).unwrap();
     assert_eq!(pieces_of(&rows, 2000, 1).len(), 1);

@@ -1,17 +1,17 @@
-//! The switch between the rules for bounds. Which numbers MPICH has is known from MPICH itself; the tests
-//! of the bridge compare them on random types.
+//! The switch between the rules for bounds. MPICH's numbers were measured with MPICH itself; the tests of the
+//! bridge compare them on random types.
 
-use dtype_runtime::types::{Bounds, Distribution, Order, Pair};
+use dtype_runtime::types::{BoundsRule, Distribution, Order, Pair};
 use dtype_runtime::{Basic, Type};
 
-/// Lower bound and extent by the literal standard, and by MPICH.
+/// Lower bound and extent by the text of the standard, and by MPICH.
 fn both(ty: &Type) -> [(i64, i64); 2] {
-    let mpich = ty.with_bounds(Bounds::Mpich).unwrap();
-    assert_eq!((ty.bounds(), mpich.bounds()), (Bounds::Literal, Bounds::Mpich));
+    let mpich = ty.with_bounds_rule(BoundsRule::Mpich).unwrap();
+    assert_eq!((ty.bounds_rule(), mpich.bounds_rule()), (BoundsRule::Literal, BoundsRule::Mpich));
     assert_eq!(mpich.signature(), ty.signature());
-    // There and back.
+    // To MPICH's rule and back.
     assert_eq!(Type::unmarshal(&mpich.marshal()).as_ref(), Ok(&mpich));
-    let again = mpich.with_bounds(Bounds::Literal).unwrap();
+    let again = mpich.with_bounds_rule(BoundsRule::Literal).unwrap();
     assert_eq!((again.lb(), again.extent()), (ty.lb(), ty.extent()));
     assert!(again.type_map().eq(ty.type_map()));
     [(ty.lb(), ty.extent()), (mpich.lb(), mpich.extent())]
@@ -37,7 +37,7 @@ fn markers_stick_or_do_not() {
 
 #[test]
 fn padding() {
-    // Members of different types are padded by both, of one type by the standard alone.
+    // Both pad members of different types; only the standard's rule pads members of one type.
     let mixed = Type::structure(&[1, 1], &[0, 8], &[basic(Basic::F64), basic(Basic::I8)]).unwrap();
     assert_eq!(both(&mixed), [(0, 16), (0, 16)]);
     let i16 = basic(Basic::I16);
@@ -47,13 +47,13 @@ fn padding() {
     assert_eq!(both(&alike), [(0, 6), (0, 5)]);
     let by_name = Type::structure(&[1, 1], &[0, 3], &[i16.clone(), basic(Basic::I16)]).unwrap();
     assert_eq!(both(&by_name), [(0, 6), (0, 5)]);
-    // Types are values: whether the members share their memory plays no part.
+    // Types are values: it does not matter whether the members share their memory.
     let row = || Type::contiguous(3, &i16).unwrap();
     let rows = Type::structure(&[1, 1], &[0, 7], &[row(), row()]).unwrap();
     assert_eq!(both(&rows), [(0, 14), (0, 13)]);
     let copied = Type::structure(&[1, 1], &[0, 3], &[i16.clone(), Type::dup(&i16).unwrap()]);
     assert_eq!(both(&copied.unwrap()), [(0, 6), (0, 5)]);
-    // Calls that change nothing make no other type, and neither does another name of the same kind.
+    // Calls that change nothing make no other type, nor does another name of the same kind.
     let same = [
         Type::contiguous(1, &i16).unwrap(),
         Type::hvector(1, 1, 77, &i16).unwrap(),
@@ -69,7 +69,7 @@ fn padding() {
     let part = Type::subarray(&[1], &[1], &[0], Order::C, &basic(Basic::F32)).unwrap();
     let alike = Type::structure(&[2, 1], &[-13, -16], &[part, basic(Basic::Real4)]).unwrap();
     assert_eq!(both(&alike)[1], (-16, 11));
-    // Towards the far side where the extent is negative.
+    // Padded at the far side if the extent is negative.
     let back = Type::resized(&basic(Basic::CxxFloatComplex), 7, -14).unwrap();
     let types = [basic(Basic::U16), back];
     let back = Type::structure(&[0, 1], &[0, 0], &types).unwrap();
@@ -85,10 +85,10 @@ fn types_without_data() {
     let empty = Type::resized(&Type::contiguous(0, &basic(Basic::I32)).unwrap(), -4, 100).unwrap();
     let two = Type::contiguous(2, &empty).unwrap();
     assert_eq!(both(&two), [(-4, 200), (0, 0)]);
-    // A resize of its own counts, also by way of a dup.
+    // The type's own resize counts, even through a dup.
     assert_eq!(both(&empty), [(-4, 100), (-4, 100)]);
     assert_eq!(both(&Type::dup(&empty).unwrap()), [(-4, 100), (-4, 100)]);
-    // Beside data of another type the place counts.
+    // Next to data of another type, the displacement counts.
     let beside = Type::structure(&[1, 1], &[0, 8], &[basic(Basic::I8), empty.clone()]).unwrap();
     assert_eq!(both(&beside)[1], (0, 104));
     let markers = [Type::ub_marker(), Type::ub_marker(), basic(Basic::I8)];
@@ -98,29 +98,29 @@ fn types_without_data() {
     let one = Type::resized(&nothing, 1, 44).unwrap();
     let inside = Type::structure(&[1], &[0], &[one]).unwrap();
     assert_eq!(both(&inside)[1], (0, 0));
-    // The arguments stay what they were.
-    let mpich = empty.with_bounds(Bounds::Mpich).unwrap();
+    // The arguments are unchanged.
+    let mpich = empty.with_bounds_rule(BoundsRule::Mpich).unwrap();
     assert_eq!(mpich.contents().unwrap().addresses, [-4, 100]);
 }
 
 #[test]
 fn what_is_built_from_it_follows() {
     let wide = Type::resized(&basic(Basic::I32), -4, 16).unwrap();
-    let mpich = wide.with_bounds(Bounds::Mpich).unwrap();
+    let mpich = wide.with_bounds_rule(BoundsRule::Mpich).unwrap();
     let types = [mpich, basic(Basic::F64)];
     let pair = Type::structure(&[1, 1], &[0, 8], &types).unwrap();
-    assert_eq!((pair.bounds(), pair.extent()), (Bounds::Mpich, 24));
+    assert_eq!((pair.bounds_rule(), pair.extent()), (BoundsRule::Mpich, 24));
     let part = Type::subarray(&[4], &[2], &[1], Order::C, &pair).unwrap();
-    assert_eq!((part.bounds(), part.extent(), part.true_lb()), (Bounds::Mpich, 96, 24));
-    // The share of a process that has nothing of the array.
+    assert_eq!((part.bounds_rule(), part.extent(), part.true_lb()), (BoundsRule::Mpich, 96, 24));
+    // The part of a process that has no elements of the array.
     let block = [Distribution::Block(None)];
     let nothing = Type::darray(2, 1, &[1], &block, &[2], Order::C, &pair).unwrap();
-    assert_eq!((nothing.bounds(), nothing.size()), (Bounds::Mpich, 0));
+    assert_eq!((nothing.bounds_rule(), nothing.size()), (BoundsRule::Mpich, 0));
 }
 
 #[test]
 fn decoding_keeps_the_rules() {
-    let mpich = |ty: Type| ty.with_bounds(Bounds::Mpich).unwrap();
+    let mpich = |ty: Type| ty.with_bounds_rule(BoundsRule::Mpich).unwrap();
     let (value, index) = (mpich(basic(Basic::F64)), basic(Basic::U64));
     for ty in [
         Type::value_index(&value, &index),
@@ -129,26 +129,26 @@ fn decoding_keeps_the_rules() {
         Type::structure(&[1, 1], &[0, 8], &[value.clone(), index.clone()]),
     ] {
         let ty = ty.unwrap();
-        assert_eq!(ty.bounds(), Bounds::Mpich);
+        assert_eq!(ty.bounds_rule(), BoundsRule::Mpich);
         for ty in [ty.clone(), mpich(ty)] {
             assert_eq!(ty.contents().unwrap().rebuild(), Ok(ty));
         }
     }
     let named = Type::value_index(&value, &basic(Basic::Int)).unwrap();
     assert_eq!(
-        (named.bounds(), named == mpich(Type::pair(Pair::DoubleInt))),
-        (Bounds::Mpich, true)
+        (named.bounds_rule(), named == mpich(Type::pair(Pair::DoubleInt))),
+        (BoundsRule::Mpich, true)
     );
 }
 
-/// Parts that the same calls made are one type by the new rules, by whatever rules they were made before.
+/// Parts made by the same calls are equal types under the new rules, whatever rules they had before.
 #[test]
 fn parts_by_different_rules_become_alike() {
     let row = |i16: &Type| Type::contiguous(3, i16).unwrap();
     let i16 = basic(Basic::I16);
-    let rows = [row(&i16), row(&i16.with_bounds(Bounds::Mpich).unwrap())];
+    let rows = [row(&i16), row(&i16.with_bounds_rule(BoundsRule::Mpich).unwrap())];
     let mixed = Type::structure(&[1, 1], &[0, 7], &rows).unwrap();
-    assert_eq!(mixed.with_bounds(Bounds::Mpich).unwrap().extent(), 13);
+    assert_eq!(mixed.with_bounds_rule(BoundsRule::Mpich).unwrap().extent(), 13);
 }
 
 /// 2³⁰ paths lead to the leaf.

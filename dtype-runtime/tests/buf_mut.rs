@@ -3,21 +3,20 @@
 #![cfg(feature = "bytes")]
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
+mod case;
 mod fragments;
-mod memory;
 mod model;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::{Buf, BufMut};
-use dtype_runtime::{Basic, Error, Packer, Type, Unpacker, pack};
+use case::Case;
+use dtype_runtime::{Basic, Buffer, BufferMut, Error, Packer, Type, Unpacker, pack};
 use fragments::{fragments, lengths, shuffled};
-use memory::Memory;
-use model::{config, has_duplicates, trees, trees_with_lists};
+use model::{config, trees, trees_with_lists};
 use proptest::prelude::*;
 
-/// Writes the first `bytes` of the chunk at the position, all of it being filled with something else before, and
-/// returns how long it was.
+/// Writes as many of `bytes` as fit into the chunk at the position, and returns the chunk's length.
 fn write_chunk(target: &mut impl BufMut, bytes: &[u8]) -> usize {
     let remaining = target.remaining_mut();
     let chunk = target.chunk_mut();
@@ -41,18 +40,17 @@ proptest! {
         part: usize,
         most in 1_usize..40,
     ) {
-        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
-        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
-        let bytes = map.bytes(count);
-        if has_duplicates(&bytes) || bytes.len() > 3000 {
+        let case = Case::new(&tree, count);
+        let Case { committed, bytes, origin, .. } = &case;
+        if case.overlaps() || bytes.len() > 3000 {
             return Ok(());
         }
-        let packed: Vec<u8> = (0..bytes.len()).map(|i| (i * 7 + 1) as u8).collect();
+        let packed = case.stream();
         let end = part % (bytes.len() + 1);
-        // At each position the chunk reaches as far as the bytes follow one another, or the part goes.
-        let mut target = vec![0x5A; memory.bytes.len()];
+        // At each position the chunk extends to the end of the adjacent bytes, or to the end of the part.
+        let mut target = case.blank();
         let base = target.as_ptr().addr();
-        let unpacker = committed.unpacker(&mut target, memory.origin, count).unwrap();
+        let unpacker = committed.unpacker(BufferMut::new(&mut target).origin(*origin as i64), count).unwrap();
         let (mut front, back) = unpacker.split_at(end as u64).unwrap();
         let mut run = 0;
         for position in (0..end).rev() {
@@ -61,14 +59,14 @@ proptest! {
             front.set_position(position as u64).unwrap();
             let mut buffer = front.buf_mut().unwrap();
             let chunk = buffer.chunk_mut();
-            prop_assert_eq!(chunk.as_mut_ptr().addr() - base, memory.at(bytes[position]));
+            prop_assert_eq!(chunk.as_mut_ptr().addr() - base, case.at(bytes[position]));
             prop_assert_eq!(chunk.len(), run);
         }
         drop((front, back));
         prop_assert!(target.iter().all(|byte| *byte == 0x5A), "looking writes nothing");
 
-        // Some bytes of each chunk; the gaps and what is behind the part stay.
-        let unpacker = committed.unpacker(&mut target, memory.origin, count).unwrap();
+        // Some bytes of each chunk; the gaps and the bytes after the part are unchanged.
+        let unpacker = committed.unpacker(BufferMut::new(&mut target).origin(*origin as i64), count).unwrap();
         let (mut front, mut back) = unpacker.split_at(end as u64).unwrap();
         let mut buffer = front.buf_mut().unwrap();
         let mut at = 0;
@@ -81,13 +79,11 @@ proptest! {
         prop_assert_eq!(back.position(), end as u64);
         let mut rest = back.buf_mut().unwrap();
         prop_assert_eq!(rest.remaining_mut(), packed.len() - end);
-        // A byte of the other part, too.
+        // One byte of the other part, too.
         rest.put_slice(&packed[end..][..usize::from(end < packed.len())]);
         drop((front, back));
-        let mut wanted = vec![0x5A; memory.bytes.len()];
-        for (&at, &byte) in bytes.iter().zip(&packed).take(end + 1) {
-            wanted[memory.at(at)] = byte;
-        }
+        let mut wanted = case.blank();
+        case.write(&packed, 0..packed.len().min(end + 1), &mut wanted);
         prop_assert_eq!(&target, &wanted);
     }
 
@@ -98,19 +94,15 @@ proptest! {
         lengths in lengths(),
         seed: u64,
     ) {
-        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
-        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
-        let bytes = map.bytes(count);
-        if has_duplicates(&bytes) {
+        let case = Case::new(&tree, count);
+        let Case { committed, origin, .. } = &case;
+        if case.overlaps() {
             return Ok(());
         }
-        let packed: Vec<u8> = (0..bytes.len()).map(|i| (i * 7 + 1) as u8).collect();
-        let mut wanted = vec![0x5A; memory.bytes.len()];
-        for (&at, &byte) in bytes.iter().zip(&packed) {
-            wanted[memory.at(at)] = byte;
-        }
-        let mut target = vec![0x5A; memory.bytes.len()];
-        let mut unpacker = committed.unpacker(&mut target, memory.origin, count).unwrap();
+        let packed = case.stream();
+        let wanted = case.unpacked(&packed);
+        let mut target = case.blank();
+        let mut unpacker = committed.unpacker(BufferMut::new(&mut target).origin(*origin as i64), count).unwrap();
         for (number, piece) in shuffled(fragments(packed.len(), &lengths), seed).into_iter().enumerate() {
             unpacker.set_position(piece.start as u64).unwrap();
             let mut buffer = unpacker.buf_mut().unwrap();
@@ -123,7 +115,7 @@ proptest! {
                     buffer.put(a.chain(b));
                 }
                 _ => {
-                    // As the trait does it by itself.
+                    // As the trait's provided method does it.
                     let mut rest = source;
                     while !rest.is_empty() {
                         let number = write_chunk(&mut buffer, rest).min(rest.len());
@@ -136,10 +128,10 @@ proptest! {
         drop(unpacker);
         prop_assert_eq!(&target, &wanted);
 
-        // From one memory to another, neither of them packed.
-        let mut again = vec![0x5A; memory.bytes.len()];
-        let mut unpacker = committed.unpacker(&mut again, memory.origin, count).unwrap();
-        let packer = committed.packer(&target, memory.origin, count).unwrap();
+        // From one memory to another; neither is packed.
+        let mut again = case.blank();
+        let mut unpacker = committed.unpacker(BufferMut::new(&mut again).origin(*origin as i64), count).unwrap();
+        let packer = committed.packer(Buffer::new(&target).origin(*origin as i64), count).unwrap();
         unpacker.buf_mut().unwrap().put(packer);
         prop_assert!(unpacker.is_complete());
         drop(unpacker);
@@ -180,7 +172,7 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let two = (&[1; 2][..]).chain(&[1; 2][..]);
     assert!(catch_unwind(AssertUnwindSafe(|| buffer.put(two))).is_err());
     assert!(catch_unwind(AssertUnwindSafe(|| buffer.put_bytes(1, 4))).is_err());
-    // SAFETY: all of these are bytes of an array, initialised before.
+    // SAFETY: all of these are bytes of an array and were initialised before.
     assert!(catch_unwind(AssertUnwindSafe(|| unsafe { buffer.advance_mut(4) })).is_err());
     assert_eq!((buffer.remaining_mut(), front.position()), (3, 1));
     assert_eq!(memory, [9; 6]);
@@ -199,9 +191,9 @@ fn values_that_are_checked_are_not_lent() {
     let (_, mut back) = unpacker.split_at(3).unwrap();
     assert!(back.buf_mut().is_err());
     assert!(Unpacker::new::<char>(&mut []).buf_mut().is_err());
-    // As bytes they are what they are.
+    // Read as bytes, any value is accepted.
     let flag = Type::basic(Basic::Bool).commit();
     let mut bytes = [0_u8];
-    flag.unpacker(&mut bytes, 0, 1).unwrap().buf_mut().unwrap().put_u8(2);
+    flag.unpacker(&mut bytes, 1).unwrap().buf_mut().unwrap().put_u8(2);
     assert_eq!(bytes, [2]);
 }

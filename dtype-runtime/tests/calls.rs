@@ -1,12 +1,15 @@
-//! The calling sequences: that they are the text of programs, and that the programs make the type.
+//! The calling sequences: they are text of valid programs, and the programs make the type.
+
+#![cfg(feature = "show")]
 
 use std::collections::BTreeSet;
 
 use dtype_runtime::show::Language;
-use dtype_runtime::types::{Bounds, Distribution, Order, Pair};
+use dtype_runtime::types::{BoundsRule, Distribution, Order, Pair};
 use dtype_runtime::{Basic, Error, Type};
 
-// A program as it is printed: compiled, executed, and below compared with what is printed of its result.
+// A program as it is printed: compiled and executed here, and compared below with the sequence printed for its
+// result.
 include!("calls/all.rs");
 
 fn rust(ty: &Type) -> String {
@@ -17,7 +20,7 @@ fn c(ty: &Type) -> String {
     ty.calling_sequence(Language::C).to_string()
 }
 
-/// What both languages print of a type that is one call.
+/// The text in both languages for a type made by one call.
 fn assert_calls(ty: Result<Type, Error>, in_rust: &str, in_c: &str) {
     let ty = ty.unwrap();
     assert_eq!(rust(&ty), format!("let t1 = {in_rust}?;\n"));
@@ -29,7 +32,7 @@ fn assert_calls(ty: Result<Type, Error>, in_rust: &str, in_c: &str) {
     assert_eq!(c(&ty), format!("{in_c}\n{commit}"));
 }
 
-/// As `assert_eq`, with a message that shows the line instead of all of them.
+/// Like `assert_eq`, with a message that shows the differing line instead of all lines.
 fn assert_lines(printed: &str, expected: &str) {
     for (printed, expected) in printed.lines().zip(expected.lines()) {
         assert_eq!(printed, expected);
@@ -84,7 +87,7 @@ fn regular_calls() {
         "Type::contiguous(7, &Type::pair(Pair::TwoInt))",
         "MPI_Datatype t1;\nMPI_Type_contiguous(7, MPI_2INT, &t1);",
     );
-    // As it was asked for, although it is contiguous.
+    // As it was requested, although it is contiguous.
     assert_calls(
         Type::vector(10, 2, 2, old),
         "Type::vector(10, 2, 2, &Type::basic(Basic::F64))",
@@ -136,30 +139,30 @@ MPI_Type_create_struct(0, t1_blocklengths, t1_displacements, t1_types, &t1);",
     );
 }
 
-/// The rules for bounds come from the predefined datatypes, so that is where they are written.
+/// The rule for bounds comes from the predefined datatypes, so it is written there.
 #[test]
 fn rules_for_bounds() {
     let wide = Type::resized(&Type::basic(Basic::I32), -4, 16).unwrap();
     let real = Type::f90_real(Some(6), None).unwrap();
     let ty =
         Type::structure(&[1, 1, 1], &[0, 8, 24], &[wide.clone(), Type::basic(Basic::F64), real]);
-    let ty = ty.unwrap().with_bounds(Bounds::Mpich).unwrap();
+    let ty = ty.unwrap().with_bounds_rule(BoundsRule::Mpich).unwrap();
     let both = Type::structure(&[1, 1], &[0, 100], &[wide, ty]).unwrap();
     assert_eq!(
         rust(&both),
         "\
 let t1 = Type::resized(&Type::basic(Basic::I32), -4, 16)?;
-let t2 = Type::resized(&Type::basic(Basic::I32).with_bounds(Bounds::Mpich)?, -4, 16)?;
-let t3 = Type::f90_real(Some(6), None)?.with_bounds(Bounds::Mpich)?;
+let t2 = Type::resized(&Type::basic(Basic::I32).with_bounds_rule(BoundsRule::Mpich)?, -4, 16)?;
+let t3 = Type::f90_real(Some(6), None)?.with_bounds_rule(BoundsRule::Mpich)?;
 let t4 = Type::structure(&[1, 1, 1], &[0, 8, 24], &[t2.clone(),
-    Type::basic(Basic::F64).with_bounds(Bounds::Mpich)?, t3.clone()])?;
+    Type::basic(Basic::F64).with_bounds_rule(BoundsRule::Mpich)?, t3.clone()])?;
 let t5 = Type::structure(&[1, 1], &[0, 100], &[t1.clone(), t4.clone()])?;
 "
     );
     assert!(!c(&both).contains("bounds"));
 }
 
-/// Without a call, the result is a variable all the same.
+/// Without a call, the result is still a variable.
 #[test]
 fn named_types() {
     let printed = |ty: Type| (rust(&ty), c(&ty));
@@ -231,7 +234,7 @@ static const MPI_Count t1_displacements[] = {0, 4294967296};
 MPI_Type_indexed_c(2, t1_blocklengths, t1_displacements, MPI_BYTE, &t1);
 "
     );
-    // Addresses are as wide in the small form, and counts in the large form.
+    // Addresses have 64 bits in the small form, and counts in the large form.
     assert_eq!(
         last_call(Type::hindexed_block(1, &[0, far], byte)),
         "\
@@ -262,7 +265,7 @@ MPI_Type_create_darray_c(2, 1, 2, t1_gsizes, t1_distribs, t1_dargs, t1_psizes, M
     );
 }
 
-/// Arguments that no form of MPI's calls takes are printed, with a word about it; Rust takes them.
+/// Arguments too large for every form of MPI's calls are printed with a comment; Rust accepts them.
 #[test]
 fn arguments_beyond_mpi() {
     let empty = Type::contiguous(0, &Type::basic(Basic::Int)).unwrap();
@@ -299,7 +302,8 @@ MPI_Type_free(&t2);
     assert!(c(&share.unwrap()).starts_with("/* An argument here is larger"));
 }
 
-/// What is shared is made once: the text grows with what was made, not with the tree.
+/// Shared parts are made once: the length of the text is linear in the number of calls, not in the size of the
+/// tree.
 #[test]
 fn shared_parts_are_made_once() {
     let mut ty = Type::contiguous(0, &Type::basic(Basic::Int)).unwrap();
@@ -311,7 +315,8 @@ fn shared_parts_are_made_once() {
         assert_eq!(sequence.variables(), 201);
         assert!(sequence.to_string().len() < 201 * 400);
     }
-    // Two of the same make are two; a basic datatype without a name is one, however often it is asked for.
+    // Two equal types made separately are two variables; a basic datatype without a name is one, however often it
+    // occurs.
     let (a, b) = (Type::basic(Basic::I128), Type::basic(Basic::I128));
     let both = Type::structure(&[1, 1], &[0, 16], &[a.clone(), b]).unwrap();
     assert_eq!(both.calling_sequence(Language::C).variables(), 2);

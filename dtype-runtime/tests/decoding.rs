@@ -1,5 +1,5 @@
-//! Envelope and contents of each constructor, at the places where the standard puts the arguments, and
-//! what is refused on the way there and back.
+//! Envelope and contents of each constructor, with each argument at the index that the standard gives it, and the
+//! errors of encoding and decoding.
 
 use dtype_runtime::types::{Combiner, Contents, Distribution, Envelope, Order};
 use dtype_runtime::{Basic, Error, Type};
@@ -41,7 +41,7 @@ fn small_forms() {
         decode(Combiner::Contiguous, &Type::contiguous(7, old).unwrap()),
         ((1, 0, 0, 1), vec![7], none(), none())
     );
-    // Contiguous, and decoded as what was asked for.
+    // Contiguous, but decoded as the requested call.
     assert_eq!(
         decode(Combiner::Vector, &Type::vector(10, 2, 2, old).unwrap()),
         ((3, 0, 0, 1), vec![10, 2, 2], none(), none())
@@ -248,27 +248,18 @@ fn arrays_that_do_not_fit_together() {
     let subarray = |sizes: &[u64], subsizes: &[u64], starts: &[u64]| {
         message(Type::subarray(sizes, subsizes, starts, Order::C, old))
     };
-    assert_eq!(subarray(&[], &[], &[]), "subarray: ndims is 0, which is less than 1");
+    assert_eq!(subarray(&[], &[], &[]), "subarray: ndims is 0, expected at least 1");
     assert_eq!(
         subarray(&[4], &[2, 2], &[0]),
-        "subarray: array_of_subsizes has 2 elements, the other arrays have 1"
+        "subarray: array_of_subsizes has 2 elements, expected 1 as in the other arrays"
     );
     assert_eq!(
         subarray(&[4, 0], &[1, 1], &[0, 0]),
-        "subarray: array_of_sizes[1] is 0, which is less than 1"
+        "subarray: array_of_sizes[1] is 0, expected at least 1"
     );
-    assert_eq!(
-        subarray(&[4], &[5], &[0]),
-        "subarray: array_of_subsizes[0] is 5, which is not from 1 to 4"
-    );
-    assert_eq!(
-        subarray(&[4], &[0], &[0]),
-        "subarray: array_of_subsizes[0] is 0, which is not from 1 to 4"
-    );
-    assert_eq!(
-        subarray(&[4], &[3], &[2]),
-        "subarray: array_of_starts[0] is 2, which is not from 0 to 1"
-    );
+    assert_eq!(subarray(&[4], &[5], &[0]), "subarray: array_of_subsizes[0] is 5, expected 1 to 4");
+    assert_eq!(subarray(&[4], &[0], &[0]), "subarray: array_of_subsizes[0] is 0, expected 1 to 4");
+    assert_eq!(subarray(&[4], &[3], &[2]), "subarray: array_of_starts[0] is 2, expected 0 to 1");
     assert_eq!(
         subarray(&[1 << 31, 1 << 31], &[1, 1], &[0, 0]),
         "subarray: the extent does not fit 64 bits"
@@ -277,18 +268,21 @@ fn arrays_that_do_not_fit_together() {
         message(Type::darray(size, rank, &[gsize], &[kind], &[psize], Order::C, old))
     };
     let block = Distribution::Block(None);
-    assert_eq!(darray(3, 0, 8, block, 2), "darray: size is 3, not 2");
-    assert_eq!(darray(2, 2, 8, block, 2), "darray: rank is 2, which is not from 0 to 1");
-    assert_eq!(darray(1, 0, 0, block, 1), "darray: array_of_gsizes[0] is 0, which is less than 1");
-    assert_eq!(darray(0, 0, 8, block, 0), "darray: array_of_psizes[0] is 0, which is less than 1");
-    assert_eq!(darray(2, 0, 8, Distribution::None, 2), "darray: array_of_psizes[0] is 2, not 1");
+    assert_eq!(darray(3, 0, 8, block, 2), "darray: size is 3, expected 2");
+    assert_eq!(darray(2, 2, 8, block, 2), "darray: rank is 2, expected 0 to 1");
+    assert_eq!(darray(1, 0, 0, block, 1), "darray: array_of_gsizes[0] is 0, expected at least 1");
+    assert_eq!(darray(0, 0, 8, block, 0), "darray: array_of_psizes[0] is 0, expected at least 1");
+    assert_eq!(
+        darray(2, 0, 8, Distribution::None, 2),
+        "darray: array_of_psizes[0] is 2, expected 1"
+    );
     assert_eq!(
         darray(2, 0, 8, Distribution::Block(Some(3)), 2),
-        "darray: array_of_dargs[0] is 3, which is less than 4"
+        "darray: array_of_dargs[0] is 3, expected at least 4"
     );
     assert_eq!(
         darray(2, 0, 8, Distribution::Cyclic(Some(0)), 2),
-        "darray: array_of_dargs[0] is 0, which is less than 1"
+        "darray: array_of_dargs[0] is 0, expected at least 1"
     );
     let (grid, kinds) = ([1 << 33, 1 << 33], [block, block]);
     assert_eq!(
@@ -297,7 +291,7 @@ fn arrays_that_do_not_fit_together() {
     );
     assert_eq!(
         message(Type::indexed(&[1], &[1, 2], old)),
-        "indexed: array_of_displacements has 2 elements, the other arrays have 1"
+        "indexed: array_of_displacements has 2 elements, expected 1 as in the other arrays"
     );
     assert_eq!(
         message(Type::indexed(&[1], &[i64::MAX], old)),
@@ -314,7 +308,7 @@ fn empty_irregular_blocks_have_no_effect_however_absurd_their_place() {
     assert_eq!((ty.lb(), ty.extent(), ty.size()), (8, 4, 4));
     assert_eq!(Type::indexed_block(0, &[i64::MAX], old).unwrap().extent(), 0);
     assert_eq!(Type::indexed(&[], &[], old).unwrap().size(), 0);
-    // More copies than 64 bits can count, of a type that is all bounds.
+    // More copies than 64 bits can count, of a type that has bounds but no data.
     let empty = Type::resized(&Type::contiguous(0, old).unwrap(), 4, 0).unwrap();
     let many = Type::hindexed(&[u64::MAX, u64::MAX], &[0, 8], &empty).unwrap();
     assert_eq!((many.size(), many.lb(), many.ub()), (0, 4, 12));

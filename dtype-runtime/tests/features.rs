@@ -1,4 +1,4 @@
-//! The types of other crates, each behind the feature of its name.
+//! The types of other crates, each enabled by the feature of the same name.
 
 #![cfg(all(feature = "half", feature = "num-complex", feature = "derive"))]
 

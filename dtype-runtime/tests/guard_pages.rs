@@ -1,31 +1,32 @@
-//! Blocks, lists of them, and fragments of everything touch what they should and nothing else: each block ends where
-//! a page ends, or starts where one starts, and the next page cannot be accessed at all.
+//! Blocks, lists of blocks, and all their fragments access the right bytes and no others: each block ends at the
+//! end of a page, or starts at the start of one, and the adjacent page cannot be accessed.
 
 #![cfg(all(unix, target_pointer_width = "64"))]
 
 use std::sync::{Mutex, PoisonError};
 
-use dtype_runtime::commit::{Committed, Op};
+use dtype_runtime::commit::Committed;
 use dtype_runtime::kernels::{Isa, available, select};
+use dtype_runtime::plan::Op;
 use dtype_runtime::{Basic, Packer, Representation, Type, Unpacker};
 
 /// A multiple of the page size of every machine.
 const PAGE: usize = 65_536;
-/// The first and the last so many bytes of a page are looked at.
+/// This number of bytes at the start and at the end of a page is compared.
 const EDGE: usize = 2048;
 const BLOCKS: usize = 48;
-/// The longest block, and the most that is done without a call.
+/// The longest block: the largest length handled without a call.
 const LONGEST: usize = 1100;
-/// The longest run of values that are reversed.
+/// The longest run of values whose bytes are reversed.
 const LONGEST_RUN: usize = 256;
 
-/// Lengths of blocks: all short ones, and some around multiples of a register's.
+/// Lengths of blocks: all short ones, and some near multiples of a register's length.
 fn lengths() -> impl Iterator<Item = usize> {
     let long = [191, 192, 193, 255, 256, 257, 500, 512, 513, 1000, 1023, 1024, 1025, LONGEST];
     (1..=130).chain(long)
 }
 
-/// With all kernels that there are here, one after another.
+/// Runs `check` with every kernel set of this machine, one after another.
 fn with_all_kernels(check: impl Fn()) {
     static LOCK: Mutex<()> = Mutex::new(());
     let _alone = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
@@ -39,7 +40,7 @@ fn with_all_kernels(check: impl Fn()) {
     }
 }
 
-/// Address space of which only a few pages can be accessed.
+/// Address space; only a few of its pages can be accessed.
 struct Pages {
     start: *mut u8,
     len: usize,
@@ -47,7 +48,7 @@ struct Pages {
 
 impl Pages {
     fn reserve(len: usize) -> Self {
-        // SAFETY: a new mapping, of nothing.
+        // SAFETY: a new anonymous mapping, which replaces no other memory.
         let start = unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
             libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0)
@@ -56,11 +57,11 @@ impl Pages {
         Self { start: start.cast(), len }
     }
 
-    /// Makes the page at an offset accessible, and returns where it starts.
+    /// Makes the page at an offset accessible, and returns its start.
     fn open(&self, offset: usize) -> *mut u8 {
         assert!(offset + PAGE <= self.len);
         let page = self.start.wrapping_add(offset);
-        // SAFETY: a part of the mapping, to which there are no references.
+        // SAFETY: a part of the mapping, with no references to it.
         let result =
             unsafe { libc::mprotect(page.cast(), PAGE, libc::PROT_READ | libc::PROT_WRITE) };
         assert_eq!(result, 0);
@@ -70,18 +71,18 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: a mapping that nothing refers to any more.
+        // SAFETY: a mapping to which no references are left.
         unsafe { libc::munmap(self.start.cast(), self.len) };
     }
 }
 
-/// A block in a page of its own.
+/// A block in its own page.
 struct Block {
     start: *mut u8,
     len: usize,
-    /// The edge of the page that it lies at.
+    /// The edge of the page at which the block lies.
     edge: *mut u8,
-    /// Where it lies in that.
+    /// The block's offset in the edge.
     at: usize,
 }
 
@@ -96,15 +97,15 @@ impl Block {
     ///
     /// # Safety
     ///
-    /// As long as this lives nobody else may access the page.
+    /// While the returned slice is in use, nothing else may access the page.
     unsafe fn edge(&mut self) -> &mut [u8] {
-        // SAFETY: the page is accessible, and the caller vouches for the rest.
+        // SAFETY: the page is accessible, and the caller guarantees exclusive access.
         unsafe { std::slice::from_raw_parts_mut(self.edge, EDGE) }
     }
 }
 
-/// Packs the blocks, at displacements from `origin`, to the end or the start of a page, and unpacks
-/// them from there.
+/// Packs the blocks, at displacements from `origin`, to the end or the start of a page, and unpacks them from
+/// there.
 fn pack_and_unpack(ty: &Committed, origin: *mut u8, blocks: &mut [Block], packed: &mut [u8]) {
     let mut expected = Vec::new();
     for (number, block) in blocks.iter_mut().enumerate() {
@@ -136,7 +137,7 @@ fn pack_and_unpack(ty: &Committed, origin: *mut u8, blocks: &mut [Block], packed
     }
 }
 
-/// Lists of blocks of all lengths and mixtures of them, each block in the page of this number.
+/// Lists of blocks of all lengths and mixtures of lengths, each block in the page with this number.
 fn check(number_of_pages: impl Fn(usize) -> usize) {
     let offsets: Vec<usize> = (0..BLOCKS).map(|i| PAGE * number_of_pages(i)).collect();
     let memory = Pages::reserve(offsets[BLOCKS - 1] + 2 * PAGE);
@@ -188,7 +189,7 @@ fn blocks_far_apart() {
     with_all_kernels(|| check(|i| 1 + 2 * i + i * i + (i / 24) * 100_000));
 }
 
-/// Blocks of equal lengths at equal distances, one, several, and in two dimensions, each in a page of its own.
+/// Blocks of equal lengths at equal strides: one, several, and in two dimensions, each in its own page.
 #[test]
 fn rows_of_blocks() {
     let memory = Pages::reserve(40 * PAGE);
@@ -198,7 +199,7 @@ fn rows_of_blocks() {
     let signed = |n: usize| i64::try_from(n).unwrap();
     with_all_kernels(|| {
         for (len, is_at_end) in lengths().flat_map(|len| [(len, false), (len, true)]) {
-            // Blocks in a row, rows, and pages from one to the next of each.
+            // Blocks in a row, rows, and the number of pages from one to the next of each.
             for (count, rows, apart, row) in
                 [(1, 1, 0, 0), (7, 1, 2, 0), (3, 4, 2, 8), (2, 3, 8, 2)]
             {
@@ -222,7 +223,7 @@ fn rows_of_blocks() {
     });
 }
 
-/// Packs and unpacks fragments from every position on, which end where a page ends or start where one starts.
+/// Packs and unpacks fragments from every position on, which end at the end of a page or start at the start of one.
 /// The blocks are in packed order.
 fn fragments(ty: &Committed, count: usize, origin: *mut u8, blocks: &mut [Block], packed: *mut u8) {
     let mut content = Vec::new();
@@ -244,7 +245,7 @@ fn fragments(ty: &Committed, count: usize, origin: *mut u8, blocks: &mut [Block]
             let start = packed.wrapping_add(if from % 2 == 0 { PAGE - len } else { 0 });
             // SAFETY: a part of the page, and the only reference to it.
             let fragment = unsafe { std::slice::from_raw_parts_mut(start, len) };
-            // SAFETY: the blocks are accessible, there are no references to them, and the packer is gone
+            // SAFETY: the blocks are accessible, there are no references to them, and the packer no longer exists
             // when the unpacker is made.
             let mut packer = unsafe { Packer::from_raw(ty, origin, count) }.unwrap();
             packer.set_position(from as u64).unwrap();
@@ -271,8 +272,8 @@ fn fragments(ty: &Committed, count: usize, origin: *mut u8, blocks: &mut [Block]
     }
 }
 
-/// Blocks of these lengths, two pages apart, in two instances: records, blocks at equal distances, and a list
-/// of them with other lengths in between.
+/// Blocks of these lengths, two pages apart, in two instances: records, blocks at equal strides, and a list that
+/// mixes them with other lengths.
 #[test]
 fn fragments_from_every_position() {
     let byte = Type::basic(Basic::U8);
@@ -284,7 +285,7 @@ fn fragments_from_every_position() {
     let place = |block: &Block| signed(block.start.addr() - memory.start.addr());
     for len in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 130] {
         for is_at_end in [false, true] {
-            // Blocks at equal distances, and in the second instance.
+            // Blocks at equal strides, also across the two instances.
             let mut blocks: Vec<Block> =
                 pages[..6].iter().map(|page| Block::in_page(*page, len, is_at_end)).collect();
             let row = Type::contiguous(len as u64, &byte).unwrap();
@@ -316,7 +317,7 @@ fn fragments_from_every_position() {
     }
 }
 
-/// Runs of values in two pages, reversed from and to a third: as a whole, and cut inside a value.
+/// Runs of values in two pages, reversed from a third page and to it: as a whole, and cut inside a value.
 #[test]
 fn values_that_are_reversed() {
     let little = cfg!(target_endian = "little");
@@ -353,10 +354,10 @@ fn values_that_are_reversed() {
                     let start = packed_page.wrapping_add(start);
                     // SAFETY: a part of the page, and the only reference to it.
                     let fragment = unsafe { std::slice::from_raw_parts_mut(start, to - from) };
-                    // SAFETY: the blocks are accessible, there are no references to them, and the packer is gone
-                    // when the unpacker is made.
+                    // SAFETY: the blocks are accessible, there are no references to them, and the packer no longer
+                    // exists when the unpacker is made.
                     let packer = unsafe { Packer::from_raw(&ty, origin, 1) }.unwrap();
-                    let mut packer = packer.represented(representation).unwrap();
+                    let mut packer = packer.converted(representation).unwrap();
                     packer.set_position(from as u64).unwrap();
                     assert_eq!(packer.pack(fragment), Ok(to - from));
                     assert!(*fragment == reversed[from..to], "{count} of {basic}");
@@ -368,7 +369,7 @@ fn values_that_are_reversed() {
                     }
                     // SAFETY: as above.
                     let unpacker = unsafe { Unpacker::from_raw(&ty, origin, 1) }.unwrap();
-                    let mut unpacker = unpacker.represented(representation).unwrap();
+                    let mut unpacker = unpacker.converted(representation).unwrap();
                     unpacker.set_position(from as u64).unwrap();
                     assert_eq!(unpacker.unpack(fragment), Ok(to - from));
                     drop(unpacker);
@@ -391,16 +392,16 @@ fn values_that_are_reversed() {
     }
 }
 
-/// Records whose first byte of data is the first of a page, or whose last one is the last: the gaps before
-/// and behind them, and the excess of what is stored and loaded in whole vectors, would lie in pages that
-/// cannot be accessed.
+/// Records whose first byte of data is the first byte of a page, or whose last byte of data is the last one: the
+/// gaps before and after the data, and any excess bytes of whole-vector loads and stores, would lie in inaccessible
+/// pages.
 #[test]
 fn records_at_both_ends_of_a_page() {
     let byte = Type::basic(Basic::U8);
     let memory = Pages::reserve(3 * PAGE);
     let packed = Pages::reserve(3 * PAGE);
     let (memory_page, packed_page) = (memory.open(PAGE), packed.open(PAGE));
-    // Lengths and displacements of the runs of a record, and the distance between two records.
+    // Lengths and displacements of the runs of a record, and the stride between two records.
     let shapes: [(&[u64], &[i64], i64); 9] = [
         (&[13], &[0], 16),
         (&[1, 8], &[0, 8], 16),
@@ -449,14 +450,14 @@ fn records_at_both_ends_of_a_page() {
                         })
                     })
                     .collect();
-                // SAFETY: the data lie in the page; what is borrowed of it is not used meanwhile.
+                // SAFETY: the data lie in the page; the slices borrowed from it are not used meanwhile.
                 assert_eq!(unsafe { ty.pack_raw(origin, count, bytes) }, Ok(size));
                 assert!(bytes.iter().eq(expected.iter().map(|at| &image[*at])), "{ty:?} × {count}");
                 for (byte, at) in bytes.iter_mut().zip(&expected) {
                     *byte = byte.wrapping_mul(3).wrapping_add(1);
                     image[*at] = *byte;
                 }
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 assert_eq!(unsafe { ty.unpack_raw(bytes, origin, count) }, Ok(size));
                 // SAFETY: the only reference again.
                 let content = unsafe { std::slice::from_raw_parts(memory_page, PAGE) };

@@ -1,20 +1,21 @@
-//! Every set of instructions packs the same bytes, and touches nothing else.
+//! Every instruction set packs the same bytes, and touches nothing else.
 
+#[cfg(feature = "std")]
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dtype_runtime::kernels::{Isa, available, select, selected};
-use dtype_runtime::{Basic, Type};
+use dtype_runtime::{Basic, Buffer, BufferMut, Type};
 use proptest::prelude::*;
 
-/// The instructions are selected for all threads.
+/// The selected instruction set applies to all threads, so a lock lets only one test run at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Those of the machine, and a line about each that it lacks.
+/// The instruction sets of this machine; prints a line for each that it lacks.
 fn isas() -> impl Iterator<Item = Isa> {
     let (has, lacks): (Vec<Isa>, Vec<Isa>) = Isa::ALL.iter().partition(|isa| available(**isa));
     for isa in lacks {
@@ -36,13 +37,15 @@ fn what_is_missing_is_refused() {
     }
 }
 
-/// Run by `the_environment_selects` in a process of its own.
+/// The test `the_environment_selects` runs this one in a process of its own.
+#[cfg(feature = "std")]
 #[test]
-#[ignore = "prints what is selected"]
+#[ignore = "prints what is selected, for the_environment_selects to read"]
 fn print_selected() {
     println!("selected={}", selected());
 }
 
+#[cfg(feature = "std")]
 #[test]
 fn the_environment_selects() {
     let run = |value: &str| {
@@ -65,7 +68,7 @@ fn the_environment_selects() {
     assert!(err.contains("dtype: DTYPE_KERNELS=mmx: there are no such kernels"), "{err}");
 }
 
-/// Types of a few runs, in any order, with gaps anywhere, nested once or not at all.
+/// Types of a few runs, in any order, with gaps anywhere, nested at most once.
 fn types() -> impl Strategy<Value = Type> {
     let runs = prop::collection::vec((0..12_u64, 1..20_u64, any::<u16>()), 1..8);
     let inner = (runs, 0..40_i64).prop_map(|(runs, apart)| {
@@ -105,26 +108,26 @@ proptest! {
         for isa in isas() {
             select(isa).unwrap();
             let mut packed = vec![0xEE; size + 70];
-            ty.pack(&memory, unaligned, count, &mut packed[..size]).unwrap();
+            ty.pack(Buffer::new(&memory).origin(unaligned as i64), count, &mut packed[..size]).unwrap();
             prop_assert!(packed[size..].iter().all(|byte| *byte == 0xEE));
             packed.truncate(size);
 
             let mut back = vec![0xDD; memory.len()];
-            ty.unpack(&packed, &mut back, unaligned, count).unwrap();
+            ty.unpack(&packed, BufferMut::new(&mut back).origin(unaligned as i64), count).unwrap();
 
             let mut copy = vec![0xDD; memory.len()];
-            ty.copy(&memory, unaligned, &mut copy, unaligned, count).unwrap();
+            ty.copy(Buffer::new(&memory).origin(unaligned as i64), BufferMut::new(&mut copy).origin(unaligned as i64), count).unwrap();
             prop_assert!(copy == back);
 
             let mut fragments = vec![0; size];
             let (one, two) = fragments.split_at_mut(cut.min(size));
-            let mut packer = ty.packer(&memory, unaligned, count).unwrap();
+            let mut packer = ty.packer(Buffer::new(&memory).origin(unaligned as i64), count).unwrap();
             packer.pack(one);
             packer.pack(two);
             prop_assert!(fragments == packed);
 
             let mut again = vec![0xDD; memory.len()];
-            let mut unpacker = ty.unpacker(&mut again, unaligned, count).unwrap();
+            let mut unpacker = ty.unpacker(BufferMut::new(&mut again).origin(unaligned as i64), count).unwrap();
             unpacker.unpack(&packed[..cut.min(size)]).unwrap();
             unpacker.unpack(&packed[cut.min(size)..]).unwrap();
             prop_assert!(again == back);
@@ -182,11 +185,11 @@ mod derived {
     }
 }
 
-/// How many are unpacked beside another thread.
+/// The number of records unpacked beside another thread.
 const RECORDS: usize = 64;
 
-/// While records are unpacked, another thread writes what lies between their fields. None of that may be
-/// lost, as it would be if gaps were read and written back.
+/// While records are unpacked, another thread writes the bytes between their fields. Every such write must survive;
+/// it would be lost if gaps were read and written back.
 #[test]
 fn gaps_are_left_to_other_threads() {
     let _alone = alone();
@@ -215,8 +218,8 @@ fn gaps_are_left_to_other_threads() {
             });
             let origin = memory.as_ptr().cast::<u8>().cast_mut();
             for _ in 0..if writer.is_finished() { 0 } else { 20_000 } {
-                // SAFETY: the data lie in the memory, which may be written through shared references; the
-                // other thread accesses the gaps only.
+                // SAFETY: the data lie in the memory, which may be written through shared references; the other
+                // thread accesses only the gaps.
                 unsafe { ty.unpack_raw(&packed, origin, RECORDS).unwrap() };
             }
             done.store(true, Ordering::Relaxed);

@@ -1,10 +1,10 @@
-//! Inputs that are small to write down and would take for ever, or overflow, if they were walked.
+//! Inputs that are short to write, but take almost forever, or overflow, if they are walked.
 
 #![cfg(feature = "derive")]
 
 use std::collections::BTreeSet;
 
-use dtype_runtime::types::Bounds;
+use dtype_runtime::types::BoundsRule;
 use dtype_runtime::{Basic, Datatype, Error, Type, gaps, pack, runs, unpack, zero_gaps};
 
 #[test]
@@ -12,8 +12,8 @@ fn any_number_of_instances_without_data() {
     let empty = Type::contiguous(0, &Type::basic(Basic::U8)).unwrap();
     for ty in [Type::resized(&empty, 0, 8).unwrap(), Type::resized(&empty, 5, -8).unwrap(), empty] {
         let committed = ty.commit();
-        assert_eq!(committed.pack(&[], 0, usize::MAX, &mut []), Ok(0));
-        assert_eq!(committed.unpack(&[], &mut [], 0, usize::MAX), Ok(0));
+        assert_eq!(committed.pack(&[], usize::MAX, &mut []), Ok(0));
+        assert_eq!(committed.unpack(&[], &mut [], usize::MAX), Ok(0));
     }
     assert_eq!(zero_gaps(&mut [(); usize::MAX]), []);
     assert_eq!(pack(&[(); usize::MAX]), []);
@@ -24,8 +24,8 @@ fn any_number_of_instances_without_data() {
 fn counts_that_cannot_be_addressed() {
     let ty = Type::basic(Basic::U64).commit();
     let refused = Err(Error::CountTooLarge { count: u64::MAX, size: 8 });
-    assert_eq!(ty.pack(&[], 0, usize::MAX, &mut []), refused);
-    assert_eq!(ty.unpack(&[], &mut [], 0, usize::MAX), refused);
+    assert_eq!(ty.pack(&[], usize::MAX, &mut []), refused);
+    assert_eq!(ty.unpack(&[], &mut [], usize::MAX), refused);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn many_parts_without_a_byte() {
 
 #[test]
 fn many_fields_in_one_piece() {
-    // 8192 bytes, each a field of its own.
+    // 8192 bytes, each in its own field.
     type Many = Pair<Sixteen<Sixteen<Sixteen<u8>>>>;
     assert_eq!(runs::<Many>().iter().collect::<Vec<_>>(), vec![0..8192; 1]);
     assert!(gaps::<Many>().is_empty());
@@ -87,7 +87,7 @@ fn more_fields_than_a_constant_program_holds() {
 
 #[test]
 fn hashes_of_short_signatures_are_distinct() {
-    // All sequences of up to three basic datatypes, each as what it counts as.
+    // All sequences of up to three basic datatypes, each in its canonical form.
     let alphabet: BTreeSet<Basic> = Basic::ALL.iter().map(|basic| basic.canonical()).collect();
     let mut hashes = BTreeSet::new();
     let mut sequences = vec![vec![]];
@@ -109,7 +109,7 @@ fn hashes_of_short_signatures_are_distinct() {
     assert_eq!(hashes.len(), number);
 }
 
-/// Members that are equal, were made one by one, and share a part that is as large as all of them.
+/// Equal members that were made one by one, and share a part as large as all of them.
 #[test]
 fn members_that_share_a_large_part_are_compared_at_once() {
     const N: usize = 5000;
@@ -121,12 +121,12 @@ fn members_that_share_a_large_part_are_compared_at_once() {
     };
     let whole = structure(numbers().collect(), &numbers().map(part).collect::<Vec<_>>()).unwrap();
     let ty = structure(vec![0; N], &members_of(&whole)).unwrap();
-    let mpich = ty.with_bounds(Bounds::Mpich).unwrap();
-    let whole = whole.with_bounds(Bounds::Mpich).unwrap();
+    let mpich = ty.with_bounds_rule(BoundsRule::Mpich).unwrap();
+    let whole = whole.with_bounds_rule(BoundsRule::Mpich).unwrap();
     assert_eq!(structure(vec![0; N], &members_of(&whole)), Ok(mpich));
 }
 
-/// Types are shared among threads, and answer there what they answer here.
+/// Types are shared among threads, and return the same answers there.
 #[test]
 fn types_are_shared_among_threads() {
     fn shared<T: Send + Sync + Clone>(_: &T) {}
@@ -144,7 +144,7 @@ fn types_are_shared_among_threads() {
     assert!(flags.iter().all(|flags| *flags == committed.flags()));
 }
 
-/// What was proved of few instances is not taken for a proof of many.
+/// A proof for few instances is not used for many.
 #[test]
 fn overlap_is_looked_at_anew_for_more_instances() {
     let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8)).unwrap();
@@ -152,7 +152,7 @@ fn overlap_is_looked_at_anew_for_more_instances() {
     let mut memory = [0; 16];
     for count in [4, 2, 5, 4, 5] {
         let packed = vec![1; 3 * count];
-        let result = ty.unpack(&packed, &mut memory, 0, count);
+        let result = ty.unpack(&packed, &mut memory, count);
         let expected = if count < 5 { Ok(3 * count) } else { Err(Error::Overlap { count: 5 }) };
         assert_eq!(result, expected, "{count} columns of four");
     }

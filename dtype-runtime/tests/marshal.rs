@@ -1,4 +1,4 @@
-//! Marshalled types: they come back as they were, equal types have equal bytes, and no other bytes are taken.
+//! Marshalled types: they come back unchanged, equal types have equal bytes, and any other bytes are refused.
 
 mod extreme;
 mod model;
@@ -7,7 +7,7 @@ mod numbers;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use dtype_runtime::types::{Bounds, Distribution, Order, Pair};
+use dtype_runtime::types::{BoundsRule, Distribution, Order, Pair};
 use dtype_runtime::{Basic, Error, Malformed, Type};
 use model::{config, trees};
 use numbers::Numbers;
@@ -23,14 +23,14 @@ fn hash(ty: &Type) -> u64 {
     STATE.with(|state| state.hash_one(ty))
 }
 
-/// There and back.
+/// Marshals and unmarshals.
 fn assert_round_trip(ty: &Type) {
     let bytes = ty.marshal();
     let again = Type::unmarshal(&bytes).unwrap();
     assert_eq!(again.marshal(), bytes);
     assert_eq!(again, *ty);
     assert_eq!(hash(&again), hash(ty));
-    assert_eq!((again.lb(), again.ub(), again.bounds()), (ty.lb(), ty.ub(), ty.bounds()));
+    assert_eq!((again.lb(), again.ub(), again.bounds_rule()), (ty.lb(), ty.ub(), ty.bounds_rule()));
     assert_eq!((again.true_lb(), again.true_ub()), (ty.true_lb(), ty.true_ub()));
     assert_eq!((again.size(), again.elements()), (ty.size(), ty.elements()));
     assert_eq!((again.align(), again.signature_hash()), (ty.align(), ty.signature_hash()));
@@ -49,9 +49,9 @@ proptest! {
         prop_assert!(again.type_map().eq(ty.type_map()));
         prop_assert_eq!(again.flags(), ty.flags());
         prop_assert_eq!(again.description(), ty.description());
-        if let Ok(mpich) = ty.with_bounds(Bounds::Mpich) {
+        if let Ok(mpich) = ty.with_bounds_rule(BoundsRule::Mpich) {
             assert_round_trip(&mpich);
-            prop_assert_eq!(mpich == ty, mpich.bounds() == Bounds::Literal);
+            prop_assert_eq!(mpich == ty, mpich.bounds_rule() == BoundsRule::Literal);
             let both = Type::structure(&[1, 1], &[0, 8], &[ty.clone(), mpich]);
             both.iter().for_each(assert_round_trip);
         }
@@ -61,11 +61,11 @@ proptest! {
     fn equality_is_that_of_the_calls(one in trees(), other in trees()) {
         let (a, b, c) = (one.build().unwrap(), one.build().unwrap(), other.build().unwrap());
         prop_assert!(a == b && a.marshal() == b.marshal() && hash(&a) == hash(&b));
-        // The trees say by themselves what the calls were, but for names that are one.
+        // Equal trees make equal calls; different trees may also, because names can be synonyms.
         let same = format!("{one:?}") == format!("{other:?}");
         prop_assert_eq!(a == c, a.marshal() == c.marshal());
         prop_assert!(!same || a == c);
-        // Shared or not, the parts are the same.
+        // Shared or not, the parts are equal.
         let pair = |x: &Type, y: &Type| {
             Type::structure(&[1, 1], &[0, 64], &[x.clone(), y.clone()]).unwrap()
         };
@@ -101,7 +101,7 @@ proptest! {
     }
 }
 
-/// A change of these bytes is a change of the form: it takes a new version.
+/// A change of these bytes changes the format, and needs a new version number.
 #[test]
 fn the_form_is_pinned() {
     let (u8s, f64s) = (&basic(Basic::U8), &basic(Basic::F64));
@@ -150,8 +150,8 @@ fn the_form_is_pinned() {
     check(Type::f90_integer(9), &[0, 0x8D, 10]);
     check(Type::resized(u8s, -4, 16), &[1, 6, 0x8E, 7, 32, 0]);
     check(Type::value_index(f64s, &basic(Basic::U64)), &[0, 0x8F, 14, 9]);
-    check(u8s.with_bounds(Bounds::Mpich), &[0, 0x90, 6]);
-    // As high as the dup, and behind it in the order of the bytes.
+    check(u8s.with_bounds_rule(BoundsRule::Mpich), &[0, 0x90, 6]);
+    // The same height as the dup, and after it in byte order.
     let (dup, row) = (Type::dup(f64s).unwrap(), Type::contiguous(2, u8s).unwrap());
     check(
         Type::structure(&[1, 2], &[0, -16], &[row, dup]),
@@ -195,7 +195,7 @@ fn shared_parts_are_written_and_compared_once() {
     assert!(one == other && one != tower(249));
     assert_round_trip(&one);
     assert!(one.marshal().len() < 250 * 9);
-    // Each level has two parts that are equal and not shared, on either side.
+    // Each level has two equal parts, one on either side, that are not shared.
     let doubled = |levels| {
         (0..levels).fold([basic(Basic::U8), basic(Basic::U8)], |[a, b], _| {
             [&a, &b].map(|first| {
@@ -239,18 +239,18 @@ fn what_is_refused() {
             "{rest:x?}"
         );
     };
-    let (truncated, longwinded) = (Malformed::Truncated, Malformed::Longwinded);
+    let (truncated, overlong) = (Malformed::Truncated, Malformed::Overlong);
     let whole = |bytes: &[u8]| Type::unmarshal(bytes).unwrap_err().to_string();
     assert_eq!(whole(&[]), "byte 0 of a marshalled datatype: the bytes end too early");
-    assert_eq!(whole(&[7]), "byte 0 of a marshalled datatype: 0x07 does not begin a datatype");
-    assert_eq!(whole(&[0xD7, 2]), "byte 1 of a marshalled datatype: version 2 is not known");
     assert_eq!(
-        whole(&[0xD7, 1, 4]),
-        "byte 2 of a marshalled datatype: the flags 0x04 are not known"
+        whole(&[7]),
+        "byte 0 of a marshalled datatype: found 0x07, which does not begin a marshalled datatype"
     );
+    assert_eq!(whole(&[0xD7, 2]), "byte 1 of a marshalled datatype: unknown version 2");
+    assert_eq!(whole(&[0xD7, 1, 4]), "byte 2 of a marshalled datatype: unknown flags 0x04");
     at(3, truncated, &[]);
     at(3, truncated, &[1, 6]);
-    at(3, longwinded, &[0x80, 0, 6]);
+    at(3, overlong, &[0x80, 0, 6]);
     assert_eq!(Basic::ALL.len(), 61);
     for code in [0, 62, 0x7C, 0x91, 0xFF] {
         at(4, Malformed::Code { found: code }, &[0, code]);
@@ -261,27 +261,27 @@ fn what_is_refused() {
     at(5, Malformed::Trailing { extra: 2 }, &[0, 6, 6, 6]);
     at(5, Malformed::Duplicate, &[2, 6, 6, 0x88, 5, 1, 0, 0, 0, 1]);
     at(5, Malformed::Disorder, &[2, 7, 6, 0x88, 5, 1, 0, 0, 0, 1]);
-    // By height before bytes.
+    // Height comes before the bytes.
     at(7, Malformed::Disorder, &[3, 6, 0x80, 0, 7, 0x88, 5, 1, 0, 0, 1, 2]);
     at(8, Malformed::Unreferenced { node: 1 }, &[2, 6, 7, 0x80, 0]);
     at(6, Malformed::Reference { node: 1 }, &[1, 6, 0x80, 1]);
     at(5, Malformed::Reference { node: 0 }, &[0, 0x80, 0]);
-    at(6, longwinded, &[1, 6, 0x80, 0x80, 0]);
-    // Equal lengths one by one; no lengths, all of them equal.
-    at(6, longwinded, &[1, 6, 0x84, 4, 1, 1, 0, 0, 0]);
-    at(6, longwinded, &[1, 6, 0x84, 1, 0, 0]);
+    at(6, overlong, &[1, 6, 0x80, 0x80, 0]);
+    // Equal lengths listed one by one; an empty list of lengths, marked as all equal.
+    at(6, overlong, &[1, 6, 0x84, 4, 1, 1, 0, 0, 0]);
+    at(6, overlong, &[1, 6, 0x84, 1, 0, 0]);
     at(6, Malformed::Range, &[1, 6, 0x86, 3, 1, 0, 0]);
-    // A float and an int have a name together.
+    // A float and an int together are a named pair.
     let (float, int) = (Basic::F32.code(), Basic::Int.code());
-    at(4, longwinded, &[0, 0x8F, float, int]);
+    at(4, overlong, &[0, 0x8F, float, int]);
     at(5, Malformed::Range, &[0, 0x8D, 0]);
     at(5, Malformed::Range, &[0, 0x8B, 0x81, 0x80, 0x80, 0x80, 0x10, 0]);
-    // Lists that claim to be longer than the rest.
+    // Lists that claim more entries than bytes remain.
     for code in 0x84..=0x8A {
         at(if code == 0x8A { 8 } else { 6 }, truncated, &[1, 6, code, 0x7E, 1, 0x7E, 1]);
     }
     at(10, Malformed::Code { found: 5 }, &[1, 6, 0x8A, 1, 0, 2, 4, 5, 1, 0]);
-    // The constructors say what is wrong with arguments.
+    // The constructors report wrong arguments.
     let bytes = [0xD7, 1, 0, 1, 9, 0x81, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0];
     let overflow = Error::Overflow { call: "contiguous", quantity: "size" };
     assert_eq!(Type::unmarshal(&bytes), Err(overflow));
@@ -300,8 +300,8 @@ fn types_inside_a_message() {
     assert_eq!(rest, []);
 }
 
-/// Random bytes that begin as a type does, and mutations of those that were taken before: the pool grows into
-/// every corner of the form. `FUZZ_CASES` sets how many; the seed is fixed.
+/// Random bytes with the header of a type, and mutations of bytes that were accepted before, so that the pool
+/// reaches every part of the format. `FUZZ_CASES` sets the number of cases; the seed is fixed.
 #[test]
 fn random_bytes_are_refused_or_canonical() {
     let cases = std::env::var("FUZZ_CASES").map_or(50_000, |cases| cases.parse().unwrap());
@@ -315,14 +315,14 @@ fn random_bytes_are_refused_or_canonical() {
         Type::f90_integer(4),
         Type::subarray(&[4, 6], &[2, 3], &[1, 2], Order::C, u8s),
         Type::darray(3, 1, &[10], &cyclic, &[3], Order::Fortran, u8s),
-        u8s.with_bounds(Bounds::Mpich),
+        u8s.with_bounds_rule(BoundsRule::Mpich),
     ];
     pool.extend(rare.into_iter().map(|ty| ty.unwrap().marshal()));
     let mut codes = HashSet::new();
     let (mut taken, mut tried) = (0_u64, 0_u64);
     for _ in 0..cases {
-        let mut bytes = pool[numbers.below(pool.len())].clone();
-        for _ in 0..=numbers.below(3) {
+        let mut bytes = pool[numbers.index(pool.len())].clone();
+        for _ in 0..=numbers.index(3) {
             mutate(&mut bytes, &pool, &mut numbers);
         }
         tried += 1;
@@ -330,9 +330,9 @@ fn random_bytes_are_refused_or_canonical() {
         assert_eq!(ty.marshal(), bytes);
         assert!(ty.extent() == ty.ub() - ty.lb() && ty.true_extent() >= 0);
         taken += 1;
-        codes.insert((ty.envelope().combiner, ty.bounds()));
+        codes.insert((ty.envelope().combiner, ty.bounds_rule()));
         if bytes.len() < 200 {
-            let place = numbers.below(4000);
+            let place = numbers.index(4000);
             if place < pool.len() { pool[place] = bytes } else { pool.push(bytes) }
         }
     }
@@ -342,8 +342,8 @@ fn random_bytes_are_refused_or_canonical() {
 
 /// Changes bytes, or adds a node on top.
 fn mutate(bytes: &mut Vec<u8>, pool: &[Vec<u8>], numbers: &mut Numbers) {
-    let at = 3 + numbers.below(bytes.len() - 2);
-    match numbers.below(8) {
+    let at = 3 + numbers.index(bytes.len() - 2);
+    match numbers.index(8) {
         0 => bytes.insert(at, numbers.byte()),
         1 => bytes.insert(at, numbers.byte() & 7),
         2 if at < bytes.len() => drop(bytes.remove(at)),
@@ -352,7 +352,7 @@ fn mutate(bytes: &mut Vec<u8>, pool: &[Vec<u8>], numbers: &mut Numbers) {
             bytes[at] = bytes[at].wrapping_add(numbers.byte() % 3).wrapping_sub(1);
         }
         5 => {
-            let other = &pool[numbers.below(pool.len())];
+            let other = &pool[numbers.index(pool.len())];
             bytes.truncate(at);
             bytes.extend(&other[other.len().min(at)..]);
         }
@@ -360,7 +360,7 @@ fn mutate(bytes: &mut Vec<u8>, pool: &[Vec<u8>], numbers: &mut Numbers) {
             let below = bytes[3];
             bytes[3] += 1;
             bytes.push(0x80 + numbers.byte() % 17);
-            for _ in 0..numbers.below(8) {
+            for _ in 0..numbers.index(8) {
                 let number = numbers.byte();
                 bytes.push(if number & 0x80 == 0 { number & 15 } else { number });
             }

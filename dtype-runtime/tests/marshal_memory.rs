@@ -1,5 +1,5 @@
-//! How much memory unmarshalling takes: a small multiple of the bytes, whatever they say. Alone in its file
-//! because it counts what the whole program allocates.
+//! The memory that unmarshalling takes: a small multiple of the number of bytes, whatever they say. Alone in its
+//! file because it counts the allocations of the whole program.
 
 mod counting;
 
@@ -7,7 +7,7 @@ use counting::most_in_use;
 use dtype_runtime::types::{Distribution, Order};
 use dtype_runtime::{Basic, Type};
 
-/// Unmarshals, and compares the most memory in use meanwhile with the number of bytes.
+/// Unmarshals, and compares the maximum of the memory in use meanwhile with the number of bytes.
 fn measure(what: &str, bytes: &[u8]) -> Option<Type> {
     let start = std::time::Instant::now();
     let (most, ty) = most_in_use(|| Type::unmarshal(bytes).ok());
@@ -35,7 +35,7 @@ fn memory_is_bounded_by_the_bytes() {
     let accepted = |what, ty: &Type| {
         let bytes = ty.marshal();
         assert_eq!(measure(what, &bytes).as_ref(), Some(ty));
-        // Damaged: the type is refused at the end, halfway, or anywhere.
+        // Damaged: the type is refused at the end, halfway, or at any other point.
         measure("", &bytes[..bytes.len() - 1]);
         measure("  half", &bytes[..bytes.len() / 2]);
         for at in 0..bytes.len().min(300) {
@@ -104,7 +104,7 @@ fn memory_is_bounded_by_the_bytes() {
     accepted("equal blocks", &Type::hindexed(&vec![1; 100_000], &places, &u8s).unwrap());
     accepted("places", &Type::indexed_block(1, &places, &u8s).unwrap());
 
-    // Claims of what is not there.
+    // Lengths without the bytes they announce.
     for code in 0x80..=0x90 {
         for claim in [&[0xFF; 8][..], &[0x7E; 8], &[0xFF, 0xFF, 0xFF, 0x7F], &[0xC8, 1]] {
             let bytes = [&[0xD7, 1, 0, 1, 6, code], claim, &[1; 100]].concat();

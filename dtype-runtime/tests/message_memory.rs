@@ -1,5 +1,5 @@
-//! How much memory reading a message takes: a small multiple of what has arrived, whatever the header says.
-//! Alone in its file because it counts what the whole program allocates.
+//! The memory that reading a message takes: a small multiple of the bytes that have arrived, whatever the header
+//! says. Alone in its file because it counts the allocations of the whole program.
 
 #![cfg(feature = "message")]
 
@@ -11,7 +11,7 @@ use dtype_runtime::message::{self, Incoming, Limits};
 use dtype_runtime::{Basic, Type};
 use frames::{announce, changed};
 
-/// The most memory in use during the work, beyond that before.
+/// The maximum of the memory in use during the work, beyond the memory before.
 fn most<T>(work: impl FnOnce() -> T) -> usize {
     most_in_use(work).0
 }
@@ -25,11 +25,12 @@ fn memory_follows_the_bytes() {
     for end in [48, 100, 10_000, 100_000, 500_000, hostile.len()] {
         let stream = &hostile[..end];
         // Records of 8 bytes for 5 packed ones, in lists that double as they grow: while one is copied there are
-        // two of them.
+        // two.
         let bound = end * 8 / 5 * 3 + 3 * chunk;
         let read = most(|| message::read::<(u8, u32)>(&mut &stream[..], limits).unwrap_err());
         let over = most(|| {
-            message::read_over(&mut &stream[..], &mut Vec::<(u8, u32)>::new(), limits).unwrap_err()
+            message::read_reusing(&mut &stream[..], &mut Vec::<(u8, u32)>::new(), limits)
+                .unwrap_err()
         });
         let packed = most(|| {
             let message = Incoming::open(stream, limits).unwrap().unwrap();
@@ -43,19 +44,19 @@ fn memory_follows_the_bytes() {
         assert!(read <= bound && over <= bound && packed <= bound && skipped <= 2 * chunk);
     }
 
-    // A destination that is there is no larger than what is kept until it is written.
+    // With a given destination, the buffer is at most as large as the destination.
     let ty = Type::of::<(u8, u32)>().commit();
     let mut memory = vec![0; 8 * 200_000];
-    let by = most(|| message::read_by(&mut &bytes[..], &ty, &mut memory, 0, 200_000).unwrap());
+    let by = most(|| message::read_with(&mut &bytes[..], &ty, &mut memory, 200_000).unwrap());
     assert!(by <= memory.len() + chunk, "{by}");
 
-    // Writing takes one piece, however long the message.
+    // Writing takes one piece, however long the message is.
     let items = vec![(1_u8, 2_u32); 200_000];
     let written = most(|| message::write(&mut std::io::sink(), &items).unwrap());
-    let by = most(|| message::write_by(&mut std::io::sink(), &ty, &memory, 0, 200_000).unwrap());
+    let by = most(|| message::write_with(&mut std::io::sink(), &ty, &memory, 200_000).unwrap());
     assert!(written <= 2 * chunk && by <= 2 * chunk, "{written}, {by}");
 
-    // A record that is announced as huge, and is that of the receiver: it comes bit by bit all the same.
+    // A single huge record with the receiver's signature is read in pieces as well.
     let huge = Type::contiguous(1 << 60, &Type::basic(Basic::U8)).unwrap();
     let header = changed(&bytes, |b| {
         b[8..16].copy_from_slice(&huge.signature_hash().to_le_bytes());

@@ -1,4 +1,4 @@
-//! Arrays of the `ndarray` crate, compared with what their own iterators give.
+//! Arrays of the `ndarray` crate, compared with the results of their own iterators.
 
 #![cfg(all(feature = "ndarray", feature = "derive"))]
 #![allow(
@@ -19,7 +19,7 @@ use ndarray::{
 };
 use proptest::prelude::*;
 
-/// An element with padding, a value that is checked and a field that stays here.
+/// An element with padding, a value that is checked and a skipped field.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Cell {
     flag: bool,
@@ -36,10 +36,10 @@ impl Cell {
     }
 }
 
-/// What can be done to a view without a look at its elements.
+/// The operations on a view that do not look at its elements.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Every so many elements of a part of an axis, backwards if negative.
+    /// Every `n`-th element of a part of an axis, backwards if negative.
     Slice {
         axis: usize,
         from: usize,
@@ -49,7 +49,7 @@ enum Step {
     Invert(usize),
     Swap(usize, usize),
     Insert(usize),
-    /// One index of an axis only.
+    /// Only one index of an axis.
     Index(usize, usize),
 }
 
@@ -85,7 +85,7 @@ fn take<S: RawData>(mut view: ArrayBase<S, IxDyn>, steps: &[Step]) -> ArrayBase<
             Step::Slice { axis, from, to, step } => {
                 let axis = Axis(axis % ndim);
                 let len = view.len_of(axis);
-                // Something of each half is left.
+                // Each half keeps some elements.
                 let (from, to) = (from % (len / 2 + 1), len - to % (len / 2 + 1));
                 let (from, to) = (from.min(to).cast_signed(), to.cast_signed());
                 view.slice_axis_inplace(axis, Slice::new(from, Some(to), step));
@@ -121,7 +121,7 @@ fn listed<T: Clone, S: Data<Elem = T>>(view: &ArrayBase<S, IxDyn>) -> Vec<T> {
     view.iter().cloned().collect()
 }
 
-/// All that packs a view gives the bytes of its elements, listed.
+/// Every function that packs a view returns the bytes of its elements, listed.
 fn check_pack<T: Datatype + Clone>(view: &ArrayViewD<'_, T>, cut: usize) {
     let expected = dtype_runtime::pack(&listed(view));
     assert_eq!(view.pack().unwrap(), expected);
@@ -156,7 +156,7 @@ fn check_pack<T: Datatype + Clone>(view: &ArrayViewD<'_, T>, cut: usize) {
     }
 }
 
-/// The displacements are those of the elements from the first one.
+/// The displacements of the elements, relative to the first one.
 fn check_datatype(view: &ArrayViewD<'_, u16>) {
     let ty = view.datatype().unwrap();
     let first = view.as_ptr().addr();
@@ -166,7 +166,7 @@ fn check_datatype(view: &ArrayViewD<'_, u16>) {
         .collect();
     assert_eq!(ty.type_map().map(|entry| entry.displacement).collect::<Vec<_>>(), places);
     assert!(ty.type_map().all(|entry| entry.basic == Basic::U16));
-    // No more levels than axes, and none for axes of one element.
+    // At most as many levels as axes, and none for axes of one element.
     let axes = view.shape().iter().filter(|&&len| len > 1).count();
     let description = ty.description();
     let loops =
@@ -196,7 +196,7 @@ proptest! {
 
     #[test]
     fn views_are_unpacked_where_they_lie(shape in shapes(), steps in steps(), cut in 1_usize..40) {
-        // Elements of their own, and then the reference: one by one, by the view's own iterator.
+        // The expected elements are written one by one, by the view's own iterator.
         let mut target = new(&shape, |i| Cell { visits: 7, ..Cell::new(i + 40) });
         let mut wanted = target.clone();
         let mut other = 0..;
@@ -221,7 +221,7 @@ proptest! {
         prop_assert!(unpacker.is_complete());
         prop_assert_eq!(&target, &wanted);
 
-        // What is wrong changes nothing, and says where it is.
+        // An error changes nothing, and names the position.
         target.assign(&before);
         let mut view = take(target.view_mut(), &steps);
         let mut longer = bytes.clone();
@@ -284,11 +284,11 @@ fn datatypes_are_the_constructors_of_the_standard() {
     assert_eq!(one(cube.datatype()), one(Type::contiguous(120, &f64s)));
     assert_eq!(one(arr0(1.0).datatype()), f64s);
     assert_eq!(one(cube.slice(s![0..0, .., ..]).datatype()), one(Type::contiguous(0, &f64s)));
-    // Axes of one element play no part.
+    // Axes of one element have no effect.
     assert_eq!(one(cube.slice(s![1..2, 3, 2..3]).datatype()), f64s);
     let pillar = one(Type::hvector(5, 1, 48, &f64s));
     assert_eq!(one(cube.slice(s![1..2, .., 3..4]).datatype()), pillar);
-    // A face of each kind; the second and the third axis of the first go on.
+    // A face of each kind; in the first, the second and the third axis merge.
     assert_eq!(one(cube.slice(s![1, .., ..]).datatype()), one(Type::contiguous(30, &f64s)));
     assert_eq!(one(cube.slice(s![.., 0, ..]).datatype()), one(Type::hvector(4, 6, 240, &f64s)));
     assert_eq!(one(cube.slice(s![.., .., 5]).datatype()), one(Type::hvector(20, 1, 48, &f64s)));
@@ -297,7 +297,7 @@ fn datatypes_are_the_constructors_of_the_standard() {
     let transposed = one(Type::hvector(4, 1, 240, &f64s));
     let transposed = one(Type::hvector(5, 1, 48, &transposed));
     assert_eq!(one(cube.t().datatype()), one(Type::hvector(6, 1, 8, &transposed)));
-    // The part of an array, in the words of MPI: the same bytes.
+    // The part of an array, in MPI's terms: the same bytes.
     let part = cube.slice(s![1..3, 2..5, 1..]);
     let subarray = one(Type::subarray(&[4, 5, 6], &[2, 3, 5], &[1, 2, 1], Order::C, &f64s));
     let shift = (30 + 2 * 6 + 1) * 8;
@@ -322,7 +322,7 @@ fn arrays_of_known_dimensions_and_owners() {
     six.invert_axis(Axis(4));
     assert_eq!(six.pack().unwrap(), [1, 0, 2, 1, 2, 1, 3, 2]);
 
-    // A shared array is made one of its own; who shared it keeps what it had.
+    // A shared array is copied before it is written; the other owner's array is unchanged.
     let mut shared = Array2::<u8>::zeros((2, 2)).into_shared();
     let other = shared.clone();
     shared.unpack_from(&[1, 2, 3, 4]).unwrap();
@@ -331,7 +331,7 @@ fn arrays_of_known_dimensions_and_owners() {
         (array![[1, 2], [3, 4]].into_shared(), Array2::zeros((2, 2)).into())
     );
 
-    // A view of borrowed memory with strides of its own.
+    // A view of borrowed memory with its own strides.
     let memory = [0_u8, 1, 2, 3, 4, 5, 6];
     let view = ArrayView::from_shape((2, 2).strides((4, 2)), &memory).unwrap();
     assert_eq!(view.pack().unwrap(), [0, 2, 4, 6]);
@@ -368,7 +368,7 @@ fn a_layout_is_for_its_shape_and_strides() {
     );
     assert!(layout.unpacker(&mut grid.slice_mut(s![3.., 1])).is_err());
     assert_eq!(grid, before);
-    // The other columns, and backwards the layout of backwards.
+    // The other columns; and in reverse, the reversed layout.
     for column in 0..8 {
         let view = grid.slice(s![1..;2, column]);
         assert_eq!(layout.pack(&view).unwrap(), view.pack().unwrap());
@@ -376,7 +376,7 @@ fn a_layout_is_for_its_shape_and_strides() {
     }
     assert!(grid.slice(s![1..;2, ..]).iter().all(|&element| element == 0x0101_0101));
     assert!(grid.slice(s![..;2, ..]) == before.slice(s![..;2, ..]));
-    // The strides of axes with one element, or of no elements, say nothing.
+    // The strides of axes with one element, or without elements, do not matter.
     let memory = [0_u32; 16];
     let [a, b] =
         [3, 5].map(|stride| ArrayView::from_shape((1, 2).strides((stride, 2)), &memory).unwrap());
@@ -393,14 +393,14 @@ fn shapes_from_elsewhere_are_refused() {
         assert_eq!(unpack::<u8, _>(IxDyn(&shape), &[]).unwrap_err(), too_large);
         assert_eq!(unpack::<(), _>(IxDyn(&shape).set_f(true), &[]).unwrap_err(), too_large);
     }
-    // As many as could be addressed, and not there.
+    // As many as could be addressed, without the memory for them.
     let most = isize::MAX.cast_unsigned();
     let error = unpack::<u64, _>((most, 1).f(), &[0; 8]).unwrap_err();
     let expected = (most as u64).saturating_mul(8);
     assert_eq!(error, Error::PackedLength { expected, actual: 8 });
     assert_eq!(unpack::<(), _>(most, &[]).unwrap().len(), most);
 
-    // A view of more than there is memory for is no trouble until it is packed.
+    // A view larger than any memory is valid until it is packed.
     let many = arr0(1_u8);
     let many = many.broadcast(most).unwrap();
     assert_eq!(many.commit().unwrap().packed_size(), Ok(most));
@@ -416,7 +416,7 @@ fn shapes_from_elsewhere_are_refused() {
 
 #[test]
 fn large_transposes_are_unpacked() {
-    // More blocks than are expanded to prove that none overlap: it has to be seen from the strides.
+    // Too many blocks to expand for the proof that none overlap: the strides have to prove it.
     let side = 2050;
     let original = Array2::from_shape_fn((side, side), |(i, j)| (i * 7 + j) as u8);
     let bytes = original.t().pack().unwrap();
@@ -446,21 +446,22 @@ fn layouts_are_shared() {
     assert!(columns.iter().all(|column| *column == dtype_runtime::pack(&[1.0; 300])));
 }
 
-/// One element again and again, so large that no machine has the memory for all of them.
+/// One element repeated so often that no machine has the memory for all copies.
 #[cfg(all(unix, target_pointer_width = "64"))]
 #[test]
 fn a_few_elements_that_there_is_no_memory_for() {
     const SIZE: usize = 1 << 38;
     type Huge = [u8; SIZE];
 
-    // SAFETY: a new mapping, of zeros that take no memory.
+    // SAFETY: a new anonymous mapping, of zeros that take no memory.
     let start = unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         libc::mmap(std::ptr::null_mut(), SIZE, libc::PROT_READ, flags, -1, 0)
     };
     assert_ne!(start, libc::MAP_FAILED);
     {
-        // SAFETY: so many initialised bytes, which nobody writes, and which stay there as long as the reference.
+        // SAFETY: this number of initialised bytes, which nothing writes, and which remain mapped as long as the
+        // reference.
         let huge = unsafe { &*start.cast::<Huge>() };
         let one = ndarray::aview0(huge);
         for count in [511, 512, 513] {
@@ -468,6 +469,6 @@ fn a_few_elements_that_there_is_no_memory_for() {
             assert_eq!(one.broadcast(count).unwrap().pack(), refused);
         }
     }
-    // SAFETY: the mapping, to which there are no references any more.
+    // SAFETY: the mapping, to which no references are left.
     unsafe { libc::munmap(start, SIZE) };
 }

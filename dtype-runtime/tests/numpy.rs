@@ -1,7 +1,7 @@
-//! A real NumPy reads the bytes that are written here, by the dtypes that are printed for it.
+//! A real NumPy reads the bytes that are written here, with the dtypes that are printed for it.
 //!
-//! Without `python3` and its `numpy` the tests say so, and pass.
-#![cfg(target_endian = "little")]
+//! Without `python3` and its `numpy` the tests print a note, and pass.
+#![cfg(all(feature = "show", target_endian = "little"))]
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
 mod model;
@@ -13,12 +13,12 @@ use std::process::{Command, Stdio};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::show::{NumpyDtype, NumpyError, NumpyLayout, NumpyOptions, numpy_dtype};
 use dtype_runtime::types::{Order, Pair};
-use dtype_runtime::{Basic, Datatype, Flags, Packer, Representation, Type, pack};
+use dtype_runtime::{Basic, Buffer, Datatype, Flags, Packer, Representation, Type, pack};
 use model::trees_with_lists;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
-/// What a program of Python prints that gets this input, or `None` without NumPy.
+/// The output of a Python program for this input, or `None` without NumPy.
 fn python(program: &str, input: &str) -> Option<String> {
     let probe = Command::new("python3").args(["-c", "import numpy"]).stderr(Stdio::null()).status();
     if !probe.is_ok_and(|status| status.success()) {
@@ -98,11 +98,11 @@ const AS_PYTHON: &str = "[\
     (-5, [1.5, -2.25, 1e+300], [('é', 3), ('😀', 200)], True, (65535, -1)), \
     (7, [1.5, -2.25, 1e+300], [('é', 3), ('😀', 200)], False, (65535, -9223372036854775808))]\n";
 
-/// The bytes of records, padding and all, with something in the padding.
+/// The bytes of records, padding included, with nonzero bytes in the padding.
 fn memory_of(records: &[Particle]) -> Vec<u8> {
     let ty = Type::of::<Particle>().commit();
     let mut memory = vec![0xaa; size_of_val(records)];
-    ty.unpack(&pack(records), &mut memory, 0, records.len()).unwrap();
+    ty.unpack(&pack(records), &mut memory, records.len()).unwrap();
     memory
 }
 
@@ -110,11 +110,11 @@ fn memory_of(records: &[Particle]) -> Vec<u8> {
 fn numpy_reads_records_in_memory_and_packed() {
     let records = particles();
     let memory = numpy_dtype::<Particle>(&NumpyOptions::default()).unwrap();
-    let packed = NumpyOptions { layout: NumpyLayout::Packed, ..NumpyOptions::default() };
-    let big = NumpyOptions { order: ByteOrder::Big, ..packed.clone() };
+    let packed = NumpyOptions::default().with_layout(NumpyLayout::Packed);
+    let big = packed.clone().with_order(ByteOrder::Big);
     let [packed, big] = [packed, big].map(|options| numpy_dtype::<Particle>(&options).unwrap());
     let mut reversed = vec![0; pack(&records).len()];
-    let mut packer = Packer::new(&records).represented(Representation::BigEndian).unwrap();
+    let mut packer = Packer::new(&records).converted(Representation::BigEndian).unwrap();
     packer.pack(&mut reversed).unwrap();
     let lines = [(memory, memory_of(&records)), (packed, pack(&records)), (big, reversed)]
         .map(|(dtype, bytes)| format!("{dtype}\t{}\n", hex(&bytes)));
@@ -123,8 +123,8 @@ fn numpy_reads_records_in_memory_and_packed() {
     }
 }
 
-/// Reads a dtype, the bytes of items and those of the values in packing order, and prints those dtypes with which it
-/// finds others, and how many there were.
+/// Reads a dtype, the bytes of items and their packed values, and prints the dtypes for which it finds other
+/// values, and the number of dtypes.
 const LEAVES: &str = "
 import numpy as np, sys
 def leaves(items):
@@ -145,7 +145,7 @@ for line in sys.stdin:
 print(number)
 ";
 
-/// Random types: what NumPy finds, field by field, is what is packed here.
+/// Random types: the values that NumPy finds, field by field, are the values packed here.
 #[test]
 fn numpy_finds_the_values_in_the_order_of_packing() {
     let mut runner = TestRunner::deterministic();
@@ -153,7 +153,7 @@ fn numpy_finds_the_values_in_the_order_of_packing() {
     let (mut input, mut number, mut refused) = (String::new(), 0, 0);
     for _ in 0..1500 {
         let ty = trees.new_tree(&mut runner).unwrap().current().build().unwrap();
-        let packed = NumpyOptions { layout: NumpyLayout::Packed, ..NumpyOptions::default() };
+        let packed = NumpyOptions::default().with_layout(NumpyLayout::Packed);
         let count = 3;
         let extent = ty.extent();
         if ty.size() == 0 || ty.size() > 2000 || !(0..20_000).contains(&extent) {
@@ -166,7 +166,7 @@ fn numpy_finds_the_values_in_the_order_of_packing() {
             (0..2 * origin + ty.size()).map(|i| (i * 7 + i / 251) as u8).collect();
         let origin = usize::try_from(origin).unwrap();
         let mut values = vec![0; usize::try_from(ty.size()).unwrap() * count];
-        ty.commit().pack(&memory, origin, count, &mut values).unwrap();
+        ty.commit().pack(Buffer::new(&memory).origin(origin as i64), count, &mut values).unwrap();
         let mut line = |dtype: NumpyDtype, items: &[u8]| {
             writeln!(input, "{dtype}\t{}\t{}\t{}", dtype.itemsize, hex(items), hex(&values))
                 .unwrap();
@@ -201,7 +201,7 @@ fn numpy_finds_the_values_in_the_order_of_packing() {
 fn what_numpy_cannot_have_is_refused() {
     let memory = NumpyOptions::default();
     let f64 = Type::basic(Basic::F64);
-    // Columns that are neighbours.
+    // Adjacent columns.
     let column = Type::resized(&Type::vector(4, 1, 4, &f64).unwrap(), 0, 8).unwrap();
     let error = column.numpy_dtype(&memory).unwrap_err();
     assert_eq!(error, NumpyError::OutsideExtent { lb: 0, extent: 8, true_lb: 0, true_ub: 104 });
@@ -213,8 +213,8 @@ fn what_numpy_cannot_have_is_refused() {
     assert_eq!(overlapping.numpy_dtype(&memory), Err(NumpyError::Overlap));
     let gaps = Type::vector(1_000_000_000, 1, 2, &f64).unwrap();
     assert!(matches!(gaps.numpy_dtype(&memory), Err(NumpyError::TooManyFields { .. })));
-    // All of these are readable packed, however many.
-    let packed = NumpyOptions { layout: NumpyLayout::Packed, ..memory };
+    // All of these are readable in packed form, however many they are.
+    let packed = memory.with_layout(NumpyLayout::Packed);
     for (ty, count) in [(column, 4), (overlapping, 3), (gaps, 1_000_000_000)] {
         let dtype = ty.numpy_dtype(&packed).unwrap();
         assert_eq!(dtype.expression, format!("np.dtype(('<f8', ({count},)))"));
@@ -226,7 +226,7 @@ fn numpy_reads_layouts_made_at_run_time() {
     let [u8, u16, f64] = [Basic::U8, Basic::U16, Basic::F64].map(Type::basic);
     let bytes: Vec<u8> = (0..24).collect();
     let cases = [
-        // A column of a matrix: an item is a column with the gaps behind it.
+        // A column of a matrix: an item is a column with the gaps after its elements.
         (
             Type::resized(&Type::vector(3, 1, 4, &u8).unwrap(), 0, 12).unwrap(),
             "[(0, 4, 8), (12, 16, 20)]",
@@ -235,7 +235,7 @@ fn numpy_reads_layouts_made_at_run_time() {
             Type::subarray(&[2, 6], &[2, 2], &[0, 3], Order::C, &u8).unwrap(),
             "[(([3, 4], [9, 10]),), (([15, 16], [21, 22]),)]",
         ),
-        // Backwards: the order is that of packing.
+        // Backwards: the order is the packing order.
         (
             Type::structure(
                 &[1, 1],

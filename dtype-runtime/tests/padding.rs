@@ -1,5 +1,5 @@
-//! Padding that really is uninitialised. Run under valgrind's memcheck, which follows every byte, this
-//! shows that none of it reaches a decision or the packed bytes.
+//! Padding that really is uninitialised. Valgrind's memcheck, which tracks every byte, shows that no padding byte
+//! reaches a decision or the packed bytes.
 
 #![cfg(feature = "derive")]
 
@@ -17,7 +17,7 @@ struct Holes {
     e: bool,
 }
 
-/// Records of which nothing but the data has ever been written.
+/// Records in which only the data have ever been written.
 fn records(count: usize) -> Vec<Holes> {
     let mut memory: Vec<MaybeUninit<Holes>> = Vec::with_capacity(count);
     memory.resize_with(count, MaybeUninit::uninit);
@@ -36,13 +36,13 @@ fn records(count: usize) -> Vec<Holes> {
 fn padding_is_not_read() {
     let records = records(40);
     let packed = pack(&records);
-    // Comparing makes memcheck look at every byte.
+    // The comparison makes memcheck check every byte.
     assert!(packed.iter().all(|&byte| byte <= 1));
     assert!(packed.contains(&0) && packed.contains(&1));
 
     let committed = Type::of::<Holes>().commit();
     let mut out = vec![0xFF; packed.len()];
-    // SAFETY: the type is that of the records; `out` is another object.
+    // SAFETY: the type describes the records; `out` is another object.
     let length = unsafe { committed.pack_raw(records.as_ptr().cast(), records.len(), &mut out) };
     assert_eq!(length, Ok(out.len()));
     assert_eq!(out, packed);

@@ -1,10 +1,12 @@
-//! Pictures as they are printed: the layouts of the source documents, and what is hard to draw.
+//! Pictures as they are printed: the layouts of the source documents, and layouts that are hard to draw.
+
+#![cfg(feature = "show")]
 
 mod seeds;
 
 use dtype_runtime::kernels::{Isa, select};
-use dtype_runtime::show::{Diagram, SvgStyle, TextStyle, Theme, View, Wording};
-use dtype_runtime::types::{Order, StructField};
+use dtype_runtime::show::{Diagram, ExplainStyle, SvgStyle, TextStyle, Theme, View};
+use dtype_runtime::types::{Order, UcpField};
 use dtype_runtime::{Basic, Datatype, Representation, Type};
 
 use seeds::{basic, seed_000, seed_003};
@@ -13,16 +15,14 @@ fn text(ty: &Type, view: &View) -> String {
     ty.diagram_of(view).text(&TextStyle::default()).to_string()
 }
 
-/// The rows alone, as the source documents draw them.
+/// Only the rows, as the source documents draw them.
 fn rows(ty: &Type, view: &View) -> String {
-    let style = TextStyle {
-        title: false,
-        rulers: false,
-        ranges: false,
-        letters: false,
-        legend: 0,
-        ..TextStyle::default()
-    };
+    let style = TextStyle::default()
+        .with_title(false)
+        .with_rulers(false)
+        .with_ranges(false)
+        .with_letters(false)
+        .with_legend(0);
     ty.diagram_of(view).text(&style).to_string()
 }
 
@@ -47,7 +47,7 @@ d  1[].2  u16       14      4  2 every 8
 e  2      u16       24      6  3 every 4
 "
     );
-    let style = TextStyle { ascii: true, legend: 2, ..TextStyle::default() };
+    let style = TextStyle::default().with_ascii(true).with_legend(2);
     assert_eq!(
         seed_000().diagram().text(&style).to_string(),
         "\
@@ -67,10 +67,10 @@ b  1[].0  u32        8      8  2 every 8
     );
 }
 
-/// A sign is a `u16`, and a row what `contiguous` repeats: the picture of the source, line by line.
+/// A cell is a `u16`, and a row is one repetition of `contiguous`: the source's picture, line by line.
 #[test]
 fn seed_003_as_it_is_drawn_there() {
-    let view = View { unit: 2, columns: 40, ..View::default() };
+    let view = View::default().with_unit(2).with_columns(40);
     assert_eq!(
         rows(&seed_003(), &view),
         "\
@@ -104,7 +104,7 @@ a  data   u16 × 5       0    120  3 every 50, 4 every 12
 #[test]
 fn seed_004_examples() {
     let bytes = |count| Type::contiguous(count, &basic(Basic::Byte)).unwrap();
-    let field = |extent, ty| StructField { displacement: 0, extent, ty };
+    let field = |extent, ty| UcpField { displacement: 0, extent, ty };
     let first = Type::ucp_struct(&[field(8, bytes(4))], 2).unwrap();
     assert_eq!(rows(&first, &View::default()), "■■■■□□□□■■■■\n");
     let dt1 = Type::ucp_struct(&[field(8, bytes(2))], 2).unwrap();
@@ -112,7 +112,7 @@ fn seed_004_examples() {
     let one = "■■□□□□□□■■□□□□□□□□□□□□□□□□□□□□□□■■□□□□□□■■\n";
     assert_eq!(rows(&third, &View::default()), one);
     // Row by row, as the keys are registered.
-    let view = View { columns: 40, ..View::default() };
+    let view = View::default().with_columns(40);
     assert_eq!(rows(&third, &view), "■■□□□□□□■■□□□□□□□□□□□□□□□□□□□□□□\n■■□□□□□□■■\n");
 }
 
@@ -143,7 +143,7 @@ struct Body {
 
 fn bodies() -> Diagram {
     let _ = (Kind::Free, Kind::Fixed);
-    Diagram::of::<Body>(&View { instances: 2, columns: 32, ..View::default() })
+    Diagram::of::<Body>(&View::default().with_instances(2).with_columns(32))
 }
 
 #[test]
@@ -183,7 +183,7 @@ f  at.1          f32            52      4
 
 #[test]
 fn colours_are_switched_on_and_off() {
-    let style = TextStyle { colour: true, ..TextStyle::default() };
+    let style = TextStyle::default().with_colour(true);
     let diagram = Diagram::of::<(u16, u8)>(&View::default());
     let coloured = diagram.text(&style).to_string();
     let (mut plain, mut in_escape, mut on) = (String::new(), false, 0);
@@ -205,14 +205,13 @@ fn colours_are_switched_on_and_off() {
     assert_eq!(on, 6);
 }
 
-/// Displacements before the origin, bounds that are outside of the data and the wrong way round, and bytes that are
-/// named again.
+/// Displacements before the origin, bounds outside the data and in reverse order, and bytes that are named twice.
 #[test]
 fn negative_displacements_and_overlaps() {
     let back = Type::vector(4, 1, -2, &basic(Basic::I16)).unwrap();
     let odd = Type::resized(&back, -20, -4).unwrap();
     assert_eq!(
-        text(&odd, &View { instances: 3, ..View::default() }),
+        text(&odd, &View::default().with_instances(3)),
         "\
 size 8, lb -20, extent -4, true lb -12, true extent 14; 3 instances
 
@@ -234,7 +233,7 @@ a  data   i16        0      8  4 every -4
 fn a_halo_is_folded_at_the_rows_of_its_array() {
     let face =
         Type::subarray(&[3, 4, 10], &[3, 2, 1], &[0, 1, 9], Order::C, &basic(Basic::F64)).unwrap();
-    let view = View { unit: 8, columns: 16, ..View::default() };
+    let view = View::default().with_unit(8).with_columns(16);
     assert_eq!(
         rows(&face, &view),
         "\
@@ -252,9 +251,9 @@ fn a_halo_is_folded_at_the_rows_of_its_array() {
 □□□□□□□□□□
 "
     );
-    // One off.
+    // With a stride that is wrong by one.
     let wrong = Type::vector(3, 1, 9, &basic(Basic::F64)).unwrap();
-    let view = View { row: Some(80), ..view };
+    let view = view.with_row(80);
     assert_eq!(rows(&wrong, &view), "■□□□□□□□□■\n□□□□□□□□■\n");
 }
 
@@ -263,7 +262,7 @@ fn long_layouts_are_shortened_where_nothing_starts_or_ends() {
     let far = Type::resized(&basic(Basic::U32), -1000, 1_000_000).unwrap();
     let twice = Type::hvector(2, 1, 500_000, &far).unwrap();
     assert_eq!(
-        text(&twice, &View { columns: 16, rows: 6, ..View::default() }),
+        text(&twice, &View::default().with_columns(16).with_rows(6)),
         "\
 size 8, lb -1000, extent 1500000, true lb 0, true extent 500004
 
@@ -299,7 +298,7 @@ fn svg_is_well_formed() {
     let _ = Odd { value: 0 }.value;
     let diagrams = [
         seed_000().diagram(),
-        seed_003().diagram_of(&View { unit: 4, ..View::default() }),
+        seed_003().diagram_of(&View::default().with_unit(4)),
         bodies(),
         Diagram::of::<Odd>(&View::default()),
         Type::contiguous(0, &basic(Basic::U8)).unwrap().diagram(),
@@ -307,7 +306,7 @@ fn svg_is_well_formed() {
     ];
     for diagram in &diagrams {
         for theme in [Theme::Auto, Theme::Light, Theme::Dark] {
-            let svg = diagram.svg(&SvgStyle { theme, ..SvgStyle::default() });
+            let svg = diagram.svg(&SvgStyle::default().with_theme(theme));
             let document = roxmltree::Document::parse(&svg).unwrap();
             let root = document.root_element();
             let child = |name: &str| {
@@ -341,10 +340,10 @@ fn svg_is_well_formed() {
 
 #[test]
 fn plans_in_words() {
-    // The same everywhere.
+    // The same on every machine.
     select(Isa::Portable).unwrap();
     let words = |ty: &Type, instances| {
-        ty.commit().plan_in_words(&Wording { instances, ..Wording::default() }).to_string()
+        ty.commit().explain(&ExplainStyle::default().with_instances(instances)).to_string()
     };
     assert_eq!(
         words(&seed_000(), 1),
@@ -360,7 +359,7 @@ copy of 26 bytes at 0, kernel copy
         words(&column, 64),
         "\
 64 instances: 32768 packed bytes from 4096 pieces of memory
-loop of 64 over 64 copies of 8 bytes at 0, every 512; the next 8 further, kernel tiles
+loop of 64, stride 8: 64 copies of 8 bytes at 0, every 512, kernel tiles
 "
     );
     assert_eq!(
@@ -369,7 +368,7 @@ loop of 64 over 64 copies of 8 bytes at 0, every 512; the next 8 further, kernel
 1000 instances: 43000 packed bytes from 3001 pieces of memory
 at the first instance
   copy of 5 bytes at 0, kernel copy
-loop of 999, 56 bytes apart, kernel records, 3 runs
+loop of 999, stride 56, kernel records, 3 runs
   2 copies of 15 bytes at 8, every 16
   copy of 13 bytes at 48
 at the last instance
@@ -401,7 +400,7 @@ list of 40 blocks of 4 bytes each, kernel list4
         longs
             .conversion(big)
             .unwrap()
-            .plan_in_words(&Wording { instances: 1, lines: 9 })
+            .explain(&ExplainStyle::default().with_instances(1).with_lines(9))
             .to_string(),
         "\
 1 instance: 32 packed bytes, each 8 of them reversed
@@ -413,7 +412,7 @@ list of 40 blocks of 4 bytes each, kernel list4
 #[test]
 fn long_plans_and_descriptions_are_cut() {
     let members: Vec<Type> = (0..100).map(|_| basic(Basic::U8)).collect();
-    // No two are as far apart as two others, and they do not lie in order.
+    // No two members have the same distance as two others, and they are not in order.
     let places: Vec<i64> = (0..100).map(|i| i * i * 3 % 10_007 * 2).collect();
     let ty = Type::structure(&vec![1; 100], &places, &members).unwrap().commit();
     let table = ty.description().table(3).to_string();

@@ -1,4 +1,4 @@
-//! The predefined datatypes: sizes, layouts, how they decode, and what is refused.
+//! The predefined datatypes: sizes, layouts, decoding, and refused arguments.
 
 use dtype_runtime::types::{Combiner, Contents, Named, Pair, TypeClass};
 use dtype_runtime::{Basic, Error, Flags, Type};
@@ -31,7 +31,7 @@ fn pair_types() {
         assert_eq!(ty.element_count(ty.size()), Some(2));
         assert_eq!(ty.envelope().combiner, Combiner::Named);
         assert_eq!(ty.contents().err(), Some(Error::NoContents { name: pair.name() }));
-        // Seed opal_datatype_t: predefined, but not basic.
+        // Open MPI's `opal_datatype_t`: predefined, but not basic.
         let flags = ty.flags();
         assert!(flags.contains(Flags::COMMITTED) && !flags.contains(Flags::PREDEFINED));
     }
@@ -42,7 +42,7 @@ fn pair_types() {
 fn a_pair_is_packed_without_its_padding() {
     let pairs = Type::pair(Pair::ShortInt).commit();
     let mut out = [0; 12];
-    assert_eq!(pairs.pack(b"ab..cdefgh..ijkl", 0, 2, &mut out), Ok(12));
+    assert_eq!(pairs.pack(b"ab..cdefgh..ijkl", 2, &mut out), Ok(12));
     assert_eq!(&out, b"abcdefghijkl");
 }
 
@@ -78,11 +78,11 @@ fn a_pair_of_something_else_is_refused() {
     let refused = |value: &Type, index: &Type| Type::value_index(value, index).unwrap_err();
     assert_eq!(
         refused(&many.unwrap(), &int).to_string(),
-        "value_index: value_type is contiguous, not a named integer or floating-point type"
+        "value_index: value_type is contiguous, expected a named integer or floating-point type"
     );
     assert_eq!(
         refused(&int, &Type::basic(Basic::Bool)).to_string(),
-        "value_index: index_type is bool, not a named integer or floating-point type"
+        "value_index: index_type is bool, expected a named integer or floating-point type"
     );
     for basic in [Basic::C64, Basic::Byte, Basic::CChar, Basic::Char, Basic::Logical] {
         let error = refused(&Type::basic(basic), &int);
@@ -116,15 +116,15 @@ fn kinds_of_fortran() {
         assert_eq!(complex.size(), 2 * basic.size());
     }
     let refused = |ty: Result<Type, Error>| ty.unwrap_err().to_string();
-    assert_eq!(refused(Type::f90_integer(39)), "f90_integer: r is 39, which is not from 0 to 38");
+    assert_eq!(refused(Type::f90_integer(39)), "f90_integer: r is 39, expected 0 to 38");
     assert_eq!(refused(Type::f90_real(None, None)), "f90_real: p and r are both undefined");
     assert_eq!(
         refused(Type::f90_complex(Some(34), Some(1))),
-        "f90_complex: p is 34, which is not from 0 to 33"
+        "f90_complex: p is 34, expected 0 to 33"
     );
     assert_eq!(
         refused(Type::f90_real(None, Some(4932))),
-        "f90_real: r is 4932, which is not from 0 to 4931"
+        "f90_real: r is 4932, expected 0 to 4931"
     );
 }
 
@@ -138,7 +138,7 @@ fn kinds_of_fortran_decode_to_their_request() {
         assert!(ty.flags().contains(Flags::PREDEFINED));
         (envelope.num_integers, envelope.num_datatypes, contents.combiner, contents.integers)
     };
-    // Another request of the same type is another type.
+    // Another request for the same type returns another type.
     for (p, r) in [(Some(15), Some(307)), (Some(14), Some(300))] {
         let integers = [p, r].map(|n| i32::try_from(n.unwrap()).unwrap()).to_vec();
         let ty = Type::f90_real(p, r).unwrap();
@@ -197,7 +197,7 @@ fn a_named_type_by_class_and_size() {
     );
 }
 
-/// The languages' names for one kind of value match, and those of different width do not.
+/// The languages' names for one kind of value match; names for different widths do not.
 #[test]
 fn signatures_look_through_names() {
     let hash = |basic| Type::basic(basic).signature_hash();
@@ -246,7 +246,7 @@ fn names_are_told_from_calls() {
     }
     let markers = [Type::lb_marker(), Type::ub_marker()].map(|ty| ty.named());
     assert_eq!(markers, [Some(Named::LbMarker), Some(Named::UbMarker)]);
-    // Predefined, but with a combiner of their own, and a copy of what has a name.
+    // Predefined, but with their own combiner, and a copy of a named type.
     let int = &Type::basic(Basic::Int);
     let calls =
         [Type::f90_integer(9), Type::value_index(&Type::basic(Basic::U8), int), Type::dup(int)];

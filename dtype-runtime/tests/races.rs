@@ -1,9 +1,9 @@
-//! What several threads may do at a time. As any other test this one compares results; its purpose is to be run
-//! by the thread sanitizer, which sees two threads at one byte even if nothing comes of it. All threads are joined
-//! before anything is compared.
+//! What several threads may do at the same time. Like every test this one compares results, but its purpose is to
+//! run under the thread sanitizer, which reports two threads at one byte even if no result is wrong. All threads
+//! are joined before anything is compared.
 //!
-//! The sanitizer does not see the masked and the wide accesses of AVX-512: of these the results have to tell. With
-//! `DTYPE_KERNELS=portable` it sees all of them.
+//! The sanitizer does not see the masked and the wide accesses of AVX-512: only the results test these. With
+//! `DTYPE_KERNELS=portable` it sees all accesses.
 
 #![cfg(feature = "derive")]
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
@@ -13,13 +13,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use dtype_runtime::commit::Committed;
-use dtype_runtime::convertor::ForeignUnpacker;
+use dtype_runtime::convertor::ConvertingUnpacker;
 use dtype_runtime::representation::{Architecture, LongDouble};
-use dtype_runtime::{Basic, Datatype, Error, Flags, Packer, Representation, Type, Unpacker, pack};
+use dtype_runtime::{
+    Basic, Buffer, BufferMut, Datatype, Error, Flags, Packer, Representation, Type, Unpacker, pack,
+};
 
 const THREADS: usize = 4;
 
-/// Runs a piece of work on each of some threads, which all begin when the last one is there.
+/// Runs each piece of work on a thread of its own; all begin when the last thread has started.
 fn together<W: FnOnce() + Send>(work: impl IntoIterator<Item = W>) {
     let work: Vec<W> = work.into_iter().collect();
     let start = &Barrier::new(work.len());
@@ -33,7 +35,7 @@ fn together<W: FnOnce() + Send>(work: impl IntoIterator<Item = W>) {
     });
 }
 
-/// Instances in a memory, so that each kind of operation of a plan is there.
+/// Instances in a memory, such that every kind of operation of a plan occurs.
 struct Case {
     committed: Committed,
     count: usize,
@@ -57,11 +59,13 @@ impl Case {
     }
 
     fn unpacker<'a>(&self, memory: &'a mut [u8]) -> Unpacker<'a> {
-        self.committed.unpacker(memory, self.origin, self.count).unwrap()
+        self.committed
+            .unpacker(BufferMut::new(memory).origin(self.origin as i64), self.count)
+            .unwrap()
     }
 
     fn packer<'a>(&self, memory: &'a [u8]) -> Packer<'a> {
-        self.committed.packer(memory, self.origin, self.count).unwrap()
+        self.committed.packer(Buffer::new(memory).origin(self.origin as i64), self.count).unwrap()
     }
 }
 
@@ -70,7 +74,7 @@ fn cases() -> Vec<Case> {
     let column = Type::vector(40, 1, 6, &basic(Basic::U16)).unwrap();
     let types = [Basic::U8, Basic::U64, Basic::U16].map(basic);
     let record = Type::structure(&[1, 1, 1], &[0, 8, 16], &types).unwrap();
-    // No distances that repeat, lengths that do and lengths that do not.
+    // Strides that do not repeat, with lengths that do and lengths that do not.
     let places: Vec<i64> = (0..60).map(|i| i * (i + 3) / 2).collect();
     let lengths: Vec<u64> = (0..60).map(|i| 1 + i % 2).collect();
     let spread: Vec<i64> = places.iter().map(|place| 9 * place).collect();
@@ -89,7 +93,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Where the parts of a stream of so many bytes meet: inside elements, and inside records.
+/// Where the parts of a stream of this length meet: inside elements, and inside records.
 fn cuts(end: usize, shift: usize) -> [usize; THREADS + 1] {
     let mut cuts = [0; THREADS + 1];
     for (i, cut) in cuts.iter_mut().enumerate() {
@@ -151,7 +155,7 @@ fn clones_pack_side_by_side() {
             rest = behind;
             let (packer, wanted) = (&packer, &wanted[ends[0]..]);
             work.push(move || {
-                // What one packer lends, all of them may look at.
+                // All threads may read the memory that one packer lends.
                 let chunk = packer.chunk();
                 let mut mine = packer.clone();
                 mine.set_position(ends[0] as u64).unwrap();
@@ -165,7 +169,7 @@ fn clones_pack_side_by_side() {
     }
 }
 
-/// Each thread clones types and commits them, and any of them may be the last to let go of one.
+/// Each thread clones types and commits them, and any thread may drop the last handle to one.
 #[test]
 fn owners_come_and_go() {
     for turn in 0..50_usize {
@@ -181,7 +185,7 @@ fn owners_come_and_go() {
                 let both = Type::contiguous(2, &ty).unwrap();
                 drop(ty);
                 let mut out = vec![0; 8 * (turn + 2)];
-                committed.clone().pack(memory, 0, 1, &mut out).unwrap();
+                committed.clone().pack(memory, 1, &mut out).unwrap();
                 drop(committed);
                 assert_eq!((both.size(), out[0]), (16 * (turn as u64 + 2), 7));
             }
@@ -189,11 +193,11 @@ fn owners_come_and_go() {
     }
 }
 
-/// Where a memory is, for threads that share it by agreement.
+/// The address of a memory, for threads that share it by agreement.
 #[derive(Clone, Copy)]
 struct Shared(*mut u8);
 
-// SAFETY: an address; what is done with it is up to those who use it.
+// SAFETY: only an address; its users are responsible for every access through it.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
@@ -218,7 +222,7 @@ fn convert_beside_gaps(convert: impl Fn(&Case, *mut u8) + Sync, data: u8) {
         let (convert, is_data) = (&convert, &is_data);
         let fill = move || {
             for at in (0..is_data.len()).filter(|at| !is_data[*at]) {
-                // SAFETY: a byte of the memory, and none that the other thread may touch.
+                // SAFETY: a byte of the memory that the other thread may not touch.
                 unsafe { start.at(at).write(2) };
             }
         };
@@ -231,11 +235,11 @@ fn convert_beside_gaps(convert: impl Fn(&Case, *mut u8) + Sync, data: u8) {
     }
 }
 
-/// The bytes between the data are not so much as looked at.
+/// The bytes between the data are not even read.
 #[test]
 fn packing_leaves_the_gaps_to_others() {
     let pack = |case: &Case, origin: *mut u8| {
-        // SAFETY: the data lie in the memory, and nobody writes them.
+        // SAFETY: the data lie in the memory, and nothing writes them.
         let packer = unsafe { Packer::from_raw(&case.committed, origin, case.count) };
         let mut out = vec![0; case.packed_size()];
         assert_eq!(packer.unwrap().pack(&mut out), out.len());
@@ -247,7 +251,7 @@ fn packing_leaves_the_gaps_to_others() {
 #[test]
 fn unpacking_leaves_the_gaps_to_others() {
     let unpack = |case: &Case, origin: *mut u8| {
-        // SAFETY: the data lie in the memory, and nobody else accesses them.
+        // SAFETY: the data lie in the memory, and no other thread accesses them.
         let unpacker = unsafe { Unpacker::from_raw(&case.committed, origin, case.count) };
         let packed = vec![3; case.packed_size()];
         assert_eq!(unpacker.unwrap().unpack(&packed), Ok(packed.len()));
@@ -295,7 +299,7 @@ fn skipped_fields_are_written_meanwhile() {
     assert!(items.iter().all(|item| item.seen.load(Ordering::Relaxed) as usize == THREADS));
 }
 
-/// Slices, whose parts meet inside an element where any bits are values, and between records elsewhere.
+/// Slices whose parts meet inside an element where all bit patterns are values, and between records elsewhere.
 #[test]
 fn parts_of_slices_are_unpacked_side_by_side() {
     let numbers: Vec<(u8, u64, u16)> =
@@ -327,8 +331,8 @@ fn parts_of_slices_are_unpacked_side_by_side() {
     }
 }
 
-/// Records that lie several in a register of 64 bytes, and one that takes two, with gaps in and between them: where
-/// the machine can, each register is read or written at once, with a mask that leaves the gaps out.
+/// Records that fit several times into a register of 64 bytes, and one that takes two, with gaps in and between
+/// them: if the machine supports it, each register is read or written at once, with a mask that excludes the gaps.
 fn permutations() -> Vec<Case> {
     let small =
         Type::structure(&[1; 3], &[0, 2, 5], &[Basic::U8, Basic::U16, Basic::U8].map(Type::basic));
@@ -339,7 +343,7 @@ fn permutations() -> Vec<Case> {
     let wide = Type::hindexed(&[3, 1, 2], &[60, 0, 30], &Type::basic(Basic::U64)).unwrap();
     vec![
         Case::new(Ok(small.clone()), 160),
-        // By repetition of a loop, and of blocks, instead of instances.
+        // Repeated by a loop and by blocks, instead of by instances.
         Case::new(Type::hvector(160, 1, 9, &small), 1),
         Case::new(Type::hvector(300, 3, 5, &Type::basic(Basic::U8)), 1),
         Case::new(Type::resized(&backwards, 0, -12), 120),
@@ -347,8 +351,8 @@ fn permutations() -> Vec<Case> {
     ]
 }
 
-/// Two threads that both begin where their parts meet, one going back from there, so that both are in the same
-/// register at the same time: inside a record, and inside a value, at every place of some records.
+/// Two threads that both begin where their parts meet, one of them going backwards, so that both are in the same
+/// register at the same time: inside a record, and inside a value, at every position of some records.
 #[test]
 fn two_fragments_meet_inside_a_permutation() {
     for case in permutations() {
@@ -400,14 +404,14 @@ fn two_fragments_meet_inside_a_permutation_of_a_slice() {
     }
 }
 
-/// Parts of a converted stream; those that do not begin inside a value that is converted as a whole.
+/// Parts of a converted stream; only parts that do not begin inside a value that is converted as a whole.
 fn foreign_parts<'a>(
     case: &Case,
     representation: Representation,
     memory: &'a mut [u8],
     cuts: &[usize; THREADS + 1],
-) -> Vec<ForeignUnpacker<'a>> {
-    let mut rest = case.unpacker(memory).represented(representation).unwrap();
+) -> Vec<ConvertingUnpacker<'a>> {
+    let mut rest = case.unpacker(memory).converted(representation).unwrap();
     let mut parts = Vec::new();
     for &cut in &cuts[1..THREADS] {
         let (front, back) = rest.split_at(cut as u64).unwrap();
@@ -418,8 +422,8 @@ fn foreign_parts<'a>(
     parts
 }
 
-/// Converted byte by byte, the parts meet anywhere; where values change their widths, between two of these, and
-/// inside of others.
+/// Where values are converted byte by byte, the parts meet anywhere; where values change their widths, the parts
+/// meet between two such values, and inside other values.
 #[test]
 fn parts_of_converted_streams_are_unpacked_side_by_side() {
     let basic = Type::basic;
@@ -437,19 +441,19 @@ fn parts_of_converted_streams_are_unpacked_side_by_side() {
         all.extend(permutations().into_iter().map(|case| (case, representation, 1)));
         all.extend(cases().into_iter().map(|case| (case, representation, 1)));
     }
-    // Parts begin in the first value of records of so many packed bytes, which is none that changes its width; a
-    // narrower one has room here, whatever its bytes are.
+    // Parts begin in the first value of records of this packed size. That value does not change its width. A
+    // narrower value fits here, whatever its bytes are.
     all.push((numbers, Representation::External32, 1));
     all.push((Case::new(Ok(mixed.clone()), 120), Representation::External32, 10));
     all.push((Case::new(Ok(mixed), 120), narrow, 10));
     all.push((Case::new(Ok(real), 60), double, 10));
     for (case, representation, record) in &all {
         let source: Vec<u8> = vec![0; case.len];
-        let packer = case.packer(&source).represented(*representation).unwrap();
+        let packer = case.packer(&source).converted(*representation).unwrap();
         let end = packer.remaining() as usize;
         let packed: Vec<u8> = (0..end).map(|i| (i * 7 + 1) as u8).collect();
         let mut wanted = vec![0x5A; case.len];
-        let mut alone = case.unpacker(&mut wanted).represented(*representation).unwrap();
+        let mut alone = case.unpacker(&mut wanted).converted(*representation).unwrap();
         assert_eq!(alone.unpack(&packed), Ok(end));
         for (shift, fragment) in [(1, 5), (2, 1000), (0, 1), (5, 64), (7, 13)] {
             let mut cuts = cuts(end, shift);
@@ -472,11 +476,11 @@ fn parts_of_converted_streams_are_unpacked_side_by_side() {
     }
 }
 
-/// What a type works out when it is first asked is asked for by all threads at once.
+/// All threads request a property that the type computes at the first request.
 #[test]
 fn answers_are_worked_out_by_several_at_once() {
     for round in 0..20 {
-        // New ones, in no order, so that the answer takes its time.
+        // New types, in no order, so that the answer takes some time.
         let places: Vec<i64> = (0..40).map(|i| i * 7 % 40 * 3 + round % 3).collect();
         let list = Type::indexed_block(1, &places, &Type::basic(Basic::U16)).unwrap();
         let ty = Type::structure(&[1, 1], &[0, 1000], &[list.clone(), list]).unwrap();
@@ -490,9 +494,9 @@ fn answers_are_worked_out_by_several_at_once() {
                 assert!(twice.flags().contains(Flags::OVERLAP));
                 let mut memory = vec![0; 4000];
                 let packed = vec![1; 160];
-                assert_eq!(committed.unpack(&packed, &mut memory, 0, 1), Ok(160));
-                assert!(committed.unpacker(&mut memory, 0, 2).is_ok());
-                let refused = twice.commit().unpack(&[1; 320], &mut memory, 0, 1);
+                assert_eq!(committed.unpack(&packed, &mut memory, 1), Ok(160));
+                assert!(committed.unpacker(&mut memory, 2).is_ok());
+                let refused = twice.commit().unpack(&[1; 320], &mut memory, 1);
                 assert_eq!(refused, Err(Error::Overlap { count: 1 }));
                 assert_eq!((&ty.marshal(), &Type::unmarshal(bytes).unwrap()), (bytes, ty));
                 assert_eq!(ty.signature(), committed.signature());
@@ -501,7 +505,7 @@ fn answers_are_worked_out_by_several_at_once() {
     }
 }
 
-/// The last one to let go of a type need not be the one that made it.
+/// The last thread to drop a type need not be the thread that made it.
 #[test]
 fn types_are_dropped_by_any_thread() {
     for _ in 0..20 {
@@ -511,7 +515,7 @@ fn types_are_dropped_by_any_thread() {
         let work: Vec<_> = (0..THREADS)
             .map(|_| {
                 let (column, committed) = (column.clone(), committed.clone());
-                let mut packer = committed.packer(&memory, 0, 1).unwrap();
+                let mut packer = committed.packer(&memory, 1).unwrap();
                 move || {
                     drop(committed);
                     assert_eq!(packer.pack(&mut [0; 20]), 18);

@@ -2,22 +2,22 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
+mod case;
 mod fragments;
-mod memory;
 mod model;
 
-use std::io::{Read, Write};
-
+use case::Case;
 use dtype_runtime::basic::Kind;
-use dtype_runtime::convertor::{Checksum, ForeignPacker};
+use dtype_runtime::convertor::{Checksum, Conversion, ConvertingPacker};
 use dtype_runtime::representation::{Architecture, ByteOrder, LongDouble};
-use dtype_runtime::{Basic, Datatype, Error, Packer, Representation, Type, Unpacker, pack};
+use dtype_runtime::{
+    Basic, Buffer, BufferMut, Datatype, Error, Packer, Representation, Type, Unpacker, pack,
+};
 use fragments::{fragments, lengths, shuffled};
-use memory::Memory;
-use model::{config, has_duplicates, trees, trees_with_lists};
+use model::{config, trees, trees_with_lists};
 use proptest::prelude::*;
 
-/// Machines that differ from this one in everything that one can describe.
+/// Machines that differ from this one in every describable property.
 fn representations() -> Vec<Representation> {
     let [little, big] =
         [ByteOrder::Little, ByteOrder::Big].map(|order| Architecture::HOST.with_byte_order(order));
@@ -36,7 +36,7 @@ fn representations() -> Vec<Representation> {
     all
 }
 
-/// The bytes of a whole number in so many bytes.
+/// The bytes of an integer, in a given width.
 fn integer(value: i64, size: usize, order: ByteOrder) -> Vec<u8> {
     let bytes = i128::from(value).to_be_bytes();
     let mut bytes = bytes[16 - size..].to_vec();
@@ -46,7 +46,7 @@ fn integer(value: i64, size: usize, order: ByteOrder) -> Vec<u8> {
     bytes
 }
 
-/// The bytes of a whole number as a `long double`.
+/// The bytes of an integer as a `long double`.
 fn long_double(value: i32, format: LongDouble, order: ByteOrder) -> Vec<u8> {
     let value = f64::from(value);
     let bits = value.to_bits();
@@ -70,7 +70,7 @@ fn long_double(value: i32, format: LongDouble, order: ByteOrder) -> Vec<u8> {
     bytes
 }
 
-/// A value of a basic datatype, one of many, as this machine has it in memory and as another has it in a stream.
+/// A value of a basic datatype, as this machine has it in memory and as another machine has it in a stream.
 fn value(basic: Basic, number: usize, there: Architecture) -> (Vec<u8>, Vec<u8>) {
     let (here, order) = (Architecture::HOST, there.byte_order());
     let number = (number * 7919 % 121) as i32 - if basic.kind() == Kind::Integer { 60 } else { 0 };
@@ -83,7 +83,7 @@ fn value(basic: Basic, number: usize, there: Architecture) -> (Vec<u8>, Vec<u8>)
             memory.extend(long_double(number, here.long_double(), ByteOrder::NATIVE));
             packed.extend(long_double(number, there.long_double(), order));
         } else {
-            // As good as any bits of a number of the same width.
+            // Equivalent to any bits of a number of the same width.
             let number = i64::from(number);
             let parts = usize::from(parts);
             memory.extend(integer(number, basic.size() / parts, ByteOrder::NATIVE));
@@ -93,84 +93,138 @@ fn value(basic: Basic, number: usize, there: Architecture) -> (Vec<u8>, Vec<u8>)
     (memory, packed)
 }
 
+/// A random type without overlaps, how many instances of it, and a machine.
+fn conversions() -> impl Strategy<Value = Converted> {
+    let tree = prop_oneof![trees(), trees_with_lists(4)];
+    (tree, 0_usize..6, 0_usize..9).prop_filter_map("overlaps", |(tree, count, which)| {
+        let case = Case::new(&tree, count);
+        (!case.overlaps()).then(|| Converted::new(case, representations()[which]))
+    })
+}
+
+/// Values in a memory, and the stream of these values that another machine packs.
+#[derive(Debug)]
+struct Converted {
+    case: Case,
+    conversion: Conversion,
+    packed: Vec<u8>,
+    /// The blank memory after that stream has been unpacked to it.
+    unpacked: Vec<u8>,
+}
+
+impl Converted {
+    fn new(mut case: Case, representation: Representation) -> Self {
+        let there = representation.architecture();
+        let mut packed = Vec::new();
+        let mut unpacked = case.blank();
+        for instance in 0..case.count as i64 {
+            for &(basic, at) in &case.map.data {
+                let (here, there) = value(basic, packed.len() + 3, there);
+                let at = case.at(at + instance * case.map.extent());
+                case.memory[at..at + here.len()].copy_from_slice(&here);
+                unpacked[at..at + here.len()].copy_from_slice(&here);
+                packed.extend(there);
+            }
+        }
+        let conversion = case.committed.conversion(representation).unwrap();
+        Self { case, conversion, packed, unpacked }
+    }
+
+    /// Whether a value has another width there, or is converted in parts of unequal widths.
+    fn has_widths(&self) -> bool {
+        let there = self.conversion.representation().architecture();
+        self.case.map.data.iter().any(|(basic, _)| {
+            there.size_of(*basic) != basic.size()
+                || basic.size() > 16
+                || there.long_double() != Architecture::HOST.long_double()
+        })
+    }
+}
+
 proptest! {
     #![proptest_config(config(400))]
 
     #[test]
-    fn any_type_to_any_machine_and_back(
-        tree in prop_oneof![trees(), trees_with_lists(4)],
-        count in 0_usize..6,
-        which in 0_usize..9,
+    fn any_type_is_packed_for_any_machine(converted in conversions()) {
+        let Converted { case, conversion, packed, .. } = &converted;
+        prop_assert_eq!(conversion.packed_size(case.count), Ok(packed.len()));
+        let mut whole = vec![0xA5; packed.len() + 1];
+        let written = conversion.pack(Buffer::new(&case.memory).origin(case.origin as i64), case.count, &mut whole);
+        prop_assert_eq!(written, Ok(packed.len()));
+        prop_assert_eq!(whole.pop(), Some(0xA5));
+        prop_assert_eq!(&whole, packed);
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn reading_and_writing_are_packing_and_unpacking(converted in conversions()) {
+        use std::io::{Read, Write};
+        let Converted { case, conversion, packed, unpacked } = &converted;
+        let mut read = Vec::new();
+        let mut packer = conversion.packer(Buffer::new(&case.memory).origin(case.origin as i64), case.count).unwrap();
+        packer.read_to_end(&mut read).unwrap();
+        prop_assert_eq!(&read, packed);
+        let mut target = case.blank();
+        let mut unpacker = conversion.unpacker(BufferMut::new(&mut target).origin(case.origin as i64), case.count).unwrap();
+        unpacker.write_all(packed).unwrap();
+        prop_assert_eq!(&target, unpacked);
+    }
+
+    #[test]
+    fn a_converting_packer_continues_from_any_position(
+        converted in conversions(),
         lengths in lengths(),
         seed: u64,
     ) {
-        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
-        let representation = representations()[which];
-        let there = representation.architecture();
-        let Some(mut memory) = Memory::new(&map, count) else { return Ok(()) };
-        if has_duplicates(&map.bytes(count)) {
-            return Ok(());
-        }
-        let mut packed = Vec::new();
-        let mut target = vec![0x5A; memory.bytes.len()];
-        let mut wanted = target.clone();
-        // Byte by byte where something is complete.
-        for instance in 0..count as i64 {
-            for &(basic, at) in &map.data {
-                let (here, there) = value(basic, packed.len() + 3, there);
-                let at = memory.at(at + instance * map.extent());
-                memory.bytes[at..at + here.len()].copy_from_slice(&here);
-                wanted[at..at + here.len()].copy_from_slice(&here);
-                packed.extend(there);
-            }
-        }
-        let conversion = committed.conversion(representation).unwrap();
-        prop_assert_eq!(conversion.packed_size(count), Ok(packed.len()));
-
-        // Packing: as a whole, in fragments, in any order.
-        let mut whole = vec![0xA5; packed.len() + 1];
-        let written = conversion.pack(&memory.bytes, memory.origin, count, &mut whole);
-        prop_assert_eq!(written, Ok(packed.len()));
-        prop_assert_eq!(whole.pop(), Some(0xA5));
-        prop_assert_eq!(&whole, &packed);
-        let packer = conversion.packer(&memory.bytes, memory.origin, count).unwrap();
-        let mut read = Vec::new();
-        packer.clone().read_to_end(&mut read).unwrap();
-        prop_assert_eq!(&read, &packed);
-        let mut anywhere = packer.clone();
+        let Converted { case, conversion, packed, .. } = &converted;
+        let mut packer = conversion.packer(Buffer::new(&case.memory).origin(case.origin as i64), case.count).unwrap();
         for piece in shuffled(fragments(packed.len(), &lengths), seed) {
-            anywhere.set_position(piece.start as u64).unwrap();
+            packer.set_position(piece.start as u64).unwrap();
             let mut out = vec![0xA5; piece.len() + 2];
-            prop_assert_eq!(anywhere.pack(&mut out[1..=piece.len()]), Ok(piece.len()));
-            prop_assert_eq!(anywhere.position(), piece.end as u64);
+            prop_assert_eq!(packer.pack(&mut out[1..=piece.len()]), Ok(piece.len()));
+            prop_assert_eq!(packer.position(), piece.end as u64);
             prop_assert_eq!(&out[1..=piece.len()], &packed[piece.clone()]);
             prop_assert_eq!((out[0], out[piece.len() + 1]), (0xA5, 0xA5));
         }
+    }
 
-        // Unpacking likewise.
-        let mut again = target.clone();
-        let read = conversion.unpack(&packed, &mut again, memory.origin, count);
+    #[test]
+    fn any_type_is_unpacked_from_any_machine(
+        converted in conversions(),
+        lengths in lengths(),
+        seed: u64,
+    ) {
+        let Converted { case, conversion, packed, unpacked } = &converted;
+        let mut target = case.blank();
+        let read = conversion.unpack(packed, BufferMut::new(&mut target).origin(case.origin as i64), case.count);
         prop_assert_eq!(read, Ok(packed.len()));
-        prop_assert_eq!(&again, &wanted);
-        let mut unpacker = conversion.unpacker(&mut target, memory.origin, count).unwrap();
+        prop_assert_eq!(&target, unpacked);
+        let mut target = case.blank();
+        let mut unpacker = conversion.unpacker(BufferMut::new(&mut target).origin(case.origin as i64), case.count).unwrap();
         for piece in shuffled(fragments(packed.len(), &lengths), seed) {
             unpacker.set_position(piece.start as u64).unwrap();
             prop_assert_eq!(unpacker.unpack(&packed[piece.clone()]), Ok(piece.len()));
         }
         prop_assert_eq!(unpacker.incomplete(), 0);
         drop(unpacker);
-        prop_assert_eq!(&target, &wanted);
+        prop_assert_eq!(&target, unpacked);
+    }
 
-        // On two threads, if the middle is not inside a value that changes its width.
-        let middle = seed as usize % (packed.len() + 1);
-        let mut parts = vec![0x5A; memory.bytes.len()];
-        let unpacker = conversion.unpacker(&mut parts, memory.origin, count).unwrap();
+    #[test]
+    fn two_threads_unpack_unless_the_middle_is_inside_a_value(
+        converted in conversions(),
+        middle: usize,
+    ) {
+        let Converted { case, conversion, packed, unpacked } = &converted;
+        let middle = middle % (packed.len() + 1);
+        let mut target = case.blank();
+        let unpacker = conversion.unpacker(BufferMut::new(&mut target).origin(case.origin as i64), case.count).unwrap();
         match unpacker.split_at(middle as u64) {
             Ok((mut front, mut back)) => {
                 let (first, second) = packed.split_at(middle);
                 std::thread::scope(|scope| {
-                    scope.spawn(|| front.write_all(first).unwrap());
-                    scope.spawn(|| back.write_all(second).unwrap());
+                    scope.spawn(|| assert_eq!(front.unpack(first), Ok(first.len())));
+                    scope.spawn(|| assert_eq!(back.unpack(second), Ok(second.len())));
                 });
                 prop_assert_eq!((front.is_complete(), back.is_complete()), (true, true));
                 prop_assert!(back.set_position(middle as u64).is_ok());
@@ -178,21 +232,17 @@ proptest! {
                     prop_assert!(back.set_position(middle as u64 - 1).is_err());
                 }
                 drop((front, back));
-                prop_assert_eq!(&parts, &wanted);
+                prop_assert_eq!(&target, unpacked);
             }
             Err(error) => {
                 prop_assert!(matches!(error, Error::InsideRecord { .. }), "{}", error);
-                let widths = map.data.iter().any(|(basic, _)| {
-                    there.size_of(*basic) != basic.size() || basic.size() > 16
-                        || there.long_double() != Architecture::HOST.long_double()
-                });
-                prop_assert!(widths);
+                prop_assert!(converted.has_widths());
             }
         }
     }
 }
 
-fn packed(mut stream: ForeignPacker<'_>) -> Vec<u8> {
+fn packed(mut stream: ConvertingPacker<'_>) -> Vec<u8> {
     let mut bytes = vec![0; stream.remaining() as usize];
     stream.pack(&mut bytes).unwrap();
     bytes
@@ -201,17 +251,17 @@ fn packed(mut stream: ForeignPacker<'_>) -> Vec<u8> {
 /// MPI-4.1 section 14.5.2, with the bytes that Open MPI and MPICH write.
 #[test]
 fn external32() {
-    let of = |stream: Packer<'_>| packed(stream.represented(Representation::External32).unwrap());
+    let of = |stream: Packer<'_>| packed(stream.converted(Representation::External32).unwrap());
     assert_eq!(of(Packer::new(&[1_i32, -2])), [0, 0, 0, 1, 255, 255, 255, 254]);
     assert_eq!(of(Packer::new(&[1_f32, 2.0])), [0x3f, 0x80, 0, 0, 0x40, 0, 0, 0]);
     assert_eq!(of(Packer::new(&[(true, 'a')])), [1, 0, 0, 0, 0x61]);
     let complex = Type::basic(Basic::C32).commit();
     let memory: Vec<u8> = [1_f32, 0.0, 2.0, 1.0].iter().flat_map(|x| x.to_ne_bytes()).collect();
-    let stream = complex.packer(&memory, 0, 2).unwrap();
+    let stream = complex.packer(&memory, 2).unwrap();
     assert_eq!(of(stream), [0x3f, 0x80, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0x3f, 0x80, 0, 0]);
     let long = Type::basic(Basic::Long).commit();
     let memory: Vec<u8> = [1, -2].into_iter().flat_map(core::ffi::c_long::to_ne_bytes).collect();
-    let stream = long.packer(&memory, 0, 2).unwrap();
+    let stream = long.packer(&memory, 2).unwrap();
     assert_eq!(of(stream), [0, 0, 0, 1, 255, 255, 255, 254]);
 }
 
@@ -224,40 +274,37 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() {
     let memory = [7_i64, value, 9].map(i64::to_ne_bytes).concat();
     let mut out = [0xA5; 12];
     let refused = Error::IntegerRange { position: 4, value: value.into(), bytes: 4 };
-    assert_eq!(conversion.pack(&memory, 0, 3, &mut out), Err(refused.clone()));
+    assert_eq!(conversion.pack(&memory, 3, &mut out), Err(refused.clone()));
     assert_eq!(out, [0xA5; 12]);
-    assert_eq!(
-        refused.to_string(),
-        "packed byte 4: the integer 2147483648 does not fit the 4 bytes that it has"
-    );
-    // Also when the fragment has a single byte of it; the position stays before it.
-    let mut packer = conversion.packer(&memory, 0, 3).unwrap();
+    assert_eq!(refused.to_string(), "packed byte 4: the integer 2147483648 does not fit 4 bytes");
+    // Also if the fragment has only one byte of the value; the position is then before it.
+    let mut packer = conversion.packer(&memory, 3).unwrap();
     assert_eq!(packer.pack(&mut out[..4]), Ok(4));
     assert_eq!(packer.pack(&mut out[..1]), Err(refused));
     assert_eq!(packer.position(), 4);
     packer.set_position(8).unwrap();
     assert_eq!((packer.pack(&mut out), packer.is_complete()), (Ok(4), true));
 
-    // A machine with 8 bytes to one with 4.
+    // From a machine with 8 bytes to a machine with 4.
     let wide = Architecture::HOST.with_logical(8).unwrap();
     let logical = Type::basic(Basic::Logical).commit();
     let conversion = logical.conversion(Representation::Foreign(wide)).unwrap();
     let bytes = [1_i64, -1 << 40].map(i64::to_ne_bytes).concat();
     let mut memory = [0xA5; 8];
     let refused = Error::IntegerRange { position: 8, value: -1 << 40, bytes: 4 };
-    assert_eq!(conversion.unpack(&bytes, &mut memory, 0, 2), Err(refused.clone()));
+    assert_eq!(conversion.unpack(&bytes, &mut memory, 2), Err(refused.clone()));
     assert_eq!(memory, [0xA5; 8]);
-    let mut unpacker = conversion.unpacker(&mut memory, 0, 2).unwrap();
+    let mut unpacker = conversion.unpacker(&mut memory, 2).unwrap();
     for (at, byte) in bytes.iter().enumerate().take(15) {
         assert_eq!(unpacker.unpack(&[*byte]), Ok(1), "{at}");
     }
     assert_eq!((unpacker.unpack(&bytes[15..]), unpacker.incomplete()), (Err(refused), 1));
     assert_eq!(unpacker.position(), 15);
     drop(unpacker);
-    assert_eq!(memory, [1, 0, 0, 0, 0xA5, 0xA5, 0xA5, 0xA5]);
+    assert_eq!(memory, [1_i32.to_ne_bytes(), [0xA5; 4]].concat()[..]);
 }
 
-/// Bytes of a value come, then all of it, then others: these do not make a value with those that came first.
+/// Some bytes of a value come, then all of it, then others, which are not combined with the first ones.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn a_value_that_came_in_part_comes_as_a_whole() {
@@ -269,16 +316,16 @@ fn a_value_that_came_in_part_comes_as_a_whole() {
         let size = conversion.packed_size(1).unwrap();
         let first = size - 4;
         let mut memory = vec![0xA5; 16 * 9];
-        let mut unpacker = conversion.unpacker(&mut memory, 0, 9).unwrap();
+        let mut unpacker = conversion.unpacker(&mut memory, 9).unwrap();
         let number = |byte: u8| [vec![byte; first], vec![0, 0, byte, byte]].concat();
-        // The first half of each `long`, but the first one's second half.
+        // Two bytes of each `long`: the second half of the first `long`, and the first half of the others.
         for record in 0..9 {
             let into = if record == 0 { size - 2 } else { first };
             unpacker.set_position((record * size + into) as u64).unwrap();
             assert_eq!(unpacker.unpack(&[0, 1]), Ok(2));
         }
         assert_eq!(unpacker.incomplete(), 9);
-        // All of some, and with them one half of the last.
+        // All of some values, and with them one half of the last.
         unpacker.set_position(0).unwrap();
         let bytes = (1..=8).flat_map(number).chain(vec![9; first]).chain([0, 0]);
         assert_eq!(unpacker.unpack(&bytes.collect::<Vec<u8>>()), Ok(9 * size - 2));
@@ -304,26 +351,26 @@ fn long_doubles() {
     let committed = Type::basic(Basic::LongDouble).commit();
     let quad = committed.conversion(Representation::External32).unwrap();
     let mut bytes = [0; 16];
-    quad.pack(&pi, 0, 1, &mut bytes).unwrap();
+    quad.pack(&pi, 1, &mut bytes).unwrap();
     assert_eq!(u128::from_be_bytes(bytes), 0x4000_921f_b544_42d1_846a_0000_0000_0000);
     let mut back = [0xA5; 16];
-    quad.unpack(&bytes, &mut back, 0, 1).unwrap();
+    quad.unpack(&bytes, &mut back, 1).unwrap();
     assert_eq!((&back[..10], &back[10..]), (&pi[..10], &[0; 6][..]));
-    // As a `double` it is rounded, and the largest ones have no room.
+    // As a `double` it is rounded, and the largest values do not fit.
     let double = Architecture::HOST.with_long_double(LongDouble::Binary64);
     let double = committed.conversion(Representation::Foreign(double)).unwrap();
-    double.pack(&pi, 0, 1, &mut bytes).unwrap();
+    double.pack(&pi, 1, &mut bytes).unwrap();
     assert_eq!(bytes[..8], std::f64::consts::PI.to_le_bytes());
     let large = [0, 0, 0, 0, 0, 0, 0, 0x80, 0xfe, 0x7f, 0, 0, 0, 0, 0, 0];
     let refused = Error::FloatRange { position: 0, format: LongDouble::Binary64 };
-    assert_eq!(double.pack(&large, 0, 1, &mut bytes), Err(refused.clone()));
-    assert_eq!(refused.to_string(), "packed byte 0: a number that binary64 does not have");
-    // What no machine but its own understands.
+    assert_eq!(double.pack(&large, 1, &mut bytes), Err(refused.clone()));
+    assert_eq!(refused.to_string(), "packed byte 0: the number does not fit binary64");
+    // A format that only its own machine understands.
     let sum = Architecture::HOST.with_long_double(LongDouble::DoubleDouble);
     let refused = committed.conversion(Representation::Foreign(sum)).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "c_longdouble is x87 in 16 bytes here and double-double there: there is no conversion"
+        "c_longdouble cannot be converted between x87 in 16 bytes on this machine and double-double on the other"
     );
     assert!(Type::basic(Basic::F64).commit().conversion(Representation::Foreign(sum)).is_ok());
 }
@@ -337,10 +384,10 @@ fn machines_that_there_are_none_of() {
     assert_eq!(
         refused,
         [
-            "long of 3 bytes; possible are [4, 8]",
-            "address of 2 bytes; possible are [4, 8]",
-            "wchar_t of 1 bytes; possible are [2, 4]",
-            "LOGICAL of 16 bytes; possible are [1, 2, 4, 8]",
+            "long cannot be 3 bytes wide, expected one of [4, 8]",
+            "address cannot be 2 bytes wide, expected one of [4, 8]",
+            "wchar_t cannot be 1 bytes wide, expected one of [2, 4]",
+            "LOGICAL cannot be 16 bytes wide, expected one of [1, 2, 4, 8]",
         ]
     );
 }
@@ -362,12 +409,11 @@ fn checked(n: u32) -> Checked {
 #[test]
 fn values_that_have_to_be_checked() {
     let items: Vec<Checked> = (0..20).map(checked).collect();
-    let bytes = packed(Packer::new(&items).represented(Representation::BigEndian).unwrap());
+    let bytes = packed(Packer::new(&items).converted(Representation::BigEndian).unwrap());
     assert_eq!(&bytes[9..18], [0, 0, 0x4E, 1, 1, 0, 1, 1, 2]);
     for length in [1, 2, 4, 8, 9, 10, 31, 200] {
         let mut target = vec![Checked { skipped: 9, ..checked(0) }; 20];
-        let mut unpacker =
-            Unpacker::new(&mut target).represented(Representation::BigEndian).unwrap();
+        let mut unpacker = Unpacker::new(&mut target).converted(Representation::BigEndian).unwrap();
         for piece in bytes.chunks(length) {
             assert_eq!(unpacker.unpack(piece), Ok(piece.len()));
         }
@@ -376,12 +422,12 @@ fn values_that_have_to_be_checked() {
             items.iter().map(|item| Checked { skipped: 9, ..item.clone() }).collect();
         assert_eq!(target, wanted);
     }
-    // A surrogate, which is no character, in the fourth record.
+    // A surrogate, which is not a character, in the fourth record.
     let mut wrong = bytes.clone();
     wrong[3 * 9 + 2] = 0xD8;
     let mut target = vec![checked(99); 20];
     let before = target.clone();
-    let mut unpacker = Unpacker::new(&mut target).represented(Representation::BigEndian).unwrap();
+    let mut unpacker = Unpacker::new(&mut target).converted(Representation::BigEndian).unwrap();
     assert_eq!(unpacker.unpack(&wrong[..11]), Ok(11));
     let refused = unpacker.unpack(&wrong[11..]).unwrap_err();
     assert_eq!(refused.to_string(), "record 3, field letter: 0xd803 is not a valid char");
@@ -391,27 +437,27 @@ fn values_that_have_to_be_checked() {
     assert_eq!(unpacker.unpack(&bytes[9..]), Ok(171));
     drop(unpacker);
     assert!(target.iter().zip(&items).all(|(a, b)| (a.letter, a.flag) == (b.letter, b.flag)));
-    // Records that lie on both sides of a split.
+    // Records on both sides of a split.
     let mut target = before;
-    let unpacker = Unpacker::new(&mut target).represented(Representation::BigEndian).unwrap();
+    let unpacker = Unpacker::new(&mut target).converted(Representation::BigEndian).unwrap();
     let (mut front, mut back) = unpacker.split_at(45).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| back.unpack(&bytes[45..]).unwrap());
         scope.spawn(|| front.unpack(&bytes[..45]).unwrap());
     });
     assert!(target.iter().zip(&items).all(|(a, b)| a.letter == b.letter));
-    let unpacker = Unpacker::new(&mut target).represented(Representation::BigEndian).unwrap();
+    let unpacker = Unpacker::new(&mut target).converted(Representation::BigEndian).unwrap();
     assert_eq!(unpacker.split_at(44).err(), Some(Error::InsideRecord { position: 44, record: 9 }));
 }
 
 #[test]
 fn the_native_representation_is_the_stream_itself() {
     let items: Vec<Checked> = (0..20).map(checked).collect();
-    let same = packed(Packer::new(&items).represented(Representation::Native).unwrap());
+    let same = packed(Packer::new(&items).converted(Representation::Native).unwrap());
     assert_eq!(same, pack(&items));
     let mut numbers = [0_u32; 4];
     let part = Unpacker::new(&mut numbers).split_at(4).unwrap().1;
-    let refused = part.represented(Representation::BigEndian).err();
+    let refused = part.converted(Representation::BigEndian).err();
     assert_eq!(refused, Some(Error::OutsidePart { position: 0, start: 4, end: 16 }));
 }
 
@@ -429,14 +475,14 @@ fn checksums_are_those_of_the_converted_bytes() {
 
     let items: Vec<Checked> = (0..20).map(checked).collect();
     let big = Representation::BigEndian;
-    let mut bytes = packed(Packer::new(&items).represented(big).unwrap());
+    let mut bytes = packed(Packer::new(&items).converted(big).unwrap());
     let mut expected = Sum(7);
     bytes[..20].chunks(3).for_each(|bytes| expected.update(bytes));
-    let mut packer = Packer::new(&items).represented(big).unwrap().summed(Sum(7));
+    let mut packer = Packer::new(&items).converted(big).unwrap().summed(Sum(7));
     assert_eq!((packer.pack(&mut [0; 9]), packer.pack(&mut [0; 11])), (Ok(9), Ok(11)));
     assert_eq!(packer.checksum().0, expected.0);
     let mut target = vec![checked(0); 20];
-    let unpacker = Unpacker::new(&mut target).represented(big).unwrap();
+    let unpacker = Unpacker::new(&mut target).converted(big).unwrap();
     let mut unpacker = unpacker.summed(Sum(7));
     assert_eq!(unpacker.unpack(&bytes[..20]), Ok(20));
     assert_eq!(unpacker.checksum().0, expected.0);

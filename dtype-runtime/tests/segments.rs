@@ -1,14 +1,14 @@
-//! The pieces of memory that packed bytes are in: one after another, resumed by position and by number, and counted,
+//! The pieces of memory that hold the packed bytes: in order, resumed by position and by number, and counted,
 //! compared with the naive reference.
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
-mod memory;
+mod case;
 mod model;
 
+use case::Case;
 use dtype_runtime::convertor::Segment;
-use dtype_runtime::{Basic, Committed, Packer, Type};
-use memory::Memory;
+use dtype_runtime::{Basic, Buffer, Committed, Packer, Type};
 use model::{Map, Tree, config, trees, trees_with_lists};
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ fn runs(bytes: &[i64]) -> Vec<Segment> {
     runs
 }
 
-/// Checks all numbers of segments in a range of the packed bytes.
+/// Checks the number of segments, and every index, in a range of the packed bytes.
 fn check(
     committed: &Committed,
     map: &Map,
@@ -56,7 +56,7 @@ fn check(
             prop_assert!(iov.clone().skip(n).eq(rest.iter().copied()), "from number {}", n);
         }
     }
-    // Behind some that were taken one by one, so that others wait.
+    // After some segments were taken one by one, so that others are buffered.
     let mut late = iov.clone();
     let taken = late.by_ref().take(taken).count();
     prop_assert_eq!(late.segments(), (total - taken) as u64);
@@ -71,7 +71,7 @@ fn check(
     Ok(())
 }
 
-/// Members enough for an index of operations.
+/// Enough members for an index of operations.
 fn wide() -> impl Strategy<Value = Tree> {
     let member = (0_u64..4, -9..60_i64, any::<bool>(), trees_with_lists(2));
     proptest::collection::vec(member, 12..30)
@@ -98,14 +98,14 @@ proptest! {
         ends: (usize, usize),
         rest in 0_usize..50,
     ) {
-        let (committed, map) = (tree.build().unwrap().commit(), tree.map());
-        let bytes = map.bytes(count);
+        let case = Case::new(&tree, count);
+        let Case { committed, bytes, .. } = &case;
         let (from, to) = (ends.0 % (bytes.len() + 1), ends.1 % (bytes.len() + 1));
         let (from, to) = (from.min(to), from.max(to));
         let expected = runs(&bytes[from..to]);
         let iov = committed.iov(count, from as u64..to as u64).unwrap();
         prop_assert_eq!(iov.collect::<Vec<_>>(), &expected[..]);
-        // Some now, the others from the position on.
+        // Some now, and the others from the position on.
         let mut iov = committed.iov(count, from as u64..to as u64).unwrap();
         let mut pieces: Vec<Segment> = iov.by_ref().take(rest).collect();
         pieces.extend(committed.iov(count, iov.position()..to as u64).unwrap());
@@ -113,9 +113,8 @@ proptest! {
         let end = bytes.len() as u64;
         prop_assert!(committed.iov(count, 0..end + 1).is_err());
 
-        let Some(memory) = Memory::new(&map, count) else { return Ok(()) };
-        let mut packer = committed.packer(&memory.bytes, memory.origin, count).unwrap();
-        let expected: Vec<u8> = bytes.iter().map(|&at| memory.bytes[memory.at(at)]).collect();
+        let mut packer = committed.packer(Buffer::new(&case.memory).origin(case.origin as i64), count).unwrap();
+        let expected = case.packed();
         prop_assert_eq!(packer.chunks().collect::<Vec<_>>().concat(), &expected[..]);
         let mut collected = Vec::new();
         while let piece @ [_, ..] = packer.chunk() {
@@ -139,7 +138,7 @@ proptest! {
 
 }
 
-/// A run, a loop over irregular blocks and a run, which touch one another and those of the next instance, or do not.
+/// A run, a loop over irregular blocks and a run, adjacent to each other and to the next instance, or not.
 fn rotated() -> impl Strategy<Value = Tree> {
     let gap = || prop_oneof![3 => Just(0_i64), 1 => 1..4_i64];
     let blocks = proptest::collection::vec((1..4_u64, 1..6_i64), 2..40);
@@ -207,7 +206,7 @@ fn more_segments_than_anybody_can_go_through() {
     let table = Type::hvector(1 << 10, 1, 1 << 42, &pairs).unwrap().commit();
     let end = 1 << 52;
     let mut iov = table.iov(4, 0..end).unwrap();
-    // The next instance starts where one ends.
+    // The next instance starts at the end of the previous one.
     assert_eq!(iov.segments(), (1 << 52) - 3);
     let number = 700 * (1 << 40) + 12_345;
     assert_eq!(iov.nth(number), Some(Segment { disp: 700 * (1 << 42) + 2 * 12_345, len: 1 }));
@@ -216,7 +215,7 @@ fn more_segments_than_anybody_can_go_through() {
     let mut iov = of_bytes.iov(3, 1..3 << 60).unwrap();
     assert_eq!((iov.segments(), iov.next().map(|one| one.len)), (1, Some((3 << 60) - 1)));
     assert_eq!((iov.next(), iov.segments()), (None, 0));
-    // As many as can be counted, some of which are looked up already.
+    // The largest countable number; some segments are looked up already.
     let apart = Type::resized(&Type::basic(Basic::U8), 0, 2).unwrap().commit();
     let mut iov = apart.iov(usize::MAX, 0..u64::MAX).unwrap();
     for given in 0..40 {

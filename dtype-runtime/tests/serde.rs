@@ -1,4 +1,4 @@
-//! serde's traits, through a format for people and one for machines.
+//! serde's traits, through a human-readable format and a binary one.
 
 #![cfg(feature = "serde")]
 
@@ -9,7 +9,7 @@ use dtype_runtime::{Basic, Flags, Type};
 use serde::de::{DeserializeOwned, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// There and back in both formats; the text, and the number of bytes.
+/// Serializes and deserializes in both formats; returns the text and the number of bytes.
 fn both<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) -> (String, usize) {
     let text = serde_json::to_string(value).unwrap();
     assert_eq!(serde_json::from_str::<T>(&text).unwrap(), *value);
@@ -33,7 +33,7 @@ fn types() {
     assert_eq!(bytes, 1 + marshalled.len());
     let upper: Type = serde_json::from_str(&text.to_uppercase()).unwrap();
     assert_eq!(upper, columns());
-    // In the middle of something else.
+    // Inside another value.
     both(&(1_u8, vec![columns(), Type::of::<(u8, u64)>()], "name".to_owned()));
 }
 
@@ -46,14 +46,14 @@ fn types_that_are_refused() {
     assert!(message("7").contains("expected a marshalled datatype"));
     assert!(
         message("\"d70100010e8204010c01\"")
-            .starts_with("byte 9 of a marshalled datatype: node 1 does not come before this")
+            .starts_with("byte 9 of a marshalled datatype: node 1 does not precede this reference")
     );
     let mut bytes = postcard::to_allocvec(&columns()).unwrap();
     bytes[1] = 0;
     assert!(postcard::from_bytes::<Type>(&bytes).is_err());
 }
 
-/// A format for machines that has no bytes, only sequences of numbers.
+/// A binary format that has no bytes, only sequences of numbers.
 struct Numbers(Vec<u8>);
 
 impl<'de> Deserializer<'de> for Numbers {

@@ -1,14 +1,16 @@
 //! Streams of slices: values that are checked, parts, positions, checksums, threads, and the traits of other
 //! crates.
 
+#![cfg(feature = "derive")]
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
-use std::io::{Read, Seek, SeekFrom, Write};
+#[cfg(feature = "std")]
+use std::io::{Seek, SeekFrom, Write};
 
 use dtype_runtime::convertor::{Checksum, Segment};
 use dtype_runtime::{Basic, Datatype, Error, Packer, Type, Unpacker, pack};
 
-/// With padding, a skipped field and values that are not any bits.
+/// With padding, a skipped field and values for which not all bits are valid.
 #[derive(Datatype, Clone, Debug, PartialEq)]
 struct Checked {
     letter: char,
@@ -67,12 +69,15 @@ fn a_wrong_value_changes_nothing_and_can_be_sent_again() {
         drop(unpacker);
         assert!(target.iter().zip(&items).all(|(a, b)| (a.letter, a.flag) == (b.letter, b.flag)));
     }
-    // What is in front of it in the same piece is not written either.
+    // The bytes before it in the same piece are not written either.
     let mut target = vec![checked(99); 5];
     assert!(Unpacker::new(&mut target).unpack(&wrong).is_err());
     assert_eq!(target, vec![checked(99); 5]);
-    let error = Unpacker::new(&mut target).write(&wrong).unwrap_err();
-    assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+    #[cfg(feature = "std")]
+    {
+        let error = Unpacker::new(&mut target).write(&wrong).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+    }
 }
 
 #[test]
@@ -86,7 +91,7 @@ fn positions_inside_values_that_are_checked() {
     assert_eq!(unpacker.unpack(&last[..5]), Ok(5));
     assert_eq!(unpacker.set_position(28), inside(28));
     assert_eq!(unpacker.unpack(&last[5..]), Ok(4));
-    // A value that is left before it is complete is forgotten.
+    // A value that is left before it is complete is discarded.
     assert_eq!(unpacker.set_position(9), Ok(()));
     assert_eq!(unpacker.unpack(&last[..5]), Ok(5));
     assert_eq!(unpacker.set_position(9), Ok(()));
@@ -105,7 +110,7 @@ fn the_parts_of_a_stream_stay_apart() {
     assert_eq!(back.set_position(4), Err(refused.clone()));
     assert_eq!(
         refused.to_string(),
-        "position 4 is outside the part from 5 to 16 of a packed stream"
+        "position 4 is outside this part of the packed stream, 5 to 16"
     );
     assert_eq!(front.set_position(6), Err(Error::Position { position: 6, end: 5 }));
     assert_eq!(back.unpack(&[2; 12]), Ok(11));
@@ -132,7 +137,7 @@ fn slices_without_data() {
     assert_eq!(Unpacker::new(&mut nothing).unpack(&[1]), Ok(0));
 }
 
-/// Found at once, and not one instance after another.
+/// Found at once, without a walk of all instances.
 #[test]
 fn instances_that_touch_are_one_piece() {
     let number = Type::basic(Basic::U32).commit();
@@ -161,7 +166,7 @@ fn transfers_that_do_not_fit_say_why() {
 
 type Odd = ((u8, u16), (u16, u8, u32), (u8, u64));
 type Wide = (Odd, (u8, Odd), (Odd, u8), (u16, Odd), (Odd, u32), (u8, u8, Odd), (Odd, Odd, u8));
-/// More ranges than a constant has room for, and none that repeats.
+/// More ranges than a constant has room for, none of them repeated.
 type Wider = (Wide, u8, Wide, u16, Wide);
 
 /// Types whose operations are constants, and one that has too many.
@@ -213,14 +218,16 @@ fn slices_in_fragments() {
 /// A position in a list of many blocks, and in loops around them.
 #[test]
 fn positions_in_long_lists() {
-    let places: Vec<i64> = (0..65_536).map(|i| 3 * i + i % 7 * (i % 3)).collect();
-    let lengths: Vec<u64> = (0..65_536).map(|i| 1 + i % 2).collect();
+    let blocks: u16 = if cfg!(miri) { 600 } else { u16::MAX };
+    let places: Vec<i64> = (0..blocks.into()).map(|i| 3 * i + i % 7 * (i % 3)).collect();
+    let lengths: Vec<u64> = (0..blocks.into()).map(|i| 1 + i % 2).collect();
     let list = Type::indexed(&lengths, &places, &Type::of::<u16>()).unwrap();
-    let looped = Type::hvector(3, 1, 1 << 20, &list).unwrap().commit();
-    let memory: Vec<u8> = (0..4 << 20).map(|i: u32| (i >> 3 ^ i) as u8).collect();
+    let stride = 16 * i64::from(blocks);
+    let looped = Type::hvector(3, 1, stride, &list).unwrap().commit();
+    let memory: Vec<u8> = (0..3 * stride).map(|i| (i >> 3 ^ i).to_le_bytes()[0]).collect();
     let mut whole = vec![0; looped.packed_size(1).unwrap()];
-    looped.pack(&memory, 0, 1, &mut whole).unwrap();
-    let mut packer = looped.packer(&memory, 0, 1).unwrap();
+    looped.pack(&memory, 1, &mut whole).unwrap();
+    let mut packer = looped.packer(&memory, 1).unwrap();
     for position in (0..whole.len()).step_by(9973) {
         packer.set_position(position as u64).unwrap();
         let mut out = [0; 333];
@@ -243,7 +250,8 @@ impl Checksum for Polynomial {
 
 #[test]
 fn a_checksum_runs_across_fragments() {
-    let items: Vec<(u8, u64)> = (0..10_000_u32).map(|i| (i as u8, i.into())).collect();
+    let count = if cfg!(miri) { 30 } else { 10_000_u32 };
+    let items: Vec<(u8, u64)> = (0..count).map(|i| (i as u8, i.into())).collect();
     let whole = pack(&items);
     let mut expected = Polynomial(0);
     expected.update(&whole);
@@ -253,17 +261,17 @@ fn a_checksum_runs_across_fragments() {
         let mut unpacker = Unpacker::new(&mut target).summed(Polynomial(0));
         let mut buffer = vec![0; length];
         loop {
-            let bytes = packer.read(&mut buffer).unwrap();
+            let Ok(bytes) = packer.pack(&mut buffer);
             if bytes == 0 {
                 break;
             }
-            unpacker.write_all(&buffer[..bytes]).unwrap();
+            assert_eq!(unpacker.unpack(&buffer[..bytes]), Ok(bytes));
         }
         assert_eq!((packer.checksum(), unpacker.checksum()), (&expected, &expected));
         assert!(unpacker.stream().is_complete() && packer.into_parts().0.is_complete());
         assert_eq!(target, items);
     }
-    // What is refused does not count.
+    // A refused call does not count.
     let mut flags = [false; 2];
     let mut unpacker = Unpacker::new(&mut flags).summed(Polynomial(0));
     assert!(unpacker.unpack(&[1, 2]).is_err());
@@ -275,8 +283,7 @@ fn a_checksum_runs_across_fragments() {
 #[test]
 fn crc_32c_of_the_check_string() {
     let mut packer = Packer::new(b"123456789").summed(dtype_runtime::convertor::Crc32c::new());
-    packer.pack(&mut [0; 4]);
-    packer.pack(&mut [0; 5]);
+    let (Ok(_), Ok(_)) = (packer.pack(&mut [0; 4]), packer.pack(&mut [0; 5]));
     assert_eq!(packer.checksum().value(), 0xE306_9283);
 }
 
@@ -317,8 +324,8 @@ fn all_cores_do_the_same() {
     let columns = Type::resized(&column, 0, 1).unwrap().commit();
     let packed: Vec<u8> = (0..900_000_u32).map(|i| (i % 251) as u8).collect();
     let (mut one, mut many) = (vec![0; 900_000], vec![0; 900_000]);
-    columns.unpack(&packed, &mut one, 0, 3).unwrap();
-    columns.unpacker(&mut many, 0, 3).unwrap().par_unpack(&packed).unwrap();
+    columns.unpack(&packed, &mut one, 3).unwrap();
+    columns.unpacker(&mut many, 3).unwrap().par_unpack(&packed).unwrap();
     assert_eq!(one, many);
 }
 
@@ -349,8 +356,9 @@ fn a_packer_is_a_buf() {
     assert_eq!((packer.get_u8(), packer.get_u64_ne(), Buf::remaining(&packer)), (0, 0, 441));
 }
 
+#[cfg(feature = "std")]
 #[test]
-fn seeking() {
+fn seeking_goes_to_any_position_where_a_value_starts() {
     let items = [(1_u8, true), (2, false), (3, true)];
     let mut packer = Packer::new(&items);
     assert_eq!(packer.seek(SeekFrom::Start(2)).unwrap(), 2);

@@ -1,6 +1,6 @@
-//! Columns of matrices, which are copied several at a time: the bytes are those of one at a time.
+//! Columns of matrices, which are copied several at a time: the bytes are the same as for one at a time.
 
-use dtype_runtime::{Basic, Representation, Type};
+use dtype_runtime::{Basic, Buffer, BufferMut, Representation, Type};
 
 /// Packs and unpacks `columns` columns of `rows` blocks of `length` values, natively and reversed.
 fn check(basic: Basic, length: u64, columns: (u64, i64), rows: (u64, i64)) {
@@ -29,9 +29,9 @@ fn check(basic: Basic, length: u64, columns: (u64, i64), rows: (u64, i64)) {
     let conversion = ty.conversion(other).unwrap();
 
     let mut packed = vec![0; expected.len()];
-    ty.pack(&memory, origin, 1, &mut packed).unwrap();
+    ty.pack(Buffer::new(&memory).origin(origin as i64), 1, &mut packed).unwrap();
     assert!(packed == expected, "{basic} × {length}, {columns:?} columns, {rows:?} rows");
-    conversion.pack(&memory, origin, 1, &mut packed).unwrap();
+    conversion.pack(Buffer::new(&memory).origin(origin as i64), 1, &mut packed).unwrap();
     assert!(packed == reversed, "{basic} × {length}, {columns:?} columns, {rows:?} rows");
 
     let mut wanted = vec![0xA5; memory.len()];
@@ -39,10 +39,10 @@ fn check(basic: Basic, length: u64, columns: (u64, i64), rows: (u64, i64)) {
         wanted[*at] = *byte;
     }
     let mut target = vec![0xA5; memory.len()];
-    ty.unpack(&expected, &mut target, origin, 1).unwrap();
+    ty.unpack(&expected, BufferMut::new(&mut target).origin(origin as i64), 1).unwrap();
     assert!(target == wanted, "{basic} × {length}, {columns:?} columns, {rows:?} rows");
     target.fill(0xA5);
-    conversion.unpack(&reversed, &mut target, origin, 1).unwrap();
+    conversion.unpack(&reversed, BufferMut::new(&mut target).origin(origin as i64), 1).unwrap();
     assert!(target == wanted, "{basic} × {length}, {columns:?} columns, {rows:?} rows");
 }
 

@@ -6,7 +6,7 @@ use dtype_runtime::{Basic, Datatype, Error, Type, gaps, pack, runs, unpack, unpa
 use glam::{Affine2, Affine3A, BVec3, IVec4, Mat2, Mat3A, Mat4, Quat, Vec2, Vec3, Vec3A, Vec4};
 use nalgebra::{Matrix2x3, Matrix3, Point3, Quaternion, SMatrix, Scale2, Translation3, Vector3};
 
-/// A type beside the one whose signature it must have, because the other side may have either.
+/// A type, and another with the signature it must have, because the other side may use either.
 fn same<T: Datatype, U: Datatype>() {
     let name = core::any::type_name::<T>();
     assert_eq!(T::TYPE_MAP.signature_hash(), U::TYPE_MAP.signature_hash(), "{name}");
@@ -49,7 +49,7 @@ fn signatures_are_those_of_arrays() {
 
 #[test]
 fn arrays_of_them_are_one_copy() {
-    // The tightest plan that there is: memory and stream are the same.
+    // The densest possible plan: memory and stream are equal.
     for ty in [
         Type::of::<[Vec3; 5]>(),
         Type::of::<[Mat4; 5]>(),
@@ -74,7 +74,7 @@ fn components_are_sent_in_order() {
     assert_eq!(pack(&[Mat4::from_cols_slice(&to(16))]), columns(16));
     assert_eq!(pack(&[Affine2::from_cols_slice(&to(6))]), columns(6));
     assert_eq!(pack(&[Affine3A::from_cols_slice(&to(12))]), columns(12));
-    // `nalgebra` lists the components by rows and keeps them by columns.
+    // `nalgebra` lists the components by rows and stores them by columns.
     assert_eq!(pack(&[Matrix2x3::new(1.0_f32, 3.0, 5.0, 2.0, 4.0, 6.0)]), columns(6));
     assert_eq!(pack(&[Quaternion::new(4.0_f32, 1.0, 2.0, 3.0)]), columns(4));
     assert_eq!(pack(&[Point3::new(1.0_f32, 2.0, 3.0)]), columns(3));
@@ -82,7 +82,7 @@ fn components_are_sent_in_order() {
     assert_eq!(pack(&[Scale2::new(1.0_f32, 2.0)]), columns(2));
 }
 
-/// The lane of a `Vec3A` that holds no component, where it is part of a register.
+/// The lane of a `Vec3A` without a component, if it is part of a register.
 #[cfg(target_feature = "sse2")]
 fn lane(vector: &Vec3A) -> u32 {
     // SAFETY: a `Vec3A` is a register of four floats here.
@@ -105,7 +105,7 @@ fn the_fourth_lane_is_neither_read_nor_written() {
         unpack_into(&bytes, &mut received).unwrap();
         assert_eq!(received, sent);
         assert!(received.iter().all(|vector| lane(vector) == 55.0_f32.to_bits()));
-        // A peer that has plain vectors.
+        // A peer that uses plain vectors.
         let plain: Vec<Vec3> = unpack(&bytes).unwrap();
         assert!(plain.iter().zip(&sent).all(|(&plain, &sent)| plain == Vec3::from(sent)));
     }
@@ -165,15 +165,15 @@ fn fields_of_structs() {
         let runtime = Type::of::<Body>().commit();
         assert_eq!(runtime.size(), listed(&bodies[0]).len() as u64);
 
-        // Gaps stay as they are: everything is 0xA5 before, and those are after.
+        // Gaps are unchanged: every byte is 0xA5 before, and the gaps are 0xA5 after.
         let mut memory: Vec<core::mem::MaybeUninit<Body>> = Vec::with_capacity(bodies.len());
         let len = bodies.len() * size_of::<Body>();
-        // SAFETY: the memory of the vector, which is made bytes of here and looked at as bytes.
+        // SAFETY: the vector's own allocation of `len` bytes; all are initialised here and then accessed as bytes.
         let image = unsafe {
             memory.as_mut_ptr().cast::<u8>().write_bytes(0xA5, len);
             core::slice::from_raw_parts_mut(memory.as_mut_ptr().cast::<u8>(), len)
         };
-        runtime.unpack(&bytes, image, 0, bodies.len()).unwrap();
+        runtime.unpack(&bytes, &mut *image, bodies.len()).unwrap();
         let mut number = 0;
         for record in image.chunks(size_of::<Body>()) {
             for gap in gaps::<Body>() {

@@ -4,13 +4,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Validity {
-    /// All of them.
+    /// All bit patterns.
     Any,
     /// 0 and 1.
     Bool,
     /// The Unicode scalar values: 0 to 0x10FFFF without the surrogates.
     Char,
-    /// All but zero.
+    /// All bit patterns but zero.
     NonZero,
     /// The discriminants of an enum.
     Enum(Discriminants),
@@ -29,15 +29,15 @@ impl Validity {
         }
     }
 
-    /// Whether every pattern is legal, so that nothing needs to be checked.
+    /// Whether every bit pattern is legal, so that nothing needs to be checked.
     pub const fn is_any(self) -> bool {
         matches!(self, Self::Any)
     }
 }
 
 /// The discriminants of an enum, as bit patterns zero-extended to 128 bits.
-///
-/// Most enums number their variants without a hole, and then two comparisons decide; the others are
+/// Most enums number their variants without a gap, and two comparisons decide. For the others, the values are
+/// searched.
 /// searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Discriminants {
@@ -52,12 +52,12 @@ impl Discriminants {
     ///
     /// # Panics
     ///
-    /// When `values` is empty: such an enum has no value, and nothing could ever be unpacked. The
-    /// derive refuses these earlier.
+    /// When `values` is empty: such an enum has no value, and nothing could ever be unpacked. The derive refuses
+    /// such an enum earlier.
     pub const fn new(values: &'static [u128]) -> Self {
         assert!(!values.is_empty(), "an enum without variants has no value to pack");
         let (mut least, mut greatest) = (values[0], values[0]);
-        // Only of values in ascending order is it known that none is there twice.
+        // Only values in ascending order are known to have no duplicates.
         let mut ascending = true;
         let mut i = 1;
         while i < values.len() {

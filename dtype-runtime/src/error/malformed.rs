@@ -1,54 +1,54 @@
-//! What can be wrong with a marshalled datatype.
+//! The ways in which a marshalled datatype can be malformed.
 
 use core::fmt;
 
-/// What makes bytes no marshalled datatype: see [`Type::unmarshal`](crate::Type::unmarshal).
+/// Why bytes are not a marshalled datatype: see [`Type::unmarshal`](crate::Type::unmarshal).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Malformed {
     /// The bytes end early, or a list claims more elements than the rest of the bytes can hold.
     Truncated,
-    /// The first byte is not that of a marshalled datatype.
+    /// The first byte does not begin a marshalled datatype.
     Magic {
-        /// The byte that is there.
+        /// The byte found.
         found: u8,
     },
-    /// A version of the form that this version of the crate does not know.
+    /// A version of the format that this version of the crate does not know.
     Version {
-        /// The version that is there.
+        /// The version found.
         found: u8,
     },
-    /// Flags that this version of the form does not have.
+    /// Flags that this version of the format does not define.
     Flags {
-        /// The flags that are there.
+        /// The flags found.
         found: u8,
     },
-    /// A byte that stands for no constructor, datatype or distribution.
+    /// A byte that is not the code of a constructor, datatype or distribution.
     Code {
-        /// The byte that is there.
+        /// The byte found.
         found: u8,
     },
     /// A number is outside the range of its argument.
     Range,
-    /// Something is written longer than it needs to be. Equal types would no longer have equal bytes.
-    Longwinded,
-    /// A node refers to one that does not come before it.
+    /// A value is written in more bytes than needed, so equal types would not have equal bytes.
+    Overlong,
+    /// A node refers to a node that does not precede it.
     Reference {
-        /// The number of the node that it refers to.
+        /// The number of the referenced node.
         node: u64,
     },
-    /// A node comes after one that it should come before.
+    /// The nodes are not in order.
     Disorder,
-    /// A node is the same as the one before it.
+    /// A node equals the node before it.
     Duplicate,
     /// No node refers to this one, and it is not the last.
     Unreferenced {
         /// The number of the node.
         node: u64,
     },
-    /// More bytes follow.
+    /// Bytes follow the end of the datatype.
     Trailing {
-        /// How many.
+        /// The number of extra bytes.
         extra: usize,
     },
 }
@@ -57,17 +57,19 @@ impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated => f.write_str("the bytes end too early"),
-            Self::Magic { found } => write!(f, "{found:#04x} does not begin a datatype"),
-            Self::Version { found } => write!(f, "version {found} is not known"),
-            Self::Flags { found } => write!(f, "the flags {found:#04x} are not known"),
-            Self::Code { found } => write!(f, "the code {found:#04x} is not known"),
+            Self::Magic { found } => {
+                write!(f, "found {found:#04x}, which does not begin a marshalled datatype")
+            }
+            Self::Version { found } => write!(f, "unknown version {found}"),
+            Self::Flags { found } => write!(f, "unknown flags {found:#04x}"),
+            Self::Code { found } => write!(f, "unknown code {found:#04x}"),
             Self::Range => f.write_str("a number is out of range"),
-            Self::Longwinded => f.write_str("this can be written shorter"),
-            Self::Reference { node } => write!(f, "node {node} does not come before this"),
+            Self::Overlong => f.write_str("a value is written in more bytes than needed"),
+            Self::Reference { node } => write!(f, "node {node} does not precede this reference"),
             Self::Disorder => f.write_str("the nodes are not in order"),
-            Self::Duplicate => f.write_str("a node comes twice"),
-            Self::Unreferenced { node } => write!(f, "nothing refers to node {node}"),
-            Self::Trailing { extra } => write!(f, "{extra} bytes too many"),
+            Self::Duplicate => f.write_str("a node occurs twice"),
+            Self::Unreferenced { node } => write!(f, "node {node} is not referenced"),
+            Self::Trailing { extra } => write!(f, "{extra} extra bytes"),
         }
     }
 }

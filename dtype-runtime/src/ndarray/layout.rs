@@ -1,4 +1,4 @@
-//! What an array's shape and strides are as a datatype, and the memory of arrays lent to what it was compiled to.
+//! The datatype for an array's shape and strides, and the use of its committed type with arrays.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use core::mem::MaybeUninit;
 use ::ndarray::{Array, ArrayRef, Dimension, LayoutRef, Shape};
 
 use crate::commit::Committed;
-use crate::convertor::{Packer, Program, Source, Unpacker};
+use crate::convertor::{Compiled, Packer, Source, Unpacker};
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::kernel::{self, Pack, Unpack};
@@ -20,7 +20,7 @@ use crate::types::{Flags, Type};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Axis {
     len: usize,
-    /// Bytes from one element to the next; 0 where there is no next one, whatever the array says.
+    /// Bytes from one element to the next; 0 if there is only one element, whatever the array says.
     stride: i64,
 }
 
@@ -41,7 +41,7 @@ fn bytes<T>(stride: isize) -> Result<i64, Error> {
         .ok_or(Error::Overflow { call: "datatype", quantity: "stride" })
 }
 
-/// The elements of such an array in logical order, from the first one's place.
+/// The elements of such an array in logical order; displacement 0 is the first one.
 pub(super) fn datatype<T: Datatype>(lengths: &[usize], strides: &[isize]) -> Result<Type, Error> {
     nest::<T>(&axes::<T>(lengths, strides)?)
 }
@@ -65,7 +65,7 @@ fn nest<T: Datatype>(axes: &[Axis]) -> Result<Type, Error> {
     if touching > 1 { Type::contiguous(touching, &ty) } else { Ok(ty) }
 }
 
-/// The axes with more than one element, innermost first, and those that continue one another as one.
+/// The axes with more than one element, innermost first; axes that continue one another are joined.
 fn merged(axes: &[Axis]) -> Vec<Axis> {
     let mut all: Vec<Axis> = Vec::with_capacity(axes.len());
     for outer in axes.iter().rev().filter(|axis| axis.len > 1) {
@@ -81,10 +81,10 @@ fn merged(axes: &[Axis]) -> Vec<Axis> {
     all
 }
 
-/// The layout of arrays of one shape and the same strides, committed: made by
+/// The committed layout of arrays with the same shape and strides: made by
 /// [`ArrayDatatype::commit`](super::ArrayDatatype::commit), shared among threads.
 ///
-/// The strides are compared where they matter: not along axes of one element, and not of arrays that have none.
+/// Strides are compared only where they matter: not along axes of one element, and not for empty arrays.
 ///
 /// ```
 /// use dtype_runtime::ndarray::ArrayDatatype;
@@ -101,7 +101,7 @@ fn merged(axes: &[Axis]) -> Vec<Axis> {
 ///
 /// assert_eq!(
 ///     column.pack(&grids[0].slice(s![0, ..])).unwrap_err().to_string(),
-///     "axis 0 of the array has a length of 5, that of the committed layout 8"
+///     "axis 0 of the array has a length of 5, expected 8 as in the committed layout"
 /// );
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
@@ -138,25 +138,25 @@ impl<T: Datatype> CommittedLayout<T> {
         &self.committed
     }
 
-    /// Number of elements that an array of this layout has.
+    /// Number of elements of an array with this layout.
     pub fn element_count(&self) -> usize {
         if self.axes.iter().any(|axis| axis.len == 0) {
             return 0;
         }
-        // As many as an array has.
+        // It equals the number of elements of an array.
         self.axes.iter().map(|axis| axis.len).product()
     }
 
-    /// Packed bytes of an array of this layout.
+    /// Packed bytes of an array with this layout.
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`] when they cannot be addressed, as those of a broadcast view may be.
+    /// [`Error::CountTooLarge`] when they cannot be addressed, which is possible for a broadcast view.
     pub fn packed_size(&self) -> Result<usize, Error> {
         self.committed.packed_size(1)
     }
 
-    /// Whether an array has this layout; the first difference if not.
+    /// Checks that an array has this layout; returns the first difference as an error.
     fn check<D: Dimension>(&self, array: &LayoutRef<T, D>) -> Result<(), Error> {
         let differ = |axis, quantity, expected, actual| {
             Err(Error::ArrayLayout { axis, quantity, expected, actual })
@@ -194,9 +194,9 @@ impl<T: Datatype> CommittedLayout<T> {
         let mut out = Vec::new();
         let (count, stride) = (self.element_count(), T::TYPE_MAP.size());
         out.try_reserve_exact(size).map_err(|_| Error::Allocation { count, stride })?;
-        // SAFETY: the array has this layout, so that all the bytes named are data of its elements, which its pointer
-        // reaches; they are borrowed and only read. The vector has room for `size` bytes, which is what is written,
-        // and was just allocated, so it does not overlap them.
+        // SAFETY: the array has this layout, so all the bytes named are data of its elements, which its pointer
+        // reaches; they are borrowed and only read. The vector has room for `size` bytes, which is the number
+        // written, and was just allocated, so it does not overlap them.
         unsafe {
             let origin = array.as_ptr().cast_mut().cast();
             kernel::execute::<Pack>(self.committed.plan(), 1, origin, out.as_mut_ptr());
@@ -217,7 +217,7 @@ impl<T: Datatype> CommittedLayout<T> {
         out: &mut [u8],
     ) -> Result<usize, Error> {
         self.check(array)?;
-        // SAFETY: the array has this layout, so that all the bytes named are data of its elements, which its pointer
+        // SAFETY: the array has this layout, so all the bytes named are data of its elements, which its pointer
         // reaches: initialised, borrowed for this call, and so not part of what is borrowed exclusively.
         unsafe { self.committed.pack_raw(array.as_ptr().cast(), 1, out) }
     }
@@ -229,8 +229,9 @@ impl<T: Datatype> CommittedLayout<T> {
     /// [`Error::ArrayLayout`] for an array of another shape or other strides; [`Error::CountTooLarge`].
     pub fn packer<'a, D: Dimension>(&self, array: &'a ArrayRef<T, D>) -> Result<Packer<'a>, Error> {
         self.check(array)?;
-        // SAFETY: the array has this layout, so that all the bytes named are data of its elements, which its pointer
-        // reaches: initialised, and borrowed for `'a`; what can change in a borrowed value, a cell, is no data.
+        // SAFETY: the array has this layout, so all the bytes named are data of its elements, which its pointer
+        // reaches: initialised, and borrowed for `'a`; data never include a cell, the only part of a borrowed
+        // value that can change.
         unsafe { Packer::from_raw(&self.committed, array.as_ptr().cast(), 1) }
     }
 
@@ -239,8 +240,8 @@ impl<T: Datatype> CommittedLayout<T> {
     /// # Errors
     ///
     /// [`Error::ArrayLayout`] for an array of another shape or other strides; [`Error::PackedLength`],
-    /// [`Error::InvalidValue`]; [`Error::Overlap`] for a layout that names a byte more than once, which no array that
-    /// can be written to has. Nothing is written then.
+    /// [`Error::InvalidValue`]; [`Error::Overlap`] for a layout that names a byte more than once, which a writable
+    /// array never has. Nothing is written then.
     pub fn unpack_into<D: Dimension>(
         &self,
         bytes: &[u8],
@@ -248,8 +249,8 @@ impl<T: Datatype> CommittedLayout<T> {
     ) -> Result<usize, Error> {
         self.check(array)?;
         self.validate(bytes)?;
-        // SAFETY: the array has this layout, so that all the bytes named are data of its elements, which its pointer
-        // reaches; they are borrowed exclusively, so that nobody else accesses them. The bytes make valid values.
+        // SAFETY: the array has this layout, so all the bytes named are data of its elements, which its pointer
+        // reaches; they are borrowed exclusively, so nobody else accesses them. The bytes make valid values.
         unsafe { self.committed.unpack_raw(bytes, array.as_mut_ptr().cast(), 1) }
     }
 
@@ -266,19 +267,19 @@ impl<T: Datatype> CommittedLayout<T> {
         self.check(array)?;
         let origin = array.as_mut_ptr().cast();
         if !const { T::TYPE_MAP.is_restricted() } {
-            // SAFETY: the array has this layout, so that all the bytes named are data of its elements, which its
+            // SAFETY: the array has this layout, so all the bytes named are data of its elements, which its
             // pointer reaches; they are borrowed exclusively for `'a`, and whatever is written makes values.
             return unsafe { Unpacker::from_raw(&self.committed, origin, 1) };
         }
         if self.committed.flags().contains(Flags::OVERLAP) {
             return Err(Error::Overlap { count: 1 });
         }
-        let program = Program::Committed(self.committed.clone());
+        let compiled = Compiled::Committed(self.committed.clone());
         let size = self.committed.size();
         let source =
-            Source::new(program, origin, 1).ok_or(Error::CountTooLarge { count: 1, size })?;
-        // SAFETY: as above; no byte is named twice, as was just found, and what is accepted as the bytes of elements
-        // makes values.
+            Source::new(compiled, origin, 1).ok_or(Error::CountTooLarge { count: 1, size })?;
+        // SAFETY: as above; no byte is named twice, as was just checked, and bytes that are accepted for elements
+        // make values.
         Ok(unsafe { Unpacker::from_source(source, Some(elements_are_valid::<T>)) })
     }
 
@@ -299,7 +300,7 @@ fn elements_are_valid<T: Datatype>(bytes: &[u8], _arrays: usize) -> Result<(), E
     typed::validate::<T>(bytes, count)
 }
 
-/// A new array of the elements whose packed bytes these are, in logical order.
+/// A new array from the packed bytes of its elements in logical order.
 pub(super) fn unpack<T: Datatype, D: Dimension>(
     shape: Shape<D>,
     bytes: &[u8],
@@ -311,7 +312,7 @@ pub(super) fn unpack<T: Datatype, D: Dimension>(
         let expected = (size as u64).saturating_mul(count as u64);
         return Err(Error::PackedLength { expected, actual: actual as u64 });
     }
-    // An array of no memory says what the strides are.
+    // An array without memory supplies the strides.
     let strides = array::<(), D>(shape.clone(), alloc::vec![(); count])?;
     if strides.is_standard_layout() && size > 0 {
         return array(shape, typed::unpack(bytes)?);
@@ -321,7 +322,7 @@ pub(super) fn unpack<T: Datatype, D: Dimension>(
     let mut elements = Vec::<MaybeUninit<T>>::new();
     let stride = size_of::<T>();
     elements.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })?;
-    // SAFETY: there is room for them, and they need not be initialised.
+    // SAFETY: there is room for the elements, and they need not be initialised.
     unsafe { elements.set_len(count) };
     let mut array = array(shape, elements)?;
     // SAFETY: the array has the shape and the strides of the layout, so that all the bytes named are in its elements,
@@ -334,8 +335,8 @@ pub(super) fn unpack<T: Datatype, D: Dimension>(
     }
 }
 
-/// Number of elements of an array with these lengths, if there can be such an array: those of the lengths that are not
-/// zero have to be addressable even if another one is.
+/// Number of elements of an array with these lengths, if such an array can exist: the product of the lengths that
+/// are not zero must be addressable even if another length is zero.
 fn element_count(lengths: &[usize]) -> Result<usize, Error> {
     let some = lengths.iter().copied().filter(|&len| len > 0);
     match some.into_iter().try_fold(1, usize::checked_mul) {
@@ -348,7 +349,7 @@ fn element_count(lengths: &[usize]) -> Result<usize, Error> {
 
 const TOO_LARGE: Error = Error::Overflow { call: "unpack", quantity: "number of elements" };
 
-/// An array of this shape, of exactly as many elements as it takes.
+/// An array of this shape, made from exactly the number of elements that it needs.
 fn array<T, D: Dimension>(shape: Shape<D>, elements: Vec<T>) -> Result<Array<T, D>, Error> {
     Array::from_shape_vec(shape, elements).map_err(|_| TOO_LARGE)
 }

@@ -1,4 +1,4 @@
-//! The elements of an array, packed and unpacked one by one by the code of their type: for arrays of few.
+//! Packs and unpacks the elements of small arrays one by one, by the code of their type.
 
 use core::slice;
 
@@ -8,7 +8,7 @@ use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::typed;
 
-/// Packs to the front of `out`, and returns how many bytes that were.
+/// Packs to the front of `out`, and returns the number of bytes written.
 pub(super) fn pack<T: Datatype, D: Dimension>(
     array: &ArrayRef<T, D>,
     out: &mut [u8],
@@ -26,7 +26,7 @@ pub(super) fn pack<T: Datatype, D: Dimension>(
     Ok(size)
 }
 
-/// Unpacks all elements, once their bytes are known to be good, and returns how many bytes that were.
+/// Unpacks all elements, once their bytes are known to be valid, and returns the number of bytes read.
 pub(super) fn unpack<T: Datatype, D: Dimension>(
     bytes: &[u8],
     array: &mut ArrayRef<T, D>,

@@ -1,7 +1,6 @@
 //! The program text that makes a type again.
 
 mod c;
-mod call;
 mod fill;
 mod rust;
 
@@ -10,8 +9,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::basic::Basic;
-use crate::types::{Constructor, Type};
-use call::Call;
+use crate::types::{Call, Constructor, Type};
 use fill::Fill;
 
 /// The language of a [`CallingSequence`].
@@ -26,27 +24,27 @@ pub enum Language {
 
 /// The calls that make a type, as program text: its `Display`. Made by [`Type::calling_sequence`].
 ///
-/// Each type on the way is a variable, `t1`, `t2` and so on, and the last one is the result. A type that is
-/// used in several places is made once. Named datatypes are written where they are used. The arguments are
-/// those that were given. Lines are broken at 100 columns.
+/// Each intermediate type is a variable, `t1`, `t2` and so on, and the last one is the result. A type that is used
+/// several times is made once. Named datatypes are written where they are used. The arguments are the original
+/// ones. Lines are broken at 100 columns.
 #[derive(Clone, Debug)]
 pub struct CallingSequence<'a> {
     language: Language,
     root: &'a Type,
-    /// The types that take a variable, each behind those that it is made of.
+    /// The types that need a variable, each after the types that it is made of.
     made: Vec<&'a Type>,
-    /// Their places in that list, from 1: the numbers of the variables.
+    /// Their indices in that list, from 1: the numbers of the variables.
     numbers: BTreeMap<Key, usize>,
     /// Whether one of the markers is used.
     markers: bool,
 }
 
-/// What is one variable.
+/// The identity of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     /// A basic datatype without a name.
     Basic(Basic),
-    /// A type, by where it is kept.
+    /// A type, by its address.
     Address(usize),
 }
 
@@ -60,13 +58,13 @@ impl Type {
     ///
     /// ```
     /// # #[allow(unused_imports)]
-    /// use dtype_runtime::types::{Bounds, Distribution, Order, Pair};
+    /// use dtype_runtime::types::{BoundsRule, Distribution, Order, Pair};
     /// # #[allow(unused_imports)]
     /// use dtype_runtime::{Basic, Error, Type};
     /// ```
     ///
-    /// of which it needs those that it names. Types whose bounds follow [other rules](Type::with_bounds) than
-    /// the standard's follow them from the predefined datatypes on, and are written so.
+    /// as needed. Types whose bounds follow [another rule](Type::with_bounds_rule) than the standard's apply it to
+    /// the predefined datatypes, and are written in this way.
     ///
     /// ```
     /// use dtype_runtime::show::Language;
@@ -85,17 +83,16 @@ impl Type {
     ///
     /// # C
     ///
-    /// The text is a part of a function in C99, between the initialisation of MPI and its end. It commits
-    /// the result, unless that is predefined, and frees what was made on the way. Where an argument does
-    /// not fit an `int`, it calls the form with large counts, which MPI-4.0 introduced; an argument that fits
-    /// neither has a comment that says so. The bounds are what the library makes of these calls.
+    /// The text is a part of a function in C99, between the initialisation of MPI and its end. It commits the
+    /// result, unless that is predefined, and frees the intermediate types. If an argument does not fit an `int`,
+    /// it calls the large-count form, which MPI-4.0 introduced; an argument that fits neither form has a comment
+    /// that says so. The library computes the bounds from these calls.
     ///
-    /// Some datatypes are not MPI's, and comments say what was done about them. The markers are written as
-    /// `MPI_LB` and `MPI_UB`, which MPI-3.0 removed. A basic datatype without a
-    /// [name in MPI](Basic::mpi_name) becomes a block of `MPI_BYTE`, which is moved but never converted, and
-    /// has no alignment, so that bounds of what is made of it may lack padding; a
-    /// [`value_index`](Type::value_index) of one is a structure. Names that the standard leaves to the library,
-    /// such as `MPI_INTEGER16`, may be missing in one.
+    /// Some datatypes do not exist in MPI, and comments say how they were replaced. The markers are written as
+    /// `MPI_LB` and `MPI_UB`, which MPI-3.0 removed. A basic datatype without a [name in MPI](Basic::mpi_name)
+    /// becomes a block of `MPI_BYTE`, which is moved but never converted, and has no alignment, so the bounds of
+    /// types made of it may lack padding; a [`value_index`](Type::value_index) of one is a structure. Names that
+    /// the standard makes optional, such as `MPI_INTEGER16`, may be missing in a library.
     ///
     /// ```
     /// use dtype_runtime::show::Language;
@@ -132,7 +129,7 @@ impl Type {
 }
 
 impl<'a> CallingSequence<'a> {
-    /// How many variables the text has: the result is `t` and this number.
+    /// The number of variables in the text: the result is `t` followed by this number.
     ///
     /// ```
     /// use dtype_runtime::show::Language;
@@ -147,8 +144,8 @@ impl<'a> CallingSequence<'a> {
         self.made.len().max(1)
     }
 
-    /// Adds the types that `ty` is made of, and then `ty`. Types nest at most 255 levels deep, and each is
-    /// looked into once.
+    /// Adds the types that `ty` is made of, and then `ty`. Types nest at most 255 levels deep, and each is visited
+    /// once.
     fn visit(&mut self, ty: &'a Type) {
         let ty = self.written_as(ty);
         self.markers |= matches!(ty.constructor(), Constructor::LbMarker | Constructor::UbMarker);
@@ -156,14 +153,16 @@ impl<'a> CallingSequence<'a> {
         if self.numbers.contains_key(&key) {
             return;
         }
-        for part in Call::of(ty).iter().flat_map(Call::types) {
+        // The lists of the call are freed before the next level.
+        let parts: Vec<&Type> = ty.call().iter().flat_map(Call::types).copied().collect();
+        for part in parts {
             self.visit(part);
         }
         self.made.push(ty);
         self.numbers.insert(key, self.made.len());
     }
 
-    /// The type whose call stands for this one: itself, but in C the structure of a pair that MPI lacks.
+    /// The type whose call represents this one: the type itself, but in C the structure of a pair that MPI lacks.
     fn written_as(&self, ty: &'a Type) -> &'a Type {
         match ty.constructor() {
             Constructor::Pair { name: None, value, index, built }
@@ -176,7 +175,7 @@ impl<'a> CallingSequence<'a> {
         }
     }
 
-    /// By what the variable of a type is found; `None` for one that is written where it is used.
+    /// The key of a type's variable; `None` for a type that is written where it is used.
     fn key(&self, ty: &Type) -> Option<Key> {
         match (ty.constructor(), self.language) {
             (Constructor::Basic(basic), Language::C) if basic.mpi_name().is_none() => {
@@ -189,7 +188,7 @@ impl<'a> CallingSequence<'a> {
                 | Constructor::Pair { name: Some(_), .. },
                 _,
             ) => None,
-            _ => Some(Key::Address(ty.address().addr())),
+            _ => Some(Key::Address(ty.as_ptr().addr())),
         }
     }
 

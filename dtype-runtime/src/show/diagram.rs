@@ -1,6 +1,6 @@
-//! What a picture of a layout shows: rows of cells, the ranges that the bounds are, and the fields.
+//! The model of a picture: rows of cells, brackets for the bounds, and the fields.
 //!
-//! Text and SVG are drawn from this one model, and anyone can draw it otherwise.
+//! Text and SVG are both drawn from this model; a program can draw it in other ways.
 
 mod cell;
 mod paint;
@@ -13,45 +13,84 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use super::fields::{Field, Fields};
+use super::fields::{DiagramField, Fields};
 use super::source::{Repetition, Source};
-use super::text::{Text, TextStyle};
 use crate::datatype::Datatype;
 use crate::typemap::TypeMap;
 use crate::types::Type;
 pub use cell::{Cell, Sign};
 use paint::{Painter, Stretch};
 use range::ranges;
-pub use range::{Part, Range};
+pub use range::{Bracket, BracketPart};
 use rows::Rows;
 
-/// So many parts of a type are looked at, beyond those that the cells have room for. What has not been looked at then
-/// is [unknown](Sign::Unknown): the picture is there at once, whatever the type.
+/// The number of a type's parts to visit, in addition to 16 for each byte drawn. Cells that are not decided by then are
+/// [unknown](Sign::Unknown): any type is drawn in a short time.
 const MOST_PARTS: u64 = 1 << 19;
 
-/// What of a layout is drawn, and how it is cut into rows.
+/// Which part of a layout to draw, and how to cut it into rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct View {
-    /// How many instances, each an extent further than the one before; at most 2⁴⁸ are drawn.
+    /// The number of instances, each one extent after the previous one; at most 2⁴⁸.
     pub instances: u64,
-    /// The most cells of a row, unless [`row`](Self::row) says how long one is; at least 1 and at most 1024.
+    /// The maximum number of cells in a row, unless [`row`](Self::row) sets its length; 1 to 1024.
     pub columns: usize,
-    /// Bytes of a row: the pitch of the array that the type is a part of, say, so that what is one column there is
-    /// one column in the picture, and a wrong stride a slant. The origin is the start of a row then. It is rounded up to whole cells, of which a row has at
-    /// least 1 and at most 1024. `None`: what fits one row is one; else the extent of an instance where several are
-    /// drawn, or the rows of a subarray or the stride of a vector, or a multiple of it; else as many cells as fit.
+    /// Bytes in a row, rounded up to 1 to 1024 whole cells. Set it to the row size of the enclosing array: a column of
+    /// the array is then a column of the picture, and a wrong stride a slant. The origin is then the start of a row.
+    ///
+    /// `None` draws a layout that fits one row in one row. Otherwise a row is the extent of an instance if there are
+    /// several instances, or a multiple of the row of a subarray or the stride of a vector, or else as many cells as
+    /// fit.
     pub row: Option<u64>,
-    /// The most rows; the others are left out, and the picture says how many bytes they are. Those where the bounds
-    /// and the data start and end are drawn first. At least 1 and at most 1024.
+    /// The maximum number of rows, 1 to 1024. The picture replaces further rows by their number of bytes. Rows in which
+    /// a bound or the data start or end take precedence.
     pub rows: usize,
-    /// Bytes for a cell, at least 1 and at most 64: 8, say, to see the elements of an array of `f64`.
+    /// Bytes per cell, 1 to 64. With 8, an element of an array of `f64` is one cell.
     pub unit: u32,
 }
 
 impl Default for View {
-    /// One instance, up to 64 cells of a byte in a row, 24 rows.
+    /// One instance, in up to 24 rows of up to 64 cells of one byte.
     fn default() -> Self {
         Self { instances: 1, columns: 64, row: None, rows: 24, unit: 1 }
+    }
+}
+
+impl View {
+    /// Sets [`instances`](Self::instances).
+    #[must_use]
+    pub const fn with_instances(mut self, instances: u64) -> Self {
+        self.instances = instances;
+        self
+    }
+
+    /// Sets [`columns`](Self::columns).
+    #[must_use]
+    pub const fn with_columns(mut self, columns: usize) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// Sets [`row`](Self::row), in bytes.
+    #[must_use]
+    pub const fn with_row(mut self, row: u64) -> Self {
+        self.row = Some(row);
+        self
+    }
+
+    /// Sets [`rows`](Self::rows).
+    #[must_use]
+    pub const fn with_rows(mut self, rows: usize) -> Self {
+        self.rows = rows;
+        self
+    }
+
+    /// Sets [`unit`](Self::unit), in bytes.
+    #[must_use]
+    pub const fn with_unit(mut self, unit: u32) -> Self {
+        self.unit = unit;
+        self
     }
 }
 
@@ -60,7 +99,7 @@ impl Default for View {
 pub enum Line {
     /// Memory.
     Row(Row),
-    /// So many bytes are not drawn.
+    /// Bytes left out, with their number.
     LeftOut(u128),
 }
 
@@ -71,7 +110,7 @@ pub struct Row {
     pub start: i128,
     /// One past the last byte.
     pub end: i128,
-    /// In the order of the addresses.
+    /// The cells in address order.
     pub cells: Vec<Cell>,
 }
 
@@ -82,7 +121,7 @@ pub struct Row {
 /// for one that is named more than once, and a space where a basic datatype begins. [`text`](Self::text) draws it
 /// with rulers, brackets and a legend, [`svg`](Self::svg) in vectors.
 ///
-/// It takes the time of what is drawn, not that of the type: a type of a billion elements is drawn at once.
+/// Drawing takes time proportional to the picture, not to the type: a type of a billion elements is drawn at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagram {
     name: String,
@@ -91,13 +130,13 @@ pub struct Diagram {
     unit: u32,
     pitch: u64,
     lines: Vec<Line>,
-    ranges: Vec<Range>,
-    fields: Vec<Field>,
+    ranges: Vec<Bracket>,
+    fields: Vec<DiagramField>,
     more_fields: bool,
     complete: bool,
 }
 
-/// What a title says.
+/// The contents of a title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbers {
     size: u64,
@@ -108,8 +147,7 @@ struct Numbers {
 }
 
 impl Type {
-    /// A picture of one instance, in the order of addresses, from the least bound to the greatest.
-    /// Long layouts are shortened.
+    /// A picture of one instance, in address order, from the least bound to the greatest. Long layouts are shortened.
     ///
     /// ```
     /// use dtype_runtime::Type;
@@ -125,11 +163,11 @@ impl Type {
     /// ```
     /// use dtype_runtime::show::{TextStyle, View};
     /// use dtype_runtime::{Basic, Type};
-    /// // The second column of a 4 × 6 matrix, a sign for each element, row below row.
+    /// // The second column of a 4 × 6 matrix, one character for each element, one line for each row.
     /// let column = Type::vector(4, 1, 6, &Type::basic(Basic::F64))?;
     /// let column = Type::hindexed_block(1, &[8], &column)?;
     /// let column = Type::resized(&column, 0, 4 * 6 * 8)?;
-    /// let view = View { unit: 8, row: Some(6 * 8), ..View::default() };
+    /// let view = View::default().with_unit(8).with_row(6 * 8);
     /// let picture = column.diagram_of(&view).text(&TextStyle::default()).to_string();
     /// assert_eq!(
     ///     picture,
@@ -158,8 +196,8 @@ impl Type {
 }
 
 impl Diagram {
-    /// A picture of a Rust type, with the names of its fields. Instances are the extent of [`Type::of`] apart, which
-    /// attributes may have set to other than Rust's stride.
+    /// A picture of a Rust type, with the names of its fields. The stride of the instances is the extent of
+    /// [`Type::of`], which attributes can set to a value other than Rust's stride.
     ///
     /// ```
     /// use dtype_runtime::Datatype;
@@ -201,11 +239,11 @@ impl Diagram {
         let rows = Rows::of(ty, source, view);
         let Fields { all: fields, more: more_fields, slot } = Fields::of(source);
         let mut stretches = stretches(&rows);
-        // Each byte that is drawn may be an element of its own, some levels deep.
+        // Each drawn byte can be a separate element, some levels deep.
         let bytes: i128 = stretches.iter().map(|stretch| stretch.end - stretch.start).sum();
         let mut left = MOST_PARTS + 16 * u64::try_from(bytes).unwrap_or(0);
         for stretch in &mut stretches {
-            // Where a stretch takes all, others get something still.
+            // Even if one stretch uses up its share, the others have some left.
             let share = left / 2 + 1;
             let mut painter = Painter::new(stretch, rows.unit, share);
             let all = Repetition { count: rows.instances, stride: ty.extent() };
@@ -242,7 +280,7 @@ impl Diagram {
         &self.name
     }
 
-    /// What the picture is of, in a line.
+    /// A one-line title: the name, the size and the bounds.
     pub fn title(&self) -> String {
         let numbers = self.numbers_in_words();
         if self.name.is_empty() { numbers } else { format!("{}: {numbers}", self.name) }
@@ -263,24 +301,22 @@ impl Diagram {
         title
     }
 
-    /// The rows, and what is left out between them.
+    /// The rows, and the bytes left out between them.
     pub fn lines(&self) -> &[Line] {
         &self.lines
     }
 
-    /// The ranges to be marked: the extents of the instances, the true extent of the first one.
-    pub fn ranges(&self) -> &[Range] {
+    /// The brackets: the extents of the instances, and the true extent of the first instance.
+    pub fn ranges(&self) -> &[Bracket] {
         &self.ranges
     }
 
-    /// The fields in the order of packing, the first [`MOST_FIELDS`](super::MOST_FIELDS) of them, and behind them those that are
-    /// skipped.
-    pub fn fields(&self) -> &[Field] {
+    /// The first [`MOST_FIELDS`](super::MOST_FIELDS) fields in packing order, followed by the skipped fields.
+    pub fn fields(&self) -> &[DiagramField] {
         &self.fields
     }
 
-    /// Gives the fields other paths: a type that was made at run time has numbers for names, and whoever made it may
-    /// know better.
+    /// Renames the fields. A type made at run time has numbers for names; this gives its fields better ones.
     ///
     /// ```
     /// use dtype_runtime::show::View;
@@ -293,25 +329,25 @@ impl Diagram {
     /// assert_eq!(picture.fields()[1].path, "kind");
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
-    pub fn rename_fields(&mut self, mut path: impl FnMut(&Field) -> String) {
+    pub fn rename_fields(&mut self, mut path: impl FnMut(&DiagramField) -> String) {
         for field in &mut self.fields {
             field.path = path(field);
         }
     }
 
-    /// Whether there are more fields than [`fields`](Self::fields).
+    /// Whether the type has more fields than [`fields`](Self::fields) returns.
     pub fn has_more_fields(&self) -> bool {
         self.more_fields
     }
 
-    /// Whether all of the type has been looked at that could have data where something is drawn. If not, the type has
-    /// so many irregular blocks, or so many on the same bytes, that it would take long: cells where no data were found
-    /// are [unknown](Sign::Unknown), and others may have more data than they show.
+    /// Whether the picture is complete. It is not if the type has too many irregular blocks, or too many on the
+    /// same bytes, to visit them all quickly: cells without known data are then [unknown](Sign::Unknown), and
+    /// other cells can have more data than they show.
     pub fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// Bytes in a cell.
+    /// Bytes per cell.
     pub fn unit(&self) -> u32 {
         self.unit
     }
@@ -319,11 +355,6 @@ impl Diagram {
     /// Bytes from one row to the next.
     pub fn pitch(&self) -> u64 {
         self.pitch
-    }
-
-    /// The picture as text, with what this asks for.
-    pub fn text<'a>(&'a self, style: &'a TextStyle) -> Text<'a> {
-        Text::new(self, style)
     }
 
     /// Whether there is a cell with this sign.
@@ -339,7 +370,7 @@ impl Diagram {
     }
 }
 
-/// The rows that are neighbours, together.
+/// Adjacent rows, joined.
 fn stretches(rows: &Rows) -> Vec<Stretch> {
     let mut all: Vec<Stretch> = Vec::new();
     for number in &rows.drawn {
@@ -359,7 +390,7 @@ fn stretches(rows: &Rows) -> Vec<Stretch> {
     all
 }
 
-/// The rows one by one, and what is left out between them.
+/// The rows one by one, and the bytes left out between them.
 fn lines(rows: &Rows, stretches: Vec<Stretch>) -> Vec<Line> {
     let mut lines = Vec::new();
     let (mut end, pitch) = (rows.start, i128::from(rows.pitch));

@@ -6,50 +6,49 @@ use alloc::vec::Vec;
 use super::source::{Parts, Repetition, Source};
 use crate::basic::Basic;
 
-/// So many fields are told apart; those behind them are drawn without a name.
+/// The maximum number of fields with a name; further fields are drawn without one.
 pub const MOST_FIELDS: usize = 1024;
 
-/// So many members of structures are looked at for fields: some may have no data.
+/// The maximum number of members to visit in search of fields; some members do not have data.
 const MOST_MEMBERS: usize = 1 << 16;
 
-/// One place in a datatype where there is a basic datatype, with all its repetitions; or a field of a struct that is
-/// skipped.
+/// A basic datatype at one point of a datatype, with all its repetitions; or a skipped field of a struct.
 ///
-/// The fields of a derived type have the names that they have in the struct; members of a structure made at run
-/// time have numbers, as those of a tuple do.
+/// The fields of a derived type have their names in the struct. Members of a structure made at run time are numbered,
+/// like the members of a tuple.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// The names on the way, with dots between them and `[]` where a structure is repeated: `cells[].mass`.
-    /// Empty where the type is no structure.
+pub struct DiagramField {
+    /// The path to the field, with `[]` where a structure is repeated: `cells[].mass`. Empty if the type is not a
+    /// structure.
     pub path: String,
-    /// What it is; `None` for a field that is not part of the datatype.
+    /// The basic datatype; `None` for a field that is not part of the datatype.
     pub basic: Option<Basic>,
-    /// The type's own name: that of an enum, say, of which `basic` is the integer; or that of `basic`.
+    /// The name of the Rust type, such as an enum's, whose integer is `basic`; or the name of `basic`.
     pub type_name: String,
-    /// Displacement in bytes of the first one, in the first instance.
+    /// Displacement in bytes of its first value in the first instance.
     pub offset: i128,
-    /// How often it is there, from the outermost repetition to the innermost; without those of a single time.
-    pub levels: Vec<Level>,
-    /// Bytes of all of it in one instance.
+    /// The repetitions from the outermost to the innermost, except single ones.
+    pub levels: Vec<Repeat>,
+    /// Bytes of all its values in one instance.
     pub bytes: u64,
 }
 
-/// A repetition of a [`Field`].
+/// A repetition of a [`DiagramField`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Level {
-    /// How many times.
+pub struct Repeat {
+    /// The number of repetitions.
     pub count: u64,
-    /// Bytes from one to the next; `None` where they differ, in a list of blocks.
+    /// The stride in bytes; `None` if it varies, in a list of blocks.
     pub stride: Option<i64>,
 }
 
-impl Field {
-    /// How many lie one behind the other without a gap, and the levels around these.
-    pub fn contiguous(&self) -> (u64, &[Level]) {
+impl DiagramField {
+    /// The number of contiguous values, and the repetitions around them.
+    pub fn contiguous(&self) -> (u64, &[Repeat]) {
         let mut levels = self.levels.as_slice();
         let Some(basic) = self.basic else { return (1, levels) };
         let (mut count, size) = (1_u64, basic.size() as u64);
-        while let [around @ .., Level { count: more, stride: Some(stride) }] = levels
+        while let [around @ .., Repeat { count: more, stride: Some(stride) }] = levels
             && count.checked_mul(size) == Some(stride.cast_unsigned())
             && let Some(all) = count.checked_mul(*more)
         {
@@ -59,12 +58,12 @@ impl Field {
     }
 }
 
-/// Which field the data are of, by their place in the tree of structures.
+/// The field that data belong to, by their position in the tree of structures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     Field(u16),
     Members(Vec<Slot>),
-    /// Beyond those that are told apart.
+    /// A field beyond the limit.
     Other,
 }
 
@@ -80,7 +79,7 @@ impl Slot {
 
 /// The fields of a datatype.
 pub(super) struct Fields {
-    pub(super) all: Vec<Field>,
+    pub(super) all: Vec<DiagramField>,
     /// Whether there are more.
     pub(super) more: bool,
     pub(super) slot: Slot,
@@ -104,14 +103,14 @@ impl Fields {
 }
 
 struct Walk {
-    all: Vec<Field>,
-    /// How many members have been looked at.
+    all: Vec<DiagramField>,
+    /// The number of members visited.
     looked: usize,
     more: bool,
     path: String,
-    levels: Vec<Level>,
-    skipped: Vec<Field>,
-    /// Inside a part of an array, which is made of structures that nobody asked for: where its elements are.
+    levels: Vec<Repeat>,
+    skipped: Vec<DiagramField>,
+    /// Set inside a part of an array, which is made of internal structures: the address of its element type.
     nameless_until: Option<*const ()>,
 }
 
@@ -122,7 +121,7 @@ impl Walk {
             return Slot::Other;
         }
         if let (Some(old), Source::Type(ty)) = (self.nameless_until, source)
-            && old == ty.address()
+            && old == ty.as_ptr()
         {
             self.nameless_until = None;
             let slot = self.source(source, base, repeated);
@@ -134,7 +133,7 @@ impl Walk {
             Parts::Leaf(basic) => self.leaf(basic, source.leaf_name(basic), base),
             Parts::Same(inner) => self.source(inner, base, repeated),
             Parts::Array { built, old } => {
-                let outside = self.nameless_until.replace(old.address());
+                let outside = self.nameless_until.replace(old.as_ptr());
                 let slot = self.source(Source::Type(&built), base, repeated);
                 self.nameless_until = outside;
                 slot
@@ -155,10 +154,10 @@ impl Walk {
             Parts::List(list) => {
                 let depth = self.levels.len();
                 let old = Source::Type(list.old);
-                // The type has data, and so has its part.
+                // The type has data, and so does its part.
                 let count = source.size().checked_div(old.size()).unwrap_or(0);
                 if count > 1 {
-                    self.levels.push(Level { count, stride: None });
+                    self.levels.push(Repeat { count, stride: None });
                 }
                 let mut first = list.read(0).find(|(length, _)| *length > 0);
                 let mut from = super::source::AT_ONCE;
@@ -166,9 +165,9 @@ impl Walk {
                     first = list.read(from).find(|(length, _)| *length > 0);
                     from += super::source::AT_ONCE;
                 }
-                // With that many empty blocks in front, the offset is that of the list.
-                let place = first.map_or(0, |(_, place)| place);
-                let slot = self.source(old, base + place, repeated || count > 1);
+                // If all visited blocks are empty, use the displacement of the list.
+                let first = first.map_or(0, |(_, displacement)| displacement);
+                let slot = self.source(old, base + first, repeated || count > 1);
                 self.levels.truncate(depth);
                 slot
             }
@@ -182,7 +181,7 @@ impl Walk {
                 walk.named(&names.of(i), |walk| {
                     let depth = walk.levels.len();
                     walk.enter(Repetition { count: member.blocklength, stride: of.extent() });
-                    // What repeats the structures without a name repeats what is in them.
+                    // A repetition of an unnamed structure repeats its contents.
                     let outside = repeated && walk.nameless_until.is_some();
                     let slot = walk.source(of, base, outside || member.blocklength > 1);
                     walk.levels.truncate(depth);
@@ -205,7 +204,7 @@ impl Walk {
 
     fn enter(&mut self, Repetition { count, stride }: Repetition) {
         if count > 1 {
-            self.levels.push(Level { count, stride: Some(stride) });
+            self.levels.push(Repeat { count, stride: Some(stride) });
         }
     }
 
@@ -253,7 +252,7 @@ impl Walk {
             return Slot::Other;
         }
         let times = self.levels.iter().fold(1, |n: u64, level| n.saturating_mul(level.count));
-        self.all.push(Field {
+        self.all.push(DiagramField {
             path: self.path.clone(),
             basic: Some(basic),
             type_name: name.into(),
@@ -266,7 +265,7 @@ impl Walk {
 
     fn skipped(&mut self, size: usize, offset: i128) {
         let times = self.levels.iter().fold(1, |n: u64, level| n.saturating_mul(level.count));
-        self.skipped.push(Field {
+        self.skipped.push(DiagramField {
             path: self.path.clone(),
             basic: None,
             type_name: "(skipped)".into(),

@@ -1,4 +1,4 @@
-//! The dtype of NumPy that reads the same bytes.
+//! The NumPy dtype that reads the same bytes.
 
 mod expression;
 
@@ -12,22 +12,23 @@ use crate::representation::ByteOrder;
 use crate::types::Type;
 use expression::Writer;
 
-/// Which bytes NumPy is to read.
+/// The bytes that NumPy reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NumpyLayout {
-    /// Memory: instances an extent apart, with their gaps.
+    /// Memory: instances with a stride of one extent, including their gaps.
     #[default]
     Memory,
     /// The packed stream.
     Packed,
 }
 
-/// What a dtype is for.
+/// The purpose of a dtype.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NumpyOptions {
     /// Memory or the packed stream.
     pub layout: NumpyLayout,
-    /// In which order the bytes of each value are.
+    /// The order of the bytes of each value.
     pub order: ByteOrder,
 }
 
@@ -38,12 +39,28 @@ impl Default for NumpyOptions {
     }
 }
 
-/// NumPy has no dtype for a layout.
+impl NumpyOptions {
+    /// Sets [`layout`](Self::layout).
+    #[must_use]
+    pub const fn with_layout(mut self, layout: NumpyLayout) -> Self {
+        self.layout = layout;
+        self
+    }
+
+    /// Sets [`order`](Self::order).
+    #[must_use]
+    pub const fn with_order(mut self, order: ByteOrder) -> Self {
+        self.order = order;
+        self
+    }
+}
+
+/// The reason why NumPy does not have a dtype for a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NumpyError {
-    /// There is no place where an item of the extent's bytes could start so that all data of an instance are in it; a
-    /// NumPy array has its items one behind the other.
+    /// No item with as many bytes as the extent can contain all data of an instance, wherever it starts; the items
+    /// of a NumPy array follow one another without gaps.
     OutsideExtent {
         /// The lower bound.
         lb: i64,
@@ -56,9 +73,9 @@ pub enum NumpyError {
     },
     /// A byte is named more than once.
     Overlap,
-    /// The dtype would have more fields than are written.
+    /// The dtype would have more fields than the limit.
     TooManyFields {
-        /// The most that are.
+        /// The limit.
         limit: usize,
     },
 }
@@ -78,14 +95,14 @@ impl fmt::Display for NumpyError {
 
 impl core::error::Error for NumpyError {}
 
-/// A dtype of NumPy, and where its items are. Its `Display` is the expression.
+/// A NumPy dtype, and the start of its items. Its `Display` is the expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumpyDtype {
-    /// The Python expression, which takes `np` for NumPy.
+    /// The Python expression, in which `np` is NumPy.
     pub expression: String,
-    /// Displacement in bytes from the origin of an instance to the start of its item: 0, or the lower bound where only
-    /// from there on all data are in an item. In a buffer whose first byte is at displacement 0, the first item is
-    /// that many bytes behind it.
+    /// Displacement in bytes from the origin of an instance to the start of its item: 0, or the lower bound if all
+    /// data are in an item only from there on. In a buffer whose first byte is at displacement 0, the first item
+    /// starts at this offset.
     pub start: i64,
     /// Bytes of an item.
     pub itemsize: u64,
@@ -97,23 +114,24 @@ impl fmt::Display for NumpyDtype {
     }
 }
 
-/// So many names a dtype may have, in all its structures together.
+/// The maximum number of names in a dtype, in all its structures together.
 const MOST_NAMES: usize = 1 << 14;
 
 impl Type {
-    /// A Python expression for the NumPy dtype of which one item is one instance: `np.frombuffer` reads instances from
-    /// memory, or from packed bytes.
+    /// A Python expression for the NumPy dtype in which one item is one instance: `np.frombuffer` reads instances
+    /// from memory, or from packed bytes.
     ///
-    /// A structure is a dict of names, formats, offsets and the item size, its members `f0`, `f1` and so on; instances
-    /// that follow each other at their extent are a subarray; blocks with gaps between are fields with the number of
-    /// the block, `b0`, `b1` and so on. The order is that of the packed stream.
+    /// A structure is a dict of names, formats, offsets and the item size, its members `f0`, `f1` and so on;
+    /// instances that follow each other at their extent are a subarray; blocks with gaps between them are fields
+    /// with the number of the block, `b0`, `b1` and so on. The order is the order of the packed stream.
     ///
-    /// `char` and wide characters of four bytes are `U1`, other characters `S1`, logicals of Fortran integers. What
-    /// NumPy has no number for is raw bytes, `V` and their number, as are values in formats that depend on the machine:
-    /// integers of 128 bits, `bf16`, `long double`, binary128, and the complex numbers of these and of `f16`.
+    /// `char` and wide characters of four bytes are `U1`, other characters `S1`, Fortran logicals are integers.
+    /// Values for which NumPy does not have a number are raw bytes, `V` followed by their number, and so are
+    /// values in formats that depend on the machine: integers of 128 bits, `bf16`, `long double`, binary128, and
+    /// the complex numbers of these and of `f16`.
     ///
-    /// In [memory](NumpyLayout::Memory) an item has the extent's bytes, and starts at the origin or at the lower bound:
-    /// [`NumpyDtype::start`].
+    /// In [memory](NumpyLayout::Memory) an item has as many bytes as the extent, and starts at the origin or at
+    /// the lower bound: [`NumpyDtype::start`].
     ///
     /// # Errors
     ///
@@ -137,11 +155,11 @@ impl Type {
     }
 }
 
-/// As [`Type::numpy_dtype`], of a Rust type, with the names of its fields.
+/// As [`Type::numpy_dtype`], for a Rust type, with the names of its fields.
 ///
 /// # Errors
 ///
-/// Those of [`Type::numpy_dtype`].
+/// The errors of [`Type::numpy_dtype`].
 ///
 /// ```
 /// use dtype_runtime::Datatype;
@@ -155,7 +173,7 @@ impl Type {
 /// }
 ///
 /// # if cfg!(target_endian = "big") { return Ok(()) }
-/// let packed = NumpyOptions { layout: NumpyLayout::Packed, ..NumpyOptions::default() };
+/// let packed = NumpyOptions::default().with_layout(NumpyLayout::Packed);
 /// assert_eq!(
 ///     numpy_dtype::<Particle>(&packed)?.expression,
 ///     "np.dtype({'names': ['charge', 'position'], 'formats': ['i1', ('<f4', (3,))], \

@@ -1,7 +1,7 @@
-//! A datatype as what it is made of, one level at a time.
+//! A datatype and its parts, one level at a time.
 //!
-//! A picture of a part of a layout looks at that part only: each level says where the data of its parts can be,
-//! and what lies elsewhere is passed over, however much it is.
+//! A picture of a part of a layout visits only that part: each level says where the data of its parts can be, and
+//! skips everything elsewhere, however much it is.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -18,25 +18,25 @@ pub(super) enum Source<'a> {
     Map(&'static TypeMap),
 }
 
-/// `count` instances, `stride` bytes apart.
+/// `count` instances with a stride of `stride` bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Repetition {
     pub(super) count: u64,
     pub(super) stride: i64,
 }
 
-/// What a datatype is made of.
+/// The parts of a datatype.
 pub(super) enum Parts<'a> {
     Nothing,
     Leaf(Basic),
     /// The same data under another name, or with other bounds.
     Same(Source<'a>),
-    /// Parts of an array: `built` is made of `old`, by structures that nobody asked for.
+    /// Parts of an array: `built` is made of `old`, by internal structures.
     Array {
         built: Type,
         old: &'a Type,
     },
-    /// Blocks at equal distances, and what is in each.
+    /// Blocks at equal distances, and the contents of each.
     Grid {
         blocks: Repetition,
         block: Repetition,
@@ -48,19 +48,19 @@ pub(super) enum Parts<'a> {
     Members(&'a [Member], Names),
 }
 
-/// What the members of a structure are called.
+/// The names of a structure's members.
 #[derive(Clone, Copy)]
 pub(super) enum Names {
     Numbers,
     ValueIndex,
 }
 
-/// Blocks of one type at irregular places.
+/// Blocks of one type at irregular displacements.
 #[derive(Clone, Copy)]
 pub(super) struct List<'a> {
     lengths: Lengths<'a>,
-    places: &'a Integers<i64>,
-    /// What the places count, in bytes.
+    displacements: &'a Integers<i64>,
+    /// The unit of the displacements, in bytes.
     unit: i64,
     pub(super) old: &'a Type,
 }
@@ -71,18 +71,18 @@ enum Lengths<'a> {
     Same(u64),
 }
 
-/// How many blocks of a list are read at once.
+/// The number of blocks of a list that are read at once.
 pub(super) const AT_ONCE: usize = 64;
 
 impl List<'_> {
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.displacements.len()
     }
 
     /// Length and displacement in bytes of up to [`AT_ONCE`] blocks, from one on.
     pub(super) fn read(&self, from: usize) -> impl DoubleEndedIterator<Item = (u64, i128)> + use<> {
-        let (mut counts, mut places) = ([0; AT_ONCE], [0; AT_ONCE]);
-        let number = self.places.read(from, &mut places);
+        let (mut counts, mut displacements) = ([0; AT_ONCE], [0; AT_ONCE]);
+        let number = self.displacements.read(from, &mut displacements);
         match self.lengths {
             Lengths::Each(lengths) => {
                 lengths.read(from, &mut counts);
@@ -90,7 +90,7 @@ impl List<'_> {
             Lengths::Same(length) => counts = [length; AT_ONCE],
         }
         let unit = i128::from(self.unit);
-        (0..number).map(move |i| (counts[i], i128::from(places[i]) * unit))
+        (0..number).map(move |i| (counts[i], i128::from(displacements[i]) * unit))
     }
 }
 
@@ -111,7 +111,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Where there may be data: from the one displacement to the other, in bytes.
+    /// The range that may contain data, as two displacements in bytes.
     pub(super) fn span(self) -> (i128, i128) {
         match self {
             Self::Type(ty) => (ty.true_lb().into(), ty.true_ub().into()),
@@ -119,7 +119,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What the type of a leaf is called.
+    /// The name of a leaf's type.
     pub(super) fn leaf_name(self, basic: Basic) -> &'static str {
         match self {
             Self::Map(map) => match map.node() {
@@ -145,8 +145,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The distance in bytes of the rows of an array of which this is a part, if it is one: the greatest that is
-    /// between these limits.
+    /// The stride in bytes of the rows of an array that this is a part of: the greatest one from `least` to
+    /// `most`. `None` for everything else.
     pub(super) fn pitch(self, least: u64, most: u64) -> Option<u64> {
         let fits = |bytes: i128| {
             let bytes = u64::try_from(bytes.unsigned_abs()).ok()?;
@@ -179,14 +179,14 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The distances of an array's neighbours in each dimension, the greatest first.
+/// The strides of an array in each dimension, the greatest first.
 fn of_array(ty: &Type) -> Option<impl Iterator<Item = i128>> {
     let (sizes, order, old) = match ty.constructor() {
         Constructor::Subarray { arguments, old, .. } => (arguments.sizes(), arguments.order, old),
         Constructor::Darray { arguments, old, .. } => (&*arguments.gsizes, arguments.order, old),
         _ => return None,
     };
-    // The last one is an element's own extent, which is no row.
+    // The last one is an element's own extent, which is not a row's.
     let extent = i128::from(old.extent());
     Some((1..sizes.len()).map(move |skip| {
         let inner = match order {
@@ -246,15 +246,15 @@ fn grid(count: u64, stride: i64, blocklength: u64, old: &Type) -> Parts<'_> {
 
 fn list<'a>(
     lengths: Lengths<'a>,
-    places: &'a Integers<i64>,
+    displacements: &'a Integers<i64>,
     unit: i64,
     old: &'a Type,
 ) -> Parts<'a> {
-    Parts::List(List { lengths, places, unit, old })
+    Parts::List(List { lengths, displacements, unit, old })
 }
 
 impl Names {
-    /// What a member is called, from the number that it has.
+    /// The name of a member with this number.
     pub(super) fn of(self, index: usize) -> Cow<'static, str> {
         match (self, index) {
             (Self::ValueIndex, 0) => "value".into(),

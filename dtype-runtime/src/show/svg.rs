@@ -7,25 +7,26 @@ use alloc::string::String;
 
 use super::diagram::Diagram;
 
-/// How a picture is drawn.
+/// How to draw a picture as SVG.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SvgStyle {
-    /// On which background.
+    /// The colours of background and text.
     pub theme: Theme,
-    /// Width of a cell in pixels, at least 4 and at most 64.
+    /// Width of a cell in pixels, 4 to 64.
     pub cell: u32,
     /// The numbers along the rows: displacements in bytes.
     pub rulers: bool,
     /// Lines with the extent and the true extent.
     pub ranges: bool,
-    /// How many fields the legend lists; 0 for no legend.
+    /// The maximum number of fields in the legend; 0 for no legend.
     pub legend: usize,
 }
 
-/// Which colours the background and the text have.
+/// The colours of background and text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Theme {
-    /// Those that whoever looks at it prefers: the style asks by `prefers-color-scheme`.
+    /// The reader's preference, by `prefers-color-scheme`.
     #[default]
     Auto,
     /// Dark on white.
@@ -35,16 +36,53 @@ pub enum Theme {
 }
 
 impl Default for SvgStyle {
-    /// All of it, in cells of 14 pixels, with a legend of 40 fields.
+    /// Everything, in cells of 14 pixels, with a legend of up to 40 fields.
     fn default() -> Self {
         Self { theme: Theme::Auto, cell: 14, rulers: true, ranges: true, legend: 40 }
     }
 }
 
+impl SvgStyle {
+    /// Sets [`theme`](Self::theme).
+    #[must_use]
+    pub const fn with_theme(mut self, theme: Theme) -> Self {
+        self.theme = theme;
+        self
+    }
+
+    /// Sets [`cell`](Self::cell), in pixels.
+    #[must_use]
+    pub const fn with_cell(mut self, cell: u32) -> Self {
+        self.cell = cell;
+        self
+    }
+
+    /// Sets [`rulers`](Self::rulers).
+    #[must_use]
+    pub const fn with_rulers(mut self, rulers: bool) -> Self {
+        self.rulers = rulers;
+        self
+    }
+
+    /// Sets [`ranges`](Self::ranges).
+    #[must_use]
+    pub const fn with_ranges(mut self, ranges: bool) -> Self {
+        self.ranges = ranges;
+        self
+    }
+
+    /// Sets [`legend`](Self::legend).
+    #[must_use]
+    pub const fn with_legend(mut self, legend: usize) -> Self {
+        self.legend = legend;
+        self
+    }
+}
+
 impl Diagram {
-    /// The picture as a document in SVG that needs nothing else: no font, no style, no script. It has a `viewBox`, a
-    /// title and a description; pointing at a box says what it is. Fields are told apart by colours that are different
-    /// for people who see few of them too, and by their names, or letters where there is no room for these.
+    /// The picture as a self-contained SVG document, without fonts, style sheets or scripts. It has a `viewBox`, a title
+    /// and a description, and a tooltip for each box. Fields differ by colours that colour-blind readers can tell apart,
+    /// and by their names, or letters where a name does not fit.
     ///
     /// ```
     /// use dtype_runtime::show::{Diagram, SvgStyle, View};

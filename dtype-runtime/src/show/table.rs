@@ -4,14 +4,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// On which side of a column its text is.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
     Right,
 }
 
-/// Rows of text below a header. Columns are two spaces apart; one that is empty in all rows is left out.
+/// Rows of text below a header, with two spaces between columns. A column that is empty in all rows is omitted.
 #[derive(Clone, Debug)]
 pub(super) struct Table<const N: usize> {
     header: [(&'static str, Align); N],
@@ -36,7 +36,7 @@ impl<const N: usize> Table<N> {
         })
     }
 
-    /// Writes the table; where there are colours, the first text of each row with the escape sequence of its own.
+    /// Writes the table. If there are colours, the first text of each row has its escape sequence.
     pub(super) fn write(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -60,12 +60,12 @@ fn line<const N: usize>(
     cells: &[&str; N],
     colour: &str,
 ) -> fmt::Result {
-    // Spaces that wait for text behind them: no line ends in one.
+    // Spaces are written only before more text, so that no line ends in one.
     let mut pad = 0;
     for (column, cell) in cells.iter().enumerate() {
         let Some(width) = widths[column] else { continue };
         let space = width - cell.chars().count();
-        let (before, behind) = match header[column].1 {
+        let (before, after) = match header[column].1 {
             Align::Left => (0, space),
             Align::Right => (space, 0),
         };
@@ -79,7 +79,7 @@ fn line<const N: usize>(
         } else {
             f.write_str(cell)?;
         }
-        pad = behind + 2;
+        pad = after + 2;
     }
     f.write_str("\n")
 }

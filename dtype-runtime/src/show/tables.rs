@@ -11,13 +11,13 @@ use crate::types::{Description, Elem, EndLoop, Entry, Loop};
 #[derive(Clone, Debug)]
 pub struct DescriptionTable<'a> {
     description: &'a Description,
-    /// How many entries are written.
+    /// The maximum number of entries to write.
     most: usize,
 }
 
 impl Description {
-    /// The entries as a table with a line for each, up to so many: the columns of Open MPI's `ddt_elem_desc_t`,
-    /// `ddt_loop_desc_t` and `ddt_endloop_desc_t`, displacements and extents in bytes, with what is in a loop indented.
+    /// The first `most` entries as a table, one line each, with the columns of Open MPI's `ddt_elem_desc_t`,
+    /// `ddt_loop_desc_t` and `ddt_endloop_desc_t`. Displacements and extents are in bytes. The body of a loop is indented.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};

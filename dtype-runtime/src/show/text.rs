@@ -10,32 +10,31 @@ use core::fmt::{self, Write};
 use super::diagram::{Cell, Diagram, Line, Row, Sign};
 pub(super) use legend::Legend;
 
-/// How a picture is written.
+/// How to write a picture as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is there or not, whatever the others")]
 pub struct TextStyle {
     /// The first line: the name, the size and the bounds.
     pub title: bool,
-    /// Only ASCII: `#` for data, `.` for a gap, `@` for what is named more than once, `+` for cells that are partly
+    /// Use only ASCII: `#` for data, `.` for a gap, `@` for bytes named more than once, `+` for cells that are partly
     /// data.
     pub ascii: bool,
-    /// With the escape sequences of a terminal, a colour for each field. Whether there is a terminal, the caller
-    /// knows.
+    /// Colour each field with terminal escape sequences. The caller decides whether the output is a terminal.
     pub colour: bool,
-    /// The numbers along the rows: displacements in bytes, beside each row of its first cell, above the rows of the
-    /// cells in it.
+    /// Rulers with displacements in bytes: beside each row for its first cell, and above the rows for the cells.
     pub rulers: bool,
     /// Brackets for the extent and the true extent.
     pub ranges: bool,
-    /// The letter of a field below each cell where one starts, a dot where it goes on; left out where there is one
-    /// field only.
+    /// Below each cell where a field starts, the field's letter, and a dot where it continues. Omitted if there is only
+    /// one field.
     pub letters: bool,
-    /// How many fields the legend lists; 0 for no legend.
+    /// The maximum number of fields in the legend; 0 for no legend.
     pub legend: usize,
 }
 
 impl Default for TextStyle {
-    /// All of it, without colours, with a legend of 40 fields.
+    /// Everything, without colours, with a legend of up to 40 fields.
     fn default() -> Self {
         Self {
             title: true,
@@ -49,6 +48,57 @@ impl Default for TextStyle {
     }
 }
 
+impl TextStyle {
+    /// Sets [`title`](Self::title).
+    #[must_use]
+    pub const fn with_title(mut self, title: bool) -> Self {
+        self.title = title;
+        self
+    }
+
+    /// Sets [`ascii`](Self::ascii).
+    #[must_use]
+    pub const fn with_ascii(mut self, ascii: bool) -> Self {
+        self.ascii = ascii;
+        self
+    }
+
+    /// Sets [`colour`](Self::colour).
+    #[must_use]
+    pub const fn with_colour(mut self, colour: bool) -> Self {
+        self.colour = colour;
+        self
+    }
+
+    /// Sets [`rulers`](Self::rulers).
+    #[must_use]
+    pub const fn with_rulers(mut self, rulers: bool) -> Self {
+        self.rulers = rulers;
+        self
+    }
+
+    /// Sets [`ranges`](Self::ranges).
+    #[must_use]
+    pub const fn with_ranges(mut self, ranges: bool) -> Self {
+        self.ranges = ranges;
+        self
+    }
+
+    /// Sets [`letters`](Self::letters).
+    #[must_use]
+    pub const fn with_letters(mut self, letters: bool) -> Self {
+        self.letters = letters;
+        self
+    }
+
+    /// Sets [`legend`](Self::legend).
+    #[must_use]
+    pub const fn with_legend(mut self, legend: usize) -> Self {
+        self.legend = legend;
+        self
+    }
+}
+
 /// A picture as text: its `Display`. Made by [`Diagram::text`].
 #[derive(Clone, Debug)]
 pub struct Text<'a> {
@@ -56,13 +106,13 @@ pub struct Text<'a> {
     style: &'a TextStyle,
 }
 
-/// Every how many cells the ruler has a number.
+/// Cells between the numbers of the ruler.
 const TICK: usize = 8;
 
-/// The letters of fields; those beyond have a star.
+/// The letters of fields; further fields have a star.
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// Colours of a terminal with 256, which are told apart on dark and light, and by people who see few colours.
+/// Colours of a 256-colour terminal that colour-blind readers can tell apart on dark and light backgrounds.
 const COLOURS: [u8; 8] = [32, 172, 35, 169, 74, 166, 142, 99];
 
 /// The letter of a field.
@@ -71,8 +121,15 @@ pub(super) fn letter(field: Option<u16>) -> char {
     letter.map_or('*', |letter| char::from(*letter))
 }
 
+impl Diagram {
+    /// The picture as text, drawn as `style` says.
+    pub fn text<'a>(&'a self, style: &'a TextStyle) -> Text<'a> {
+        Text::new(self, style)
+    }
+}
+
 impl<'a> Text<'a> {
-    pub(super) fn new(diagram: &'a Diagram, style: &'a TextStyle) -> Self {
+    fn new(diagram: &'a Diagram, style: &'a TextStyle) -> Self {
         Self { diagram, style }
     }
 
@@ -85,7 +142,8 @@ impl<'a> Text<'a> {
         widths.max().unwrap_or(1)
     }
 
-    /// The numbers above the rows: displacements where there is one row, and otherwise those from the start of each.
+    /// The numbers above the rows: displacements if there is one row, and otherwise offsets from the start of each
+    /// row.
     fn ruler(&self, f: &mut fmt::Formatter<'_>, gutter: usize) -> fmt::Result {
         let mut rows = self.diagram.rows();
         let (Some(first), second) = (rows.next(), rows.next()) else { return Ok(()) };
@@ -135,7 +193,7 @@ impl<'a> Text<'a> {
         self.style.letters && fields > 1
     }
 
-    /// A line of a character for each cell, coloured by field.
+    /// A line with one character for each cell, coloured by field.
     fn signs(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -158,7 +216,7 @@ impl<'a> Text<'a> {
         writeln!(f, "{}", line.trim_end_matches(' '))
     }
 
-    /// Goes over to the colour of a field, if there are to be colours.
+    /// Switches to the colour of a field, if colours are enabled.
     fn switch(&self, out: &mut impl Write, field: Option<u16>) -> fmt::Result {
         match field {
             _ if !self.style.colour => Ok(()),
@@ -205,7 +263,7 @@ impl fmt::Display for Text<'_> {
 }
 
 impl Text<'_> {
-    /// What the rarer signs mean, if there are any.
+    /// The meaning of the rarer signs, if there are any.
     fn meanings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut is_first = true;
         for sign in [Sign::Part, Sign::Overlap, Sign::Unknown] {

@@ -6,12 +6,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::types::{Constructor, Distribution, Fortran, Order, Type};
+use crate::types::{Argument, Combiner, Constructor, Distribution, Order, Type};
 
-/// How many numbers of a list are written.
+/// The number of elements of a list that are written.
 const MOST_NUMBERS: usize = 8;
 
-/// How many datatypes are looked at for those that are used more than once.
+/// The number of datatypes that are searched for repeated ones.
 const MOST_LOOKED_AT: usize = 1 << 16;
 
 /// A type as the tree of the calls that made it: its `Display`. Made by [`Type::envelope_tree`].
@@ -19,15 +19,15 @@ const MOST_LOOKED_AT: usize = 1 << 16;
 pub struct EnvelopeTree<'a> {
     root: &'a Type,
     lines: usize,
-    /// The types that are used more than once, with their numbers, by where they are kept.
+    /// The types that are used more than once, with their numbers, by address.
     shared: BTreeMap<usize, usize>,
 }
 
 impl Type {
-    /// The envelope and the contents of this type (MPI-4.1 section 5.1.13) and of all that it is made of, as a tree of
-    /// at most so many lines: the call, its arguments as they were given, size and bounds of the result. Strides of
-    /// `hvector`, displacements of `hindexed`, `hindexed_block` and `structure`, and bounds are bytes. A type that is
-    /// used in several places has a number, and is written out in the first of them.
+    /// The envelope and the contents of this type (MPI-4.1 section 5.1.13) and of all its parts, as a tree of at
+    /// most `lines` lines: the call, its original arguments, size and bounds of the result. Strides of `hvector`,
+    /// displacements of `hindexed`, `hindexed_block` and `structure`, and bounds are bytes. A type that is used
+    /// several times has a number, and is written out at its first occurrence.
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
@@ -49,21 +49,23 @@ impl Type {
     }
 }
 
-/// The types that are used more than once, numbered in the order in which they are met first.
+/// The types that are used more than once, numbered in the order of their first occurrence.
 fn shared(root: &Type) -> BTreeMap<usize, usize> {
     let mut uses: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     let mut waiting = Vec::from([root]);
     while let Some(ty) = waiting.pop() {
         let met = uses.len();
-        let (_, number) = uses.entry(ty.address().addr()).or_insert((met, 0));
+        let (_, number) = uses.entry(ty.as_ptr().addr()).or_insert((met, 0));
         *number += 1;
         if *number > 1 || met >= MOST_LOOKED_AT {
             continue;
         }
         let room = MOST_LOOKED_AT.saturating_sub(waiting.len());
         let from = waiting.len();
-        waiting.extend(parts(ty).map(|(_, part)| part).filter(|part| !is_named(part)).take(room));
-        // The first one is looked at first.
+        waiting.extend(
+            parts(ty).map(|(_, part)| part).filter(|part| part.named().is_none()).take(room),
+        );
+        // The first one is visited first.
         waiting[from..].reverse();
     }
     let mut shared: Vec<(usize, usize)> =
@@ -72,7 +74,7 @@ fn shared(root: &Type) -> BTreeMap<usize, usize> {
     shared.into_iter().enumerate().map(|(i, (_, key))| (key, i + 1)).collect()
 }
 
-/// What a type is made of, with what a structure says of each.
+/// The parts of a type; members of a structure with their block lengths and displacements.
 fn parts(ty: &Type) -> impl Iterator<Item = (Option<(u64, i64)>, &Type)> {
     let members = match ty.constructor() {
         Constructor::Structure { members } => &**members,
@@ -80,17 +82,6 @@ fn parts(ty: &Type) -> impl Iterator<Item = (Option<(u64, i64)>, &Type)> {
     };
     let members = members.iter().map(|m| (Some((m.blocklength, m.displacement)), &m.ty));
     ty.constructor().old().map(|old| (None, old)).into_iter().chain(members)
-}
-
-/// Whether the name says it all.
-fn is_named(ty: &Type) -> bool {
-    matches!(
-        ty.constructor(),
-        Constructor::Basic(_)
-            | Constructor::LbMarker
-            | Constructor::UbMarker
-            | Constructor::Pair { name: Some(_), .. }
-    )
 }
 
 /// The first of some numbers.
@@ -101,56 +92,39 @@ fn list<N: ToString>(numbers: impl ExactSizeIterator<Item = N>) -> String {
     format!("[{}{more}]", some.join(", "))
 }
 
+/// The arguments of the call that made a type, except for the datatypes, which are branches.
 fn arguments(ty: &Type) -> String {
+    let Some(call) = ty.call() else { return String::new() };
+    let written = call.parameters().filter_map(|(parameter, argument)| {
+        let value = match argument? {
+            Argument::Count(count) => count.to_string(),
+            Argument::Offset(offset) => offset.to_string(),
+            Argument::Counts(counts) => list(counts.iter()),
+            Argument::Offsets(offsets) => list(offsets.iter()),
+            Argument::Order(order) => self::order(*order).to_string(),
+            Argument::Distributions(all) => list(all.iter().map(distribution)),
+            Argument::Digits(Some(digits)) => digits.to_string(),
+            Argument::Digits(None) => return Some(format!("any {}", parameter.name)),
+            Argument::Range(range) => range.to_string(),
+            // A pair consists of named datatypes, which do not need branches.
+            Argument::Type(part) if call.combiner == Combiner::ValueIndex => {
+                part.constructor().name().to_string()
+            }
+            Argument::Type(_) | Argument::Types(_) => return None,
+        };
+        Some(format!("{} {value}", parameter.name))
+    });
     match ty.constructor() {
-        Constructor::Basic(_)
-        | Constructor::LbMarker
-        | Constructor::UbMarker
-        | Constructor::Pair { name: Some(_), .. }
-        | Constructor::Dup { .. } => String::new(),
-        Constructor::Pair { name: None, value, index, .. } => {
-            format!("value {value}, index {index}")
-        }
-        Constructor::Fortran { request, basic } => format!("{}, {basic} here", asked(*request)),
-        Constructor::Contiguous { count, .. } => format!("count {count}"),
-        Constructor::Vector { count, blocklength, stride, .. }
-        | Constructor::Hvector { count, blocklength, stride, .. } => {
-            format!("count {count}, blocklength {blocklength}, stride {stride}")
-        }
-        Constructor::Indexed { blocklengths, displacements, .. }
-        | Constructor::Hindexed { blocklengths, displacements, .. } => format!(
-            "blocklengths {}, displacements {}",
-            list(blocklengths.iter()),
-            list(displacements.iter())
-        ),
-        Constructor::IndexedBlock { blocklength, displacements, .. }
-        | Constructor::HindexedBlock { blocklength, displacements, .. } => {
-            format!("blocklength {blocklength}, displacements {}", list(displacements.iter()))
-        }
+        // The branches show the rest.
         Constructor::Structure { members } => match members.len() {
             1 => "1 member".to_string(),
             number => format!("{number} members"),
         },
-        Constructor::Subarray { arguments, .. } => format!(
-            "sizes {}, subsizes {}, starts {}, order {}",
-            list(arguments.sizes().iter()),
-            list(arguments.subsizes().iter()),
-            list(arguments.starts().iter()),
-            order(arguments.order)
-        ),
-        Constructor::Darray { arguments, .. } => format!(
-            "size {}, rank {}, gsizes {}, distributions {}, psizes {}, order {}",
-            arguments.size,
-            arguments.rank,
-            list(arguments.gsizes.iter()),
-            list(arguments.distributions.iter().map(distribution)),
-            list(arguments.psizes.iter()),
-            order(arguments.order)
-        ),
-        Constructor::Resized { .. } => {
-            let (lb, extent) = ty.resize();
-            format!("lb {lb}, extent {extent}")
+        Constructor::Fortran { basic, .. } => {
+            let written: Vec<String> = written.collect();
+            format!("{}, {basic} here", written.join(", "))
         }
+        _ => written.collect::<Vec<String>>().join(", "),
     }
 }
 
@@ -171,19 +145,6 @@ fn distribution(one: &Distribution) -> String {
     }
 }
 
-fn asked(request: Fortran) -> String {
-    let digits = |what: &str, digits: Option<u32>| match digits {
-        Some(digits) => format!("{what} {digits}"),
-        None => format!("any {what}"),
-    };
-    match request {
-        Fortran::Real { precision, range } | Fortran::Complex { precision, range } => {
-            format!("{}, {}", digits("precision", precision), digits("range", range))
-        }
-        Fortran::Integer { range } => format!("range {range}"),
-    }
-}
-
 impl fmt::Display for EnvelopeTree<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut writer =
@@ -196,16 +157,16 @@ impl fmt::Display for EnvelopeTree<'_> {
 struct Writer<'a, 'f> {
     f: &'a mut fmt::Formatter<'f>,
     shared: &'a BTreeMap<usize, usize>,
-    /// The numbers of those shared types that have been written out.
+    /// The numbers of the shared types that have been written out.
     written: Vec<usize>,
-    /// How many lines may follow.
+    /// The number of lines that may follow.
     left: usize,
-    /// Whether there were more.
+    /// Whether lines were left out.
     cut: bool,
 }
 
 impl Writer<'_, '_> {
-    /// A type behind what is on its line already, and what it is made of behind `indent`.
+    /// Writes a type after `before`, and what it is made of on lines that start with `indent`.
     fn node(&mut self, ty: &Type, before: &str, indent: &str) -> fmt::Result {
         if self.left == 0 {
             self.cut = true;
@@ -213,11 +174,11 @@ impl Writer<'_, '_> {
         }
         self.left -= 1;
         let name = ty.constructor().name();
-        if is_named(ty) {
+        if ty.named().is_some() {
             return writeln!(self.f, "{before}{name}");
         }
         let mut label = String::from(name);
-        if let Some(number) = self.shared.get(&ty.address().addr()) {
+        if let Some(number) = self.shared.get(&ty.as_ptr().addr()) {
             label = format!("{label} #{number}");
             if self.written.contains(number) {
                 return writeln!(self.f, "{before}{label}, as above");

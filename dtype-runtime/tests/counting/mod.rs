@@ -1,20 +1,20 @@
-//! What a whole program allocates. A test that counts is alone in its file.
+//! Counts the allocations of a whole program. A test that uses it is alone in its file.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The system's allocator, with a count of the bytes in use and of the most that were.
+/// The system's allocator, with a count of the bytes in use and the maximum of that count.
 struct Counting;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: everything is left to the system's allocator; the counts touch no memory but their own.
+// SAFETY: every call goes to the system's allocator; the counts touch only their own memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let in_use = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         MOST.fetch_max(in_use, Ordering::Relaxed);
-        // SAFETY: what the caller promises is what the system asks for.
+        // SAFETY: the caller meets the system allocator's contract, which is the same.
         unsafe { System.alloc(layout) }
     }
 
@@ -28,7 +28,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Works, and says how much more memory was in use meanwhile than before, at the most.
+/// Runs `work`, and returns the maximum of the memory in use meanwhile, beyond the memory before.
 pub(crate) fn most_in_use<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = IN_USE.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);

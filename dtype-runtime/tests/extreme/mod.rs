@@ -4,7 +4,7 @@ use dtype_runtime::types::{Distribution, Order, Pair, TypeClass};
 use dtype_runtime::{Basic, Error, Type};
 use proptest::prelude::*;
 
-/// Counts, small ones mostly, and those at the ends.
+/// Counts: mostly small ones, and the extremes.
 pub(crate) fn counts() -> impl Strategy<Value = u64> + Clone {
     let ends = vec![u64::MAX, u64::MAX - 1, 1 << 63, (1 << 63) - 1, 1 << 62, 1 << 33, 1 << 31, 19];
     prop_oneof![4 => 0..5_u64, 1 => proptest::sample::select(ends)]
@@ -15,10 +15,10 @@ fn displacements() -> impl Strategy<Value = i64> + Clone {
     prop_oneof![4 => -9..30_i64, 1 => proptest::sample::select(ends)]
 }
 
-/// A predefined datatype that is no single named value, or the error.
+/// A predefined datatype that is not a single named value, or the error.
 fn predefined(call: u8, a: u32, b: u32) -> Result<Type, Error> {
     let basic = |n: u32| Type::basic(Basic::ALL[n as usize % Basic::ALL.len()]);
-    // Small more often than not.
+    // Usually small.
     let some = |n: u32| {
         if n.is_multiple_of(3) { None } else { Some(if n.is_multiple_of(5) { n } else { n % 40 }) }
     };

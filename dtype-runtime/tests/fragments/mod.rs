@@ -1,9 +1,11 @@
-//! Fragments of a message: where it is cut, and in which order they come.
+//! Fragments of a message: the cuts, and the order of the fragments.
 
-#![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
+#[path = "../numbers/mod.rs"]
+mod numbers;
 
 use std::ops::Range;
 
+use numbers::Numbers;
 use proptest::prelude::*;
 
 /// Cuts `0..end` into pieces of these lengths, over and over.
@@ -21,12 +23,11 @@ pub(crate) fn fragments(end: usize, lengths: &[usize]) -> Vec<Range<usize>> {
     pieces
 }
 
-/// The pieces in an order of their own.
+/// The pieces in a shuffled order.
 pub(crate) fn shuffled<T>(mut pieces: Vec<T>, seed: u64) -> Vec<T> {
-    let mut state = seed | 1;
+    let mut numbers = Numbers(seed);
     for i in (1..pieces.len()).rev() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        pieces.swap(i, (state >> 33) as usize % (i + 1));
+        pieces.swap(i, numbers.index(i + 1));
     }
     pieces
 }

@@ -1,4 +1,4 @@
-//! What tests of messages share: frames made by hand, and streams that are no friends.
+//! What tests of messages share: frames made by hand, and faulty streams.
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
@@ -7,9 +7,9 @@ use std::io::{self, Read, Write};
 use dtype_runtime::message::Header;
 
 /// Bytes of a frame besides its payload.
-pub(crate) const FRAME: usize = Header::SIZE + 4;
+pub(crate) const FRAME: usize = Header::FULL_LEN + 4;
 
-/// Makes the two checksums of the frame right, if it has room for them.
+/// Corrects the two checksums of the frame, if it has room for them.
 pub(crate) fn seal(frame: &mut [u8]) {
     if frame.len() < FRAME {
         return;
@@ -21,7 +21,7 @@ pub(crate) fn seal(frame: &mut [u8]) {
     frame[end..].copy_from_slice(&whole.to_le_bytes());
 }
 
-/// Changes a frame of one message and makes the checksums right again.
+/// Changes a frame of one message and corrects the checksums.
 pub(crate) fn changed(frame: &[u8], change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let mut frame = frame.to_vec();
     change(&mut frame);
@@ -29,14 +29,12 @@ pub(crate) fn changed(frame: &[u8], change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     frame
 }
 
-/// Sets the number of records, and the length of the payload to match if that is possible.
+/// Sets the number of records in the header.
 pub(crate) fn announce(frame: &mut [u8], count: u64) {
-    let record = u64::from_le_bytes(frame[24..32].try_into().unwrap());
     frame[16..24].copy_from_slice(&count.to_le_bytes());
-    frame[32..40].copy_from_slice(&count.wrapping_mul(record).to_le_bytes());
 }
 
-/// A reader that gives at most so many bytes at a time, interrupted before each.
+/// A reader that returns at most a fixed number of bytes at a time, interrupted before each read.
 pub(crate) struct Drops<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) size: usize,
@@ -60,7 +58,7 @@ impl Read for Drops<'_> {
     }
 }
 
-/// A reader that fails where its bytes end.
+/// A reader that fails after its last byte.
 pub(crate) struct Fails<'a>(pub(crate) &'a [u8], pub(crate) io::ErrorKind);
 
 impl Read for Fails<'_> {
@@ -69,7 +67,7 @@ impl Read for Fails<'_> {
     }
 }
 
-/// A reader that lies about how much it has read.
+/// A reader that returns a wrong count of the bytes it has read.
 pub(crate) struct Lies<'a>(pub(crate) &'a [u8]);
 
 impl Read for Lies<'_> {
@@ -78,7 +76,7 @@ impl Read for Lies<'_> {
     }
 }
 
-/// A writer that counts the calls, and fails after so many bytes.
+/// A writer that counts the calls, and fails after a given number of bytes.
 pub(crate) struct Counts {
     pub(crate) bytes: Vec<u8>,
     pub(crate) calls: usize,

@@ -1,4 +1,4 @@
-//! The naive reference, and random types to hold against it.
+//! The naive reference, and random types to compare with it.
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
@@ -11,13 +11,22 @@ use proptest::test_runner::FileFailurePersistence;
 
 pub(crate) use tree::*;
 
-/// So many cases, or those of `PROPTEST_CASES`; failing ones are kept beside the test.
+/// The given number of cases, or `PROPTEST_CASES`; failing cases are kept beside the test. Miri takes a thousand
+/// times as long for each case, so it runs one in four hundred of them and has no files.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
-    let kept = FileFailurePersistence::WithSource("regressions");
     let default = ProptestConfig::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { cases };
+    let is_set = std::env::var_os("PROPTEST_CASES").is_some();
+    if cfg!(miri) {
+        let cases = if is_set { default.cases } else { cases.div_ceil(400) };
+        return ProptestConfig { cases, failure_persistence: None, ..default };
+    }
+    let kept = FileFailurePersistence::WithSource("regressions");
+    let cases = if is_set { default.cases } else { cases };
     ProptestConfig { cases, failure_persistence: Some(Box::new(kept)), ..default }
 }
+
+/// The maximum size of a random type in bytes.
+const MAX_SIZE: usize = if cfg!(miri) { 300 } else { 20_000 };
 
 /// Size, subsize and start.
 fn dimension() -> impl Strategy<Value = (u64, u64, u64)> {
@@ -41,8 +50,8 @@ fn share() -> impl Strategy<Value = ((u64, Distribution, u64), u64)> {
     })
 }
 
-/// Enough blocks for a list in a plan: stretches of equal blocks at equal distances, of lengths one
-/// mostly, some of them long.
+/// Enough blocks for a list in a plan: stretches of equal blocks at equal strides, mostly of length one, some of
+/// them long.
 fn long_list() -> impl Strategy<Value = Vec<(u64, i64)>> {
     let times = prop_oneof![20 => 1..3_usize, 1 => 1..80_usize];
     let stretch = (1..4_u64, -1..4_i64, times);
@@ -60,7 +69,7 @@ fn long_list() -> impl Strategy<Value = Vec<(u64, i64)>> {
     })
 }
 
-/// The predefined datatypes that are no single named value.
+/// The predefined datatypes that are not a single named value.
 fn predefined() -> impl Strategy<Value = Tree> {
     let unnamed = vec![
         (Basic::F64, Basic::U64),
@@ -84,10 +93,10 @@ pub(crate) fn trees() -> impl Strategy<Value = Tree> {
     trees_with_lists(0)
 }
 
-/// As [`trees`], with lists of many blocks among the leaves, as often as the weight says.
+/// Like [`trees`], with lists of many blocks among the leaves, as often as the weight says.
 pub(crate) fn trees_with_lists(weight: u32) -> impl Strategy<Value = Tree> {
     let basic = proptest::sample::select(Basic::ALL).prop_map(Tree::Basic);
-    // Of single elements, with gaps between or not, so that what they are put into stays small.
+    // Of single elements, with or without gaps, so that the types around them remain small.
     let old = (basic.clone(), 0..4_i64).prop_map(|(basic, gap)| {
         let extent = basic.map().extent() + gap;
         Box::new(if gap < 3 { basic } else { Tree::Resized(Box::new(basic), 0, extent) })
@@ -110,9 +119,9 @@ pub(crate) fn trees_with_lists(weight: u32) -> impl Strategy<Value = Tree> {
     trees_of(leaf, 1)
 }
 
-/// Random trees with such leaves, small enough to be written out: negative strides, empty blocks, markers,
-/// resized and overlapping parts, and often enough blocks that touch; structures of UCX with this weight, where
-/// MPI's constructors together have 14.
+/// Random trees with such leaves, small enough to be written out: negative strides, empty blocks, markers, resized
+/// and overlapping parts, and many adjacent blocks; structures of UCX with this weight, where MPI's constructors
+/// together have 14.
 pub(crate) fn trees_of(
     leaf: impl Strategy<Value = Tree> + 'static,
     ucp: u32,
@@ -152,10 +161,10 @@ pub(crate) fn trees_of(
             ucp => (fields, count).prop_map(|(fields, repeat)| Tree::Ucp(fields, repeat)),
         ]
     })
-    .prop_filter("small enough to be written out", |tree| tree.map().size() < 20_000)
+    .prop_filter("small enough to be written out", |tree| tree.map().size() < MAX_SIZE)
 }
 
-/// Blocks at equal distances, structures and resized types.
+/// Blocks at equal strides, structures and resized types.
 fn regular(
     count: impl Strategy<Value = u64> + Clone + 'static,
     aligned: impl Strategy<Value = i64> + Clone + 'static,

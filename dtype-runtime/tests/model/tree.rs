@@ -1,7 +1,7 @@
-//! Type maps written out pair by pair, and every question answered by looking at all of them. It shares nothing
-//! with the crate but the names of the basic datatypes and their sizes.
+//! Type maps written out pair by pair; every question is answered by a look at all pairs. The only shared code with
+//! the crate is the names of the basic datatypes and their sizes.
 
-use dtype_runtime::types::{Distribution, Order, Pair, StructField};
+use dtype_runtime::types::{Distribution, Order, Pair, UcpField};
 use dtype_runtime::{Basic, Error, Type};
 
 /// A datatype as the tree of calls that makes it.
@@ -11,7 +11,7 @@ pub(crate) enum Tree {
     LbMarker,
     UbMarker,
     Pair(Pair),
-    /// Types that no named pair has.
+    /// Types without a named pair.
     ValueIndex(Basic, Basic),
     F90Real(Option<u32>, Option<u32>),
     F90Complex(Option<u32>, Option<u32>),
@@ -34,7 +34,7 @@ pub(crate) enum Tree {
     Ucp(Vec<(i64, i64, Tree)>, u64),
 }
 
-/// One value, and an index at the next place that its alignment allows.
+/// One value, and an index at the next displacement that its alignment allows.
 fn pair((value, index): (Basic, Basic)) -> Map {
     let mut at = value.size();
     while at % index.align() != 0 {
@@ -81,8 +81,8 @@ fn owns(
     }
 }
 
-/// The elements of an array for which `wanted` holds of each index, in the order of memory, as a map
-/// with the bounds of the whole array.
+/// The elements of an array whose indices satisfy `wanted`, in the order of memory, as a map with the bounds of the
+/// whole array.
 fn elements(sizes: &[u64], order: Order, old: &Map, wanted: impl Fn(usize, u64) -> bool) -> Map {
     let total: u64 = sizes.iter().product();
     let fastest_first: Vec<usize> = match order {
@@ -104,7 +104,7 @@ fn elements(sizes: &[u64], order: Order, old: &Map, wanted: impl Fn(usize, u64) 
     Map { lbs: vec![0], ubs: vec![total as i64 * old.extent()], ..map }
 }
 
-/// A type map, with the markers beside it.
+/// A type map, with its markers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Map {
     pub(crate) data: Vec<(Basic, i64)>,
@@ -333,9 +333,9 @@ impl Tree {
             Self::Ucp(fields, repeat) => {
                 let field = |(displacement, extent, old): &(i64, i64, Self)| {
                     let ty = old.build()?;
-                    Ok(StructField { displacement: *displacement, extent: *extent, ty })
+                    Ok(UcpField { displacement: *displacement, extent: *extent, ty })
                 };
-                let fields: Result<Vec<StructField>, Error> = fields.iter().map(field).collect();
+                let fields: Result<Vec<UcpField>, Error> = fields.iter().map(field).collect();
                 Type::ucp_struct(&fields?, *repeat)
             }
         }

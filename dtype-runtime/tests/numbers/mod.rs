@@ -1,6 +1,9 @@
-//! Numbers for mutations that can be run again.
+//! Pseudorandom numbers for tests that need many cases, the same ones each time. The unit tests in `src` use them
+//! too.
 
-/// Numbers that look random, and are the same each time for the same seed.
+#![allow(dead_code, reason = "no test uses all of it")]
+
+/// `SplitMix64`: the same sequence each time for the same start.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
@@ -12,11 +15,27 @@ impl Numbers {
         x ^ (x >> 31)
     }
 
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() >> 32).unwrap() % end
-    }
-
     pub(crate) fn byte(&mut self) -> u8 {
         self.next().to_le_bytes()[7]
+    }
+
+    /// A number less than a bound.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    /// A number from −bound up to, but not including, bound.
+    pub(crate) fn around(&mut self, bound: u64) -> i64 {
+        self.below(2 * bound).cast_signed() - bound.cast_signed()
+    }
+
+    /// An index into a list with this number of elements.
+    pub(crate) fn index(&mut self, len: usize) -> usize {
+        usize::try_from(self.below(len as u64)).unwrap()
+    }
+
+    /// One of these items.
+    pub(crate) fn one_of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.index(all.len())]
     }
 }

@@ -1,4 +1,4 @@
-//! The examples of the source documents, which several tests look at.
+//! The examples of the source documents, which several tests use.
 
 use dtype_runtime::{Basic, Type};
 
@@ -6,7 +6,7 @@ pub(crate) fn basic(basic: Basic) -> Type {
     Type::basic(basic)
 }
 
-/// The example of `opal_datatype_t`: a u64, two {u32, u16, u16}, three u16 with two bytes behind.
+/// The example of Open MPI's `opal_datatype_t`: a u64, two {u32, u16, u16}, three u16, each followed by two bytes.
 pub(crate) fn seed_000() -> Type {
     let record = Type::structure(
         &[1, 1, 1],
@@ -18,7 +18,7 @@ pub(crate) fn seed_000() -> Type {
     Type::structure(&[1, 2, 3], &[0, 8, 24], &[basic(Basic::U64), record, spaced]).unwrap()
 }
 
-/// The example of `opal_convertor_t`: a vector of u16, resized, three times, resized.
+/// The example of Open MPI's `opal_convertor_t`: a vector of u16, resized, three times, resized.
 pub(crate) fn seed_003() -> Type {
     let rows = Type::vector(4, 5, 6, &basic(Basic::U16)).unwrap();
     let spaced = Type::resized(&rows, 0, 50).unwrap();

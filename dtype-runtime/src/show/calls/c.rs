@@ -3,10 +3,10 @@
 use core::fmt::{self, Write};
 
 use super::CallingSequence;
-use super::call::{Argument, Call, Form};
 use super::fill::{Fill, list};
 use crate::basic::Basic;
-use crate::types::{Constructor, Distribution, Named, Order, Type};
+use crate::types::call::{CType, Kind, Parameter};
+use crate::types::{Argument, Call, Constructor, Distribution, Named, Order, Type};
 
 pub(super) fn program(sequence: &CallingSequence<'_>, out: &mut Fill<'_, '_>) -> fmt::Result {
     if sequence.markers {
@@ -19,7 +19,7 @@ pub(super) fn program(sequence: &CallingSequence<'_>, out: &mut Fill<'_, '_>) ->
         return writeln!(out, "MPI_Datatype t1 = {};", name(sequence.root));
     };
     for (i, made) in sequence.made.iter().enumerate() {
-        match (Call::of(made), made.constructor()) {
+        match (made.call(), made.constructor()) {
             (Some(call), _) => statement(sequence, out, i + 1, &call)?,
             (None, Constructor::Basic(basic)) => bytes(out, i + 1, *basic)?,
             (None, _) => {}
@@ -36,7 +36,7 @@ pub(super) fn program(sequence: &CallingSequence<'_>, out: &mut Fill<'_, '_>) ->
     Ok(())
 }
 
-/// Whether the type that a call returns is MPI's own: it is committed, and must not be freed.
+/// Whether the type that a call returns belongs to MPI: it is committed, and must not be freed.
 fn is_predefined(ty: &Type) -> bool {
     matches!(ty.constructor(), Constructor::Fortran { .. } | Constructor::Pair { .. })
 }
@@ -61,42 +61,39 @@ fn statement<'a>(
     if beyond {
         out.write_str("/* An argument here is larger than MPI's form of it can be. */\n")?;
     }
-    if call.arguments.iter().any(reads_as_default) {
+    if call.reads_as_default() {
         out.write_str(
             "/* In the ABI of MPI-5.0 a distribution argument of 19 is MPI_DISTRIBUTE_DFLT_DARG. */\n",
         )?;
     }
-    for argument in &call.arguments {
-        arrays(sequence, out, number, argument, large)?;
+    for (parameter, argument) in call.parameters() {
+        arrays(sequence, out, number, *parameter, argument, large)?;
     }
     writeln!(out, "MPI_Datatype t{number};")?;
-    write!(out, "{}{}(", call.mpi, if large { "_c" } else { "" })?;
-    for argument in &call.arguments {
-        match *argument {
-            Argument::Number(_, value) => integer(out, value)?,
-            Argument::Length(length) => write!(out, "{length}")?,
-            Argument::List(name, ..) => write!(out, "t{number}_{name}")?,
+    let name = call.combiner.signature().map_or("", |signature| signature.mpi_name);
+    write!(out, "{name}{}(", if large { "_c" } else { "" })?;
+    for (parameter, argument) in call.parameters() {
+        let Some(argument) = argument else {
+            write!(out, "{}, ", call.length())?;
+            continue;
+        };
+        match argument {
+            Argument::Count(count) => write!(out, "{count}")?,
+            Argument::Offset(offset) => integer(out, *offset)?,
+            Argument::Counts(_) | Argument::Offsets(_) | Argument::Types(_) => {
+                write!(out, "t{number}_{}", parameter.name)?;
+            }
             Argument::Digits(Some(digits)) => write!(out, "{digits}")?,
             Argument::Digits(None) => out.write_str("MPI_UNDEFINED")?,
+            Argument::Range(range) => write!(out, "{range}")?,
             Argument::Order(Order::C) => out.write_str("MPI_ORDER_C")?,
             Argument::Order(Order::Fortran) => out.write_str("MPI_ORDER_FORTRAN")?,
             Argument::Distributions(_) => write!(out, "t{number}_distribs, t{number}_dargs")?,
-            // Pairs of those that have no name are written as structures.
-            Argument::Basic(basic) => out.write_str(basic.mpi_name().unwrap_or("MPI_BYTE"))?,
             Argument::Type(old) => ty(sequence, out, old)?,
-            Argument::Types(_) => write!(out, "t{number}_types")?,
         }
         out.write_str(", ")?;
     }
     writeln!(out, "&t{number});")
-}
-
-/// Whether some libraries take a number that was asked for as the default.
-fn reads_as_default(argument: &Argument<'_>) -> bool {
-    match argument {
-        Argument::Distributions(list) => list.iter().any(Distribution::reads_as_default),
-        _ => false,
-    }
 }
 
 /// The arrays that an argument needs.
@@ -104,29 +101,38 @@ fn arrays<'a>(
     sequence: &CallingSequence<'a>,
     out: &mut Fill<'_, '_>,
     number: usize,
-    argument: &Argument<'a>,
+    Parameter { name, kind, .. }: Parameter,
+    argument: Option<&Argument<'_, &'a Type>>,
     large: bool,
 ) -> fmt::Result {
-    match *argument {
-        Argument::List(name, form, numbers) => {
-            let element = match (form, large) {
-                (Form::Int, _) | (Form::Count, false) => "int",
-                (Form::Address, false) => "MPI_Aint",
-                (Form::Count | Form::Address, true) => "MPI_Count",
-            };
-            // Static, because a list can be larger than a stack.
-            write!(out, "static const {element} t{number}_{name}[] = {{")?;
-            let mut is_empty = true;
-            list(out, numbers.iter(), |out, value| {
-                is_empty = false;
-                integer(out, value)
-            })?;
-            // C has no arrays of length 0, and not every library takes a null pointer for one.
-            out.write_str(if is_empty { "0};\n" } else { "};\n" })
+    let element = match (kind, large) {
+        (Kind::Counts(CType::Int) | Kind::Offsets(CType::Int), _)
+        | (Kind::Counts(CType::Count) | Kind::Offsets(CType::Count), false) => "int",
+        (Kind::Counts(CType::Address) | Kind::Offsets(CType::Address), false) => "MPI_Aint",
+        (Kind::Counts(_) | Kind::Offsets(_), true) => "MPI_Count",
+        _ => "",
+    };
+    // Static, because a list can be larger than a stack.
+    let begin =
+        |out: &mut Fill<'_, '_>| write!(out, "static const {element} t{number}_{name}[] = {{");
+    // C does not have arrays of length 0, and not every library accepts a null pointer instead.
+    let end = |out: &mut Fill<'_, '_>, is_empty: bool| {
+        out.write_str(if is_empty { "0};\n" } else { "};\n" })
+    };
+    match argument {
+        Some(Argument::Counts(counts)) => {
+            begin(out)?;
+            list(out, &**counts, |out, count| write!(out, "{count}"))?;
+            end(out, counts.is_empty())
         }
-        Argument::Distributions(distributions) => {
+        Some(Argument::Offsets(offsets)) => {
+            begin(out)?;
+            list(out, &**offsets, |out, offset| integer(out, *offset))?;
+            end(out, offsets.is_empty())
+        }
+        Some(Argument::Distributions(distributions)) => {
             write!(out, "const int t{number}_distribs[] = {{")?;
-            list(out, distributions, |out, one| {
+            list(out, &**distributions, |out, one| {
                 out.write_str(match one {
                     Distribution::None => "MPI_DISTRIBUTE_NONE",
                     Distribution::Block(_) => "MPI_DISTRIBUTE_BLOCK",
@@ -134,7 +140,7 @@ fn arrays<'a>(
                 })
             })?;
             write!(out, "}};\nconst int t{number}_dargs[] = {{")?;
-            list(out, distributions, |out, one| match one {
+            list(out, &**distributions, |out, one| match one {
                 Distribution::Block(Some(length)) | Distribution::Cyclic(Some(length)) => {
                     write!(out, "{length}")
                 }
@@ -142,10 +148,10 @@ fn arrays<'a>(
             })?;
             out.write_str("};\n")
         }
-        Argument::Types(members) => {
-            write!(out, "const MPI_Datatype t{number}_types[] = {{")?;
-            list(out, members, |out, member| ty(sequence, out, &member.ty))?;
-            out.write_str(if members.is_empty() { "MPI_DATATYPE_NULL};\n" } else { "};\n" })
+        Some(Argument::Types(types)) => {
+            write!(out, "const MPI_Datatype t{number}_{name}[] = {{")?;
+            list(out, types, |out, part| ty(sequence, out, part))?;
+            out.write_str(if types.is_empty() { "MPI_DATATYPE_NULL};\n" } else { "};\n" })
         }
         _ => Ok(()),
     }
@@ -155,45 +161,26 @@ fn arrays<'a>(
 struct Range {
     /// A count needs the large form.
     large: bool,
-    /// Something fits neither.
+    /// An argument fits neither form.
     beyond: bool,
 }
 
 impl Range {
     fn of(call: &Call<'_>) -> Self {
-        let mut range = Self { large: false, beyond: false };
-        for argument in &call.arguments {
-            match *argument {
-                Argument::Number(form, value) => range.add(form, value),
-                Argument::Length(length) => {
-                    range.add(Form::Count, i128::try_from(length).unwrap_or(i128::MAX));
-                }
-                Argument::List(_, form, numbers) => {
-                    numbers.iter().for_each(|value| range.add(form, value));
-                }
-                Argument::Distributions(distributions) => {
-                    for one in distributions {
-                        if let Distribution::Block(Some(n)) | Distribution::Cyclic(Some(n)) = one {
-                            range.add(Form::Int, (*n).into());
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-        range
-    }
-
-    fn add(&mut self, form: Form, value: i128) {
-        let fits = i32::try_from(value).is_ok();
-        self.large |= form == Form::Count && !fits;
-        self.beyond |= if form == Form::Int { !fits } else { i64::try_from(value).is_err() };
+        let mut beyond = false;
+        call.each_number(|number, value| {
+            beyond |= match number {
+                CType::Int => i32::try_from(value).is_err(),
+                CType::Count | CType::Address => i64::try_from(value).is_err(),
+            };
+        });
+        Self { large: call.is_large(), beyond }
     }
 }
 
-/// A number; the least one is no literal, but the negative of one that does not fit.
-fn integer(out: &mut Fill<'_, '_>, value: i128) -> fmt::Result {
-    if value == i128::from(i64::MIN) {
+/// A number. C cannot write the least `i64` as a literal: it is the negative of a number that does not fit.
+fn integer(out: &mut Fill<'_, '_>, value: i64) -> fmt::Result {
+    if value == i64::MIN {
         return write!(out, "({} - 1)", value + 1);
     }
     write!(out, "{value}")

@@ -3,19 +3,19 @@
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-/// The most columns of a line, unless a single word is longer.
+/// The maximum number of columns in a line, unless a single word is longer.
 const COLUMNS: usize = 100;
 
-/// What the second and later lines of a statement begin with.
+/// The start of the second and later lines of a statement.
 const INDENT: &str = "    ";
 
-/// Writes words one after another, on the next line where they do not fit. A space may become the end of a
-/// line; where the text has the end of a line, there is one.
+/// Writes words one after another, and continues on the next line if a word does not fit. A space may become a
+/// line break; line breaks in the text remain.
 pub(super) struct Fill<'a, 'f> {
     out: &'a mut fmt::Formatter<'f>,
     /// The word that is not yet complete.
     word: String,
-    /// How many columns of the line are taken.
+    /// The number of columns used in the line.
     column: usize,
 }
 

@@ -3,9 +3,8 @@
 use core::fmt::{self, Write};
 
 use super::CallingSequence;
-use super::call::{Argument, Call};
 use super::fill::{Fill, list};
-use crate::types::{Bounds, Constructor, Distribution, Order, Type};
+use crate::types::{Argument, BoundsRule, Constructor, Distribution, Order, Type};
 
 pub(super) fn program(sequence: &CallingSequence<'_>, out: &mut Fill<'_, '_>) -> fmt::Result {
     if sequence.made.is_empty() {
@@ -14,13 +13,11 @@ pub(super) fn program(sequence: &CallingSequence<'_>, out: &mut Fill<'_, '_>) ->
         return out.write_str(";\n");
     }
     for (i, made) in sequence.made.iter().enumerate() {
-        let Some(call) = Call::of(made) else { continue };
-        write!(out, "let t{} = Type::{}(", i + 1, call.rust)?;
-        // The length of a list is not an argument of its own.
-        let arguments = call.arguments.iter().filter(|a| !matches!(a, Argument::Length(_)));
-        list(out, arguments, |out, one| argument(sequence, out, one))?;
+        let Some(call) = made.call() else { continue };
+        write!(out, "let t{} = Type::{}(", i + 1, call.combiner.name())?;
+        list(out, &call.arguments, |out, one| argument(sequence, out, one))?;
         out.write_str(")?")?;
-        // What is made of others follows the rules of those.
+        // A type made of others follows their rules.
         if call.types().next().is_none() {
             rules(out, made)?;
         }
@@ -32,39 +29,44 @@ pub(super) fn program(sequence: &CallingSequence<'_>, out: &mut Fill<'_, '_>) ->
 fn argument<'a>(
     sequence: &CallingSequence<'a>,
     out: &mut Fill<'_, '_>,
-    argument: &Argument<'a>,
+    argument: &Argument<'_, &'a Type>,
 ) -> fmt::Result {
-    match *argument {
-        Argument::Number(_, number) => write!(out, "{number}"),
-        Argument::Length(length) => write!(out, "{length}"),
-        Argument::List(_, _, numbers) => {
+    match argument {
+        Argument::Count(count) => write!(out, "{count}"),
+        Argument::Offset(offset) => write!(out, "{offset}"),
+        Argument::Counts(counts) => {
             out.write_str("&[")?;
-            list(out, numbers.iter(), |out, number| write!(out, "{number}"))?;
+            list(out, &**counts, |out, count| write!(out, "{count}"))?;
+            out.write_str("]")
+        }
+        Argument::Offsets(offsets) => {
+            out.write_str("&[")?;
+            list(out, &**offsets, |out, offset| write!(out, "{offset}"))?;
             out.write_str("]")
         }
         Argument::Digits(digits) => write!(out, "{digits:?}"),
+        Argument::Range(range) => write!(out, "{range}"),
         Argument::Order(Order::C) => out.write_str("Order::C"),
         Argument::Order(Order::Fortran) => out.write_str("Order::Fortran"),
         Argument::Distributions(distributions) => {
             out.write_str("&[")?;
-            list(out, distributions, |out, one| match one {
+            list(out, &**distributions, |out, one| match one {
                 Distribution::None => out.write_str("Distribution::None"),
                 Distribution::Block(length) => write!(out, "Distribution::Block({length:?})"),
                 Distribution::Cyclic(length) => write!(out, "Distribution::Cyclic({length:?})"),
             })?;
             out.write_str("]")
         }
-        Argument::Basic(basic) => write!(out, "&Type::basic(Basic::{basic:?})"),
         Argument::Type(old) => {
             out.write_str("&")?;
             ty(sequence, out, old)
         }
-        Argument::Types(members) => {
+        Argument::Types(types) => {
             out.write_str("&[")?;
-            list(out, members, |out, member| {
-                ty(sequence, out, &member.ty)?;
+            list(out, types, |out, part| {
+                ty(sequence, out, part)?;
                 // The list takes its own.
-                let is_variable = sequence.variable(&member.ty).is_some();
+                let is_variable = sequence.variable(part).is_some();
                 out.write_str(if is_variable { ".clone()" } else { "" })
             })?;
             out.write_str("]")
@@ -72,7 +74,7 @@ fn argument<'a>(
     }
 }
 
-/// A variable, or what makes a named datatype.
+/// A variable, or the expression for a named datatype.
 fn ty<'a>(sequence: &CallingSequence<'a>, out: &mut Fill<'_, '_>, ty: &'a Type) -> fmt::Result {
     if let Some(number) = sequence.variable(ty) {
         return write!(out, "t{number}");
@@ -86,10 +88,10 @@ fn ty<'a>(sequence: &CallingSequence<'a>, out: &mut Fill<'_, '_>, ty: &'a Type) 
     rules(out, ty)
 }
 
-/// The rules for the bounds of a predefined datatype, and of what is made of it.
+/// The rules for the bounds of a predefined datatype, and of types made of it.
 fn rules(out: &mut Fill<'_, '_>, ty: &Type) -> fmt::Result {
-    match ty.bounds() {
-        Bounds::Literal => Ok(()),
-        other => write!(out, ".with_bounds(Bounds::{other:?})?"),
+    match ty.bounds_rule() {
+        BoundsRule::Literal => Ok(()),
+        other => write!(out, ".with_bounds_rule(BoundsRule::{other:?})?"),
     }
 }

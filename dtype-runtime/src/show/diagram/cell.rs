@@ -1,34 +1,34 @@
 //! The cells of a picture.
 
-/// What is painted beyond the fields that are told apart.
+/// The field index of data in fields beyond the limit.
 pub(super) const NO_FIELD: u16 = u16::MAX;
 
-/// What a cell of a picture is.
+/// The content of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sign {
-    /// All its bytes are data, each of them once.
+    /// All bytes are data, each named once.
     Data,
     /// No byte is data.
     Gap,
-    /// Some of its bytes are data.
+    /// Some bytes are data.
     Part,
-    /// A byte of it is named more than once.
+    /// Some byte is named more than once.
     Overlap,
-    /// No data were found, but not all of the type was looked at.
+    /// No data were found, but not all of the type was visited.
     Unknown,
 }
 
-/// So many bytes of memory: [`View::unit`](super::View::unit), or fewer at the end of the picture.
+/// A cell: [`View::unit`](super::View::unit) bytes of memory, or fewer at the end of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// What it is.
+    /// The content.
     pub sign: Sign,
     /// Whether a basic datatype starts in it.
     pub starts: bool,
-    /// Of what its data are, the first in packing order where they are of several: an index of
-    /// [`Diagram::fields`](super::Diagram::fields). `None` without data, and for fields beyond those that are told apart.
+    /// The field of its data, or the first field in packing order: an index into
+    /// [`Diagram::fields`](super::Diagram::fields). `None` without data, and for fields beyond the limit.
     pub field: Option<u16>,
-    /// Which bytes are data, and which more than once: one bit each.
+    /// Bit masks of the bytes that are data, and of those that are named more than once.
     once: u64,
     twice: u64,
 }
@@ -46,7 +46,7 @@ impl Cell {
         self.starts |= starts;
     }
 
-    /// Decides on the sign, of a cell of so many bytes.
+    /// Decides on the sign of a cell of `bytes` bytes.
     pub(super) fn finish(&mut self, bytes: u32, complete: bool) {
         self.sign = match (self.once, self.twice) {
             (0, _) if complete => Sign::Gap,
@@ -57,7 +57,7 @@ impl Cell {
         };
     }
 
-    /// How many of its bytes are data.
+    /// The number of its bytes that are data.
     pub fn data_bytes(&self) -> u32 {
         self.once.count_ones()
     }
@@ -86,7 +86,7 @@ impl Sign {
         }
     }
 
-    /// What it stands for.
+    /// The meaning, for a legend.
     pub(in crate::show) const fn meaning(self) -> &'static str {
         match self {
             Self::Data => "data",

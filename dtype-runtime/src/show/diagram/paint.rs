@@ -1,4 +1,4 @@
-//! Which bytes of some ranges of memory are data, and of which field.
+//! Finds which bytes of some ranges of memory are data, and the field of each.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ pub(super) struct Stretch {
     pub(super) start: i128,
     pub(super) end: i128,
     pub(super) cells: Vec<Cell>,
-    /// Whether all has been looked at that may have data here.
+    /// Whether everything that may have data here was visited.
     pub(super) complete: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Painter<'a> {
     stretch: &'a mut Stretch,
     /// Bytes in a cell.
     unit: i128,
-    /// How many more parts may be looked at.
+    /// The number of parts that may still be visited.
     pub(super) left: u64,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Painter<'a> {
         self.repeat(base, all, span, |painter, base| painter.source(of, base, slot));
     }
 
-    /// Calls `one` for those repetitions that may have data here, given where those of one are.
+    /// Calls `one` for the repetitions that may have data here, given the range of the data of one repetition.
     fn repeat(
         &mut self,
         base: i128,
@@ -57,19 +57,19 @@ impl<'a> Painter<'a> {
         mut one: impl FnMut(&mut Self, i128),
     ) {
         let stride = i128::from(stride);
-        let (first, behind) = if stride == 0 {
-            // All are the same; two of them show that they overlap.
+        let (first, end) = if stride == 0 {
+            // All repetitions are the same; two of them show that they overlap.
             (0, if self.meets(base + from, base + to) { count.min(2).into() } else { 0 })
         } else {
             // Data at `base + k · stride + [from, to)` meet `[start, end)`.
             let (low, high) = (self.stretch.start - to - base, self.stretch.end - from - base);
             let (low, high) = if stride > 0 { (low, high) } else { (-high, -low) };
             let step = stride.abs();
-            let behind = high.div_euclid(step) + i128::from(high.rem_euclid(step) > 0);
-            (low.div_euclid(step) + 1, behind)
+            let end = high.div_euclid(step) + i128::from(high.rem_euclid(step) > 0);
+            (low.div_euclid(step) + 1, end)
         };
         let mut k = first.max(0);
-        while k < behind.min(count.into()) && self.left > 0 {
+        while k < end.min(count.into()) && self.left > 0 {
             self.left -= 1;
             one(self, base + k * stride);
             k += 1;
@@ -125,20 +125,25 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// The blocks of a list may lie anywhere: they are looked at from both ends, since most lists are in order, and
-    /// then the first ones are near the start and the last ones near the end.
+    /// The blocks of a list may lie anywhere. They are visited from both ends, since most lists are in order, and
+    /// then the first blocks are near the start and the last ones near the end.
     fn list(&mut self, list: List<'_>, base: i128, slot: &Slot) {
         let chunks = list.len().div_ceil(AT_ONCE);
         let of = Source::Type(list.old);
-        for turn in 0..chunks {
-            let chunk = if turn % 2 == 0 { turn / 2 } else { chunks - 1 - turn / 2 };
-            for (count, place) in list.read(chunk * AT_ONCE) {
+        for step in 0..chunks {
+            let chunk = if step % 2 == 0 { step / 2 } else { chunks - 1 - step / 2 };
+            for (count, displacement) in list.read(chunk * AT_ONCE) {
                 if self.left == 0 {
                     return;
                 }
                 self.left -= 1;
                 if count > 0 {
-                    self.block(of, base + place, Repetition { count, stride: of.extent() }, slot);
+                    self.block(
+                        of,
+                        base + displacement,
+                        Repetition { count, stride: of.extent() },
+                        slot,
+                    );
                 }
             }
         }

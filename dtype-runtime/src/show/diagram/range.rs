@@ -1,4 +1,4 @@
-//! The ranges that are marked in a picture: extents.
+//! The brackets of a picture: extents.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -8,33 +8,33 @@ use super::Row;
 use super::rows::Rows;
 use crate::types::Type;
 
-/// A range that is marked in a picture.
+/// A bracket: a range of bytes that a picture marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Range {
-    /// What it is, with its length in bytes.
+pub struct Bracket {
+    /// Its name and its length in bytes.
     pub label: String,
-    /// The displacements in bytes of its ends, the lower first.
+    /// The displacement of its first byte.
     pub start: i128,
-    /// One past its last byte; the same as `start` for an empty one.
+    /// The displacement after its last byte; equal to `start` for an empty range.
     pub end: i128,
 }
 
-/// The part of a [`Range`] that is in a row.
+/// The part of a [`Bracket`] in one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// The cells that it reaches from and to, both included.
+pub struct BracketPart {
+    /// Its first and last cell, both included.
     pub cells: (usize, usize),
-    /// Whether the range starts here.
+    /// Whether the bracket starts in this row.
     pub starts: bool,
-    /// Whether it ends here.
+    /// Whether the bracket ends in this row.
     pub ends: bool,
 }
 
-impl Range {
-    /// The part of it in a row of cells of so many bytes, if it starts or ends there.
-    pub fn part_of(&self, row: &Row, unit: u32) -> Option<Part> {
+impl Bracket {
+    /// Returns the part in a row of cells of `unit` bytes, if the bracket starts or ends there.
+    pub fn part_of(&self, row: &Row, unit: u32) -> Option<BracketPart> {
         let inside = row.start..row.end;
-        // The byte behind an empty one is where it is.
+        // An empty bracket is drawn at its start.
         let last = (self.end - 1).max(self.start);
         let (starts, ends) = (inside.contains(&self.start), inside.contains(&last));
         if !starts && !ends {
@@ -43,17 +43,17 @@ impl Range {
         let cell = |byte: i128| usize::try_from((byte - row.start) / i128::from(unit.max(1))).ok();
         let first = if starts { cell(self.start)? } else { 0 };
         let last = if ends { cell(last)? } else { row.cells.len().checked_sub(1)? };
-        Some(Part { cells: (first, last), starts, ends })
+        Some(BracketPart { cells: (first, last), starts, ends })
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the range is empty.
     pub fn is_empty(&self) -> bool {
         self.start == self.end
     }
 }
 
 /// The extents of the instances that are drawn, and the true extent of the first.
-pub(super) fn ranges(ty: &Type, rows: &Rows) -> Vec<Range> {
+pub(super) fn ranges(ty: &Type, rows: &Rows) -> Vec<Bracket> {
     let mut ranges = Vec::new();
     if rows.instances == 0 {
         return ranges;
@@ -64,14 +64,14 @@ pub(super) fn ranges(ty: &Type, rows: &Rows) -> Vec<Range> {
         for row in &rows.drawn {
             let from = rows.start + row * i128::from(rows.pitch);
             let to = from + i128::from(rows.pitch);
-            // Those that have a byte in the row.
+            // The instances with a byte in the row.
             let first = (from - lb).div_euclid(extent).max(0);
             let mut k = first;
             while k < number && lb + k * extent < to {
                 let start = lb + k * extent;
-                let is_new = ranges.last().is_none_or(|last: &Range| last.start < start);
+                let is_new = ranges.last().is_none_or(|last: &Bracket| last.start < start);
                 if is_new {
-                    ranges.push(Range {
+                    ranges.push(Bracket {
                         label: format!("extent {extent}"),
                         start,
                         end: start + extent,
@@ -85,11 +85,11 @@ pub(super) fn ranges(ty: &Type, rows: &Rows) -> Vec<Range> {
             0 => "extent 0".to_string(),
             _ => format!("extent {extent}, ub before lb"),
         };
-        ranges.push(Range { label, start: lb + extent, end: lb });
+        ranges.push(Bracket { label, start: lb + extent, end: lb });
     }
     if ty.size() > 0 {
         let (start, end) = (i128::from(ty.true_lb()), i128::from(ty.true_ub()));
-        ranges.push(Range { label: format!("true extent {}", end - start), start, end });
+        ranges.push(Bracket { label: format!("true extent {}", end - start), start, end });
     }
     ranges
 }

@@ -1,4 +1,4 @@
-//! Which part of a layout is drawn, in rows of which length.
+//! The part of a layout that is drawn, and the length of its rows.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use super::View;
 use crate::show::source::Source;
 use crate::types::Type;
 
-/// More instances are not drawn.
+/// The maximum number of instances that are drawn.
 const MOST_INSTANCES: u64 = 1 << 48;
 /// Cells in a row.
 const MOST_COLUMNS: usize = 1024;
@@ -15,19 +15,19 @@ const MOST_COLUMNS: usize = 1024;
 const MOST_ROWS: usize = 1024;
 /// Bytes in a cell: one bit each.
 const MOST_UNIT: u32 = 64;
-/// How many points the bounds are.
+/// The number of bounds, as points.
 const BOUNDS: usize = 4;
-/// Fewer cells than this are no row.
+/// The minimum number of cells in a row.
 const FEWEST_CELLS: u64 = 8;
 
-/// What is drawn of a layout.
+/// The part of a layout that is drawn.
 pub(super) struct Rows {
     pub(super) instances: u64,
     /// Bytes in a cell.
     pub(super) unit: u32,
     /// Bytes in a row.
     pub(super) pitch: u64,
-    /// Where the first row starts, and where the last one ends.
+    /// The start of the first row and the end of the last one.
     pub(super) start: i128,
     pub(super) end: i128,
     /// The numbers of the rows that are drawn, from 0 at `start`.
@@ -45,13 +45,13 @@ impl Rows {
             let data = (ty.size() > 0).then_some([ty.true_lb(), ty.true_ub()]);
             for [from, to] in [Some([ty.lb(), ty.ub()]), data].into_iter().flatten() {
                 let (from, to) = (i128::from(from.min(to)), i128::from(from.max(to)));
-                // The first instance is what is looked at first.
+                // Readers look at the first instance first.
                 points.extend([from, (to - 1).max(from), from + last, (to - 1).max(from) + last]);
             }
         }
         let least = points.iter().copied().min().unwrap_or(0);
         let start = least - least.rem_euclid(unit.into());
-        // A point at the end of nothing has no byte of its own.
+        // A point at the end of an empty range does not add a byte.
         let is_empty = ty.extent() == 0 && ty.size() == 0 || instances == 0;
         let end = points.iter().copied().max().map_or(start, |point| point + i128::from(!is_empty));
         let pitch = pitch(ty, source, view, (end - start).unsigned_abs(), unit, columns, instances);
@@ -70,8 +70,8 @@ impl Rows {
     }
 }
 
-/// So many of all rows: those where something starts or ends, and then those of the data, from the first instance on.
-/// The rows of the data are at the end of `wanted`, if there are any.
+/// At most `most` of all rows: rows where something starts or ends, and then rows with data, from the first
+/// instance on. The rows of the data are at the end of `wanted`, if there are any.
 fn some(most: usize, wanted: &[i128]) -> Vec<i128> {
     let mut drawn = BTreeSet::new();
     for row in wanted {
@@ -105,7 +105,7 @@ fn pitch(
     let unit = u64::from(unit);
     let most = columns * unit;
     if let Some(row) = view.row {
-        // Whole cells, and no more than any row has.
+        // Whole cells, up to the maximum for a row.
         return row.div_ceil(unit).clamp(1, MOST_COLUMNS as u64) * unit;
     }
     if all <= u128::from(most) {
@@ -116,7 +116,7 @@ fn pitch(
     let instance = extent.filter(|extent| (FEWEST_CELLS * unit..=most).contains(extent));
     let natural = instance.or_else(|| source.pitch(FEWEST_CELLS * unit, most));
     match natural.filter(whole) {
-        // As many of them as fit.
+        // As many as fit into a row.
         Some(pitch) => most / pitch * pitch,
         None if columns > FEWEST_CELLS => (columns - columns % FEWEST_CELLS) * unit,
         None => most,

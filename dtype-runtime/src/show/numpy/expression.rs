@@ -13,11 +13,11 @@ use crate::show::source::{AT_ONCE, Parts, Repetition, Source};
 /// Writes expressions.
 pub(super) struct Writer {
     pub(super) order: ByteOrder,
-    /// How many names there are so far.
+    /// The number of names so far.
     pub(super) names: usize,
 }
 
-/// A structure of NumPy's.
+/// A NumPy structure.
 #[derive(Default)]
 struct Fields {
     names: Vec<String>,
@@ -40,7 +40,7 @@ impl Fields {
     }
 }
 
-/// A name as a literal of Python's.
+/// A name as a Python literal.
 fn quoted(name: &str) -> String {
     let mut out = String::from("'");
     for c in name.chars() {
@@ -59,7 +59,7 @@ fn quoted(name: &str) -> String {
     out
 }
 
-/// So many items one behind the other.
+/// This number of consecutive items.
 fn subarray(format: &str, count: u64) -> String {
     if count == 1 { format.to_string() } else { format!("({format}, ({count},))") }
 }
@@ -96,7 +96,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Packed bytes: all is one behind the other.
+    /// Packed bytes: everything is consecutive.
     pub(super) fn packed(&mut self, source: Source<'_>) -> Result<String, NumpyError> {
         match source.parts() {
             _ if source.size() == 0 => Ok(Fields::default().finish(0)),
@@ -139,13 +139,13 @@ impl Writer {
         }
     }
 
-    /// As many instances of a part as have so many packed bytes.
+    /// The instances of a part that have this number of packed bytes.
     fn repeated(&mut self, of: Source<'_>, size: u64) -> Result<String, NumpyError> {
         let one = self.packed(of)?;
         Ok(subarray(&one, size.checked_div(of.size()).unwrap_or(0)))
     }
 
-    /// An instance in memory as an item of so many bytes, of which the first is at displacement `origin`.
+    /// An instance in memory as an item of this number of bytes, the first of which is at displacement `origin`.
     pub(super) fn memory(
         &mut self,
         source: Source<'_>,
@@ -169,7 +169,7 @@ impl Writer {
             Parts::Same(inner) => self.memory(inner, origin, itemsize),
             Parts::Array { built, .. } => self.memory(Source::Type(&built), origin, itemsize),
             Parts::Grid { blocks, block, of } => {
-                // One subarray, where that is all.
+                // One subarray, if that is enough.
                 let touching = blocks.count == 1
                     || i128::from(blocks.stride)
                         == i128::from(block.stride) * i128::from(block.count);
@@ -241,7 +241,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Instances of a part, the first of which has its origin at offset `at` of an item of so many bytes.
+    /// Instances of a part; the first has its origin at offset `at` of an item of this number of bytes.
     fn block(
         &mut self,
         fields: &mut Fields,
@@ -256,7 +256,7 @@ impl Writer {
         }
         let (from, to) = of.span();
         if block.count > 1 && at >= 0 {
-            // The gap behind the last one has to have room as well.
+            // The gap after the last instance needs room as well.
             if let Some(format) = self.array(of, block, itemsize - at)? {
                 return self.add(fields, name, format, at);
             }
@@ -274,7 +274,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Several instances as a subarray, if they are far enough apart, and have room.
+    /// Several instances as a subarray, if their stride is large enough and they have room.
     fn array(
         &mut self,
         of: Source<'_>,

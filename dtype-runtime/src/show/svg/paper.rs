@@ -1,4 +1,4 @@
-//! The elements of SVG that a picture is made of.
+//! The SVG elements of a picture.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,7 +6,7 @@ use core::fmt::Write;
 
 use super::Theme;
 
-/// The fields' colours, by Okabe and Ito, and of what is written on them.
+/// The colours of the fields, by Okabe and Ito, and of the text on them.
 const FIELDS: [(&str, &str); 8] = [
     ("#56b4e9", "#111111"),
     ("#e69f00", "#111111"),
@@ -22,7 +22,7 @@ const FIELDS: [(&str, &str); 8] = [
 const LIGHT: [&str; 4] = ["#ffffff", "#1b1f24", "#59636e", "#f1f3f5"];
 const DARK: [&str; 4] = ["#0f1216", "#e6e9ed", "#9aa4b0", "#1c2128"];
 
-/// Pixels of a character, at the size of the text; rather too many than too few.
+/// Pixels of a character, at the size of the text; an upper estimate.
 pub(super) const CHARACTER: usize = 8;
 
 /// Pixels of a small character, in boxes and rulers.
@@ -104,7 +104,7 @@ impl Paper {
         ));
     }
 
-    /// The document, which is so high.
+    /// The document, with this height.
     pub(super) fn finish(
         self,
         height: usize,
@@ -157,7 +157,7 @@ fn colours([paper, text, faint, gap]: [&str; 4]) -> String {
     )
 }
 
-/// Text as the contents of an element. What XML cannot have becomes U+FFFD.
+/// Text as the contents of an element. Characters that XML does not allow become U+FFFD.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -177,7 +177,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The contrast of two colours as WCAG 2.2 has it: from 1 to 21.
+    /// The contrast of two colours by WCAG 2.2: from 1 to 21.
     fn contrast(one: &str, other: &str) -> f64 {
         let luminance = |colour: &str| {
             let channel = |from: usize| {

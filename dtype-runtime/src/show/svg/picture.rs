@@ -1,4 +1,4 @@
-//! Where everything is in a picture.
+//! The layout of a picture.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use super::SvgStyle;
 use super::paper::{Anchor, CHARACTER, Paper, Rect, SMALL, colour};
-use crate::show::diagram::{Cell, Diagram, Line, Part, Row, Sign};
-use crate::show::fields::Field;
+use crate::show::diagram::{BracketPart, Cell, Diagram, Line, Row, Sign};
+use crate::show::fields::DiagramField;
 use crate::show::text::{Legend, letter};
 
 /// Pixels around the picture.
@@ -21,9 +21,9 @@ const LINE: usize = 20;
 const LANE: usize = 18;
 /// Between rows.
 const SPACE: usize = 8;
-/// Every how many cells the ruler has a number.
+/// The number of cells between numbers on the ruler.
 const TICK: usize = 8;
-/// A title is broken into lines that have as many characters at least.
+/// The minimum number of characters in a line of a broken title.
 const TITLE: usize = 60;
 
 pub(super) fn draw(diagram: &Diagram, style: &SvgStyle) -> String {
@@ -62,13 +62,13 @@ struct Picture<'a> {
     diagram: &'a Diagram,
     style: &'a SvgStyle,
     paper: Paper,
-    /// Where the rows start.
+    /// The left end of the rows.
     left: usize,
     /// Width of a cell.
     cell: usize,
-    /// Where the next thing goes.
+    /// The top of the next element.
     y: usize,
-    /// Whether there is one field only.
+    /// Whether there is only one field.
     is_only: bool,
 }
 
@@ -204,7 +204,7 @@ impl Picture<'_> {
         let mut end = None;
         for range in self.diagram.ranges() {
             let Some(part) = range.part_of(row, self.diagram.unit()) else { continue };
-            let Part { cells: (first, last), starts, ends } = part;
+            let BracketPart { cells: (first, last), starts, ends } = part;
             let x = self.left + first * self.cell;
             let to = if range.is_empty() { x } else { self.left + (last + 1) * self.cell };
             let text = range.label.chars().count() * SMALL;
@@ -332,7 +332,7 @@ impl Picture<'_> {
 }
 
 /// What may stand in a field's box, the longest first.
-fn labels(field: Option<&Field>, cell: Cell, is_only: bool) -> Vec<String> {
+fn labels(field: Option<&DiagramField>, cell: Cell, is_only: bool) -> Vec<String> {
     let Some(field) = field else { return Vec::new() };
     let mut labels = Vec::new();
     if field.path.is_empty() && cell.starts {

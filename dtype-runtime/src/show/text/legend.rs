@@ -6,32 +6,32 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::{Text, letter};
-use crate::show::fields::{Field, Level};
+use crate::show::fields::{DiagramField, Repeat};
 use crate::show::table::{Align, Table};
 
-/// What a legend says of a field.
+/// The entry of a field in a legend.
 pub(in crate::show) struct Legend {
     pub(in crate::show) path: String,
-    /// The type, and how many of it touch.
+    /// The type, and the number of contiguous values.
     pub(in crate::show) ty: String,
     /// The repetitions with gaps between.
     pub(in crate::show) repeated: String,
 }
 
 impl Legend {
-    pub(in crate::show) fn of(field: &Field, times: &str) -> Self {
+    pub(in crate::show) fn of(field: &DiagramField, times: &str) -> Self {
         let (count, levels) = field.contiguous();
         let mut ty = field.type_name.clone();
         if let Some(basic) = field.basic
             && ty != basic.name()
         {
-            // An enum, say.
+            // For example an enum.
             ty = format!("{ty}: {basic}");
         }
         if count > 1 {
             ty = format!("{ty} {times} {count}");
         }
-        let levels = levels.iter().map(|Level { count, stride }| match stride {
+        let levels = levels.iter().map(|Repeat { count, stride }| match stride {
             Some(stride) => format!("{count} every {stride}"),
             None => format!("{count} in a list"),
         });

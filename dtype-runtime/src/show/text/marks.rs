@@ -5,15 +5,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::show::diagram::{Diagram, Part, Range, Row};
+use crate::show::diagram::{Bracket, BracketPart, Diagram, Row};
 
-/// What stands below a row, from a column on.
+/// A text below a row, from a column on.
 struct Mark {
     column: usize,
     text: String,
 }
 
-/// Writes the brackets, those beside each other on one line that do not meet.
+/// Writes the brackets. Brackets that do not meet share a line.
 pub(super) fn write(
     f: &mut fmt::Formatter<'_>,
     diagram: &Diagram,
@@ -27,7 +27,7 @@ pub(super) fn write(
         let fits = |line: &Vec<Mark>| {
             line.last().is_none_or(|last| last.column + last.text.chars().count() <= mark.column)
         };
-        // Never above one that came earlier, so that ranges of one kind stay together.
+        // Never above an earlier one, so that ranges of one kind stay together.
         match lines.last_mut() {
             Some(last) if fits(last) => last.push(mark),
             _ => lines.push([mark].into()),
@@ -46,10 +46,10 @@ pub(super) fn write(
 }
 
 /// The part of a range below a row, if it starts or ends there.
-fn mark(range: &Range, row: &Row, unit: u32, ascii: bool) -> Option<Mark> {
+fn mark(range: &Bracket, row: &Row, unit: u32, ascii: bool) -> Option<Mark> {
     let (left, line, right, point) =
         if ascii { ('[', '-', ']', '^') } else { ('└', '─', '┘', '↑') };
-    let Part { cells: (first, last), starts, ends } = range.part_of(row, unit)?;
+    let BracketPart { cells: (first, last), starts, ends } = range.part_of(row, unit)?;
     let label = &range.label;
     if range.is_empty() {
         return Some(Mark { column: first, text: format!("{point} {label}") });

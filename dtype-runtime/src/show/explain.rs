@@ -1,39 +1,57 @@
-//! What a plan does, in words.
+//! Plans in plain English.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use crate::commit::{Blocks, Committed, Elements, Op, Plan};
+use crate::commit::Committed;
 use crate::convertor::Conversion;
-use crate::kernel::choice::{self, Choice, Each};
+use crate::kernel::explain::{self, Kernel, PerBlock};
+use crate::plan::{Blocks, Elements, Op, Plan, numbered_items};
 use crate::representation::Form;
 
-/// For how many instances a plan is put into words, and how long these may be.
+/// How [`Committed::explain`] explains a plan: for how many instances, and in how many lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wording {
-    /// How many instances are packed or unpacked: few are copied in another way than many.
+#[non_exhaustive]
+pub struct ExplainStyle {
+    /// The number of instances to pack or unpack: a few are copied in another way than many.
     pub instances: u64,
-    /// The most lines; the others are counted.
+    /// The maximum number of lines; further operations are only counted.
     pub lines: usize,
 }
 
-impl Default for Wording {
+impl ExplainStyle {
+    /// Sets [`instances`](Self::instances).
+    #[must_use]
+    pub const fn with_instances(mut self, instances: u64) -> Self {
+        self.instances = instances;
+        self
+    }
+
+    /// Sets [`lines`](Self::lines).
+    #[must_use]
+    pub const fn with_lines(mut self, lines: usize) -> Self {
+        self.lines = lines;
+        self
+    }
+}
+
+impl Default for ExplainStyle {
     /// A thousand instances, in at most 60 lines.
     fn default() -> Self {
         Self { instances: 1000, lines: 60 }
     }
 }
 
-/// A plan in words: its `Display`. Made by [`Committed::plan_in_words`] and [`Conversion::plan_in_words`].
+/// The explanation of a plan: its `Display`. Made by [`Committed::explain`] and [`Conversion::explain`].
 #[derive(Clone, Debug)]
-pub struct PlanInWords<'a> {
+pub struct Explanation<'a> {
     plan: &'a Plan,
     of: Of<'a>,
-    wording: Wording,
+    style: ExplainStyle,
 }
 
-/// What the plan is for.
+/// The owner of the plan.
 #[derive(Clone, Copy, Debug)]
 enum Of<'a> {
     Committed(&'a Committed),
@@ -41,78 +59,78 @@ enum Of<'a> {
 }
 
 impl Committed {
-    /// What is executed when instances are packed or unpacked in one piece, in words: a line for each operation, in
-    /// bytes, what a loop repeats behind it or indented below it. The first line says how many bytes are packed, and in
-    /// how many pieces they lie in memory.
+    /// Explains the operations that pack or unpack instances in one call: one line for each operation, with all
+    /// numbers in bytes. The body of a loop follows on the same line, or indented below it. The first line gives
+    /// the number of packed bytes, and of contiguous pieces in memory.
     ///
-    /// Behind what one routine copies as a whole stands its name, as it is chosen on this machine with the
-    /// [instructions](crate::kernels) that are selected:
+    /// If one routine copies all of an operation, the line ends with its name. The choice is made for this
+    /// machine, with the selected [instructions](crate::kernels):
     ///
     /// | kernel | what it does |
     /// |---|---|
     /// | `copy` | copies one block |
-    /// | `strided8`, `strided8x2`, `strided_long` | copies blocks at equal distances: each by a move of 8 bytes, by two that may overlap, or by as many as it takes |
+    /// | `strided8`, `strided8x2`, `strided_long` | copies blocks with a fixed stride: each block by one move of 8 bytes, by two moves that can overlap, or by as many as it takes |
     /// | `grid8` and so on | the same in two dimensions |
-    /// | `tiles` | copies columns of a matrix several at a time, row by row |
+    /// | `tiles` | copies several columns of a matrix at a time, row by row |
     /// | `permute` | rearranges several records at once in registers |
-    /// | `records` | copies one run of many records, then the next run of these |
-    /// | `list8` and so on, `list_varied` | copies blocks at irregular places |
+    /// | `records` | copies one run of many records, then the next run |
+    /// | `list8` and so on, `list_varied` | copies blocks at irregular displacements |
     ///
-    /// Loops without one are walked operation by operation.
+    /// A loop without a routine is executed operation by operation.
     ///
     /// ```
-    /// use dtype_runtime::show::Wording;
+    /// use dtype_runtime::show::ExplainStyle;
     /// use dtype_runtime::{Basic, Type};
-    /// // Of each of 64 rows of 1000 bytes three elements, two apart.
+    /// // Three elements with a stride of two, in each of 64 rows of 1000 bytes.
     /// let row = Type::vector(3, 1, 2, &Type::basic(Basic::F64))?;
     /// let rows = Type::hvector(64, 1, 1000, &row)?.commit();
-    /// let wording = Wording { instances: 1, ..Wording::default() };
+    /// let style = ExplainStyle::default().with_instances(1);
     /// assert_eq!(
-    ///     rows.plan_in_words(&wording).to_string(),
+    ///     rows.explain(&style).to_string(),
     ///     "\
     /// 1 instance: 1536 packed bytes from 192 pieces of memory
-    /// loop of 64 over 3 copies of 8 bytes at 0, every 16; the next 1000 further, kernel grid8
+    /// loop of 64, stride 1000: 3 copies of 8 bytes at 0, every 16, kernel grid8
     /// "
     /// );
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
-    pub fn plan_in_words(&self, wording: &Wording) -> PlanInWords<'_> {
-        PlanInWords { plan: self.plan(), of: Of::Committed(self), wording: wording.clone() }
+    pub fn explain(&self, style: &ExplainStyle) -> Explanation<'_> {
+        Explanation { plan: self.plan(), of: Of::Committed(self), style: style.clone() }
     }
 }
 
 impl Conversion {
-    /// What is executed when instances are packed or unpacked in another representation, in words, as
-    /// [`Committed::plan_in_words`]; kernels are not named.
+    /// Explains the operations that pack or unpack instances in another representation, as [`Committed::explain`]
+    /// does; kernels are not named.
     ///
     /// ```
-    /// use dtype_runtime::show::Wording;
+    /// use dtype_runtime::show::ExplainStyle;
     /// use dtype_runtime::{Basic, Representation, Type};
     /// let [f64, u8] = [Basic::F64, Basic::U8].map(Type::basic);
     /// let pairs = Type::structure(&[1, 2], &[0, 8], &[f64, u8])?.commit();
     /// let big = pairs.conversion(Representation::BigEndian)?;
     /// # #[cfg(target_endian = "little")]
     /// assert_eq!(
-    ///     big.plan_in_words(&Wording::default()).to_string(),
+    ///     big.explain(&ExplainStyle::default()).to_string(),
     ///     "\
     /// 1000 instances: 10000 packed bytes
-    /// loop of 1000, 16 bytes apart
+    /// loop of 1000, stride 16
     ///   value of 8 bytes, reversed, at 0
     ///   2 values of 1 byte as they are at 8, every 1
     /// "
     /// );
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
-    pub fn plan_in_words(&self, wording: &Wording) -> PlanInWords<'_> {
-        PlanInWords { plan: self.plan(), of: Of::Conversion(self), wording: wording.clone() }
+    pub fn explain(&self, style: &ExplainStyle) -> Explanation<'_> {
+        Explanation { plan: self.plan(), of: Of::Conversion(self), style: style.clone() }
     }
 }
 
-impl fmt::Display for PlanInWords<'_> {
+impl fmt::Display for Explanation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.wording.instances;
+        let count = self.style.instances;
         write!(f, "{}: ", number(count, "instance"))?;
-        // That many instances never are in memory, and what would be done with them has no answer.
+        // Memory cannot hold this many instances, so there is no plan to explain.
         let [first, each, last] = self.plan.sizes().map(u128::from);
         let size = first + each * u128::from(self.plan.repetitions(count)) + last;
         let Ok(instances) = usize::try_from(count) else {
@@ -138,7 +156,7 @@ impl fmt::Display for PlanInWords<'_> {
         }
         f.write_str("\n")?;
         let kernels = matches!(self.of, Of::Committed(_));
-        let mut lines = Lines { f, kernels, left: self.wording.lines, more: 0 };
+        let mut lines = Lines { f, kernels, left: self.style.lines, more: 0 };
         lines.plan(self.plan, count)?;
         match lines.more {
             0 => Ok(()),
@@ -147,18 +165,18 @@ impl fmt::Display for PlanInWords<'_> {
     }
 }
 
-/// A number of things.
+/// A count with its noun, in the plural unless it is 1.
 fn number(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// Writes lines until there are enough.
+/// Writes lines up to the limit, then counts.
 struct Lines<'a, 'f> {
     f: &'a mut fmt::Formatter<'f>,
-    /// Whether kernels are named.
+    /// Whether to name kernels.
     kernels: bool,
     left: usize,
-    /// How many operations were left out.
+    /// The number of operations left out.
     more: u64,
 }
 
@@ -172,15 +190,15 @@ impl Lines<'_, '_> {
         writeln!(self.f, "{:1$}{text}", "", 2 * depth)
     }
 
-    /// The name of a routine, if these are wanted.
-    fn kernel(&self, choice: Choice) -> String {
-        if self.kernels { name(choice) } else { String::new() }
+    /// The name of a routine, if kernels are named.
+    fn kernel(&self, kernel: Kernel) -> String {
+        if self.kernels { name(kernel) } else { String::new() }
     }
 
     fn plan(&mut self, plan: &Plan, count: u64) -> fmt::Result {
-        if let Some((all, choice)) = choice::of_single(plan, count) {
+        if let Some((all, kernel)) = explain::single(plan, count) {
             let ops = [Op::Blocks(all)];
-            return self.repeated(plan, &ops, count, plan.extent(), choice, 0);
+            return self.repeated(plan, &ops, count, plan.extent(), kernel, 0);
         }
         let (prologue, steady, epilogue) = (plan.prologue(), plan.steady(), plan.epilogue());
         match count {
@@ -195,9 +213,9 @@ impl Lines<'_, '_> {
                     self.line(0, "at the first instance")?;
                     self.ops(plan, prologue, true, 1)?;
                 }
-                let turns = plan.repetitions(count);
-                let choice = choice::of_steady(plan, turns);
-                self.repeated(plan, steady, turns, plan.extent(), choice, 0)?;
+                let repetitions = plan.repetitions(count);
+                let kernel = explain::instances(plan, repetitions);
+                self.repeated(plan, steady, repetitions, plan.extent(), kernel, 0)?;
                 if !epilogue.is_empty() {
                     self.line(0, "at the last instance")?;
                     self.ops(plan, epilogue, true, 1)?;
@@ -207,50 +225,46 @@ impl Lines<'_, '_> {
         }
     }
 
-    /// Repetitions of operations, and what copies them.
+    /// Repetitions of operations, and the routine that copies them.
     fn repeated(
         &mut self,
         plan: &Plan,
         ops: &[Op],
         count: u64,
         stride: i64,
-        choice: Choice,
+        kernel: Kernel,
         depth: usize,
     ) -> fmt::Result {
-        let kernel = self.kernel(choice);
+        let named = self.kernel(kernel);
         match ops {
             [] => Ok(()),
             [Op::Blocks(blocks)] if count == 1 => {
-                self.line(depth, &format!("{}{kernel}", copies(blocks)))
+                self.line(depth, &format!("{}{named}", copies(blocks)))
             }
             [Op::Blocks(blocks)] => {
                 let copies = copies(blocks);
-                let text =
-                    format!("loop of {count} over {copies}; the next {stride} further{kernel}");
-                self.line(depth, &text)
+                self.line(depth, &format!("loop of {count}, stride {stride}: {copies}{named}"))
             }
             _ => {
-                self.line(depth, &format!("loop of {count}, {stride} bytes apart{kernel}"))?;
-                self.ops(plan, ops, choice == Choice::Walk, depth + 1)
+                self.line(depth, &format!("loop of {count}, stride {stride}{named}"))?;
+                self.ops(plan, ops, kernel == Kernel::Walk, depth + 1)
             }
         }
     }
 
     /// Operations one after another; `alone` says whether each is copied on its own.
     fn ops(&mut self, plan: &Plan, ops: &[Op], alone: bool, depth: usize) -> fmt::Result {
-        let tables = plan.tables();
-        let mut rest = ops;
-        while let [op, after @ ..] = rest {
+        let program = plan.program();
+        for (at, op, body) in numbered_items(ops) {
             if self.left == 0 {
-                self.more += rest.len() as u64;
+                self.more += (ops.len() - at) as u64;
                 return Ok(());
             }
-            rest = after;
             let kernels = alone && self.kernels;
-            let named = |choice: Choice| if kernels { name(choice) } else { String::new() };
+            let named = |kernel: Kernel| if kernels { name(kernel) } else { String::new() };
             match op {
                 Op::Blocks(blocks) => {
-                    let kernel = named(choice::of_blocks(*blocks, tables));
+                    let kernel = named(explain::blocks(*blocks, program));
                     self.line(depth, &format!("{}{kernel}", copies(blocks)))?;
                 }
                 Op::List(list) => {
@@ -258,20 +272,18 @@ impl Lines<'_, '_> {
                         Some(len) => format!("{len} bytes each"),
                         None => "different lengths".to_string(),
                     };
-                    let kernel = named(choice::of_list(list, tables));
+                    let kernel = named(explain::list(list, program));
                     let count = list.count();
                     self.line(depth, &format!("list of {count} blocks of {length}{kernel}"))?;
                 }
                 Op::Elements(all) => self.line(depth, &values(all))?,
-                Op::Loop { count, stride, items } => {
-                    let (body, behind) = after.split_at(*items);
-                    rest = behind;
+                Op::Loop { count, stride, .. } => {
                     if alone {
-                        let choice = choice::of_repeated(body, tables, *count, *stride);
-                        self.repeated(plan, body, *count, *stride, choice, depth)?;
+                        let kernel = explain::repeated(body, program, *count, *stride);
+                        self.repeated(plan, body, *count, *stride, kernel, depth)?;
                     } else {
-                        // Part of what the routine around it does.
-                        self.line(depth, &format!("loop of {count}, {stride} bytes apart"))?;
+                        // The enclosing routine executes this loop.
+                        self.line(depth, &format!("loop of {count}, stride {stride}"))?;
                         self.ops(plan, body, false, depth + 1)?;
                     }
                 }
@@ -291,7 +303,7 @@ fn copies(blocks: &Blocks) -> String {
 }
 
 fn values(all: &Elements) -> String {
-    let Blocks { disp, count, stride, .. } = all.places;
+    let Blocks { disp, count, stride, .. } = all.blocks;
     let what = match all.form {
         Form::Same { width } => format!("of {} as they are", number(width.into(), "byte")),
         Form::Reversed { width } => format!("of {width} bytes, reversed,"),
@@ -306,23 +318,23 @@ fn values(all: &Elements) -> String {
     }
 }
 
-/// The name of a routine, behind what it copies.
-fn name(choice: Choice) -> String {
+/// The name of a routine, appended to the operation that it copies.
+fn name(kernel: Kernel) -> String {
     let moves = |each| match each {
-        Each::Moves { number: 1, width } => width.to_string(),
-        Each::Moves { number, width } => format!("{width}x{number}"),
-        Each::Long => "_long".to_string(),
-        Each::Varied => "_varied".to_string(),
+        PerBlock::Moves { number: 1, width } => width.to_string(),
+        PerBlock::Moves { number, width } => format!("{width}x{number}"),
+        PerBlock::Long => "_long".to_string(),
+        PerBlock::Varied => "_varied".to_string(),
     };
-    match choice {
-        Choice::Copy => ", kernel copy".to_string(),
-        Choice::Strided(each) => format!(", kernel strided{}", moves(each)),
-        Choice::Grid(each) => format!(", kernel grid{}", moves(each)),
-        Choice::Tiles => ", kernel tiles".to_string(),
-        Choice::Permutation { records: 1 } => ", kernel permute".to_string(),
-        Choice::Permutation { records } => format!(", kernel permute, {records} at once"),
-        Choice::Records { runs } => format!(", kernel records, {}", number(runs as u64, "run")),
-        Choice::List(each) => format!(", kernel list{}", moves(each)),
-        Choice::Walk => String::new(),
+    match kernel {
+        Kernel::Copy => ", kernel copy".to_string(),
+        Kernel::Strided(each) => format!(", kernel strided{}", moves(each)),
+        Kernel::Grid(each) => format!(", kernel grid{}", moves(each)),
+        Kernel::Tiles => ", kernel tiles".to_string(),
+        Kernel::Permutation { records: 1 } => ", kernel permute".to_string(),
+        Kernel::Permutation { records } => format!(", kernel permute, {records} at once"),
+        Kernel::Records { runs } => format!(", kernel records, {}", number(runs as u64, "run")),
+        Kernel::List(each) => format!(", kernel list{}", moves(each)),
+        Kernel::Walk => String::new(),
     }
 }

@@ -1,0 +1,95 @@
+//! Memory with an origin at any offset.
+
+use dtype_runtime::{Basic, Buffer, BufferMut, Error, Representation, Type};
+
+/// Two bytes at a displacement.
+fn pair(disp: i64) -> Type {
+    Type::hindexed(&[2], &[disp], &Type::basic(Basic::U8)).unwrap()
+}
+
+#[test]
+fn the_origin_may_lie_outside_of_the_memory() {
+    for disp in [0, 1, 1000, -1, -1000, i64::MAX - 100, i64::MIN + 100] {
+        let ty = pair(disp).commit();
+        // The pair at byte 1 of "abcd".
+        let buffer = Buffer::new(b"abcd").origin(1 - disp);
+        let mut out = [0; 2];
+        assert_eq!((ty.pack(buffer, 1, &mut out), &out), (Ok(2), b"bc"), "{disp}");
+        assert_eq!(ty.pack_to_vec(buffer, 1).unwrap(), b"bc");
+        assert_eq!(ty.packer(buffer, 1).unwrap().chunk(), b"bc");
+        let mut memory = *b"....";
+        ty.unpack(b"xy", BufferMut::new(&mut memory).origin(2 - disp), 1).unwrap();
+        assert_eq!(&memory, b"..xy");
+        let to = BufferMut::new(&mut memory).origin(-disp);
+        assert_eq!(ty.unpacker(to, 1).unwrap().unpack(b"vw"), Ok(2));
+        assert_eq!(&memory, b"vwxy");
+        ty.copy(buffer, BufferMut::new(&mut memory).origin(1 - disp), 1).unwrap();
+        assert_eq!(&memory, b"vbcy");
+        ty.copy_within(&mut memory, 1 - disp, 2 - disp, 1).unwrap();
+        assert_eq!(&memory, b"vbbc");
+        let big = ty.conversion(Representation::BigEndian).unwrap();
+        assert_eq!(big.pack_to_vec(buffer, 1).unwrap(), b"bc");
+        big.unpack(b"no", BufferMut::new(&mut memory).origin(-disp), 1).unwrap();
+        assert_eq!(&memory, b"nobc");
+    }
+}
+
+fn at(memory: &mut [u8], origin: i64) -> BufferMut<'_> {
+    BufferMut::new(memory).origin(origin)
+}
+
+#[test]
+fn data_outside_of_the_memory_are_refused() {
+    let refused = |origin: i64, disp: i64| {
+        let start = i128::from(origin) + i128::from(disp);
+        let error = Error::OutOfBounds { start, end: start + 2, len: 4 };
+        let (ty, buffer) = (pair(disp).commit(), Buffer::new(b"abcd").origin(origin));
+        assert_eq!(ty.pack(buffer, 1, &mut [0; 2]), Err(error.clone()));
+        assert_eq!(ty.pack_to_vec(buffer, 1), Err(error.clone()));
+        assert_eq!(ty.packer(buffer, 1).err(), Some(error.clone()));
+        let mut memory = *b"abcd";
+        assert_eq!(ty.unpack(b"xy", at(&mut memory, origin), 1), Err(error.clone()));
+        assert_eq!(ty.unpacker(at(&mut memory, origin), 1).err(), Some(error.clone()));
+        assert!(ty.copy(buffer, &mut [0; 4], 1).is_err());
+        assert_eq!(ty.copy_within(&mut memory, origin, origin, 1), Err(error.clone()));
+        let big = ty.conversion(Representation::BigEndian).unwrap();
+        assert_eq!(big.pack_to_vec(buffer, 1), Err(error.clone()));
+        assert_eq!(big.unpacker(at(&mut memory, origin), 1).err(), Some(error));
+        assert_eq!(&memory, b"abcd");
+    };
+    for (origin, disp) in
+        [(0, -1), (-1, 0), (3, 0), (0, 3), (i64::MIN, -9), (i64::MAX, 9), (i64::MAX, 0)]
+    {
+        refused(origin, disp);
+    }
+}
+
+#[test]
+fn what_becomes_a_buffer() {
+    let ty = Type::vector(2, 1, 2, &Type::basic(Basic::U8)).unwrap().commit();
+    let (array, vector) = (*b"abc", b"abc".to_vec());
+    let slice: &[u8] = &array;
+    assert_eq!(ty.pack_to_vec(&array, 1).unwrap(), b"ac");
+    assert_eq!(ty.pack_to_vec(&vector, 1).unwrap(), b"ac");
+    assert_eq!(ty.pack_to_vec(slice, 1).unwrap(), b"ac");
+    let (mut array, mut vector, mut more) = ([0; 3], vec![0; 3], [0; 3]);
+    let slice: &mut [u8] = &mut more;
+    ty.unpack(b"xy", &mut array, 1).unwrap();
+    ty.unpack(b"xy", &mut vector, 1).unwrap();
+    ty.unpack(b"xy", slice, 1).unwrap();
+    assert_eq!((&array[..], &vector[..], &more[..]), (&b"x\0y"[..], &b"x\0y"[..], &b"x\0y"[..]));
+    let buffer = BufferMut::new(&mut array).origin(0);
+    assert_eq!(ty.pack_to_vec(buffer, 1).unwrap(), b"xy");
+}
+
+#[test]
+fn more_bytes_than_there_is_memory_for() {
+    let many = Type::hvector(1 << 40, 1, 0, &pair(0)).unwrap();
+    let many = Type::resized(&many, 0, 0).unwrap().commit();
+    let refused = Err(Error::Allocation { count: 1 << 20, stride: 1 << 41 });
+    assert_eq!(many.pack_to_vec(b"ab", 1 << 20), refused);
+    assert_eq!(
+        many.conversion(Representation::External32).unwrap().pack_to_vec(b"ab", 1 << 20),
+        refused
+    );
+}

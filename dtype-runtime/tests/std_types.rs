@@ -1,0 +1,59 @@
+//! Types of the standard library with fields, as datatypes.
+
+use std::cmp::Reverse;
+use std::fmt::Debug;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::{Range, RangeFrom, RangeTo, RangeToInclusive};
+
+use dtype_runtime::{Datatype, pack, unpack};
+
+/// The packed bytes equal the packed bytes of `parts`, and unpack to the value.
+fn is_packed_as<T, P>(value: T, parts: P)
+where
+    T: Datatype + Debug + PartialEq,
+    P: Datatype,
+{
+    let bytes = pack(&[value]);
+    assert_eq!(bytes, pack(&[parts]));
+    assert_eq!(T::TYPE_MAP.signature_hash(), P::TYPE_MAP.signature_hash());
+    let again = unpack::<T>(&bytes).unwrap();
+    assert_eq!(pack(&again), bytes);
+    assert_eq!(again.len(), 1);
+}
+
+#[test]
+fn ranges_are_their_ends() {
+    is_packed_as(Range { start: 1_u16, end: 0x0203 }, [1_u16, 0x0203]);
+    is_packed_as(RangeFrom { start: 1.5_f64 }, 1.5_f64);
+    is_packed_as(RangeTo { end: (1_u8, 2_u32) }, (1_u8, 2_u32));
+    is_packed_as(RangeToInclusive { end: -7_i64 }, -7_i64);
+}
+
+#[test]
+fn reverse_is_its_value() {
+    is_packed_as(Reverse((true, 7_u32)), (true, 7_u32));
+    assert!(unpack::<Reverse<bool>>(&[2]).is_err());
+}
+
+#[test]
+fn addresses_are_their_octets() {
+    is_packed_as(Ipv4Addr::new(192, 0, 2, 255), [192_u8, 0, 2, 255]);
+    let address: Ipv6Addr = "2001:db8:1:2:3:4:5:ff".parse().unwrap();
+    is_packed_as(address, address.octets());
+    assert_eq!(unpack::<Ipv4Addr>(&[127, 0, 0, 1]).unwrap(), [Ipv4Addr::LOCALHOST]);
+}
+
+type Sixteen = (u8, u64, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, bool);
+
+#[test]
+fn tuples_have_up_to_sixteen_elements() {
+    let tuple = (1_u8, 2_u16, 3_u8, 4_u32, 5_u8, 6_u16, 7_u8, 8_u64, 9_u8, 10_u8, 11_u8, 12_u8);
+    assert_eq!(pack(&[tuple]).len(), 8 + 4 + 4 + 8);
+    let sixteen: Sixteen = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, true);
+    let bytes = pack(&[sixteen]);
+    assert_eq!(bytes[0], 1);
+    assert_eq!(bytes[1..9], 2_u64.to_ne_bytes());
+    assert_eq!(bytes[9..], [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 1]);
+    let again = unpack::<Sixteen>(&bytes).unwrap();
+    assert_eq!((again[0].1, again[0].14, again[0].15), (2, 15, true));
+}
