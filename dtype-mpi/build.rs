@@ -1,4 +1,4 @@
-//! Compiles the C half of the table of names, for the same MPI library that the `mpi` crate links to.
+//! Compiles names.c, the C half of the table of names, for the MPI library that the `mpi` crate links to.
 
 use std::process::exit;
 
@@ -10,7 +10,7 @@ fn main() {
     let wrapper = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
     println!("cargo:rustc-env=DTYPE_MPI_WRAPPER={wrapper}");
 
-    // The `mpi` crate asks the same question in the same way, and links to what the answer says.
+    // The `mpi` crate runs the same probe, and links to the library found.
     let library = match build_probe_mpi::probe() {
         Ok(library) => library,
         Err(causes) => {
@@ -39,7 +39,7 @@ fn main() {
     compiler.compile("dtype_mpi_names");
 }
 
-/// The version of the standard that the library's header says it has.
+/// The standard's version according to the library's header.
 fn version(compiler: &cc::Build) -> (u32, u32) {
     let text = compiler.clone().define("DTYPE_MPI_ASK_VERSION", None).expand();
     let text = String::from_utf8(text).expect("C sources are text");

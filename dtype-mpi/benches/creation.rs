@@ -1,8 +1,9 @@
-//! Creation and commit of irregular types, here and in the MPI library that this was built for, in turns.
+//! Creation and commit of irregular types, alternating between this project and the MPI library that it was built
+//! for.
 //!
 //! `MPICC=mpicc.openmpi cargo bench -p dtype-mpi --target-dir target/openmpi`
 //!
-//! The library frees what it made within the time, and so does the engine.
+//! The times include freeing the type, for both.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -13,11 +14,11 @@ use mpi::ffi::{self, MPI_Datatype};
 /// Blocks of each type.
 const BLOCKS: i32 = 100_000;
 
-/// Rounds of each figure, the two in turns.
+/// Rounds for each figure; the two alternate.
 const ROUNDS: usize = 51;
 
 fn main() {
-    // `cargo bench -- --test` only wants to know that it runs.
+    // `cargo bench -- --test` only checks that it runs.
     let rounds = if std::env::args().any(|argument| argument == "--test") { 1 } else { ROUNDS };
     let _universe = mpi::initialize().expect("MPI is started once");
     let version = mpi::environment::library_version().unwrap_or_default();

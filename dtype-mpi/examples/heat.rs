@@ -1,4 +1,4 @@
-//! Heat in a plate, on any number of ranks: each has a block of the cells with a rim around it, and in every step
+//! Heat in a plate, on any number of ranks. Each rank has a block of the cells with a rim around it. In every step
 //! the rims are filled with the neighbours' outermost rows and columns.
 //!
 //! ```console
@@ -6,13 +6,13 @@
 //! mpirun.openmpi -n 4 target/openmpi/release/examples/heat
 //! ```
 //!
-//! A row or column is a subarray of the block. It is packed when its message starts, so that the block is free again,
-//! and what comes is unpacked into the rim, with no buffer of the program's own between; in the meantime the cells
-//! are computed that need no neighbour.
+//! A row or column is a subarray of the block. It is packed when its send starts, so the block can be written
+//! immediately. Received bytes are unpacked directly into the rim, without an intermediate buffer in the program.
+//! While messages are in transit, the program computes the cells that do not need a neighbour.
 //!
-//! At the end rank 0 computes the same alone. Each cell is made of the same five numbers by the same operations,
-//! whoever computes it, and a maximum does not depend on the order of what it is taken of, so that the two have to
-//! be equal bit for bit.
+//! At the end rank 0 computes the whole plate alone. Every rank computes a cell from the same five numbers by the
+//! same operations, and a maximum does not depend on the order of its operands. Both results must therefore be
+//! equal bit for bit.
 
 mod division;
 mod job;
@@ -126,14 +126,14 @@ fn heat(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option<Tabl
     Ok(Some(table))
 }
 
-/// The part of so many cells that belongs to one of so many blocks; their lengths differ by one at most.
+/// The range of `cells` cells that belongs to one of `blocks` blocks; the lengths differ by at most one.
 fn part(cells: usize, blocks: usize, block: usize) -> Range<usize> {
     cells * block / blocks..cells * (block + 1) / blocks
 }
 
-/// The temperatures of a block of cells, in kelvins above those of the cold edges, with a rim of one cell around it.
+/// The temperatures of a block of cells, in kelvins above the cold edges, with a rim of one cell around it.
 struct Block {
-    /// Of the plate with its edge, beginning with the rim.
+    /// Ranges in the plate including its edge; they begin with the rim.
     cells: [Range<usize>; 2],
     now: Array2<f64>,
     next: Array2<f64>,
@@ -160,7 +160,7 @@ impl Block {
         let (top, bottom) = (rows.start, rows.end);
         let (left, right) = (columns.start, columns.end);
         let now = &self.now;
-        // Cell 0 is behind the rim.
+        // Cell 0 is the first one after the rim.
         let change = Zip::from(self.next.slice_mut(s![top + 1..=bottom, left + 1..=right]))
             .and(now.slice(s![top + 1..=bottom, left + 1..=right]))
             .and(now.slice(s![top..bottom, left + 1..=right]))
@@ -178,7 +178,7 @@ impl Block {
         std::mem::swap(&mut self.now, &mut self.next);
     }
 
-    /// All of the current temperatures; a new array has them in one piece.
+    /// All current temperatures; a new array is contiguous.
     fn memory(&self) -> &[f64] {
         self.now.as_slice().unwrap_or_default()
     }
@@ -200,7 +200,8 @@ fn subarray(all: [usize; 2], sizes: [usize; 2], starts: [usize; 2]) -> Result<La
     Ok(Layout::new(&part)?)
 }
 
-/// What a place of the plate with its edge has at first. The upper edge is hot, in the middle most of all.
+/// The initial temperature at a position in the plate with its edge. The upper edge is hot, most of all in the
+/// middle.
 #[allow(
     clippy::cast_precision_loss,
     reason = "there are fewer columns than a number has digits for"
@@ -210,15 +211,15 @@ fn edge(plate: [usize; 2], [row, column]: [usize; 2]) -> f64 {
     if row == 0 { 400.0 * along * (1.0 - along) } else { 0.0 }
 }
 
-/// One side of a block, and who is on the other side of it.
+/// One side of a block, and the neighbour on that side.
 struct Face<'c> {
     neighbour: Process<'c>,
-    /// The outermost cells, which go there.
+    /// The outermost cells, which are sent to the neighbour.
     cells: Layout,
-    /// The rim, for those that come from there.
+    /// The part of the rim for the neighbour's cells.
     rim: Layout,
     tag: Tag,
-    /// What the neighbour calls this direction.
+    /// The neighbour's tag for this direction.
     back: Tag,
 }
 
@@ -246,7 +247,7 @@ fn faces<'c>(cartesian: &'c CartesianCommunicator, block: &Block) -> Result<Vec<
     Ok(faces)
 }
 
-/// One step. Returns the bytes that were sent.
+/// Makes one step. Returns the number of bytes sent.
 fn step(faces: &[Face<'_>], block: &mut Block) -> Result<u64> {
     let [rows, columns] = block.shape();
     let (mut sends, mut sent) = (Vec::new(), 0);
@@ -273,7 +274,8 @@ fn step(faces: &[Face<'_>], block: &mut Block) -> Result<u64> {
     Ok(sent)
 }
 
-/// Makes steps until the changes are small enough, or there were enough of them. A step is asked now and then for the
+/// Makes steps until the changes are small enough or the limit is reached. The greatest change of all cells is
+/// compared at intervals. Returns the number of steps and the last of these changes.
 /// greatest change of all cells. Returns how many there were, and the last of these changes.
 fn until_steady(
     arguments: &Arguments,
@@ -293,7 +295,8 @@ fn until_steady(
     Ok((arguments.steps, change))
 }
 
-/// The whole plate at rank 0: each block comes as it lies in the sender's memory, and goes to its place.
+/// Gathers the whole plate at rank 0: each block is received from the sender's memory directly into its part of the
+/// plate.
 fn gather(
     world: &SimpleCommunicator,
     plate: [usize; 2],
@@ -318,7 +321,7 @@ fn gather(
     Ok(whole)
 }
 
-/// The same by one rank alone, compared. Returns the cells, and the time it took.
+/// Computes the same on one rank and compares. Returns the number of cells, and the time.
 fn verify(
     arguments: &Arguments,
     plate: [usize; 2],

@@ -1,18 +1,17 @@
-//! Particles that move between ranks: a cloud spreads from one corner of a box that is divided among the ranks, and
-//! after every step each particle goes to the rank in whose part of the box it has come.
+//! Particles that move between ranks. A cloud spreads from one corner of a box that is divided among the ranks.
+//! After every step each particle moves to the rank that owns its part of the box.
 //!
 //! ```console
 //! MPICC=mpicc.openmpi cargo build --release -p dtype-mpi --examples --target-dir target/openmpi
 //! mpirun.openmpi -n 4 target/openmpi/release/examples/migrate
 //! ```
 //!
-//! How many go where is another number each time; the number of those that come is found by the all-to-all itself.
-//! The particles have an enum and a `bool` in them, so that what comes is checked before it is a particle; their
-//! vectors are of `glam`, and a matrix is of `nalgebra`.
+//! The number of particles per destination differs each time; the all-to-all itself communicates it. The particles
+//! contain an enum and a `bool`, so received bytes are checked before they become particles. Their vectors are from
+//! `glam`, and their matrix is from `nalgebra`.
 //!
-//! In the end each rank computes from the start where its particles have to be: they do not touch each other, so
-//! that every one is the same, bit for bit, wherever it was computed. Rank 0 looks at all the numbers, of which each
-//! must be there once.
+//! At the end each rank computes from the start which particles it must have. They do not interact, so the result
+//! is equal bit for bit on every rank. Rank 0 checks that each particle's number occurs exactly once.
 
 mod division;
 mod job;
@@ -54,23 +53,23 @@ enum Kind {
     Proton,
 }
 
-/// 130 bytes of 136.
+/// 130 bytes of data in 136 bytes of memory.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Particle {
     number: u64,
     /// In a box whose edges have the length 1.
     position: DVec3,
-    /// Lengths in a step.
+    /// In lengths per step.
     velocity: DVec3,
     kind: Kind,
-    /// Whether a wall has thrown it back.
+    /// Whether a wall has reflected it.
     reflected: bool,
-    /// The second moments of the places where it has been, summed up.
+    /// The sum of the second moments of its positions.
     moments: Matrix3<f64>,
 }
 
 impl Particle {
-    /// A particle as it is at first, in one corner of the box.
+    /// The initial state of a particle, in one corner of the box.
     fn new(number: u64) -> Self {
         let mut noise = Noise(number);
         let position = 0.25 * noise.vector();
@@ -79,10 +78,10 @@ impl Particle {
         Self { number, position, velocity, kind, reflected: false, moments: Matrix3::zeros() }
     }
 
-    /// What a step makes of it.
+    /// Advances it by one step.
     fn advance(&mut self, step: u32) {
         let moved = self.position + self.velocity;
-        // At a wall it turns round. No velocity takes it through the whole box.
+        // A wall reflects it. No velocity crosses the whole box in one step.
         let beyond = moved.cmplt(DVec3::ZERO) | moved.cmpge(DVec3::ONE);
         self.velocity = DVec3::select(beyond, -self.velocity, self.velocity);
         self.position = DVec3::select(beyond, self.position, moved);
@@ -95,7 +94,7 @@ impl Particle {
     }
 }
 
-/// Numbers that look random, and follow from the seed.
+/// Pseudorandom numbers, determined by the seed.
 struct Noise(u64);
 
 impl Noise {
@@ -110,7 +109,7 @@ impl Noise {
         self.next().to_le_bytes()[7]
     }
 
-    /// Components from 0 to 1, without 1.
+    /// Components from 0 to 1, exclusive.
     fn vector(&mut self) -> DVec3 {
         let [x, y, z] = [(); 3].map(|()| {
             let high = u32::try_from(self.next() >> 32).unwrap_or(0);
@@ -124,7 +123,7 @@ impl Noise {
 struct Domains([usize; 3]);
 
 impl Domains {
-    /// The rank that a place belongs to.
+    /// The rank that owns a position.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -207,7 +206,7 @@ fn migrate(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option<T
     Ok(Some(table))
 }
 
-/// Sends the particles that have left to their ranks, and takes those that come. Returns how many have left.
+/// Sends the particles that have left to their ranks, and receives the new ones. Returns how many have left.
 fn exchange(
     world: &SimpleCommunicator,
     domains: &Domains,
@@ -228,7 +227,7 @@ fn exchange(
     Ok(leaving.len() as u64)
 }
 
-/// Whether the particles are as they have to be at the end.
+/// Checks the particles at the end.
 fn verify(arguments: &Arguments, own: &[Particle]) -> Result<()> {
     for found in own {
         let mut expected = Particle::new(found.number);

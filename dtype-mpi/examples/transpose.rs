@@ -1,4 +1,4 @@
-//! The transpose of a matrix whose rows are divided among the ranks, by one all-to-all: no block is copied before or
+//! Transposes a matrix whose rows are divided among the ranks, by one all-to-all: no block is copied before or
 //! after it.
 //!
 //! ```console
@@ -6,12 +6,12 @@
 //! mpirun.openmpi -n 4 target/openmpi/release/examples/transpose
 //! ```
 //!
-//! What goes to a rank is a block of columns, a vector; resized to the width of the block, so that the next rank's
-//! begins beside it. What comes is written column by column into the rows of the transpose, by a vector of vectors
-//! that is resized in the same way. Each is one datatype, of which there is one for each rank.
+//! Each rank receives a block of columns: a vector, resized to the width of the block, so that the next rank's
+//! block begins after it. Received elements are written column by column into the rows of the transpose, by a
+//! vector of vectors that is resized in the same way. Each is one datatype, with one instance per rank.
 //!
-//! It is done by the library with its datatypes, and by the same types packed here, in turns; both results are
-//! compared with what each element must be.
+//! The library transposes with its datatypes, alternating with the same types packed by this project. Both results
+//! are checked element by element.
 
 mod job;
 
@@ -49,9 +49,9 @@ struct Arguments {
 struct Matrix {
     rank: usize,
     ranks: usize,
-    /// Rows that a rank has.
+    /// The number of rows per rank.
     rows: usize,
-    /// Columns that it gets, as rows of the transpose.
+    /// The number of columns per rank, which become rows of the transpose.
     columns: usize,
 }
 
@@ -61,7 +61,7 @@ impl Matrix {
         [self.rows * self.ranks, self.columns * self.ranks]
     }
 
-    /// What is in a place.
+    /// The value of an element.
     #[allow(clippy::cast_precision_loss, reason = "two numbers of 16 bits")]
     fn value(&self, row: usize, column: usize) -> f64 {
         (row * self.shape()[1] + column) as f64
@@ -74,7 +74,7 @@ impl Matrix {
         (0..self.rows * width).map(|i| self.value(first + i / width, i % width)).collect()
     }
 
-    /// The columns that go to one rank; the next rank's begin where they end in the first row.
+    /// The columns for one rank; the next rank's begin where they end in the first row.
     fn sent(&self) -> Result<Layout> {
         let [_, width] = self.shape();
         let (rows, columns) = (self.rows as u64, self.columns as u64);
@@ -82,7 +82,7 @@ impl Matrix {
         Ok(Layout::new(&Type::resized(&block, 0, extent(self.columns)?)?)?)
     }
 
-    /// Where the rows that come from one rank go: each is a column of the transpose, beside which the next one is.
+    /// The layout of the rows from one rank: each is a column of the transpose, with the next one beside it.
     fn received(&self) -> Result<Layout> {
         let [width, _] = self.shape();
         let (rows, columns) = (self.rows as u64, self.columns as u64);
@@ -108,7 +108,7 @@ impl Matrix {
     }
 }
 
-/// So many elements, in bytes.
+/// The size of `elements` elements in bytes.
 fn extent(elements: usize) -> Result<i64> {
     Ok(i64::try_from(elements * size_of::<f64>())?)
 }
@@ -140,14 +140,14 @@ fn transpose(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option
         progress.inc(1);
     }
     progress.finish_and_clear();
-    // Everyone has verified its part by then.
+    // All ranks have verified their parts by then.
     world.barrier();
     if rank > 0 {
         return Ok(None);
     }
 
     let [rows, columns] = matrix.shape();
-    // What stays at its rank is not exchanged.
+    // A rank's own block is not exchanged.
     let exchanged = (rows * columns * size_of::<f64>()) as u64 / ranks as u64 * (ranks as u64 - 1);
     println!("transpose of {rows} × {columns} numbers, {ranks} ranks, {} rounds", arguments.rounds);
     let mut table = Table::new(["", "exchanged", "time, median", "rate", ""]);
@@ -160,7 +160,7 @@ fn transpose(world: &SimpleCommunicator, arguments: &Arguments) -> Result<Option
     Ok(Some(table))
 }
 
-/// One transpose, verified. Returns the time that the slowest rank took.
+/// Makes one transpose and verifies it. Returns the time of the slowest rank.
 fn round(
     world: &SimpleCommunicator,
     matrix: &Matrix,
@@ -177,7 +177,7 @@ fn round(
     Ok(Duration::try_from_secs_f64(slowest)?)
 }
 
-/// The library walks through both datatypes.
+/// The library packs and unpacks both datatypes.
 fn library(
     world: &SimpleCommunicator,
     [sent, received]: &[Layout; 2],
@@ -191,7 +191,7 @@ fn library(
     Ok(())
 }
 
-/// The library moves bytes, which are packed and unpacked here.
+/// The library moves bytes, which this project packs and unpacks.
 fn here(
     world: &SimpleCommunicator,
     [sent, received]: &[Layout; 2],

@@ -1,4 +1,4 @@
-//! Memory and a datatype together, checked: buffers for the functions of the `mpi` crate.
+//! Buffers for the functions of the `mpi` crate: memory together with a datatype, checked against each other.
 
 use std::marker::PhantomData;
 use std::os::raw::c_void;
@@ -15,8 +15,8 @@ use crate::element::assert_dense;
 use crate::error::Error;
 use crate::raw::{Datatype, receiving, sending};
 
-/// A type made at run time, committed on both sides: here, where memory is checked against it, and in the
-/// library, which has been asked whether it lays it out in the same way.
+/// A type made at run time and committed twice: in this crate, which checks memory against it, and in the library.
+/// The bounds of both are compared.
 ///
 /// ```
 /// use dtype_mpi::{Layout, ReceiveBuffer, SendBuffer};
@@ -27,7 +27,7 @@ use crate::raw::{Datatype, receiving, sending};
 /// let world = universe.world();
 /// let me = world.this_process();
 ///
-/// // A column of a 3 × 4 matrix, next to which the next one begins: the transpose in one message.
+/// // A column of a 3 × 4 matrix, resized so that the next one begins one element later: the whole transpose.
 /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::F64))?;
 /// let column = Layout::new(&Type::resized(&column, 0, 8)?)?;
 /// let matrix: Vec<f64> = (0..12).map(f64::from).collect();
@@ -46,18 +46,18 @@ use crate::raw::{Datatype, receiving, sending};
 pub struct Layout {
     committed: Committed,
     datatype: Datatype,
-    /// Another one in the place of a predefined datatype, for memory that the [`mpi`] crate would take for values
-    /// of the Rust type that has that handle, and that are none.
+    /// A duplicate of a predefined datatype, for memory that is not aligned or may hold invalid `bool`s: the
+    /// [`mpi`] crate would take memory with the predefined handle for values of the Rust type that has the handle.
     other: Option<Datatype>,
 }
 
 impl Layout {
-    /// Commits a type on both sides.
+    /// Commits a type here and in the library.
     ///
     /// # Errors
     ///
-    /// As [`Datatype::new`]; [`Error::Bounds`] where the library gives the datatype other bounds: where MPICH
-    /// does, [`Type::with_bounds`] has them here as well.
+    /// As [`Datatype::new`]; [`Error::Bounds`] if the library computes other bounds for the datatype. For MPICH,
+    /// [`Type::with_bounds_rule`] selects the same rule here.
     pub fn new(ty: &Type) -> Result<Self, Error> {
         let datatype = Datatype::new(ty)?;
         datatype.check_bounds(ty)?;
@@ -65,7 +65,7 @@ impl Layout {
         Ok(Self { committed: ty.commit(), datatype, other })
     }
 
-    /// The type, committed here: it packs and unpacks.
+    /// The type as committed here, for packing and unpacking.
     pub fn committed(&self) -> &Committed {
         &self.committed
     }
@@ -75,10 +75,11 @@ impl Layout {
         &self.datatype
     }
 
-    /// A packer of `count` instances in the memory of a slice, with the arguments of [`SendBuffer::of_layout`]:
-    /// for [`send_stream`](crate::traits::PackedDestination::send_stream), which packs here.
+    /// A packer for `count` instances in the memory of a slice, for
+    /// [`send_stream`](crate::traits::PackedDestination::send_stream), which packs here. The arguments are the same
+    /// as for [`SendBuffer::of_layout`].
     ///
-    /// A `T` with padding does not compile here, because a layout could name it.
+    /// A `T` with padding does not compile here, because a layout could name the padding.
     ///
     /// # Errors
     ///
@@ -95,7 +96,7 @@ impl Layout {
     /// let world = universe.world();
     /// let me = world.process_at_rank(world.rank());
     ///
-    /// // The last column of a 3 × 4 matrix to the first one, in a matrix that is written while the message is sent.
+    /// // Sends the last column of a matrix to the first one, and writes the matrix while the message is sent.
     /// let column = Layout::new(&Type::vector(3, 1, 4, &Type::basic(Basic::F64))?)?;
     /// let mut matrix: Vec<f64> = (0..12).map(f64::from).collect();
     /// let request = me.immediate_send_stream(column.packer(&matrix, 3 * 8, 1)?, 0)?;
@@ -110,17 +111,19 @@ impl Layout {
         origin: usize,
         count: usize,
     ) -> Result<Packer<'a>, Error> {
-        Ok(self.committed.packer(bytes_of(memory), origin, count)?)
+        let buffer = dtype_runtime::Buffer::new(bytes_of(memory)).origin(origin as i64);
+        Ok(self.committed.packer(buffer, count)?)
     }
 
-    /// An unpacker into `count` instances in the memory of a slice, with the arguments of
-    /// [`ReceiveBuffer::of_layout`]: for [`recv_stream`](crate::traits::PackedSource::recv_stream).
+    /// An unpacker into `count` instances in the memory of a slice, for
+    /// [`recv_stream`](crate::traits::PackedSource::recv_stream). The arguments are the same as for
+    /// [`ReceiveBuffer::of_layout`].
     ///
-    /// A `T` with padding, or that not all bytes are values of, does not compile here.
+    /// A `T` with padding does not compile here, nor does a `T` for which some bytes are not valid values.
     ///
     /// # Errors
     ///
-    /// As [`packer`](Self::packer), and [`Overlap`](dtype_runtime::Error::Overlap) where the instances name a byte
+    /// As [`packer`](Self::packer), and [`Overlap`](dtype_runtime::Error::Overlap) if the instances name a byte
     /// twice.
     pub fn unpacker<'a, T: Described>(
         &self,
@@ -128,10 +131,12 @@ impl Layout {
         origin: usize,
         count: usize,
     ) -> Result<Unpacker<'a>, Error> {
-        Ok(self.committed.unpacker(bytes_of_mut(memory), origin, count)?)
+        let buffer = dtype_runtime::BufferMut::new(bytes_of_mut(memory)).origin(origin as i64);
+        Ok(self.committed.unpacker(buffer, count)?)
     }
 
-    /// The datatype of what is at an address: a predefined one where that is aligned, and any bytes are values.
+    /// The datatype for data at an address: a predefined one only if the address is aligned for it and any bytes
+    /// are valid values.
     fn datatype_at(&self, at: *const u8) -> DatatypeRef<'_> {
         let aligned = (at.addr() as u64).is_multiple_of(self.committed.align());
         let is_bool = self.committed.named() == Some(Named::Basic(Basic::Bool));
@@ -141,11 +146,10 @@ impl Layout {
     }
 }
 
-/// Elements to be sent: a [`Buffer`] of the [`mpi`] crate for any `#[derive(Datatype)]` type, also one that not
-/// all bytes are values of or that skips fields, and for any [`Layout`]. Neither padding nor skipped fields are
-/// sent.
+/// Elements to be sent: a [`Buffer`] of the [`mpi`] crate for any `#[derive(Datatype)]` type and any [`Layout`].
+/// The type may skip fields or restrict which bytes are valid values. Neither padding nor skipped fields are sent.
 ///
-/// It is what the functions take that send, and the sending side of the collective ones;
+/// Functions that send take it, and so does the sending side of the collective functions;
 /// [`Partition`](mpi::datatype::Partition) divides it among ranks.
 ///
 /// ```
@@ -179,17 +183,17 @@ impl<'a> SendBuffer<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Datatype::of`]; [`Error::Count`] for more elements than the `mpi` crate can count, 2³¹ − 1.
+    /// As [`Datatype::of`]; [`Error::Count`] for more elements than the `mpi` crate can count (2³¹ − 1).
     pub fn of<T: Described>(elements: &'a [T]) -> Result<Self, Error> {
         let (count, datatype) = (count_of(elements.len())?, Datatype::of::<T>()?);
         let pointer = if elements.is_empty() { sending(&[]) } else { elements.as_ptr().cast() };
         Ok(Self { pointer, count, datatype, memory: PhantomData })
     }
 
-    /// `count` instances of a layout in the memory of a slice, the first one's displacement 0 being `origin`
-    /// bytes into it. The data have to lie in the slice; the origin need not.
+    /// `count` instances of a layout in the memory of a slice. Displacement 0 of the first instance is `origin`
+    /// bytes into the slice. The data must lie in the slice; the origin need not.
     ///
-    /// A `T` with padding does not compile here, because a layout could name it.
+    /// A `T` with padding does not compile here, because a layout could name the padding.
     ///
     /// # Errors
     ///
@@ -212,10 +216,10 @@ impl<'a> SendBuffer<'a> {
     }
 }
 
-/// Memory to be received into: a [`BufferMut`] of the [`mpi`] crate for types that accept any bytes, which may
-/// skip fields, and for any [`Layout`]. Padding and skipped fields stay as they are.
+/// Memory to receive into: a [`BufferMut`] of the [`mpi`] crate for types that accept any bytes, which may skip
+/// fields, and for any [`Layout`]. Padding and skipped fields are unchanged.
 ///
-/// A type that not all bytes are values of does not compile here:
+/// A type for which some bytes are not valid values does not compile here:
 ///
 /// ```compile_fail,E0080
 /// dtype_mpi::ReceiveBuffer::of(&mut [true]);
@@ -246,15 +250,15 @@ impl<'a> ReceiveBuffer<'a> {
         Ok(Self { pointer, count, datatype, memory: PhantomData })
     }
 
-    /// `count` instances of a layout in the memory of a slice, with the arguments of
+    /// `count` instances of a layout in the memory of a slice. The arguments are the same as for
     /// [`SendBuffer::of_layout`].
     ///
-    /// A `T` with padding, or that not all bytes are values of, does not compile here.
+    /// A `T` with padding does not compile here, nor does a `T` for which some bytes are not valid values.
     ///
     /// # Errors
     ///
-    /// As [`SendBuffer::of_layout`], and [`Overlap`](dtype_runtime::Error::Overlap) where the instances name a
-    /// byte twice.
+    /// As [`SendBuffer::of_layout`], and [`Overlap`](dtype_runtime::Error::Overlap) if the instances name a byte
+    /// twice.
     pub fn of_layout<T: Described>(
         layout: &'a Layout,
         memory: &'a mut [T],
@@ -272,21 +276,21 @@ impl<'a> ReceiveBuffer<'a> {
     }
 }
 
-/// Memory that a layout may read anywhere.
+/// The bytes of memory that a layout may read at any index.
 fn bytes_of<T: Described>(memory: &[T]) -> &[u8] {
     const { assert_dense::<T>() }
-    // SAFETY: a `T` is data in all its bytes, which are initialised in every value; the lifetime is the same.
+    // SAFETY: every byte of a `T` is data, and is initialised in every value; the lifetime is the same.
     unsafe { slice::from_raw_parts(memory.as_ptr().cast(), size_of_val(memory)) }
 }
 
-/// Memory that a layout may write anywhere.
+/// The bytes of memory that a layout may write at any index.
 fn bytes_of_mut<T: Described>(memory: &mut [T]) -> &mut [u8] {
     const {
         assert_dense::<T>();
         assert!(!T::TYPE_MAP.is_restricted(), "not all bytes are values of this type");
     }
-    // SAFETY: a `T` is data in all its bytes, which are initialised, and any bytes are values; borrowed exclusively
-    // as long as the result.
+    // SAFETY: every byte of a `T` is initialised data, and any bytes are valid values; the memory is borrowed
+    // exclusively for as long as the result.
     unsafe { slice::from_raw_parts_mut(memory.as_mut_ptr().cast(), size_of_val(memory)) }
 }
 
@@ -307,21 +311,21 @@ macro_rules! buffer {
             }
         }
 
-        // SAFETY: so many instances of the datatype lie in the memory, as was checked.
+        // SAFETY: the constructors checked that `count` instances of the datatype lie in the memory.
         unsafe impl Collection for $name<'_> {
             fn count(&self) -> Count {
                 self.count
             }
         }
 
-        // SAFETY: the memory is borrowed as long as the buffer, and the data in it are initialised.
+        // SAFETY: the memory is borrowed for as long as the buffer, and the data in it are initialised.
         unsafe impl Pointer for $name<'_> {
             fn pointer(&self) -> *const c_void {
                 self.pointer.cast()
             }
         }
 
-        // SAFETY: pointer, count and datatype belong together.
+        // SAFETY: pointer, count and datatype describe the same memory.
         unsafe impl Buffer for $name<'_> {}
 
         impl fmt::Debug for $name<'_> {
@@ -337,12 +341,13 @@ macro_rules! buffer {
 buffer!(SendBuffer);
 buffer!(ReceiveBuffer);
 
-// SAFETY: the memory is borrowed exclusively as long as the buffer, and takes any bytes where the datatype writes.
+// SAFETY: the memory is borrowed exclusively for as long as the buffer, and accepts any bytes where the datatype
+// writes.
 unsafe impl PointerMut for ReceiveBuffer<'_> {
     fn pointer_mut(&mut self) -> *mut c_void {
         self.pointer
     }
 }
 
-// SAFETY: pointer, count and datatype belong together.
+// SAFETY: pointer, count and datatype describe the same memory.
 unsafe impl BufferMut for ReceiveBuffer<'_> {}

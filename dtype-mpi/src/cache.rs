@@ -17,54 +17,54 @@ use crate::raw::{Datatype, Session, attributes};
 #[derive(Clone, Copy)]
 struct Shared {
     handle: MPI_Datatype,
-    /// Predefined ones are not to be freed.
+    /// Whether it must be freed. Predefined datatypes must not be.
     owned: bool,
 }
 
-// SAFETY: a handle is an address or an integer, and means the same to every thread. Calls with it are made by
-// those only that may call MPI.
+// SAFETY: a handle is an address or an integer, and means the same to every thread. Only threads that may call MPI
+// make calls with it.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
 
-/// What the elements of a Rust type are beside their data. The [`mpi`] crate takes memory for elements of any Rust
-/// type that has the datatype's handle, and compares nothing else: so types that differ in this have different
-/// handles.
+/// Properties of the elements of a Rust type other than their data. The [`mpi`] crate takes memory for elements of
+/// any Rust type that has the datatype's handle, and compares nothing else. Types that differ in these properties
+/// must therefore have different handles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Elements {
-    /// Bytes that their addresses are multiples of.
+    /// Alignment of the elements in bytes.
     align: usize,
-    /// Whether some of their bytes are neither data nor padding. No [`Element`](crate::Element) is of such a type,
-    /// so that its handle is none of an element's.
+    /// Whether some of their bytes are neither data nor padding. An [`Element`](crate::Element) is never of such a
+    /// type, so the handle of such a type is never an element's.
     skip_fields: bool,
 }
 
 #[derive(Default)]
 struct Cache {
-    /// By the address of the constant type map, and the alignment: one address has one type map, which decides on
-    /// the rest. A type may have several, in different parts of a program.
+    /// Keyed by the address of the constant type map and the alignment. An address belongs to one type map, which
+    /// determines the rest. A type may have several addresses, in different parts of a program.
     by_map: HashMap<(usize, usize), Shared>,
-    /// By what the types are, so that those become one.
+    /// Keyed by the types themselves, so that equal types share one datatype.
     by_type: HashMap<(Type, Elements), Shared>,
-    /// Whether the library knows what to call when MPI ends.
+    /// Whether [`free_all`] is registered with the library.
     ends: bool,
 }
 
 static CACHE: RwLock<Option<Cache>> = RwLock::new(None);
 
 impl Datatype {
-    /// The datatype of the elements of a `[T]`, committed: made when it is first asked for, by whichever thread,
-    /// and freed when MPI is finalized. Asking again takes a look into a table.
+    /// The committed datatype of the elements of a `[T]`. The first call on any thread makes it, and it is freed
+    /// when MPI is finalized. Later calls look it up in a table.
     ///
-    /// It names the data of a `T` as [`Type::of`] does, with the lower bound 0 and the extent `size_of::<T>()`
-    /// whatever the attributes of the struct say: as in a slice. Generic types and types with references'
-    /// lifetimes have one for each set of arguments. Types of the same layout and alignment share one, if neither
-    /// or both skip fields. It is a predefined datatype for numbers that are aligned as the library aligns them.
+    /// It names the data of a `T` as [`Type::of`] does, with the lower bound 0 and the extent `size_of::<T>()`, as
+    /// in a slice, whatever the attributes of the struct say. A type with generic or lifetime parameters has one
+    /// datatype per set of arguments. Types of the same layout and alignment share one, if neither or both skip
+    /// fields. For numbers that are aligned as the library aligns them, it is a predefined datatype.
     ///
     /// # Errors
     ///
-    /// [`Error::NotRunning`]; [`Error::Thread`] where it was not made before; otherwise as
-    /// [`new`](Self::new), and [`Error::Bounds`] where the library lays out the datatype in another way.
+    /// [`Error::NotRunning`]; [`Error::Thread`] if it was not made before; otherwise as [`new`](Self::new), and
+    /// [`Error::Bounds`] if the library computes another layout for the datatype.
     ///
     /// ```
     /// use dtype_mpi::Datatype;
@@ -80,20 +80,20 @@ impl Datatype {
         let map = T::TYPE_MAP;
         let like = Elements { align: align_of::<T>(), skip_fields: map.skips_fields() };
         let shared = shared(Some(map), like, || elements(map))?;
-        // SAFETY: the handle lives until MPI is finalized, after which nothing can be done with any.
+        // SAFETY: the handle lives until MPI is finalized, and after that no call can be made with any handle.
         Ok(unsafe { DatatypeRef::from_raw(shared.handle) })
     }
 }
 
-/// The datatype of `size` bytes, at least one, for packed elements.
+/// The datatype of `size` bytes (at least one), for packed elements.
 pub(crate) fn block(size: usize) -> Result<Block, Error> {
     let bytes = Elements { align: 1, skip_fields: false };
     let shared = shared(None, bytes, || Type::contiguous(size as u64, &Type::basic(Basic::Byte)))?;
     Ok(Block { handle: shared.handle, size })
 }
 
-/// The type of the elements of a slice. Every structure in it has its bounds set, so that no library's own rules
-/// about alignment move what is built from it.
+/// The type of the elements of a slice. Every structure in it has explicit bounds, so that a library's own
+/// alignment rules cannot change the layout.
 fn elements(map: &'static TypeMap) -> Result<Type, dtype_runtime::Error> {
     let signed = |bytes: usize| (bytes as u64).cast_signed();
     match *map.node() {
@@ -127,7 +127,7 @@ fn shared(
         }
     }
     let key = (ty()?, like);
-    // Nobody else makes one meanwhile.
+    // No other thread makes one while the lock is held.
     let mut cache = CACHE.write().unwrap_or_else(PoisonError::into_inner);
     let cache = cache.get_or_insert_default();
     let shared = if let Some(shared) = cache.by_type.get(&key) {
@@ -155,21 +155,21 @@ fn shared(
     Ok(shared)
 }
 
-/// What the library calls when MPI is finalized.
+/// Frees all datatypes; the library calls it when MPI is finalized.
 fn free_all() {
     let cache = CACHE.write().unwrap_or_else(PoisonError::into_inner).take();
     for shared in cache.into_iter().flat_map(|cache| cache.by_type.into_values()) {
         if shared.owned {
             let mut handle = shared.handle;
-            // SAFETY: MPI is about to end and can still be called; the handle was made here, and is gone from
-            // the table.
+            // SAFETY: MPI is about to end and can still be called; the handle was made here and has been removed
+            // from the table.
             unsafe { ffi::MPI_Type_free(&raw mut handle) };
         }
     }
 }
 
 impl Datatype {
-    /// Whether the library accesses the memory that the type says.
+    /// Checks that the library accesses the same memory as the type.
     pub(crate) fn check_bounds(&self, ty: &Type) -> Result<(), Error> {
         let check = |quantity, here: i64, library: i64| {
             if here == library { Ok(()) } else { Err(Error::Bounds { quantity, here, library }) }
@@ -178,7 +178,7 @@ impl Datatype {
         let (lb, extent) = self.extent()?;
         check("lower bound", ty.lb(), lb)?;
         check("extent", ty.extent(), extent)?;
-        // Where there are no data, libraries disagree about where they are not.
+        // Libraries disagree about the true bounds of a type without data.
         if ty.size() > 0 {
             let (true_lb, true_extent) = self.true_extent()?;
             check("true lower bound", ty.true_lb(), true_lb)?;

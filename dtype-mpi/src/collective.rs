@@ -1,4 +1,4 @@
-//! Collective operations on elements that are packed and unpacked here.
+//! Collective operations on elements that are packed and unpacked by this crate.
 
 use dtype_runtime::Datatype as Described;
 use mpi::Rank;
@@ -11,17 +11,18 @@ use crate::raw::OnCommunicator;
 use crate::raw::collective::{Block, Parts, Room};
 use crate::values::{self, Memory};
 
-/// Elements from all ranks, those of rank 0 first.
+/// Elements from all ranks, in rank order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gathered<T> {
     /// The elements of all ranks.
     pub elements: Vec<T>,
-    /// How many of them are from each rank.
+    /// The number of elements from each rank.
     pub counts: Vec<usize>,
 }
 
 impl<T> Gathered<T> {
-    /// The elements from one rank; `None` if there is no such rank, or the counts are not those of the elements.
+    /// The elements from one rank; `None` if the communicator has no such rank, or if the counts do not fit the
+    /// elements.
     pub fn from_rank(&self, rank: Rank) -> Option<&[T]> {
         let rank = usize::try_from(rank).ok()?;
         let count = *self.counts.get(rank)?;
@@ -30,7 +31,7 @@ impl<T> Gathered<T> {
         self.elements.get(start..start.checked_add(count)?)
     }
 
-    /// The elements from each rank in turn.
+    /// The elements from each rank, in rank order.
     pub fn by_rank(&self) -> impl Iterator<Item = &[T]> {
         let mut rest = &self.elements[..];
         self.counts.iter().map(move |&count| {
@@ -44,16 +45,16 @@ impl<T> Gathered<T> {
 /// Collective operations on any `#[derive(Datatype)]` type, with any number of elements from each rank
 /// (MPI-4.1 chapter 6).
 ///
-/// All ranks of the communicator call the same function. What they give is compared before the data move, in one
-/// or two short collective operations more: arguments that do not go together, or that one rank refuses, are an
-/// error at every rank, and nothing was sent then. What comes is checked before it is a value; an error about that
-/// is for the rank alone that gets it, and the others go on.
+/// All ranks of the communicator call the same function. One or two short collective operations compare the
+/// arguments before the data are sent. If the arguments do not match, or one rank refuses its own, every rank gets
+/// an error and nothing is sent. Received bytes are checked before they become values. An error about them is
+/// returned only at the rank that received them; the other ranks continue.
 ///
-/// They are for the ranks of one group: on an intercommunicator they are [`Error::Intercommunicator`], and nothing
-/// was sent.
+/// The operations work on the ranks of one group: on an intercommunicator they return [`Error::Intercommunicator`],
+/// and nothing is sent.
 ///
-/// Where every byte is a value, [`Element`](crate::Element) and the functions of the [`mpi`] crate do without
-/// the comparison.
+/// For types where any bytes are valid values, [`Element`](crate::Element) and the functions of the [`mpi`] crate
+/// avoid the comparison.
 ///
 /// ```
 /// use dtype_mpi::traits::*;
@@ -71,13 +72,13 @@ impl<T> Gathered<T> {
 /// # Ok::<(), dtype_mpi::Error>(())
 /// ```
 pub trait PackedCollectives: CommunicatorCollectives {
-    /// The root's elements, in the place of what the others have (`MPI_Bcast`).
+    /// Replaces every rank's elements with the root's (`MPI_Bcast`).
     ///
     /// # Errors
     ///
-    /// [`Error::Root`], [`Error::Mismatch`] for different roots; [`Error::Type`] for bytes that are no values, and
+    /// [`Error::Root`], [`Error::Mismatch`] for different roots; [`Error::Type`] for bytes that are not valid values, and
     /// [`Error::Allocation`]; [`Error::Peer`] for an error at another rank; [`Error::NotRunning`],
-    /// [`Error::Thread`], [`Error::Call`]. The elements stay what they were.
+    /// [`Error::Thread`], [`Error::Call`]. The elements are unchanged.
     fn broadcast_packed<T: Described>(
         &self,
         root: Rank,
@@ -94,8 +95,8 @@ pub trait PackedCollectives: CommunicatorCollectives {
         Ok(())
     }
 
-    /// As [`broadcast_packed`](Self::broadcast_packed), into as many elements as the root has. Padding and skipped
-    /// fields stay as they are.
+    /// As [`broadcast_packed`](Self::broadcast_packed), into a slice of the same length as the root's. Padding and
+    /// skipped fields are unchanged.
     ///
     /// # Errors
     ///
@@ -122,7 +123,7 @@ pub trait PackedCollectives: CommunicatorCollectives {
         Ok(())
     }
 
-    /// Everyone's elements at the root; `None` elsewhere (`MPI_Gatherv`).
+    /// Gathers all ranks' elements at the root; `None` elsewhere (`MPI_Gatherv`).
     ///
     /// # Errors
     ///
@@ -153,7 +154,7 @@ pub trait PackedCollectives: CommunicatorCollectives {
         Ok(Some(Gathered { elements, counts }))
     }
 
-    /// Everyone's elements at all ranks (`MPI_Allgatherv`).
+    /// Gathers all ranks' elements at all ranks (`MPI_Allgatherv`).
     ///
     /// # Errors
     ///
@@ -171,8 +172,8 @@ pub trait PackedCollectives: CommunicatorCollectives {
         Ok(Gathered { elements, counts })
     }
 
-    /// The root's elements divided among the ranks, `counts[i]` of them for rank i (`MPI_Scatterv`). What the
-    /// others give plays no part.
+    /// Divides the root's elements among the ranks, `counts[i]` of them for rank i (`MPI_Scatterv`). The elements
+    /// and counts of the other ranks are ignored.
     ///
     /// # Errors
     ///
@@ -203,7 +204,8 @@ pub trait PackedCollectives: CommunicatorCollectives {
         })
     }
 
-    /// From each rank to each: `counts[i]` of the elements go to rank i, those for rank 0 first (`MPI_Alltoallv`).
+    /// Sends `counts[i]` of the elements from each rank to rank i, with the elements for rank 0 first
+    /// (`MPI_Alltoallv`).
     ///
     /// # Errors
     ///
@@ -232,7 +234,7 @@ pub trait PackedCollectives: CommunicatorCollectives {
         Ok(Gathered { elements, counts })
     }
 
-    /// Everyone's elements combined one by one, at the root; `None` elsewhere (`MPI_Reduce`).
+    /// Combines all ranks' elements one by one, at the root; `None` elsewhere (`MPI_Reduce`).
     ///
     /// # Errors
     ///
@@ -254,7 +256,7 @@ pub trait PackedCollectives: CommunicatorCollectives {
         values::unpack_vec(&bytes, elements.len()).map(Some)
     }
 
-    /// Everyone's elements combined one by one, at all ranks (`MPI_Allreduce`).
+    /// Combines all ranks' elements one by one, at all ranks (`MPI_Allreduce`).
     ///
     /// # Errors
     ///
@@ -273,11 +275,11 @@ pub trait PackedCollectives: CommunicatorCollectives {
 
 impl<C: CommunicatorCollectives> PackedCollectives for C {}
 
-/// What everyone has said about a collective operation before it begins.
+/// What the ranks told each other before a collective operation begins.
 struct Meeting {
     rank: Rank,
     size: Rank,
-    /// The roots, the numbers of elements and the packed bytes of one, by rank.
+    /// By rank: the root, the number of elements, and the packed bytes per element.
     said: Vec<[i64; 3]>,
     /// `None` for elements without data.
     block: Option<Block>,
@@ -310,7 +312,7 @@ impl Meeting {
         Ok(Self { block: Some(block), ..meeting })
     }
 
-    /// Everyone sees the same, so all ranks come to the same result.
+    /// Checks that all ranks gave the same. They all see the same numbers, so they come to the same result.
     fn same(&self, which: usize, argument: &'static str) -> Result<(), Error> {
         let first = self.said[0][which];
         let Some(other) = self.said.iter().position(|said| said[which] != first) else {
@@ -336,7 +338,7 @@ impl Meeting {
         usize::try_from(rank).map_or(0, |rank| self.counts()[rank])
     }
 
-    /// Whether all ranks are ready; each of them hears of it if one is not.
+    /// Checks that all ranks are ready. If one is not, each of them learns of it.
     fn agree<R>(&self, on: &OnCommunicator<'_>, own: Result<R, Error>) -> Result<R, Error> {
         let refusing = on.greatest(if own.is_ok() { -1 } else { self.rank })?;
         let own = own?;
@@ -347,7 +349,7 @@ impl Meeting {
     }
 }
 
-/// Memory for the packed bytes of so many elements.
+/// Memory for the packed bytes of `count` elements.
 fn room_for<T: Described>(count: usize) -> Result<Vec<u8>, Error> {
     let bytes = dtype_runtime::packed_size::<T>(count);
     let mut room = Vec::new();
@@ -367,7 +369,7 @@ fn broadcast_from_root<T: Described>(
     on.broadcast_own(&values::packed(elements), block)
 }
 
-/// Elements of which `fill` gets the packed bytes, if all ranks have the memory for theirs.
+/// Receives elements: `fill` fills their packed bytes, if all ranks could allocate theirs.
 fn receive<T: Described>(
     on: &OnCommunicator<'_>,
     meeting: &Meeting,
@@ -376,7 +378,7 @@ fn receive<T: Described>(
 ) -> Result<Vec<T>, Error> {
     let bytes = dtype_runtime::packed_size::<T>(count);
     let mut asked = false;
-    // Some libraries do not tell when a peer sends less than it said.
+    // Some libraries do not report when a peer sends less than it announced.
     let received = values::receive_vec_or_zeros(count, |memory| {
         asked = true;
         let room = match memory {
@@ -389,17 +391,17 @@ fn receive<T: Described>(
             Memory::Elements(at) => at,
             Memory::Bytes => own.as_mut_ptr(),
         };
-        // SAFETY: there is room for the packed bytes of all elements, of any value, which nobody else accesses
-        // before the call returns.
+        // SAFETY: there is room for the packed bytes of all elements, any bytes may be written there, and no other
+        // code accesses them before the call returns.
         let room = unsafe { Room::new(at, bytes) };
         fill(&room, block)?;
         Ok(own)
     });
-    // Where there is no memory for the elements, nobody has heard of it yet.
+    // If the memory for the elements could not be allocated, the other ranks do not know it yet.
     if asked { received } else { meeting.agree(on, received) }
 }
 
-/// How many elements are for this rank.
+/// The number of elements for this rank.
 fn own_count(
     on: &OnCommunicator<'_>,
     root: Rank,
@@ -438,7 +440,7 @@ fn reduce<T: Described>(
         return Ok(Vec::new());
     };
     let packed = values::packed(elements);
-    // A failure in a call before, with which this has nothing to do.
+    // Discards a failure of an earlier call.
     drop(function.failure());
     // SAFETY: the operation is borrowed, and the block is its own.
     let reduced = unsafe { on.reduce(&packed, function.block(), function.handle(), root) };

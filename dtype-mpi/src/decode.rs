@@ -12,13 +12,13 @@ use crate::names;
 use crate::raw::{self, Contents, Datatype, Session};
 
 impl Datatype {
-    /// The type that the same calls make.
+    /// Rebuilds the type from the calls that made the datatype.
     ///
-    /// Its envelope and contents are those of the datatype, level by level, but for one thing: a datatype
-    /// that was made by a call with large counts and has none is decoded to a type that says it was made by
-    /// the call without. A part that the library returns twice is decoded once; Open MPI returns a copy of a
-    /// part each time, so that there a part that was shared is not. Its bounds are the standard's, also where
-    /// the library's are others.
+    /// The type's envelope and contents equal the datatype's, level by level, with one exception: a datatype that
+    /// was made by a large-count call without large counts in its arguments decodes to a type made by the
+    /// small-count call. A part that the library returns twice is decoded once. Open MPI returns a new copy of a
+    /// part each time, so shared parts are decoded repeatedly there. The type's bounds follow the standard, even
+    /// where the library's bounds do not.
     ///
     /// # Errors
     ///
@@ -32,18 +32,18 @@ impl Datatype {
     }
 }
 
-/// The type that an MPI datatype stands for, whoever made it: as [`Datatype::to_type`].
+/// The type that an MPI datatype stands for, whatever made the datatype: as [`Datatype::to_type`].
 ///
 /// # Safety
 ///
-/// The handle is that of a datatype that is alive, as [`mpi::raw::AsRaw::as_raw`] returns it, or
+/// The handle belongs to a datatype that is alive, as [`mpi::raw::AsRaw::as_raw`] returns it, or
 /// `MPI_DATATYPE_NULL`.
 ///
 /// # Errors
 ///
 /// As [`Datatype::to_type`], and [`Error::Null`] for the null handle.
 pub unsafe fn decode(handle: MPI_Datatype) -> Result<Type, Error> {
-    // SAFETY: the caller says so, and the value is dropped before this returns.
+    // SAFETY: the caller guarantees it, and the value is dropped before this returns.
     let datatype = unsafe { Datatype::borrowed(handle) };
     if datatype.is_null() {
         return Err(Error::Null);
@@ -51,8 +51,8 @@ pub unsafe fn decode(handle: MPI_Datatype) -> Result<Type, Error> {
     datatype.to_type()
 }
 
-/// The datatypes that were decoded so far, by their numbers. They are kept until the end: a number may be
-/// given to another datatype once its own is freed.
+/// The datatypes decoded so far, by their numbers. They are kept until the end, because the library may reuse the
+/// number of a freed datatype.
 #[derive(Default)]
 struct Seen {
     types: HashMap<i32, Type>,

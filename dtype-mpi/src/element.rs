@@ -1,4 +1,4 @@
-//! Rust types where the `mpi` crate wants its own.
+//! Wraps Rust types so that the `mpi` crate accepts them as its own.
 
 use std::any::type_name;
 use std::ops::{Deref, DerefMut};
@@ -11,32 +11,34 @@ use mpi::traits::Equivalence;
 use crate::error::Error;
 use crate::raw::Datatype;
 
-/// A `T` for every place where the [`mpi`] crate takes an [`Equivalence`]: alone, in slices, vectors and arrays,
-/// to be sent and received, and in all collective operations.
+/// A `T` wherever the [`mpi`] crate takes an [`Equivalence`]: alone or in slices, vectors and arrays, for sending,
+/// receiving and all collective operations.
 ///
-/// It has the layout of `T`, and slices and vectors are cast without a copy. Sending leaves the padding out, and
-/// receiving does not write it. Any bytes that come are values, so a type of which that is not true (one with a
-/// `bool`, a `char`, a `NonZero` or an enum in it) does not compile here, nor does one that skips fields, which
-/// nothing would initialise: for those there are [`SendBuffer`](crate::SendBuffer) and
-/// [`ReceiveBuffer`](crate::ReceiveBuffer), and the functions of [`traits`](crate::traits), which check.
+/// It has the layout of `T`, and slices and vectors are cast without a copy. Sending omits the padding, and
+/// receiving does not write it. Any received bytes become values, so a type for which some bytes are invalid (one
+/// that contains a `bool`, a `char`, a `NonZero` or an enum) does not compile here. Neither does a type that skips
+/// fields, because nothing would initialise them. For such types use [`SendBuffer`](crate::SendBuffer),
+/// [`ReceiveBuffer`](crate::ReceiveBuffer), or the functions of [`traits`](crate::traits), which check the bytes.
 ///
 /// # Panics
 ///
-/// The `mpi` crate asks for the datatype in the middle of a call, where no error can be returned:
-/// [`equivalent_datatype`](Equivalence::equivalent_datatype) panics where [`Datatype::of`] fails. A call of that
-/// before the first message gets the error. That crate counts to 2³¹ − 1 and panics beyond.
+/// The `mpi` crate asks for the datatype in the middle of a call, where no error can be returned.
+/// [`equivalent_datatype`](Equivalence::equivalent_datatype) therefore panics if [`Datatype::of`] fails. To get the
+/// error instead, call [`Datatype::of`] before the first message. The `mpi` crate counts to 2³¹ − 1 and panics for
+/// more.
 ///
 /// # What the `mpi` crate does not check
 ///
-/// That a message holds whole elements, where it returns new ones. A peer can send a part of one, and then its
-/// `receive`, `matched_receive` and `send_receive`, alone or with tags, return an element of which the rest is
-/// uninitialised memory: that is undefined behaviour, without a word of `unsafe` in the program. `receive_vec` panics
-/// for a part of an element. From a peer that is not trusted, receive into elements that exist and ask
-/// [`received_count`](crate::received_count), or use
-/// [`recv_packed`](crate::traits::PackedSource::recv_packed), which refuses such a message.
+/// It does not check that a message holds whole elements when it returns new elements. If a peer sends part of an
+/// element, `receive`, `matched_receive` and `send_receive`, alone or with tags, return an element whose rest is
+/// uninitialised memory. That is undefined behaviour, without `unsafe` in the program. `receive_vec` panics for
+/// part of an element. From a peer that is not trusted, receive into existing elements and call
+/// [`received_count`](crate::received_count), or use [`recv_packed`](crate::traits::PackedSource::recv_packed),
+/// which refuses such a message.
 ///
-/// How the library's own memory is aligned, which it hands to the function of a reduction (`UserOperation`) as
-/// elements: commonly to 16 bytes. For a type that is aligned to more, use an [`Operation`](crate::Operation).
+/// It does not check the alignment of the library's own memory, which the library passes to the function of a
+/// reduction (`UserOperation`) as elements. That memory is commonly aligned to 16 bytes. For a type with a greater
+/// alignment, use an [`Operation`](crate::Operation).
 ///
 /// ```
 /// use dtype_mpi::Element;
@@ -58,7 +60,7 @@ use crate::raw::Datatype;
 ///
 /// ```compile_fail,E0080
 /// # use mpi::traits::*;
-/// // Not every byte is a `bool`.
+/// // Not every byte is a valid `bool`.
 /// dtype_mpi::Element::<(u8, bool)>::equivalent_datatype();
 /// ```
 ///
@@ -77,30 +79,30 @@ use crate::raw::Datatype;
 pub struct Element<T>(pub T);
 
 impl<T: Described> Element<T> {
-    /// A slice, to be sent.
+    /// Wraps a slice to be sent.
     pub fn from_slice(elements: &[T]) -> &[Self] {
         const { assert_unrestricted::<T>() }
         // SAFETY: the same layout, and the same lifetime.
         unsafe { &*(std::ptr::from_ref(elements) as *const [Self]) }
     }
 
-    /// A slice, to be received into.
+    /// Wraps a slice to be received into.
     pub fn from_slice_mut(elements: &mut [T]) -> &mut [Self] {
         const { assert_unrestricted::<T>() }
         // SAFETY: the same layout, and the same lifetime.
         unsafe { &mut *(std::ptr::from_mut(elements) as *mut [Self]) }
     }
 
-    /// A vector, whose memory stays where it is.
+    /// Wraps the elements of a vector without moving its memory.
     pub fn from_vec(elements: Vec<T>) -> Vec<Self> {
         const { assert_unrestricted::<T>() }
         let mut elements = std::mem::ManuallyDrop::new(elements);
         let (at, len, capacity) = (elements.as_mut_ptr(), elements.len(), elements.capacity());
-        // SAFETY: the memory of a vector, which nobody frees but the new one; the elements have the same layout.
+        // SAFETY: the memory of a vector, which only the new vector frees; the elements have the same layout.
         unsafe { Vec::from_raw_parts(at.cast(), len, capacity) }
     }
 
-    /// What was received.
+    /// Unwraps the elements of a vector.
     pub fn into_vec(elements: Vec<Self>) -> Vec<T> {
         let mut elements = std::mem::ManuallyDrop::new(elements);
         let (at, len, capacity) = (elements.as_mut_ptr(), elements.len(), elements.capacity());
@@ -108,7 +110,7 @@ impl<T: Described> Element<T> {
         unsafe { Vec::from_raw_parts(at.cast(), len, capacity) }
     }
 
-    /// The elements of a slice.
+    /// Unwraps the elements of a slice.
     pub fn as_slice(elements: &[Self]) -> &[T] {
         // SAFETY: the same layout, and the same lifetime.
         unsafe { &*(std::ptr::from_ref(elements) as *const [T]) }
@@ -129,8 +131,8 @@ impl<T> DerefMut for Element<T> {
     }
 }
 
-// SAFETY: the datatype names the data of a `T`, all of which is initialised, and has its stride. Any bytes are
-// values, and nothing is needed but the data.
+// SAFETY: the datatype names the data of a `T`, all of which are initialised, and has its stride. Any bytes are
+// valid values, and a value needs nothing but its data.
 unsafe impl<T: Described> Equivalence for Element<T> {
     type Out = DatatypeRef<'static>;
 
@@ -143,7 +145,7 @@ unsafe impl<T: Described> Equivalence for Element<T> {
     }
 }
 
-/// Keeps a type from being compiled where whatever comes must make a value.
+/// Rejects at compile time a type for which some received bytes would not be valid values.
 #[track_caller]
 pub(crate) const fn assert_unrestricted<T: Described>() {
     assert!(
@@ -158,7 +160,7 @@ pub(crate) const fn assert_unrestricted<T: Described>() {
     );
 }
 
-/// Keeps a type from being compiled whose values are not all data.
+/// Rejects at compile time a type whose values are not all data.
 #[track_caller]
 pub(crate) const fn assert_dense<T: Described>() {
     assert!(
@@ -167,12 +169,12 @@ pub(crate) const fn assert_dense<T: Described>() {
     );
 }
 
-/// Structs that are made of elements of one type, as these elements: for the predefined operations of
-/// reductions, say, which are defined on numbers only (MPI-4.1 section 6.9.2).
+/// Views structs that consist of elements of one type as these elements: for example for the predefined reduction
+/// operations, which are defined on numbers only (MPI-4.1 section 6.9.2).
 ///
 /// # Errors
 ///
-/// [`Error::NotHomogeneous`] when there is anything else in a `T`, padding included.
+/// [`Error::NotHomogeneous`] if a `T` contains anything else, including padding.
 ///
 /// ```
 /// #[derive(dtype_runtime::Datatype)]
@@ -188,23 +190,22 @@ pub(crate) const fn assert_dense<T: Described>() {
 /// ```
 pub fn flatten<T: Described, E: Described>(elements: &[T]) -> Result<&[E], Error> {
     let count = homogeneous::<T, E>(elements.len())?;
-    // SAFETY: the elements are so many values of `E` and nothing else, as just checked; the lifetime is the same.
+    // SAFETY: the elements consist of `length` values of `E` and nothing else, as just checked; the lifetime is the same.
     Ok(unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), count) })
 }
 
-/// As [`flatten`], to be written.
+/// As [`flatten`], for writing.
 ///
 /// # Errors
 ///
 /// As [`flatten`].
 pub fn flatten_mut<T: Described, E: Described>(elements: &mut [T]) -> Result<&mut [E], Error> {
     let count = homogeneous::<T, E>(elements.len())?;
-    // SAFETY: as in `flatten`; and what values of `E` are written are values in a `T`, because both accept all
-    // bytes.
+    // SAFETY: as in `flatten`; values of `E` that are written are valid in a `T`, because both accept all bytes.
     Ok(unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), count) })
 }
 
-/// How many values of `E` so many values of `T` are.
+/// The number of values of `E` in `count` values of `T`.
 fn homogeneous<T: Described, E: Described>(count: usize) -> Result<usize, Error> {
     let (map, element) = (T::TYPE_MAP, E::TYPE_MAP);
     let good = match element.node() {
@@ -221,7 +222,7 @@ fn homogeneous<T: Described, E: Described>(count: usize) -> Result<usize, Error>
     if !good {
         return Err(Error::NotHomogeneous { name: type_name::<T>(), element: type_name::<E>() });
     }
-    // The values are there, so no overflow.
+    // The values exist in memory, so the product cannot overflow.
     Ok(count * (map.size() / element.size()))
 }
 

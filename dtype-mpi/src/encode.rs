@@ -1,4 +1,4 @@
-//! From a [`Type`] to an MPI datatype, call by call.
+//! Converts a [`Type`] to an MPI datatype, call by call.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,25 +11,25 @@ use crate::names;
 use crate::raw::{self, Datatype, Session};
 
 impl Datatype {
-    /// Makes the MPI datatype that the same calls make, and commits it.
+    /// Makes and commits the MPI datatype that the same constructor calls make.
     ///
-    /// Every constructor of `ty` is called as it was called here, so that the envelope and the contents of
-    /// the datatype are those of `ty`, level by level. A part that `ty` has in several places is made once.
+    /// Every constructor call that made `ty` is repeated with the library, so that the envelope and the contents of
+    /// the datatype equal those of `ty`, level by level. A part that occurs several times in `ty` is made once.
     ///
-    /// What MPI has no datatype for is something else of the same size there, and comes back as that: a `char`
-    /// is an `MPI_UINT32_T`; a 128-bit integer, a `f16` or a `bf16` is as many `MPI_BYTE`s, which no library
-    /// converts between byte orders, and which match nothing but bytes. Where such a substitute is aligned
-    /// less, what is built from it is resized to the bounds that it has here.
+    /// A basic datatype that MPI lacks becomes another one of the same size, and decodes to that: a `char` becomes
+    /// an `MPI_UINT32_T`; a 128-bit integer, an `f16` or a `bf16` becomes an array of `MPI_BYTE`, which no library
+    /// converts between byte orders and which matches only bytes. If the substitute has a smaller alignment, a
+    /// datatype built from it is resized to the bounds of its `Type`.
     ///
-    /// The layout is the library's business otherwise: where one takes the standard's bounds another way, its datatype
-    /// has other bounds than `ty`.
+    /// The library computes the layout. If it interprets the standard's rules for bounds differently, the
+    /// datatype's bounds differ from those of `ty`.
     ///
     /// # Errors
     ///
     /// [`Error::NotRunning`], [`Error::Thread`]; [`Error::NoSuchType`] and [`Error::NoSuchCall`] for what the
-    /// library does not have; [`Error::LargeCounts`] for arguments of more than 32 bits where it has no calls
-    /// for them; [`Error::Type`] for a type whose contents cannot be told; [`Error::Call`] when the library
-    /// refuses the arguments.
+    /// library lacks; [`Error::LargeCounts`] for arguments of more than 32 bits if it has no calls for them;
+    /// [`Error::Type`] for a type whose contents are unknown; [`Error::Call`] when the library refuses the
+    /// arguments.
     #[doc(alias = "MPI_Type_commit")]
     pub fn new(ty: &Type) -> Result<Self, Error> {
         let _session = Session::begin("MPI_Type_commit")?;
@@ -43,37 +43,37 @@ impl Datatype {
     }
 }
 
-/// The datatypes that were made so far. Equal types become one datatype, as a program would make one and use it
-/// repeatedly; there are libraries that tell two of them apart.
+/// The datatypes made so far. Equal types become one datatype, because some libraries treat two equal datatypes as
+/// different.
 #[derive(Default)]
 struct Made {
-    /// By the addresses of the types, which are alive as long as the one that is being converted, so that an
-    /// address means one type.
+    /// Keyed by the addresses of the types. The types live as long as the one being converted, so each address
+    /// means one type.
     by_address: HashMap<*const (), Rc<Part>>,
-    /// By what the types are, for equal ones at other addresses.
+    /// Keyed by the types themselves, for equal types at other addresses.
     by_type: HashMap<Type, Rc<Part>>,
-    /// Types that are no part of the one that is being converted.
+    /// Keeps alive types that are not part of the one being converted.
     kept: Vec<Type>,
 }
 
 /// A datatype that was made.
 struct Part {
     datatype: Datatype,
-    /// Whether another type stands in it for one that the library lacks. That may be aligned differently, so
-    /// that the library pads differently.
+    /// Whether it contains a substitute for a type that the library lacks. The substitute may have another
+    /// alignment, so that the library pads differently.
     substituted: bool,
 }
 
 impl Made {
     fn datatype(&mut self, ty: &Type) -> Result<Rc<Part>, Error> {
-        if let Some(part) = self.by_address.get(&ty.address()) {
+        if let Some(part) = self.by_address.get(&ty.as_ptr()) {
             return Ok(Rc::clone(part));
         }
         let part = match self.by_type.get(ty) {
             Some(part) => Rc::clone(part),
             None => Rc::new(self.make(ty)?),
         };
-        self.by_address.insert(ty.address(), Rc::clone(&part));
+        self.by_address.insert(ty.as_ptr(), Rc::clone(&part));
         self.by_type.insert(ty.clone(), Rc::clone(&part));
         Ok(part)
     }
@@ -96,15 +96,12 @@ impl Made {
             }
             contents => contents?,
         };
-        if contents.combiner == Combiner::ValueIndex {
-            return Err(Error::NoSuchCall { combiner: contents.combiner.name() });
-        }
         let parts: Result<Vec<Rc<Part>>, Error> =
             contents.datatypes.iter().map(|part| self.datatype(part)).collect();
         let parts = parts?;
         let substituted = parts.iter().any(|part| part.substituted);
         let parts: Vec<&Datatype> = parts.iter().map(|part| &part.datatype).collect();
-        let datatype = call(&contents, &parts)?;
+        let datatype = raw::make(&contents, &parts)?;
         let bounds = (ty.lb(), ty.extent());
         if !substituted || datatype.bounds()? == bounds {
             return Ok(Part { datatype, substituted });
@@ -122,22 +119,8 @@ impl Made {
     }
 }
 
-/// Calls the constructor that contents stand for.
-fn call(contents: &Contents, parts: &[&Datatype]) -> Result<Datatype, Error> {
-    if contents.large_counts.is_empty() {
-        return raw::make(contents, parts);
-    }
-    #[cfg(large_counts)]
-    return raw::make_large(contents, parts);
-    #[cfg(not(large_counts))]
-    Err(Error::LargeCounts {
-        combiner: contents.combiner.name(),
-        number: contents.large_counts.len(),
-    })
-}
-
-/// What stands for a basic datatype of `dtype-runtime` that MPI does not have: the unsigned integer that a
-/// `char` is, and for the others as many bytes.
+/// The substitute for a basic datatype that MPI does not have: an unsigned integer for `char`, and bytes for the
+/// others.
 fn substitute(name: &str) -> Option<Result<Type, dtype_runtime::Error>> {
     let basic =
         Basic::ALL.iter().find(|basic| basic.name() == name && basic.mpi_name().is_none())?;

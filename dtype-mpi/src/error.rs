@@ -1,14 +1,14 @@
-//! What can go wrong between the two libraries. Every variant says what was asked and what was there.
+//! Errors of conversions and of calls. Every variant says what was expected and what was found.
 
 use mpi::ffi;
 use thiserror::Error;
 
-/// A conversion that was refused, or a call that an MPI library refused. No MPI datatype is left behind by
-/// one that failed.
+/// A conversion that was refused, or a call that the MPI library refused. A conversion that fails frees the MPI
+/// datatypes that it made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// MPI is not there: it was not initialised yet, or is finalized; or it has called the function of a
+    /// MPI is not running: it is not initialised yet, or it is finalized; or the calling code is the function of a
     /// reduction, which must not call MPI (MPI-4.1 section 6.9.5).
     #[error("{call} was asked for while MPI is {state}")]
     NotRunning {
@@ -17,7 +17,7 @@ pub enum Error {
         /// `"not initialised"`, `"finalized"` or `"reducing"`.
         state: &'static str,
     },
-    /// The calling thread may not call MPI (MPI-4.1 section 11.2.1).
+    /// The calling thread must not call MPI (MPI-4.1 section 11.2.1).
     #[error(
         "{call} was asked for on a thread that did not initialise MPI, whose thread level is {level} and not MPI_THREAD_MULTIPLE"
     )]
@@ -30,10 +30,10 @@ pub enum Error {
     /// The library has no predefined datatype for a basic datatype, a pair or a marker.
     #[error("this MPI library has no predefined datatype for {name}")]
     NoSuchType {
-        /// The type: MPI's name for it where it has one, and otherwise the name in `dtype-runtime`.
+        /// The type: its MPI name if it has one, otherwise its name in `dtype-runtime`.
         name: &'static str,
     },
-    /// The library lacks the call that makes such a type.
+    /// The library lacks the call that makes this type.
     #[error("this MPI library cannot make a {combiner} type")]
     NoSuchCall {
         /// The constructor.
@@ -46,7 +46,7 @@ pub enum Error {
     LargeCounts {
         /// The constructor.
         combiner: &'static str,
-        /// How many large counts its contents have.
+        /// The number of large counts in its contents.
         number: usize,
     },
     /// An argument does not fit the type that the library's call takes.
@@ -58,31 +58,31 @@ pub enum Error {
         call: &'static str,
         /// The argument.
         value: i64,
-        /// Bits that it may have, sign included.
+        /// The bits available, including the sign.
         bits: u32,
     },
-    /// A datatype says that it was made by a call that is none of the standard's.
+    /// A datatype was made by a call that the standard does not have.
     #[error("a datatype with the combiner {value}, which is not one of MPI-4.1")]
     UnknownCombiner {
         /// The combiner, as the library numbers it.
         value: i32,
     },
-    /// A predefined datatype that has no counterpart here.
+    /// A predefined datatype without a counterpart in `dtype-runtime`.
     #[error("the predefined datatype {name:?} has no counterpart among the basic datatypes")]
     UnknownName {
-        /// Its name, as the library gives it.
+        /// Its name according to the library.
         name: String,
     },
-    /// The null handle was given in the place of a datatype.
+    /// The null handle was given instead of a datatype.
     #[error("the null datatype has no type map")]
     Null,
-    /// The arguments that a datatype says it was made with have a constant in them that the standard does
-    /// not know, or a number that reads as one of its constants.
-    #[error("the contents of a {combiner} type have {value} in the place of {what}")]
+    /// The contents of a datatype have a constant that the standard does not define, or a number that reads as one
+    /// of its constants.
+    #[error("the contents of a {combiner} type have {value}, expected {what}")]
     Constant {
         /// The constructor.
         combiner: &'static str,
-        /// What stands at this place: `"an order"`.
+        /// What was expected: `"an order"`.
         what: &'static str,
         /// The value, as the library numbers it.
         value: i32,
@@ -92,154 +92,150 @@ pub enum Error {
     Contents {
         /// The constructor.
         combiner: &'static str,
-        /// What should have come next.
+        /// What was expected next.
         what: &'static str,
     },
     /// A datatype nests deeper than [`MAX_DEPTH`](dtype_runtime::typemap::MAX_DEPTH) levels.
     #[error("a datatype that nests deeper than {limit} levels")]
     TooDeep {
-        /// Levels that it may have.
+        /// The number of levels allowed.
         limit: u32,
     },
     /// A call of the library failed.
     #[error("{call} failed: {message} (code {code}, class {class})")]
     Call {
-        /// The call.
+        /// The failed call.
         call: &'static str,
         /// Its return code.
         code: i32,
-        /// The error class of the code (MPI-4.1 section 9.4), as the library numbers it: `mpi::ffi` has the
-        /// names.
+        /// The error class of the code (MPI-4.1 section 9.4), as the library numbers it: `mpi::ffi` has the names.
         class: i32,
-        /// What the library says about the code.
+        /// The library's message for the code.
         message: String,
     },
     /// More elements or bytes than the library's call can count.
-    #[error("{call} cannot count to {count} in this MPI library; the most is {limit}")]
+    #[error("{call} cannot count to {count}: the limit of this MPI library is {limit}")]
     Count {
         /// The call that would have been made.
         call: &'static str,
-        /// Elements or bytes that it was to be made with.
+        /// The number of elements or bytes asked for.
         count: u64,
-        /// The most that it takes.
+        /// The greatest number that the call takes.
         limit: u64,
     },
-    /// The library gives a datatype another size or other bounds than it has here, so that it would access
-    /// other memory.
+    /// The library computes another size or other bounds for the datatype, so that it would access other memory.
     #[error("the {quantity} of the datatype is {here} here and {library} in this MPI library")]
     Bounds {
         /// `"size"`, `"lower bound"`, `"extent"`, `"true lower bound"` or `"true extent"`.
         quantity: &'static str,
-        /// Bytes, as `dtype-runtime` has it.
+        /// In bytes, according to `dtype-runtime`.
         here: i64,
-        /// Bytes, as the library has it.
+        /// In bytes, according to the library.
         library: i64,
     },
     /// A message that is longer than the memory for it.
     #[error(
-        "the message from rank {source_rank} with tag {tag} has {bytes} bytes, there is room for {capacity}"
+        "the message from rank {source_rank} with tag {tag} has {bytes} bytes, expected at most {capacity}"
     )]
     Truncated {
         /// The rank that sent it.
         source_rank: i32,
         /// Its tag.
         tag: i32,
-        /// Bytes that it has; where the library does not tell, what arrived of it.
+        /// Its bytes; if the library does not report them, the bytes that arrived.
         bytes: u64,
-        /// Packed bytes that there is room for.
+        /// The packed bytes that fit.
         capacity: u64,
     },
     /// A message that is shorter than what it must fill.
     #[error(
-        "the message from rank {source_rank} with tag {tag} has {bytes} bytes, {expected} are needed"
+        "the message from rank {source_rank} with tag {tag} has {bytes} bytes, expected {expected}"
     )]
     Short {
         /// The rank that sent it.
         source_rank: i32,
         /// Its tag.
         tag: i32,
-        /// Bytes that it has.
+        /// Its bytes.
         bytes: u64,
-        /// Bytes that it must have.
+        /// The bytes expected.
         expected: u64,
     },
-    /// A message that is no whole number of elements.
-    #[error(
-        "a message of {bytes} bytes holds {elements} elements of {element} packed bytes and a part of one more"
-    )]
+    /// A message that is not a whole number of elements.
+    #[error("{bytes} bytes is not a multiple of the packed element size ({element})")]
     Partial {
-        /// Bytes that it has.
+        /// Its bytes.
         bytes: u64,
-        /// Whole elements in it.
+        /// The number of whole elements in it.
         elements: u64,
-        /// Packed bytes of one.
+        /// Packed bytes of one element.
         element: u64,
     },
-    /// A message was to be received a second time, or a send that is over to be waited for.
+    /// An attempt to receive a message a second time, or to wait for a send that is already complete.
     #[error("the message was received before, or its sending is over")]
     Received,
-    /// The first message of a pipelined transfer is none.
-    #[error("{bytes} bytes came that do not begin a pipelined transfer")]
+    /// The first message of a pipelined transfer is not a header.
+    #[error("a message of {bytes} bytes is not the header of a pipelined transfer")]
     Header {
-        /// Bytes that it has.
+        /// Its bytes.
         bytes: u64,
     },
-    /// A root that is no rank of the communicator.
-    #[error("the root is {root}; the communicator has the ranks from 0 to {last}")]
+    /// A root that is not a rank of the communicator.
+    #[error("root {root} is not a rank of the communicator, expected 0 to {last}")]
     Root {
         /// The rank that was given.
         root: i32,
         /// The greatest rank.
         last: i32,
     },
-    /// The ranks called a collective operation with arguments that do not go together.
+    /// The ranks called a collective operation with arguments that do not match.
     #[error("rank {rank} gave {theirs} as {argument}, this one {ours}")]
     Mismatch {
-        /// A rank that gave another.
+        /// A rank that gave another value.
         rank: i32,
         /// `"the root"`, `"the count"`.
         argument: &'static str,
-        /// What this rank gave.
+        /// The value at this rank.
         ours: i64,
-        /// What that rank gave.
+        /// The value at that rank.
         theirs: i64,
     },
-    /// A collective operation on an intercommunicator (MPI-4.1 section 7.6), where what is for one rank of the own
-    /// group would come from each of the other.
+    /// A collective operation on an intercommunicator (MPI-4.1 section 7.6), where each rank would receive from
+    /// every rank of the other group instead of its own.
     #[error(
         "a collective operation on an intercommunicator, with {local} ranks on this side and {remote} on the other"
     )]
     Intercommunicator {
-        /// Ranks in the group that this one is in.
+        /// Number of ranks in this rank's group.
         local: i32,
-        /// Ranks in the other group.
+        /// Number of ranks in the other group.
         remote: i32,
     },
     /// Counts that do not divide the elements among the ranks.
     #[error("{counts} counts with the sum {sum}, for {elements} elements and {ranks} ranks")]
     Counts {
-        /// How many counts were given.
+        /// The number of counts given.
         counts: usize,
-        /// Their sum; `u64::MAX` if it is more.
+        /// Their sum; `u64::MAX` if it is greater.
         sum: u64,
-        /// How many elements were given.
+        /// The number of elements given.
         elements: usize,
-        /// How many ranks there are.
+        /// The number of ranks.
         ranks: i32,
     },
-    /// Another rank refused a collective operation, and nobody took part in it.
+    /// Another rank refused a collective operation, so no rank performed it.
     #[error("rank {rank} refused the collective operation")]
     Peer {
-        /// The greatest rank that did.
+        /// The greatest rank that refused.
         rank: i32,
     },
     /// The function of a reduction panicked.
     #[error("the function of the reduction panicked: {message}")]
     Panic {
-        /// What it said.
+        /// The message of the panic.
         message: String,
     },
-    /// A struct has other fields than the elements it was to be seen as, or padding.
+    /// A struct has padding, or fields other than the elements that it was to be viewed as.
     #[error("{name} is not made of {element} alone")]
     NotHomogeneous {
         /// The type.
@@ -253,10 +249,10 @@ pub enum Error {
         /// Bytes asked for.
         bytes: usize,
     },
-    /// The datatype cannot be taken apart or built on the side of `dtype-runtime`, or its bytes are no values.
+    /// `dtype-runtime` refuses to build or decode the datatype, or the bytes are not valid values.
     #[error(transparent)]
     Type(#[from] dtype_runtime::Error),
 }
 
-/// The largest message that a library has for a return code.
+/// The greatest length of a message that the library has for a return code.
 pub(crate) const MESSAGE: usize = ffi::MPI_MAX_ERROR_STRING as usize;

@@ -1,6 +1,6 @@
-//! dtype's datatypes as those of a real MPI library, and back; and messages of them, with the [`mpi`] crate.
+//! Converts dtype's datatypes to a real MPI library's and back, and sends and receives them with the [`mpi`] crate.
 //!
-//! A struct with `#[derive(Datatype)]` goes wherever the [`mpi`] crate takes a type of its own:
+//! A struct with `#[derive(Datatype)]` can be used wherever the [`mpi`] crate takes one of its own types:
 //!
 //! ```
 //! use dtype_mpi::traits::*;
@@ -33,56 +33,55 @@
 //! | to do | use |
 //! |---|---|
 //! | anything that the [`mpi`] crate does, with a type that accepts any bytes | [`Element`] |
-//! | send any type by it: one with a `bool` or an enum, one that skips fields | [`SendBuffer::of`] |
-//! | receive into values that exist, whose skipped fields stay | [`ReceiveBuffer::of`] |
+//! | send a type that [`Element`] refuses: one with a `bool` or an enum, or one that skips fields | [`SendBuffer::of`] |
+//! | receive into existing values whose skipped fields are unchanged | [`ReceiveBuffer::of`] |
 //! | send and receive parts of arrays: columns, faces, lists of indices | [`Layout`], [`SendBuffer::of_layout`], [`ReceiveBuffer::of_layout`] |
-//! | receive values that have to be checked; have errors back | [`recv_packed`](traits::PackedSource::recv_packed) and its kin |
-//! | pack here, faster than the library does | [`send_packed`](traits::PackedDestination::send_packed), also to peers with a datatype of the library |
+//! | receive values that have to be checked, with errors returned | [`recv_packed`](traits::PackedSource::recv_packed) and its variants |
+//! | pack faster than the library does, also for peers that use a datatype of the library | [`send_packed`](traits::PackedDestination::send_packed) |
 //! | look at a message before it is received | [`incoming`](traits::PackedSource::incoming) |
-//! | go on meanwhile | [`immediate_send_packed`](traits::PackedDestination::immediate_send_packed), [`immediate_recv_packed_into`](traits::PackedSource::immediate_recv_packed_into) |
+//! | continue while a message is in transit | [`immediate_send_packed`](traits::PackedDestination::immediate_send_packed), [`immediate_recv_packed_into`](traits::PackedSource::immediate_recv_packed_into) |
 //! | send long messages between two programs with this crate | [`Pipeline`] |
-//! | broadcast, gather, scatter, all-to-all, any type and any counts | [`PackedCollectives`](traits::PackedCollectives) |
-//! | reduce by a function | [`Operation`], [`all_reduce_packed`](traits::PackedCollectives::all_reduce_packed) |
-//! | reduce structs of numbers by the library's operations | [`flatten`], [`flatten_mut`] |
-//! | know how many elements came | [`received_count`], [`Received`] |
-//! | pack and unpack types made at run time, in messages | [`Layout::packer`], [`Layout::unpacker`], [`send_stream`](traits::PackedDestination::send_stream), [`recv_stream`](traits::PackedSource::recv_stream) |
-//! | call the library with a datatype of one's own | [`Datatype::of`], [`Datatype::new`], [`Memory`] |
-//! | have a library's datatype as a [`Type`](dtype_runtime::Type) | [`Datatype::to_type`], [`decode`] |
+//! | broadcast, gather, scatter or exchange all-to-all, with any type and any counts | [`PackedCollectives`](traits::PackedCollectives) |
+//! | reduce with a function | [`Operation`], [`all_reduce_packed`](traits::PackedCollectives::all_reduce_packed) |
+//! | reduce structs of numbers with the library's operations | [`flatten`], [`flatten_mut`] |
+//! | count the elements that were received | [`received_count`], [`Received`] |
+//! | send and receive types made at run time | [`Layout::packer`], [`Layout::unpacker`], [`send_stream`](traits::PackedDestination::send_stream), [`recv_stream`](traits::PackedSource::recv_stream) |
+//! | call the library with your own datatype | [`Datatype::of`], [`Datatype::new`], [`Memory`] |
+//! | convert a library's datatype to a [`Type`](dtype_runtime::Type) | [`Datatype::to_type`], [`decode`] |
 //!
 //! # Conversions
 //!
-//! [`Datatype::new`] calls the library's constructors as a [`Type`](dtype_runtime::Type) was made by its own, and
-//! [`Datatype::to_type`] takes a library's datatype apart by its envelope and contents.
+//! [`Datatype::new`] repeats with the library the constructor calls that made a [`Type`](dtype_runtime::Type).
+//! [`Datatype::to_type`] rebuilds the type from the envelope and contents of a library's datatype.
 //!
-//! What MPI has no datatype for is another one of the same size: a `char` is an `MPI_UINT32_T`, and Rust's `i128`,
-//! `u128`, `f16` and `bf16` are bytes, which come back as that, and which no library converts between byte orders.
-//! Pairs of a value and an index without a name, and in some libraries a few of Fortran's types and the markers of
-//! MPI-1 have no counterpart: [`Error::NoSuchType`] and [`Error::NoSuchCall`] say so. Arguments of more than 32
-//! bits need the calls of MPI-4, which are used where they are: [`Error::LargeCounts`] says where they are not,
-//! and [`Error::Count`] for messages.
+//! A basic datatype that MPI lacks becomes another one of the same size: a `char` becomes an `MPI_UINT32_T`, and
+//! Rust's `i128`, `u128`, `f16` and `bf16` become bytes, which decode to bytes, and which no library converts
+//! between byte orders. Pairs of a value and an index without an MPI name have no counterpart; in some libraries,
+//! neither have a few Fortran types and the MPI-1 markers. Conversions then return [`Error::NoSuchType`] or
+//! [`Error::NoSuchCall`]. Arguments of more than 32 bits need the calls of MPI-4. If the library lacks them,
+//! conversions return [`Error::LargeCounts`] and messages [`Error::Count`].
 //!
-//! Numbers have the library's predefined datatypes, for which its operations of reductions are defined. In memory
-//! that is not aligned as Rust's numbers, in a packed struct or a [`Layout`] at an odd origin, say, they have a
-//! duplicate (`MPI_Type_dup`), because the [`mpi`] crate takes memory for Rust's numbers where the handle is theirs.
+//! Numbers use the library's predefined datatypes, on which its reduction operations are defined. Memory that is
+//! not aligned for Rust's numbers (in a packed struct, or in a [`Layout`] at an odd origin) uses a duplicate of the
+//! datatype (`MPI_Type_dup`), because the [`mpi`] crate takes memory with the predefined handle for Rust numbers.
 //!
-//! The datatype of a Rust type ([`Datatype::of`], [`Element`], [`SendBuffer`]) is made once in a process and freed
-//! when MPI is finalized; a [`Datatype`] that is dropped later than that makes no call.
+//! The datatype of a Rust type ([`Datatype::of`], [`Element`], [`SendBuffer`]) is made once per process and freed
+//! when MPI is finalized. A [`Datatype`] that is dropped after that makes no call.
 //!
 //! # Errors
 //!
-//! The functions of this crate return errors where the error handler of the communicator would end the program.
-//! It is put aside during the call, and put back. Other threads that call MPI on the same communicator meanwhile
-//! get errors returned, too, and so does a datatype's call on `MPI_COMM_WORLD` and `MPI_COMM_SELF`. A handler that
-//! the program sets meanwhile is lost. The functions of the [`mpi`] crate, with an [`Element`] or not, end the
-//! program.
+//! The functions of this crate return errors where the communicator's error handler would end the program. They
+//! replace the handler during the call and restore it afterwards. During that time, other threads that call MPI on
+//! the same communicator also get errors returned. The same holds for `MPI_COMM_WORLD` and `MPI_COMM_SELF` during
+//! calls on datatypes. A handler that the program sets during such a call is lost. The functions of the [`mpi`]
+//! crate end the program, with an [`Element`] or without.
 //!
 //! # Building
 //!
-//! The library is the one that the `mpi` crate finds: the environment variable `MPICC` names its compiler
-//! wrapper, `mpicc` by default. With two libraries on a machine, use one target folder for each
-//! (`cargo --target-dir`): neither crate is compiled again when only `MPICC` changes.
+//! The library is the one that the `mpi` crate finds: the environment variable `MPICC` names its compiler wrapper,
+//! `mpicc` by default. With two libraries on a machine, use a separate target folder for each (`cargo
+//! --target-dir`): neither crate is recompiled when only `MPICC` changes.
 
-mod arguments;
 mod buffer;
 mod cache;
 mod collective;
@@ -96,6 +95,7 @@ mod operation;
 mod packed;
 mod pipeline;
 mod raw;
+mod received;
 pub mod traits;
 mod values;
 
@@ -106,9 +106,16 @@ pub use element::{Element, flatten, flatten_mut};
 pub use error::Error;
 pub use memory::Memory;
 pub use operation::Operation;
-pub use packed::{Incoming, PackedReceive, PackedSend, Received, received_count};
+pub use packed::{Incoming, PackedReceive, PackedSend, received_count};
 pub use pipeline::Pipeline;
 pub use raw::{Contents, Datatype};
+pub use received::Received;
+
+/// The arguments of a call, prepared once so that the call can be repeated. For this project's benchmarks.
+#[doc(hidden)]
+pub mod __calls {
+    pub use crate::raw::Arguments;
+}
 
 /// The code in the book is compiled and run with the documentation tests.
 #[cfg(doctest)]

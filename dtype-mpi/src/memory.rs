@@ -1,4 +1,4 @@
-//! What lets a [`Datatype`] be used with the `mpi` crate.
+//! Implements the traits with which the `mpi` crate uses a [`Datatype`].
 
 use std::os::raw::c_void;
 
@@ -24,7 +24,7 @@ impl UncommittedDatatype for Datatype {
 impl mpi::datatype::Datatype for Datatype {}
 
 /// Elements of any type, for the views of the `mpi` crate ([`View`](mpi::datatype::View),
-/// [`MutView`](mpi::datatype::MutView)), which would take slices of its own types only.
+/// [`MutView`](mpi::datatype::MutView)), which otherwise take slices of its own types only.
 ///
 /// ```
 /// use dtype_mpi::Memory;
@@ -37,21 +37,21 @@ impl mpi::datatype::Datatype for Datatype {}
 pub struct Memory<T>([T]);
 
 impl<T> Memory<T> {
-    /// The elements, to be read.
+    /// Wraps elements to be read.
     pub fn of(elements: &[T]) -> &Self {
         // SAFETY: the same layout, and the same lifetime.
         unsafe { &*(std::ptr::from_ref(elements) as *const Self) }
     }
 
-    /// The elements, to be written. Whoever makes the view answers for what is written.
+    /// Wraps elements to be written. The code that creates the view is responsible for the values written.
     pub fn of_mut(elements: &mut [T]) -> &mut Self {
         // SAFETY: the same layout, and the same lifetime.
         unsafe { &mut *(std::ptr::from_mut(elements) as *mut Self) }
     }
 }
 
-// SAFETY: the pointer is that of the elements. Whether the datatype and the count stay within them is the
-// affair of whoever makes the view, which is unsafe.
+// SAFETY: the pointer is the elements'. The code that creates the view guarantees that the datatype and the count
+// stay within them; creating it is unsafe.
 unsafe impl<T> Pointer for Memory<T> {
     fn pointer(&self) -> *const c_void {
         self.0.as_ptr().cast()

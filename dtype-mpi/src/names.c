@@ -1,7 +1,7 @@
-/* What an MPI library calls its predefined datatypes and its constants.
+/* The names of an MPI library's predefined datatypes, and its constants.
  *
- * The standard fixes the names only. Behind them are addresses of globals in one library and integers in
- * another, of which bindings for Rust see neither or both, so the compiler that knows the header is asked.
+ * The standard fixes only the names. They stand for addresses of globals in one library and for integers in
+ * another. Bindings for Rust may see neither, so a C compiler reads the header.
  * The Rust half is names.rs. */
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 dtype_mpi_standard MPI_VERSION MPI_SUBVERSION
 #else
 
-/* The markers of MPI-1. Open MPI 4 hides their names and keeps the objects, for programs that were compiled
+/* The MPI-1 markers. Open MPI 4 hides their names but keeps the objects, for programs that were compiled
  * with an older header. */
 #if defined(OPEN_MPI) && !OMPI_ENABLE_MPI1_COMPAT && OMPI_MAJOR_VERSION == 4
 extern struct ompi_predefined_datatype_t ompi_mpi_lb __attribute__((weak));
@@ -85,7 +85,7 @@ static const struct name names[] = {
     NAME(MPI_COMPLEX),
     NAME(MPI_DOUBLE_COMPLEX),
 
-    /* Those that a Fortran compiler need not have. */
+    /* Types that a Fortran compiler may lack. */
 #ifdef MPI_INTEGER1
     NAME(MPI_INTEGER1),
 #endif
@@ -138,7 +138,7 @@ static const struct name names[] = {
 };
 
 /* The name at an index, and its handle, which is MPI_DATATYPE_NULL where the library lacks the type; NULL
- * behind the last. */
+ * after the last one. */
 const char *dtype_mpi_name(size_t index, MPI_Datatype *handle)
 {
     if (index >= sizeof names / sizeof *names)
@@ -185,7 +185,7 @@ static const struct constant constants[] = {
     { UNDEFINED, -32766, MPI_UNDEFINED },
 };
 
-/* The constant at an index: 1, or 0 behind the last. */
+/* The constant at an index: 1, or 0 after the last one. */
 int dtype_mpi_constant(size_t index, int *kind, int *abi, int *here)
 {
     if (index >= sizeof constants / sizeof *constants)
@@ -196,7 +196,7 @@ int dtype_mpi_constant(size_t index, int *kind, int *abi, int *here)
     return 1;
 }
 
-/* Bytes of a handle, which tells whether both halves were compiled for the same library. */
+/* The size of a handle in bytes, which shows whether both halves were compiled for the same library. */
 size_t dtype_mpi_handle_size(void)
 {
     return sizeof(MPI_Datatype);

@@ -1,6 +1,6 @@
-//! The library's predefined datatypes by their names, and its constants by the numbers of the MPI-5.0 ABI.
+//! The library's predefined datatypes by name, and its constants by their numbers in the MPI-5.0 ABI.
 //!
-//! The tables come from names.c once, and are the only thing that is read from it.
+//! The tables are read once from names.c, which provides nothing else.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -24,17 +24,17 @@ unsafe extern "C" {
     fn dtype_mpi_handle_size() -> usize;
 }
 
-/// A handle that was compared and copied, not used: no call is made with it on this page.
+/// A handle that is only compared and copied: this module makes no calls with it.
 #[derive(Clone, Copy, PartialEq)]
 struct Named(MPI_Datatype);
 
-// SAFETY: a predefined handle is the address of a global, or an integer; both stay what they are for as long
-// as the program runs, whichever thread looks at them.
+// SAFETY: a predefined handle is the address of a global, or an integer; both are constant for as long as the
+// program runs, on every thread.
 unsafe impl Send for Named {}
 // SAFETY: as above; nothing is changed through it.
 unsafe impl Sync for Named {}
 
-/// What stands behind the names that this library has.
+/// The handles of the names that this library defines.
 static NAMES: LazyLock<HashMap<&'static str, Named>> = LazyLock::new(|| {
     // SAFETY: a function without arguments that returns a constant.
     let size = unsafe { dtype_mpi_handle_size() };
@@ -48,7 +48,7 @@ static NAMES: LazyLock<HashMap<&'static str, Named>> = LazyLock::new(|| {
     let mut names = HashMap::new();
     for index in 0.. {
         let mut handle = null;
-        // SAFETY: `handle` lives through the call; the name is a string literal, or null behind the last.
+        // SAFETY: `handle` lives through the call; the name is a string literal, or null after the last one.
         let name = unsafe {
             let name = dtype_mpi_name(index, &raw mut handle);
             if name.is_null() { None } else { Some(CStr::from_ptr::<'static>(name)) }
@@ -62,10 +62,10 @@ static NAMES: LazyLock<HashMap<&'static str, Named>> = LazyLock::new(|| {
     names
 });
 
-/// What a constant is about; names.c numbers them in this order.
+/// The meaning of a constant; names.c numbers the kinds in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
-pub(crate) enum Kind {
+pub(crate) enum Constant {
     Combiner,
     Order,
     Distribution,
@@ -73,13 +73,14 @@ pub(crate) enum Kind {
     Undefined,
 }
 
-struct Constant {
+/// A constant in both numberings.
+struct Numbered {
     kind: c_int,
     abi: i32,
     here: i32,
 }
 
-static CONSTANTS: LazyLock<Vec<Constant>> = LazyLock::new(|| {
+static CONSTANTS: LazyLock<Vec<Numbered>> = LazyLock::new(|| {
     let mut constants = Vec::new();
     loop {
         let (mut kind, mut abi, mut here) = (0, 0, 0);
@@ -90,74 +91,50 @@ static CONSTANTS: LazyLock<Vec<Constant>> = LazyLock::new(|| {
         if found == 0 {
             return constants;
         }
-        constants.push(Constant { kind, abi, here });
+        constants.push(Numbered { kind, abi, here });
     }
 });
 
 /// The library's number for a constant of the ABI.
-pub(crate) fn from_abi(kind: Kind, abi: i32) -> Option<i32> {
+pub(crate) fn from_abi(kind: Constant, abi: i32) -> Option<i32> {
     let found = CONSTANTS.iter().find(|entry| (entry.kind, entry.abi) == (kind as i32, abi));
     found.map(|entry| entry.here)
 }
 
 /// The ABI's number for a constant of the library.
-pub(crate) fn to_abi(kind: Kind, here: i32) -> Option<i32> {
+pub(crate) fn to_abi(kind: Constant, here: i32) -> Option<i32> {
     let found = CONSTANTS.iter().find(|entry| (entry.kind, entry.here) == (kind as i32, here));
     found.map(|entry| entry.abi)
 }
 
-/// Every combiner that a datatype can have here.
-const COMBINERS: [Combiner; 17] = [
-    Combiner::Named,
-    Combiner::Dup,
-    Combiner::Contiguous,
-    Combiner::Vector,
-    Combiner::Hvector,
-    Combiner::Indexed,
-    Combiner::Hindexed,
-    Combiner::IndexedBlock,
-    Combiner::HindexedBlock,
-    Combiner::Structure,
-    Combiner::Subarray,
-    Combiner::Darray,
-    Combiner::F90Real,
-    Combiner::F90Complex,
-    Combiner::F90Integer,
-    Combiner::Resized,
-    Combiner::ValueIndex,
-];
-
-/// The combiner that the library numbers so.
+/// The combiner with this number in the library.
 pub(crate) fn combiner(here: i32) -> Result<Combiner, Error> {
-    let abi = to_abi(Kind::Combiner, here);
-    COMBINERS
-        .into_iter()
-        .find(|combiner| Some(combiner.abi_value()) == abi)
-        .ok_or(Error::UnknownCombiner { value: here })
+    let abi = to_abi(Constant::Combiner, here);
+    abi.and_then(Combiner::from_abi_value).ok_or(Error::UnknownCombiner { value: here })
 }
 
-/// The handle of a predefined datatype, by MPI's name for it.
+/// The handle of a predefined datatype, by its MPI name.
 pub(crate) fn handle(name: &'static str) -> Result<MPI_Datatype, Error> {
     NAMES.get(name).map(|named| named.0).ok_or(Error::NoSuchType { name })
 }
 
-/// `MPI_BYTE`, found once: messages ask for it all the time.
+/// `MPI_BYTE`, looked up once because messages use it often.
 pub(crate) fn byte() -> Result<MPI_Datatype, Error> {
     static BYTE: LazyLock<Result<Named, Error>> = LazyLock::new(|| handle("MPI_BYTE").map(Named));
     BYTE.as_ref().map(|named| named.0).map_err(Clone::clone)
 }
 
-/// `MPI_PACKED`, found once.
+/// `MPI_PACKED`, looked up once.
 pub(crate) fn packed() -> Result<MPI_Datatype, Error> {
     static PACKED: LazyLock<Result<Named, Error>> =
         LazyLock::new(|| handle("MPI_PACKED").map(Named));
     PACKED.as_ref().map(|named| named.0).map_err(Clone::clone)
 }
 
-/// The names of MPI-1's markers.
+/// The names of the MPI-1 markers.
 const MARKERS: [(&str, &str); 2] = [("lb_marker", "MPI_LB"), ("ub_marker", "MPI_UB")];
 
-/// MPI's name for what is called `name` in `dtype-runtime`.
+/// The MPI name of the type called `name` in `dtype-runtime`.
 pub(crate) fn of(name: &'static str) -> Result<&'static str, Error> {
     let basic = Basic::ALL.iter().find(|basic| basic.name() == name);
     let pair = || Pair::ALL.iter().find(|pair| pair.name() == name).map(|pair| pair.mpi_name());
@@ -166,7 +143,7 @@ pub(crate) fn of(name: &'static str) -> Result<&'static str, Error> {
     named.ok_or(Error::NoSuchType { name })
 }
 
-/// The datatype of `dtype-runtime` that a predefined handle stands for, and the name that both have.
+/// The `dtype-runtime` type that a predefined handle stands for, and its MPI name.
 pub(crate) fn predefined(handle: MPI_Datatype) -> Option<(&'static str, Type)> {
     let (&name, _) = NAMES.iter().find(|(_, named)| named.0 == handle)?;
     let basic = Basic::ALL.iter().find(|basic| basic.mpi_name() == Some(name));
@@ -178,54 +155,4 @@ pub(crate) fn predefined(handle: MPI_Datatype) -> Option<(&'static str, Type)> {
         _ => return None,
     };
     Some((name, ty))
-}
-
-/// The integers of contents with the library's constants numbered as in the ABI.
-pub(crate) fn in_abi(combiner: Combiner, mut integers: Vec<i32>) -> Result<Vec<i32>, Error> {
-    let name = combiner.name();
-    let constant = |value: &mut i32, kind, what| -> Result<(), Error> {
-        *value =
-            to_abi(kind, *value).ok_or(Error::Constant { combiner: name, what, value: *value })?;
-        Ok(())
-    };
-    // A number stays a number, unless the ABI has given it another meaning.
-    let number = |value: &mut i32, kind, what| -> Result<(), Error> {
-        match to_abi(kind, *value) {
-            Some(abi) => {
-                *value = abi;
-                Ok(())
-            }
-            None if from_abi(kind, *value).is_some() => {
-                Err(Error::Constant { combiner: name, what, value: *value })
-            }
-            None => Ok(()),
-        }
-    };
-    match combiner {
-        Combiner::Subarray | Combiner::Darray => {
-            let order =
-                integers.last_mut().ok_or(Error::Contents { combiner: name, what: "an order" })?;
-            constant(order, Kind::Order, "an order")?;
-        }
-        Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer => {
-            for value in &mut integers {
-                number(value, Kind::Undefined, "a precision or a range")?;
-            }
-        }
-        _ => {}
-    }
-    if combiner == Combiner::Darray {
-        // Size, rank, dimensions, with or without the global sizes, distributions, their arguments, the
-        // grid, the order: the three arrays before the order are there in both forms.
-        let ends = Error::Contents { combiner: name, what: "a distribution" };
-        let dimensions =
-            integers.get(2).and_then(|&n| usize::try_from(n).ok()).ok_or(ends.clone())?;
-        let end = integers.len() - 1;
-        let start = dimensions.checked_mul(3).and_then(|n| end.checked_sub(n)).ok_or(ends)?;
-        for i in start..start + dimensions {
-            constant(&mut integers[i], Kind::Distribution, "a distribution")?;
-            number(&mut integers[i + dimensions], Kind::Darg, "a distribution argument")?;
-        }
-    }
-    Ok(integers)
 }

@@ -1,4 +1,4 @@
-//! Operations of reductions: a function of the program on its own types.
+//! Reduction operations: a function of the program on its own types.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,11 +13,11 @@ use crate::raw::operation::UserFunction;
 /// [`all_reduce_packed`](crate::traits::PackedCollectives::all_reduce_packed) (`MPI_Op_create`, MPI-4.1 section
 /// 6.9.5).
 ///
-/// MPI's own operations are defined on numbers: [`flatten`](crate::flatten) makes numbers of a struct that
-/// consists of one kind. This is for all others.
+/// MPI's own operations are defined on numbers: [`flatten`](crate::flatten) views a struct of numbers of one type
+/// as such numbers. `Operation` is for all other types.
 ///
-/// The function gets the value of the lower ranks and combines it into that of the higher ones. It must be
-/// associative. It may panic: then the reduction ends with an error at every rank.
+/// The function gets the value of the lower ranks and combines it into the value of the higher ranks. It must be
+/// associative. If it panics, the reduction returns an error at every rank.
 ///
 /// ```
 /// use dtype_mpi::Operation;
@@ -40,13 +40,13 @@ use crate::raw::operation::UserFunction;
 /// # Ok::<(), dtype_mpi::Error>(())
 /// ```
 pub struct Operation<'f, T> {
-    /// `None` for a type without data, of which there is nothing to combine.
+    /// `None` for a type without data, which has nothing to combine.
     function: Option<UserFunction<'f>>,
     types: PhantomData<fn(&T, &mut T)>,
 }
 
 impl<'f, T: Described> Operation<'f, T> {
-    /// An operation for which the order of the ranks makes no difference.
+    /// An operation that does not depend on the order of the ranks.
     ///
     /// A type that skips fields does not compile here: nothing would initialise them.
     ///
@@ -69,7 +69,7 @@ impl<'f, T: Described> Operation<'f, T> {
 
     fn new(commutes: bool, function: impl Fn(&T, &mut T) + Sync + 'f) -> Result<Self, Error> {
         let packed = move |from: &[u8], into: &mut [u8]| -> Result<(), Error> {
-            // What a peer sent may be no values; and in the library's memory they may lie anywhere.
+            // A peer's bytes may not be valid values, and the library's memory may have any alignment.
             let values = dtype_runtime::unpack::<T>(from)?;
             let mut combined = dtype_runtime::unpack::<T>(into)?;
             for (value, combined) in values.iter().zip(&mut combined) {

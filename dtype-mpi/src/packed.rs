@@ -1,4 +1,4 @@
-//! Messages that are packed and unpacked here.
+//! Messages that are packed and unpacked by this crate.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,27 +13,14 @@ use mpi::{Rank, Tag};
 
 use crate::error::Error;
 use crate::names;
-use crate::raw::point_to_point::{Envelope, Matched, Pending};
+use crate::raw::point_to_point::{Matched, Pending};
 use crate::raw::{OnCommunicator, check_running};
+use crate::received::{Received, received};
 use crate::values::{self, Memory};
 
-/// What was received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received {
-    /// The rank that sent it.
-    pub source: Rank,
-    /// Its tag.
-    pub tag: Tag,
-    /// Packed bytes that it had.
-    pub bytes: u64,
-    /// Whole elements in it; instances' packed bytes are not counted as elements by the functions for streams,
-    /// for which this is the number of bytes.
-    pub count: usize,
-}
-
-/// How many elements of type `T` a message had, from the status of a receive (MPI-4.1 section 3.2.5).
+/// The number of elements of type `T` in a message, from the status of a receive (MPI-4.1 section 3.2.5).
 ///
-/// Of a type without data an empty message has none.
+/// For a type without data, an empty message has 0 elements.
 ///
 /// # Errors
 ///
@@ -65,13 +52,13 @@ pub fn received_count<T: Described>(status: &Status) -> Result<usize, Error> {
     values::whole::<T>(bytes)
 }
 
-/// Sending what is packed here, as one message of `MPI_PACKED`. Whoever receives it may use
-/// [`PackedSource`], or any call of any MPI program with a datatype of the same signature. (MPICH 4.0 over the
-/// shared memory of UCX 1.13 refuses dense bytes, whoever sends them, that are received with a datatype that has
-/// gaps, if they are more than 8 KiB: for such a peer use a [`SendBuffer`](crate::SendBuffer).)
+/// Sending elements that are packed here, as one message of `MPI_PACKED`. The receiver may use [`PackedSource`], or
+/// any receive call of any MPI program with a datatype of the same signature. (MPICH 4.0 over the shared memory of
+/// UCX 1.13 refuses more than 8 KiB of dense bytes, whatever sends them, if they are received with a datatype that
+/// has gaps: for such a peer use a [`SendBuffer`](crate::SendBuffer).)
 ///
-/// The default tag is 0, as in the [`mpi`] crate. The communicator returns its errors during the call, whatever
-/// its error handler; other threads that call MPI meanwhile on the same communicator get them returned, too.
+/// The default tag is 0, as in the [`mpi`] crate. The communicator returns its errors during the call, whatever its
+/// error handler. Other threads that call MPI on the same communicator during that time also get errors returned.
 ///
 /// ```
 /// use dtype_mpi::traits::*;
@@ -109,7 +96,7 @@ pub trait PackedDestination: Destination {
         on.send(&values::packed(elements), self.destination_rank(), tag)
     }
 
-    /// Sends the rest of a packed stream, whatever it is of: instances of a type made at run time, say
+    /// Sends the rest of a packed stream, for example of instances of a type made at run time
     /// ([`Committed::packer`](dtype_runtime::Committed::packer)).
     ///
     /// # Errors
@@ -120,7 +107,7 @@ pub trait PackedDestination: Destination {
         on.send(&rest_of(packer)?, self.destination_rank(), tag)
     }
 
-    /// Starts to send elements (`MPI_Isend`). They are packed before this returns, and are free again.
+    /// Starts to send elements (`MPI_Isend`). They are packed before this returns, so the caller may change them.
     ///
     /// # Errors
     ///
@@ -149,7 +136,7 @@ pub trait PackedDestination: Destination {
 
 impl<D: Destination> PackedDestination for D {}
 
-/// What a packer has left: in place where it lies in one piece.
+/// The rest of a packed stream: borrowed if it is contiguous in memory.
 fn rest_of(mut packer: Packer<'_>) -> Result<Cow<'_, [u8]>, Error> {
     let remaining = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
     let piece = packer.chunk();
@@ -163,19 +150,19 @@ fn rest_of(mut packer: Packer<'_>) -> Result<Cow<'_, [u8]>, Error> {
     Ok(Cow::Owned(bytes))
 }
 
-/// Receiving messages that are unpacked here: those of [`PackedDestination`], and of any MPI program that sends
+/// Receiving messages that are unpacked here: messages of [`PackedDestination`], and of any MPI program that sends
 /// a datatype of the same signature.
 ///
-/// What comes is checked before it is a value. A message that does not fit stays where it is, and the error says
-/// how long it is: [`incoming`](Self::incoming) or a larger slice will take it. (Where several threads receive
-/// from one source with one tag at a time, one of them may get a message that another was told about; if that does not fit
-/// it is lost.)
+/// The bytes are checked before they become values. A message that does not fit can still be received, and the
+/// error says how long it is: use [`incoming`](Self::incoming) or a larger slice. (If several threads receive from
+/// one source with one tag at the same time, one of them may receive a message whose length another was told. If
+/// that message does not fit, it is lost.)
 ///
-/// The functions without a tag take any, as those of the [`mpi`] crate.
+/// The functions without a tag accept any tag, as the functions of the [`mpi`] crate do.
 pub trait PackedSource: Source {
-    /// Receives a message, however many elements it has.
+    /// Receives a message with any number of elements.
     ///
-    /// A type that skips fields does not compile here. A type without data gives none.
+    /// A type that skips fields does not compile here. For a type without data, the result has no elements.
     ///
     /// ```compile_fail,E0080
     /// use dtype_mpi::traits::*;
@@ -193,8 +180,8 @@ pub trait PackedSource: Source {
     ///
     /// # Errors
     ///
-    /// [`Error::Partial`] for a message that is no whole number of elements, which stays where it is;
-    /// [`Error::Type`] with [`InvalidValue`](dtype_runtime::Error::InvalidValue) for bytes that are no values;
+    /// [`Error::Partial`] for a message that is not a whole number of elements, which can still be received;
+    /// [`Error::Type`] with [`InvalidValue`](dtype_runtime::Error::InvalidValue) for bytes that are not valid values;
     /// [`Error::Allocation`]; [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
     fn recv_packed<T: Described>(&self) -> Result<(Vec<T>, Received), Error> {
         self.recv_packed_with_tag(any_tag())
@@ -212,13 +199,13 @@ pub trait PackedSource: Source {
         Incoming(on.take(found)?).recv_packed()
     }
 
-    /// Receives a message into elements that exist: into the first ones, if it has fewer. Padding and skipped
-    /// fields stay as they are.
+    /// Receives a message into existing elements; a message with fewer elements fills the first ones. Padding and
+    /// skipped fields are unchanged.
     ///
     /// # Errors
     ///
-    /// As [`recv_packed`](Self::recv_packed), and [`Error::Truncated`] for a message of more elements, which stays
-    /// where it is. No element is written.
+    /// As [`recv_packed`](Self::recv_packed), and [`Error::Truncated`] for a message of more elements, which can
+    /// still be received. No element is written in case of an error.
     fn recv_packed_into<T: Described>(&self, elements: &mut [T]) -> Result<Received, Error> {
         self.recv_packed_into_with_tag(elements, any_tag())
     }
@@ -239,12 +226,13 @@ pub trait PackedSource: Source {
         Incoming(on.take(found)?).recv_packed_into(elements)
     }
 
-    /// Receives a message into a packed stream: instances of a type made at run time, say
-    /// ([`Committed::unpacker`](dtype_runtime::Committed::unpacker)). The stream goes on where the message ends.
+    /// Receives a message into a packed stream, for example of instances of a type made at run time
+    /// ([`Committed::unpacker`](dtype_runtime::Committed::unpacker)). The stream continues after the end of the
+    /// message.
     ///
     /// # Errors
     ///
-    /// [`Error::Truncated`] for a message that is longer than what is left of the stream, which stays where it is;
+    /// [`Error::Truncated`] for a message that is longer than what is left of the stream, which can still be received;
     /// otherwise as [`recv_packed`](Self::recv_packed).
     fn recv_stream(&self, unpacker: &mut Unpacker<'_>, tag: Tag) -> Result<Received, Error> {
         let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
@@ -257,7 +245,7 @@ pub trait PackedSource: Source {
         Ok(received(matched.envelope, bytes.len()))
     }
 
-    /// Waits for a message and takes it, so that nobody else receives it, to look at it first (`MPI_Mprobe`).
+    /// Waits for a message and takes it (`MPI_Mprobe`), so that it can be examined and no other receive gets it.
     ///
     /// # Errors
     ///
@@ -267,12 +255,14 @@ pub trait PackedSource: Source {
         Ok(Incoming(on.matched_probe(self.source_rank(), tag)?))
     }
 
-    /// Starts to receive into elements that exist (`MPI_Irecv`). They are written when the request is waited for.
+    /// Starts to receive into existing elements (`MPI_Irecv`). They are written when [`wait`](PackedReceive::wait)
+    /// or [`test`](PackedReceive::test) completes the request.
     ///
     /// # Errors
     ///
-    /// [`Error::Count`] for more bytes than the library can count, less one for the message that is too long, so
-    /// 2³¹ − 2 before MPI-4; [`Error::Allocation`]; [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
+    /// [`Error::Count`] for more bytes than the library can count. One count is reserved to detect a message that
+    /// is too long, so the limit is 2³¹ − 2 before MPI-4. [`Error::Allocation`]; [`Error::NotRunning`],
+    /// [`Error::Thread`], [`Error::Call`].
     fn immediate_recv_packed_into<'c, T: Described>(
         &'c self,
         elements: &'c mut [T],
@@ -292,14 +282,9 @@ pub(crate) fn any_tag() -> Tag {
     unsafe { ffi::RSMPI_ANY_TAG }
 }
 
-pub(crate) fn received(envelope: Envelope, count: usize) -> Received {
-    let Envelope { source, tag, bytes } = envelope;
-    Received { source, tag, bytes, count }
-}
-
-/// A message that came, and waits to be received by whoever has this.
+/// A message that has arrived and that only this value can receive.
 ///
-/// Dropping it receives the message and throws it away.
+/// Dropping it receives and discards the message.
 pub struct Incoming<'c>(Matched<'c>);
 
 impl Incoming<'_> {
@@ -313,12 +298,12 @@ impl Incoming<'_> {
         self.0.envelope.tag
     }
 
-    /// Packed bytes that it has.
+    /// Its number of packed bytes.
     pub fn bytes(&self) -> u64 {
         self.0.envelope.bytes
     }
 
-    /// How many elements of type `T` it has.
+    /// The number of elements of type `T` in it.
     ///
     /// # Errors
     ///
@@ -331,12 +316,12 @@ impl Incoming<'_> {
     ///
     /// # Errors
     ///
-    /// As [`PackedSource::recv_packed`]; the message can still be received, but where its bytes are no values.
+    /// As [`PackedSource::recv_packed`]; the message can still be received, unless its bytes are not valid values.
     /// [`Error::Received`] if it was received before.
     pub fn recv_packed<T: Described>(&mut self) -> Result<(Vec<T>, Received), Error> {
         let count = self.count::<T>()?;
         let elements = values::receive_vec::<T>(count, |memory| match memory {
-            // SAFETY: there is room for so many elements, which are what the message has.
+            // SAFETY: there is room for all elements of the message.
             Memory::Elements(at) => unsafe { self.0.receive(at).map(|()| Vec::new()) },
             Memory::Bytes => self.0.receive_bytes(),
         })?;
@@ -347,7 +332,7 @@ impl Incoming<'_> {
     ///
     /// # Errors
     ///
-    /// As [`PackedSource::recv_packed_into`]; the message can still be received, but where its bytes are no
+    /// As [`PackedSource::recv_packed_into`]; the message can still be received, unless its bytes are not valid
     /// values. [`Error::Received`] if it was received before.
     pub fn recv_packed_into<T: Described>(
         &mut self,
@@ -355,7 +340,7 @@ impl Incoming<'_> {
     ) -> Result<Received, Error> {
         let count = values::fits::<T>(self.0.envelope, elements.len())?;
         values::receive_into(&mut elements[..count], |memory| match memory {
-            // SAFETY: there is room for so many elements, which are what the message has.
+            // SAFETY: there is room for all elements of the message.
             Memory::Elements(at) => unsafe { self.0.receive(at).map(|()| Vec::new()) },
             Memory::Bytes => self.0.receive_bytes(),
         })?;
@@ -369,28 +354,29 @@ impl fmt::Debug for Incoming<'_> {
     }
 }
 
-/// A send that is under way, with the packed bytes.
+/// A send in progress, with the packed bytes.
 ///
-/// Dropping it waits, or gives its memory up where the thread is panicking; forgetting it does so, too.
+/// Dropping it waits, unless the thread is panicking: then its memory is leaked. Forgetting it also leaks the
+/// memory.
 #[must_use = "dropping it waits"]
 pub struct PackedSend<'c>(Pending<'c>);
 
 impl PackedSend<'_> {
-    /// Waits until the message is on its way and its memory free (`MPI_Wait`).
+    /// Waits until the send is complete and its memory is free (`MPI_Wait`).
     ///
     /// # Errors
     ///
-    /// [`Error::Received`] after [`test`](Self::test) said that the send is over; [`Error::NotRunning`],
-    /// [`Error::Thread`], [`Error::Call`].
+    /// [`Error::Received`] if [`test`](Self::test) has returned `true`; [`Error::NotRunning`], [`Error::Thread`],
+    /// [`Error::Call`].
     pub fn wait(self) -> Result<(), Error> {
         self.0.wait().map(drop)
     }
 
-    /// Whether that would take no time (`MPI_Test`). When it says yes, the send is over.
+    /// Whether the send is complete, without waiting (`MPI_Test`).
     ///
     /// # Errors
     ///
-    /// As [`wait`](Self::wait); [`Error::Received`] if it said yes before.
+    /// As [`wait`](Self::wait); [`Error::Received`] if it has returned `true` before.
     pub fn test(&mut self) -> Result<bool, Error> {
         Ok(self.0.test()?.is_some())
     }
@@ -402,11 +388,11 @@ impl fmt::Debug for PackedSend<'_> {
     }
 }
 
-/// A receive that is under way, and the elements that it is for.
+/// A receive in progress, and the elements for its message.
 ///
-/// The message comes into memory that this owns, and the elements are written by [`wait`](Self::wait) or
-/// [`test`](Self::test), once all of them are known to be good. Dropping it cancels the receive; a message that
-/// had come by then is lost.
+/// The message is received into memory that this value owns. [`wait`](Self::wait) or [`test`](Self::test) writes
+/// the elements once all of them are known to be valid. Dropping it cancels the receive; a message that has already
+/// arrived is lost.
 #[must_use = "dropping it cancels the receive"]
 pub struct PackedReceive<'c, T> {
     pending: Pending<'c>,
@@ -414,19 +400,19 @@ pub struct PackedReceive<'c, T> {
 }
 
 impl<T: Described> PackedReceive<'_, T> {
-    /// Waits for the message and writes the first elements, as many as it has (`MPI_Wait`).
+    /// Waits for the message and writes its elements to the first of `elements` (`MPI_Wait`).
     ///
     /// # Errors
     ///
-    /// [`Error::Truncated`] for a message of more elements than there are, the rest of which is lost;
-    /// [`Error::Partial`] and [`Error::Type`] for bytes that are no values. No element is written then.
-    /// [`Error::Received`] after [`test`](Self::test) returned the message.
+    /// [`Error::Truncated`] for a message with more elements than `elements`, the rest of which is lost;
+    /// [`Error::Partial`] and [`Error::Type`] for bytes that are not valid values. No element is written in these
+    /// cases. [`Error::Received`] if [`test`](Self::test) has returned the message.
     pub fn wait(self) -> Result<Received, Error> {
         let (bytes, envelope) = self.pending.wait()?;
         values::unpack_first(&bytes, envelope, self.elements)
     }
 
-    /// As [`wait`](Self::wait), or `None` if that would take time (`MPI_Test`).
+    /// As [`wait`](Self::wait), but returns `None` if the message has not arrived (`MPI_Test`).
     ///
     /// # Errors
     ///

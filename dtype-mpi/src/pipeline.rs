@@ -1,4 +1,4 @@
-//! Long messages in chunks, so that packing, the transfer and unpacking overlap.
+//! Sends long messages in chunks, so that packing, the transfer and unpacking overlap.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -8,29 +8,29 @@ use mpi::traits::{Destination, Source};
 use mpi::{Rank, Tag};
 
 use crate::error::Error;
-use crate::packed::{Received, received};
 use crate::raw::OnCommunicator;
 use crate::raw::point_to_point::{Envelope, Pending, receivable};
+use crate::received::{Received, received};
 use crate::values;
 
-/// A transfer in chunks: while one is on its way, the next is packed, and the one before is unpacked.
+/// A transfer in chunks: while one chunk is in transit, the next is packed and the previous one is unpacked.
 ///
-/// Both ends must use it; the receiver learns the length and the chunks from the sender. A peer that uses a
-/// datatype of the library sends and receives one message, for which [`PackedDestination`] and [`PackedSource`]
-/// are there. They have the whole message in memory a second time, which costs nothing as long as it stays in the
-/// cache: for messages of up to a few MiB they are as fast, and for those of a chunk or less faster.
+/// Both ends must use it; the receiver learns the length and the chunk size from the sender. A peer that uses a
+/// datatype of the library sends and receives one message: use [`PackedDestination`] and [`PackedSource`] with it.
+/// They hold the whole message in memory a second time, which costs nothing as long as it stays in the cache: for
+/// messages of up to a few MiB they are as fast, and for messages of up to one chunk they are faster.
 ///
-/// The chunks follow one another on one communicator with one tag: no other message with that tag may be sent
-/// between the same two ranks meanwhile, by another thread, say.
+/// The chunks follow one another on one communicator with one tag. During the transfer, no other message with that
+/// tag may be sent between the same two ranks, for example by another thread.
 ///
 /// [`PackedDestination`]: crate::traits::PackedDestination
 /// [`PackedSource`]: crate::traits::PackedSource
 ///
 /// # Format
 ///
-/// A message of 24 bytes, three numbers of 64 bits, the least significant byte first: `0x3170697065707964`, the
-/// packed bytes in all, the bytes of a chunk. Then as many messages of that length as it takes, the last one
-/// shorter.
+/// The header is a message of 24 bytes, three 64-bit numbers in little-endian order: `0x3170697065707964`, the
+/// total number of packed bytes, and the number of bytes in a chunk. The chunks follow as messages of that length;
+/// the last one may be shorter.
 ///
 /// ```no_run
 /// # let universe = mpi::initialize().unwrap();
@@ -60,13 +60,13 @@ impl Default for Pipeline {
     }
 }
 
-/// "dypepip1", the last letter first.
+/// "dypepip1" in little-endian order.
 const MAGIC: u64 = 0x3170_6970_6570_7964;
 
 impl Pipeline {
-    /// With chunks of so many bytes, which the sender decides on. With more than the receiver's library can count,
-    /// which has to count to one more (so 2³¹ − 2 before MPI-4), a transfer is [`Error::Count`] before anything is
-    /// sent, unless it is shorter.
+    /// With chunks of `bytes` bytes; the sender's choice applies. The receiver's library must be able to count one
+    /// byte more, so chunks have at most 2³¹ − 2 bytes before MPI-4. Longer chunks return [`Error::Count`] before
+    /// anything is sent, unless the transfer itself is shorter.
     pub const fn new(chunk: NonZeroUsize) -> Self {
         Self { chunk }
     }
@@ -100,7 +100,7 @@ impl Pipeline {
         let on = OnCommunicator::begin("MPI_Isend", to.as_communicator())?;
         let rank = to.destination_rank();
         let (total, chunk) = (packer.remaining(), self.chunk.get());
-        // Before anything is sent, what the receiver would have to refuse as well.
+        // Before anything is sent, refuses what the receiver would refuse.
         receivable(shorter(total, chunk))?;
         let mut buffers = Vec::new();
         for _ in 0..DEPTH {
@@ -128,13 +128,13 @@ impl Pipeline {
         under_way.into_iter().try_for_each(|last| last.wait().map(drop))
     }
 
-    /// Receives elements, however many come. A type that skips fields does not compile here.
+    /// Receives elements, whatever their number. A type that skips fields does not compile here.
     ///
     /// # Errors
     ///
-    /// [`Error::Header`] for a message that begins no transfer in chunks, which is lost; as
+    /// [`Error::Header`] for a message that does not begin a transfer in chunks, which is lost; otherwise as
     /// [`PackedSource::recv_packed`](crate::traits::PackedSource::recv_packed). A transfer that does not fit is
-    /// received to its end and thrown away.
+    /// received to its end and discarded.
     pub fn recv<T: Described, S: Source>(
         &self,
         from: &S,
@@ -154,12 +154,13 @@ impl Pipeline {
         Ok((elements, transfer.received(count)))
     }
 
-    /// Receives elements into the first of those that exist. Padding and skipped fields stay as they are.
+    /// Receives elements into the first elements of a slice. Padding and skipped fields are unchanged.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv), and [`Error::Truncated`] for more elements; no element is written then, nor if one
-    /// of them is no value. Elements may have been written when a call of the library fails half-way.
+    /// As [`recv`](Self::recv), and [`Error::Truncated`] for more elements. No element is written in that case, or
+    /// if one of them is not a valid value. If a call of the library fails during the transfer, some elements may
+    /// have been written.
     pub fn recv_into<T: Described, S: Source>(
         &self,
         from: &S,
@@ -180,13 +181,13 @@ impl Pipeline {
         Ok(transfer.received(count))
     }
 
-    /// Receives into a packed stream, which goes on where the transfer ends. Values that have to be checked are
-    /// checked and written as they come.
+    /// Receives into a packed stream, which continues after the end of the transfer. Values that have to be checked
+    /// are checked and written as they arrive.
     ///
     /// # Errors
     ///
-    /// As [`recv_into`](Self::recv_into), with [`Error::Truncated`] for more bytes than the stream has left; what
-    /// came before a value that is none was written.
+    /// As [`recv_into`](Self::recv_into), with [`Error::Truncated`] for more bytes than the stream has left. The
+    /// values before an invalid one have been written.
     pub fn recv_stream<S: Source>(
         &self,
         from: &S,
@@ -202,7 +203,7 @@ impl Pipeline {
     }
 }
 
-/// Chunks that are on their way at a time.
+/// Maximum number of chunks in transit.
 const DEPTH: usize = 2;
 
 /// The length of the next chunk.
@@ -210,7 +211,7 @@ fn shorter(left: u64, chunk: usize) -> usize {
     usize::try_from(left).map_or(chunk, |left| left.min(chunk))
 }
 
-/// A transfer that has begun, on the receiving side.
+/// A transfer that has begun, at the receiver.
 struct Transfer {
     source: Rank,
     tag: Tag,
@@ -244,8 +245,8 @@ impl Transfer {
         received(self.envelope(), count)
     }
 
-    /// What was expected of the transfer. If it is something else the chunks are thrown away, so that the sender
-    /// can go on, and the next message is not one of them.
+    /// Returns `result`. If it is an error, first receives and discards the chunks, so that the sender can continue
+    /// and the next message is not one of them.
     fn expect<R>(&self, on: &OnCommunicator<'_>, result: Result<R, Error>) -> Result<R, Error> {
         if result.is_err() {
             self.chunks(on, |_| Ok(()))?;
@@ -253,7 +254,7 @@ impl Transfer {
         result
     }
 
-    /// All bytes.
+    /// Receives all bytes.
     fn bytes(&self, on: &OnCommunicator<'_>) -> Result<Vec<u8>, Error> {
         let bytes = usize::try_from(self.total).unwrap_or(usize::MAX);
         let mut all = Vec::new();
@@ -270,8 +271,8 @@ impl Transfer {
         self.chunks(on, |bytes| Ok(unpacker.unpack(bytes).map(drop)?))
     }
 
-    /// Hands the chunks over one by one, while the next one comes. After an error they are received all the
-    /// same.
+    /// Passes on the chunks one by one, while the next one is in transit. After an error, the remaining chunks are
+    /// still received.
     fn chunks(
         &self,
         on: &OnCommunicator<'_>,

@@ -1,5 +1,5 @@
-//! Everything that adds methods to the ranks and communicators of the [`mpi`] crate:
-//! `use dtype_mpi::traits::*;` beside `use mpi::traits::*;`.
+//! The traits that add methods to the ranks and communicators of the [`mpi`] crate: `use dtype_mpi::traits::*;` in
+//! addition to `use mpi::traits::*;`.
 
 pub use crate::collective::PackedCollectives;
 pub use crate::packed::{PackedDestination, PackedSource};

@@ -1,4 +1,4 @@
-//! Packed bytes and values: what fits, what is checked, what needs no copy.
+//! Packed bytes and values: what fits, what must be checked, and what needs no copy.
 
 use std::alloc::{self, Layout};
 use std::borrow::Cow;
@@ -7,10 +7,10 @@ use std::{ptr, slice};
 use dtype_runtime::Datatype as Described;
 
 use crate::error::Error;
-use crate::packed::{Received, received};
 use crate::raw::point_to_point::Envelope;
+use crate::received::{Received, received};
 
-/// Whether values in memory are the packed bytes, any of which are values.
+/// Whether the values in memory equal their packed bytes, and any bytes are valid values.
 const fn is_plain<T: Described>() -> bool {
     T::TYPE_MAP.is_dense()
         && !T::TYPE_MAP.is_restricted()
@@ -18,17 +18,17 @@ const fn is_plain<T: Described>() -> bool {
         && is_in_order::<T>()
 }
 
-/// Whether the packed order is that of the addresses.
+/// Whether the packed order is the order of the addresses.
 const fn is_in_order<T: Described>() -> bool {
     in_order(T::TYPE_MAP, 0).is_some()
 }
 
-/// Where a type map's data end, if they lie one after another in packed order from `start` on.
+/// The end of a type map's data, if they lie one after another in packed order from `start` on.
 const fn in_order(map: &dtype_runtime::TypeMap, start: usize) -> Option<usize> {
     use dtype_runtime::typemap::Node;
     match map.node() {
         Node::Basic { .. } => Some(start + map.size()),
-        // Dense, so that the elements touch.
+        // Dense, so that the elements are adjacent.
         Node::Array { element, .. } => match in_order(element, 0) {
             Some(_) => Some(start + map.size()),
             None => None,
@@ -38,7 +38,7 @@ const fn in_order(map: &dtype_runtime::TypeMap, start: usize) -> Option<usize> {
             let mut i = 0;
             while i < fields.len() {
                 if let Some(field) = fields[i].map() {
-                    // A field without data may be anywhere.
+                    // A field without data may have any displacement.
                     if field.size() > 0 {
                         if fields[i].offset() != end {
                             return None;
@@ -57,7 +57,7 @@ const fn in_order(map: &dtype_runtime::TypeMap, start: usize) -> Option<usize> {
     }
 }
 
-/// The packed bytes of elements: in place where they lie so in memory.
+/// The packed bytes of elements: borrowed if they equal the memory.
 pub(crate) fn packed<T: Described>(elements: &[T]) -> Cow<'_, [u8]> {
     if const { T::TYPE_MAP.is_dense() && is_in_order::<T>() } {
         let at = elements.as_ptr().cast();
@@ -68,7 +68,7 @@ pub(crate) fn packed<T: Described>(elements: &[T]) -> Cow<'_, [u8]> {
     }
 }
 
-/// How many whole elements so many bytes are.
+/// The number of whole elements in `bytes` bytes.
 pub(crate) fn whole<T: Described>(bytes: u64) -> Result<usize, Error> {
     let element = T::TYPE_MAP.size() as u64;
     let elements = bytes.checked_div(element).unwrap_or(0);
@@ -78,7 +78,7 @@ pub(crate) fn whole<T: Described>(bytes: u64) -> Result<usize, Error> {
     usize::try_from(elements).map_err(|_| Error::Allocation { bytes: usize::MAX })
 }
 
-/// How many whole elements a message has, if there is room for them.
+/// The number of whole elements in a message, if there is room for them.
 pub(crate) fn fits<T: Described>(message: Envelope, room: usize) -> Result<usize, Error> {
     fits_bytes(message, dtype_runtime::packed_size::<T>(room) as u64)?;
     whole::<T>(message.bytes)
@@ -103,15 +103,15 @@ pub(crate) fn unpack_first<T: Described>(
     Ok(received(message, count))
 }
 
-/// Where packed bytes are to be received.
+/// Where to receive packed bytes.
 pub(crate) enum Memory {
-    /// In the elements themselves: at this address, with room for all.
+    /// Directly in the elements: at this address, with room for all.
     Elements(*mut u8),
-    /// In a vector of their own, which is returned.
+    /// In a separate vector, which is returned.
     Bytes,
 }
 
-/// New elements, of bytes that `receive` gets. It must fill the elements where it is given them.
+/// New elements from the bytes that `receive` receives. If it gets the elements' memory, it must fill all of it.
 pub(crate) fn receive_vec<T: Described>(
     count: usize,
     receive: impl FnOnce(Memory) -> Result<Vec<u8>, Error>,
@@ -119,7 +119,7 @@ pub(crate) fn receive_vec<T: Described>(
     receive_in(with_capacity, count, receive)
 }
 
-/// As [`receive_vec`], for what a library may fill a part of without saying so: the rest are zeros.
+/// As [`receive_vec`], for a library that may fill only part of the memory without an error: the rest is zeros.
 pub(crate) fn receive_vec_or_zeros<T: Described>(
     count: usize,
     receive: impl FnOnce(Memory) -> Result<Vec<u8>, Error>,
@@ -135,8 +135,8 @@ fn receive_in<T: Described>(
     if const { is_plain::<T>() } {
         let mut elements = memory(count)?;
         receive(Memory::Elements(elements.as_mut_ptr().cast()))?;
-        // SAFETY: there is room for so many elements; they are zeros, or all of them were received; all of their
-        // bytes are data, and any bytes are values.
+        // SAFETY: there is room for `count` elements; they are zeros, or all of them were received; all of their
+        // bytes are data, and any bytes are valid values.
         unsafe { elements.set_len(count) };
         return Ok(elements);
     }
@@ -144,7 +144,7 @@ fn receive_in<T: Described>(
     unpack_vec(&bytes, count)
 }
 
-/// A new vector of so many elements from their packed bytes.
+/// A new vector of `count` elements from their packed bytes.
 pub(crate) fn unpack_vec<T: Described>(bytes: &[u8], count: usize) -> Result<Vec<T>, Error> {
     let mut elements = dtype_runtime::unpack::<T>(bytes)?;
     if T::TYPE_MAP.size() == 0 {
@@ -163,8 +163,8 @@ fn with_capacity<T>(count: usize) -> Result<Vec<T>, Error> {
     Ok(elements)
 }
 
-/// Elements of zeros, to be overwritten. The system's memory is zeros before it is touched, so that elements that
-/// are only said to come take none.
+/// Elements of zeros, to be overwritten. The system provides zeroed memory only when it is touched, so elements
+/// that are announced but never arrive use none.
 pub(crate) fn zeroed<T: Described>(count: usize) -> Result<Vec<T>, Error> {
     const {
         assert!(!T::TYPE_MAP.skips_fields(), "this type skips fields: use `recv_into`");
@@ -176,8 +176,8 @@ pub(crate) fn zeroed<T: Described>(count: usize) -> Result<Vec<T>, Error> {
     let layout = Layout::array::<T>(count).map_err(|_| Error::Allocation { bytes })?;
     if layout.size() == 0 {
         let mut elements = with_capacity(count)?;
-        // SAFETY: there is room for so many, none of which has a byte to be initialised; they are values, because
-        // any bytes are of a type that is not restricted and skips no fields.
+        // SAFETY: there is room for `count` elements, which have no bytes to initialise; they are valid values,
+        // because any bytes are valid for a type that is not restricted and skips no fields.
         unsafe { elements.set_len(count) };
         return Ok(elements);
     }
@@ -186,8 +186,8 @@ pub(crate) fn zeroed<T: Described>(count: usize) -> Result<Vec<T>, Error> {
     if at.is_null() {
         return Err(Error::Allocation { bytes });
     }
-    // SAFETY: memory of the global allocator, with the layout of so many elements, which belongs to nobody else;
-    // zeros are values of a type that is not restricted and skips no fields.
+    // SAFETY: memory of the global allocator with the layout of `count` elements, owned by nothing else; zeros are
+    // valid values of a type that is not restricted and skips no fields.
     let elements = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(at.cast::<T>(), count)) };
     Ok(elements.into_vec())
 }
@@ -227,7 +227,7 @@ mod tests {
         assert!(is_plain::<Pair<f64>>() && is_plain::<[Pair<[u8; 3]>; 4]>());
         assert!(is_plain::<()>() && is_plain::<[f64; 0]>());
         assert!(!is_plain::<Pair<bool>>() && !is_plain::<(u8, u16)>());
-        // All of it is data; the fields are declared in another order than that of the memory.
+        // All of it is data; the declaration order of the fields differs from their order in memory.
         assert!(Reordered::TYPE_MAP.is_dense() && !is_plain::<Reordered>());
         assert!(!is_plain::<[Reordered; 2]>() && !is_plain::<(Reordered, ())>());
         let packed = packed(&[Reordered { _a: 1, _b: 0x0202, _c: 3 }]).into_owned();

@@ -1,4 +1,4 @@
-//! Conversions one by one: what they keep, what they refuse, and what the library never gets to see.
+//! Conversions one by one: what they keep, what they refuse, and what never reaches the library.
 
 use std::os::raw::c_int;
 
@@ -83,7 +83,7 @@ fn missing() {
         assert_eq!(datatype.to_type().unwrap(), of(&other));
         assert_eq!(Datatype::new(&Type::basic(basic)).unwrap().to_type().unwrap(), other);
     }
-    // Bytes are aligned less than what they stand for; the places in memory are the same.
+    // Bytes have a smaller alignment than the types they replace; the displacements are the same.
     let types = [Basic::U8, Basic::F16].map(Type::basic);
     let pair = Type::structure(&[1, 1], &[2, 0], &types).unwrap();
     let pairs = Type::contiguous(3, &pair).unwrap();
@@ -108,11 +108,11 @@ fn shared() {
     assert_eq!(datatype.size().unwrap(), 1 << 14);
     let mut back = datatype.to_type().unwrap();
     assert_eq!(back.size(), 1 << 14);
-    // Open MPI returns a copy of a part each time that it is asked.
+    // Open MPI returns a new copy of a part for each query.
     let copies = mpi::environment::library_version().unwrap().starts_with("Open MPI");
     for _ in 0..14 {
         let parts = back.contents().unwrap().datatypes;
-        assert!(copies || parts[0].address() == parts[1].address());
+        assert!(copies || parts[0].as_ptr() == parts[1].as_ptr());
         back = parts[0].clone();
     }
 }
@@ -127,7 +127,7 @@ fn deep() {
     let datatype = Datatype::new(&ty).unwrap();
     assert_eq!(datatype.to_type().unwrap().size(), 1);
 
-    // One level more, which only the library can make.
+    // One level too many, which only the library can make.
     let deeper = UserDatatype::contiguous(1, &datatype);
     let limit = dtype_runtime::typemap::MAX_DEPTH;
     assert_eq!(unsafe_decode(&deeper).unwrap_err(), Error::TooDeep { limit });
@@ -176,7 +176,7 @@ fn large_counts() {
     }
 }
 
-/// The ABI has taken the number 19 for the default.
+/// The ABI uses the number 19 for the default argument.
 fn nineteen() {
     let byte = Type::basic(Basic::U8);
     let kinds = [Distribution::Block(Some(19))];
@@ -222,14 +222,14 @@ fn borrowed() {
     let ty = unsafe_decode(&user).unwrap();
     let contents = ty.contents().unwrap();
     assert_eq!((contents.combiner, &contents.integers[..]), (Combiner::Vector, &[3, 2, 4][..]));
-    // It is not freed by that.
+    // Decoding does not free it.
     assert_eq!(unsafe_decode(&user).unwrap().size(), 24);
     // SAFETY: the null handle.
     let null = unsafe { decode(ffi::RSMPI_DATATYPE_NULL) };
     assert_eq!(null.unwrap_err(), Error::Null);
 }
 
-/// The communicators' handlers would end the program.
+/// The communicators' error handlers would end the program.
 fn errors() {
     let named = Datatype::new(&Type::basic(Basic::F64)).unwrap();
     let Err(Error::Call { call, code, message, .. }) = named.contents() else {
@@ -260,8 +260,8 @@ fn message() {
     let mut back = [Particle::default(); 3];
     let world = SimpleCommunicator::world();
     let me = world.process_at_rank(0);
-    // SAFETY: the datatype is that of the elements, of which there are three on either side; every bit
-    // pattern of a number is one.
+    // SAFETY: the datatype is the elements' datatype, there are three elements on either side, and every bit
+    // pattern of a number is valid.
     let (view, mut into) = unsafe {
         (
             View::with_count_and_datatype(Memory::of(&out), 3, &particle),

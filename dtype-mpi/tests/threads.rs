@@ -1,4 +1,4 @@
-//! Conversions on several threads at once: each makes errors come back for its own time, and no longer.
+//! Conversions on several threads at once: each makes calls return errors for its own duration only.
 
 use dtype_mpi::{Datatype, Error};
 use dtype_runtime::{Basic, Type};
@@ -22,7 +22,7 @@ fn main() {
     drop(universe);
 }
 
-/// Refused by the library, which ends the program if its error handlers are those of before.
+/// The library refuses this, and ends the program if its original error handlers are set.
 fn convert() {
     let number = Datatype::new(&Type::basic(Basic::F64)).unwrap();
     assert!(matches!(number.contents(), Err(Error::Call { .. })));

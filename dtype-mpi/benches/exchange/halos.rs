@@ -1,4 +1,4 @@
-//! Rows, columns and faces of grids, from the outermost cells of one to the rim of another.
+//! Rows, columns and faces of grids, from the outermost cells of one grid to the rim of another.
 
 use anyhow::{Context, Result, ensure};
 use dtype_mpi::traits::{PackedDestination, PackedSource};
@@ -11,7 +11,7 @@ use crate::rounds::{Bench, LONG, Link, Stage, Way, who};
 /// The section.
 pub(crate) const GROUP: &str = "halos";
 
-/// What grids are made of.
+/// The element types of grids.
 trait Cell: Datatype + Equivalence + Copy + PartialEq + From<u16> + 'static {}
 
 impl<E: Datatype + Equivalence + Copy + PartialEq + From<u16> + 'static> Cell for E {}
@@ -59,7 +59,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     row::<f32>(bench, "WRF y 23×65×3/32×65×52 f32".into(), y)
 }
 
-/// A part of a grid, which goes to another place of it; the last index runs fastest.
+/// A part of a grid, and its destination in the grid; the last index runs fastest.
 struct Part {
     all: [usize; 3],
     size: [usize; 3],
@@ -74,13 +74,13 @@ impl Part {
         Ok(Layout::new(&Type::subarray(&all, &size, &starts, Order::C, &Type::of::<E>())?)?)
     }
 
-    /// Where the part's rows begin.
+    /// The start of each of the part's rows.
     fn rows(&self, [z, y, x]: [usize; 3]) -> impl Iterator<Item = usize> + use<> {
         let ([_, height, width], [planes, rows, _]) = (self.all, self.size);
         (z..z + planes).flat_map(move |z| (y..y + rows).map(move |y| (z * height + y) * width + x))
     }
 
-    /// The loop that a person writes.
+    /// The loop that a programmer would write.
     fn pack<E: Cell>(&self, grid: &[E], out: &mut [E]) {
         let length = self.size[2];
         if length == 1 {
@@ -141,11 +141,11 @@ struct Halo<E> {
     received: Layout,
     source: Vec<E>,
     arrived: Vec<E>,
-    /// What has to come.
+    /// The expected cells.
     expected: Vec<E>,
-    /// What a loop packs into.
+    /// The output of the packing loop.
     packed: Vec<E>,
-    /// What it unpacks.
+    /// The output of the unpacking loop.
     came: Vec<E>,
 }
 

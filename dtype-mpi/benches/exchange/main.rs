@@ -1,10 +1,10 @@
 //! Structs and halos from one rank to another and back, in shared memory: by the library's datatypes, packed by
-//! hand, and packed here, in turns.
+//! hand, and packed by dtype, alternating.
 //!
 //! `MPICC=mpicc.openmpi cargo bench -p dtype-mpi --bench exchange --target-dir target/openmpi`
 //!
-//! Whatever is timed has been compared first: the memory that a message came into, also where it must not have
-//! written, and the bytes of those who pack. A time is half of that for there and back.
+//! Everything that is timed is compared first: the received memory, including the bytes that must not be written,
+//! and the packed bytes of the contenders that pack. A time is half of a round trip.
 
 mod halos;
 mod records;
@@ -50,11 +50,11 @@ struct Arguments {
     bench: bool,
 }
 
-/// After this a message is lost.
+/// After this time a message is considered lost.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// For Open MPI: a rank that waits does not give its core to another process for as long as that likes, and the
-/// ranks are on no cores in particular, as under MPICH.
+/// For Open MPI: a waiting rank does not yield its core to other processes, and the ranks are not bound to cores,
+/// as under MPICH.
 const ENVIRONMENT: [(&str, &str); 2] =
     [("OMPI_MCA_mpi_yield_when_idle", "0"), ("OMPI_MCA_hwloc_base_binding_policy", "none")];
 
@@ -97,7 +97,7 @@ fn measure(arguments: &Arguments, link: &Link<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What the library calls itself.
+/// The library's name for itself.
 fn library() -> String {
     let version = mpi::environment::library_version().unwrap_or_default();
     let line = version.lines().next().unwrap_or_default().trim_end_matches('\0').to_owned();

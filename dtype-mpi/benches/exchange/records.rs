@@ -11,7 +11,7 @@ use crate::rounds::{Bench, LONG, Link, Stage, Way, who};
 /// Records of one message.
 pub(crate) const COUNTS: [usize; 4] = [1, 16, 1000, 65_536];
 
-/// The section, as means are taken of it.
+/// The section for which means are computed.
 pub(crate) fn group(count: usize) -> String {
     format!("structs × {count}")
 }
@@ -50,9 +50,9 @@ fn row<T: Shape>(bench: &mut Bench<'_>, count: usize) -> Result<()> {
 struct Records<T> {
     source: Vec<T>,
     arrived: Vec<T>,
-    /// What a loop packs into.
+    /// The output of the packing loop.
     packed: Vec<u8>,
-    /// What it unpacks.
+    /// The output of the unpacking loop.
     came: Vec<u8>,
 }
 

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use crate::rounds::{Row, who};
 
-/// Whom this is compared with.
+/// The contenders that dtype is compared with.
 const OTHERS: [&str; 5] = [who::LIBRARY, who::LOOP, who::BYTES, who::POSTED, who::PIPELINE];
 
-/// Everything, as text.
+/// The whole report, as text.
 pub(crate) fn text(machine: &Machine, rows: &[Row]) -> String {
     let mut text = String::new();
     for line in machine.lines() {
@@ -72,7 +72,7 @@ fn means(rows: &[Row]) -> Vec<Mean> {
     means
 }
 
-/// Everything, as JSON with a line for each row.
+/// The whole report, as JSON with a line for each row.
 pub(crate) fn json(machine: &Machine, rows: &[Row]) -> String {
     let lines = rows.iter().map(|row| {
         let times: Map<String, Value> = row

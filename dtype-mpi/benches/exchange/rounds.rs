@@ -1,4 +1,4 @@
-//! Two ranks that send each other the same, and everyone's turns at it.
+//! Two ranks that send each other the same message, timed for all contenders in rotation.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use mpi::traits::{
     Buffer, BufferMut, Communicator, CommunicatorCollectives, Destination, Root, Source,
 };
 
-/// One end of it.
+/// One end of the exchange.
 pub(crate) struct Link<'c> {
     world: &'c SimpleCommunicator,
     peer: Process<'c>,
@@ -28,7 +28,7 @@ impl<'c> Link<'c> {
         self.world.size()
     }
 
-    /// Whether this end has the clock.
+    /// Whether this end measures the time.
     pub(crate) fn is_first(&self) -> bool {
         self.world.rank() == 0
     }
@@ -37,7 +37,7 @@ impl<'c> Link<'c> {
         &self.peer
     }
 
-    /// Sends and receives so many times, and the other end receives and sends.
+    /// Sends and receives `times` times, while the other end receives and sends.
     pub(crate) fn rally(
         &self,
         times: u64,
@@ -56,7 +56,7 @@ impl<'c> Link<'c> {
         Ok(())
     }
 
-    /// Sends and receives by the library alone, as often.
+    /// Sends and receives as often, with the library alone.
     pub(crate) fn rally_as_is(
         &self,
         times: u64,
@@ -76,34 +76,35 @@ impl<'c> Link<'c> {
         )
     }
 
-    /// What the first end says.
+    /// The number from the first end.
     fn heard(&self, mut number: u64) -> u64 {
         self.world.process_at_rank(0).broadcast_into(&mut number);
         number
     }
 }
 
-/// What goes to and fro.
+/// The data that are exchanged.
 pub(crate) trait Stage {
-    /// Forgets what has come.
+    /// Clears the received data.
     fn clear(&mut self);
 
-    /// Whether all has come to its place, or, if nobody unpacks it, as packed; and nothing else was written.
+    /// Checks that all data arrived at their destination, or, if nothing unpacks them, as packed; and that nothing
+    /// else was written.
     fn check(&self, unpacked: bool) -> Result<()>;
 }
 
-/// One way to do it.
+/// One way to exchange them.
 pub(crate) struct Way<S> {
     pub(crate) name: &'static str,
-    /// There and back, so many times.
+    /// Makes the given number of round trips.
     pub(crate) exchange: fn(&mut S, &Link<'_>, u64) -> Result<()>,
 }
 
-/// One kind of message, and everyone's times: nanoseconds for one message, round by round.
+/// One kind of message, and the times of all contenders: nanoseconds per message, round by round.
 pub(crate) struct Row {
     pub(crate) group: String,
     pub(crate) name: String,
-    /// Packed.
+    /// The number of packed bytes.
     pub(crate) bytes: u64,
     pub(crate) columns: Vec<(&'static str, Vec<f64>)>,
 }
@@ -125,7 +126,7 @@ impl Row {
 pub(crate) struct Bench<'c> {
     link: &'c Link<'c>,
     rounds: usize,
-    /// About how long one turn takes.
+    /// The approximate duration of one sample.
     sample: Duration,
     only: &'c str,
     pub(crate) rows: Vec<Row>,
@@ -136,7 +137,7 @@ impl<'c> Bench<'c> {
         Self { link, rounds, sample, only, rows: Vec::new() }
     }
 
-    /// Lets all ways take turns, after each has shown that it works. Whoever comes first in a round changes.
+    /// Runs all ways in rotation, after each has shown that it works. The first way differs from round to round.
     #[allow(clippy::cast_precision_loss, reason = "numbers of messages")]
     pub(crate) fn row<S: Stage>(
         &mut self,
@@ -171,7 +172,7 @@ impl<'c> Bench<'c> {
         Ok(())
     }
 
-    /// How many repetitions make a sample; the first end decides.
+    /// The number of repetitions in a sample; the first end decides.
     #[allow(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -181,7 +182,7 @@ impl<'c> Bench<'c> {
     fn calibrate<S>(&self, stage: &mut S, way: &Way<S>) -> Result<u64> {
         let mut times = 1;
         loop {
-            // Whoever is interrupted takes longer, and more rounds of fewer messages would follow from that.
+            // An interruption lengthens the time, which would lead to more rounds of fewer messages.
             let mut took = Duration::MAX;
             for _ in 0..ATTEMPTS {
                 took = took.min(self.time(stage, way, times)?);
@@ -195,7 +196,7 @@ impl<'c> Bench<'c> {
         }
     }
 
-    /// How long it takes at this end, after some exchanges that are not timed.
+    /// The time at this end, after some exchanges that are not timed.
     fn time<S>(&self, stage: &mut S, way: &Way<S>, times: u64) -> Result<Duration> {
         self.link.world.barrier();
         (way.exchange)(stage, self.link, times.div_ceil(8))?;
@@ -205,24 +206,24 @@ impl<'c> Bench<'c> {
     }
 }
 
-/// Tries of each number of repetitions.
+/// Attempts for each number of repetitions.
 const ATTEMPTS: usize = 4;
 
 /// The columns.
 pub(crate) mod who {
-    /// As one message that is packed here.
+    /// As one message that dtype packs.
     pub(crate) const DTYPE: &str = "dtype";
-    /// The same, received without a look at its length first.
+    /// The same, received without probing its length first.
     pub(crate) const POSTED: &str = "posted";
-    /// In chunks that are packed here.
+    /// In chunks that dtype packs.
     pub(crate) const PIPELINE: &str = "pipeline";
     /// By the library, with its datatype.
     pub(crate) const LIBRARY: &str = "library";
-    /// By a loop into a buffer that is there already, which is sent.
+    /// By a loop into an existing buffer, which is sent.
     pub(crate) const LOOP: &str = "loop";
-    /// As many bytes, which nobody packs.
+    /// The same number of bytes, without packing.
     pub(crate) const BYTES: &str = "bytes";
 }
 
-/// Messages of more bytes are also sent in chunks.
+/// Longer messages are also sent in chunks.
 pub(crate) const LONG: usize = 1 << 17;

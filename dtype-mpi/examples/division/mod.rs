@@ -1,7 +1,7 @@
-//! Dividing a domain among ranks: into a grid of blocks, one for each.
+//! Divides a domain among ranks, into a grid with one block per rank.
 
-/// As many blocks as there are ranks, in a grid whose sides differ little, the longer ones first: what
-/// `MPI_Dims_create` is for, which the `mpi` crate does not have.
+/// A grid with one block per rank, whose sides differ little, the longer ones first. `MPI_Dims_create` does the
+/// same, but the `mpi` crate does not provide it.
 pub(crate) fn grid<const N: usize>(ranks: usize) -> [usize; N] {
     let mut factors = Vec::new();
     let (mut rest, mut factor) = (ranks, 2);

@@ -15,7 +15,7 @@ pub(crate) use table::{Table, bytes, rate, seconds};
 
 /// Runs the work on all ranks, with the arguments of the command line, and prints the table that rank 0 makes.
 ///
-/// A rank that fails says so and ends the job: the others may be waiting for it.
+/// A rank that fails reports the error and ends the job, because the others may be waiting for it.
 pub(crate) fn run<A: Parser>(
     work: impl FnOnce(&SimpleCommunicator, &A) -> Result<Option<Table>>,
 ) -> ExitCode {
@@ -27,7 +27,7 @@ pub(crate) fn run<A: Parser>(
     let rank = world.rank();
     let arguments = match A::try_parse() {
         Ok(arguments) => arguments,
-        // All ranks have the same arguments, so all of them come here, and one says why.
+        // All ranks have the same arguments, so all of them fail here, and only one prints the reason.
         Err(error) => {
             if rank == 0 {
                 let _ = error.print();
@@ -55,7 +55,7 @@ pub(crate) fn run<A: Parser>(
     }
 }
 
-/// A bar at rank 0, if that has a terminal.
+/// A progress bar at rank 0, if it has a terminal.
 pub(crate) fn progress(world: &impl Communicator, steps: u64) -> Result<ProgressBar> {
     if world.rank() != 0 {
         return Ok(ProgressBar::hidden());

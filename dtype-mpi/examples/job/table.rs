@@ -1,15 +1,15 @@
-//! What rank 0 prints at the end.
+//! The table that rank 0 prints at the end.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Lines of cells, in aligned columns: the first at the left, the others at the right.
+/// Lines of cells in aligned columns: the first left-aligned, the others right-aligned.
 pub(crate) struct Table {
     lines: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// With a heading.
+    /// A table with a heading.
     pub(crate) fn new<const N: usize>(heading: [&str; N]) -> Self {
         Self { lines: vec![heading.map(str::to_owned).into()] }
     }
@@ -46,7 +46,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// Bytes, as people say them.
+/// A number of bytes with its unit, for people.
 #[allow(clippy::cast_precision_loss, reason = "three digits are shown")]
 pub(crate) fn bytes(number: u64) -> String {
     match number as f64 {
@@ -57,7 +57,7 @@ pub(crate) fn bytes(number: u64) -> String {
     }
 }
 
-/// So many things in the time, in a second.
+/// The number of things per second.
 #[allow(clippy::cast_precision_loss, reason = "three digits are shown")]
 pub(crate) fn rate(number: u64, time: Duration, unit: &str) -> String {
     match number as f64 / time.as_secs_f64() {
@@ -68,7 +68,7 @@ pub(crate) fn rate(number: u64, time: Duration, unit: &str) -> String {
     }
 }
 
-/// A time, as people say it.
+/// A time with its unit, for people.
 pub(crate) fn seconds(time: Duration) -> String {
     if time < Duration::from_secs(1) {
         format!("{:.2} ms", time.as_secs_f64() * 1e3)

@@ -1,14 +1,15 @@
-//! Attributes: what the library calls when MPI ends, and what it hands to the function of a reduction.
+//! Attributes: the function that the library calls when MPI ends, and the context for the function of a reduction.
 
 use std::os::raw::{c_int, c_void};
 use std::sync::OnceLock;
 
 use mpi::ffi::{self, MPI_Comm, MPI_Datatype};
 
-use super::check;
+use super::code::check;
 use crate::error::Error;
 
-/// What the library calls when a communicator or a datatype with an attribute is duplicated: copies do without.
+/// The library calls this when a communicator or a datatype with an attribute is duplicated: attributes are not
+/// copied.
 unsafe extern "C" fn no_copy<H>(
     _: H,
     _: c_int,
@@ -17,14 +18,15 @@ unsafe extern "C" fn no_copy<H>(
     _: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    // SAFETY: the library passes a place for the answer.
+    // SAFETY: the library passes a pointer to the answer, valid for writes.
     unsafe { flag.write(0) };
     0
 }
 
-/// Calls `at_end` when MPI is finalized, while it can still be called (MPI-4.1 section 11.2.4). In a session.
+/// Registers `at_end` to be called when MPI is finalized, while MPI can still be called (MPI-4.1 section 11.2.4).
+/// Requires a session.
 pub(crate) fn at_finalize(at_end: fn()) -> Result<(), Error> {
-    /// What `extra_state` is: a function.
+    /// The function that `extra_state` points to.
     struct AtEnd(fn());
 
     unsafe extern "C" fn delete(
@@ -33,7 +35,7 @@ pub(crate) fn at_finalize(at_end: fn()) -> Result<(), Error> {
         _: *mut c_void,
         extra: *mut c_void,
     ) -> c_int {
-        // SAFETY: what was passed when the key was made, and is never freed.
+        // SAFETY: the pointer that was passed when the key was made, to memory that is never freed.
         let AtEnd(at_end) = unsafe { &*extra.cast::<AtEnd>() };
         at_end();
         0
@@ -42,7 +44,7 @@ pub(crate) fn at_finalize(at_end: fn()) -> Result<(), Error> {
     let extra = Box::leak(Box::new(AtEnd(at_end)));
     let mut key = 0;
     // SAFETY: the functions have the types that the standard asks for, `extra` is never freed, and `key` lives
-    // through the calls. Freeing the key leaves the attribute in its place.
+    // through the calls. Freeing the key does not remove the attribute.
     unsafe {
         let extra = std::ptr::from_mut(extra).cast();
         let code = ffi::MPI_Comm_create_keyval(Some(no_copy), Some(delete), &raw mut key, extra);
@@ -54,10 +56,10 @@ pub(crate) fn at_finalize(at_end: fn()) -> Result<(), Error> {
     Ok(())
 }
 
-/// The key under which a datatype has the address of what belongs to it.
+/// The key of the attribute that holds the address of a datatype's context.
 static KEY: OnceLock<c_int> = OnceLock::new();
 
-/// Attaches an address to a datatype. In a session.
+/// Attaches an address to a datatype. Requires a session.
 pub(crate) fn attach(datatype: MPI_Datatype, address: *mut c_void) -> Result<(), Error> {
     unsafe extern "C" fn delete(
         _: MPI_Datatype,
@@ -72,8 +74,8 @@ pub(crate) fn attach(datatype: MPI_Datatype, address: *mut c_void) -> Result<(),
         *key
     } else {
         let mut key = 0;
-        // SAFETY: the functions have the types that the standard asks for, and `key` lives through the call. It
-        // is made once, because sessions are alone.
+        // SAFETY: the functions have the types that the standard asks for, and `key` lives through the call. It is
+        // made once, because only one session exists at a time.
         let code = unsafe {
             let state = std::ptr::null_mut();
             ffi::MPI_Type_create_keyval(Some(no_copy), Some(delete), &raw mut key, state)
@@ -85,12 +87,12 @@ pub(crate) fn attach(datatype: MPI_Datatype, address: *mut c_void) -> Result<(),
     check("MPI_Type_set_attr", unsafe { ffi::MPI_Type_set_attr(datatype, key, address) })
 }
 
-/// The address that is attached to a datatype.
+/// The address attached to a datatype.
 pub(crate) fn attached(datatype: MPI_Datatype) -> Option<*mut c_void> {
     let key = *KEY.get()?;
     let (mut address, mut found) = (std::ptr::null_mut::<c_void>(), 0);
-    // SAFETY: the datatype is one that the library has just passed to a function of the program, and both live
-    // through the call, which writes an address to where it is told.
+    // SAFETY: the library has just passed the datatype to a function of the program; the datatype and the memory
+    // for the answers live through the call, which writes an address there.
     let code =
         unsafe { ffi::MPI_Type_get_attr(datatype, key, (&raw mut address).cast(), &raw mut found) };
     (code == 0 && found != 0 && !address.is_null()).then_some(address)

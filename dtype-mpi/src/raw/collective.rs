@@ -1,4 +1,4 @@
-//! Collective calls on packed elements: blocks of bytes that are counted as one.
+//! Collective calls on packed elements; each element is a block of bytes that counts as one.
 
 use std::os::raw::{c_int, c_void};
 
@@ -12,17 +12,18 @@ use mpi::ffi::{
     MPI_Gatherv_c as MPI_Gatherv, MPI_Scatterv_c as MPI_Scatterv,
 };
 
+use super::code::check;
 use super::point_to_point::{Number, number};
-use super::{OnCommunicator, check, receiving, sending};
+use super::{OnCommunicator, receiving, sending};
 use crate::error::Error;
 
-/// How the library counts the elements before a part.
+/// The library's type for the number of elements before a part.
 #[cfg(large_counts)]
 type Displacement = ffi::MPI_Aint;
 #[cfg(not(large_counts))]
 type Displacement = c_int;
 
-/// A datatype of so many bytes, which stays alive as long as MPI runs.
+/// A datatype of a number of bytes, which lives for as long as MPI runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Block {
     pub(crate) handle: MPI_Datatype,
@@ -30,11 +31,11 @@ pub(crate) struct Block {
     pub(crate) size: usize,
 }
 
-/// Where the parts for the ranks, or from them, are in a row of elements.
+/// The positions of the parts for the ranks, or from them, in a row of elements.
 pub(crate) struct Parts {
     counts: Vec<Number>,
     displacements: Vec<Displacement>,
-    /// Elements of all parts.
+    /// The number of elements in all parts.
     total: usize,
 }
 
@@ -71,12 +72,12 @@ impl Parts {
     }
 }
 
-/// Memory with so many bytes, to be read.
+/// Checks that `bytes` bytes hold `elements` blocks.
 fn assert_bytes(bytes: usize, elements: usize, block: Block) {
     assert!(elements.checked_mul(block.size).is_some_and(|needed| needed <= bytes));
 }
 
-/// Memory that is to be filled; of any kind, and not yet initialised.
+/// Memory to be filled, which may hold any values and may be uninitialised.
 pub(crate) struct Room {
     at: *mut c_void,
     bytes: usize,
@@ -85,21 +86,21 @@ pub(crate) struct Room {
 impl Room {
     /// # Safety
     ///
-    /// The memory must be valid for writing `bytes` bytes of any value, and nobody else access it, as long as
-    /// the room is used.
+    /// The memory must be valid for writing `bytes` bytes of any value, and no other code may access it, for as
+    /// long as the room is used.
     pub(crate) unsafe fn new(at: *mut u8, bytes: usize) -> Self {
         Self { at: receiving(at, bytes), bytes }
     }
 }
 
-/// All functions but `new` panic when the parts or the memory have other lengths than the communicator and the
-/// counts ask for, which is the mistake of this crate.
+/// All functions but `new` panic if the lengths of the parts or of the memory do not match the communicator and the
+/// counts. Only a bug in this crate can cause that.
 impl OnCommunicator<'_> {
-    /// This rank, and how many there are: as many as the collective calls read and write for. On an
-    /// intercommunicator that would be the number of another group's, so there it is an error.
+    /// This rank, and the number of ranks for which the collective calls read and write. On an intercommunicator
+    /// that would be the number of ranks in the other group, so this returns an error there.
     pub(crate) fn ranks(&self) -> Result<(Rank, Rank), Error> {
         let (mut rank, mut size, mut inter, mut remote) = (0, 0, 0, 0);
-        // SAFETY: the communicator is alive, and so are the places for the answers.
+        // SAFETY: the communicator is alive, and so is the memory for the answers.
         unsafe {
             check("MPI_Comm_rank", ffi::MPI_Comm_rank(self.handle(), &raw mut rank))?;
             check("MPI_Comm_size", ffi::MPI_Comm_size(self.handle(), &raw mut size))?;
@@ -115,7 +116,7 @@ impl OnCommunicator<'_> {
         Err(Error::Intercommunicator { local: size, remote })
     }
 
-    /// Everyone's numbers, so many from each rank.
+    /// Gathers all ranks' numbers, N from each rank.
     pub(crate) fn all_gather<const N: usize>(&self, own: [i64; N]) -> Result<Vec<[i64; N]>, Error> {
         let (_, size) = self.ranks()?;
         let mut all = vec![[0; N]; usize::try_from(size).unwrap_or(0)];
@@ -130,7 +131,7 @@ impl OnCommunicator<'_> {
         Ok(all)
     }
 
-    /// One number for each rank, and from each.
+    /// Sends one number to each rank, and receives one from each.
     pub(crate) fn all_to_all(&self, own: &[i64]) -> Result<Vec<i64>, Error> {
         let (_, size) = self.ranks()?;
         assert_eq!(Ok(own.len()), usize::try_from(size), "one number for each rank");
@@ -145,7 +146,7 @@ impl OnCommunicator<'_> {
         Ok(all)
     }
 
-    /// The greatest of everyone's numbers.
+    /// The greatest of all ranks' numbers.
     pub(crate) fn greatest(&self, own: c_int) -> Result<c_int, Error> {
         let mut greatest = 0;
         // SAFETY: both are one number, and live through the call; the communicator is alive.
@@ -163,18 +164,18 @@ impl OnCommunicator<'_> {
         Ok(greatest)
     }
 
-    /// To all other ranks.
+    /// Sends to all other ranks.
     pub(crate) fn broadcast_own(&self, own: &[u8], block: Block) -> Result<(), Error> {
         let call = "MPI_Bcast";
         let count = number(call, own.len() / block.size)?;
         let (rank, _) = self.ranks()?;
         let at = sending(own).cast_mut();
-        // SAFETY: so many blocks are there, which the root's call only reads; they, the datatype and the
+        // SAFETY: the memory has `count` blocks, which the root's call only reads; they, the datatype and the
         // communicator are alive.
         check(call, unsafe { MPI_Bcast(at, count, block.handle, rank, self.handle()) })
     }
 
-    /// From another rank, the root.
+    /// Receives from the root, which is another rank.
     pub(crate) fn broadcast(
         &self,
         room: &Room,
@@ -185,12 +186,12 @@ impl OnCommunicator<'_> {
         let call = "MPI_Bcast";
         assert_bytes(room.bytes, count, block);
         let count = number(call, count)?;
-        // SAFETY: the memory has room for so many blocks, as just checked; it, the datatype and the
+        // SAFETY: the memory has room for all blocks, as just checked; it, the datatype and the
         // communicator are alive.
         check(call, unsafe { MPI_Bcast(room.at, count, block.handle, root, self.handle()) })
     }
 
-    /// From all ranks to the root, which alone has parts and room.
+    /// Gathers from all ranks at the root; only the root has parts and room.
     pub(crate) fn gather(
         &self,
         own: &[u8],
@@ -211,14 +212,14 @@ impl OnCommunicator<'_> {
             }
         };
         let (from, ty, handle) = (sending(own), block.handle, self.handle());
-        // SAFETY: `own` has so many blocks; at the root there is a part for each rank, and room for all, as just
-        // checked, and elsewhere they are not looked at.
+        // SAFETY: `own` has the number of blocks that its count says; at the root there is a part for each rank,
+        // and room for all, as just checked; elsewhere the library ignores them.
         check(call, unsafe {
             MPI_Gatherv(from, count, ty, at, counts, displacements, ty, root, handle)
         })
     }
 
-    /// From all ranks to all.
+    /// Gathers from all ranks at all ranks.
     pub(crate) fn gather_to_all(
         &self,
         own: &[u8],
@@ -232,13 +233,14 @@ impl OnCommunicator<'_> {
         let count = number(call, own.len() / block.size)?;
         let (counts, displacements) = (parts.counts.as_ptr(), parts.displacements.as_ptr());
         let (from, ty, handle) = (sending(own), block.handle, self.handle());
-        // SAFETY: `own` has so many blocks, and there is a part for each rank, and room for all.
+        // SAFETY: `own` has the number of blocks that its count says; there is a part for each rank, and room for
+        // all.
         check(call, unsafe {
             MPI_Allgatherv(from, count, ty, room.at, counts, displacements, ty, handle)
         })
     }
 
-    /// From the root, which alone has parts, to all ranks.
+    /// Divides from the root, which alone has parts, to all ranks.
     pub(crate) fn scatter(
         &self,
         from: Option<(&Parts, &[u8])>,
@@ -260,14 +262,14 @@ impl OnCommunicator<'_> {
             }
         };
         let (ty, handle) = (block.handle, self.handle());
-        // SAFETY: at the root there is a part for each rank, within the bytes, and elsewhere they are not looked
-        // at; there is room for the own part.
+        // SAFETY: at the root there is a part for each rank, within the bytes; elsewhere the library ignores them;
+        // there is room for this rank's part.
         check(call, unsafe {
             MPI_Scatterv(at, counts, displacements, ty, room.at, count, ty, root, handle)
         })
     }
 
-    /// A part from each rank to each.
+    /// Exchanges a part between each pair of ranks.
     pub(crate) fn exchange(
         &self,
         (parts, bytes): (&Parts, &[u8]),
@@ -298,11 +300,11 @@ impl OnCommunicator<'_> {
         })
     }
 
-    /// Combines everyone's elements one by one, at the root or at all ranks.
+    /// Combines all ranks' elements one by one, at the root or at all ranks.
     ///
     /// # Safety
     ///
-    /// The operation is alive and takes elements of this block.
+    /// The operation must be alive and take elements of this block.
     pub(crate) unsafe fn reduce(
         &self,
         own: &[u8],
@@ -318,11 +320,11 @@ impl OnCommunicator<'_> {
             count: elements as u64,
             limit: u64::from(most.unsigned_abs()),
         })?;
-        // Elsewhere than at the root nothing is written; zeros are bytes as good as others.
+        // Except at the root nothing is written, and the zeros remain.
         let mut result = vec![0_u8; own.len()];
         let (from, to) = (sending(own), receiving(result.as_mut_ptr(), result.len()));
         let (ty, handle) = (block.handle, self.handle());
-        // SAFETY: both have so many blocks; the operation is good by the caller's promise.
+        // SAFETY: both have the blocks that the count says; the caller guarantees that the operation is alive.
         check(call, unsafe {
             match root {
                 Some(root) => ffi::MPI_Reduce(from, to, count, ty, operation, root, handle),

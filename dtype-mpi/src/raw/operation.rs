@@ -1,4 +1,4 @@
-//! Operations of reductions that are functions of the program.
+//! Reduction operations that are functions of the program.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -10,22 +10,23 @@ use std::sync::{Mutex, PoisonError};
 use dtype_runtime::types::{Combiner, Contents};
 use mpi::ffi::{self, MPI_Datatype, MPI_Op};
 
+use super::code::check;
 use super::collective::Block;
 use super::session::{not_running, without_calls};
-use super::{Datatype, Session, attributes, check, make};
+use super::{Datatype, Session, attributes, make};
 use crate::error::Error;
 
-/// Combines packed elements with others, into the second ones.
+/// Combines the packed elements of the first slice into the elements of the second.
 type Function<'f> = dyn Fn(&[u8], &mut [u8]) -> Result<(), Error> + Sync + 'f;
 
-/// An operation of the library. The library hands no pointer to the function that it calls but that of the
-/// datatype: so what the function needs is attached to a datatype that the operation has for itself.
+/// An operation of the library. The only pointer through which the library can pass context to the function is the
+/// pointer to the datatype. The context is therefore attached to a datatype that only this operation uses.
 pub(crate) struct UserFunction<'f> {
     operation: MPI_Op,
     datatype: Datatype,
     context: Box<Context<'f>>,
     size: usize,
-    /// Stays on its thread, because dropping is a call.
+    /// Keeps the value on its thread, because drop makes a call.
     thread: PhantomData<*const ()>,
 }
 
@@ -36,7 +37,7 @@ struct Context<'f> {
 }
 
 impl<'f> UserFunction<'f> {
-    /// An operation on elements of `size` bytes, at least one.
+    /// An operation on elements of `size` bytes (at least one).
     pub(crate) fn new(
         size: usize,
         commutes: bool,
@@ -50,7 +51,7 @@ impl<'f> UserFunction<'f> {
             count: size as u64,
             limit: u64::from(c_int::MAX.unsigned_abs()),
         })?;
-        let contiguous = Contents {
+        let contiguous: Contents = Contents {
             combiner: Combiner::Contiguous,
             integers: vec![count],
             addresses: Vec::new(),
@@ -80,7 +81,7 @@ impl<'f> UserFunction<'f> {
         Block { handle: self.datatype.handle(), size: self.size }
     }
 
-    /// What went wrong since this was asked last.
+    /// The failure since the last call of this function.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.context.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -89,13 +90,13 @@ impl<'f> UserFunction<'f> {
 impl Drop for UserFunction<'_> {
     fn drop(&mut self) {
         if not_running().is_none() {
-            // SAFETY: the operation is alive and not used again; blocking collective calls have ended.
+            // SAFETY: the operation is alive and not used again; the blocking collective calls with it have ended.
             unsafe { ffi::MPI_Op_free(&raw mut self.operation) };
         }
     }
 }
 
-/// What the library calls: an `MPI_User_function` (MPI-4.1 section 6.9.5).
+/// The function that the library calls: an `MPI_User_function` (MPI-4.1 section 6.9.5).
 unsafe extern "C" fn apply(
     from: *mut c_void,
     into: *mut c_void,
@@ -111,23 +112,23 @@ unsafe extern "C" fn apply(
     if count == 0 {
         return;
     }
-    // SAFETY: the operation is used with its own datatype only, to which its context is attached; a collective
-    // call with it is in progress, so that it is alive.
+    // SAFETY: the operation is used only with its own datatype, to which its context is attached; a collective call
+    // with it is in progress, so the context is alive.
     let context = unsafe { &*context.cast::<Context<'_>>() };
     let mut failed = context.failed.lock().unwrap_or_else(PoisonError::into_inner);
     if failed.is_some() {
         return;
     }
     let bytes = count * context.size;
-    // SAFETY: the library passes so many elements of the datatype, which are dense bytes that it has received or
-    // copied, and nobody else accesses them meanwhile.
+    // SAFETY: the library passes `*length` elements of the datatype, which are dense bytes that it has received or
+    // copied, and no other code accesses them during the call.
     let (from, into) = unsafe {
         (
             slice::from_raw_parts(from.cast::<u8>(), bytes),
             slice::from_raw_parts_mut(into.cast::<u8>(), bytes),
         )
     };
-    // No unwinding through the library, which may be C.
+    // A panic must not unwind through the library, which may be C.
     *failed =
         match catch_unwind(AssertUnwindSafe(|| without_calls(|| (context.function)(from, into)))) {
             Ok(Ok(())) => None,
@@ -139,7 +140,7 @@ unsafe extern "C" fn apply(
 fn message(payload: Box<dyn Any + Send>) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-    // Dropping it may panic again.
+    // Dropping the payload may panic again.
     std::mem::forget(payload);
     text.unwrap_or_else(|| "a value that is no text".to_owned())
 }

@@ -13,18 +13,19 @@ use mpi::ffi::{
 };
 use mpi::{Rank, Tag};
 
+use super::code::{check, wide};
 use super::session::{Later, not_running};
-use super::{OnCommunicator, check, receiving, sending, wide};
+use super::{OnCommunicator, receiving, sending};
 use crate::error::Error;
 use crate::names;
 
-/// How the library counts elements.
+/// The library's type for numbers of elements.
 #[cfg(large_counts)]
 pub(super) type Number = MPI_Count;
 #[cfg(not(large_counts))]
 pub(super) type Number = c_int;
 
-/// Elements as the library counts them.
+/// Converts a number of elements to the library's type.
 pub(super) fn number(call: &'static str, count: usize) -> Result<Number, Error> {
     let limit = number_limit();
     Number::try_from(count).map_err(|_| Error::Count { call, count: count as u64, limit })
@@ -35,13 +36,13 @@ const fn number_limit() -> u64 {
     Number::MAX as u64
 }
 
-/// Whether [`start_receive`](OnCommunicator::start_receive) can count so many bytes, and one more.
+/// Checks that [`start_receive`](OnCommunicator::start_receive) can count `bytes` bytes and one more.
 pub(crate) fn receivable(bytes: usize) -> Result<(), Error> {
     let (count, limit) = (bytes as u64, number_limit() - 1);
     if count > limit { Err(Error::Count { call: "MPI_Irecv", count, limit }) } else { Ok(()) }
 }
 
-/// What came: from whom, with which tag, how many bytes.
+/// A message's source, tag and number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
     pub(crate) source: Rank,
@@ -67,7 +68,7 @@ fn blank() -> MPI_Status {
     unsafe { std::mem::zeroed() }
 }
 
-/// Whether the code says that a message was longer than its buffer.
+/// Whether the code means that a message was longer than its buffer.
 fn is_truncation(error: &Error) -> bool {
     matches!(error, Error::Call { class, .. } if i64::from(*class) == i64::from(ffi::MPI_ERR_TRUNCATE))
 }
@@ -77,11 +78,12 @@ impl<'c> OnCommunicator<'c> {
     pub(crate) fn send(&self, bytes: &[u8], to: Rank, tag: Tag) -> Result<(), Error> {
         let call = "MPI_Send";
         let (count, packed) = (number(call, bytes.len())?, names::packed()?);
-        // SAFETY: so many bytes are there, and are borrowed until the call returns; the communicator is alive.
+        // SAFETY: the pointer and the length are from a slice, which is borrowed until the call returns; the
+        // communicator is alive.
         check(call, unsafe { MPI_Send(sending(bytes), count, packed, to, tag, self.handle()) })
     }
 
-    /// Starts to send bytes, which the request keeps.
+    /// Starts to send bytes, which the request owns.
     pub(crate) fn start_send(
         &self,
         bytes: Vec<u8>,
@@ -92,8 +94,8 @@ impl<'c> OnCommunicator<'c> {
         let (count, packed) = (number(call, bytes.len())?, names::packed()?);
         let at = sending(&bytes);
         let mut request = no_request();
-        // SAFETY: so many bytes are there, and stay there untouched until the request is complete, because
-        // `Pending` keeps the vector until then; the communicator is alive.
+        // SAFETY: the pointer and the length are from a vector, which nothing touches until the request is
+        // complete, because `Pending` keeps it until then; the communicator is alive.
         check(call, unsafe {
             MPI_Isend(at, count, packed, to, tag, self.handle(), &raw mut request)
         })?;
@@ -110,23 +112,23 @@ impl<'c> OnCommunicator<'c> {
     ) -> Result<Pending<'c>, Error> {
         receivable(capacity)?;
         let call = "MPI_Irecv";
-        // One byte more, which shows that a message is too long: Open MPI cuts some messages to oneself and calls
-        // them good.
+        // One extra byte detects a message that is too long: Open MPI truncates some messages to the own rank
+        // without an error.
         let room = capacity.saturating_add(1);
         let (count, packed) = (number(call, room)?, names::packed()?);
         buffer.clear();
         buffer.try_reserve_exact(room).map_err(|_| Error::Allocation { bytes: room })?;
         let at = buffer.as_mut_ptr().cast::<c_void>();
         let mut request = no_request();
-        // SAFETY: the vector has room for so many bytes, which nobody touches until the request is complete,
-        // because `Pending` keeps the vector until then; the communicator is alive.
+        // SAFETY: the vector has room for the bytes, and nothing touches it until the request is complete, because
+        // `Pending` keeps it until then; the communicator is alive.
         check(call, unsafe {
             MPI_Irecv(at, count, packed, from, tag, self.handle(), &raw mut request)
         })?;
         Ok(Pending::new(self, request, buffer, Kind::Receive { capacity }))
     }
 
-    /// Waits for a message and leaves it where it is.
+    /// Waits for a message without receiving it.
     pub(crate) fn probe(&self, from: Rank, tag: Tag) -> Result<Envelope, Error> {
         let mut status = blank();
         // SAFETY: the communicator is alive, and `status` lives through the call.
@@ -134,7 +136,7 @@ impl<'c> OnCommunicator<'c> {
         envelope(&status)
     }
 
-    /// Waits for a message and takes it, so that nobody else can receive it.
+    /// Waits for a message and takes it, so that no other receive can get it.
     pub(crate) fn matched_probe(&self, from: Rank, tag: Tag) -> Result<Matched<'c>, Error> {
         // SAFETY: a constant of the library.
         let (mut status, mut message) = (blank(), unsafe { ffi::RSMPI_MESSAGE_NULL });
@@ -146,9 +148,9 @@ impl<'c> OnCommunicator<'c> {
         Ok(Matched { message, on: self.later(), envelope: envelope(&status)? })
     }
 
-    /// Takes a message that [`probe`](Self::probe) has just found. Where no other thread calls MPI, nobody can have
-    /// received it since then, nor can before the caller does, and it need not be matched. The caller receives it
-    /// while it has the right to communicate.
+    /// Takes a message that [`probe`](Self::probe) has just found. If no other thread calls MPI, no other receive
+    /// can get the message before the caller receives it, so it need not be matched. The caller must receive it
+    /// before this `OnCommunicator` ends.
     pub(crate) fn take(&self, found: Envelope) -> Result<Matched<'c>, Error> {
         if self.has_threads() {
             return self.matched_probe(found.source, found.tag);
@@ -164,15 +166,15 @@ fn no_request() -> MPI_Request {
 
 /// How a message is received.
 enum Message {
-    /// By its handle.
+    /// By its handle, after a matched probe.
     Taken(MPI_Message),
-    /// As the next one from its source with its tag, before the call ends that found it.
+    /// As the next message from its source with its tag, within the operation that found it.
     Next,
-    /// It was.
+    /// It has been received.
     Received,
 }
 
-/// A message that was taken and not received yet.
+/// A message that was taken but not received yet.
 pub(crate) struct Matched<'c> {
     message: Message,
     on: Later<'c>,
@@ -184,7 +186,7 @@ impl Matched<'_> {
     ///
     /// # Safety
     ///
-    /// `at` must be valid for writing as many bytes as the message has, and any bytes be valid there.
+    /// `at` must be valid for writing all bytes of the message, and any bytes must be valid there.
     pub(crate) unsafe fn receive(&mut self, at: *mut u8) -> Result<(), Error> {
         let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
         let (at, packed) = (receiving(at, bytes), names::packed()?);
@@ -195,7 +197,7 @@ impl Matched<'_> {
                 let call = "MPI_Mrecv";
                 let _on = self.on.begin(call)?;
                 let count = number(call, bytes)?;
-                // SAFETY: the message was matched and not received; the memory is there by the caller's promise.
+                // SAFETY: the message was matched and not received; the caller guarantees the memory.
                 check(call, unsafe {
                     MPI_Mrecv(at, count, packed, &raw mut *message, &raw mut status)
                 })?;
@@ -203,7 +205,7 @@ impl Matched<'_> {
             Message::Next => {
                 let call = "MPI_Recv";
                 let (count, Envelope { source, tag, .. }) = (number(call, bytes)?, self.envelope);
-                // SAFETY: the memory is there by the caller's promise, and a longer message would be an error; the
+                // SAFETY: the caller guarantees the memory, and a longer message would be an error; the
                 // communicator is alive.
                 check(call, unsafe {
                     MPI_Recv(at, count, packed, source, tag, self.on.handle(), &raw mut status)
@@ -219,12 +221,12 @@ impl Matched<'_> {
         Err(Error::Short { source_rank: source, tag, bytes: came, expected: bytes })
     }
 
-    /// Receives the message into memory of its own.
+    /// Receives the message into a new vector.
     pub(crate) fn receive_bytes(&mut self) -> Result<Vec<u8>, Error> {
         let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
         let mut buffer = Vec::new();
         buffer.try_reserve_exact(bytes).map_err(|_| Error::Allocation { bytes })?;
-        // SAFETY: the vector has room for the message, and all of its bytes came.
+        // SAFETY: the vector has room for the message, and all of its bytes were received.
         unsafe {
             self.receive(buffer.as_mut_ptr())?;
             buffer.set_len(bytes);
@@ -234,7 +236,7 @@ impl Matched<'_> {
 }
 
 impl Drop for Matched<'_> {
-    /// A matched message that is not received keeps its memory in the library, and its sender perhaps waiting.
+    /// A matched message that is never received keeps its memory in the library, and may keep its sender waiting.
     fn drop(&mut self) {
         if matches!(self.message, Message::Taken(_)) && not_running().is_none() {
             let _ = self.receive_bytes();
@@ -248,7 +250,7 @@ enum Kind {
     Receive { capacity: usize },
 }
 
-/// A send or a receive that is under way, with the memory that it uses.
+/// A send or a receive in progress, with the memory that it uses.
 pub(crate) struct Pending<'c> {
     request: MPI_Request,
     /// The library may read or write its memory until the request is complete.
@@ -266,7 +268,7 @@ impl<'c> Pending<'c> {
         self.request == no_request()
     }
 
-    /// Waits until the memory is free again, and returns it, with what was received in it.
+    /// Waits until the request is complete, and returns its memory with the received bytes.
     pub(crate) fn wait(mut self) -> Result<(Vec<u8>, Envelope), Error> {
         if self.is_complete() {
             return Err(Error::Received);
@@ -278,7 +280,7 @@ impl<'c> Pending<'c> {
         self.finish("MPI_Wait", code, &status)
     }
 
-    /// As [`wait`](Self::wait), if that takes no time.
+    /// As [`wait`](Self::wait), but returns `None` if the request is not complete.
     pub(crate) fn test(&mut self) -> Result<Option<(Vec<u8>, Envelope)>, Error> {
         if self.is_complete() {
             return Err(Error::Received);
@@ -293,8 +295,8 @@ impl<'c> Pending<'c> {
         self.finish("MPI_Test", code, &status).map(Some)
     }
 
-    /// What there is once the library says so. A request that failed is complete, too, unless the library
-    /// keeps its handle.
+    /// The result of a call that completes the request. A request that failed is complete as well, unless the
+    /// library keeps its handle.
     fn finish(
         &mut self,
         call: &'static str,
@@ -303,13 +305,13 @@ impl<'c> Pending<'c> {
     ) -> Result<(Vec<u8>, Envelope), Error> {
         let failed = check(call, code).err();
         if !self.is_complete() {
-            // Only a failure leaves it behind.
+            // Only a failure leaves a request incomplete.
             return Err(failed.unwrap_or(Error::Received));
         }
-        // SAFETY: the request is complete, so the library has no more to do with the memory; the null handle
-        // keeps this from being done twice.
+        // SAFETY: the request is complete, so the library no longer uses the memory; the request is now the null
+        // handle, which prevents a second take.
         let mut buffer = unsafe { ManuallyDrop::take(&mut self.buffer) };
-        // So that nothing is freed twice.
+        // Prevents a double free.
         self.buffer = ManuallyDrop::new(Vec::new());
         let Kind::Receive { capacity } = self.kind else {
             if let Some(error) = failed {
@@ -332,15 +334,15 @@ impl<'c> Pending<'c> {
             let Envelope { source: source_rank, tag, bytes } = came;
             return Err(Error::Truncated { source_rank, tag, bytes, capacity: capacity as u64 });
         }
-        // SAFETY: so many bytes came into the memory, which has room for them.
+        // SAFETY: this number of bytes was received into the memory, which has room for them.
         unsafe { buffer.set_len(bytes) };
         Ok((buffer, came))
     }
 }
 
 impl Drop for Pending<'_> {
-    /// A receive is cancelled. A send goes on until it is complete, because the message may be half-way; where
-    /// it must not be waited for, its memory is given up.
+    /// Cancels a receive. A send continues until it is complete, because part of the message may have been sent; if
+    /// the thread is panicking, the memory is leaked instead of waiting.
     fn drop(&mut self) {
         if self.is_complete() {
             return;
@@ -350,8 +352,8 @@ impl Drop for Pending<'_> {
         }
         let Ok(_on) = self.on.begin("MPI_Wait") else { return };
         let mut status = blank();
-        // SAFETY: the request is alive and `status` lives through the calls. A cancelled receive completes
-        // without a message, or with one that had come already.
+        // SAFETY: the request is alive and `status` lives through the calls. A cancelled receive completes without
+        // a message, or with one that had already arrived.
         unsafe {
             if matches!(self.kind, Kind::Receive { .. }) {
                 ffi::MPI_Cancel(&raw mut self.request);

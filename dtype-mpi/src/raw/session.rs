@@ -1,4 +1,4 @@
-//! The right to call the library: MPI runs, this thread may call it, and errors come back as codes.
+//! The right to call the library: MPI is running, this thread may call it, and errors are returned as codes.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -8,28 +8,28 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use mpi::ffi::{self, MPI_Comm, MPI_Errhandler};
 use mpi::traits::Communicator;
 
-use super::check;
+use super::code::check;
 use crate::error::Error;
 
-/// The right to make and ask datatypes and operations, from here to its end.
+/// The right to make and query datatypes and operations, for as long as the value lives.
 ///
-/// Errors about them belong to no communicator: one library calls the error handler of `MPI_COMM_WORLD` for
-/// them, another that of `MPI_COMM_SELF`.
+/// Errors in these calls belong to no communicator: one library calls the error handler of `MPI_COMM_WORLD`,
+/// another the error handler of `MPI_COMM_SELF`.
 pub(crate) struct Session {
     _world: Returning,
     _own: Returning,
-    /// Released last. Some libraries' tables of datatypes are not made for several threads.
+    /// Released last. Some libraries' datatype tables are not thread-safe.
     _alone: MutexGuard<'static, ()>,
 }
 
-/// Held by the one session that there is.
+/// Held by the only session.
 static ALONE: Mutex<()> = Mutex::new(());
 
 impl Session {
     pub(crate) fn begin(call: &'static str) -> Result<Self, Error> {
         check_running(call)?;
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: MPI runs, and does so until the session ends, because no call in it ends MPI; the
+        // SAFETY: MPI is running, and stays so until the session ends, because no call in it ends MPI; the
         // communicators are predefined.
         let (world, own) = unsafe {
             (Returning::errors(ffi::RSMPI_COMM_WORLD), Returning::errors(ffi::RSMPI_COMM_SELF))
@@ -38,9 +38,9 @@ impl Session {
     }
 }
 
-/// The right to communicate on one communicator, from here to its end.
+/// The right to communicate on one communicator, for as long as the value lives.
 ///
-/// Several threads may have it at a time, for different communicators or the same.
+/// Several threads may have it at the same time, for different communicators or the same one.
 pub(crate) struct OnCommunicator<'c> {
     handle: MPI_Comm,
     /// The level of thread support.
@@ -56,12 +56,12 @@ impl<'c> OnCommunicator<'c> {
     ) -> Result<Self, Error> {
         let level = check_running(call)?;
         let handle = communicator.as_raw();
-        // SAFETY: MPI runs, and the communicator is borrowed.
+        // SAFETY: MPI is running, and the communicator is borrowed.
         let returning = unsafe { Returning::errors(handle) };
         Ok(Self { handle, level, _returning: returning, communicator: PhantomData })
     }
 
-    /// Whether other threads may call MPI in the middle of what this one does.
+    /// Whether other threads may call MPI between this thread's calls.
     pub(crate) fn has_threads(&self) -> bool {
         // SAFETY: a constant of the library.
         self.level == unsafe { ffi::RSMPI_THREAD_MULTIPLE }
@@ -71,13 +71,13 @@ impl<'c> OnCommunicator<'c> {
         self.handle
     }
 
-    /// The same right, to be asked for again later, while the communicator is still borrowed.
+    /// Keeps the communicator borrowed, so that the same right can be requested again later.
     pub(crate) fn later(&self) -> Later<'c> {
         Later { handle: self.handle, communicator: PhantomData }
     }
 }
 
-/// A communicator on which something is under way.
+/// A communicator with a request in progress.
 #[derive(Clone, Copy)]
 pub(crate) struct Later<'c> {
     handle: MPI_Comm,
@@ -91,13 +91,13 @@ impl<'c> Later<'c> {
 
     pub(crate) fn begin(self, call: &'static str) -> Result<OnCommunicator<'c>, Error> {
         let (level, handle) = (check_running(call)?, self.handle);
-        // SAFETY: MPI runs, and the communicator is borrowed.
+        // SAFETY: MPI is running, and the communicator is borrowed.
         let returning = unsafe { Returning::errors(handle) };
         Ok(OnCommunicator { handle, level, _returning: returning, communicator: PhantomData })
     }
 }
 
-/// Why MPI cannot be called, if it cannot.
+/// The reason why MPI cannot be called, if there is one.
 pub(super) fn not_running() -> Option<&'static str> {
     if !mpi::environment::is_initialized() {
         Some("not initialised")
@@ -109,11 +109,11 @@ pub(super) fn not_running() -> Option<&'static str> {
 }
 
 thread_local! {
-    /// Whether the library is in the middle of a call that has called a function of the program.
+    /// Whether this thread is in a library call that has called a function of the program.
     static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls a function that must not call MPI: inside of it, errors come back.
+/// Calls a function that must not call MPI: calls of this crate in it return errors.
 pub(super) fn without_calls<R>(function: impl FnOnce() -> R) -> R {
     struct Before(bool);
 
@@ -127,7 +127,7 @@ pub(super) fn without_calls<R>(function: impl FnOnce() -> R) -> R {
     function()
 }
 
-/// Whether this thread may call MPI now; the level of thread support.
+/// Checks that this thread may call MPI now; returns the level of thread support.
 pub(crate) fn check_running(call: &'static str) -> Result<c_int, Error> {
     if let Some(state) = not_running() {
         return Err(Error::NotRunning { call, state });
@@ -136,7 +136,7 @@ pub(crate) fn check_running(call: &'static str) -> Result<c_int, Error> {
         return Err(Error::NotRunning { call, state: "reducing" });
     }
     let (mut level, mut main) = (0, 0);
-    // SAFETY: MPI runs; both live through the calls.
+    // SAFETY: MPI is running; `level` and the answers live through the calls.
     let multiple = unsafe {
         check("MPI_Query_thread", ffi::MPI_Query_thread(&raw mut level))?;
         check("MPI_Is_thread_main", ffi::MPI_Is_thread_main(&raw mut main))?;
@@ -148,35 +148,36 @@ pub(crate) fn check_running(call: &'static str) -> Result<c_int, Error> {
     Ok(level)
 }
 
-/// A communicator returns errors as long as this lives, where its handler would end the program.
+/// Makes a communicator return errors for as long as this lives, even if its handler would end the program.
 struct Returning(MPI_Comm);
 
-/// A communicator whose handler is put aside.
+/// A communicator whose error handler is replaced for the time being.
 struct Aside {
     communicator: MPI_Comm,
     handler: MPI_Errhandler,
     users: usize,
 }
 
-// SAFETY: handles, which are addresses or integers; they are used by threads that may call MPI, one at a time.
+// SAFETY: the fields are handles, which are addresses or integers; only threads that may call MPI use them, one at
+// a time.
 unsafe impl Send for Aside {}
 
-/// The handlers that are put aside. Of several users at a time the first takes it away and the last puts it
-/// back, lest one takes the other's for the program's.
+/// The error handlers that are replaced. If several users overlap, the first replaces the handler and the last
+/// restores it, so that none takes another's replacement for the program's handler.
 static ASIDE: Mutex<Vec<Aside>> = Mutex::new(Vec::new());
 
 impl Returning {
     /// # Safety
     ///
-    /// MPI must run and the communicator be alive as long as the value.
+    /// MPI must be running and the communicator alive for as long as the value.
     unsafe fn errors(communicator: MPI_Comm) -> Self {
         let mut aside = ASIDE.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = aside.iter_mut().find(|found| found.communicator == communicator) {
             found.users += 1;
             return Self(communicator);
         }
-        // SAFETY: the communicator is alive, by the caller's promise; `handler` lives through the call. The
-        // calls cannot fail but for their arguments.
+        // SAFETY: the caller guarantees that the communicator is alive; `handler` lives through the call. The calls
+        // can only fail for invalid arguments.
         let handler = unsafe {
             let mut handler = ffi::RSMPI_ERRORS_RETURN;
             ffi::MPI_Comm_get_errhandler(communicator, &raw mut handler);
@@ -199,8 +200,8 @@ impl Drop for Returning {
             return;
         }
         let mut last = aside.swap_remove(index);
-        // SAFETY: MPI runs and the communicator is alive, by the promise that the value was made with. The
-        // handler is what MPI_Comm_get_errhandler returned, to be given back with MPI_Errhandler_free.
+        // SAFETY: whoever made the value guaranteed that MPI is running and the communicator is alive. The handler
+        // is what MPI_Comm_get_errhandler returned, to be freed with MPI_Errhandler_free.
         unsafe {
             ffi::MPI_Comm_set_errhandler(last.communicator, last.handler);
             ffi::MPI_Errhandler_free(&raw mut last.handler);

@@ -1,4 +1,4 @@
-//! Starting this program again under the library's launcher, with several ranks.
+//! Starts this program again under the library's launcher, with several ranks.
 
 use std::env;
 use std::os::unix::process::CommandExt;
@@ -7,18 +7,18 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Set for the ranks: how many there are.
+/// Set for the ranks: their number.
 pub(crate) const RANKS: &str = "DTYPE_MPI_RANKS";
 
-/// Runs this program with so many ranks, the same arguments and more of an environment; `false` if one of them
-/// failed. After the limit something waits for a message that never comes.
+/// Runs this program with `ranks` ranks, the same arguments and additional environment variables; `false` if a rank
+/// failed, or if the limit passed, which means that a rank waits for a message that never comes.
 pub(crate) fn run(ranks: usize, limit: Duration, environment: &[(&str, &str)]) -> bool {
     let mut command = Command::new(launcher());
     command.args(["-n", &ranks.to_string()]);
     command.arg(env::current_exe().expect("this program has a path"));
     command.args(env::args_os().skip(1));
     command.env(RANKS, ranks.to_string());
-    // For Open MPI: more ranks than cores, which take turns, also where everyone is root, in a container, say.
+    // For Open MPI: allows more ranks than cores, and running as root, for example in a container.
     for name in [
         "OMPI_ALLOW_RUN_AS_ROOT",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
@@ -47,7 +47,7 @@ pub(crate) fn run(ranks: usize, limit: Duration, environment: &[(&str, &str)]) -
     }
 }
 
-/// The launcher that has the name of the compiler wrapper, `mpirun.mpich` beside `mpicc.mpich`.
+/// The launcher with the suffix of the compiler wrapper: `mpirun.mpich` for `mpicc.mpich`.
 fn launcher() -> PathBuf {
     let wrapper = PathBuf::from(env!("DTYPE_MPI_WRAPPER"));
     let name = wrapper.file_name().and_then(|name| name.to_str()).unwrap_or("mpicc");
@@ -65,7 +65,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     None
 }
 
-/// Ends the launcher, which ends the ranks, and then whatever is left of its process group.
+/// Ends the launcher, which ends the ranks, and then the rest of its process group.
 fn stop(child: &mut Child) {
     let group = format!("-{}", child.id());
     for signal in ["-TERM", "-KILL"] {

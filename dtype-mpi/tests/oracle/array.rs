@@ -1,4 +1,4 @@
-//! What both libraries do alike with arrays: which elements of a dimension a process has.
+//! What both libraries do alike with arrays: the elements of a dimension that a process has.
 
 use dtype_runtime::types::{Distribution, Order};
 
@@ -12,18 +12,18 @@ pub(crate) fn fastest_first(dimensions: usize, order: Order) -> Vec<usize> {
 
 /// The elements of one dimension that a process has.
 pub(crate) struct Share {
-    /// Whether blocks are dealt out in turn; otherwise there is one.
+    /// Whether blocks are dealt out cyclically; otherwise there is one.
     pub(crate) cyclic: bool,
-    /// Elements of a block.
+    /// The number of elements in a block.
     pub(crate) length: i64,
-    /// Where the first one begins.
+    /// The start of the first block.
     pub(crate) begin: i64,
     /// Number of elements.
     pub(crate) mine: i64,
 }
 
 impl Share {
-    /// That of process `at` of `processes`.
+    /// The share of process `at` of `processes`.
     pub(crate) fn of(size: i64, distribution: Distribution, processes: i64, at: i64) -> Self {
         let (length, cyclic) = match distribution {
             Distribution::None => (size, false),

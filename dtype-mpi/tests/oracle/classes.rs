@@ -1,5 +1,5 @@
-//! The differences that are explained: each a property of the type, with what it spoils and how often it may
-//! come up.
+//! The explained differences: each is a property of the type, with the quantities that it spoils and its maximum
+//! frequency.
 
 use Quantity::{Bounds, Made, Packed, Padding, TrueBounds, Unpacked};
 use dtype_runtime::Basic;
@@ -14,12 +14,12 @@ use crate::mpich::{self, Quirk};
 pub(crate) struct Class {
     pub(crate) name: &'static str,
     pub(crate) library: Library,
-    /// The types that it may apply to, in percent.
+    /// The maximum share of types that it may apply to, in percent.
     pub(crate) allowance: f64,
     /// What may differ for these types; everything else is compared.
     pub(crate) spoils: &'static [Quantity],
-    /// What is not asked of the library. With other bounds the instances lie elsewhere, and some of these calls
-    /// read and write anywhere or end the process.
+    /// What the library is not asked for. With other bounds the instances have other displacements, and some of
+    /// these calls access arbitrary memory or end the process.
     pub(crate) avoids: &'static [Quantity],
     pub(crate) applies: fn(&Tree) -> bool,
     /// A type of this class that does differ.
@@ -54,7 +54,7 @@ pub(crate) fn parts(tree: &Tree) -> Vec<&Tree> {
     }
 }
 
-/// Whether it holds of the type or of a part of it.
+/// Whether `holds` is true for the type or for a part of it.
 fn somewhere(tree: &Tree, holds: &dyn Fn(&Tree) -> bool) -> bool {
     holds(tree) || parts(tree).into_iter().any(|part| somewhere(part, holds))
 }
@@ -63,7 +63,7 @@ fn is_marker(tree: &Tree) -> bool {
     matches!(tree, Tree::LbMarker | Tree::UbMarker)
 }
 
-/// Whether Open MPI's bounds are not those of the standard, by the naive models of both.
+/// Whether Open MPI's bounds differ from the standard's, by the naive models of both.
 fn has_other_bounds(tree: &Tree) -> bool {
     let map = tree.map();
     let bounds = (map.lb(), map.extent());
@@ -71,12 +71,12 @@ fn has_other_bounds(tree: &Tree) -> bool {
     model(tree, Library::OpenMpi) != (map.size() as i64, bounds, true_bounds)
 }
 
-/// Whether the type or a part of it has other bounds for something about MPICH.
+/// Whether the bounds of the type, or of a part of it, depend on something specific to MPICH.
 fn depends(quirk: Quirk, tree: &Tree) -> bool {
     somewhere(tree, &|part| mpich::depends_on(quirk, part))
 }
 
-/// Whether there is no data in it, for one reason or another.
+/// Whether it has no data, for whatever reason.
 fn is_empty(tree: &Tree) -> bool {
     tree.map().data.is_empty()
 }
@@ -86,8 +86,8 @@ pub(crate) fn has_hollow_part(tree: &Tree) -> bool {
     somewhere(tree, &|part| !is_marker(part) && is_empty(part))
 }
 
-/// A type other than a marker that has no data, and has bounds in Open MPI that it should not have; or one
-/// that such a type is a part of.
+/// A type other than a marker that has no data, and has bounds in Open MPI that it should not have; or a type that
+/// contains one.
 fn bounds_of_nothing(tree: &Tree) -> bool {
     let without = |tree: &Tree| !is_marker(tree) && tree.map().data.is_empty();
     (without(tree) || parts(tree).into_iter().any(without)) && has_other_bounds(tree)
@@ -153,7 +153,7 @@ pub(crate) const CLASSES: &[Class] = &[
         allowance: 1.5,
         spoils: &[Bounds, TrueBounds],
         avoids: &[Packed],
-        applies: |tree| depends(Quirk::BlocksOfNothing, tree),
+        applies: |tree| depends(Quirk::EmptyBlocks, tree),
         example: || Tree::Vector(3, 0, 5, Box::new(leaf(Basic::I32))),
         why: "blocks of length zero have bounds, and packing what has them divides by zero",
     },
@@ -163,7 +163,7 @@ pub(crate) const CLASSES: &[Class] = &[
         allowance: 1.5,
         spoils: &[TrueBounds],
         avoids: &[],
-        applies: |tree| depends(Quirk::PlacesOfNothing, tree),
+        applies: |tree| depends(Quirk::MembersWithoutData, tree),
         example: || {
             let nothing = Tree::Structure(Vec::new());
             Tree::Structure(vec![(3, -8, nothing), (1, 16, leaf(Basic::I32))])

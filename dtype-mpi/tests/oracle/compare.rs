@@ -1,17 +1,17 @@
-//! One type in both libraries, quantity by quantity.
+//! Compares one type in both libraries, quantity by quantity.
 
 use std::fmt::Debug;
 
 use dtype_mpi::{Contents, Datatype};
 use dtype_runtime::Type;
-use dtype_runtime::types::{Bounds, Combiner};
+use dtype_runtime::types::{BoundsRule, Combiner};
 
 use crate::library::Library;
 use crate::model::Tree;
 use crate::packing::Job;
 use crate::{mpich, openmpi};
 
-/// What is compared.
+/// The quantities compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Quantity {
     /// Whether the library makes the type at all.
@@ -27,26 +27,28 @@ pub(crate) enum Quantity {
     Packed,
     /// The memory after `MPI_Unpack`.
     Unpacked,
-    /// Bytes inside basic datatypes that are no part of the value, packed and unpacked.
+    /// Bytes inside basic datatypes that are not part of the value, packed and unpacked.
     Padding,
-    /// The MPI datatype as a type again.
+    /// The MPI datatype decoded to a type.
     Back,
-    /// The library's bounds and those of the naive model of it.
+    /// The library's bounds and the bounds in the naive model of it.
     Model,
 }
 
 /// A difference: what was compared, and both sides.
 pub(crate) type Difference = (Quantity, String);
 
-/// The type as the engine has it under the library's rules for bounds.
+/// The type in the engine, with the library's rules for bounds.
 pub(crate) fn ours(ty: &Type, library: Library) -> Type {
     match library {
         Library::OpenMpi => ty.clone(),
-        Library::Mpich => ty.with_bounds(Bounds::Mpich).expect("small types do not overflow"),
+        Library::Mpich => {
+            ty.with_bounds_rule(BoundsRule::Mpich).expect("small types do not overflow")
+        }
     }
 }
 
-/// Size; lower bound and extent; the same of the data alone.
+/// Size; lower bound and extent; true lower bound and true extent.
 pub(crate) type Layout = (i64, (i64, i64), (i64, i64));
 
 /// Every difference between the engine and the library; `count` instances are packed, unless that is `avoided`.
@@ -122,7 +124,7 @@ pub(crate) fn model(tree: &Tree, library: Library) -> Layout {
     }
 }
 
-/// Compares envelopes and contents here and there, level by level.
+/// Compares envelopes and contents on both sides, level by level.
 fn levels(ty: &Type, datatype: &Datatype) -> Result<(), (&'static str, String, String)> {
     let envelope = ty.envelope();
     let differ = |ours: &dyn Debug, theirs: &dyn Debug| {

@@ -1,4 +1,4 @@
-//! The predefined datatypes that the random types are made of: those that the library has, all of them.
+//! The predefined datatypes of which the random types consist: all that the library has.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use proptest::sample::select;
 use crate::classes::parts;
 use crate::model::Tree;
 
-/// Precisions and ranges, few because a library may keep a few dozen different requests alone, and none
-/// that asks for more or less than 4 or 8 bytes, which not every Fortran compiler has.
+/// Precisions and ranges. They are few, because a library may keep only a few dozen different requests. All of them
+/// ask for 4 or 8 bytes, because not every Fortran compiler has other sizes.
 const REALS: [(Option<u32>, Option<u32>); 5] = [
     (Some(6), Some(37)),
     (Some(7), Some(30)),
@@ -31,10 +31,11 @@ pub(crate) struct Leaves {
 }
 
 impl Leaves {
-    /// Those of the library that the tests are linked to.
+    /// The leaves of the library that the tests are linked to.
     pub(crate) fn of_library() -> Self {
         let is_there = |ty: &Type| Datatype::new(ty).is_ok();
-        // What MPI has no name for is something else in the library, with other arguments and another alignment.
+        // A type without an MPI name becomes another one in the library, with other arguments and another
+        // alignment.
         let named = Basic::ALL.iter().copied().filter(|basic| basic.mpi_name().is_some());
         let basics = named.filter(|basic| is_there(&Type::basic(*basic)));
         let pairs = Pair::ALL.iter().copied().filter(|pair| is_there(&Type::pair(*pair)));
@@ -70,7 +71,7 @@ impl Leaves {
         }
     }
 
-    /// Says which leaves never came up, and whether there was none such.
+    /// Prints the leaves that never occurred; returns whether all occurred.
     pub(crate) fn report(&self) -> bool {
         let reals = REALS.iter().flat_map(|&(p, r)| [Tree::F90Real(p, r), Tree::F90Complex(p, r)]);
         let mut all: Vec<Tree> = vec![Tree::LbMarker, Tree::UbMarker];

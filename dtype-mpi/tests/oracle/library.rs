@@ -25,7 +25,7 @@ impl Library {
     }
 }
 
-/// What the library says it is, in one line.
+/// The library's version text, in one line.
 pub(crate) fn version() -> String {
     let mut bytes = [0 as c_char; ffi::MPI_MAX_LIBRARY_VERSION_STRING as usize + 1];
     let mut length = 0;
@@ -41,7 +41,7 @@ fn int(number: usize) -> c_int {
     c_int::try_from(number).expect("everything here is small")
 }
 
-/// Makes errors come back as codes, for the calls below.
+/// Makes the calls below return errors as codes.
 pub(crate) fn return_errors() {
     // SAFETY: MPI runs; both are predefined.
     unsafe { ffi::MPI_Comm_set_errhandler(ffi::RSMPI_COMM_SELF, ffi::RSMPI_ERRORS_RETURN) };
@@ -58,8 +58,8 @@ pub(crate) fn pack(
     let mut out = vec![0xee; room];
     let mut position = 0;
     let at = memory[origin..].as_ptr();
-    // SAFETY: the caller made `memory` so large that all instances lie in it, wherever one of the two
-    // libraries sees their ends; the datatype is committed.
+    // SAFETY: the caller made `memory` large enough for all instances, by the bounds of both libraries; the
+    // datatype is committed.
     let code = unsafe {
         ffi::MPI_Pack(
             at.cast(),

@@ -1,4 +1,4 @@
-//! The engine and a real MPI library, on random types.
+//! Compares the engine with a real MPI library on random types.
 //!
 //! Every type is made by the same calls on both sides. What is compared: size, bounds and true bounds,
 //! envelopes and contents at every level, the packed bytes of one to three instances, the memory after
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     while tally.types() < types {
         let tree = trees.new_tree(&mut runner).expect("few trees are refused").current();
         generated += 1;
-        // A third of the random types have parts without data, which the libraries agree on least.
+        // A third of the random types have parts without data, on which the libraries agree least.
         if classes::has_hollow_part(&tree) && generated % 8 != 0 {
             continue;
         }

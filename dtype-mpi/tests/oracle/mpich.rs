@@ -9,7 +9,7 @@ use dtype_runtime::types::{Distribution, Order};
 use crate::array::{Share, fastest_first};
 use crate::model::Tree;
 
-/// What MPICH knows of a type. Two types are one for it if they are one object, which has a number here.
+/// What MPICH knows about a type. MPICH treats two types as one if they are one object, which has a number here.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
     object: u64,
@@ -24,13 +24,13 @@ pub(crate) struct Shape {
 /// A type without data, whatever made it.
 const EMPTY: Shape = Shape { object: 0, size: 0, lb: 0, ub: 0, true_lb: 0, true_ub: 0, align: 1 };
 
-/// Something about MPICH that is not in the engine's rules for it.
+/// A property of MPICH that the engine's rules for it do not model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Quirk {
     /// Blocks of length zero have bounds.
-    BlocksOfNothing,
-    /// A member without data counts with its place in the true bounds of a structure.
-    PlacesOfNothing,
+    EmptyBlocks,
+    /// A member without data counts with its displacement in the true bounds of a structure.
+    MembersWithoutData,
     /// A binary128 is aligned as a byte.
     Binary128,
     /// Two equal numbers are a complex number, and `MPI_2INTEGER` is `MPI_2INT`.
@@ -77,8 +77,8 @@ impl Shape {
     }
 }
 
-/// Blocks of a type at byte displacements: the least and the greatest bounds of all. Here a block of length
-/// zero counts, as one that ends where it begins.
+/// Blocks of a type at byte displacements: the least and the greatest bounds of all. A block of length zero counts
+/// here, as one that ends where it begins.
 fn hull(blocks: &[(i64, i64, Shape)]) -> Shape {
     let mut whole: Option<Shape> = None;
     for &(length, at, old) in blocks {
@@ -105,7 +105,7 @@ fn hull(blocks: &[(i64, i64, Shape)]) -> Shape {
 
 /// Blocks of one length. One block of one instance at 0 is the old type itself.
 fn blocks(starts: &[i64], length: i64, old: Shape) -> Shape {
-    let nothing = length == 0 && !has(Quirk::BlocksOfNothing);
+    let nothing = length == 0 && !has(Quirk::EmptyBlocks);
     if starts.is_empty() || old.size == 0 || nothing {
         EMPTY
     } else if (starts, length) == (&[0], 1) {
@@ -123,7 +123,7 @@ fn hvector(count: i64, length: i64, stride: i64, old: Shape) -> Shape {
     blocks(&(0..count).map(|i| i * stride).collect::<Vec<_>>(), length, old)
 }
 
-/// Blocks with lengths of their own, of which those of length zero do not count.
+/// Blocks with individual lengths; blocks of length zero do not count.
 fn hindexed(list: &[(i64, i64)], old: Shape) -> Shape {
     let equal = list.windows(2).all(|pair| pair[0].0 == pair[1].0);
     if old.size == 0 || list.iter().all(|block| block.0 == 0) {
@@ -154,17 +154,17 @@ fn structure(members: &[(i64, i64, Shape)]) -> Shape {
     }
     let counted: Vec<_> = members.iter().copied().filter(|member| member.0 > 0).collect();
     let mut whole = hull(&counted);
-    if !has(Quirk::PlacesOfNothing) {
+    if !has(Quirk::MembersWithoutData) {
         let data: Vec<_> = counted.iter().copied().filter(|member| member.2.size > 0).collect();
         let data = hull(&data);
         (whole.true_lb, whole.true_ub) = (data.true_lb, data.true_ub);
     }
-    // As C has it: what is left of a negative extent is negative, and the padding more than the alignment.
+    // As in C: the remainder of a negative extent is negative, and the padding exceeds the alignment.
     let rest = whole.extent() % whole.align;
     Shape { ub: whole.ub + if rest == 0 { 0 } else { whole.align - rest }, ..whole }
 }
 
-/// Which basic datatypes are one object: integers of a width, whatever their sign and language, and so on.
+/// Which basic datatypes are one object: for example integers of one width, whatever their sign and language.
 fn basic(basic: Basic) -> Shape {
     use Basic as B;
     let same = match basic {
@@ -187,7 +187,7 @@ fn basic(basic: Basic) -> Shape {
         B::LongDoubleComplex | B::CxxLongDoubleComplex => B::LongDoubleComplex,
         other => other,
     };
-    // Those without a counterpart in C are bytes.
+    // Types without a counterpart in C are bytes.
     let bytes = matches!(basic, B::Real16 | B::Complex32) && has(Quirk::Binary128);
     let align = if bytes { 1 } else { basic.align() as i64 };
     let size = basic.size() as i64;

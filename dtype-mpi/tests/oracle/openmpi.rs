@@ -1,12 +1,12 @@
-//! The naive model of Open MPI's bounds, as its sources compute them: one datatype is added to another, and
-//! the bounds are brought up to date each time.
+//! The naive model of Open MPI's bounds, as its sources compute them: one datatype is added to another, and the
+//! bounds are updated each time.
 
 use dtype_runtime::types::{Distribution, Order};
 
 use crate::array::{Share, fastest_first};
 use crate::model::Tree;
 
-/// What Open MPI knows of a type.
+/// What Open MPI knows about a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) size: i64,
@@ -28,7 +28,7 @@ enum Marker {
     Ub,
 }
 
-/// A datatype to which nothing was added yet.
+/// A datatype before anything is added.
 const NEW: Shape = Shape {
     size: 0,
     lb: i64::MAX,
@@ -41,7 +41,7 @@ const NEW: Shape = Shape {
     marker: Marker::No,
 };
 
-/// The datatype without anything.
+/// The empty datatype.
 const NULL: Shape = Shape { lb: 0, ub: 0, true_lb: 0, true_ub: 0, ..NEW };
 
 impl Shape {
@@ -59,7 +59,7 @@ impl Shape {
         (self.true_lb, self.true_ub.wrapping_sub(self.true_lb))
     }
 
-    /// Adds `count` instances, `stride` bytes apart, the first at `at`.
+    /// Adds `count` instances at distances of `stride` bytes, the first at `at`.
     fn add(&mut self, part: &Self, count: i64, at: i64, stride: i64) {
         if count == 0 {
             return;
@@ -69,7 +69,7 @@ impl Shape {
             Marker::Lb => return self.add_lb(at),
             Marker::Ub => return self.add_ub(at),
         }
-        // The number for "as the datatype itself has it".
+        // −1 stands for the datatype's own extent.
         let stride = if stride == -1 { part.extent() } else { stride };
         let last = at.wrapping_add(stride.wrapping_mul(count - 1));
         let lb = part.lb.wrapping_add(at.min(last));
@@ -136,11 +136,11 @@ fn hvector(count: i64, length: i64, stride: i64, old: Shape) -> Shape {
     whole
 }
 
-/// Blocks of one type at places that are so many bytes apart; neighbours that touch are one block.
+/// Blocks of one type at displacements in units of `unit` bytes; adjacent blocks are merged.
 fn blocks(list: &[(i64, i64)], unit: i64, old: Shape) -> Shape {
     let mut counted = list.iter().copied().filter(|block| block.0 > 0);
     let Some((mut length, mut place)) = counted.next() else { return NULL };
-    // How many units one instance takes.
+    // The number of units that one instance takes.
     let width = if unit == 1 { old.extent() } else { 1 };
     let mut whole = NEW;
     for (n, next) in counted {

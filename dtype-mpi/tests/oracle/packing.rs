@@ -6,7 +6,7 @@ use dtype_runtime::{Basic, Error, Type};
 use crate::compare::{Layout, Quantity};
 use crate::library::{self, Library};
 
-/// So many instances of a type in both libraries.
+/// A number of instances of a type in both libraries.
 pub(crate) struct Job<'a> {
     pub(crate) datatype: &'a Datatype,
     pub(crate) ours: &'a Type,
@@ -15,7 +15,7 @@ pub(crate) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Packs and unpacks on both sides; what differs, here and there.
+    /// Packs and unpacks on both sides; returns the differences with both values.
     pub(crate) fn run(&self, theirs: Layout) -> Vec<(Quantity, String, String)> {
         let mut found = Vec::new();
         let margin = self.margin(theirs);
@@ -24,7 +24,11 @@ impl Job<'_> {
         let length = self.size() * self.count;
         let mut packed = vec![0; length];
         committed
-            .pack(&memory, margin, self.count, &mut packed)
+            .pack(
+                dtype_runtime::Buffer::new(&memory).origin(margin as i64),
+                self.count,
+                &mut packed,
+            )
             .expect("the memory is large enough");
 
         let room = length.max(usize::try_from(theirs.0).unwrap_or(0) * self.count) + 1024;
@@ -49,7 +53,11 @@ impl Job<'_> {
 
         let before = noise(2 * margin, 99);
         let mut here = before.clone();
-        match committed.unpack(&packed, &mut here, margin, self.count) {
+        match committed.unpack(
+            &packed,
+            dtype_runtime::BufferMut::new(&mut here).origin(margin as i64),
+            self.count,
+        ) {
             Ok(_) => {}
             Err(Error::Overlap { .. }) => return found,
             Err(error) => unreachable!("the memory is large enough: {error}"),
@@ -89,7 +97,7 @@ impl Job<'_> {
     }
 
     /// Clears what the library does not copy: MPICH copies a `long double` as the processor does, which
-    /// leaves out the 6 bytes behind its 80 bits. `packed` says whether `bytes` are the packed stream.
+    /// leaves out the 6 bytes after its 80 bits. `packed` says whether `bytes` are the packed stream.
     fn clear_ignored(&self, bytes: &mut [u8], origin: usize, packed: bool) {
         if self.library != Library::Mpich || cfg!(not(target_arch = "x86_64")) {
             return;

@@ -1,4 +1,4 @@
-//! What was compared, what differed, and whether that is all explained.
+//! What was compared, what differed, and whether every difference is explained.
 
 use std::time::Instant;
 
@@ -7,11 +7,11 @@ use crate::compare::{Quantity, compare, model};
 use crate::library::Library;
 use crate::model::Tree;
 
-/// Of so many types of a class some differ, unless there is nothing left to explain. Of a class that is rarer
-/// the example alone tells.
+/// Among this many types of a class some must differ; otherwise there is nothing left to explain. For a rarer class
+/// only the example is checked.
 const ENOUGH: usize = 30;
 
-/// Of one class: the types that it applies to, and those of them that do differ.
+/// For one class: the types that it applies to, and how many of them differ.
 #[derive(Clone, Copy, Default)]
 struct Count {
     applies: usize,

@@ -11,7 +11,7 @@ use mpi::traits::*;
 
 use crate::shapes::{Flagged, Random, Shape, assert_same, for_each_plain};
 
-/// What a rank gives: different numbers, of which some are none.
+/// The elements of a rank: the number differs by rank, and some ranks have none.
 fn of_rank<T: Shape>(rank: usize) -> Vec<T> {
     T::some((rank * 5) % 4 * 3, &mut Random(rank as u64))
 }
@@ -96,7 +96,7 @@ fn all_to_all_of<T: Shape>(world: &SimpleCommunicator) {
     assert_eq!(arrived.counts.len(), size);
 }
 
-/// The error at the ranks that are at fault, and at the others.
+/// Checks for one error at the ranks at fault, and another at the other ranks.
 fn assert_refused<R: Debug>(result: Result<R, Error>, fault: bool, peer: i32, expected: &Error) {
     let expected = if fault { expected.clone() } else { Error::Peer { rank: peer } };
     assert_eq!(result.unwrap_err(), expected);
@@ -106,14 +106,14 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
     let (rank, size) = (world.rank(), world.size());
     let ranks = index(size);
     let elements = Flagged::some(4, &mut Random(60));
-    // No such rank.
+    // Roots that are not ranks.
     for root in [-1, size] {
         let error = Error::Root { root, last: size - 1 };
         assert_eq!(world.broadcast_packed(root, &mut elements.clone()).unwrap_err(), error);
         assert_eq!(world.gather_packed(root, &elements).unwrap_err(), error);
         assert_eq!(world.scatter_packed(root, &elements, &[]).unwrap_err(), error);
     }
-    // Counts that are none, at one rank.
+    // Invalid counts, at one rank.
     let last = size - 1;
     let mut counts = vec![0; ranks];
     counts[0] = if rank == last { 5 } else { 4 };
@@ -142,7 +142,7 @@ pub(crate) fn refused(world: &SimpleCommunicator) {
         };
         assert!(matches!(error, Error::Mismatch { argument: "the size of an element", .. }));
     }
-    // After all that the communicator is as good as before.
+    // After all these errors the communicator still works.
     gather_of::<Flagged>(world);
 }
 
@@ -161,12 +161,12 @@ pub(crate) fn empty(world: &SimpleCommunicator) {
     assert_eq!(world.all_reduce_packed(&[(); 4], &of).unwrap(), [(); 4]);
     let none = world.all_gather_packed::<f64>(&[]).unwrap();
     assert_eq!((none.elements, none.counts), (vec![], vec![0; size]));
-    // Too many to count, or to have.
+    // Too many to count or to allocate.
     let many = vec![(); usize::MAX];
     assert!(world.all_gather_packed(&many).is_err());
 }
 
-/// On an intercommunicator all functions refuse, and leave nothing behind.
+/// On an intercommunicator all functions return an error and leave no message pending.
 pub(crate) fn between_groups(world: &SimpleCommunicator) {
     if world.size() < 2 {
         return;

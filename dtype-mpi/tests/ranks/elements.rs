@@ -1,4 +1,4 @@
-//! `Element` where the `mpi` crate takes its own types.
+//! `Element` wherever the `mpi` crate takes its own types.
 
 use std::mem::MaybeUninit;
 
@@ -16,7 +16,7 @@ pub(crate) fn everywhere(world: &SimpleCommunicator) {
     for_each_plain!(everywhere_of(world));
 }
 
-/// The values of a rank, which every rank can make up.
+/// The values of a rank, which every rank can compute.
 fn of_rank<T: Plain>(rank: i32, count: usize) -> Vec<T> {
     T::some(count, &mut Random(rank.unsigned_abs().into()))
 }
@@ -95,13 +95,13 @@ pub(crate) fn padding(world: &SimpleCommunicator) {
     assert_eq!(into, expected);
 }
 
-/// The message has the data alone, and the padding of what is received into stays what it was.
+/// The message has only the data, and the receiver's padding is unchanged.
 fn padding_of<T: Plain>(world: &SimpleCommunicator) {
     const COUNT: usize = 3;
     let (next, before) = ring(world);
     let own = of_rank::<T>(1, COUNT);
     let mut memory: Vec<MaybeUninit<T>> = Vec::with_capacity(COUNT);
-    // SAFETY: there is room for so many; all bytes are written, and any are values.
+    // SAFETY: there is room for all elements; all bytes are written, and any bytes are valid values.
     let elements = unsafe {
         memory.as_mut_ptr().write_bytes(0xa5, COUNT);
         std::slice::from_raw_parts_mut(memory.as_mut_ptr().cast::<T>(), COUNT)

@@ -1,4 +1,4 @@
-//! Before MPI begins, when it ends, and afterwards.
+//! Calls before MPI begins, while it ends, and afterwards.
 
 use std::os::raw::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +26,7 @@ pub(crate) fn before() {
     assert_eq!(state(Operation::commutative(|_: &u8, _: &mut u8| {})), "not initialised");
 }
 
-/// Datatypes with a mark that were freed.
+/// The number of marked datatypes that were freed.
 static FREED: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" fn copy(
@@ -37,7 +37,7 @@ unsafe extern "C" fn copy(
     _: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    // SAFETY: the library passes a place for the answer.
+    // SAFETY: the library passes a pointer for the answer, valid for writes.
     unsafe { flag.write(0) };
     0
 }

@@ -1,5 +1,5 @@
-//! Memory that the `mpi` crate takes for elements of a type because of the datatype's handle: `downcast` of a
-//! buffer without a type, in the function of a reduction, say.
+//! Memory that the `mpi` crate takes for elements of a type because of the datatype's handle: for example
+//! `downcast` of an untyped buffer in the function of a reduction.
 
 use std::sync::Mutex;
 
@@ -10,7 +10,7 @@ use mpi::datatype::{DynBuffer, DynBufferMut};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
-/// The same data at the same places in types that are aligned to 1, 4 and 8.
+/// The same data at the same displacements in types that are aligned to 1, 4 and 8.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 #[repr(C, packed)]
 struct Packed {
@@ -32,7 +32,7 @@ struct Wider {
     b: f32,
 }
 
-/// By hand: a number that need not be aligned.
+/// Implemented by hand: a number that need not be aligned.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 struct Anywhere(f64);
@@ -52,19 +52,19 @@ pub(crate) fn alignment(_: &SimpleCommunicator) {
     assert!(!is::<_, Natural>(&packed) && !is::<_, Wider>(&packed));
     assert!(!is::<_, Packed>(&natural) && !is::<_, Wider>(&natural));
     assert!(!is::<_, Packed>(&wider) && !is::<_, Natural>(&wider));
-    // What is aligned alike is one to the other, whatever the names.
+    // Types with the same alignment are interchangeable, whatever their names.
     assert!(is::<_, (u32, f32)>(&natural) == (std::mem::offset_of!((u32, f32), 1) == 4));
 
     let anywhere = [Anywhere(1.0); 2];
     assert!(is::<_, Anywhere>(&anywhere) && !is::<_, f64>(&anywhere));
     assert!(!DynBuffer::new(Element::from_slice(&anywhere)).is::<f64>());
     assert!(!DynBuffer::new(&[1.0_f64][..]).is::<Element<Anywhere>>());
-    // Numbers as they are in Rust are the library's own.
+    // Rust's numbers use the library's own datatypes.
     assert!(DynBuffer::new(Element::from_slice(&[1.0_f64])).is::<f64>());
     assert!(DynBuffer::new(&[1_u8][..]).is::<Element<u8>>());
 }
 
-/// What a local reduction says of its buffers: whether they are elements of `T`.
+/// Whether a local reduction sees its buffers as elements of `T`.
 fn reduced<T: Equivalence>(from: &SendBuffer<'_>, into: &mut ReceiveBuffer<'_>) -> (bool, bool) {
     let said = Mutex::new(None);
     let operation = UserOperation::commutative(|from: DynBuffer<'_>, into: DynBufferMut<'_>| {
@@ -76,7 +76,7 @@ fn reduced<T: Equivalence>(from: &SendBuffer<'_>, into: &mut ReceiveBuffer<'_>) 
 }
 
 pub(crate) fn skipped_fields(_: &SimpleCommunicator) {
-    /// Copied as bytes, its pointer would be freed twice.
+    /// If it were copied as bytes, its pointer would be freed twice.
     #[derive(Datatype, Debug)]
     #[repr(C, align(16))]
     struct Skips {
@@ -85,7 +85,7 @@ pub(crate) fn skipped_fields(_: &SimpleCommunicator) {
         kept: Box<u64>,
     }
 
-    /// The data of that, with padding where it has its pointer.
+    /// The same data, with padding instead of the pointer.
     #[derive(Datatype, Clone, Copy, Debug)]
     #[repr(C, align(16))]
     struct Padded {
@@ -101,7 +101,7 @@ pub(crate) fn skipped_fields(_: &SimpleCommunicator) {
         let mut into = ReceiveBuffer::of(&mut into).unwrap();
         assert_eq!(reduced::<Element<Padded>>(&from, &mut into), (false, false));
     }
-    // Where nothing is skipped, it is what it was sent as.
+    // If nothing is skipped, the type is recognised.
     let (from, mut into) = ([Padded { a: 1 }], [Padded { a: 2 }]);
     let from = SendBuffer::of(&from).unwrap();
     let mut into = ReceiveBuffer::of(&mut into).unwrap();
@@ -130,7 +130,7 @@ pub(crate) fn layouts(_: &SimpleCommunicator) {
             assert_eq!(reduced::<f64>(&from, &mut into), (aligned(start), aligned(end)));
         }
     }
-    // The library's operations are for its own numbers.
+    // The library's operations work on its own numbers.
     let (from, mut into) = ([1.0_f64, 2.0, 3.0], [10.0, 20.0, 30.0]);
     {
         let from = SendBuffer::of_layout(&numbers, &from, 8, 2).unwrap();
@@ -139,7 +139,7 @@ pub(crate) fn layouts(_: &SimpleCommunicator) {
     }
     assert_eq!(into, [10.0, 22.0, 33.0]);
 
-    // Bytes that are no `bool`s are described as some, and are none.
+    // Bytes that are not valid `bool`s are described as `bool`s, and must not be recognised as such.
     let flags = Layout::new(&Type::basic(Basic::Bool)).unwrap();
     let (from, mut into) = ([7_u8; 2], [9_u8; 2]);
     let from = SendBuffer::of_layout(&flags, &from, 0, 2).unwrap();
@@ -147,7 +147,7 @@ pub(crate) fn layouts(_: &SimpleCommunicator) {
     assert_eq!(reduced::<bool>(&from, &mut into), (false, false));
 }
 
-/// A number at an odd address is sent and received as any.
+/// A number at an odd address is sent and received like any other.
 pub(crate) fn misaligned(world: &SimpleCommunicator) {
     let (next, before) = crate::packed::ring(world);
     let numbers = Layout::new(&Type::basic(Basic::F64)).unwrap();

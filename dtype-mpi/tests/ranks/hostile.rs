@@ -1,4 +1,4 @@
-//! Peers that send what makes no values.
+//! Peers that send bytes that are not valid values.
 
 use dtype_mpi::Error;
 use dtype_mpi::traits::*;
@@ -17,7 +17,7 @@ fn assert_invalid(error: &Error, expected: (usize, &str)) {
     assert_eq!((*record, path.as_str()), expected);
 }
 
-/// Three records of which the second has a third state of its flag.
+/// Three records; the flag of the second has an invalid value.
 fn poisoned() -> Vec<u8> {
     let mut bytes = pack(&Flagged::some(3, &mut Random(1)));
     bytes[14] = 2;
@@ -32,7 +32,7 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
     let mut elements = Flagged::some(3, &mut Random(2));
     let unchanged = elements.clone();
     mpi::request::scope(|scope| {
-        // As plain bytes, by the library.
+        // The library sends them as plain bytes.
         let send = || next.immediate_send_with_tag(scope, &bytes[..], 1);
         let request = send();
         assert_invalid(&before.recv_packed::<Flagged>().unwrap_err(), EXPECTED);
@@ -47,7 +47,7 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
         request.wait();
     });
     assert_eq!(elements, unchanged);
-    // The same bytes as bytes are good, and nothing is left behind.
+    // The same bytes are valid as bytes, and no message is left pending.
     let request = next.immediate_send_packed(&bytes, 1).unwrap();
     assert_eq!(before.recv_packed::<u8>().unwrap().0, bytes);
     request.wait().unwrap();
@@ -87,7 +87,7 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
 
     let before = 3 * usize::try_from(root).unwrap();
     if hostile {
-        // What it gets are bytes to it.
+        // It receives them as bytes.
         assert_eq!(world.all_gather_packed(&bad).unwrap().counts.len(), before / 3 + 1);
     } else {
         let error = world.all_gather_packed(&good).unwrap_err();
@@ -104,7 +104,7 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
             _ => assert_eq!(result.unwrap(), None),
         }
     }
-    // Two records for each, of which one is no value.
+    // Two records for each rank, one of which is not valid.
     let counts = vec![2; usize::try_from(size).unwrap()];
     let for_all = |record: Raw| record.repeat(counts.len() * 2).as_chunks().0.to_vec();
     if hostile {
@@ -119,7 +119,7 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
     }
 }
 
-/// The root is another program, which says 1000 elements and sends one. There are libraries that do not tell.
+/// The root is another program, which announces 1000 elements and sends one. Some libraries do not report this.
 pub(crate) fn short_broadcast(world: &SimpleCommunicator) {
     const SAID: usize = 1000;
     if world.size() < 2 {
@@ -136,7 +136,7 @@ pub(crate) fn short_broadcast(world: &SimpleCommunicator) {
         pair.this_process().broadcast_into(&mut [7_u64][..]);
         return;
     }
-    // What the allocator has, and hands out again.
+    // Fills memory that the allocator will hand out again.
     drop(std::hint::black_box([(); 8].map(|()| vec![0xabcd_u64; SAID])));
     let mut elements = vec![1_u64];
     match pair.broadcast_packed(0, &mut elements) {

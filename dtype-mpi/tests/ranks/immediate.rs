@@ -62,7 +62,7 @@ pub(crate) fn dropped(world: &SimpleCommunicator) {
     assert_eq!(elements, own);
     std::mem::forget(next.immediate_send_packed(&own[..10], 7).unwrap());
     assert_eq!(before.recv_packed_with_tag::<Flagged>(7).unwrap().0, own[..10]);
-    // A receive that is forgotten keeps its own memory, and what comes goes there.
+    // A receive that is forgotten keeps its own memory, and its message is written there.
     let mut elements = unchanged.clone();
     std::mem::forget(before.immediate_recv_packed_into(&mut elements, 8).unwrap());
     next.immediate_send_packed(&own, 8).unwrap().wait().unwrap();

@@ -21,7 +21,7 @@ pub(crate) fn transpose(world: &SimpleCommunicator) {
     // One column of the own rows; the next one begins a number later.
     let column = Type::vector(rows as u64, 1, n as i64, &f64s()).unwrap();
     let columns = Layout::new(&Type::resized(&column, 0, 8).unwrap()).unwrap();
-    // What comes from a rank are `rows` pieces of rows; the next rank's begin behind the first one's first.
+    // A rank sends `rows` pieces of rows; the next rank's pieces begin after the first piece of this one.
     let block = Type::vector(rows as u64, rows as u64, n as i64, &f64s()).unwrap();
     let blocks = Layout::new(&Type::resized(&block, 0, 8 * rows as i64).unwrap()).unwrap();
     let mut transposed = vec![f64::NAN; rows * n];
@@ -35,7 +35,7 @@ pub(crate) fn transpose(world: &SimpleCommunicator) {
     }
 }
 
-/// A grid with a ghost layer, its right face to the next rank and its left one to the one before.
+/// Sends the right face of a grid with a ghost layer to the next rank, and the left one to the previous rank.
 pub(crate) fn halo(world: &SimpleCommunicator) {
     const SIDE: usize = 6;
     let (next, before) = ring(world);
@@ -84,12 +84,12 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
     out_of_bounds(SendBuffer::of_layout(&column, &matrix, 0, 2).unwrap_err());
     out_of_bounds(ReceiveBuffer::of_layout(&column, &mut matrix, usize::MAX, 1).unwrap_err());
     SendBuffer::of_layout(&column, &matrix, usize::MAX, 0).unwrap();
-    // The same number twice can be sent, and not be received.
+    // Data that name a number twice can be sent, but not received.
     let twice = Layout::new(&Type::vector(3, 1, 0, &f64s()).unwrap()).unwrap();
     SendBuffer::of_layout(&twice, &matrix, 8, 1).unwrap();
     let error = ReceiveBuffer::of_layout(&twice, &mut matrix, 8, 1).unwrap_err();
     assert!(matches!(error, Error::Type(dtype_runtime::Error::Overlap { .. })), "{error}");
-    // More than a count of 32 bits.
+    // More than a 32-bit count can hold.
     let nothing = vec![(); 1 << 31];
     let expected = Error::Count { call: "the mpi crate", count: 1 << 31, limit: (1 << 31) - 1 };
     assert_eq!(SendBuffer::of(&nothing).unwrap_err(), expected);

@@ -1,4 +1,4 @@
-//! What takes several ranks, under the library's launcher, which this program starts itself.
+//! The tests that need several ranks, under the library's launcher, which this program starts itself.
 //!
 //! All tests run at all ranks, one after the other, with a barrier between them.
 
@@ -79,7 +79,7 @@ const TESTS: &[Test] = &[
     ("threads that send at the same time", together::threads),
 ];
 
-/// Of these, the ones that call MPI from several threads at a time.
+/// The tests that call MPI from several threads at the same time.
 const THREADED: [&str; 5] = [
     "transfers in chunks",
     "transfers in chunks that do not fit",
@@ -88,10 +88,10 @@ const THREADED: [&str; 5] = [
     "threads that send at the same time",
 ];
 
-/// Set where the ranks have one thread: messages are received in another way then.
+/// Set if the ranks have one thread: messages are then received in another way.
 const ONE_THREAD: &str = "DTYPE_MPI_ONE_THREAD";
 
-/// All of them take some seconds.
+/// All tests together take some seconds.
 const LIMIT: Duration = Duration::from_secs(90);
 
 fn main() {

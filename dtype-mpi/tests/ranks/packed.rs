@@ -1,4 +1,4 @@
-//! Messages that are packed on one side, on the other, or on both.
+//! Messages that are packed by this crate on one side, on the other, or on both.
 
 use std::os::raw::c_int;
 
@@ -12,7 +12,7 @@ use mpi::traits::*;
 
 use crate::shapes::{Flagged, Plain, Random, Shape, Skipping, assert_same, for_each_plain};
 
-/// The next rank and the one before, around the world.
+/// The next rank and the previous one, around the world.
 pub(crate) fn ring(world: &SimpleCommunicator) -> (Process<'_>, Process<'_>) {
     let (rank, size) = (world.rank(), world.size());
     (world.process_at_rank((rank + 1) % size), world.process_at_rank((rank + size - 1) % size))
@@ -37,7 +37,7 @@ fn to_library_of<T: Plain>(world: &SimpleCommunicator) {
         before.receive_into_with_tag(Element::from_slice_mut(&mut came), 1);
         request.wait().unwrap();
         assert_same(&came, &own);
-        // Blocking, where the two can be different ranks.
+        // Blocking calls, if the two are different ranks.
         if world.size() > 1 && world.rank() == 0 {
             world.process_at_rank(1).send_packed(&own).unwrap();
         } else if world.rank() == 1 {
@@ -83,7 +83,7 @@ fn same_bytes_of<T: Plain>(world: &SimpleCommunicator) {
     let room = c_int::try_from(packed.len()).unwrap();
     let datatype = Datatype::of::<T>().unwrap().as_raw();
     let mut position = 0;
-    // SAFETY: nine elements of the datatype, and so much room.
+    // SAFETY: there are nine elements of the datatype, and enough room for them.
     unsafe {
         let (from, to) = (own.as_ptr().cast(), packed.as_mut_ptr().cast());
         ffi::MPI_Pack(from, 9, datatype, to, room, &raw mut position, world.as_raw());
@@ -97,7 +97,7 @@ pub(crate) fn lengths(world: &SimpleCommunicator) {
     let own = Flagged::some(10, &mut Random(9));
     let element = packed_size::<Flagged>(1) as u64;
 
-    // Too long: it stays, and can be received by someone with more room.
+    // Too long: the message can still be received with more room.
     let request = next.immediate_send_packed(&own, 4).unwrap();
     let mut few = Flagged::some(9, &mut Random(10));
     let unchanged = few.clone();
@@ -137,12 +137,12 @@ pub(crate) fn lengths(world: &SimpleCommunicator) {
 pub(crate) fn communicator_errors(world: &SimpleCommunicator) {
     let copy = world.duplicate();
     for communicator in [world, &copy] {
-        // What it is when a program begins, whatever was called since then.
+        // The handler at program start, whatever was called since then.
         // SAFETY: a constant of the library.
         let handler = unsafe { ffi::RSMPI_ERRORS_ARE_FATAL };
         assert!(errhandler(communicator) == handler, "the error handler is another one");
         let me = communicator.process_at_rank(communicator.rank());
-        // A negative tag is none, and the library says so to the error handler, which ends the program.
+        // A negative tag is invalid, and the library reports it to the error handler, which ends the program.
         let error = me.send_packed_with_tag(&[1_u8], -7).unwrap_err();
         assert_tag(&error, "MPI_Send");
         assert_tag(&me.immediate_send_packed(&[1_u8], -7).unwrap_err(), "MPI_Isend");
@@ -159,13 +159,13 @@ pub(crate) fn uncountable(world: &SimpleCommunicator) {
         return;
     }
     let me = world.process_at_rank(world.rank());
-    // Never touched, and so no memory but addresses.
+    // Never touched, so it takes only addresses, not memory.
     let many = vec![0_u8; 1 << 31];
     let expected = |call| Error::Count { call, count: 1 << 31, limit: (1 << 31) - 1 };
     assert_eq!(me.send_packed(&many).unwrap_err(), expected("MPI_Send"));
     assert_eq!(world.all_gather_packed(&many).unwrap_err(), expected("MPI_Allgatherv"));
     let mut room = many;
-    // Of a receive the library has to count one more.
+    // For a receive the library has to count one more.
     let error = me.immediate_recv_packed_into(&mut room[1..], 1).unwrap_err();
     let limit = (1 << 31) - 2;
     assert_eq!(error, Error::Count { call: "MPI_Irecv", count: limit + 1, limit });
@@ -196,10 +196,11 @@ pub(crate) fn streams(world: &SimpleCommunicator) {
     let column = Type::vector(50, 1, 4, &Type::basic(Basic::U16)).unwrap().commit();
     let matrix = Random(11).bytes(400);
     let mut into = vec![0xee; 400];
-    for (from, to) in [(2, 4), (6, 0)] {
-        let packer = column.packer(&matrix, from, 1).unwrap();
+    for (from, to) in [(2, 4_i64), (6_i64, 0)] {
+        let packer = column.packer(dtype_runtime::Buffer::new(&matrix).origin(from), 1).unwrap();
         let request = next.immediate_send_stream(packer, 5).unwrap();
-        let mut unpacker = column.unpacker(&mut into, to, 1).unwrap();
+        let mut unpacker =
+            column.unpacker(dtype_runtime::BufferMut::new(&mut into).origin(to), 1).unwrap();
         assert_eq!(before.recv_stream(&mut unpacker, 5).unwrap().bytes, 100);
         assert!(unpacker.is_complete());
         request.wait().unwrap();
@@ -213,7 +214,7 @@ pub(crate) fn streams(world: &SimpleCommunicator) {
     let requests: Vec<_> =
         [150, 250, 1].map(|n| next.immediate_send_packed(&matrix[..n], 5).unwrap()).into();
     let whole = Type::basic(Basic::U8).commit();
-    let mut unpacker = whole.unpacker(&mut into, 0, 400).unwrap();
+    let mut unpacker = whole.unpacker(&mut into, 400).unwrap();
     before.recv_stream(&mut unpacker, 5).unwrap();
     before.recv_stream(&mut unpacker, 5).unwrap();
     assert!(unpacker.is_complete());
@@ -228,7 +229,7 @@ pub(crate) fn streams(world: &SimpleCommunicator) {
     // To a buffer of the library with a datatype of its own, and back.
     let layout = dtype_mpi::Layout::new(&column).unwrap();
     let mut into = vec![0xee; 400];
-    let packer = column.packer(&matrix, 0, 1).unwrap();
+    let packer = column.packer(&matrix, 1).unwrap();
     let request = next.immediate_send_stream(packer, 5).unwrap();
     before.receive_into(&mut ReceiveBuffer::of_layout(&layout, &mut into, 0, 1).unwrap());
     request.wait().unwrap();
@@ -250,7 +251,7 @@ pub(crate) fn incoming(world: &SimpleCommunicator) {
     ));
     assert_eq!(message.recv_packed::<Flagged>().unwrap().0, own);
     assert_eq!(message.recv_packed::<Flagged>().unwrap_err(), Error::Received);
-    // One that is not received is gone all the same.
+    // A message that is dropped is gone as well.
     drop(before.incoming(8).unwrap());
     for request in requests {
         request.wait().unwrap();

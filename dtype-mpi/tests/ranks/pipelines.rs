@@ -22,7 +22,7 @@ fn can_send(world: &SimpleCommunicator) -> bool {
     world.size() > 1 || !library.starts_with("MPICH")
 }
 
-/// Sends to the next rank, on a thread of its own, while something is received.
+/// Sends to the next rank on a separate thread, while this thread receives.
 fn while_sending<R>(
     send: impl Fn(&mpi::topology::Process<'_>) -> Result<(), Error> + Sync,
     receive: impl FnOnce() -> R,
@@ -79,9 +79,9 @@ pub(crate) fn all_lengths(world: &SimpleCommunicator) {
     let memory = Random(34).bytes(8000);
     let mut into = vec![0; 8000];
     while_sending(
-        |next| chunks_of(100).send_stream(next, every_other.packer(&memory, 0, 1).unwrap(), 2),
+        |next| chunks_of(100).send_stream(next, every_other.packer(&memory, 1).unwrap(), 2),
         || {
-            let mut unpacker = every_other.unpacker(&mut into, 0, 1).unwrap();
+            let mut unpacker = every_other.unpacker(&mut into, 1).unwrap();
             chunks_of(7).recv_stream(&before, &mut unpacker, 2).unwrap();
             assert!(unpacker.is_complete());
         },
@@ -97,7 +97,7 @@ pub(crate) fn misfits(world: &SimpleCommunicator) {
     let pipeline = chunks_of(50);
     let own = Flagged::some(30, &mut Random(35));
     let element = 14;
-    // Whatever is wrong, the next transfer is not disturbed.
+    // After any error, the next transfer works.
     let mut few = Flagged::some(29, &mut Random(36));
     let unchanged = few.clone();
     let error = while_sending(
@@ -147,7 +147,7 @@ pub(crate) fn headers(world: &SimpleCommunicator) {
         assert_eq!(error, Error::Header { bytes: numbers.len() as u64 * 8 });
         request.wait().unwrap();
     }
-    // Chunks that are shorter than was said, and longer.
+    // Chunks that are shorter than announced, and longer.
     for (length, short) in [(7, true), (9, false)] {
         let requests = [
             next.immediate_send_packed(&[magic, 8, 8], 3).unwrap(),
@@ -170,11 +170,11 @@ pub(crate) fn headers(world: &SimpleCommunicator) {
     request.wait().unwrap();
 }
 
-/// What a header says to come takes no memory before it comes.
+/// Bytes that a header announces take no memory before they arrive.
 pub(crate) fn said(world: &SimpleCommunicator) {
     const SAID: u64 = 512 << 20;
     let (next, before) = ring(world);
-    // The most that this process ever had, in KiB, where the system tells.
+    // The process's peak memory in KiB, if the system reports it.
     let peak = || {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -204,7 +204,7 @@ pub(crate) fn uncountable(world: &SimpleCommunicator) {
         // The same byte again and again.
         let many = Type::vector((1 << 31) - 1, 1, 0, &Type::basic(Basic::U8)).unwrap().commit();
         let send = |chunk| {
-            let packer = many.packer(&[7], 0, 1).unwrap();
+            let packer = many.packer(&[7], 1).unwrap();
             chunks_of(chunk).send_stream(&me, packer, 4).unwrap_err()
         };
         let limit = (1 << 31) - 2;

@@ -1,4 +1,4 @@
-//! Reductions by functions of the program.
+//! Reductions with functions of the program.
 
 use dtype_mpi::traits::*;
 use dtype_mpi::{Error, Operation, flatten, flatten_mut};
@@ -74,7 +74,7 @@ pub(crate) fn results(world: &SimpleCommunicator) {
     assert_eq!(called > 0, size > 1 && rank_combines(world, called), "{called} calls");
 }
 
-/// Not every rank has to combine something, but one has.
+/// Not every rank must combine something, but at least one must.
 fn rank_combines(world: &SimpleCommunicator, calls: usize) -> bool {
     let mut all = vec![0_u64; usize::try_from(world.size()).unwrap()];
     world.all_gather_into(&(calls as u64), &mut all[..]);
@@ -82,7 +82,7 @@ fn rank_combines(world: &SimpleCommunicator, calls: usize) -> bool {
     calls > 0
 }
 
-/// Something to panic with that is no text, and panics when it is dropped.
+/// A panic payload that is not text, and that panics when it is dropped.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -120,7 +120,7 @@ pub(crate) fn panics(world: &SimpleCommunicator) {
 }
 
 pub(crate) fn calls(world: &SimpleCommunicator) {
-    // Inside the function MPI is out of reach.
+    // Inside the function MPI cannot be called.
     let seen = std::sync::Mutex::new(Vec::new());
     let nosy = Operation::commutative(|_: &u8, _: &mut u8| {
         let world = SimpleCommunicator::world();

@@ -23,12 +23,12 @@ impl Random {
     }
 }
 
-/// A type whose values can be made up.
+/// A type with random values.
 pub(crate) trait Shape: Datatype + 'static {
     fn some(count: usize, random: &mut Random) -> Vec<Self>;
 }
 
-/// Any bytes are values, and nothing is skipped.
+/// Any bytes are valid values, and no field is skipped.
 pub(crate) trait Plain: Shape {}
 
 macro_rules! plain {
@@ -100,7 +100,8 @@ pub(crate) struct Wide {
     _c: Option<std::num::NonZero<i128>>,
 }
 
-/// All data, and in memory in another order than in messages, because the compiler puts the `u16` first or last.
+/// All bytes are data, but their order in memory differs from the packed order, because the compiler puts the `u16`
+/// first or last.
 #[derive(Datatype, Clone, Debug)]
 pub(crate) struct Dense {
     _a: u8,
@@ -108,7 +109,7 @@ pub(crate) struct Dense {
     _c: u8,
 }
 
-/// Fields of which the compiler changes the order.
+/// Fields that the compiler reorders.
 #[derive(Datatype, Clone, Debug)]
 pub(crate) struct Reordered {
     _a: u8,
@@ -145,7 +146,7 @@ plain!(
     [Inner<u16>; 3],
 );
 
-/// Not all bytes are values.
+/// Not all bytes are valid values.
 #[derive(Datatype, Clone, Debug, PartialEq)]
 pub(crate) struct Flagged {
     pub(crate) flag: bool,
@@ -173,7 +174,7 @@ impl Shape for Flagged {
     }
 }
 
-/// Fields that stay at home.
+/// Fields that are not sent.
 #[derive(Datatype, Clone, Debug, PartialEq)]
 pub(crate) struct Skipping {
     pub(crate) sent: u16,
@@ -208,7 +209,7 @@ macro_rules! for_each_plain {
 }
 pub(crate) use for_each_plain;
 
-/// Whether two slices have the same data, as packed.
+/// Checks that two slices have the same packed bytes.
 pub(crate) fn assert_same<T: Datatype>(left: &[T], right: &[T]) {
     assert_eq!(left.len(), right.len(), "{}", std::any::type_name::<T>());
     assert!(

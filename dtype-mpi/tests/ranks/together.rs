@@ -1,4 +1,4 @@
-//! Several threads at a time.
+//! Several threads at the same time.
 
 use std::collections::HashSet;
 use std::sync::Barrier;
@@ -12,7 +12,7 @@ use mpi::topology::SimpleCommunicator;
 use crate::packed::ring;
 use crate::shapes::{Flagged, Random, Shape};
 
-/// A type for each number, which nothing else in this program uses.
+/// A distinct type for each number, which nothing else in this program uses.
 #[derive(dtype_runtime::Datatype)]
 struct Numbered<'a, T: dtype_runtime::Datatype, const N: usize> {
     _first: [T; N],
@@ -51,7 +51,7 @@ pub(crate) fn cache(_: &SimpleCommunicator) {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(ask)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    // The same for all threads, another one for each type.
+    // The same for all threads, and different for each type.
     assert!(found.iter().all(|handles| *handles == found[0]), "{found:?}");
     let different: HashSet<usize> = found[0].iter().copied().collect();
     assert_eq!(different.len(), found[0].len());

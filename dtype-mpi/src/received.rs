@@ -1,0 +1,25 @@
+//! What is known about a received message.
+
+use mpi::{Rank, Tag};
+
+use crate::raw::point_to_point::Envelope;
+
+/// A message that was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Received {
+    /// The rank that sent it.
+    pub source: Rank,
+    /// Its tag.
+    pub tag: Tag,
+    /// Its length in packed bytes.
+    pub bytes: u64,
+    /// The number of whole elements in it. The functions for streams do not count elements: they return the number
+    /// of bytes here.
+    pub count: usize,
+}
+
+pub(crate) fn received(envelope: Envelope, count: usize) -> Received {
+    let Envelope { source, tag, bytes } = envelope;
+    Received { source, tag, bytes, count }
+}
