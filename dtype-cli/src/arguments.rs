@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use crate::notation::GRAMMAR;
 
-/// Datatypes of MPI on the command line: what they look like in memory and on the wire, and what they do to a file.
+/// Inspect MPI datatypes: their layout in memory and on the wire. Pack and unpack files with them.
 #[derive(Debug, Parser)]
 #[command(name = "dtype", version, args_conflicts_with_subcommands = true)]
 #[command(
@@ -17,21 +17,21 @@ use crate::notation::GRAMMAR;
                         dtype 'vector(4, 5, 6, u16)'"
 )]
 pub(crate) struct Arguments {
-    /// What to do.
+    /// The subcommand to run.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     /// The datatype: text, `@FILE`, or `-` for standard input.
     #[arg(value_name = "TYPE", required = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: Option<String>,
-    /// Whether the output has colours.
+    /// When to use colours.
     #[arg(long, alias = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) colour: Colour,
 }
 
-/// When there are colours.
+/// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colour {
-    /// On a terminal, unless the environment variable `NO_COLOR` says no.
+    /// On a terminal, unless the environment variable `NO_COLOR` is set.
     #[default]
     Auto,
     /// Always.
@@ -40,7 +40,7 @@ pub(crate) enum Colour {
     Never,
 }
 
-/// What to do.
+/// The subcommand to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Draw a type, or print it in another form.
@@ -49,14 +49,14 @@ pub(crate) enum Command {
     Info(Info),
     /// Pack the instances of a type in a file into consecutive bytes.
     Pack(Pack),
-    /// Put packed bytes back to where a type says.
+    /// Unpack packed bytes into memory with the layout of a type.
     Unpack(Unpack),
     /// Compare two types: signature, size, bounds, type map.
     ///
-    /// The exit status is 0 where a message can be sent as one and received as the other, 1 where it cannot, and 2
-    /// for a failure.
+    /// The exit status is 0 if a message can be sent as one and received as the other, 1 if it cannot, and 2 on
+    /// failure.
     Compare(Compare),
-    /// Print how types are written.
+    /// Explain the notation of types.
     #[command(long_about = GRAMMAR)]
     Notation,
     /// Print the completions for a shell.
@@ -77,25 +77,25 @@ pub(crate) enum Form {
     /// A picture of the bytes.
     #[default]
     Diagram,
-    /// The same as an SVG document.
+    /// The picture as an SVG document.
     Svg,
     /// The description: the type entry by entry, as the constructors gave it.
     Description,
     /// The description after the optimizations of commit.
     Optimized,
-    /// What is executed to pack it, in words.
+    /// An explanation of what is executed to pack it.
     Plan,
     /// The calls that make it, in C.
     C,
     /// The calls that make it, in Rust.
     Rust,
-    /// The envelopes and contents of the type and all that it is made of.
+    /// The envelopes and contents of the type and of all its parts.
     Tree,
-    /// The dtype by which numpy reads it from memory, in Python.
+    /// The Python expression of the NumPy dtype that reads it from memory.
     Numpy,
-    /// The notation, written anew.
+    /// The notation, normalized.
     Notation,
-    /// All that is known of it, as JSON.
+    /// All of this as JSON.
     Json,
 }
 
@@ -105,31 +105,31 @@ pub(crate) struct Show {
     /// The datatype: text, `@FILE`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: String,
-    /// In which form.
+    /// The output form.
     #[arg(long = "as", value_enum, default_value_t, value_name = "FORM")]
     pub(crate) form: Form,
     /// As JSON: the same as `--as json`.
     #[arg(long, conflicts_with = "form")]
     pub(crate) json: bool,
-    /// Write the picture as SVG to a file as well.
+    /// Also write the picture as SVG to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// How many instances are drawn, one behind the other.
+    /// The number of instances to draw, one after another.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) instances: u64,
-    /// The most signs in a row of the picture.
+    /// The maximum number of characters in a row of the picture.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) width: u16,
-    /// Bytes in a row: of the array that the type is a part of, say. Without it the type's own stride is taken.
+    /// Bytes in a row, such as the row size of the enclosing array. The default is the type's own stride.
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) row: Option<u64>,
-    /// The most rows.
+    /// The maximum number of rows.
     #[arg(long, default_value_t = 24, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) rows: u16,
-    /// Bytes for each sign of the picture.
+    /// Bytes for each character of the picture.
     #[arg(long, default_value_t = 1, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) unit: u32,
-    /// Draw with ASCII only.
+    /// Draw in ASCII only.
     #[arg(long)]
     pub(crate) ascii: bool,
 }
@@ -159,22 +159,22 @@ pub(crate) enum Values {
     Big,
 }
 
-/// What packing and unpacking have in common.
+/// The arguments that packing and unpacking share.
 #[derive(Args, Debug)]
 pub(crate) struct Layout {
     /// The datatype: text, `@FILE`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: String,
-    /// The file that is read, or `-` for standard input.
+    /// The input file, or `-` for standard input.
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
-    /// The file that is written, or `-` for standard output. It is there when all of it is, or as it was before.
+    /// The output file, or `-` for standard output. It is replaced only once the output is complete.
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
-    /// How many instances. Without it: as many as the input has.
+    /// The number of instances. The default is as many as the input has.
     #[arg(long, value_name = "N")]
     pub(crate) count: Option<u64>,
-    /// Where displacement 0 of the first instance is, in bytes from the start of the memory.
+    /// The position of the first instance's displacement 0, in bytes from the start of the memory.
     #[arg(long, default_value_t = 0, value_name = "BYTES")]
     pub(crate) origin: u64,
     /// How the values in the packed bytes are represented.
@@ -185,7 +185,7 @@ pub(crate) struct Layout {
 /// Pack.
 #[derive(Args, Debug)]
 pub(crate) struct Pack {
-    /// Everything.
+    /// The shared arguments.
     #[command(flatten)]
     pub(crate) layout: Layout,
 }
@@ -193,10 +193,10 @@ pub(crate) struct Pack {
 /// Unpack.
 #[derive(Args, Debug)]
 pub(crate) struct Unpack {
-    /// What packing has, too.
+    /// The arguments shared with packing.
     #[command(flatten)]
     pub(crate) layout: Layout,
-    /// The file whose bytes are kept where the type has none; without it they are zero.
+    /// The file whose bytes fill the gaps. The default is zeros.
     #[arg(long, value_name = "FILE")]
     pub(crate) over: Option<PathBuf>,
 }
@@ -207,7 +207,7 @@ pub(crate) struct Compare {
     /// A datatype: text, `@FILE`, or `-` for standard input.
     #[arg(value_name = "A", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) a: String,
-    /// Another one.
+    /// The type to compare with.
     #[arg(value_name = "B", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) b: String,
     /// As JSON.

@@ -1,4 +1,4 @@
-//! `dtype compare`: what two types have in common.
+//! `dtype compare`: the differences between two types.
 
 use std::io::Write;
 
@@ -9,34 +9,34 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::{info, json};
 
-/// So many elements of two type maps are compared.
+/// The maximum number of type map elements to compare.
 const MOST_ELEMENTS: u64 = 1 << 26;
 
-/// What two types have in common.
+/// The result of a comparison.
 #[derive(Debug, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the JSON")]
 pub(crate) struct Comparison {
-    /// Whether what is sent as one can be received as the other.
+    /// Whether a message sent as one can be received as the other.
     pub(crate) same_signature: bool,
     /// Whether the same calls with the same arguments made them.
     same_type: bool,
     same_size: bool,
     same_bounds: bool,
     same_type_map: Option<bool>,
-    /// The first place where their type maps differ.
+    /// The first difference between their type maps.
     first_difference: Option<Difference>,
     a: json::Numbers,
     b: json::Numbers,
 }
 
-/// An element that two type maps do not have in common.
+/// The first element that differs between two type maps.
 #[derive(Debug, Serialize)]
 struct Difference {
-    /// Its number, from 0.
+    /// Its index, from 0.
     element: u64,
-    /// What the first type has there, if it has as many.
+    /// The first type's element, if its type map is this long.
     a: Option<Place>,
-    /// What the second type has there.
+    /// The second type's element, if its type map is this long.
     b: Option<Place>,
 }
 
@@ -85,13 +85,13 @@ impl Comparison {
         let verdict = match (self.same_type, self.same_type_map, self.same_signature) {
             (true, ..) => "the same type, made by the same calls",
             (_, Some(true), _) if self.same_bounds => {
-                "the same type map and bounds, made otherwise"
+                "the same type map and bounds, made by different calls"
             }
-            (_, Some(true), _) => "the same type map with other bounds",
-            (_, None, true) => "the same signature; the type maps are too long to be compared",
-            (.., true) => "the same signature: what is sent as one can be received as the other",
+            (_, Some(true), _) => "the same type map, different bounds",
+            (_, None, true) => "the same signature; the type maps are too long to compare",
+            (.., true) => "the same signature: a message sent as one can be received as the other",
             (.., false) => {
-                "different signatures: what is sent as one cannot be received as the other"
+                "different signatures: a message sent as one cannot be received as the other"
             }
         };
         writeln!(out, "{verdict}")?;
@@ -102,7 +102,7 @@ impl Comparison {
         };
         writeln!(
             out,
-            "the type maps differ from element {element} on: {} and {}",
+            "the type maps first differ at element {element}: {} and {}",
             place(a),
             place(b)
         )?;
@@ -110,11 +110,11 @@ impl Comparison {
     }
 }
 
-/// How two type maps compare.
+/// The result of comparing two type maps.
 enum TypeMaps {
     Same,
     DifferAt(Difference),
-    /// They are the same as far as they were looked at.
+    /// They are equal up to the limit.
     TooLong,
 }
 
@@ -125,7 +125,7 @@ fn type_maps(a: &Type, b: &Type) -> TypeMaps {
     let (mut left, mut right) = (a.type_map(), b.type_map());
     for element in 0..MOST_ELEMENTS {
         let (a, b) = (left.next(), right.next());
-        // What languages call one kind of value is no difference, as it is none in a signature.
+        // Different names for one kind of value are not a difference, as in a signature.
         let known = |entry: MapEntry| (entry.basic.canonical(), entry.displacement);
         if a.map(known) != b.map(known) {
             let (a, b) = (a.map(Place::of), b.map(Place::of));

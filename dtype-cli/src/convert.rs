@@ -1,7 +1,7 @@
-//! `dtype pack` and `dtype unpack`: files by a type.
+//! `dtype pack` and `dtype unpack`: files converted by a type.
 //!
-//! A file of many instances goes through memory some megabytes at a time, whatever its length. Instances that
-//! interleave, and single large ones, are in memory as a whole.
+//! A file of many instances is converted some megabytes at a time, whatever its length. Instances that interleave,
+//! and single large instances, are held in memory as a whole.
 
 mod memory;
 mod progress;
@@ -11,7 +11,7 @@ mod windows;
 use std::io::Write;
 use std::path::Path;
 
-use dtype_runtime::convertor::Conversion;
+use dtype_runtime::{Buffer, BufferMut, convertor::Conversion};
 use dtype_runtime::{Error, Representation, Type};
 
 use crate::arguments::{Layout, Values};
@@ -23,7 +23,7 @@ use progress::Progress;
 use source::Source;
 use windows::{Window, Windows};
 
-/// How many packed bytes are converted at once.
+/// The number of packed bytes to convert at once.
 const FRAGMENT: usize = 1 << 20;
 
 /// Packs a file.
@@ -47,7 +47,7 @@ pub(crate) fn pack(
     if layout.count.is_none() {
         let left = i128::from(memory.len()) - windows.used();
         if left > 0 {
-            progress.note(&format!("{left} bytes behind the last whole instance are not packed"));
+            progress.note(&format!("ignored {left} trailing bytes (less than one instance)"));
         }
     }
     let mut sink = Sink::create(&layout.output, stdout)?;
@@ -56,7 +56,8 @@ pub(crate) fn pack(
     for window in windows {
         let Window { start, len, origin, count } = window;
         memory.read(start, resized(&mut bytes, len)?, &layout.input)?;
-        let mut packer = conversion.packer(&bytes, origin, count).map_err(refused)?;
+        let mut packer =
+            conversion.packer(Buffer::new(&bytes).origin(origin as i64), count).map_err(refused)?;
         let first = position;
         while !packer.is_complete() {
             let room = usize::try_from(packer.remaining()).unwrap_or(FRAGMENT).min(FRAGMENT);
@@ -70,7 +71,7 @@ pub(crate) fn pack(
     sink.finish()
 }
 
-/// Unpacks a file, over the bytes of another one where the type has no data.
+/// Unpacks a file. Gaps keep the bytes of another file.
 pub(crate) fn unpack(
     layout: &Layout,
     over: Option<&Path>,
@@ -105,7 +106,9 @@ pub(crate) fn unpack(
     for window in windows {
         let Window { start, len, origin, count } = window;
         memory.read(start, resized(&mut bytes, len)?)?;
-        let mut unpacker = conversion.unpacker(&mut bytes, origin, count).map_err(refused)?;
+        let mut unpacker = conversion
+            .unpacker(BufferMut::new(&mut bytes).origin(origin as i64), count)
+            .map_err(refused)?;
         let first = position;
         while !unpacker.is_complete() {
             let room = usize::try_from(unpacker.remaining()).unwrap_or(FRAGMENT).min(FRAGMENT);
@@ -146,14 +149,14 @@ impl Prepared {
     }
 }
 
-/// Packed bytes of so many instances.
+/// The number of packed bytes of `count` instances.
 fn packed_size(conversion: &Conversion, count: u64) -> Result<u64, Error> {
     let one = conversion.packed_size(1)? as u64;
     let all = usize::try_from(count).ok().map(|count| conversion.packed_size(count));
     all.unwrap_or(Err(Error::CountTooLarge { count, size: one })).map(|size| size as u64)
 }
 
-/// An error of a part of the stream, with the places that it has in the whole.
+/// Converts the positions in an error from a part of the stream to the whole stream.
 fn later(error: Error, bytes: u64) -> Error {
     match error {
         Error::IntegerRange { position, value, bytes: width } => {
@@ -166,21 +169,22 @@ fn later(error: Error, bytes: u64) -> Error {
     }
 }
 
-/// Data before the start of the memory want another origin.
+/// A refusal, with a suggestion if data are outside the memory.
 fn outside(action: &'static str, error: Error, origin: u64) -> Failure {
     let help = match error {
         Error::OutOfBounds { start, .. } if start < 0 => {
-            Some(format!("`--origin {}` leaves room for them", i128::from(origin) - start))
+            Some(format!("`--origin {}` makes room for them", i128::from(origin) - start))
         }
-        Error::OutOfBounds { .. } => {
-            Some("`--count` says how many instances, `--origin` where the first one is".into())
-        }
+        Error::OutOfBounds { .. } => Some(
+            "set the number of instances with `--count`, the position of the first with `--origin`"
+                .into(),
+        ),
         _ => None,
     };
     Failure::Refused { action, error, help }
 }
 
-/// A buffer of so many bytes, whatever they are.
+/// A buffer of `len` bytes with unspecified contents.
 fn resized(buffer: &mut Vec<u8>, len: u64) -> Result<&mut [u8], Failure> {
     let length = usize::try_from(len).map_err(|_| Failure::Memory(len))?;
     let more = length.saturating_sub(buffer.len());

@@ -1,4 +1,4 @@
-//! Why a command ends without having done its work.
+//! Why a command fails.
 
 use std::fmt;
 use std::io;
@@ -8,41 +8,41 @@ use dtype_runtime::Error;
 
 use crate::problem::{Problem, render};
 
-/// Why a command ends.
+/// Why a command fails.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The text of a type is wrong.
+    /// The text of a type has mistakes.
     Notation {
-        /// What is wrong.
+        /// The mistakes.
         problems: Vec<Problem>,
         /// The text.
         source: String,
-        /// What the text is called.
+        /// The name of the text, such as a file name.
         name: String,
     },
-    /// The runtime refuses.
+    /// The runtime refuses the operation.
     Refused {
-        /// What was to be done: `"pack"`.
+        /// The operation: `"pack"`.
         action: &'static str,
-        /// Why not.
+        /// The reason.
         error: Error,
-        /// What would help.
+        /// A suggestion.
         help: Option<String>,
     },
     /// A file cannot be read or written.
     File {
-        /// What was to be done with it: `"read"`.
+        /// The operation: `"read"`.
         action: &'static str,
         /// The file; `-` for a standard stream.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         error: io::Error,
     },
     /// Standard output cannot be written.
     Output(io::Error),
     /// The arguments contradict one another.
     Usage(String),
-    /// There is no memory for so many bytes.
+    /// The memory could not be allocated; its size in bytes.
     Memory(u64),
 }
 
@@ -52,17 +52,17 @@ impl Failure {
         Self::File { action, path: path.into(), error }
     }
 
-    /// The runtime refuses.
+    /// The runtime refuses the operation.
     pub(crate) fn refused(action: &'static str, error: Error) -> Self {
         Self::Refused { action, error, help: None }
     }
 
-    /// Whether someone who read the output has read enough.
+    /// Whether the reader of the output has closed it.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The message, with colours or without, for a terminal of so many columns.
+    /// The message, with or without colours, for a terminal of `width` columns.
     pub(crate) fn report(&self, colour: bool, width: usize) -> String {
         match self {
             Self::Notation { problems, source, name } => {
@@ -75,7 +75,7 @@ impl Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// Of the commands' own writing, all of which goes to standard output.
+    /// An error in the commands' own output, all of which goes to standard output.
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }
@@ -97,7 +97,7 @@ impl fmt::Display for Failure {
             }
             Self::Output(error) => write!(f, "cannot write to standard output: {error}"),
             Self::Usage(message) => f.write_str(message),
-            Self::Memory(bytes) => write!(f, "no memory for {bytes} bytes"),
+            Self::Memory(bytes) => write!(f, "could not allocate {bytes} bytes"),
         }
     }
 }

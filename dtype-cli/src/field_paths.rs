@@ -1,4 +1,4 @@
-//! The paths of fields, with the names of the notation in the place of numbers.
+//! The paths of fields, with the names of the notation instead of numbers.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use dtype_runtime::Type;
 
 use crate::notation::Parsed;
 
-/// What is known of the structure that a type is, or repeats.
+/// Data about the structure that a type is, or repeats.
 struct Structure {
-    /// The parts and what they are called, if it is one.
+    /// The members with their names, if it is a structure.
     members: Vec<(Option<String>, Type)>,
 }
 
 /// Translates paths such as `0[].1` to `cells[].mass`.
 pub(crate) struct FieldPaths<'a> {
     parsed: &'a Parsed,
-    /// By where the type is kept. A picture has many fields of one structure.
+    /// Keyed by the address of the type. A picture has many fields of one structure.
     structures: HashMap<usize, Structure>,
 }
 
@@ -24,8 +24,8 @@ impl<'a> FieldPaths<'a> {
         Self { parsed, structures: HashMap::new() }
     }
 
-    /// The path with names, as far as there are names. A picture's path has the numbers of members with dots between
-    /// them, and brackets for what is repeated.
+    /// The path with names, where there are any. In a picture's path, the numbers of members are separated by dots,
+    /// and brackets mark repetitions.
     pub(crate) fn named(&mut self, path: &str) -> String {
         let mut at = Some(self.parsed.ty.clone());
         let mut out = String::with_capacity(path.len());
@@ -33,7 +33,7 @@ impl<'a> FieldPaths<'a> {
             let number = part.trim_end_matches("[]");
             out += if i > 0 { "." } else { "" };
             if number.is_empty() {
-                // The whole is repeated.
+                // The whole type is repeated.
                 out += part;
                 continue;
             }
@@ -48,9 +48,9 @@ impl<'a> FieldPaths<'a> {
         out
     }
 
-    /// What member of the structure that a type is or repeats is called, and its type.
+    /// The name and the type of a member of the structure that a type is or repeats.
     fn member(&mut self, ty: &Type, number: usize) -> Option<(Option<String>, Type)> {
-        let key = ty.address().addr();
+        let key = ty.as_ptr().addr();
         if !self.structures.contains_key(&key) {
             let structure = self.structure(ty);
             self.structures.insert(key, structure);
@@ -61,7 +61,7 @@ impl<'a> FieldPaths<'a> {
 
     fn structure(&self, ty: &Type) -> Structure {
         let mut at = ty.clone();
-        // Constructors of one type only repeat it or change its bounds.
+        // Constructors with one type argument only repeat it or change its bounds.
         let members = loop {
             let Ok(contents) = at.contents() else { break Vec::new() };
             if contents.combiner == dtype_runtime::Combiner::Structure {

@@ -7,10 +7,10 @@ use dtype_runtime::{Signature, Type};
 
 use crate::failure::Failure;
 
-/// How many runs of a signature are printed.
+/// The maximum number of runs of a signature to print.
 const MOST_RUNS: usize = 16;
 
-/// Prints what is known of a type in numbers.
+/// Prints the numbers of a type.
 pub(crate) fn print(ty: &Type, out: &mut impl Write) -> Result<(), Failure> {
     for (name, value) in lines(ty) {
         writeln!(out, "{name:<10} {value}")?;

@@ -7,23 +7,23 @@ use std::path::Path;
 use crate::failure::Failure;
 use crate::notation::{self, MAX_LENGTH, Parsed};
 
-/// Standard input, which one argument can stand for.
+/// Standard input, which one argument can name.
 #[derive(Debug, Default)]
 pub(crate) struct StandardInput {
     taken: bool,
 }
 
 impl StandardInput {
-    /// Takes it, the first time.
+    /// Takes standard input; only the first call succeeds.
     pub(crate) fn take(&mut self) -> Result<io::StdinLock<'static>, Failure> {
         if std::mem::replace(&mut self.taken, true) {
-            return Err(Failure::Usage("`-` for standard input can be given once".into()));
+            return Err(Failure::Usage("`-` for standard input can be given only once".into()));
         }
         Ok(io::stdin().lock())
     }
 }
 
-/// The type that an argument gives.
+/// The type given by an argument.
 pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Result<Parsed, Failure> {
     let (source, name) = match (argument, argument.strip_prefix('@')) {
         ("-", _) => (text(stdin.take()?, Path::new("-"))?, "standard input"),
@@ -40,7 +40,7 @@ pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Resul
     })
 }
 
-/// All of a text, unless it is too long.
+/// The whole text, unless it is too long.
 fn text(reader: impl Read, path: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let limit = MAX_LENGTH as u64 + 1;
@@ -49,11 +49,11 @@ fn text(reader: impl Read, path: &Path) -> Result<String, Failure> {
     if bytes.len() > MAX_LENGTH {
         let path = path.display();
         return Err(Failure::Usage(format!(
-            "{path} is too long for a type: at most {MAX_LENGTH} bytes are read"
+            "{path} is too long, expected at most {MAX_LENGTH} bytes"
         )));
     }
     String::from_utf8(bytes).map_err(|error| {
         let (place, path) = (error.utf8_error().valid_up_to(), path.display());
-        Failure::Usage(format!("{path} is no text: byte {place} is not UTF-8"))
+        Failure::Usage(format!("{path} is not UTF-8 text: invalid byte at offset {place}"))
     })
 }

@@ -1,8 +1,8 @@
-//! What is known of a type, as JSON. The keys stay; others may be added.
+//! Data about a type as JSON. Keys do not change; others may be added.
 
 use std::io::Write;
 
-use dtype_runtime::show::{Diagram, Field};
+use dtype_runtime::show::{Diagram, DiagramField};
 use dtype_runtime::types::{Elem, EndLoop, Entry, Envelope, Loop};
 use dtype_runtime::{Flags, Type};
 use serde::Serialize;
@@ -10,11 +10,11 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::notation;
 
-/// So many runs of a signature and entries of a description are written. `signature_complete` and
-/// `description_complete` say whether these are all.
+/// The maximum number of runs of a signature and of entries of a description. `signature_complete` and
+/// `description_complete` say whether all are written.
 const MOST: usize = 4096;
 
-/// Writes a value on lines.
+/// Writes a value as indented lines.
 pub(crate) fn print(value: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
     serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
     writeln!(out)?;
@@ -24,8 +24,8 @@ pub(crate) fn print(value: &impl Serialize, out: &mut impl Write) -> Result<(), 
 /// The numbers of a type: what `dtype info --json` prints. Sizes, bounds, extents and displacements are bytes.
 #[derive(Debug, Serialize)]
 pub(crate) struct Numbers {
-    /// The type in the notation; null for the few types that it has no words for.
-    notation: Option<String>,
+    /// The type in the notation.
+    notation: String,
     size: u64,
     lb: i64,
     ub: i64,
@@ -41,7 +41,7 @@ pub(crate) struct Numbers {
     signature_complete: bool,
 }
 
-/// Equal basic datatypes in a row.
+/// A run of equal basic datatypes.
 #[derive(Debug, Serialize)]
 struct Run {
     basic: &'static str,
@@ -57,7 +57,7 @@ impl Numbers {
             .map(|(basic, count)| Run { basic: basic.name(), count })
             .collect();
         Self {
-            notation: notation::print(ty).ok(),
+            notation: notation::print(ty),
             size: ty.size(),
             lb: ty.lb(),
             ub: ty.ub(),
@@ -91,7 +91,7 @@ fn flags(flags: Flags) -> Vec<&'static str> {
     all.into_iter().filter(|(flag, _)| flags.contains(*flag)).map(|(_, name)| name).collect()
 }
 
-/// What `dtype show --json` prints: the numbers and what the type is made of.
+/// The output of `dtype show --json`: the numbers and the parts of a type.
 #[derive(Debug, Serialize)]
 pub(crate) struct Everything {
     #[serde(flatten)]
@@ -105,7 +105,7 @@ pub(crate) struct Everything {
     optimized_description_complete: bool,
 }
 
-/// How many arguments of which kind made the type.
+/// The number of arguments of each kind in the call that made the type.
 #[derive(Debug, Serialize)]
 #[expect(
     clippy::struct_field_names,
@@ -119,10 +119,10 @@ struct Counts {
     num_datatypes: usize,
 }
 
-/// A place with a basic datatype, and its repetitions.
+/// A basic datatype at a displacement, and its repetitions.
 #[derive(Debug, Serialize)]
 struct Place {
-    /// The names on the way, or the numbers of the members.
+    /// The names along the path, or the numbers of the members.
     path: String,
     basic: &'static str,
     offset: i128,
@@ -130,7 +130,7 @@ struct Place {
     repeated: Vec<Repetition>,
 }
 
-/// So many, so many bytes apart: null where these differ.
+/// The number of repetitions and their distance in bytes, which is null where it varies.
 #[derive(Debug, Serialize)]
 struct Repetition {
     count: u64,
@@ -138,7 +138,7 @@ struct Repetition {
 }
 
 impl Place {
-    fn of(field: &Field) -> Option<Self> {
+    fn of(field: &DiagramField) -> Option<Self> {
         let repeated = field.levels.iter();
         let repeated =
             repeated.map(|level| Repetition { count: level.count, stride: level.stride });
@@ -162,7 +162,7 @@ enum Part {
 }
 
 impl Everything {
-    /// With the fields of a picture, which knows their names.
+    /// With the fields of a picture, which has their names.
     pub(crate) fn of(ty: &Type, picture: &Diagram) -> Self {
         let Envelope { num_integers, num_addresses, num_large_counts, num_datatypes, combiner } =
             ty.envelope();

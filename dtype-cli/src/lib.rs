@@ -4,8 +4,8 @@
 //! $ dtype 'resized(struct{f64, u32, u8}, 0, 16)'
 //! ```
 //!
-//! The command is a thin layer over `dtype-runtime`; this library is what it is made of. [`notation`] reads and writes
-//! datatypes as text, and [`problem`] says what is wrong with a text.
+//! The command is a thin layer over `dtype-runtime`; this library contains its parts. [`notation`] reads and writes
+//! datatypes as text, and [`problem`] describes mistakes in a text.
 //!
 //! # The notation
 //!
@@ -15,16 +15,16 @@
 //!
 //! # JSON
 //!
-//! `dtype info --json` prints one object; `dtype show --json` prints the same with more keys. All sizes, bounds, extents and
-//! displacements are numbers of bytes. Keys do not change; others may be added.
+//! `dtype info --json` prints one object; `dtype show --json` prints the same with more keys. All sizes, bounds,
+//! extents and displacements are numbers of bytes. Keys do not change; others may be added.
 //!
-//! | key | what |
+//! | key | value |
 //! |---|---|
-//! | `notation` | the type in the notation, a string; null for the few types that it has no words for |
+//! | `notation` | the type in the notation, a string; null for the few types that it cannot express |
 //! | `size`, `lb`, `ub`, `extent`, `true_lb`, `true_ub`, `true_extent`, `align` | numbers of bytes |
-//! | `elements` | how many basic datatypes an instance has |
+//! | `elements` | the number of basic datatypes in an instance |
 //! | `flags` | the names of the flags that are set |
-//! | `signature_hash` | a number of 64 bits |
+//! | `signature_hash` | a 64-bit number |
 //! | `signature`, `signature_complete` | runs of equal basic datatypes, each with `basic` and `count`; whether these are all: at most 4096 are written |
 //! | `envelope` | `combiner`, `num_integers`, `num_addresses`, `num_large_counts`, `num_datatypes` |
 //! | `fields`, `fields_complete` | each with `path`, `basic`, `offset`, `bytes` and `repeated`: `count` and `stride` in bytes, which is null where it varies; at most 1024 |

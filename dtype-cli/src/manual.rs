@@ -9,7 +9,7 @@ use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::notation::nearest;
 
-/// Prints the page of the command, or of a subcommand.
+/// Prints the man page of the command or of a subcommand.
 pub(crate) fn print(subcommand: Option<&str>, out: &mut impl Write) -> Result<(), Failure> {
     let mut command = Arguments::command();
     command.build();
@@ -26,5 +26,5 @@ fn find(command: &Command, name: &str) -> Result<Command, Failure> {
     }
     let near = nearest(name, command.get_subcommands().map(Command::get_name));
     let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-    Err(Failure::Usage(format!("there is no subcommand `{name}`{near}")))
+    Err(Failure::Usage(format!("unknown subcommand `{name}`{near}")))
 }

@@ -1,4 +1,4 @@
-//! The notation: datatypes as text that people read and write.
+//! The notation: datatypes as text for people to read and write.
 
 mod calls;
 mod evaluate;
@@ -18,13 +18,13 @@ pub use grammar::MAX_NESTING;
 pub use names::{all as predefined_names, nearest};
 pub use print::print;
 
-/// The most bytes that a text may have. What reading one takes is in proportion to them.
+/// The greatest length of a text in bytes. The cost of reading a text is linear in its length.
 pub const MAX_LENGTH: usize = 4 << 20;
 
-/// How the notation is written, for people.
+/// A description of the notation, for people.
 pub const GRAMMAR: &str = include_str!("notation/grammar.md");
 
-/// What a text says.
+/// The meaning of a text.
 #[derive(Clone, Debug)]
 pub struct Parsed {
     /// The datatype.
@@ -33,13 +33,13 @@ pub struct Parsed {
     pub fields: FieldNames,
 }
 
-/// The datatype that a text describes. Texts come from anywhere: brackets nest at most [`MAX_NESTING`] levels deep,
-/// and the text has at most [`MAX_LENGTH`] bytes.
+/// The datatype that a text describes. The text may come from an untrusted source: brackets nest at most
+/// [`MAX_NESTING`] levels deep, and the text has at most [`MAX_LENGTH`] bytes.
 ///
 /// # Errors
 ///
-/// What is wrong, and where: the first mistake of the grammar, or all those, up to twenty, of names, arguments and
-/// constructors. There is at least one.
+/// The mistakes with their positions: either the first mistake in the grammar, or up to twenty mistakes in names,
+/// arguments and constructors. There is at least one.
 ///
 /// ```
 /// use dtype_runtime::{Basic, Type};
@@ -54,7 +54,7 @@ pub struct Parsed {
 /// ```
 pub fn parse(source: &str) -> Result<Parsed, Vec<Problem>> {
     if source.len() > MAX_LENGTH {
-        let message = format!("a text of {} bytes; at most {MAX_LENGTH} are read", source.len());
+        let message = format!("the text has {} bytes, expected at most {MAX_LENGTH}", source.len());
         return Err(vec![Problem::new(message, 0..0, "")]);
     }
     let tokens = token::tokens(source);

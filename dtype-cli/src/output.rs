@@ -1,4 +1,4 @@
-//! Files that are there when all of them is.
+//! Output files that appear only once they are complete.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,8 +8,8 @@ use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
 
-/// A file that is being written: beside the place where it is to be, and not there until it is complete. What is no
-/// regular file, a device or a named pipe, is written directly.
+/// A file being written: a temporary file next to its destination, renamed to it once complete. A device or a named
+/// pipe, which is not a regular file, is written directly.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     path: PathBuf,
@@ -23,13 +23,13 @@ enum At {
 }
 
 impl NewFile {
-    /// Nothing yet, to become the file at a path.
+    /// Creates an empty file that will become the file at `path`.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         Self::try_create(path).map_err(|error| Failure::file("write", path, error))
     }
 
     fn try_create(path: &Path) -> io::Result<Self> {
-        // Of a link it is the target that is replaced.
+        // If the path is a link, its target is replaced.
         let before = match fs::metadata(path) {
             Ok(metadata) => Some((fs::canonicalize(path)?, metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -40,7 +40,7 @@ impl NewFile {
             None => (path.to_path_buf(), None),
         };
         if metadata.as_ref().is_some_and(fs::Metadata::is_file) {
-            // It is going to be replaced, by someone who may write to it.
+            // The file will be replaced, so the user must be allowed to write to it.
             File::options().write(true).open(&path)?;
         }
         if let Some(metadata) = &metadata
@@ -65,7 +65,7 @@ impl NewFile {
         Ok(Self { path, at: At::Beside(file) })
     }
 
-    /// What is written to.
+    /// The file to write to.
     pub(crate) fn file(&mut self) -> &mut File {
         match &mut self.at {
             At::Beside(file) => file.as_file_mut(),
@@ -73,17 +73,17 @@ impl NewFile {
         }
     }
 
-    /// Whether it can be read and written at any place.
+    /// Whether it can be read and written at any offset.
     pub(crate) fn is_regular(&self) -> bool {
         matches!(self.at, At::Beside(_))
     }
 
-    /// Where it is to be.
+    /// The destination path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts the complete file to its place.
+    /// Moves the complete file to its destination.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         match self.at {
             At::Beside(file) => file

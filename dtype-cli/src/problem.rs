@@ -1,4 +1,4 @@
-//! What is wrong with a text, where, and what would be right.
+//! Mistakes in a text: what is wrong, where, and what would be right.
 
 use std::ops::Range;
 
@@ -11,18 +11,18 @@ pub struct Problem {
     pub message: String,
     /// The bytes of the text that are wrong.
     pub span: Range<usize>,
-    /// What is said at the place; may be empty.
+    /// The label at these bytes; may be empty.
     pub label: String,
-    /// Other places that play a part, and what is said there.
+    /// Other relevant bytes, each with a label.
     pub others: Vec<(Range<usize>, String)>,
-    /// What would help, in a sentence.
+    /// A suggestion, in a sentence.
     pub help: Option<String>,
-    /// What to write in the place of what is wrong; goes with the help.
+    /// The replacement text that goes with the suggestion.
     pub replacement: Option<String>,
 }
 
 impl Problem {
-    /// A mistake at a place.
+    /// A mistake at these bytes.
     pub fn new(message: impl Into<String>, span: Range<usize>, label: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -34,21 +34,21 @@ impl Problem {
         }
     }
 
-    /// With another place that plays a part.
+    /// Adds other relevant bytes.
     #[must_use]
     pub fn and(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
         self.others.push((span, label.into()));
         self
     }
 
-    /// With what would help.
+    /// Adds a suggestion.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// With what to write instead.
+    /// Adds a replacement text.
     #[must_use]
     pub fn instead(mut self, replacement: impl Into<String>) -> Self {
         self.replacement = Some(replacement.into());
@@ -56,13 +56,13 @@ impl Problem {
     }
 }
 
-/// So many bytes of text are searched for the lines of problems, which takes time for each of them.
+/// The number of bytes of text that are searched for the lines of problems, once for each problem.
 const MOST_SEARCHED: usize = 4 << 20;
 
-/// So many characters of a name are repeated in a message.
+/// The maximum number of characters of a name that a message repeats.
 const MOST_QUOTED: usize = 40;
 
-/// A word of a text, for a message: what is too long is cut.
+/// A word of a text, for a message; a long word is cut.
 pub(crate) fn quoted(word: &str) -> String {
     match word.char_indices().nth(MOST_QUOTED) {
         None => format!("`{word}`"),
@@ -70,16 +70,16 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
-/// The problems of a text as people read them: each with the line that it is in and a caret at the column. `name` is
-/// what the text is called, a file's name, say; lines are cut to `width` columns around the place. Of many problems in
-/// a long text the first ones are written.
+/// Renders the problems of a text, each with its line and a caret at the column. `name` names the text, for example by
+/// its file. Lines are cut to `width` columns around the mistake. If a long text has many problems, only the first are
+/// written.
 ///
 /// ```
 /// use dtype_cli::notation;
 /// let source = "vector(4, 5, 6, u46)";
 /// let problems = notation::parse(source).unwrap_err();
 /// let text = dtype_cli::problem::render(&problems, source, "TYPE", false, 100);
-/// assert!(text.contains("`u46` is no type"));
+/// assert!(text.contains("unknown type `u46`"));
 /// assert!(text.contains("TYPE:1:17"));
 /// ```
 pub fn render(

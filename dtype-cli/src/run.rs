@@ -1,4 +1,4 @@
-//! From arguments to an exit status.
+//! Runs a command, from its arguments to an exit status.
 
 use std::env;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -16,12 +16,11 @@ use crate::{convert, info, json, manual, show};
 /// Two types with different signatures.
 const DIFFERENT: u8 = 1;
 
-/// What could not be done.
+/// The command failed.
 const FAILED: u8 = 2;
 
-/// Runs the command that the arguments of this process ask for. The exit status is 0, or 1 for types that do not
-/// match, or 2 for a failure, of which standard error has the message. When someone who reads standard output has read
-/// enough, it ends with 0.
+/// Runs the command given by this process's arguments. Returns 0 on success, 1 if two types do not match, and 2 on
+/// failure, with the message on standard error. If the reader of standard output closes it, returns 0.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let colour = arguments.colour;
@@ -35,7 +34,7 @@ pub fn main() -> ExitCode {
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
             let colour = is_coloured(colour, io::stderr().is_terminal());
-            // Where there is nobody to read it, the exit status says it.
+            // If the message cannot be written, the exit status still reports the failure.
             let _ = io::stderr().write_all(failure.report(colour, 140).as_bytes());
             ExitCode::from(FAILED)
         }
@@ -100,12 +99,12 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
             writeln!(out)?;
             info::print(&parsed.ty, out)?;
         }
-        (None, None) => return Err(Failure::Usage("there is no type and no command".into())),
+        (None, None) => return Err(Failure::Usage("expected a type or a subcommand".into())),
     }
     Ok(0)
 }
 
-/// How types are written, and all names that there are.
+/// Prints the notation and all names of predefined types.
 fn notation(out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "{GRAMMAR}\nThe names of predefined types:\n")?;
     let mut line = String::new();
@@ -115,14 +114,14 @@ fn notation(out: &mut impl Write) -> Result<(), Failure> {
             line.clear();
         }
         line += " ";
-        // Words of C are separated by spaces, names by more.
+        // One space separates the words of a C name, and two separate names.
         line += if line.len() > 1 { " " } else { "" };
         line += name;
     }
     Ok(writeln!(out, "   {line}")?)
 }
 
-/// What is shown without a command.
+/// The options of `show` when the command is given without a subcommand.
 fn picture(ty: String) -> Show {
     let (width, rows) = (64, 24);
     Show {

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use dtype_runtime::Type;
-use dtype_runtime::show::{Diagram, Language, NumpyOptions, SvgStyle, TextStyle, View, Wording};
+use dtype_runtime::show::{
+    Diagram, ExplainStyle, Language, NumpyOptions, SvgStyle, TextStyle, View,
+};
 
 use crate::arguments::{Form, Show};
 use crate::failure::Failure;
@@ -12,10 +13,11 @@ use crate::json;
 use crate::notation::{Parsed, print};
 use crate::output;
 
-/// So many entries of a description, lines of a plan and lines of a tree are printed; what follows is counted.
+/// The maximum number of entries of a description, lines of a plan and lines of a tree to print; the rest is
+/// counted.
 const MOST_LINES: usize = 1000;
 
-/// Prints a type in the form that was asked for.
+/// Prints a type in the requested form.
 pub(crate) fn show(
     parsed: &Parsed,
     show: &Show,
@@ -27,10 +29,10 @@ pub(crate) fn show(
         output::write(path, picture(parsed, show).svg(&SvgStyle::default()).as_bytes())?;
     }
     match if show.json { Form::Json } else { show.form } {
-        // A picture that went to a file is not drawn again.
+        // A picture that was written to a file is not printed.
         Form::Diagram if show.svg.is_some() => {}
         Form::Diagram => {
-            let style = TextStyle { ascii: show.ascii, colour, ..TextStyle::default() };
+            let style = TextStyle::default().with_ascii(show.ascii).with_colour(colour);
             write!(out, "{}", picture(parsed, show).text(&style))?;
         }
         Form::Svg => write!(out, "{}", picture(parsed, show).svg(&SvgStyle::default()))?,
@@ -39,8 +41,9 @@ pub(crate) fn show(
             write!(out, "{}", ty.commit().optimized_description().table(MOST_LINES))?;
         }
         Form::Plan => {
-            let wording = Wording { instances: show.instances, lines: MOST_LINES };
-            write!(out, "{}", ty.commit().plan_in_words(&wording))?;
+            let style =
+                ExplainStyle::default().with_instances(show.instances).with_lines(MOST_LINES);
+            write!(out, "{}", ty.commit().explain(&style))?;
         }
         Form::C => write!(out, "{}", ty.calling_sequence(Language::C))?,
         Form::Rust => write!(out, "{}", ty.calling_sequence(Language::Rust))?,
@@ -51,25 +54,20 @@ pub(crate) fn show(
                 .map_err(|error| Failure::Usage(format!("NumPy has {error}")))?;
             writeln!(out, "{dtype}")?;
         }
-        Form::Notation => writeln!(out, "{}", notation(ty)?)?,
+        Form::Notation => writeln!(out, "{}", print(ty))?,
         Form::Json => json::print(&json::Everything::of(ty, &picture(parsed, show)), out)?,
     }
     Ok(())
 }
 
-fn notation(ty: &Type) -> Result<String, Failure> {
-    print(ty).map_err(|error| Failure::refused("write this type in the notation", error))
-}
-
-/// The picture that was asked for, with the names that the fields have in the notation.
+/// The requested picture, with the field names of the notation.
 fn picture(parsed: &Parsed, show: &Show) -> Diagram {
-    let view = View {
-        instances: show.instances,
-        columns: show.width.into(),
-        row: show.row,
-        rows: show.rows.into(),
-        unit: show.unit,
-    };
+    let mut view = View::default()
+        .with_instances(show.instances)
+        .with_columns(show.width.into())
+        .with_rows(show.rows.into())
+        .with_unit(show.unit);
+    view.row = show.row;
     let mut diagram = parsed.ty.diagram_of(&view);
     if !parsed.fields.is_empty() {
         let mut paths = FieldPaths::new(parsed);

@@ -1,4 +1,4 @@
-//! What the commands print, word for word: `tests/commands/*.trycmd`. `TRYCMD=overwrite` writes them anew.
+//! What the commands print, word for word: `tests/commands/*.trycmd`. `TRYCMD=overwrite` updates them.
 
 use std::process::Command;
 
@@ -19,20 +19,22 @@ fn output(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn the_readme_shows_what_is_printed() {
-    let readme = include_str!("../../README.md");
-    let commands: Vec<&str> = readme
-        .lines()
-        .filter_map(|line| line.strip_prefix("cargo run -q -p dtype-cli -- "))
-        .collect();
-    assert!(!commands.is_empty());
-    for command in commands {
-        let arguments: Vec<&str> = command.split(' ').collect();
-        assert!(readme.contains(&output(&arguments)), "{command}");
+fn the_readme_and_the_book_show_what_is_printed() {
+    let chapter = include_str!("../../docs/src/command.md");
+    for page in [include_str!("../../README.md"), chapter] {
+        let commands: Vec<&str> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("cargo run -q -p dtype-cli -- "))
+            .collect();
+        assert!(!commands.is_empty());
+        for command in commands {
+            let arguments: Vec<&str> = command.split(' ').collect();
+            assert!(page.contains(&output(&arguments)), "{command}");
+        }
     }
-    let mistake = readme.lines().find_map(|line| line.strip_prefix("$ dtype '")).unwrap();
-    assert!(readme.contains(&output(&[mistake.trim_end_matches('\'')])), "{mistake}");
-    assert!(readme.contains(include_str!("../examples/halo.dtype")));
+    let mistake = chapter.lines().find_map(|line| line.strip_prefix("$ dtype '")).unwrap();
+    assert!(chapter.contains(&output(&[mistake.trim_end_matches('\'')])), "{mistake}");
+    assert!(chapter.contains(include_str!("../examples/halo.dtype")));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The memory that is unpacked into.
+//! The memory to unpack into.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,16 +8,16 @@ use super::resized;
 use crate::failure::Failure;
 use crate::output::NewFile;
 
-/// The memory that is unpacked into.
+/// The memory to unpack into.
 pub(super) enum Memory {
-    /// A file that can be read and written at any place, and from where on it has nothing but zeros.
+    /// A file that can be read and written at any offset, and the offset after which it has only zeros.
     File(NewFile, u64),
-    /// Bytes that go to a file or to standard output when they are complete.
+    /// Bytes that are written to a file or to standard output when they are complete.
     Bytes(Vec<u8>, Option<NewFile>),
 }
 
 impl Memory {
-    /// Zeros up to a place, or the bytes of another file.
+    /// Zeros of the given length, or the bytes of another file.
     pub(super) fn create(path: &Path, len: u64, over: Option<&Path>) -> Result<Self, Failure> {
         let open = |over| File::open(over).map_err(|error| Failure::file("read", over, error));
         let mut before = over.map(open).transpose()?;
@@ -89,7 +89,7 @@ impl Memory {
     }
 }
 
-/// A part of a memory that was made long enough for it.
+/// A part of a memory that is long enough for it.
 fn part(bytes: &mut [u8], start: u64, len: usize) -> Result<&mut [u8], Failure> {
     let memory = Failure::Memory(start);
     let start = usize::try_from(start).ok();

@@ -1,13 +1,13 @@
-//! How far a long conversion is.
+//! The progress of a long conversion.
 
 use std::io::{self, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Below so many packed bytes there is nothing to wait for.
+/// Conversions of fewer packed bytes show no progress.
 const LONG: u64 = 64 << 20;
 
-/// A bar on standard error, for long files, and where that is a terminal.
+/// A progress bar on standard error, for long files, if standard error is a terminal.
 #[derive(Debug)]
 pub(super) struct Progress(ProgressBar);
 
@@ -16,7 +16,7 @@ impl Progress {
         if total < LONG {
             return Self(ProgressBar::hidden());
         }
-        // Is hidden where standard error is no terminal.
+        // The bar is hidden if standard error is not a terminal.
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
         let template = "{msg} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
         let style = ProgressStyle::with_template(template);
@@ -26,14 +26,14 @@ impl Progress {
         )
     }
 
-    /// So many bytes are done.
+    /// Sets the number of bytes converted.
     pub(super) fn at(&self, bytes: u64) {
         self.0.set_position(bytes);
     }
 
-    /// Says something beside.
+    /// Prints a note without disturbing the bar.
     pub(super) fn note(&self, text: &str) {
-        // Where nobody reads it, it is not worth an error.
+        // A note that cannot be written is not an error.
         self.0.suspend(|| drop(writeln!(io::stderr(), "note: {text}")));
     }
 }

@@ -1,4 +1,4 @@
-//! Files that are read at any place.
+//! Files that are read at any offset.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::failure::Failure;
 use crate::input::StandardInput;
 
-/// Bytes that can be read at any place: of a file, or, of what has no places, a pipe, all that it has.
+/// Bytes that can be read at any offset: a file, or the whole content of a pipe, which has no offsets.
 #[derive(Debug)]
 pub(super) enum Source {
     File { file: File, len: u64 },
@@ -15,14 +15,14 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Opens a file, or takes standard input. Of what has no end of its own no more is read than is needed.
+    /// Opens a file, or takes standard input. From an input without an end, no more is read than is needed.
     pub(super) fn open(
         path: &Path,
         needed: Option<i128>,
         stdin: &mut StandardInput,
     ) -> Result<Self, Failure> {
         let failed = |error| Failure::file("read", path, error);
-        // Zero for what is needed before the start, which is refused later.
+        // Zero if data before the start are needed, which is refused later.
         let needed =
             needed.map_or(u64::MAX, |needed| u64::try_from(needed.max(0)).unwrap_or(u64::MAX));
         if path == Path::new("-") {
@@ -43,7 +43,7 @@ impl Source {
         }
     }
 
-    /// Reads bytes that are there.
+    /// Reads existing bytes.
     pub(super) fn read(&mut self, start: u64, out: &mut [u8], path: &Path) -> Result<(), Failure> {
         let read = match self {
             Self::File { file, .. } => {

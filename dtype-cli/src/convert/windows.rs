@@ -1,20 +1,20 @@
-//! Instances some at a time, and the part of memory that each of these take.
+//! Groups of instances, and the part of memory that each group takes.
 
 use dtype_runtime::{Error, Type};
 
-/// So many bytes of memory are in a window, unless an instance has more.
+/// The bytes of memory in a window, unless one instance has more.
 const WINDOW: u64 = 8 << 20;
 
 /// Instances in a part of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Window {
-    /// Where the part starts, in bytes from the start of the memory.
+    /// The start of the part, in bytes from the start of the memory.
     pub(super) start: u64,
-    /// Bytes of the part.
+    /// The length of the part in bytes.
     pub(super) len: u64,
-    /// Where displacement 0 of the first instance is, in bytes from the start of the part.
+    /// Displacement 0 of the first instance, in bytes from the start of the part.
     pub(super) origin: usize,
-    /// How many instances.
+    /// The number of instances.
     pub(super) count: usize,
 }
 
@@ -26,17 +26,17 @@ pub(super) struct Windows {
     true_lb: i128,
     true_ub: i128,
     count: u64,
-    /// Instances in a window.
+    /// The number of instances in a window.
     each: u64,
-    /// Instances before the next window.
+    /// The number of instances before the next window.
     done: u64,
 }
 
 impl Windows {
     pub(super) fn of(ty: &Type, origin: u64, count: u64) -> Self {
-        // Without data there is nothing to be read.
+        // Without data nothing is read.
         let count = if ty.size() == 0 { 0 } else { count };
-        // Instances that interleave name bytes of one another: they are looked at together.
+        // Interleaved instances cover one another's bytes, so they must be in one window.
         let are_apart = ty.extent() > 0 && ty.extent() >= ty.true_extent();
         let each =
             if are_apart { (WINDOW / ty.extent().unsigned_abs()).max(1) } else { count.max(1) };
@@ -51,7 +51,7 @@ impl Windows {
         }
     }
 
-    /// Where the data of so many instances start and end, and where displacement 0 of the first one is.
+    /// The start and end of the data of `count` instances, and displacement 0 of the first one.
     fn span(&self, first: u64, count: u64) -> (i128, i128, i128) {
         let base = self.origin + i128::from(first) * self.extent;
         let last = i128::from(count.saturating_sub(1)) * self.extent;
@@ -59,7 +59,7 @@ impl Windows {
         (low + self.true_lb, high + self.true_ub, base)
     }
 
-    /// One past the last byte of data; 0 without any.
+    /// One past the last byte of data; 0 if there are no data.
     pub(super) fn end(&self) -> i128 {
         if self.count == 0 { 0 } else { self.span(0, self.count).1 }
     }
@@ -70,7 +70,7 @@ impl Windows {
         self.end().max(behind)
     }
 
-    /// Bytes of a memory that has all instances, with the padding behind the last one.
+    /// The bytes of a memory that has all instances, including the padding after the last one.
     pub(super) fn span_end(&self, ty: &Type) -> u64 {
         if self.count == 0 {
             return 0;
@@ -80,7 +80,7 @@ impl Windows {
         u64::try_from(self.end().max(ub)).unwrap_or(0)
     }
 
-    /// Whether all data lie in a memory of so many bytes.
+    /// Checks that all data lie in a memory of `len` bytes.
     pub(super) fn check(&self, len: u64) -> Result<(), Error> {
         if self.count == 0 {
             return Ok(());
@@ -103,7 +103,7 @@ impl Iterator for Windows {
         }
         let (start, end, base) = self.span(self.done, count);
         self.done += count;
-        // All of it lies in memory, which was checked; the first origin is in the arguments, and no later one is
+        // All of it lies in memory, as checked before; the first origin is an argument, and no later origin is
         // before it.
         let start = start.min(base);
         Some(Window {
@@ -115,14 +115,15 @@ impl Iterator for Windows {
     }
 }
 
-/// How many instances a memory of so many bytes has: as many as fit if each is behind the one before, otherwise one.
+/// The number of instances in a memory of `len` bytes: as many as fit if each is after the previous one, otherwise
+/// one.
 pub(super) fn fitting(ty: &Type, origin: u64, len: u64) -> u64 {
     if ty.extent() <= 0 || ty.size() == 0 {
         return 1;
     }
     let room = i128::from(len) - i128::from(origin) - i128::from(ty.true_ub());
     let steps = room.max(0) / i128::from(ty.extent());
-    // One that does not fit is refused later.
+    // An instance that does not fit is refused later.
     u64::try_from(steps + 1).unwrap_or(u64::MAX)
 }
 

@@ -1,4 +1,4 @@
-//! From a tree to a datatype.
+//! Evaluates a tree to a datatype.
 
 mod argument;
 mod layout;
@@ -6,18 +6,19 @@ mod layout;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use dtype_runtime::types::call::Parameter;
 use dtype_runtime::{Error, Type};
 
-use super::calls::{self, Argument, Constructor, Parameter};
+use super::calls::{self, Argument, Constructor};
 use super::fields::FieldNames;
 use super::names::{self, nearest};
 use super::tree::{Call, Expression, Node, Operator, Program};
 use crate::problem::{Problem, quoted};
 
-/// After so many mistakes no others are looked for.
+/// The maximum number of mistakes to report.
 const MOST_PROBLEMS: usize = 20;
 
-/// What an expression comes to.
+/// The value of an expression.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Number(i128),
@@ -54,13 +55,13 @@ pub(super) fn evaluate(
     }
 }
 
-/// Where a name was given, and to what; nothing if that was wrong.
+/// The definition of a name: its position and its value, or no value if that was wrong.
 struct Bound {
     place: Range<usize>,
     value: Option<Value>,
 }
 
-/// Functions that return an `Option` have said what is wrong where there is none.
+/// Functions that return an `Option` report a mistake before they return `None`.
 struct Evaluator<'s> {
     source: &'s str,
     bindings: HashMap<&'s str, Bound>,
@@ -122,7 +123,7 @@ impl<'s> Evaluator<'s> {
             }
             Expression::List(_) => {
                 let problem = Problem::new(
-                    "a list is no type",
+                    "expected a type, found a list",
                     node.span.clone(),
                     "expected a type or a number",
                 );
@@ -133,7 +134,7 @@ impl<'s> Evaluator<'s> {
         }
     }
 
-    /// A number as it is written, or a name that starts with a digit, as some of MPI's do.
+    /// A number as written, or a name that starts with a digit, as some MPI names do.
     fn written_number(&mut self, span: &Range<usize>) -> Option<Value> {
         let text = self.text(span);
         if let Some(ty) = names::find(text) {
@@ -158,7 +159,7 @@ impl<'s> Evaluator<'s> {
                 format!("at most {limit}"),
             )
         } else {
-            Problem::new(format!("{} is no number", quoted(text)), span.clone(), "")
+            Problem::new(format!("expected a number, found {}", quoted(text)), span.clone(), "")
         })
     }
 
@@ -177,16 +178,16 @@ impl<'s> Evaluator<'s> {
                 .wrong(problem.help(format!("it is called {}", written(name, constructor))));
         }
         let mut defined: Vec<&str> = self.bindings.keys().copied().collect();
-        // In an order that does not change.
+        // In a fixed order.
         defined.sort_unstable();
         let candidates = defined.into_iter().chain(names::all().map(|known: &str| known));
         let problem =
-            Problem::new(format!("{} is no type", quoted(name)), span.clone(), "unknown name");
+            Problem::new(format!("unknown type {}", quoted(name)), span.clone(), "unknown name");
         let problem = suggest(problem, name, candidates);
         self.wrong(problem)
     }
 
-    /// A value that has to be a type.
+    /// A value that must be a type.
     fn ty(&mut self, node: &Node, expected: &str) -> Option<Type> {
         match self.value(node)? {
             Value::Type(ty) => Some(ty),
@@ -197,7 +198,7 @@ impl<'s> Evaluator<'s> {
         }
     }
 
-    /// A value that has to be a number.
+    /// A value that must be a number.
     fn number(&mut self, node: &Node) -> Option<i128> {
         match self.value(node)? {
             Value::Number(number) => Some(number),
@@ -245,16 +246,16 @@ impl<'s> Evaluator<'s> {
             let is_type = names::find(name).is_some() || self.bindings.contains_key(name);
             let problem = if is_type {
                 let message = format!("{} takes no arguments", quoted(name));
-                Problem::new(message, call.name.clone(), "is no constructor")
+                Problem::new(message, call.name.clone(), "not a constructor")
             } else {
                 let problem = Problem::new(
-                    format!("{} is no constructor", quoted(name)),
+                    format!("unknown constructor {}", quoted(name)),
                     call.name.clone(),
                     "unknown name",
                 );
-                suggest(problem, name, calls::NAMES.iter().map(|(known, _)| *known))
+                suggest(problem, name, calls::names())
             };
-            // What is wrong in the arguments is worth knowing, too.
+            // The arguments may have mistakes as well.
             self.report(problem);
             for argument in &call.arguments {
                 self.inspect(argument);
@@ -277,10 +278,10 @@ impl<'s> Evaluator<'s> {
             .map(|(parameter, node)| self.argument(name, *parameter, node))
             .collect();
         let arguments: Vec<Argument> = arguments.into_iter().collect::<Option<_>>()?;
-        match constructor.call(&arguments) {
+        match constructor.call(arguments) {
             Ok(ty) => Some(ty),
             Err(error) => {
-                let problem = refused(&error, span, parameters, &call.arguments);
+                let problem = refused(&error, span, &parameters, &call.arguments);
                 self.wrong(problem)
             }
         }
@@ -306,7 +307,7 @@ impl<'s> Evaluator<'s> {
     }
 }
 
-/// The error of a constructor, at the argument that it is about, if it is about one.
+/// The error of a constructor, at the argument that it concerns, if any.
 fn refused(
     error: &Error,
     span: &Range<usize>,
@@ -333,14 +334,14 @@ fn refused(
     Problem::new(error.to_string(), place.span.clone(), label)
 }
 
-/// A call with the parameters' names.
+/// A call with the names of its parameters.
 fn written(name: &str, constructor: Constructor) -> String {
     let parameters: Vec<&str> =
         constructor.parameters().iter().map(|parameter| parameter.name).collect();
     format!("`{name}({})`", parameters.join(", "))
 }
 
-/// Adds the name that was probably meant.
+/// Suggests the name that was probably meant.
 fn suggest<'a>(problem: Problem, name: &str, candidates: impl Iterator<Item = &'a str>) -> Problem {
     match nearest(name, candidates) {
         Some(near) => problem.help(format!("did you mean `{near}`?")).instead(near),

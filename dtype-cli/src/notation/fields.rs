@@ -1,14 +1,14 @@
-//! The names that a text gives to the fields of its structs. A datatype has no room for them.
+//! The names that a text gives to the fields of its structs. A datatype cannot store them.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use dtype_runtime::Type;
 
-/// The names of fields, by the structure that they are in.
+/// The names of fields, by structure.
 #[derive(Clone, Default)]
 pub struct FieldNames {
-    /// By where the structure is kept, which is kept with them, so that no other can be there.
+    /// Keyed by the address of the structure. The structure is stored as well, so that the address stays its own.
     structures: HashMap<usize, (Type, Vec<Option<String>>)>,
 }
 
@@ -16,11 +16,11 @@ impl FieldNames {
     /// Adds the names of a structure, one for each member.
     pub(super) fn add(&mut self, structure: &Type, names: Vec<Option<String>>) {
         if names.iter().any(Option::is_some) {
-            self.structures.insert(structure.address().addr(), (structure.clone(), names));
+            self.structures.insert(structure.as_ptr().addr(), (structure.clone(), names));
         }
     }
 
-    /// What the members of a structure are called; `None` where no member has a name.
+    /// The names of the members of a structure; `None` for a member without a name.
     ///
     /// ```
     /// let parsed = dtype_cli::notation::parse("struct{x: f64, u8}").unwrap();
@@ -28,7 +28,7 @@ impl FieldNames {
     /// assert_eq!(names, [Some("x".to_owned()), None]);
     /// ```
     pub fn of(&self, structure: &Type) -> Option<&[Option<String>]> {
-        self.structures.get(&structure.address().addr()).map(|(_, names)| names.as_slice())
+        self.structures.get(&structure.as_ptr().addr()).map(|(_, names)| names.as_slice())
     }
 
     /// Whether no field has a name.

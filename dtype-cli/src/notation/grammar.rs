@@ -1,4 +1,4 @@
-//! From tokens to a tree.
+//! Parses tokens to a tree.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::problem::Problem;
 /// How deep brackets may nest, so that no text can exhaust the stack. Names given by `let` nest no brackets.
 pub const MAX_NESTING: usize = 128;
 
-/// What was expected where a text cannot go on.
+/// The items expected where a text cannot continue.
 #[derive(Debug, Default)]
 struct Expected {
     what: Vec<&'static str>,
@@ -48,13 +48,13 @@ type Parsed<T> = Result<T, ErrMode<Expected>>;
 pub(super) fn parse(tokens: &[Token<'_>]) -> Result<Program, Box<Problem>> {
     check_brackets(tokens)?;
     if let Some(token) = tokens.iter().find(|token| token.kind == Kind::Unknown) {
-        let message = format!("{} is no character of the notation", token.describe());
+        let message = format!("unexpected {}", token.describe());
         return Err(Box::new(Problem::new(message, token.span(), "")));
     }
     let mut input = Tokens::new(tokens);
     program(&mut input).map_err(|error| {
         let what = error.into_inner().map(|expected| expected.what).unwrap_or_default();
-        // The input stays where it cannot go on, and the last token is always left.
+        // The input stops where it cannot continue, and the last token always remains.
         let Some(found) = tokens.get(tokens.len() - input.eof_offset()).or(tokens.last()) else {
             return Box::new(Problem::new("the text is empty", 0..0, ""));
         };
@@ -62,10 +62,10 @@ pub(super) fn parse(tokens: &[Token<'_>]) -> Result<Program, Box<Problem>> {
     })
 }
 
-/// The message for a token that cannot be where it is.
+/// The message for a token that is not allowed at its position.
 fn unexpected(tokens: &[Token<'_>], found: &Token<'_>, expected: &str) -> Problem {
     if tokens.len() == 1 {
-        let problem = Problem::new("there is no type", found.span(), "nothing here");
+        let problem = Problem::new("expected a type, found nothing", found.span(), "nothing here");
         return problem
             .help("write one, such as `vector(4, 5, 6, u16)`; `dtype help notation` says how");
     }
@@ -73,7 +73,7 @@ fn unexpected(tokens: &[Token<'_>], found: &Token<'_>, expected: &str) -> Proble
     Problem::new(message, found.span(), format!("expected {expected}"))
 }
 
-/// Brackets come in pairs, and not too deep: then no recursion below can be too deep either.
+/// Checks that brackets come in pairs and do not nest too deep, which also limits every recursion below.
 fn check_brackets(tokens: &[Token<'_>]) -> Result<(), Box<Problem>> {
     let mut open: Vec<(Bracket, &Token<'_>)> = Vec::new();
     for token in tokens {
@@ -131,7 +131,7 @@ fn binding(input: &mut Tokens<'_, '_>) -> Parsed<Binding> {
     Ok(Binding { name: name.span(), value })
 }
 
-/// A word that means something by itself.
+/// A word with a fixed meaning.
 fn keyword<'t, 's: 't>(
     word: &'static str,
 ) -> impl Parser<Tokens<'t, 's>, &'t Token<'s>, ErrMode<Expected>> {
@@ -199,7 +199,7 @@ fn node(span: Range<usize>, expression: Expression) -> Node {
     Node { span, expression }
 }
 
-/// The end of a pair of brackets.
+/// A closing bracket.
 fn close<'t, 's: 't>(
     bracket: Bracket,
     expected: &'static str,
@@ -207,7 +207,7 @@ fn close<'t, 's: 't>(
     cut_err(one_of(Kind::Close(bracket))).context(expected)
 }
 
-/// What starts with a word: a name, a call or a struct.
+/// An expression that starts with a word: a name, a call or a struct.
 fn named(input: &mut Tokens<'_, '_>) -> Parsed<Node> {
     let first = any.parse_next(input)?;
     let mut name = first.span();
@@ -242,7 +242,7 @@ fn named(input: &mut Tokens<'_, '_>) -> Parsed<Node> {
     }
 }
 
-/// The words of which C's names for numbers are made.
+/// The words that form the names of C's number types.
 fn is_c_word(word: &str) -> bool {
     matches!(
         word,
@@ -250,14 +250,14 @@ fn is_c_word(word: &str) -> bool {
     )
 }
 
-/// Expressions with commas between, and perhaps one behind; up to where something else comes.
+/// Expressions separated by commas, with an optional comma after the last one.
 fn items(input: &mut Tokens<'_, '_>) -> Parsed<Vec<Node>> {
     let item = begin_or_close(expression);
     let all = separated(0.., item, one_of(Kind::Comma));
     terminated(all, opt(one_of(Kind::Comma))).parse_next(input)
 }
 
-/// An item, unless the list ends here: what goes wrong inside an item is an error of the text, not the list's end.
+/// An item, unless the list ends here: a mistake inside an item is an error in the text, not the end of the list.
 fn begin_or_close<'t, 's: 't, T>(
     mut item: impl FnMut(&mut Tokens<'t, 's>) -> Parsed<T>,
 ) -> impl FnMut(&mut Tokens<'t, 's>) -> Parsed<T> {
@@ -270,7 +270,7 @@ fn begin_or_close<'t, 's: 't, T>(
     }
 }
 
-/// What starts with a square bracket: a list, or an array type.
+/// An expression that starts with a square bracket: a list, or an array type.
 fn list(input: &mut Tokens<'_, '_>) -> Parsed<Node> {
     let open = one_of(Kind::Open(Bracket::Square)).parse_next(input)?;
     let mut all = items(input)?;

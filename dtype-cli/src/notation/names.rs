@@ -1,9 +1,9 @@
-//! The names of the predefined datatypes, and which name was meant.
+//! The names of the predefined datatypes, and a search for the name that was meant.
 
 use dtype_runtime::types::{Named, Pair};
 use dtype_runtime::{Basic, Type};
 
-/// What C calls some types. The words of a name may be in any order in C; here they are in the usual one.
+/// The C names of some types. C allows the words of a name in any order; here they are in the usual one.
 const C_NAMES: &[(&str, Basic)] = &[
     ("signed char", Basic::SignedChar),
     ("unsigned char", Basic::UnsignedChar),
@@ -50,7 +50,7 @@ const C_NAMES: &[(&str, Basic)] = &[
 const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
 const ISIZE: Basic = if size_of::<isize>() == 8 { Basic::I64 } else { Basic::I32 };
 
-/// The names of the markers, beside those of MPI.
+/// The names of the markers, in addition to the MPI names.
 const MARKERS: &[(&str, Named)] = &[
     ("lb", Named::LbMarker),
     ("ub", Named::UbMarker),
@@ -58,13 +58,13 @@ const MARKERS: &[(&str, Named)] = &[
     ("ub_marker", Named::UbMarker),
 ];
 
-/// Words that stand for arguments, which are no types.
+/// Words that stand for arguments, not types.
 pub(super) const ARGUMENTS: &[&str] = &["C", "fortran", "none", "block", "cyclic", "undefined"];
 
-/// The datatype with a name: of Rust, of C, of MPI, or a marker.
+/// The datatype with a name: a Rust, C or MPI name, or a marker.
 pub(super) fn find(name: &str) -> Option<Type> {
     let marker = MARKERS.iter().find(|(known, _)| *known == name).map(|(_, marker)| *marker);
-    // Several spaces between the words of C are as good as one.
+    // Any number of spaces may separate the words of C names.
     let in_c = || {
         let mut words = name.split_whitespace();
         let first = words.next()?;
@@ -87,7 +87,7 @@ pub fn all() -> impl Iterator<Item = &'static str> {
     rust.chain(c).chain(mpi).chain(pairs).chain(markers)
 }
 
-/// The name that was probably meant: the one with the fewest letters to be changed, if they are few.
+/// The name that was probably meant: the one with the fewest letters to change, if they are few.
 ///
 /// ```
 /// # use dtype_cli::notation::nearest;
@@ -96,7 +96,7 @@ pub fn all() -> impl Iterator<Item = &'static str> {
 /// assert_eq!(nearest("zebra", ["vector"].into_iter()), None);
 /// ```
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    /// Longer words are no misspelt names.
+    /// Longer words are not treated as misspelt names.
     const LONGEST: usize = 64;
     if name.len() > LONGEST {
         return None;
@@ -114,7 +114,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
             let other = candidate.to_lowercase();
             let distance = strsim::damerau_levenshtein(&lower, &other);
             let same = lower.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-            // Of equally near ones, that with the same letters in another order, or the same front.
+            // Among equally near names, prefers one with the same letters in another order, or the same beginning.
             let likely = (letters(&other) == given, same);
             (distance, std::cmp::Reverse(likely), candidate)
         })

@@ -1,4 +1,4 @@
-//! From characters to tokens.
+//! Splits characters into tokens.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use winnow::token::{any, one_of, take_till, take_while};
 
 use crate::problem::quoted;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A name, or a keyword.
@@ -29,9 +29,9 @@ pub(super) enum Kind {
     Plus,
     Minus,
     Star,
-    /// A character that the notation does not have.
+    /// A character that is not part of the notation.
     Unknown,
-    /// Behind the last one.
+    /// The end of the text.
     End,
 }
 
@@ -44,7 +44,7 @@ pub(super) enum Bracket {
 }
 
 impl Bracket {
-    /// The pair.
+    /// The two characters of the pair.
     pub(super) fn signs(self) -> (char, char) {
         match self {
             Self::Round => ('(', ')'),
@@ -54,12 +54,12 @@ impl Bracket {
     }
 }
 
-/// A token, and where it is in the text.
+/// A token and its position in the text.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Token<'s> {
     pub(super) kind: Kind,
     pub(super) text: &'s str,
-    /// Bytes before it.
+    /// The number of bytes before it.
     pub(super) start: usize,
 }
 
@@ -74,11 +74,11 @@ impl Token<'_> {
         self.start..self.start + self.text.len()
     }
 
-    /// What a message calls it.
+    /// The name of the token in a message.
     pub(super) fn describe(&self) -> String {
         match self.kind {
             Kind::End => "the end".into(),
-            // It may be anything, what moves the cursor of a terminal, say.
+            // It may be any character, including one that moves the cursor of a terminal.
             Kind::Unknown => format!("`{}`", self.text.escape_debug()),
             _ => quoted(self.text),
         }
@@ -95,8 +95,8 @@ pub(super) type Tokens<'t, 's> = TokenSlice<'t, Token<'s>>;
 
 type Text<'s> = LocatingSlice<&'s str>;
 
-/// The tokens of a text, the last of which is its end. Every text has some: what is none is
-/// [`Unknown`](Kind::Unknown).
+/// The tokens of a text, the last of which is its end. Every text has tokens: a character that starts no other
+/// token is [`Unknown`](Kind::Unknown).
 pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut text = LocatingSlice::new(source);
     let parsed: Result<Vec<Token<'_>>, EmptyError> =

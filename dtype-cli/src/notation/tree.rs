@@ -1,8 +1,8 @@
-//! What the grammar makes of a text, before any of it means something.
+//! The tree that the grammar makes of a text, before evaluation.
 
 use std::ops::Range;
 
-/// An expression, and where it is in the text.
+/// An expression and its position in the text.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) span: Range<usize>,
@@ -11,9 +11,9 @@ pub(super) struct Node {
 
 #[derive(Clone, Debug)]
 pub(super) enum Expression {
-    /// Digits as they were written.
+    /// Digits as written.
     Number,
-    /// A name, of one word, or of several in C.
+    /// A name: one word, or several for C names.
     Name,
     Call(Call),
     List(Vec<Node>),
@@ -21,7 +21,7 @@ pub(super) enum Expression {
     Array(Box<(Node, Node)>),
     Struct(Vec<Field>),
     Negative(Box<Node>),
-    /// The first term, and those behind it with their signs.
+    /// The first term, and the following terms with their operators.
     Arithmetic(Box<Node>, Vec<(Operator, Node)>),
 }
 

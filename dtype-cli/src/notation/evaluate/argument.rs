@@ -1,8 +1,9 @@
 //! The arguments of constructors.
 
+use dtype_runtime::types::call::{Kind, Parameter};
 use dtype_runtime::types::{Distribution, Order};
 
-use super::super::calls::{Argument, Kind, Parameter};
+use super::super::calls::{Argument, expected};
 use super::super::names::nearest;
 use super::super::tree::{Expression, Node};
 use super::Evaluator;
@@ -15,22 +16,27 @@ impl Evaluator<'_> {
         parameter: Parameter,
         node: &Node,
     ) -> Option<Argument> {
-        let what = || format!("{} ({} of {call})", parameter.kind.expected(), parameter.name);
+        let what = || format!("{} ({} of {call})", expected(parameter.kind), parameter.name);
         match parameter.kind {
-            Kind::Count => self.count(node).map(Argument::Count),
-            Kind::Offset => self.offset(node).map(Argument::Offset),
+            Kind::Length(_) | Kind::Count(_) => self.count(node).map(Argument::Count),
+            Kind::Offset(_) => self.offset(node).map(Argument::Offset),
             Kind::Type => self.ty(node, &what()).map(Argument::Type),
             Kind::Order => self.order(node, &what()).map(Argument::Order),
             Kind::Digits if self.is_undefined(node) => Some(Argument::Digits(None)),
             Kind::Digits => self.digits(node).map(|digits| Argument::Digits(Some(digits))),
-            Kind::Counts => self.list(node, &what(), Self::count).map(Argument::Counts),
-            Kind::Offsets => self.list(node, &what(), Self::offset).map(Argument::Offsets),
+            Kind::Range => self.digits(node).map(Argument::Range),
+            Kind::Counts(_) => {
+                self.list(node, &what(), Self::count).map(|list| Argument::Counts(list.into()))
+            }
+            Kind::Offsets(_) => {
+                self.list(node, &what(), Self::offset).map(|list| Argument::Offsets(list.into()))
+            }
             Kind::Types => {
                 self.list(node, &what(), |this, item| this.ty(item, "a type")).map(Argument::Types)
             }
-            Kind::Distributions => {
-                self.list(node, &what(), Self::distribution).map(Argument::Distributions)
-            }
+            Kind::Distributions => self
+                .list(node, &what(), Self::distribution)
+                .map(|list| Argument::Distributions(list.into())),
         }
     }
 
@@ -58,7 +64,7 @@ impl Evaluator<'_> {
         matches!(node.expression, Expression::Name) && self.text(&node.span) == "undefined"
     }
 
-    /// Decimal digits, or a decimal exponent range.
+    /// A number of decimal digits, or a decimal exponent range.
     fn digits(&mut self, node: &Node) -> Option<u32> {
         let number = self.fitting(node, 0, u32::MAX.into())?;
         u32::try_from(number).ok()
@@ -72,10 +78,10 @@ impl Evaluator<'_> {
     ) -> Option<Vec<T>> {
         let Expression::List(items) = &node.expression else {
             let message = format!("expected {expected}");
-            let problem = Problem::new(message, node.span.clone(), "is no list");
+            let problem = Problem::new(message, node.span.clone(), "not a list");
             return self.wrong(problem.help("a list is written `[1, 2, 3]`"));
         };
-        // All of them are looked at, so that all mistakes are found.
+        // Evaluates all of them, to find all mistakes.
         let mut all = Vec::with_capacity(items.len());
         let mut complete = true;
         for node in items {
@@ -97,7 +103,7 @@ impl Evaluator<'_> {
             "fortran" | "Fortran" => Some(Order::Fortran),
             _ => {
                 let message = format!("expected {expected}");
-                self.wrong(Problem::new(message, node.span.clone(), "is no order"))
+                self.wrong(Problem::new(message, node.span.clone(), "not an order"))
             }
         }
     }
@@ -117,7 +123,7 @@ impl Evaluator<'_> {
             _ => {
                 let expected = "`none`, `block`, `block(n)`, `cyclic` or `cyclic(n)`";
                 let message = format!("expected {expected}");
-                let problem = Problem::new(message, node.span.clone(), "is no distribution");
+                let problem = Problem::new(message, node.span.clone(), "not a distribution");
                 let near = nearest(word, ["none", "block", "cyclic"].into_iter());
                 self.wrong(match near {
                     Some(near) if arguments.is_empty() => {

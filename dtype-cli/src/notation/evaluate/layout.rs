@@ -1,4 +1,4 @@
-//! Structs: fields at the places that are given, or where C puts them.
+//! Structs: fields at given displacements, or where C puts them.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ impl Evaluator<'_> {
     pub(super) fn structure(&mut self, fields: &[Field], span: &Range<usize>) -> Option<Type> {
         let mut blocks = Vec::with_capacity(fields.len());
         let mut names: Vec<Option<String>> = Vec::with_capacity(fields.len());
-        // Where the field before ends, if that is known.
+        // The end of the previous field, if it is known.
         let mut end = Some(0);
         for field in fields {
             let name = field.name.as_ref().map(|name| self.text(name).to_owned());
@@ -44,7 +44,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// An array in the place of a field is a block of so many.
+    /// A field; an array type becomes a block with the array's length.
     fn field(&mut self, field: &Field, end: Option<i64>) -> Option<Block> {
         let block = match &field.ty.expression {
             Expression::Array(array) => {
@@ -57,13 +57,13 @@ impl Evaluator<'_> {
         let (ty, length) = block?;
         let displacement = match given {
             Some(displacement) => displacement?,
-            // Where the field before has no end, that was said before.
+            // If the previous field has no end, that has been reported.
             None => self.behind(end?, &ty, &field.ty)?,
         };
         Some(Block { length, displacement, ty })
     }
 
-    /// The first place from an end on that has the alignment of a type.
+    /// The first displacement after `end` that has the alignment of a type.
     fn behind(&mut self, end: i64, ty: &Type, node: &Node) -> Option<i64> {
         let align = i64::try_from(ty.align()).ok()?;
         let beyond = end.rem_euclid(align);
@@ -74,7 +74,7 @@ impl Evaluator<'_> {
         if place.is_none() { self.beyond(node) } else { place }
     }
 
-    /// Where a block ends: at the upper bound of its last instance.
+    /// The end of a block: the upper bound of its last instance.
     fn end_of(&mut self, block: &Block, node: &Node) -> Option<i64> {
         let Block { length, displacement, ty } = block;
         let Some(last) = length.checked_sub(1) else { return Some(*displacement) };
@@ -94,7 +94,7 @@ impl Evaluator<'_> {
         self.wrong(Problem::new(message, node.span.clone(), ""))
     }
 
-    /// Names are unique within a struct.
+    /// Checks that names are unique within a struct.
     fn check_names(&mut self, fields: &[Field]) {
         let mut seen = std::collections::HashMap::new();
         for place in fields.iter().filter_map(|field| field.name.as_ref()) {
