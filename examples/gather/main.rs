@@ -1,13 +1,12 @@
-//! Seismic traces to another process's socket without packing them: the kernel gathers the data from
-//! where they are (`writev`), leaving out the padding and what only this program needs.
+//! Sends seismic traces to another process's socket without packing them: the kernel gathers the data from their
+//! memory (`writev`), without the padding and without the fields that only this program needs.
 //!
 //! ```console
 //! cargo run --release --example gather
 //! ```
 //!
-//! A trace is a header and a few thousand samples, with a note of this program's own among them.
-//! Pieces as long as these are cheaper to gather than to copy; records of a few bytes are not, and the
-//! example `messaging` packs those.
+//! A trace is a header and a few thousand samples, with a note of this program's own among them. Pieces of this
+//! length are cheaper to gather than to copy. Records of a few bytes are not; the example `messaging` packs those.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -22,7 +21,7 @@ use dtype_runtime::{Datatype, Packer, Type, Unpacker};
 struct Trace {
     station: u32,
     channel: u8,
-    /// Where this program keeps the file; nobody else's business.
+    /// Where this program keeps the file; the receiver does not need it.
     #[dtype(skip)]
     file: usize,
     start: f64,
@@ -41,10 +40,10 @@ impl Trace {
     }
 }
 
-/// Slices that one call takes: Linux allows as many.
+/// Slices that one call takes: Linux's limit.
 const AT_ONCE: usize = 1024;
 
-/// Sends the rest of the stream from where it is in memory, and returns the number of pieces.
+/// Sends the rest of the stream from its place in memory, and returns the number of pieces.
 fn gather(packer: &Packer<'_>, output: &mut impl Write) -> io::Result<usize> {
     let mut number = 0;
     let mut pieces = packer.chunks().peekable();
@@ -63,7 +62,7 @@ fn gather(packer: &Packer<'_>, output: &mut impl Write) -> io::Result<usize> {
     Ok(number)
 }
 
-/// Receives as many bytes as the traces have, straight from the socket's buffer into their fields.
+/// Receives the bytes of the traces, straight from the socket's buffer into their fields.
 fn receive(traces: &mut [Trace], input: &mut impl Read) -> io::Result<Duration> {
     let start = Instant::now();
     let mut unpacker = Unpacker::new(traces);
@@ -93,14 +92,14 @@ fn main() -> Result<()> {
     let (pieces, time) = thread::scope(|scope| -> Result<_> {
         let receiver = scope.spawn(|| receive(&mut received, &mut input));
         let pieces = gather(&Packer::new(&traces), &mut output);
-        // The receiver sees the end, whether all has been sent or not.
+        // The receiver sees the end, whether everything has been sent or not.
         output.shutdown(Shutdown::Write)?;
         let time = receiver.join().ok().context("the receiver has panicked")??;
         Ok((pieces?, time))
     })?;
 
     for (sent, got) in traces.iter().zip(&received) {
-        // The note was not sent, and is still what it was.
+        // The note was not sent, and is unchanged.
         ensure!(got.file == 2, "a skipped field was written");
         ensure!(Trace { file: sent.file, ..got.clone() } == *sent, "a trace changed on the way");
     }

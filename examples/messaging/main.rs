@@ -1,9 +1,9 @@
 //! Sends real records to a second process and has them sent back.
 //!
-//! `cargo run --release --example messaging` reads the airports of `examples/data/airports.csv`, starts
-//! a second process of itself, sends it the array as a message over a loopback TCP connection and compares
-//! what comes back. Another file, with at least the columns iata, name, state, latitude and longitude,
-//! can be named.
+//! `cargo run --release --example messaging` reads the airports of `examples/data/airports.csv`, starts a second
+//! process of the same program, sends it the array as a message over a loopback TCP connection and compares the
+//! array that comes back. An argument can name another file, with at least the columns iata, name, state, latitude
+//! and longitude.
 
 mod peer;
 mod report;
@@ -25,7 +25,7 @@ use thiserror::Error;
 use crate::peer::Peer;
 use crate::report::Throughput;
 
-/// What either side is ready to take; there are some 40 000 airports in the world.
+/// The limit that each side accepts; there are some 40 000 airports in the world.
 const LIMITS: Limits = Limits::new().with_max_records(1_000_000).with_max_payload_bytes(64 << 20);
 
 /// How long packing alone, and unpacking alone, is measured.
@@ -52,14 +52,14 @@ fn main() -> Result<()> {
         None => send_and_verify(&arguments, &mut stdout().lock()),
     };
     match result {
-        // Whoever reads the output has seen enough of it.
+        // The reader has closed the output and needs no more.
         Err(error) if is_closed_pipe(&error) => Ok(()),
         result => result,
     }
 }
 
-/// Whether the output could not be written because nobody reads it any more. Failures of the
-/// connection have a context, which is what is looked at first.
+/// Whether the output could not be written because its reader has closed it. Failures of the connection have a
+/// context, which is checked first.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let error = error.downcast_ref::<PrintError>();
     error.is_some_and(|PrintError(error)| error.kind() == ErrorKind::BrokenPipe)
@@ -71,7 +71,7 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 struct PrintError(#[source] std::io::Error);
 
 fn send_and_verify(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
-    // The path of the repository's file is absolute; what the reader knows is where they are.
+    // The path of the repository's file is absolute; the reader knows a path relative to the current folder.
     let here = std::env::current_dir().unwrap_or_default();
     let path = arguments.path.strip_prefix(here).unwrap_or(&arguments.path).display();
     let file = File::open(&arguments.path).with_context(|| format!("cannot open {path}"))?;
@@ -102,9 +102,9 @@ fn send_and_verify(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// The array there and back, so many times, compared each time.
+/// Sends the array there and back this number of times, and compares it each time.
 fn trips(peer: &mut Peer, airports: &[Airport], repetitions: u32) -> Result<Throughput> {
-    // What comes back is written over records that have names of their own, which must stay.
+    // The returned values are written over records with names of their own, which must be unchanged.
     let mut returned: Vec<Airport> =
         airports.iter().map(|a| Airport { name: a.name.clone(), ..Airport::default() }).collect();
     let packed = pack(airports);
@@ -114,7 +114,7 @@ fn trips(peer: &mut Peer, airports: &[Airport], repetitions: u32) -> Result<Thro
     for trip in 1..=repetitions {
         let start = Instant::now();
         message::write(&mut peer.stream(), airports).context("cannot send the records")?;
-        let came = message::read_over(&mut peer.stream(), &mut returned, &LIMITS)
+        let came = message::read_reusing(&mut peer.stream(), &mut returned, &LIMITS)
             .context("cannot receive the records")?;
         elapsed += start.elapsed();
         ensure!(
@@ -132,7 +132,7 @@ fn trips(peer: &mut Peer, airports: &[Airport], repetitions: u32) -> Result<Thro
     Ok(Throughput::new(packed.len() * 2, repetitions, elapsed))
 }
 
-/// Field by field, with the record that differs in the message.
+/// Compares field by field; the message names the record that differs.
 fn compare(sent: &[Airport], returned: &[Airport]) -> Result<()> {
     ensure!(
         sent.len() == returned.len(),
@@ -146,7 +146,7 @@ fn compare(sent: &[Airport], returned: &[Airport]) -> Result<()> {
     Ok(())
 }
 
-/// Packing and unpacking without a connection, repeated until there is something to see.
+/// Packs and unpacks without a connection, repeatedly until the time can be measured.
 fn alone(airports: &[Airport]) -> Result<(Throughput, Throughput)> {
     let mut packed = pack(airports);
     let mut records = airports.to_vec();
@@ -163,7 +163,7 @@ where
     let start = Instant::now();
     let mut repetitions = 0;
     while start.elapsed() < MEASURED {
-        // Looking at the clock each time would cost as much as packing a short array.
+        // Reading the clock each time would cost as much as packing a short array.
         for _ in 0..16 {
             std::hint::black_box(work()?);
         }

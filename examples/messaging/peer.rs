@@ -1,4 +1,4 @@
-//! The second process: starting it, talking to it, and being it.
+//! The second process: starting it, talking to it, and its own work.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -55,9 +55,9 @@ impl Peer {
         Ok(())
     }
 
-    /// Ends the process after something went wrong on this side, and says so if it failed as well.
+    /// Ends the process after a failure on this side, and reports whether the process failed too.
     pub(crate) fn stop_after(mut self, error: Error) -> Error {
-        // With the connection gone it ends by itself, with its reason on standard error.
+        // When the connection closes, the process ends by itself and prints its reason on standard error.
         let _ = self.stream.shutdown(Shutdown::Both);
         match wait(&mut self.child) {
             Ok(status) if !status.success() => {
@@ -74,7 +74,7 @@ impl Drop for Peer {
     }
 }
 
-/// Ends a process and collects it. Does nothing where it has been collected already.
+/// Ends a process and collects it. Does nothing if it has been collected already.
 fn end(child: &mut Child) {
     if !matches!(child.try_wait(), Ok(Some(_))) {
         let _ = child.kill();
@@ -120,13 +120,13 @@ fn prepare(stream: TcpStream) -> Result<TcpStream> {
     Ok(stream)
 }
 
-/// Is the second process: unpacks each array that comes, packs the records and sends them back.
+/// The second process's work: unpacks each array it receives, packs the records and sends them back.
 pub(crate) fn echo(address: SocketAddr) -> Result<()> {
     let stream = TcpStream::connect_timeout(&address, PATIENCE)
         .context("the second process cannot connect")?;
     let stream = prepare(stream)?;
     let mut records: Vec<Airport> = Vec::new();
-    while message::read_over(&mut &stream, &mut records, &LIMITS)
+    while message::read_reusing(&mut &stream, &mut records, &LIMITS)
         .context("the second process cannot receive the records")?
         .is_some()
     {

@@ -14,14 +14,13 @@ pub(crate) struct Throughput {
 }
 
 impl Throughput {
-    /// `bytes` moved in each of so many repetitions, which took `elapsed` together.
+    /// `bytes` moved in each of several repetitions, which took `elapsed` together.
     pub(crate) fn new(bytes: usize, repetitions: u32, elapsed: Duration) -> Self {
         Self { bytes, each: elapsed / repetitions.max(1) }
     }
 }
 
-/// The layout of a struct: a picture in the order of addresses, and the fields in the order in which
-/// they are packed.
+/// The layout of a struct: a picture in the order of addresses, and the fields in packing order.
 pub(crate) fn layout<T: Datatype>(out: &mut impl Write) -> io::Result<()> {
     let Node::Structure { name, fields, .. } = T::TYPE_MAP.node() else { return Ok(()) };
     writeln!(out, "{name} in memory (■ data, □ padding or skipped):\n")?;
@@ -35,7 +34,7 @@ pub(crate) fn layout<T: Datatype>(out: &mut impl Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// What packing saves.
+/// The bytes that packing saves.
 pub(crate) fn sizes<T: Datatype>(count: usize, out: &mut impl Write) -> io::Result<()> {
     let (memory, packed) = (size_of::<T>() * count, packed_size::<T>(count));
     let saved = memory - packed;

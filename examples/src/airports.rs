@@ -6,26 +6,26 @@ use csv::{ReaderBuilder, StringRecord};
 use dtype_runtime::Datatype;
 use thiserror::Error;
 
-/// An airport. What a receiver needs travels; the name stays at home, because it is of no fixed
-/// length and only the sender shows it.
+/// An airport. The fields that a receiver needs are sent; the name is not, because its length varies and only the
+/// sender shows it.
 #[derive(Datatype, Clone, Debug, Default, PartialEq)]
 pub struct Airport {
     /// The code, filled up with zero bytes.
     pub code: [u8; 4],
-    /// The two letters of the state, `NA` where it is not known.
+    /// The two letters of the state, `NA` where it is unknown.
     pub state: [u8; 2],
     /// Degrees, positive to the north.
     pub latitude: f64,
     /// Degrees, positive to the east.
     pub longitude: f64,
-    /// Which part of the country the state belongs to.
+    /// The part of the country that the state belongs to.
     pub region: Region,
     /// The name in full.
     #[dtype(skip)]
     pub name: String,
 }
 
-/// Which part of the country an airport is in.
+/// The part of the country that an airport is in.
 #[derive(Datatype, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Region {
@@ -38,12 +38,12 @@ pub enum Region {
     Hawaii = 3,
     /// Puerto Rico, the Virgin Islands and the islands of the Pacific.
     Territory = 4,
-    /// The state is not known.
+    /// The state is unknown.
     Unknown = 5,
 }
 
 impl Region {
-    /// The region of a state; `None` where there is no such state.
+    /// The region of a state; `None` if there is no such state.
     pub fn of_state(state: [u8; 2]) -> Option<Self> {
         match &state {
             b"AK" => Some(Self::Alaska),
@@ -68,7 +68,7 @@ const CONTIGUOUS: [[u8; 2]; 49] = [
 /// How many characters of a wrong field an error shows.
 const EXCERPT: usize = 40;
 
-/// What is wrong with a CSV file.
+/// An error in a CSV file.
 #[derive(Debug, Error)]
 pub enum CsvError {
     /// The header lacks a column.
@@ -76,7 +76,7 @@ pub enum CsvError {
     MissingColumn {
         /// The column that is needed.
         column: &'static str,
-        /// The columns that there are.
+        /// The columns of the header.
         header: Vec<String>,
     },
     /// A field does not hold what its column should.
@@ -86,9 +86,9 @@ pub enum CsvError {
         line: u64,
         /// The column's name.
         column: &'static str,
-        /// What the field holds; of a long one, the beginning.
+        /// The field's text, shortened if it is long.
         text: String,
-        /// What is wrong with that.
+        /// Why the text is wrong.
         problem: &'static str,
     },
     /// A line has more or fewer fields than the header.
@@ -96,9 +96,9 @@ pub enum CsvError {
     FieldCount {
         /// The line in the file, from 1.
         line: u64,
-        /// Fields of the header.
+        /// The number of fields in the header.
         expected: u64,
-        /// Fields of the line.
+        /// The number of fields in the line.
         actual: u64,
     },
     /// There is no record.
@@ -118,7 +118,7 @@ pub enum CsvError {
 }
 
 impl CsvError {
-    /// What the reader refused of this file.
+    /// The CSV reader's error for this file.
     fn new(error: csv::Error, file: &[u8]) -> Self {
         match error.kind() {
             csv::ErrorKind::UnequalLengths { pos, expected_len, len } => Self::FieldCount {
@@ -134,9 +134,8 @@ impl CsvError {
     }
 }
 
-/// The line on which the record at a position begins, as an editor counts. The reader's own count
-/// does not do: for it a record begins right behind the end of the one before, which leaves out
-/// blank lines, and the `\n` of a `\r\n`.
+/// The line on which the record at a position begins, as an editor counts. The reader's own count is not used: it
+/// starts a record directly after the previous one, which leaves out blank lines and the `\n` of a `\r\n`.
 fn line(position: Option<&csv::Position>, file: &[u8]) -> u64 {
     let byte = position.map_or(0, csv::Position::byte);
     let (before, rest) = file.split_at(usize::try_from(byte).map_or(0, |at| at.min(file.len())));
@@ -144,7 +143,7 @@ fn line(position: Option<&csv::Position>, file: &[u8]) -> u64 {
     before.iter().chain(blank).filter(|&&byte| byte == b'\n').count() as u64 + 1
 }
 
-/// Where the columns are.
+/// The indices of the columns.
 struct Columns {
     iata: usize,
     name: usize,
@@ -153,7 +152,7 @@ struct Columns {
     longitude: usize,
 }
 
-/// Reads airports. The columns may come in any order, and there may be more.
+/// Reads airports. The columns may come in any order, and other columns are ignored.
 ///
 /// # Errors
 ///
@@ -203,7 +202,7 @@ impl Columns {
     }
 }
 
-/// A record and the file that it is from.
+/// A record and its file.
 struct Row<'a> {
     record: &'a StringRecord,
     file: &'a [u8],
@@ -211,12 +210,12 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn field(&self, index: usize, column: &'static str) -> Field<'_> {
-        // The reader has seen to it that every record has as many fields as the header.
+        // The reader has checked that every record has as many fields as the header.
         Field { text: self.record.get(index).unwrap_or_default(), row: self, column }
     }
 }
 
-/// A field with what an error has to say of it.
+/// A field, with the facts that an error reports.
 struct Field<'a> {
     text: &'a str,
     row: &'a Row<'a>,
@@ -225,7 +224,7 @@ struct Field<'a> {
 
 impl<'a> Field<'a> {
     fn refuse(&self, problem: &'static str) -> CsvError {
-        // The file decides how long a field is; a message is for people.
+        // The file decides how long a field is; a message must be short enough to read.
         let mut text: String = self.text.chars().take(EXCERPT).collect();
         if text.len() < self.text.len() {
             text.push('…');
@@ -341,7 +340,7 @@ mod tests {
 
     #[test]
     fn lines_are_counted_as_an_editor_counts() {
-        // A blank line, and a name that goes over two lines, before the bad one: line 6.
+        // A blank line, and a name that spans two lines, before the bad one: line 6.
         let before = format!("{HEADER}{GOOD}\n{}", GOOD.replace("Thigpen", "\"Thig\npen\""));
         for (bad, said) in [
             ("X,Y,Z,MS,USA,x,1\n", "line 6, column latitude: \"x\" is not a number"),

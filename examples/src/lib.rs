@@ -1,3 +1,3 @@
-//! The parts of the examples that are worth testing by themselves.
+//! The parts of the examples that have tests of their own.
 
 pub mod airports;

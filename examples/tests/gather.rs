@@ -1,4 +1,4 @@
-//! The example `gather` from start to end, as its user runs it.
+//! The example `gather` from start to end, as a user runs it.
 
 mod program;
 

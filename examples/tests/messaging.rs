@@ -1,4 +1,4 @@
-//! The example `messaging` from start to end, as its user runs it.
+//! The example `messaging` from start to end, as a user runs it.
 
 mod program;
 
@@ -21,7 +21,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is text")
 }
 
-/// A file that is there as long as this is.
+/// A file that is deleted when this value is dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -101,7 +101,7 @@ fn a_reader_who_has_seen_enough_is_no_error() {
 
 #[test]
 fn the_second_process_alone_finds_nobody() {
-    // A port that nobody listens on: one that was just free.
+    // A port without a listener: one that was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let output = messaging(&["--echo", &port.to_string()]);
     assert!(!output.status.success());

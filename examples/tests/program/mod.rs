@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Where the program of an example is.
+/// The path of an example's program.
 pub(crate) fn program(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("the test knows its own path");
     let target = test.parent().and_then(|deps| deps.parent()).expect("tests are in target/*/deps");
