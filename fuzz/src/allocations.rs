@@ -1,20 +1,20 @@
-//! How much memory a piece of work takes. Counted for each thread, because corpora are replayed on several.
+//! How much memory an operation takes, counted per thread, because corpora are replayed on several threads.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, with a count of the bytes in use and of the most that were.
+/// The system's allocator, with a count of the bytes in use and the maximum of that count.
 struct Counting;
 
 thread_local! {
-    // Signed: what one thread has allocated another may free.
+    // Signed, because one thread may free what another has allocated.
     static IN_USE: Cell<isize> = const { Cell::new(0) };
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Takes note of bytes that are in use now, or no longer.
+/// Counts bytes that are now in use, or no longer.
 fn count(change: isize) {
-    // Where a thread has no cells any more, nobody asks.
+    // On a thread whose thread-locals have been dropped, nothing is counted.
     let _ = IN_USE.try_with(|in_use| {
         let now = in_use.get().wrapping_add(change);
         in_use.set(now);
@@ -22,12 +22,12 @@ fn count(change: isize) {
     });
 }
 
-// SAFETY: everything is left to the system's allocator; the counts touch no memory but their own, which is not
+// SAFETY: every call goes to the system's allocator; the counts touch only their own memory, which is not
 // allocated.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: what the caller promises is what the system asks for.
+        // SAFETY: the caller meets the system allocator's contract, which is the same.
         unsafe { System.alloc(layout) }
     }
 
@@ -41,7 +41,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Works, and says how much more memory this thread had in use meanwhile than before, at the most.
+/// Runs `work`, and returns the maximum of the memory that this thread had in use meanwhile, beyond the memory
+/// before.
 pub(crate) fn most_in_use<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = IN_USE.get();
     MOST.set(before);

@@ -1,9 +1,9 @@
 //! Calls of the convertor, in any order, over any layout.
 //!
-//! The input is a nested type, how many instances of it there are, and what is done with them: packed and unpacked
-//! in fragments, from positions, in parts, by several packers and unpackers of one memory, as this machine has them
-//! and as others do. Each step is compared with the layout written out byte by byte, and the bytes that none of them
-//! names have to stay as they are.
+//! The input is a nested type, a number of instances, and a sequence of operations: packing and unpacking in
+//! fragments, from positions, in parts, by several packers and unpackers of one memory, in the native
+//! representation and in others. Each step is compared with the layout written out byte by byte, and every byte
+//! that the layout does not name must be unchanged.
 
 mod behind;
 mod copying;
@@ -25,11 +25,11 @@ use layout::Layout;
 use receiving::Receiver;
 use sending::Sender;
 
-/// The most steps of one input.
+/// The maximum number of steps of one input.
 const MAX_STEPS: usize = 100;
 
-/// One call. Places are numbers that are taken modulo what there is, and a little more: what is out of range has to
-/// be refused.
+/// One call. Positions are numbers modulo the valid range and a little more: a position out of range must be
+/// refused.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Step {
     /// Calls of a packer of the source.
@@ -40,18 +40,18 @@ enum Step {
     Copy(copying::Call),
     /// Pieces of the memory.
     Segments(segments::Call),
-    /// Calls of a packer and an unpacker of memory that the engine does not reach itself.
+    /// Calls of a packer and an unpacker of memory that the engine does not access itself.
     Behind(behind::Call),
-    /// Everything as another machine has it: some of the calls that are next are of its packers and unpackers.
+    /// The stream in another machine's representation: some of the next calls go to its packers and unpackers.
     Represent(represented::Machine, represented::Numbers, u8),
 }
 
-/// Makes a layout of the input, and goes through its steps.
+/// Makes a layout from the input, and runs its steps.
 pub fn run(input: &[u8]) {
     let _ = run_all(&mut Unstructured::new(input));
 }
 
-/// Ends where the input does.
+/// Ends with the input.
 fn run_all(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let tree = shape::tree(input)?;
     let Some(layout) = Layout::new(&tree, input)? else { return Ok(()) };

@@ -1,13 +1,14 @@
-//! Frames of messages: bytes as they come, and frames of the writer with a few of their bytes changed.
+//! Frames of messages: arbitrary bytes, and frames of the writer with a few changed bytes.
 //!
-//! Whatever the bytes are, every way to read them gives records or a typed error, takes memory as bytes arrive and
-//! never more than the limits, changes nothing of the caller's unless the whole frame is good, and what one way
-//! accepts all others accept.
+//! For any bytes, every way to read them returns records or a typed error, takes memory only as bytes arrive and
+//! within the limits, leaves the caller's memory unchanged unless the whole frame is valid, and accepts exactly
+//! what the other ways accept.
 
 use std::fmt::Debug;
 
 use arbitrary::{Arbitrary, Unstructured};
-use dtype_runtime::message::{self, Error, Header, Incoming, Limits};
+use dtype_runtime::message::{self, Error, Framing, Header, Incoming, Limits};
+use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Basic, Committed, Datatype, Error as DatatypeError, Type, pack};
 
 use crate::allocations::most_in_use;
@@ -23,10 +24,10 @@ const CHUNK: usize = 64 * 1024;
 /// Enough that a header can announce more than is read at a time.
 const MAX_RECORDS: u64 = 1 << 18;
 
-/// Half of the patterns of its last byte are values, in effect: enough to be refused often.
+/// The last byte is a `bool`, so that damaged records are often refused.
 type Record = (u16, bool);
 
-/// The same signature, in more memory, of which a part is none of the message's.
+/// The same signature, in more memory, part of which is not in the message.
 #[derive(Datatype, Clone, Debug, Default, PartialEq)]
 struct Wide {
     number: u16,
@@ -35,15 +36,15 @@ struct Wide {
     flag: bool,
 }
 
-/// Takes memory, and no bytes of any message.
+/// Takes memory, but no bytes of a message.
 #[derive(Datatype, Clone, Debug, Default, PartialEq)]
 struct Empty {
     #[dtype(skip)]
     mine: u64,
 }
 
-/// Reads bytes as a message: the rest of the input if its first byte is even, and otherwise a frame that it says
-/// how to make.
+/// Reads bytes as a message: the rest of the input if its first byte is even, and otherwise a frame that the input
+/// describes.
 pub fn run(input: &[u8]) {
     let Some((mode, rest)) = input.split_first() else { return };
     if mode % 2 == 0 {
@@ -54,12 +55,12 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// A frame, and what becomes of it on the way.
+/// A frame, and the changes made to it on the way.
 #[derive(Arbitrary, Debug)]
 struct Made {
     what: What,
     changes: Vec<Change>,
-    /// Whether the checksums are made right after the changes, so that what is behind them is reached.
+    /// Whether the checksums are corrected after the changes, so that the checks after them are reached.
     is_sealed: bool,
     is_followed: bool,
     max_payload_bytes: Number,
@@ -67,7 +68,7 @@ struct Made {
     drops: u8,
 }
 
-/// A number, small or large as often.
+/// A number; small and large ones are equally frequent.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct Number {
     digits: u16,
@@ -80,19 +81,19 @@ impl Number {
     }
 }
 
-/// What is sent.
+/// The content of the frame.
 #[derive(Arbitrary, Debug)]
 enum What {
     Records(Vec<Record>),
-    /// The same, from memory, by a type made at run time.
+    /// The same records, from memory, by a type made at run time.
     ByType(Vec<Record>),
     Characters(Vec<char>),
     Bytes(Vec<u8>),
-    /// Records without data, so many.
+    /// This number of records without data.
     Nothing(u8),
 }
 
-/// A change of the frame; places are taken modulo its length.
+/// A change of the frame; offsets are taken modulo its length.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Change {
     Set(u16, u8),
@@ -100,7 +101,7 @@ enum Change {
     Insert(u16, u8),
     Remove(u16),
     Truncate(u16),
-    /// A number of records, with the length of the payload to match.
+    /// A number of records, with the matching length of the payload.
     Announce(Number),
     /// One of the numbers in the header.
     Number(u8, Number),
@@ -113,9 +114,9 @@ impl What {
             Self::ByType(records) => {
                 let ty = apart();
                 let mut memory = vec![0xEE; 8 * records.len()];
-                ty.unpack(&pack(records), &mut memory, 0, records.len()).unwrap();
+                ty.unpack(&pack(records), &mut memory, records.len()).unwrap();
                 let mut frame = Vec::new();
-                message::write_by(&mut frame, &ty, &memory, 0, records.len()).unwrap();
+                message::write_with(&mut frame, &ty, &memory, records.len()).unwrap();
                 assert_eq!(frame, written(records));
                 frame
             }
@@ -180,7 +181,7 @@ impl Made {
         } else if let ([Change::Set(..) | Change::Flip(..)], false) =
             (&self.changes[..], self.is_sealed)
         {
-            // No change of a single byte goes unnoticed.
+            // Every change of a single byte is detected.
             assert!(taken.is_err());
         }
     }
@@ -194,18 +195,54 @@ fn written<T: Datatype>(records: &[T]) -> Vec<u8> {
     frame
 }
 
-/// The signature of a [`Record`], with a gap in the middle and one behind.
+/// The frame of these records by a machine with this byte order.
+fn written_in<T: Datatype>(order: ByteOrder, framing: Framing, records: &[T]) -> Vec<u8> {
+    let mut frame = Vec::new();
+    message::write_framed(&mut frame, records, framing).unwrap();
+    if order != ByteOrder::NATIVE {
+        let header = Header::of::<T>(records.len(), framing).unwrap();
+        let end = frame.len() - header.checksum_len();
+        reverse_values::<T>(&mut frame[header.header_len()..end]);
+        if framing.is_compact() {
+            frame[0] ^= 1;
+            if framing.is_checked() {
+                let checksum = crc32c::crc32c(&frame[..end]);
+                frame[end..].copy_from_slice(&checksum.to_le_bytes());
+            }
+        } else {
+            frame[5] = 3 - frame[5];
+            seal(&mut frame);
+        }
+    }
+    frame
+}
+
+/// Changes the byte order of packed records.
+fn reverse_values<T: Datatype>(mut packed: &mut [u8]) {
+    let signature = Type::of::<T>().signature();
+    while !packed.is_empty() {
+        for (basic, count) in signature.runs() {
+            for _ in 0..count {
+                let (value, rest) = packed.split_at_mut(basic.size());
+                value.reverse();
+                packed = rest;
+            }
+        }
+    }
+}
+
+/// The signature of a [`Record`], with a gap in the middle and one at the end.
 fn apart() -> Committed {
     let members = [Type::basic(Basic::U16), Type::basic(Basic::Bool)];
     let ty = Type::structure(&[1, 1], &[0, 5], &members).unwrap();
     Type::resized(&ty, 0, 8).unwrap().commit()
 }
 
-/// Bytes that are to be read, and by what limits.
+/// Bytes to read, and the limits for reading them.
 struct Stream<'a> {
     bytes: &'a [u8],
     limits: &'a Limits,
-    /// The frame at the front, if it is one within the limits: its header, and whether the rest is what was sent.
+    /// The frame at the front, if it is within the limits: its header, and whether the rest is what was sent.
     front: Option<(Header, bool)>,
 }
 
@@ -215,14 +252,14 @@ fn read_every_way(bytes: &[u8], limits: &Limits, drops: usize) {
     stream.read_as::<char>();
     stream.read_as::<u8>();
     stream.read_as::<()>();
-    stream.read_over::<Wide>(Wide { number: 1, mine: 2, flag: true });
-    stream.read_over::<Empty>(Empty { mine: 3 });
+    stream.read_reusing::<Wide>(Wide { number: 1, mine: 2, flag: true });
+    stream.read_reusing::<Empty>(Empty { mine: 3 });
     stream.read_by_type();
     stream.read_in_drops(1 + drops % 64);
     stream.read_to_the_end();
 }
 
-/// What an error has to say, all of it.
+/// Formats everything that an error reports.
 fn describe(error: &Error) -> String {
     let source = std::error::Error::source(error).map(ToString::to_string);
     format!("{error}, {error:?}, {source:?}")
@@ -244,15 +281,15 @@ impl<'a> Stream<'a> {
             }
         };
         let header = *message.header();
-        assert_eq!(header.to_bytes(), bytes[..Header::SIZE]);
+        assert_eq!(*header.to_bytes(), bytes[..header.header_len()]);
         assert!(header.payload_len() <= limits.max_payload_bytes());
         assert!(header.count() <= limits.max_records());
         assert_eq!(header.count().checked_mul(header.record_size()), Some(header.payload_len()));
         let packed = stream.measured(0, || message.packed());
         if let Ok(packed) = &packed {
-            let end = Header::SIZE + packed.len();
-            assert_eq!(packed, &bytes[Header::SIZE..end]);
-            assert_eq!(input.len(), bytes.len() - end - 4);
+            let end = header.header_len() + packed.len();
+            assert_eq!(packed, &bytes[header.header_len()..end]);
+            assert_eq!(input.len(), bytes.len() - end - header.checksum_len());
         }
         let mut again = bytes;
         let message = Incoming::open(&mut again, limits).unwrap().unwrap();
@@ -266,29 +303,44 @@ impl<'a> Stream<'a> {
         stream
     }
 
-    /// Works, and asks for how much memory that took besides so many bytes.
+    /// Runs `work`, and checks that it took little memory besides `unasked` bytes.
     fn measured<T>(&self, unasked: u64, work: impl FnOnce() -> T) -> T {
         let (most, result) = most_in_use(work);
-        // Lists that double as they grow: while one is copied there are two of them. The records that are compared
-        // here take at most five times as much as their packed bytes.
+        // Lists double as they grow: while one is copied there are two. The records that are compared here take at
+        // most five times as much memory as their packed bytes.
         let limit = self.limits.max_payload_bytes().min(CHUNK as u64) as usize;
         let bound = 16 * self.bytes.len() + 4 * limit + 4096 + unasked as usize;
         assert!(most <= bound, "{most} bytes of memory for {}", self.bytes.len());
         result
     }
 
-    /// Whether the frame at the front is good as records that are `T`, apart from their values.
+    /// The byte order of the records, if there are any.
+    fn order(&self) -> ByteOrder {
+        self.front.map_or(ByteOrder::NATIVE, |(header, _)| header.byte_order())
+    }
+
+    /// Whether the frame at the front is valid for records of type `T`, apart from their values.
     fn is_good_for<T: Datatype>(&self) -> bool {
         self.front.is_some_and(|(header, is_good)| is_good && header.check::<T>().is_ok())
     }
 
-    /// Compares what reading says with what is known; says whether records were taken.
+    /// The framing of the frame at the front, or the default if there is no frame.
+    fn framing(&self) -> Framing {
+        self.front.map_or(Framing::new(), |(header, _)| header.framing())
+    }
+
+    /// The bytes after the header of the frame at the front.
+    fn payload(&self) -> &'a [u8] {
+        self.front.map_or(&[], |(header, _)| &self.bytes[header.header_len()..])
+    }
+
+    /// Compares the result of reading with the known frame; returns whether records were accepted.
     fn check<T: Datatype, R: Debug>(&self, result: &Result<Option<R>, Error>, rest: usize) -> bool {
         let used = self.bytes.len() - rest;
         match result {
             Ok(Some(_)) => {
                 assert!(self.is_good_for::<T>());
-                assert_eq!(used as u64, FRAME as u64 + self.front.unwrap().0.payload_len());
+                assert_eq!(used as u64, self.front.unwrap().0.frame_len());
                 true
             }
             Ok(None) => {
@@ -297,11 +349,11 @@ impl<'a> Stream<'a> {
             }
             Err(error) => {
                 let is_wrong_value =
-                    matches!(error, Error::Datatype(DatatypeError::InvalidValue { .. }));
+                    matches!(error, Error::Records(DatatypeError::InvalidValue { .. }));
                 assert!(!self.is_good_for::<T>() || is_wrong_value, "{}", describe(error));
                 if is_wrong_value || matches!(error, Error::Checksum { .. }) {
                     // At the next message.
-                    assert_eq!(used as u64, FRAME as u64 + self.front.unwrap().0.payload_len());
+                    assert_eq!(used as u64, self.front.unwrap().0.frame_len());
                 }
                 false
             }
@@ -314,7 +366,8 @@ impl<'a> Stream<'a> {
         let is_taken = self.check::<T, _>(&read, input.len());
         let records = read.ok().flatten();
         if let Some(records) = &records {
-            assert_eq!(written(records), self.bytes[..self.bytes.len() - input.len()]);
+            let read = &self.bytes[..self.bytes.len() - input.len()];
+            assert_eq!(written_in(self.order(), self.framing(), records), read);
         }
 
         // Into more items than there are records, and into fewer.
@@ -326,7 +379,7 @@ impl<'a> Stream<'a> {
             let message = Incoming::open(self.bytes, &limits);
             match message.and_then(|message| message.map(|m| m.read_into(&mut items)).transpose()) {
                 Ok(Some(number)) => {
-                    // Frames beyond the limits are read here as well.
+                    // This call reads frames beyond the limits too.
                     assert!(number <= room && self.front.is_none_or(|_| is_taken));
                     assert!(records.as_ref().is_none_or(|records| *records == items[..number]));
                     assert_eq!(items[number..], before[number..]);
@@ -339,19 +392,19 @@ impl<'a> Stream<'a> {
                 }
             }
         }
-        let over = self.read_over::<T>(T::default());
+        let over = self.read_reusing::<T>(T::default());
         assert_eq!(over, records);
     }
 
-    /// Over three records; the records, if they are taken.
-    fn read_over<T: Datatype + Clone + Debug + Default + PartialEq>(
+    /// Into three records; returns the records if they are accepted.
+    fn read_reusing<T: Datatype + Clone + Debug + Default + PartialEq>(
         &self,
         first: T,
     ) -> Option<Vec<T>> {
         let mut records = vec![first; 3];
         let before = records.clone();
         let mut input = self.bytes;
-        // Records without data are made without a byte that vouches for them, but within the limit.
+        // Records without data are made without any bytes of a message, but within the limit.
         let unasked = match self.front {
             Some((header, _)) if T::TYPE_MAP.size() == 0 => {
                 (header.count() * size_of::<T>() as u64).min(self.limits.max_payload_bytes())
@@ -359,7 +412,7 @@ impl<'a> Stream<'a> {
             _ => 0,
         };
         let result =
-            self.measured(unasked, || message::read_over(&mut input, &mut records, self.limits));
+            self.measured(unasked, || message::read_reusing(&mut input, &mut records, self.limits));
         let is_empty_and_large = matches!(result, Err(Error::PayloadLimit { .. }))
             && self.front.is_some_and(|(header, _)| header.record_size() == 0);
         if is_empty_and_large || !self.check::<T, _>(&result, input.len()) {
@@ -367,10 +420,8 @@ impl<'a> Stream<'a> {
             return None;
         }
         assert_eq!(result.ok().flatten(), Some(records.len()));
-        assert_eq!(
-            pack(&records),
-            self.bytes[Header::SIZE..][..T::TYPE_MAP.size() * records.len()]
-        );
+        let frame = written_in(self.order(), self.framing(), &records);
+        assert_eq!(frame, self.bytes[..frame.len()]);
         Some(records)
     }
 
@@ -379,23 +430,34 @@ impl<'a> Stream<'a> {
         let (ty, room) = (apart(), 50);
         let before = vec![0xEE; 8 * room];
         let mut memory = before.clone();
-        let result = message::read_by(&mut &self.bytes[..], &ty, &mut memory, 0, room);
-        let is_good = self.is_good_for::<Record>();
+        let result = message::read_with(&mut &self.bytes[..], &ty, &mut memory, room);
+        // It has no names, so it does not refuse a record for its names.
+        let is_good =
+            self.front.is_some_and(|(header, is_good)| is_good && header.check_type(&ty).is_ok());
         let Ok(Some(count)) = result else {
             assert!(!is_good || self.front.unwrap().0.count() > room as u64);
             assert_eq!(memory, before);
             return;
         };
-        assert!(self.front.is_none() || is_good);
+        // It was read without a limit for the payload.
+        if self.front.is_none() {
+            return;
+        }
+        assert!(is_good);
         let mut packed = vec![0; 3 * count];
-        ty.pack(&memory, 0, count, &mut packed).unwrap();
-        assert_eq!(packed, self.bytes[Header::SIZE..Header::SIZE + packed.len()]);
+        ty.pack(&memory, count, &mut packed).unwrap();
+        // The bytes of a `bool` are not checked here.
+        let mut sent = self.payload()[..packed.len()].to_vec();
+        if self.order() != ByteOrder::NATIVE {
+            reverse_values::<Record>(&mut sent);
+        }
+        assert_eq!(packed, sent);
         let mut wanted = before;
-        ty.unpack(&packed, &mut wanted, 0, count).unwrap();
+        ty.unpack(&packed, &mut wanted, count).unwrap();
         assert_eq!(memory, wanted);
     }
 
-    /// However few bytes come at a time, and wherever the stream fails, it is the same as at once.
+    /// However few bytes come at a time, and wherever the stream fails, the result is the same as at once.
     fn read_in_drops(&self, size: usize) {
         let text = |result: Result<Option<Vec<Record>>, Error>| match result {
             Ok(records) => format!("{records:?}"),
@@ -414,7 +476,7 @@ impl<'a> Stream<'a> {
         assert!(result.is_err() || end == used);
     }
 
-    /// As many messages as there are, one after another.
+    /// All messages, one after another.
     fn read_to_the_end(&self) {
         let mut input = self.bytes;
         loop {
@@ -432,7 +494,7 @@ impl<'a> Stream<'a> {
                 }
                 Ok(None) | Err(_) => break,
             }
-            assert!(before - input.len() >= FRAME);
+            assert!(before - input.len() >= 3);
         }
     }
 }

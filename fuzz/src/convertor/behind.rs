@@ -1,12 +1,14 @@
-//! Memory that the engine does not reach itself.
+//! Memory that the engine does not access itself.
 
 use arbitrary::Arbitrary;
-use dtype_runtime::convertor::{Backend, BackendPacker, BackendUnpacker, Piece, Pieces};
+use dtype_runtime::convertor::{
+    Backend, BackendPacker, BackendUnpacker, StridedCopies, StridedCopy,
+};
 use dtype_runtime::{Error, Type};
 
 use super::layout::Layout;
 
-/// What is asked for. Some blocks later, if that is said, the memory is lost until somebody looks after it.
+/// A call. If it has a number, the device fails after that number of blocks until it is repaired.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Call {
     Pack(u16, Option<u8>),
@@ -22,7 +24,7 @@ struct Device {
     fails_after: Option<u8>,
 }
 
-/// The memory is gone.
+/// The memory is lost.
 #[derive(Debug, PartialEq)]
 struct Lost;
 
@@ -31,18 +33,18 @@ impl Device {
         Self { memory: memory.to_vec(), fails_after: None }
     }
 
-    /// Takes all blocks, sees that they are the fragment, and has each of them copied.
+    /// Takes all blocks, checks that they are the fragment, and has each of them copied.
     fn run(
         &mut self,
-        pieces: &Pieces<'_>,
+        pieces: &StridedCopies<'_>,
         fragment: usize,
         mut copy: impl FnMut(&mut [u8], usize),
     ) -> Result<(), Lost> {
         assert_eq!(pieces.bytes(), fragment);
         assert!(fragment > 0, "nobody is asked for nothing");
         let mut blocks = Vec::new();
-        pieces.for_each(|piece: Piece| {
-            assert!(piece.len > 0 && piece.count > 0 && piece.step >= piece.len);
+        pieces.for_each(|piece: StridedCopy| {
+            assert!(piece.len > 0 && piece.count > 0 && piece.fragment_stride >= piece.len);
             blocks
                 .extend(piece.blocks().map(|(offset, place)| (place, offset as usize, piece.len)));
         });
@@ -70,13 +72,13 @@ impl Backend for Device {
         self.memory.len() as u64
     }
 
-    fn read(&mut self, pieces: &Pieces<'_>, fragment: &mut [u8]) -> Result<(), Lost> {
+    fn read(&mut self, pieces: &StridedCopies<'_>, fragment: &mut [u8]) -> Result<(), Lost> {
         self.run(pieces, fragment.len(), |block, place| {
             fragment[place..place + block.len()].copy_from_slice(block);
         })
     }
 
-    fn write(&mut self, pieces: &Pieces<'_>, fragment: &[u8]) -> Result<(), Lost> {
+    fn write(&mut self, pieces: &StridedCopies<'_>, fragment: &[u8]) -> Result<(), Lost> {
         self.run(pieces, fragment.len(), |block, place| {
             block.copy_from_slice(&fragment[place..place + block.len()]);
         })
@@ -88,11 +90,11 @@ impl Backend for Device {
 pub(super) struct Behind<'a> {
     layout: &'a Layout,
     packer: BackendPacker<Device>,
-    /// Where the layout can be unpacked.
+    /// `None` where the layout cannot be unpacked.
     unpacker: Option<BackendUnpacker<Device>>,
-    /// What its memory has to be.
+    /// The expected memory of the unpacker.
     wanted: Vec<u8>,
-    /// Where the two are.
+    /// The positions of the two.
     positions: [usize; 2],
     steps: usize,
 }
@@ -101,10 +103,11 @@ impl<'a> Behind<'a> {
     pub(super) fn new(layout: &'a Layout) -> Self {
         let Layout { committed, memory, origin, count, .. } = layout;
         let (origin, wanted) = (*origin as u64, layout.untouched());
-        let packer = committed.packer_with(Device::new(memory), origin, *count).unwrap();
+        let packer =
+            committed.packer_with(Device::new(memory), i128::from(origin), *count).unwrap();
         let all = Type::contiguous(*count as u64, committed.as_type()).unwrap();
         assert_eq!(packer.signature_hash(), all.signature_hash());
-        let unpacker = committed.unpacker_with(Device::new(&wanted), origin, *count);
+        let unpacker = committed.unpacker_with(Device::new(&wanted), i128::from(origin), *count);
         let unpacker = match unpacker {
             Ok(unpacker) => Some(unpacker),
             Err(error) => {
@@ -177,7 +180,7 @@ impl<'a> Behind<'a> {
     }
 }
 
-/// A place that was asked for is where one is then, or refused.
+/// A valid position becomes the current one; any other is refused.
 fn place(result: &Result<(), Error>, to: usize, end: usize, position: &mut usize) {
     if to > end {
         let refused = Error::Position { position: to as u64, end: end as u64 };

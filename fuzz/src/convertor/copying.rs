@@ -1,18 +1,20 @@
 //! Copies from one memory to another, or to another layout.
 
 use arbitrary::Arbitrary;
+use dtype_runtime::Buffer;
+use dtype_runtime::BufferMut;
 use dtype_runtime::Error;
 
 use super::layout::Layout;
 
-/// What is copied to where.
+/// The source and the target of a copy.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Call {
-    /// To another memory, so much further on.
+    /// To another memory, at this offset.
     Apart(u8),
-    /// In one memory, onwards or back.
+    /// In one memory, forwards or backwards.
     Within(u8, bool),
-    /// To the same basic datatypes one after another.
+    /// To the same basic datatypes, contiguous.
     Dense,
 }
 
@@ -24,7 +26,11 @@ pub(super) fn step(layout: &Layout, call: Call) {
             let shift = usize::from(shift);
             let mut target = [layout.untouched(), vec![0x11; shift]].concat();
             let mut wanted = target.clone();
-            let result = committed.copy(memory, *origin, &mut target, origin + shift, *count);
+            let result = committed.copy(
+                Buffer::new(memory).origin(*origin as i64),
+                BufferMut::new(&mut target).origin((origin + shift) as i64),
+                *count,
+            );
             if layout.overlaps {
                 assert_eq!(result, refused);
             } else {
@@ -39,7 +45,12 @@ pub(super) fn step(layout: &Layout, call: Call) {
             let mut one = [&memory[..], &vec![0x11; shift]].concat();
             let (from, to) = if is_onwards { (0, shift) } else { (shift, 0) };
             let mut wanted = one.clone();
-            let result = committed.copy_within(&mut one, origin + from, origin + to, *count);
+            let result = committed.copy_within(
+                &mut one,
+                (origin + from) as i64,
+                (origin + to) as i64,
+                *count,
+            );
             if layout.overlaps {
                 assert_eq!(result, refused);
             } else {
@@ -59,8 +70,8 @@ pub(super) fn step(layout: &Layout, call: Call) {
 fn dense(layout: &Layout) {
     let Layout { committed, memory, origin, count, packed, .. } = layout;
     let mut out = vec![0; packed.len()];
-    let mut packer = committed.packer(memory, *origin, *count).unwrap();
-    let mut unpacker = layout.dense().unpacker(&mut out, 0, *count).unwrap();
+    let mut packer = committed.packer(Buffer::new(memory).origin(*origin as i64), *count).unwrap();
+    let mut unpacker = layout.dense().unpacker(&mut out, *count).unwrap();
     assert_eq!(packer.transfer_to(&mut unpacker), Ok(packed.len() as u64));
     assert!(packer.is_complete() && unpacker.is_complete());
     assert_eq!(out, *packed);

@@ -3,29 +3,29 @@
 use std::collections::BTreeMap;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use dtype_runtime::convertor::{Conversion, ForeignPacker, ForeignUnpacker};
-use dtype_runtime::{Error, Packer, Unpacker};
+use dtype_runtime::convertor::{Conversion, ConvertingPacker, ConvertingUnpacker};
+use dtype_runtime::{Buffer, BufferMut, Error, Packer, Unpacker};
 
 use super::layout::Layout;
 use super::represented::{Machine, Numbers, Represented, Spot};
 
-/// The most packers, and the most unpackers.
+/// The maximum number of packers, and of unpackers.
 const MAX_PARTS: usize = 4;
 
-/// What is asked for in between.
+/// A call.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Call {
     Pack(u8, Spot),
     PlacePacker(u8, Spot),
     ClonePacker(u8),
-    /// The rest of the stream that was begun, or some of it.
+    /// The rest of the stream that was begun, or a part of it.
     Unpack(u8, Spot),
-    /// Goes elsewhere, with a stream of other values if told so.
+    /// Sets another position, and changes to a stream of other values if the flag is set.
     PlaceUnpacker(u8, Spot, bool),
     Split(u8, Spot),
 }
 
-/// Makes everything for a machine, and does so many calls of it.
+/// Makes the packers and unpackers for a machine, and runs this number of calls.
 pub(super) fn session(
     layout: &Layout,
     machine: Machine,
@@ -47,7 +47,8 @@ pub(super) fn session(
     let mut target = layout.untouched();
     let mut wanted = layout.untouched();
     let mut receiver = if layout.overlaps {
-        let refused = conversion.unpacker(&mut target, *origin, *count).err();
+        let refused =
+            conversion.unpacker(BufferMut::new(&mut target).origin(*origin as i64), *count).err();
         assert_eq!(refused, Some(Error::Overlap { count: *count as u64 }));
         None
     } else {
@@ -79,7 +80,7 @@ fn check(layout: &Layout, represented: &Represented, conversion: &Conversion) {
     let Represented { memory, packed, .. } = represented;
     assert_eq!(conversion.packed_size(*count), Ok(packed.len()));
     let mut out = vec![0xA5; packed.len() + 2];
-    let result = conversion.pack(memory, *origin, *count, &mut out[1..]);
+    let result = conversion.pack(Buffer::new(memory).origin(*origin as i64), *count, &mut out[1..]);
     if let Some(error) = represented.refusal(0, packed.len()) {
         assert_eq!(result.as_ref(), Err(error));
         assert_eq!(out, vec![0xA5; out.len()]);
@@ -91,7 +92,10 @@ fn check(layout: &Layout, represented: &Represented, conversion: &Conversion) {
     if let Some(less) = packed.len().checked_sub(1) {
         let refused =
             Error::DestinationTooSmall { needed: less as u64 + 1, available: less as u64 };
-        assert_eq!(conversion.pack(memory, *origin, *count, &mut out[..less]), Err(refused));
+        assert_eq!(
+            conversion.pack(Buffer::new(memory).origin(*origin as i64), *count, &mut out[..less]),
+            Err(refused)
+        );
     }
 
     let mut target = layout.untouched();
@@ -103,26 +107,31 @@ fn check(layout: &Layout, represented: &Represented, conversion: &Conversion) {
         let mut coming = Coming::default();
         coming.come(represented, 0, &sent, &mut wanted).map(|()| packed.len())
     };
-    assert_eq!(conversion.unpack(&sent, &mut target, *origin, *count), expected);
+    assert_eq!(
+        conversion.unpack(&sent, BufferMut::new(&mut target).origin(*origin as i64), *count),
+        expected
+    );
     assert_eq!(target, wanted);
 }
 
-/// The packers, with where they are.
+/// The packers, with their positions.
 struct Sender<'a> {
     represented: &'a Represented,
-    packers: Vec<(ForeignPacker<'a>, usize)>,
+    packers: Vec<(ConvertingPacker<'a>, usize)>,
 }
 
 impl<'a> Sender<'a> {
     fn new(layout: &Layout, represented: &'a Represented, conversion: &Conversion) -> Self {
         let Layout { committed, origin, count, .. } = layout;
         let memory = &represented.memory;
-        let packer = |memory| -> Packer<'a> { committed.packer(memory, *origin, *count).unwrap() };
+        let packer = |memory| -> Packer<'a> {
+            committed.packer(Buffer::new(memory).origin(*origin as i64), *count).unwrap()
+        };
         let hash = packer(memory).signature_hash();
-        // Made once for many streams, and for this one.
+        // Made once for many streams, and made for this one.
         let packers: Vec<_> = [
-            conversion.packer(memory, *origin, *count).unwrap(),
-            packer(memory).represented(represented.representation).unwrap(),
+            conversion.packer(Buffer::new(memory).origin(*origin as i64), *count).unwrap(),
+            packer(memory).converted(represented.representation).unwrap(),
         ]
         .into_iter()
         .map(|packer| (packer, 0))
@@ -184,12 +193,12 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// Which bytes have come of the values that can only be converted as a whole, by the number of the value.
+/// The bytes received so far of values that can only be converted as a whole, by the number of the value.
 #[derive(Clone, Debug, Default)]
 struct Coming(BTreeMap<usize, Vec<Option<u8>>>);
 
 impl Coming {
-    /// Bytes come from a position on: changes the memory and what is kept, or says why not.
+    /// Receives bytes from a position on: changes the memory and the kept bytes, or returns the reason why not.
     fn come(
         &mut self,
         represented: &Represented,
@@ -223,7 +232,7 @@ impl Coming {
     }
 }
 
-/// The unpackers, and the memory as it has to be.
+/// The unpackers, and the expected memory.
 struct Receiver<'a, 'm> {
     represented: &'a Represented,
     parts: Vec<Part<'m>>,
@@ -231,12 +240,12 @@ struct Receiver<'a, 'm> {
 }
 
 struct Part<'m> {
-    unpacker: ForeignUnpacker<'m>,
+    unpacker: ConvertingUnpacker<'m>,
     start: usize,
     end: usize,
     position: usize,
     coming: Coming,
-    /// Which stream comes.
+    /// The stream that is received.
     salt: usize,
 }
 
@@ -252,11 +261,13 @@ impl<'a, 'm> Receiver<'a, 'm> {
         let end = represented.packed.len();
         let representation = represented.representation;
         let mut other = target.to_vec();
-        let unpacker: Unpacker<'_> = committed.unpacker(&mut other, *origin, *count).unwrap();
+        let unpacker: Unpacker<'_> =
+            committed.unpacker(BufferMut::new(&mut other).origin(*origin as i64), *count).unwrap();
         let hash = unpacker.signature_hash();
-        let unpacker = unpacker.represented(representation).unwrap();
+        let unpacker = unpacker.converted(representation).unwrap();
         assert_eq!((unpacker.remaining(), unpacker.signature_hash()), (end as u64, hash));
-        let unpacker = conversion.unpacker(target, *origin, *count).unwrap();
+        let unpacker =
+            conversion.unpacker(BufferMut::new(target).origin(*origin as i64), *count).unwrap();
         assert_eq!(unpacker.signature_hash(), hash);
         let coming = Coming::default();
         let parts = vec![Part { unpacker, start: 0, end, position: 0, coming, salt: 1 }];
@@ -294,7 +305,7 @@ impl<'a, 'm> Receiver<'a, 'm> {
 impl Part<'_> {
     fn unpack(&mut self, represented: &Represented, to: Spot, wanted: &mut [u8]) {
         let (at, left) = (self.position, self.end - self.position);
-        // Somebody who sends too much is cut off.
+        // The unpacker takes no more than its part.
         let asked = represented.bytes(at, to);
         let number = asked.min(left);
         let mut bytes = represented.sent(at, at + number, self.salt);
@@ -319,7 +330,7 @@ impl Part<'_> {
         }
     }
 
-    /// Both parts, or none.
+    /// Both parts, or an empty list if the split is refused.
     fn split(self, represented: &Represented, middle: usize) -> Vec<Self> {
         let Self { unpacker, start, end, position, mut coming, salt } = self;
         let result = unpacker.split_at(middle as u64);

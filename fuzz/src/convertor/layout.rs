@@ -1,25 +1,25 @@
-//! A layout written out byte by byte: what every call is compared with.
+//! A layout written out byte by byte: the reference for every call.
 
 use std::cell::OnceCell;
 
 use arbitrary::{Result, Unstructured};
 use dtype_runtime::convertor::Segment;
-use dtype_runtime::{Committed, Error, Type};
+use dtype_runtime::{Buffer, BufferMut, Committed, Error, Type};
 
 use super::shape;
 use crate::model::{Map, Tree, has_duplicates};
 
-/// The most values of all instances.
-const MAX_VALUES: u64 = 5 << 10;
+/// The maximum number of values of all instances.
+const MAX_VALUES: u64 = 5 << 9;
 
-/// The most bytes of memory.
-const MAX_SPAN: i64 = 1 << 16;
+/// The maximum number of bytes of memory.
+const MAX_SPAN: i64 = 1 << 15;
 
 /// Instances of a type in a memory.
 ///
-/// What the packed stream consists of is decided here and nowhere else: byte `i` of it is the byte of memory at
-/// `places[i]`, as it is. A stream in another representation has other bytes, in another number: it is made from the
-/// same map, as [`Represented`](super::represented::Represented).
+/// This file alone decides what the native packed stream is: byte `i` is the unchanged byte of memory at
+/// `places[i]`. A stream in another representation has other bytes and another length:
+/// [`Represented`](super::represented::Represented) makes it from the same map.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) committed: Committed,
@@ -31,31 +31,31 @@ pub(super) struct Layout {
     pub(super) origin: usize,
     /// The packed stream of that memory.
     pub(super) packed: Vec<u8>,
-    /// Whether a byte is named twice, so that nothing can be unpacked.
+    /// Whether a byte is named twice, so that unpacking is refused.
     pub(super) overlaps: bool,
     dense: OnceCell<Committed>,
 }
 
 impl Layout {
-    /// `None` where the memory would be large.
+    /// `None` if the memory would be too large.
     pub(super) fn new(tree: &Tree, input: &mut Unstructured<'_>) -> Result<Option<Self>> {
         let map = tree.map();
         // No more values than five of the largest types have.
         let most = MAX_VALUES / map.data.len().max(1) as u64;
         let (count, before, behind) = (
             shape::count(input, most)? as usize,
-            // Without a byte to spare, an access outside is one outside the allocation.
+            // Without a spare byte, an access outside the memory is outside the allocation.
             input.int_in_range(0..=3)?,
             input.int_in_range(0..=3)?,
         );
         let places = map.bytes(count);
-        // The origin is an offset into the memory, so it has to lie at or behind the start.
+        // The origin is an offset into the memory, so it must lie at or after the start.
         let start = places.iter().min().map_or(0, |first| *first.min(&0)) - before;
         let end = places.iter().max().map_or(0, |last| last + 1).max(0) + behind;
         if end - start > MAX_SPAN {
             return Ok(None);
         }
-        // The arguments are small, and in order.
+        // The arguments are small and ascending.
         let committed = tree.build().unwrap().commit();
         let memory: Vec<u8> = (0..end - start).map(|i| (i * 31 + 7 + (i >> 8)) as u8).collect();
         let packed = places.iter().map(|at| memory[(at - start) as usize]).collect();
@@ -64,7 +64,7 @@ impl Layout {
         Ok(Some(Self { committed, map, count, places, memory, origin, packed, overlaps, dense }))
     }
 
-    /// Where in the memory a byte of the packed stream is.
+    /// The offset in memory of a byte of the packed stream.
     pub(super) fn place(&self, position: usize) -> usize {
         (self.origin as i64 + self.places[position]) as usize
     }
@@ -81,12 +81,12 @@ impl Layout {
         false
     }
 
-    /// A memory of that size with other bytes.
+    /// A memory of the same size with other bytes.
     pub(super) fn untouched(&self) -> Vec<u8> {
         (0..self.memory.len()).map(|i| !(i * 13 + 5) as u8).collect()
     }
 
-    /// The same basic datatypes, one after another.
+    /// The same basic datatypes, contiguous.
     pub(super) fn dense(&self) -> &Committed {
         self.dense.get_or_init(|| {
             let data = &self.map.data;
@@ -114,7 +114,7 @@ impl Layout {
         runs
     }
 
-    /// What the type says of itself, and the calls that move everything at once.
+    /// Checks what the type reports about itself, and the calls that move everything at once.
     pub(super) fn check(&self) {
         let Self { committed, map, count, memory, origin, packed, .. } = self;
         let ty = committed.as_type();
@@ -123,9 +123,10 @@ impl Layout {
         assert_eq!((ty.true_lb(), ty.true_ub()), (map.true_lb(), map.true_ub()));
         assert_eq!(Type::unmarshal(&ty.marshal()).as_ref(), Ok(ty));
 
-        // More room than is needed, and less.
+        // With more room than is needed, and with less.
         let mut out = vec![0xA5; packed.len() + 2];
-        let number = committed.pack(memory, *origin, *count, &mut out[1..]);
+        let number =
+            committed.pack(Buffer::new(memory).origin(*origin as i64), *count, &mut out[1..]);
         assert_eq!(number, Ok(packed.len()));
         assert_eq!(
             (out[0], &out[1..=packed.len()], out[packed.len() + 1]),
@@ -133,14 +134,19 @@ impl Layout {
         );
         if !packed.is_empty() {
             out.fill(0xA5);
-            let short = committed.pack(memory, *origin, *count, &mut out[..packed.len() - 1]);
+            let short = committed.pack(
+                Buffer::new(memory).origin(*origin as i64),
+                *count,
+                &mut out[..packed.len() - 1],
+            );
             assert!(matches!(short, Err(Error::DestinationTooSmall { .. })));
             assert!(out.iter().all(|byte| *byte == 0xA5));
         }
 
         let mut target = self.untouched();
         let mut wanted = self.untouched();
-        let number = committed.unpack(packed, &mut target, *origin, *count);
+        let number =
+            committed.unpack(packed, BufferMut::new(&mut target).origin(*origin as i64), *count);
         if self.overlaps {
             assert_eq!(number, Err(Error::Overlap { count: *count as u64 }));
         } else {
@@ -150,7 +156,7 @@ impl Layout {
         assert_eq!(target, wanted);
     }
 
-    /// A number modulo the positions of the stream and two that are none.
+    /// A number modulo the valid positions of the stream and two invalid ones.
     pub(super) fn position(&self, number: u16) -> usize {
         usize::from(number) % (self.packed.len() + 3)
     }

@@ -1,4 +1,4 @@
-//! Memory that an unpacker lends to be written.
+//! Memory that an unpacker lends for writing.
 
 use arbitrary::Arbitrary;
 use bytes::{Buf, BufMut};
@@ -6,17 +6,17 @@ use dtype_runtime::Unpacker;
 
 use super::layout::Layout;
 
-/// How bytes come there.
+/// How the bytes are written.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Way {
-    /// To each chunk at most so many and one more, as a reader of a socket has it.
+    /// To each chunk up to this number plus one, as a reader of a socket does it.
     Chunks(u8),
     Slice,
     /// From a source that has them in two pieces.
     Chain(u16),
 }
 
-/// Writes bytes at the position of an unpacker whose part ends at `end`, where there is room for them.
+/// Writes bytes at the position of an unpacker whose part ends at `end`, as far as there is room.
 pub(super) fn write(
     layout: &Layout,
     unpacker: &mut Unpacker<'_>,
@@ -38,7 +38,7 @@ pub(super) fn write(
                     let number = left.min(rest.len()).min(usize::from(most) + 1);
                     let (now, later) = rest.split_at(number);
                     chunk[..number].copy_from_slice(now);
-                    // SAFETY: so many bytes of the chunk were just written.
+                    // SAFETY: the chunk's first `number` bytes were just written.
                     unsafe { buffer.advance_mut(number) };
                     (rest, left) = (later, left - number);
                 }

@@ -1,4 +1,5 @@
-//! One value from one machine to another, worked out without the crate: from the numbers that the bytes stand for.
+//! The conversion of one value between machines, computed independently of the crate: from the numbers that the
+//! bytes represent.
 
 use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind;
@@ -12,10 +13,10 @@ pub(super) struct Format {
     kind: What,
 }
 
-/// What the bytes of a value are, if their order is left aside.
+/// The kind of a value, apart from its byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
-    /// Something that looks the same wherever it is as wide.
+    /// Bits that are equal wherever the width is equal.
     Bits,
     Integer {
         signed: bool,
@@ -23,14 +24,14 @@ enum What {
     LongDouble(LongDouble),
 }
 
-/// Why a value cannot be had elsewhere.
+/// Why a value cannot be converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Misfit {
     Integer(i128),
     Float(LongDouble),
 }
 
-/// A number of which nothing is rounded.
+/// An exact number, not rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
     /// `mantissa` · 2^`exponent`.
@@ -39,11 +40,11 @@ enum Number {
         exponent: i32,
     },
     Infinite,
-    /// The fraction behind the bit that says quiet, its first bit being the topmost one.
+    /// The fraction after the quiet bit, with its first bit as the most significant one.
     Nan(u128),
 }
 
-/// Bits of the exponent and of the fraction, and whether the one before the fraction is written.
+/// Bits of the exponent and of the fraction, and whether the leading bit of the significand is stored.
 fn widths(format: LongDouble) -> (u32, u32, bool) {
     match format {
         LongDouble::Binary64 => (11, 52, false),
@@ -54,7 +55,7 @@ fn widths(format: LongDouble) -> (u32, u32, bool) {
 }
 
 impl Format {
-    /// How a machine has each of the values that a basic datatype consists of: two if it is complex.
+    /// A machine's format of the values that a basic datatype consists of, and their number: two if it is complex.
     pub(super) fn of(basic: Basic, machine: Architecture) -> (Self, usize) {
         let parts = if basic.kind() == Kind::Complex { 2 } else { 1 };
         let kind = match basic {
@@ -69,23 +70,23 @@ impl Format {
         (Self { size, order: machine.byte_order(), kind }, parts)
     }
 
-    /// Whether values go from one to the other byte by byte, forwards or backwards.
+    /// Whether values are converted byte by byte, forwards or backwards.
     pub(super) fn is_bytewise(self, other: Self) -> bool {
         self.size == other.size && self.kind == other.kind
     }
 
-    /// Whether there is a way from one to the other.
+    /// Whether a conversion exists.
     pub(super) fn converts(self, other: Self) -> bool {
         let sum = What::LongDouble(LongDouble::DoubleDouble);
         self.kind == other.kind || self.kind != sum && other.kind != sum
     }
 
-    /// Which byte of the value is where another has its byte `index`.
+    /// The index of the byte here that corresponds to byte `index` of another format.
     pub(super) fn byte(self, other: Self, index: usize) -> usize {
         if self.order == other.order { index } else { self.size - 1 - index }
     }
 
-    /// The bits, the first of them the most significant one.
+    /// The bits, as a number.
     fn load(self, bytes: &[u8]) -> u128 {
         assert_eq!(bytes.len(), self.size);
         let add = |bits, byte: &u8| bits << 8 | u128::from(*byte);
@@ -103,7 +104,7 @@ impl Format {
         bytes
     }
 
-    /// The same value elsewhere.
+    /// The same value in another format.
     pub(super) fn convert(self, bytes: &[u8], to: Self) -> Result<Vec<u8>, Misfit> {
         let bits = self.load(bytes);
         let bits = match (self.kind, to.kind) {
@@ -130,25 +131,25 @@ impl Format {
         Ok(to.store(bits))
     }
 
-    /// A value that both have: one that the narrower one has, of 128 bits that decide it.
+    /// A value that both formats have: `bits` selects a value of the narrower one.
     pub(super) fn common(self, other: Self, bits: u128) -> Vec<u8> {
         let narrower = match (self.kind, other.kind) {
             (What::LongDouble(_), What::LongDouble(_)) => {
-                // Wider ones have these; now and then with more digits, which may be one too many.
+                // Wider formats have these values, sometimes with additional digits, which may be one too many.
                 let double = LongDouble::Binary64;
                 let kind = What::LongDouble(double);
                 let double = Self { size: double.size(), order: self.order, kind };
                 let (number, more) = (bits & u128::from(u64::MAX), bits >> 64);
                 let special = 0x7ff << 52;
                 let number = match more >> 60 {
-                    // Smaller than any that is normal, and so large that it is infinite if it is rounded up.
+                    // Subnormal, and so large that rounding up gives infinity.
                     0 => number & !special,
                     1 => number & 1 << 63 | (special - 1),
                     _ => number,
                 };
                 let mut value = double.convert(&double.store(number), self).unwrap();
                 let digits = match more >> 56 & 15 {
-                    // Half a unit of something, nearly so, and anything.
+                    // Half a unit of some digit, slightly less, or any digits.
                     0..2 => 1 << (more & 63),
                     2 => (1 << (more & 63)) - 1,
                     3 => more & 0xffff_ffff,
@@ -166,13 +167,13 @@ impl Format {
         narrower.convert(&value, self).unwrap()
     }
 
-    /// Any bits at all.
+    /// A value with any bits.
     pub(super) fn any(self, bits: u128) -> Vec<u8> {
         self.store(bits)
     }
 }
 
-/// Sign and number; `None` for what is none.
+/// Sign and number; `None` if the bits are not a number.
 fn decode(bits: u128, format: LongDouble) -> Option<(bool, Number)> {
     let (exponent_bits, fraction_bits, writes_one) = widths(format);
     let stored = fraction_bits + u32::from(writes_one);
@@ -190,13 +191,13 @@ fn decode(bits: u128, format: LongDouble) -> Option<(bool, Number)> {
     } else if fraction == 0 {
         Number::Infinite
     } else {
-        // The bit that says quiet falls off.
+        // The quiet bit is shifted out.
         Number::Nan(fraction << (128 - fraction_bits) << 1)
     };
     Some((negative, number))
 }
 
-/// The bits of the nearest number that there is, of the even one of two; `None` where it would be infinite.
+/// The bits of the nearest number, with ties to even; `None` where that would be infinite.
 fn encode(negative: bool, number: Number, format: LongDouble) -> Option<u128> {
     let (exponent_bits, fraction_bits, writes_one) = widths(format);
     let stored = fraction_bits + u32::from(writes_one);
@@ -210,12 +211,12 @@ fn encode(negative: bool, number: Number, format: LongDouble) -> Option<u128> {
             infinite | 1 << (fraction_bits - 1) | rest >> (128 - fraction_bits) >> 1
         }
         Number::Finite { mantissa, exponent } => {
-            // What the last bit of the fraction weighs.
+            // The weight of the fraction's last bit.
             let leading = exponent + 127 - mantissa.leading_zeros() as i32;
             let weight = leading.max(1 - special / 2) - fraction_bits as i32;
             let units = match weight - exponent {
                 left if left <= 0 => mantissa << -left,
-                // Less than half a unit, as no mantissa has more bits.
+                // Less than half a unit, because no mantissa has more bits.
                 right if right > 120 => 0,
                 right => {
                     let (units, rest) = (mantissa >> right, mantissa & ((1 << right) - 1));

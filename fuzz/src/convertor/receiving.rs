@@ -1,15 +1,15 @@
-//! Unpackers of the target, each with its part of the stream.
+//! Unpackers of the target, each with its own part of the stream.
 
 use std::io::{IoSlice, Write};
 
 use arbitrary::Arbitrary;
-use dtype_runtime::{Error, Unpacker};
+use dtype_runtime::{Buffer, BufferMut, Error, Unpacker};
 
 use super::layout::Layout;
 use super::lending;
 use super::stack::check_stack;
 
-/// What an unpacker is asked for.
+/// A call of an unpacker.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Call {
     Unpack(u16),
@@ -17,19 +17,19 @@ pub(super) enum Call {
     Split(u16),
     Stack,
     WriteVectored(u8, u8),
-    /// So many bytes by way of the memory that the unpacker lends.
+    /// This number of bytes, through the memory that the unpacker lends.
     Lend(u16, lending::Way),
-    /// All that a packer of the source has from the same position on.
+    /// Everything that a packer of the source returns from the same position on.
     TransferTo,
 }
 
-/// The unpackers, and the memory as it has to be in the end.
+/// The unpackers, and the expected memory at the end.
 #[derive(Debug)]
 pub(super) struct Receiver<'a> {
     layout: &'a Layout,
     parts: Vec<Part<'a>>,
     wanted: Vec<u8>,
-    /// Steps so far. Each sends other bytes, so that it shows which one has written a byte last.
+    /// Steps so far. Each sends other bytes, so that a byte shows which step wrote it last.
     steps: usize,
 }
 
@@ -42,11 +42,12 @@ struct Part<'a> {
 }
 
 impl<'a> Receiver<'a> {
-    /// Without unpackers where the layout cannot be unpacked.
+    /// Without unpackers if the layout cannot be unpacked.
     pub(super) fn new(layout: &'a Layout, target: &'a mut [u8]) -> Self {
         let Layout { committed, origin, count, .. } = layout;
         let end = layout.packed.len();
-        let parts = match committed.unpacker(target, *origin, *count) {
+        let parts = match committed.unpacker(BufferMut::new(target).origin(*origin as i64), *count)
+        {
             Ok(unpacker) => {
                 assert!(!layout.overlaps);
                 vec![Part { unpacker, start: 0, end, position: 0 }]
@@ -69,7 +70,7 @@ impl<'a> Receiver<'a> {
         let who = usize::from(who) % self.parts.len();
         let (part, wanted) = (&mut self.parts[who], &mut self.wanted);
         let salt = self.steps * 101;
-        // A byte of the stream as it is sent in this step.
+        // A byte of the stream as this step sends it.
         let byte = |position: usize| (position * 7 + salt) as u8;
         let Part { unpacker, start, end, position } = part;
         let (at, left) = (*position, *end - *position);
@@ -121,7 +122,8 @@ impl<'a> Receiver<'a> {
             }
             Call::TransferTo => {
                 let Layout { committed, memory, origin, count, packed, .. } = layout;
-                let mut packer = committed.packer(memory, *origin, *count).unwrap();
+                let mut packer =
+                    committed.packer(Buffer::new(memory).origin(*origin as i64), *count).unwrap();
                 packer.set_position(at as u64).unwrap();
                 let result = packer.transfer_to(unpacker);
                 let (sent, last) = (packed.len() as u64, *end as u64);
@@ -153,7 +155,7 @@ impl<'a> Receiver<'a> {
         self.parts.push(Part { unpacker: back, start: middle, end, position: middle });
     }
 
-    /// What the memory has to be.
+    /// The expected memory.
     pub(super) fn finish(self) -> Vec<u8> {
         self.wanted
     }

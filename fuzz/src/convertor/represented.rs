@@ -7,14 +7,14 @@ use dtype_runtime::{Error, Representation};
 use super::layout::Layout;
 use super::numbers::{Format, Misfit};
 
-/// Who has the other end.
+/// The machine at the other end.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Machine {
     Native,
     External32,
     LittleEndian,
     BigEndian,
-    /// Two machines in three; what it has otherwise is in the bits, and in what is left of a number.
+    /// One machine in three: the bits of the first number and a remainder of the second select its properties.
     Foreign(u8, u8),
     AnotherForeign(u8, u8),
 }
@@ -50,18 +50,18 @@ impl Machine {
     }
 }
 
-/// A place in the stream.
+/// A position in the stream.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Spot {
     Byte(u16),
-    /// So many bytes into a value.
+    /// This number of bytes into a value.
     Value(u16, u8),
 }
 
-/// A value, with where it is.
+/// A value and its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
-    /// The first byte of it in the stream,
+    /// Its first byte in the stream,
     pub(super) start: usize,
     /// and in the memory.
     pub(super) place: usize,
@@ -79,12 +79,12 @@ impl Value {
         self.here.is_bytewise(self.there)
     }
 
-    /// Where in the memory the byte at a position of the stream is, if it is one of memory.
+    /// The offset in memory of the byte at a position of the stream, if the value is converted byte by byte.
     pub(super) fn byte(&self, position: usize) -> usize {
         self.place + self.here.byte(self.there, position - self.start)
     }
 
-    /// What is said of it if it has no room in `to`.
+    /// The expected error if the value does not fit in `to`.
     pub(super) fn refused(&self, misfit: Misfit, to: Format) -> Error {
         let position = self.start as u64;
         match misfit {
@@ -98,7 +98,7 @@ impl Value {
     }
 }
 
-/// What the numbers are made of: which ones, and how many of them the other side has no room for.
+/// The source of the numbers: their seed, and how many of them the other side cannot represent.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) struct Numbers {
     seed: u8,
@@ -106,7 +106,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Number `index` of the sequence `salt`, as one side has it.
+    /// Number `index` of the sequence `salt`, in the format of one side.
     pub(super) fn value(self, index: usize, salt: usize, side: Format, other: Format) -> Vec<u8> {
         let mut state = (index as u64) << 32 | (salt as u64) << 8 | u64::from(self.seed);
         let mut next = || {
@@ -117,7 +117,7 @@ impl Numbers {
             u128::from(bits ^ bits >> 31)
         };
         let bits = next() << 64 | next();
-        // All fit in five inputs of six; in the others one of so many may be anything.
+        // All fit in five of six inputs; in the others one in `each + 1` may be anything.
         let each = usize::from(self.wrong).checked_sub(215);
         if each.is_some_and(|each| index % (each + 1) == each) {
             side.any(bits)
@@ -127,23 +127,23 @@ impl Numbers {
     }
 }
 
-/// What the packed stream consists of: the values of the map, one after another. A byte of it need not be one of
-/// memory, and what the other side has no room for is in no stream.
+/// The packed stream: the values of the map, one after another. A byte of the stream need not be a byte of memory,
+/// and a value that the other side cannot represent has no stream.
 #[derive(Debug)]
 pub(super) struct Represented {
     pub(super) representation: Representation,
     pub(super) values: Vec<Value>,
     pub(super) numbers: Numbers,
-    /// The layout's memory, with values that have mostly room there.
+    /// The layout's memory, with values that mostly fit there.
     pub(super) memory: Vec<u8>,
     /// The packed stream of that memory.
     pub(super) packed: Vec<u8>,
-    /// The values that cannot be packed, and why, in the order of the stream.
+    /// The values that cannot be packed, with the reasons, in the order of the stream.
     pub(super) refused: Vec<(Value, Error)>,
 }
 
 impl Represented {
-    /// `None` where a value's format is not converted.
+    /// `None` if a value's format cannot be converted.
     pub(super) fn new(layout: &Layout, machine: Machine, numbers: Numbers) -> Option<Self> {
         let representation = machine.representation();
         let there = representation.architecture();
@@ -187,27 +187,27 @@ impl Represented {
         Some(Self { representation, values, numbers, memory, packed, refused })
     }
 
-    /// The values that have bytes in a range of the stream, with their numbers.
+    /// The values with bytes in a range of the stream, with their numbers.
     pub(super) fn values(&self, from: usize, to: usize) -> impl Iterator<Item = (usize, &Value)> {
         let first = self.values.partition_point(|value| value.end() <= from);
         let values = self.values.iter().enumerate().skip(first);
         values.take_while(move |(_, value)| from < to && value.start < to)
     }
 
-    /// Why a range cannot be packed.
+    /// The error of packing a range, if any.
     pub(super) fn refusal(&self, from: usize, to: usize) -> Option<&Error> {
         let first = self.refused.partition_point(|(value, _)| value.end() <= from);
         let (value, error) = self.refused.get(first)?;
         (from < to && value.start < to).then_some(error)
     }
 
-    /// The value that a position is inside of, if that can only be converted as a whole.
+    /// The value that a position is inside, if it can only be converted as a whole.
     pub(super) fn inside(&self, position: usize) -> Option<&Value> {
         let (_, value) = self.values(position, position + 1).next()?;
         (value.start < position && !value.is_bytewise()).then_some(value)
     }
 
-    /// Bytes of the stream as somebody sends it, in one of many versions.
+    /// Bytes of the stream as a sender makes it, in one of many versions.
     pub(super) fn sent(&self, from: usize, to: usize, salt: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (index, value) in self.values(from, to) {
@@ -222,7 +222,7 @@ impl Represented {
         bytes
     }
 
-    /// Where a place is; it may be up to two bytes behind the end.
+    /// The position of a spot; it may be up to two bytes past the end.
     pub(super) fn position(&self, spot: Spot) -> usize {
         let anywhere = |number: u16| usize::from(number) % (self.packed.len() + 3);
         match spot {
@@ -237,7 +237,7 @@ impl Represented {
         }
     }
 
-    /// How many bytes go to a place, from one before it.
+    /// The number of bytes from a position to a spot after it.
     pub(super) fn bytes(&self, from: usize, to: Spot) -> usize {
         let to = self.position(to);
         to.checked_sub(from).unwrap_or(to % 20)

@@ -1,4 +1,4 @@
-//! Where the bytes of a part of the stream are.
+//! The pieces of memory that hold a part of the stream.
 
 use arbitrary::Arbitrary;
 use dtype_runtime::Error;
@@ -6,12 +6,12 @@ use dtype_runtime::convertor::{Iov, Segment};
 
 use super::layout::Layout;
 
-/// What is asked for, of the pieces of a part of the stream.
+/// A request for the pieces of a part of the stream.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Call {
-    /// So many of them, and then the others.
+    /// This number of pieces, and then the others.
     Window(u16, u16, u8),
-    /// So many of them, then those from a number on.
+    /// This number of pieces, then the pieces from a number on.
     Numbered(u16, u16, u8, u16),
 }
 
@@ -38,10 +38,10 @@ pub(super) fn step(layout: &Layout, call: Call) {
     }
 }
 
-/// Takes some, and then goes to a number.
+/// Takes some pieces, and then continues at a number.
 fn numbered(mut iov: Iov<'_>, from: usize, runs: &[Segment], some: u8, number: u16) {
     let given = runs.len().min(some.into());
-    // They are looked up several at a time, so that others wait.
+    // Pieces are looked up several at a time, so that some are still buffered.
     assert!(iov.by_ref().take(given).eq(runs[..given].iter().copied()));
     let rest = &runs[given..];
     assert_eq!((iov.segments(), iov.clone().count()), (rest.len() as u64, rest.len()));

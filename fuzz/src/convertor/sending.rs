@@ -1,14 +1,14 @@
-//! Packers of the source, each at a position of its own.
+//! Packers of the source, each at its own position.
 
 use std::io::{IoSliceMut, Read, Seek, SeekFrom};
 
 use arbitrary::Arbitrary;
-use dtype_runtime::{Error, Packer, Type};
+use dtype_runtime::{Buffer, Error, Packer, Type};
 
 use super::layout::Layout;
 use super::stack::check_stack;
 
-/// What a packer is asked for.
+/// A call of a packer.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Call {
     Pack(u16),
@@ -21,7 +21,7 @@ pub(super) enum Call {
     ReadVectored(u8, u8),
 }
 
-/// The packers, with where they are.
+/// The packers, with their positions.
 #[derive(Debug)]
 pub(super) struct Sender<'a> {
     layout: &'a Layout,
@@ -33,7 +33,7 @@ impl<'a> Sender<'a> {
 
     pub(super) fn new(layout: &'a Layout) -> Self {
         let Layout { committed, memory, origin, count, .. } = layout;
-        let packer = committed.packer(memory, *origin, *count).unwrap();
+        let packer = committed.packer(Buffer::new(memory).origin(*origin as i64), *count).unwrap();
         let all = Type::contiguous(*count as u64, committed.as_type()).unwrap();
         assert_eq!(packer.signature_hash(), all.signature_hash());
         Self { layout, packers: vec![(packer, 0)] }

@@ -6,10 +6,10 @@ use dtype_runtime::types::{Distribution, Order, Pair};
 
 use crate::model::Tree;
 
-/// The most basic datatypes of one instance.
-const MAX_ELEMENTS: u64 = 1 << 10;
+/// The maximum number of basic datatypes of one instance.
+const MAX_ELEMENTS: u64 = 1 << 9;
 
-/// What other machines have in other widths or formats.
+/// Basic datatypes that other machines have in other widths or formats.
 const CHANGING: [Basic; 7] = [
     Basic::Long,
     Basic::UnsignedLong,
@@ -28,7 +28,7 @@ pub(super) fn tree(input: &mut Unstructured<'_>) -> Result<Tree> {
     Ok(nested(input, MAX_DEPTH, MAX_ELEMENTS)?.0)
 }
 
-/// A tree, and how many elements and markers it has at the most.
+/// A tree, and the maximum number of its elements and markers.
 type Counted = (Tree, u64);
 
 fn nested(input: &mut Unstructured<'_>, depth: u32, max: u64) -> Result<Counted> {
@@ -92,7 +92,7 @@ fn nested(input: &mut Unstructured<'_>, depth: u32, max: u64) -> Result<Counted>
     })
 }
 
-/// What is made of nothing else.
+/// A leaf of the tree.
 fn leaf(input: &mut Unstructured<'_>) -> Result<Counted> {
     let unnamed = [(Basic::F64, Basic::U64), (Basic::I8, Basic::F64), (Basic::U16, Basic::U8)];
     Ok(match input.int_in_range(0..=9)? {
@@ -110,7 +110,7 @@ fn leaf(input: &mut Unstructured<'_>) -> Result<Counted> {
     })
 }
 
-/// None now and then, and in one case of four as many as the kernels for many blocks ask for.
+/// Sometimes none, and in one case of four as many as the kernels for many blocks require.
 pub(super) fn count(input: &mut Unstructured<'_>, most: u64) -> Result<u64> {
     if most == 0 {
         return Ok(0);
@@ -119,7 +119,7 @@ pub(super) fn count(input: &mut Unstructured<'_>, most: u64) -> Result<u64> {
     Ok(if byte < 192 { byte % (most.min(8) + 1) } else { most.min(byte - 192) })
 }
 
-/// Blocks and the length of each.
+/// Blocks with their lengths.
 fn rectangle(input: &mut Unstructured<'_>, most: u64) -> Result<(u64, u64)> {
     let blocks = count(input, most)?;
     Ok((blocks, count(input, most / blocks.max(8))?))
@@ -136,13 +136,13 @@ fn columns(input: &mut Unstructured<'_>, most: u64, old: Box<Tree>, each: u64) -
     Ok((Tree::Hvector(columns, 1, apart, Box::new(column)), columns * rows * each))
 }
 
-/// A number of bytes, a multiple of eight more often than not.
+/// A number of bytes, usually a multiple of eight.
 fn place(input: &mut Unstructured<'_>) -> Result<i64> {
     let number: i8 = input.arbitrary()?;
     Ok(if number % 4 == 0 { number.into() } else { 8 * i64::from(number / 4) })
 }
 
-/// A few blocks anywhere.
+/// A few blocks at any displacement.
 fn blocks(
     input: &mut Unstructured<'_>,
     most: u64,
@@ -152,7 +152,7 @@ fn blocks(
     (0..number).map(|_| Ok((count(input, most / number)?.max(1) - 1, place(input)?))).collect()
 }
 
-/// Up to a few dozen blocks, one behind the other, some of them touching, as a plan keeps them in a list.
+/// Up to a few dozen ascending blocks, some of them adjacent, as a plan keeps them in a list.
 fn ascending(input: &mut Unstructured<'_>, most: u64) -> Result<Vec<(u64, i64)>> {
     let number = input.int_in_range(0..=60.min(most / 4))?;
     let mut at = input.int_in_range(-9..=9)?;
@@ -166,7 +166,7 @@ fn ascending(input: &mut Unstructured<'_>, most: u64) -> Result<Vec<(u64, i64)>>
     Ok(blocks)
 }
 
-/// Members anywhere, or fields that are repeated.
+/// Members at any displacement, or repeated fields.
 fn members(
     input: &mut Unstructured<'_>,
     depth: u32,
@@ -190,7 +190,7 @@ fn members(
     Ok((Tree::Ucp(fields?, repeat), repeat * all))
 }
 
-/// The sizes of an array of which no more than so many elements are written out.
+/// The sizes of an array of which at most this number of elements is written out.
 fn sizes(input: &mut Unstructured<'_>, most: u64) -> Result<Vec<u64>> {
     let number = input.int_in_range(1..=3)?;
     let mut rest = most.max(1);

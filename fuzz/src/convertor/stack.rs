@@ -1,12 +1,12 @@
-//! What a position looks like as the convertor's stack.
+//! The convertor's stack at a position.
 
 use dtype_runtime::convertor::{StackFrame, StackType};
 use dtype_runtime::types::Entry;
 
 use super::layout::Layout;
 
-/// The stack at a position is that of the description; it has data where they are begun and not done, and shows the
-/// next byte where it has, and has nothing at all where there is nothing to convert.
+/// The stack at a position equals the description's. It has a data frame where data have begun and are not
+/// complete, and then shows the next byte. It is empty where there is nothing to convert.
 pub(super) fn check_stack(layout: &Layout, position: usize, stack: &[StackFrame]) {
     let Layout { committed, map, count, places, .. } = layout;
     let description = committed.description();
@@ -18,13 +18,9 @@ pub(super) fn check_stack(layout: &Layout, position: usize, stack: &[StackFrame]
     assert!(!places.is_empty());
     let (size, is_done) = (map.size(), position == places.len());
     let turn = if is_done { count - 1 } else { position / size };
-    let expected = StackFrame {
-        index: -1,
-        kind: StackType::Loop,
-        count: (count - position.div_ceil(size)) as u64,
-        disp: turn as i64 * map.extent(),
-    };
-    assert_eq!(*instances, expected);
+    assert_eq!((instances.index, instances.kind), (-1, StackType::Loop));
+    assert_eq!(instances.count, (count - position.div_ceil(size)) as u64);
+    assert_eq!(instances.disp, turn as i64 * map.extent());
     assert!(stack.is_sorted_by(|outer, inner| outer.index < inner.index));
     assert!(!is_done || stack.iter().all(|frame| frame.count == 0));
     let mut has_data = false;
@@ -34,7 +30,8 @@ pub(super) fn check_stack(layout: &Layout, position: usize, stack: &[StackFrame]
             (StackType::Loop, Entry::Loop(head)) => assert!(frame.count <= head.loops),
             (StackType::Basic(basic), Entry::Elem(elem)) => {
                 has_data = true;
-                assert_eq!((basic, Some(&frame.disp)), (elem.basic, places.get(position)));
+                assert_eq!(basic, elem.basic);
+                assert_eq!(Some(&(elem.disp + frame.disp)), places.get(position));
                 assert!((1..=elem.count).contains(&frame.count));
                 let begun = frame.count < elem.count || layout.is_inside(position);
                 assert!(begun || frame.index == 0, "data that are not begun are the first entry");
