@@ -1,9 +1,10 @@
-//! Views of `ndarray` arrays: the library's time over that of the ways in which `ndarray` makes one piece of them.
+//! Views of `ndarray` arrays: the library's time divided by the time of `ndarray`'s own ways to copy a view.
 //!
 //! `cargo bench -p dtype-benches --bench arrays`
 //!
-//! To new memory: `pack` beside collecting the elements and beside a copy in the standard layout. To and from memory
-//! that is there: a committed layout beside `assign`. The two take turns; each ratio is the median over the pairs.
+//! To new memory: `pack`, compared with collecting the elements and with a copy in the standard layout. To and from
+//! existing memory: a committed layout, compared with `assign`. The two alternate; each ratio is the median over
+//! the pairs.
 
 use core::cell::RefCell;
 use core::hint::black_box;
@@ -17,7 +18,7 @@ use ndarray::{Array2, Array3, ArrayView, ArrayViewMut, Axis, Dimension, s};
 const PAIRS: usize = 51;
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only want to know that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let pairs = if quick { 1 } else { PAIRS };
     println!("time over that of ndarray; GB/s of packed bytes in brackets");
@@ -99,7 +100,7 @@ where
         || drop(black_box(layout.pack_into(black_box(view), &mut bytes))),
     );
     assert!(bytes == packed && elements == collected, "{name}: other bytes");
-    // Both write to the same memory, in turns.
+    // Both write to the same memory, alternately.
     let target = RefCell::new(target);
     let back = versus(
         pairs,

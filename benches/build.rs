@@ -1,4 +1,4 @@
-//! Tells the library what it was compiled by.
+//! Passes the compiler's version to the library.
 
 use std::env;
 use std::process::Command;

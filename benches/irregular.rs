@@ -1,9 +1,8 @@
-//! Datatypes of 100 000 irregular blocks: the time to create and to commit one, and the memory that
-//! it holds from then on.
+//! Datatypes of 100 000 irregular blocks: the time to create and to commit one, and the memory that it then holds.
 //!
 //! `cargo bench -p dtype-benches --bench irregular`
 //!
-//! Times are medians; memory is counted by the allocator, arguments kept for decoding included.
+//! Times are medians; the allocator counts memory, including the arguments kept for decoding.
 
 use core::hint::black_box;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -18,7 +17,7 @@ const BLOCKS: u32 = 100_000;
 /// Rounds for each figure.
 const ROUNDS: usize = 101;
 
-/// The system's allocator, with a count of the bytes that are in use.
+/// The system's allocator, with a count of the bytes in use.
 struct Counting;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
@@ -26,36 +25,36 @@ static IN_USE: AtomicUsize = AtomicUsize::new(0);
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-// SAFETY: every call is passed on as it is.
+// SAFETY: every call is passed unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         IN_USE.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: the caller meets the same contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         IN_USE.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         IN_USE.fetch_add(new_size, Ordering::Relaxed);
         IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { System.realloc(ptr, layout, new_size) }
     }
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { System.dealloc(ptr, layout) }
     }
 }
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only want to know that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let rounds = if quick { 1 } else { ROUNDS };
     let (mut lengths, mut places) = (Vec::new(), Vec::new());

@@ -1,20 +1,20 @@
-//! One layout for each kernel that a plan chooses: packed and unpacked whole and in fragments, converted, and
+//! One layout for each kernel that a plan selects: packed and unpacked whole and in fragments, converted, and
 //! created.
 //!
-//! `cargo bench -p dtype-benches --bench layouts` keeps the times of the last run, and says what has changed since:
-//! the history of the hot paths on one machine. `DTYPE_KERNELS` before it selects the kernels.
+//! `cargo bench -p dtype-benches --bench layouts` keeps the times of the last run and reports what has changed
+//! since: the history of the hot paths on one machine. Set `DTYPE_KERNELS` to select the kernels.
 
 use core::hint::black_box;
 use core::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dtype_benches::{Nested, Tail};
-use dtype_runtime::{Basic, Committed, Error, Order, Representation, Type};
+use dtype_runtime::{Basic, Buffer, BufferMut, Committed, Error, Order, Representation, Type};
 
 /// Bytes of a fragment.
 const FRAGMENT: usize = 8192;
 
-/// A layout, the kernel that it is for, and so many instances.
+/// A layout, the kernel that it exercises, and the number of instances.
 struct Layout {
     name: &'static str,
     make: Box<dyn Fn() -> Result<Type, Error>>,
@@ -25,7 +25,7 @@ fn layouts() -> Vec<Layout> {
     let f64 = || Type::basic(Basic::F64);
     let layout =
         |name, count, make: Box<dyn Fn() -> Result<Type, Error>>| Layout { name, make, count };
-    // A permutation without a pattern, the same at each run.
+    // A permutation without a pattern, the same in each run.
     let shuffled = |n: i64| -> Vec<i64> { (0..n).map(|i| i * 7919 % n).collect() };
     let places = shuffled(4001);
     let lengths: Vec<u64> = (0..1000).map(|i| 1 + i * 7 % 3).collect();
@@ -62,7 +62,7 @@ fn layouts() -> Vec<Layout> {
     ]
 }
 
-/// Memory for the instances, and where the first one's origin is in it.
+/// Memory for the instances, and the offset of the first origin in it.
 fn memory(ty: &Committed, count: usize) -> (Vec<u8>, usize) {
     let steps = i64::try_from(count - 1).expect("few");
     let origin = ty.true_lb().min(0).unsigned_abs();
@@ -81,16 +81,30 @@ fn whole_and_in_fragments(criterion: &mut Criterion) {
         group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
         group.throughput(Throughput::Bytes(packed.len() as u64));
         group.bench_function("pack", |b| {
-            b.iter(|| ty.pack(black_box(&memory), origin, count, black_box(&mut packed)).unwrap());
+            b.iter(|| {
+                ty.pack(
+                    Buffer::new(black_box(&memory)).origin(origin as i64),
+                    count,
+                    black_box(&mut packed),
+                )
+                .unwrap()
+            });
         });
         group.bench_function("unpack", |b| {
             b.iter(|| {
-                ty.unpack(black_box(&packed), black_box(&mut memory), origin, count).unwrap()
+                ty.unpack(
+                    black_box(&packed),
+                    BufferMut::new(black_box(&mut memory)).origin(origin as i64),
+                    count,
+                )
+                .unwrap()
             });
         });
         group.bench_function("pack in fragments", |b| {
             b.iter(|| {
-                let mut packer = ty.packer(black_box(&memory), origin, count).unwrap();
+                let mut packer = ty
+                    .packer(Buffer::new(black_box(&memory)).origin(origin as i64), count)
+                    .unwrap();
                 for fragment in black_box(&mut packed).chunks_mut(FRAGMENT) {
                     packer.pack(fragment);
                 }
@@ -98,7 +112,13 @@ fn whole_and_in_fragments(criterion: &mut Criterion) {
         });
         group.bench_function("pack as external32", |b| {
             b.iter(|| {
-                external.pack(black_box(&memory), origin, count, black_box(&mut packed)).is_ok()
+                external
+                    .pack(
+                        Buffer::new(black_box(&memory)).origin(origin as i64),
+                        count,
+                        black_box(&mut packed),
+                    )
+                    .is_ok()
             });
         });
         group.finish();

@@ -1,8 +1,8 @@
-//! Messages to and from memory: the time over that of packing, or unpacking, and a checksum.
+//! Messages to and from memory: their time divided by the time of packing, or unpacking, and a checksum.
 //!
 //! `cargo bench -p dtype-benches --bench message`
 //!
-//! The two take turns, as in `ratios`.
+//! The two alternate, as in `ratios`.
 
 use core::hint::black_box;
 
@@ -15,7 +15,7 @@ use dtype_runtime::{pack_into, packed_size, unpack, unpack_into};
 const PAIRS: usize = 101;
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only want to know that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let pairs = if quick { 1 } else { PAIRS };
     println!("time over that of the bare operation and CRC-32C; GB/s of packed bytes in brackets");

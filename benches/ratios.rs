@@ -1,11 +1,11 @@
-//! Struct arrays in one table of ratios: the library's time over that of the hand-written loop.
+//! Struct arrays in one table of ratios: the library's time divided by the hand-written loop's.
 //!
-//! `cargo bench -p dtype-benches --bench ratios`; with `DTYPE_KERNELS=portable` before it, without the
-//! kernels of the processor.
+//! Run `cargo bench -p dtype-benches --bench ratios`; set `DTYPE_KERNELS=portable` to measure without the
+//! processor-specific kernels.
 //!
-//! A machine that others share speeds up and slows down while one looks. So the two take turns, many
-//! short rounds each, and each ratio is the median over the pairs of neighbours. Criterion's own
-//! benches, in `struct_arrays`, give absolute times and their history instead.
+//! The speed of a shared machine changes during a run. So the two alternate in many short rounds, and each ratio is
+//! the median over the pairs of neighbouring rounds. The Criterion benches in `struct_arrays` give absolute times
+//! and their history.
 
 use core::hint::black_box;
 
@@ -17,7 +17,7 @@ use dtype_runtime::{Type, pack, pack_into, unpack_into};
 const PAIRS: usize = 101;
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only want to know that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     println!("time over that of the hand-written loop; GB/s of packed bytes in brackets");
     println!("kernels: {}", dtype_runtime::kernels::selected());
@@ -68,7 +68,7 @@ fn row<S: Shape>(count: usize, pairs: usize) -> [f64; 4] {
         pairs,
         || S::pack_by_hand(black_box(&items), black_box(&mut by_hand)),
         || {
-            // SAFETY: the type is that of `S`, whose extent is its stride; `ours` is another object.
+            // SAFETY: the type describes `S` and its extent is the stride of `S`; `ours` is another object.
             let length = unsafe { committed.pack_raw(items.as_ptr().cast(), count, &mut ours) };
             let _ = black_box(length);
         },
@@ -85,7 +85,7 @@ fn row<S: Shape>(count: usize, pairs: usize) -> [f64; 4] {
         pairs,
         || S::unpack_by_hand(black_box(&packed), black_box(&mut by_hand)),
         || {
-            // SAFETY: as above, the other way round; the bytes are those of values.
+            // SAFETY: as above, in the other direction; the packed bytes are bytes of valid values.
             let length = unsafe { committed.unpack_raw(&packed, ours.as_mut_ptr().cast(), count) };
             let _ = black_box(length);
         },

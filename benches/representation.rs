@@ -1,4 +1,4 @@
-//! What it costs to convert: the `external32` representation against the native one, both through the convertor.
+//! The cost of conversion: the `external32` representation against the native one, both through the convertor.
 //!
 //! `cargo bench -p dtype-benches --bench representation`
 //!
@@ -14,7 +14,7 @@ use dtype_runtime::{Basic, Committed, Packer, Representation, Type, Unpacker};
 const PAIRS: usize = 101;
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only want to know that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let pairs = if quick { 1 } else { PAIRS };
     println!("time in external32 over that in the native representation");
@@ -55,7 +55,7 @@ fn slice<S: Shape>(count: usize, pairs: usize) {
     let ty = Type::of::<S>().commit();
     let bytes = usize::try_from(ty.size()).unwrap_or(0) * count;
     let (mut native, mut external) = (vec![0; bytes], vec![0; bytes]);
-    let foreign = |items| Packer::new(items).represented(Representation::External32);
+    let foreign = |items| Packer::new(items).converted(Representation::External32);
     let Ok(packer) = foreign(&items) else { return };
     let pack = versus(
         pairs,
@@ -63,7 +63,7 @@ fn slice<S: Shape>(count: usize, pairs: usize) {
         || drop(black_box(packer.clone().pack(black_box(&mut external)))),
     );
     let (mut target, mut again) = (items.clone(), items.clone());
-    let Ok(mut unpacker) = Unpacker::new(&mut again).represented(Representation::External32) else {
+    let Ok(mut unpacker) = Unpacker::new(&mut again).converted(Representation::External32) else {
         return;
     };
     let unpack = versus(
@@ -81,23 +81,23 @@ fn slice<S: Shape>(count: usize, pairs: usize) {
 fn layout(name: &str, ty: &Committed, count: usize, pairs: usize) {
     let Ok(conversion) = ty.conversion(Representation::External32) else { return };
     let length = usize::try_from(ty.true_ub()).unwrap_or(0) * count;
-    // Small numbers, which every representation has.
+    // Small numbers, which every representation can hold.
     let memory: Vec<u8> = (0..length).map(|i| u8::from(i % 8 == 0)).collect();
     let sizes = [ty.packed_size(count), conversion.packed_size(count)];
     let [Ok(bytes), Ok(converted)] = sizes else { return };
     let (mut native, mut external) = (vec![0; bytes], vec![0; converted]);
     let pack = versus(
         pairs,
-        || drop(black_box(ty.pack(black_box(&memory), 0, count, black_box(&mut native)))),
-        || drop(black_box(conversion.pack(black_box(&memory), 0, count, black_box(&mut external)))),
+        || drop(black_box(ty.pack(black_box(&memory), count, black_box(&mut native)))),
+        || drop(black_box(conversion.pack(black_box(&memory), count, black_box(&mut external)))),
     );
     let (mut target, mut again) = (vec![0; length], vec![0; length]);
     let unpack = versus(
         pairs,
-        || drop(black_box(ty.unpack(black_box(&native), black_box(&mut target), 0, count))),
+        || drop(black_box(ty.unpack(black_box(&native), black_box(&mut target), count))),
         || {
             let (external, again) = (black_box(&external), black_box(&mut again));
-            drop(black_box(conversion.unpack(external, again, 0, count)));
+            drop(black_box(conversion.unpack(external, again, count)));
         },
     );
     assert_eq!(target, again);

@@ -1,5 +1,5 @@
-//! Fragments against the whole: what it costs to pack and unpack a message piece by piece, to lend its
-//! memory in windows, to jump into the middle of it, and to copy it without packing.
+//! Fragments against the whole: the cost of packing and unpacking a message in fragments, lending its memory in
+//! windows, jumping into the middle of it, and copying it without packing.
 //!
 //! `cargo bench -p dtype-benches --bench streaming`
 //!
@@ -10,14 +10,14 @@ use std::time::Instant;
 
 use dtype_benches::turns::versus;
 use dtype_benches::{Hole, Mixed, Shape, Tail};
-use dtype_runtime::commit::Op;
+use dtype_runtime::plan::Op;
 use dtype_runtime::{Basic, Committed, Packer, Type, Unpacker, pack_into, unpack_into};
 
 /// Pairs of rounds for each figure.
 const PAIRS: usize = 101;
 
 fn main() {
-    // `cargo test --benches` and `cargo bench -- --test` only want to know that it runs.
+    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
     let quick = std::env::args().any(|argument| argument == "--test");
     let pairs = if quick { 1 } else { PAIRS };
     println!("time over that of the whole in one call");
@@ -127,9 +127,9 @@ fn layout(name: &str, committed: &Committed, pairs: usize) {
     for fragment in [8192, 1024] {
         let pack = versus(
             pairs,
-            || drop(black_box(committed.pack(black_box(&from), 0, 1, black_box(&mut whole)))),
+            || drop(black_box(committed.pack(black_box(&from), 1, black_box(&mut whole)))),
             || {
-                let Ok(mut packer) = committed.packer(black_box(&from), 0, 1) else { return };
+                let Ok(mut packer) = committed.packer(black_box(&from), 1) else { return };
                 parts.chunks_mut(fragment).for_each(|out| {
                     black_box(packer.pack(black_box(out)));
                 });
@@ -138,9 +138,9 @@ fn layout(name: &str, committed: &Committed, pairs: usize) {
         assert_eq!(whole, parts);
         let unpack = versus(
             pairs,
-            || drop(black_box(committed.unpack(black_box(&whole), black_box(&mut target), 0, 1))),
+            || drop(black_box(committed.unpack(black_box(&whole), black_box(&mut target), 1))),
             || {
-                let Ok(mut unpacker) = committed.unpacker(black_box(&mut again), 0, 1) else {
+                let Ok(mut unpacker) = committed.unpacker(black_box(&mut again), 1) else {
                     return;
                 };
                 for bytes in whole.chunks(fragment) {
@@ -200,10 +200,10 @@ fn pieces(name: &str, committed: &Committed, pairs: usize) {
     let copy = versus(
         pairs,
         || {
-            drop(black_box(committed.pack(black_box(&from), 0, 1, &mut packed)));
-            drop(black_box(committed.unpack(&packed, black_box(&mut target), 0, 1)));
+            drop(black_box(committed.pack(black_box(&from), 1, &mut packed)));
+            drop(black_box(committed.unpack(&packed, black_box(&mut target), 1)));
         },
-        || drop(black_box(committed.copy(black_box(&from), 0, black_box(&mut again), 0, 1))),
+        || drop(black_box(committed.copy(black_box(&from), black_box(&mut again), 1))),
     );
     assert_eq!(target, again);
     let lists = committed.plan().steady().iter().filter(|op| matches!(op, Op::List(_))).count();
@@ -213,11 +213,11 @@ fn pieces(name: &str, committed: &Committed, pairs: usize) {
     );
 }
 
-/// Nanoseconds to go somewhere and pack a byte.
+/// Nanoseconds to set a position and pack a byte there.
 fn jump(committed: &Committed) -> f64 {
     const JUMPS: u32 = 10_000;
     let from = memory(committed);
-    let Ok(mut packer) = committed.packer(&from, 0, 1) else { return f64::NAN };
+    let Ok(mut packer) = committed.packer(&from, 1) else { return f64::NAN };
     let size = committed.size();
     let start = Instant::now();
     let mut position = 0;

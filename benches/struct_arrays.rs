@@ -1,7 +1,7 @@
-//! Arrays of small padded structs: the library beside the loop that a person would write, and the
-//! memcpy of the packed bytes, which nothing can beat.
+//! Arrays of small padded structs: the library, the loop that a person would write, and a memcpy of the packed
+//! bytes, the lower limit.
 //!
-//! `cargo bench -p dtype-benches` prints times and throughput in packed bytes. Compare within one
+//! `cargo bench -p dtype-benches` prints times and throughput in packed bytes. Compare only figures of the same
 //! run.
 
 use core::hint::black_box;
@@ -49,8 +49,8 @@ fn shape<S: Shape>(criterion: &mut Criterion) {
 }
 
 fn pack_dynamic<S: Shape>(committed: &Committed, items: &[S], out: &mut [u8]) {
-    // SAFETY: the type is that of `S`, whose extent is its stride, so the data that it names are
-    // those of the items, which are initialised and borrowed; `out` is another object.
+    // SAFETY: the type describes `S` and its extent is the stride of `S`, so it names only data of the items, which
+    // are initialised and borrowed; `out` is another object.
     let packed = unsafe { committed.pack_raw(items.as_ptr().cast(), items.len(), out) };
     assert_eq!(packed.ok(), Some(packed_size::<S>(items.len())));
 }

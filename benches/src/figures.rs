@@ -1,18 +1,18 @@
-//! Figures, and what is said about them.
+//! Figures, and how they are printed.
 
-/// The value in the middle.
+/// The median.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The value that a tenth of them are below.
+/// The first decile: a tenth of the values are below it.
 pub fn lower_decile(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 10).copied().unwrap_or(f64::NAN)
 }
 
-/// The mean of ratios; nothing if there are none.
+/// The geometric mean of ratios; `None` if there are no ratios.
 pub fn geometric_mean(ratios: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (mut logarithms, mut number) = (0.0, 0_u32);
     for ratio in ratios {
@@ -22,12 +22,12 @@ pub fn geometric_mean(ratios: impl IntoIterator<Item = f64>) -> Option<f64> {
     (number > 0).then(|| (logarithms / f64::from(number)).exp())
 }
 
-/// One's times over another's, round by round: the median of the ratios.
+/// The median, over the rounds, of the ratio of two times of the same round.
 pub fn ratio(one: &[f64], other: &[f64]) -> f64 {
     median(one.iter().zip(other).map(|(one, other)| one / other).collect())
 }
 
-/// Nanoseconds, as people say them.
+/// Nanoseconds, in a readable unit.
 pub fn duration(nanoseconds: f64) -> String {
     match nanoseconds {
         time if time < 100.0 => format!("{time:.1} ns"),
@@ -37,7 +37,7 @@ pub fn duration(nanoseconds: f64) -> String {
     }
 }
 
-/// Four digits, which is more than the figures are good for.
+/// Four digits, more than the figures are accurate to.
 pub fn round(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn ratios_are_taken_round_by_round() {
-        // Everyone was slow in the second round.
+        // All were slow in the second round.
         let found = ratio(&[1.0, 10.0, 3.0], &[2.0, 20.0, 3.0]);
         assert!((found - 0.5).abs() < 1e-12);
         assert_eq!(round(1.234_56).to_string(), "1.235");

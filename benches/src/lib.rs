@@ -1,9 +1,8 @@
-//! The structs that the benches pack, each with the loop that a person would write for it, and what the benches say
-//! about their figures.
+//! The structs that the benches pack, each with the loop that a person would write for it, and the code that prints
+//! the benches' figures.
 //!
-//! A hand-written loop copies field by field, in chunks of the record's packed size, so that the
-//! compiler knows every length and drops every bounds check. The tests make sure that it does the
-//! same work as the library.
+//! A hand-written loop copies field by field, in chunks of the record's packed size, so that the compiler knows
+//! every length and removes every bounds check. The tests check that it does the same work as the library.
 
 pub mod figures;
 pub mod machine;

@@ -1,29 +1,29 @@
-//! What the figures were measured on.
+//! The machine on which the figures were measured.
 
 use std::fs;
 use std::thread::available_parallelism;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// A machine, and what runs on it.
-#[derive(Clone, Debug, Serialize)]
+/// A machine and its software.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Machine {
     /// Its name, or the architecture.
     pub processor: String,
-    /// Those that this process may use.
+    /// The cores that this process may use.
     pub cores: usize,
-    /// Level, kind and size of those that the first core has.
+    /// Level, kind and size of the first core's caches.
     pub caches: Vec<String>,
     /// The operating system, with its version.
     pub kernel: String,
-    /// What `rustc` says of itself.
-    pub compiler: &'static str,
-    /// The MPI libraries, or why one is not there.
+    /// The version that `rustc` reports.
+    pub compiler: String,
+    /// The MPI libraries, or why one is missing.
     pub libraries: Vec<String>,
 }
 
 impl Machine {
-    /// This one, with these libraries.
+    /// This machine, with these libraries.
     pub fn here(libraries: Vec<String>) -> Self {
         Self {
             processor: processor().unwrap_or_else(|| std::env::consts::ARCH.into()),
@@ -35,12 +35,12 @@ impl Machine {
                     || std::env::consts::OS.into(),
                     |(os, release)| format!("{os} {release}"),
                 ),
-            compiler: env!("BENCHES_COMPILER"),
+            compiler: env!("BENCHES_COMPILER").into(),
             libraries,
         }
     }
 
-    /// In lines.
+    /// The same facts as lines of text.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![
             format!("{}, {} cores, {}", self.processor, self.cores, self.caches.join(", ")),

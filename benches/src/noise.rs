@@ -1,8 +1,8 @@
-//! Bytes that look like no others, the same in every process.
+//! Bytes without a pattern, the same in every process.
 
 use std::hash::{DefaultHasher, Hasher};
 
-/// Fills bytes with what the seed says.
+/// Fills the bytes from the seed.
 pub fn fill(bytes: &mut [u8], seed: u64) {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = || {
@@ -19,7 +19,7 @@ pub fn fill(bytes: &mut [u8], seed: u64) {
     rest.copy_from_slice(&next().to_ne_bytes()[..rest.len()]);
 }
 
-/// A number that two memories have in common if they are equal, and hardly ever otherwise.
+/// A fingerprint of a memory: equal for equal memories, and almost always different for others.
 pub fn fingerprint(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);
@@ -31,12 +31,12 @@ pub fn fingerprint(bytes: &[u8]) -> u64 {
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence that begins so.
+    /// The sequence with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number below another.
+    /// A number less than `end`.
     pub fn below(&mut self, end: u32) -> u32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let high = self.0 >> 32;

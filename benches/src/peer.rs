@@ -1,8 +1,8 @@
-//! What a bench and a process that drives an MPI library say to each other.
+//! The protocol between a bench and a process that drives an MPI library.
 //!
-//! Two MPI libraries cannot be in one program, so each has a process of its own, which waits for requests on
-//! its standard input. It times what it is asked to, with its own clock, while the asking process waits: only
-//! one of them is busy at any time.
+//! Two MPI libraries cannot be in one program, so each has its own process, which waits for requests on its
+//! standard input. It measures with its own clock, while the requesting process waits: only one of them is busy at
+//! any time.
 
 use std::io::{self, Read, Write};
 
@@ -12,53 +12,51 @@ use serde::{Deserialize, Serialize};
 /// The seed of the memory that is packed.
 pub const DATA: u64 = 1;
 
-/// The seed of the memory that is unpacked into, so that what is not written can be told.
+/// The seed of the memory that is unpacked into, so that bytes that are not written can be recognised.
 pub const BACKGROUND: u64 = 2;
 
-/// What a process is asked to do.
+/// A request to a process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// To say what its library calls itself: [`Reply::Name`].
+    /// Return the library's name: [`Reply::Name`].
     Name,
-    /// To make a datatype and a memory for it, and to pack it: [`Reply::Bytes`].
+    /// Make a datatype and a memory for it, and pack it: [`Reply::Bytes`].
     Layout {
         /// The marshalled type.
         ty: Vec<u8>,
-        /// How many instances.
+        /// The number of instances.
         count: usize,
-        /// Where the first one starts in the memory.
+        /// The offset of the first instance in the memory.
         origin: usize,
         /// Bytes of the memory, which is filled with [`DATA`].
         length: usize,
     },
-    /// To unpack what was packed over [`BACKGROUND`]: [`Reply::Fingerprint`] of the memory.
+    /// Unpack the packed bytes over [`BACKGROUND`]: [`Reply::Fingerprint`] of the memory.
     Unpack,
-    /// To make records of packed bytes, and to pack these by the library's interface for Rust:
-    /// [`Reply::Bytes`].
+    /// Make records from packed bytes, and pack them by the library's interface for Rust: [`Reply::Bytes`].
     Records {
         /// The name of their [`Shape`](crate::Shape).
         shape: String,
         /// The fields, without padding.
         packed: Vec<u8>,
     },
-    /// To unpack what was packed into new records, and to say what the fields are: [`Reply::Bytes`].
+    /// Unpack the packed bytes into new records, and return the fields: [`Reply::Bytes`].
     Decode,
-    /// To prepare the calls that make a datatype, and to say how many bytes the datatype has:
-    /// [`Reply::Size`].
+    /// Prepare the calls that make a datatype, and return the datatype's size in bytes: [`Reply::Size`].
     Calls {
         /// The marshalled type.
         ty: Vec<u8>,
     },
-    /// To do something repeatedly: [`Reply::Time`].
+    /// Repeat an operation: [`Reply::Time`].
     Time {
-        /// What.
+        /// The operation.
         work: Work,
-        /// How often.
+        /// The number of repetitions.
         repetitions: u64,
     },
 }
 
-/// What can be timed.
+/// An operation that can be timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
     /// Packing the layout.
@@ -73,7 +71,7 @@ pub enum Work {
     Create,
 }
 
-/// What it answers.
+/// A reply.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Reply {
     /// The library's name and version.
@@ -84,7 +82,7 @@ pub enum Reply {
     Fingerprint(u64),
     /// Packed bytes of a datatype.
     Size(u64),
-    /// Nanoseconds that all the repetitions took.
+    /// Nanoseconds for all repetitions.
     Time(u64),
     /// What went wrong.
     Failed(String),
@@ -94,7 +92,7 @@ pub enum Reply {
 ///
 /// # Errors
 ///
-/// Those of the stream.
+/// The errors of the stream.
 pub fn send(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let bytes = postcard::to_allocvec(message).map_err(io::Error::other)?;
     stream.write_all(&(bytes.len() as u64).to_le_bytes())?;
@@ -102,11 +100,11 @@ pub fn send(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()>
     stream.flush()
 }
 
-/// Receives one; nothing if the other side has hung up.
+/// Receives a message; `None` if the other side has closed the stream.
 ///
 /// # Errors
 ///
-/// Those of the stream, and for bytes that are no message.
+/// The errors of the stream, and an error for bytes that are not a message.
 pub fn receive<M: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Option<M>> {
     let mut length = [0; 8];
     match stream.read_exact(&mut length) {

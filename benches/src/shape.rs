@@ -7,8 +7,8 @@ pub trait Shape: Datatype + Clone + Default + PartialEq + core::fmt::Debug + 'st
     /// The fields, as a bench's name.
     const NAME: &'static str;
 
-    /// The `i`-th of a series of different values, which use all of each number's range. The floats among
-    /// them are finite, as some formats require.
+    /// Item `i` of a series of different values, which use each number's full range. The floats among them are
+    /// finite, as some formats require.
     fn sample(i: usize) -> Self;
 
     /// Packs by hand, to the front of `out`.
@@ -20,8 +20,8 @@ pub trait Shape: Datatype + Clone + Default + PartialEq + core::fmt::Debug + 'st
 
 /// Defines a struct and implements [`Shape`] for it.
 ///
-/// The places are its numbers, in the order of their declaration. The types are single tokens or in brackets, so
-/// that every derive sees them as they are.
+/// The field names are their numbers, in the order of declaration. The types are single tokens or in brackets, so
+/// that every derive sees them unchanged.
 #[macro_export]
 macro_rules! shape {
     (
@@ -83,8 +83,8 @@ macro_rules! shape {
     };
 }
 
-/// Defines the structs that are measured, where it is invoked, with more attributes if need be: the derives of
-/// other crates, say.
+/// Defines the measured structs where it is invoked, with additional attributes if given, such as the derives of
+/// other crates.
 #[macro_export]
 macro_rules! shapes {
     ($(#[$meta:meta])*) => {

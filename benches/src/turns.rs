@@ -1,22 +1,21 @@
-//! Timing on a machine that others share: it speeds up and slows down while one looks, so two
-//! candidates take turns, many short rounds each, and their ratio is the median over the pairs of
-//! neighbours.
+//! Timing on a shared machine, whose speed changes during a run: two candidates alternate in many short rounds, and
+//! their ratio is the median over the pairs of neighbouring rounds.
 
 use std::time::{Duration, Instant};
 
 /// About how long a round takes.
 const ROUND: Duration = Duration::from_micros(300);
 
-/// What came out.
+/// The result.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
-    /// Our time over theirs, the median over the pairs.
+    /// Our time divided by theirs, the median over the pairs.
     pub ratio: f64,
-    /// Median time of one call of ours.
+    /// Median time of one of our calls.
     pub ours: Duration,
 }
 
-/// Lets the two take turns, so many pairs of rounds.
+/// Runs the two alternately, for this number of pairs of rounds.
 pub fn versus(pairs: usize, mut theirs: impl FnMut(), mut ours: impl FnMut()) -> Figure {
     let calls = calls_per_round(&mut theirs);
     let mut rounds: Vec<(Duration, Duration)> =
@@ -36,8 +35,8 @@ fn calls_per_round(call: &mut impl FnMut()) -> u32 {
     calls
 }
 
-/// How long so many calls take, after some that are not timed: what another process did to the caches in the
-/// meantime is not counted, nor is the time that others had the processor, where the system tells of it.
+/// How long this number of calls takes, after some calls that are not timed: the effect of other processes on the
+/// caches is not counted, nor, where the system reports it, the time when other threads had the processor.
 pub fn time_warm(repetitions: u64, mut call: impl FnMut()) -> Duration {
     (0..repetitions.div_ceil(8)).for_each(|_| call());
     let before = waited();
@@ -50,7 +49,7 @@ pub fn time_warm(repetitions: u64, mut call: impl FnMut()) -> Duration {
     }
 }
 
-/// For how long this thread was ready to run, and others ran instead.
+/// How long this thread was ready to run while others ran instead.
 fn waited() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)

@@ -1,15 +1,15 @@
-//! How long the compiler works.
+//! How long the compiler runs.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-/// The kernel's unit in `/proc`, the same on every architecture that it calls Linux's user interface.
+/// The kernel's unit of time in `/proc`, which is part of Linux's user interface.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How long `work` takes: the processor time of the processes that it waits for, which those of others do not
-/// lengthen, where the system tells of it, and otherwise the time that passes.
+/// How long `work` takes. Where the system reports it, this is the processor time of the processes that `work`
+/// waits for, so other processes do not lengthen it; elsewhere it is the elapsed time.
 pub(crate) fn time(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
     let before = of_children();
     let start = Instant::now();

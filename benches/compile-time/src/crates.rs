@@ -1,4 +1,4 @@
-//! The crates on disk, and the compiler's work on them.
+//! The crates on disk, and how they are compiled.
 
 use std::env;
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::structs::Struct;
 use crate::subject::Subject;
 
-/// What is asked of cargo.
+/// What cargo does with a crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Check,
@@ -22,7 +22,7 @@ pub(crate) enum Mode {
 impl Mode {
     pub(crate) const ALL: [Self; 3] = [Self::Check, Self::Build, Self::Release];
 
-    /// Those that have most of the dependencies in common.
+    /// The crates that share most of the dependencies.
     pub(crate) const QUICK: [Self; 2] = [Self::Check, Self::Build];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -54,7 +54,7 @@ impl Crates {
             &crates.root.join("Cargo.toml"),
             &format!("[workspace]\nresolver = \"3\"\nmembers = {names:?}\n"),
         )?;
-        // The same versions as everywhere else here; cargo takes what it needs of them.
+        // The same versions as in the rest of the workspace; cargo takes the packages it needs from this file.
         let lock = fs::read_to_string(repository.join("Cargo.lock"))?;
         write(&crates.root.join("Cargo.lock"), &lock)?;
         for subject in Subject::ALL {
@@ -84,7 +84,7 @@ impl Crates {
             .args(["--quiet", "--offline", "--package", subject.package()])
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", self.root.join("target"))
-            // What is kept for the next time would be a different amount in each crate.
+            // Incremental data would add a different amount of work to each crate.
             .env("CARGO_INCREMENTAL", "0")
             .status()
             .context("cargo")?;

@@ -1,4 +1,4 @@
-//! What came out.
+//! The results.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::clock;
 use crate::crates::Mode;
 use crate::subject::{ONE_CALLED_OF, Subject};
 
-/// What each of the subjects took, one after another.
+/// The time of each subject, in order.
 #[derive(Default)]
 pub(crate) struct Round(Vec<(Subject, Duration)>);
 
@@ -17,7 +17,7 @@ impl Round {
     }
 }
 
-/// Two subjects, and what they would take without what is measured.
+/// Two subjects, and a baseline that is subtracted from both.
 struct Pair {
     ours: Subject,
     theirs: Subject,
@@ -40,7 +40,7 @@ impl Figures {
         self.rounds.push((mode, round));
     }
 
-    /// The tables, for so many structs.
+    /// The tables, for this number of structs.
     pub(crate) fn text(&self, structs: u32) -> String {
         let clock = if clock::is_processor_time() { "processor time" } else { "time" };
         let called = structs.div_ceil(ONE_CALLED_OF);

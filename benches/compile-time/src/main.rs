@@ -1,12 +1,13 @@
-//! What deriving costs whoever compiles: 500 structs without a derive, with `#[derive(Datatype)]`, and with serde's
-//! two, each lot in a crate of its own.
+//! What deriving costs at compile time: 500 structs without a derive, with `#[derive(Datatype)]`, and with serde's
+//! two derives, each set in its own crate.
 //!
 //! `cargo run --release -p dtype-compile-time`
 //!
 //! The crates are written below the target directory, the same in every run. Their dependencies are built first;
-//! then the crates take turns, round by round, and of each round what the structs take without derives is
-//! subtracted. The figures are medians over the rounds. What is generated where the structs are used is another
-//! pair of crates: calls of `pack` and `unpack`, and of bincode's functions for what serde has derived.
+//! then the crates are compiled in alternation, and in each round the time of the structs without derives is
+//! subtracted. The figures are medians over the rounds. Code that is generated where the structs are used is
+//! measured in another pair of crates: calls of `pack` and `unpack`, and of bincode's functions for the types that
+//! derive serde's traits.
 
 #![allow(clippy::format_collect, reason = "a few hundred lines are written, once")]
 
@@ -25,10 +26,10 @@ use crates::{Crates, Mode};
 use figures::{Figures, Round};
 use subject::Subject;
 
-/// Enough for what a crate costs whatever it has in it, such as loading the macros, to disappear.
+/// Enough that the fixed cost of a crate, such as loading the macros, disappears.
 const STRUCTS: u32 = 500;
 
-/// For a look whether everything compiles.
+/// To check only that everything compiles.
 const FEW: u32 = 40;
 
 fn main() -> Result<()> {

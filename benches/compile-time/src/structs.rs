@@ -1,22 +1,22 @@
-//! The structs: a mixture such as programs have that send records.
+//! The structs: a mixture that is typical of programs that send records.
 
 use dtype_benches::noise::Random;
 
-/// How deep the structs nest. Data that deserve a name of their own on each level rarely go deeper.
+/// How deep the structs nest. Data whose levels all have their own names rarely go deeper.
 const MAX_DEPTH: u32 = 3;
 
 /// A struct or an enum, as source code.
 #[derive(Clone, Debug)]
 pub(crate) struct Struct {
     pub(crate) number: u32,
-    /// The item, without attributes of a derive.
+    /// The item, without the attributes of a derive.
     pub(crate) definition: String,
-    /// The type, its parameter replaced by a type if it has one.
+    /// The type, with its parameter, if any, replaced by a type.
     pub(crate) instance: String,
     depth: u32,
 }
 
-/// As many, always the same.
+/// This number of items, the same in every run.
 pub(crate) fn all(count: u32) -> Vec<Struct> {
     let mut random = Random::new(17);
     let mut structs = Vec::new();
@@ -27,11 +27,11 @@ pub(crate) fn all(count: u32) -> Vec<Struct> {
     structs
 }
 
-/// Writes one of them.
+/// Writes one item.
 struct Writer<'a> {
     random: &'a mut Random,
     before: &'a [Struct],
-    /// Of the fields so far.
+    /// The depth of the fields so far.
     depth: u32,
 }
 

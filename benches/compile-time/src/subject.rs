@@ -1,20 +1,20 @@
-//! What is compared: the same structs with different derives and calls.
+//! The subjects of the comparison: the same structs with different derives and calls.
 
 use crate::structs::Struct;
 
-/// Of so many structs one is sent and received. Each would take minutes.
+/// One in this number of structs is sent and received. Sending each would take minutes.
 pub(crate) const ONE_CALLED_OF: u32 = 5;
 
 /// One of the crates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
-    /// The structs without derives: what is subtracted from those with them.
+    /// The structs without derives: the baseline of the structs with derives.
     Plain,
     /// With `#[derive(Datatype)]`.
     Datatype,
     /// With both of serde's derives.
     Serde,
-    /// Nothing at all: what is subtracted from the crates with calls.
+    /// Nothing at all: the baseline of the crates with calls.
     Nothing,
     /// Calls of `pack` and `unpack`, for structs of `Datatype`.
     Packing,
@@ -23,11 +23,11 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// In an order in which those that others depend on come first.
+    /// Dependencies come before the crates that use them.
     pub(crate) const ALL: [Self; 6] =
         [Self::Plain, Self::Datatype, Self::Serde, Self::Nothing, Self::Packing, Self::Bincode];
 
-    /// The name of the crate: another than that of any crate it depends on.
+    /// The crate's name, which differs from the names of its dependencies.
     pub(crate) const fn package(self) -> &'static str {
         match self {
             Self::Plain => "structs-plain",
@@ -42,7 +42,7 @@ impl Subject {
     /// The lines of `[dependencies]`, where the runtime is at `runtime`.
     pub(crate) fn dependencies(self, runtime: &str) -> String {
         let runtime = format!("dtype-runtime = {{ path = {runtime:?} }}\n");
-        // With what bincode asks of it, or the structs would be compiled for bincode once more.
+        // With the features that bincode requests; otherwise the structs would be compiled once more for bincode.
         let serde = "serde = { version = \"1\", features = [\"alloc\", \"derive\"] }\n";
         let bincode = "bincode = { version = \"2\", features = [\"serde\"] }\n";
         let path = |name| format!("{name} = {{ path = \"../{name}\" }}\n");

@@ -13,7 +13,7 @@ use dtype_runtime::Type;
 use mpi::ffi::{self, MPI_Datatype};
 use mpi::raw::AsRaw;
 
-/// Instances of a datatype in a memory, and the bytes that they are packed to.
+/// Instances of a datatype in memory, and their packed bytes.
 pub(crate) struct Layout {
     datatype: Datatype,
     count: c_int,
@@ -24,12 +24,12 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The instances, and what the library packs them to.
+    /// Prepares the instances, and packs them with the library.
     pub(crate) fn new(ty: &Type, count: usize, origin: usize, length: usize) -> Result<Self> {
         let datatype = Datatype::new(ty)?;
         let size = usize::try_from(ty.size())? * count;
         ensure!(datatype.size()? == i64::try_from(ty.size())?, "another size");
-        // The memory is right for the library's span only where both sides have the same bounds.
+        // The memory fits the library's span only if both sides have the same bounds.
         ensure!(datatype.extent()? == (ty.lb(), ty.extent()), "other bounds");
         ensure!(datatype.true_extent()? == (ty.true_lb(), ty.true_extent()), "other true bounds");
         let instances = i64::try_from(count.saturating_sub(1))? * ty.extent();
@@ -57,7 +57,7 @@ impl Layout {
         &self.packed[..self.packed.len() - 1024]
     }
 
-    /// What the memory is after the bytes were unpacked over the background.
+    /// The memory after the bytes were unpacked over the background.
     pub(crate) fn unpack_over(&mut self) -> Result<u64> {
         fill(&mut self.memory, BACKGROUND);
         let code = self.unpack();
@@ -83,7 +83,7 @@ impl Layout {
         self.datatype.as_raw()
     }
 
-    /// The library's code, and how many bytes it wrote.
+    /// The library's return code, and the number of bytes that it wrote.
     #[expect(clippy::cast_possible_truncation, reason = "the size and 1024 more is an int")]
     fn pack(&mut self) -> (c_int, c_int) {
         let mut position = 0;
@@ -104,7 +104,7 @@ impl Layout {
         (code, position)
     }
 
-    /// The library's code.
+    /// The library's return code.
     fn unpack(&mut self) -> c_int {
         let mut position = 0;
         let to = self.memory.as_mut_ptr().wrapping_add(self.origin);

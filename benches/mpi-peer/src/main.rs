@@ -1,4 +1,5 @@
-//! Drives the MPI library that it is linked to, as `dtype-versus` asks it to on its standard input.
+//! Runs the requests of `dtype-versus`, which it reads from standard input, with the MPI library that it is linked
+//! to.
 //!
 //! `dtype_benches::peer` has the requests and the answers. `dtype-versus` builds and starts this program.
 
@@ -31,7 +32,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What was prepared.
+/// The prepared work.
 struct Peer {
     world: SimpleCommunicator,
     layout: Option<Layout>,
@@ -44,7 +45,7 @@ impl Peer {
         Ok(match request {
             Request::Name => Reply::Name(name()?),
             Request::Layout { ty, count, origin, length } => {
-                // Memory of the one before, which may be large, is free again.
+                // Frees the memory of the previous layout, which may be large.
                 self.layout = None;
                 let ty = Type::unmarshal(&ty)?;
                 let layout = self.layout.insert(Layout::new(&ty, count, origin, length)?);
@@ -86,7 +87,7 @@ fn records(prepared: &mut Option<Box<dyn Series>>) -> Result<&mut Box<dyn Series
     prepared.as_mut().context("no records were prepared")
 }
 
-/// The records of a shape, by its name.
+/// The records of a shape, by the shape's name.
 fn series(shape: &str, packed: &[u8], world: &SimpleCommunicator) -> Result<Box<dyn Series>> {
     Ok(match shape {
         records::Tail::NAME => Box::new(Records::<records::Tail>::new(packed, world)?),
@@ -100,7 +101,7 @@ fn series(shape: &str, packed: &[u8], world: &SimpleCommunicator) -> Result<Box<
     })
 }
 
-/// What the library calls itself, in one line.
+/// The library's name for itself, in one line.
 fn name() -> Result<String> {
     let version = mpi::environment::library_version()?;
     let line = version.lines().next().unwrap_or_default();

@@ -13,12 +13,12 @@ dtype_benches::shapes! {
     #[derive(Equivalence)]
 }
 
-/// Records of some shape.
+/// Records of one shape.
 pub(crate) trait Series {
     /// Packs them into a new vector.
     fn encode(&mut self) -> Vec<u8>;
 
-    /// Unpacks them into a new vector, and says what their fields are.
+    /// Unpacks them into a new vector, and returns the values of their fields.
     fn decode(&mut self) -> Vec<u8>;
 
     fn time_encoding(&mut self, repetitions: u64) -> Duration;
@@ -26,7 +26,7 @@ pub(crate) trait Series {
     fn time_decoding(&mut self, repetitions: u64) -> Duration;
 }
 
-/// Records, and what they were packed to.
+/// Records, and their packed bytes.
 pub(crate) struct Records<S> {
     items: Vec<S>,
     encoded: Vec<u8>,
@@ -43,7 +43,7 @@ impl<S: Shape + Equivalence> Records<S> {
 
     fn unpack(&self) -> Vec<S> {
         let mut items = vec![S::default(); self.items.len()];
-        // SAFETY: the bytes are those of as many records of the same type.
+        // SAFETY: the bytes were packed from the same number of records of the same type.
         unsafe { self.world.unpack_into(black_box(&self.encoded), &mut items[..], 0) };
         items
     }

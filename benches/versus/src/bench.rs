@@ -1,4 +1,4 @@
-//! The rounds: everyone who does the same work, in turns.
+//! The rounds: all contestants for the same work, alternately.
 
 use std::time::Duration;
 
@@ -13,26 +13,26 @@ use crate::report::row::{Column, Outcome, Row};
 
 /// The columns.
 pub(crate) mod who {
-    /// This engine: for structs as `#[derive(Datatype)]` compiles it, for other layouts by a committed type.
+    /// This engine: on structs, as `#[derive(Datatype)]` compiles it; on other layouts, by a committed type.
     pub(crate) const DTYPE: &str = "dtype";
     /// This engine on structs, by a type that was made at run time.
     pub(crate) const DYNAMIC: &str = "dtype, dynamic";
-    /// What a person would write.
+    /// The loop that a person would write.
     pub(crate) const LOOP: &str = "loop";
     pub(crate) const OPEN_MPI: &str = "Open MPI";
     pub(crate) const MPICH: &str = "MPICH";
-    /// Of as many bytes as are packed.
+    /// A memcpy of the packed size.
     pub(crate) const MEMCPY: &str = "memcpy";
-    /// Of all the memory from the first to the last byte of data.
+    /// A memcpy of all the memory from the first to the last byte of data.
     pub(crate) const SPAN: &str = "memcpy, span";
     pub(crate) const RSMPI_OPEN_MPI: &str = "rsmpi, Open MPI";
     pub(crate) const RSMPI_MPICH: &str = "rsmpi, MPICH";
 }
 
-/// Does the work so many times, and says how long it took.
+/// Does the work this number of times, and returns how long it took.
 type Timer<S> = dyn FnMut(&mut S, u64) -> Duration;
 
-/// Someone who does the work of a row, on a stage that all who are in this process share.
+/// A contestant for the work of a row, on a stage that all contestants in this process share.
 pub(crate) struct Contestant<S> {
     name: &'static str,
     how: How<S>,
@@ -42,19 +42,19 @@ enum How<S> {
     Here(Box<Timer<S>>),
     /// The library's number.
     Library(usize, Work),
-    /// Why not.
+    /// Why the contestant is missing.
     Missing(String),
 }
 
 impl<S> Contestant<S> {
-    /// Someone in this process.
+    /// A contestant in this process.
     pub(crate) fn here(name: &'static str, mut call: impl FnMut(&mut S) + 'static) -> Self {
         let time = move |stage: &mut S, times| time_warm(times, || call(stage));
         Self { name, how: How::Here(Box::new(time)) }
     }
 }
 
-/// What is measured how, with whom, and what came out.
+/// The settings, the MPI libraries, and the rows with their results.
 pub(crate) struct Bench {
     pub(crate) quick: bool,
     pub(crate) libraries: Vec<Library>,
@@ -64,10 +64,10 @@ pub(crate) struct Bench {
     sample: Duration,
 }
 
-/// A row takes as many rounds as were asked for only if one of them is shorter.
+/// A row gets the requested number of rounds only if one round is shorter than this.
 const LONG_ROUND: Duration = Duration::from_millis(250);
 
-/// Rounds of rows that are slow.
+/// Rounds of slow rows.
 const FEW_ROUNDS: usize = 11;
 
 impl Bench {
@@ -86,7 +86,7 @@ impl Bench {
         self.only.as_ref().is_none_or(|only| only.is_match(&format!("{group}/{name}")))
     }
 
-    /// The libraries, which are ready for the work, or missing.
+    /// The MPI libraries: ready for the work, or missing.
     pub(crate) fn libraries<S>(&mut self, work: Work) -> Vec<Contestant<S>> {
         let contestant = |(number, library): (usize, &mut Library)| {
             let by_crate = matches!(work, Work::Encode | Work::Decode);
@@ -100,7 +100,7 @@ impl Bench {
         self.libraries.iter_mut().enumerate().map(contestant).collect()
     }
 
-    /// Lets them take turns. Whoever comes first in a round changes.
+    /// Runs the contestants alternately. A different one comes first in each round.
     pub(crate) fn turns<S>(
         &mut self,
         stage: &mut S,
@@ -151,7 +151,7 @@ impl Bench {
         }
     }
 
-    /// How many repetitions make a sample, and how long they take.
+    /// The number of repetitions that make a sample, and how long they take.
     fn calibrate<S>(
         &mut self,
         stage: &mut S,
@@ -163,7 +163,7 @@ impl Bench {
             if took * 4 >= self.sample * 3 {
                 return Ok((times, took));
             }
-            // Step by step: a single short sample may have been disturbed.
+            // In steps: a single short sample may have been disturbed.
             let factor = (self.sample.as_secs_f64() / took.as_secs_f64()).clamp(1.5, 8.0);
             times = (times as f64 * factor).ceil() as u64;
         }

@@ -13,14 +13,14 @@ use crate::report::row::{Group, Row};
 /// This engine, without creating the type.
 const COMMIT: &str = "dtype, commit alone";
 
-/// A type, made by calls whose arguments are ready.
+/// A type, made by calls whose arguments are prepared.
 struct Creation {
     constructor: &'static str,
     parameters: String,
     make: Box<dyn Fn() -> Result<Type, Error>>,
 }
 
-/// Blocks at irregular places, in elements.
+/// Blocks at irregular displacements, in elements.
 struct Blocks {
     lengths: Vec<u64>,
     places: Vec<i64>,
@@ -48,7 +48,7 @@ fn all() -> Vec<Creation> {
     all
 }
 
-/// A creation, of a function of the type `f64`.
+/// The creation by a function that takes the type `f64`.
 fn creation(
     constructor: &'static str,
     parameters: impl Into<String>,

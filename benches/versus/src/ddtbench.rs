@@ -1,7 +1,7 @@
 //! The layouts of `DDTBench` (Schneider, Gerstenberger, Hoefler: "Micro-applications for communication data access
-//! patterns and MPI datatypes"), with the loops that the applications had before they had datatypes.
+//! patterns and MPI datatypes"), with the loops that the applications used before they had datatypes.
 //!
-//! In all of them `x` runs fastest. Both directions go through the layout that is sent.
+//! In all of them `x` varies fastest. Both directions use the layout of the sender.
 
 mod fft;
 mod lammps;
@@ -16,23 +16,23 @@ use std::hint::black_box;
 use anyhow::{Context, Result, ensure};
 use dtype_benches::noise::{Random, fill, fingerprint};
 use dtype_benches::peer::{BACKGROUND, DATA, Work};
-use dtype_runtime::{Committed, Type};
+use dtype_runtime::{Buffer, BufferMut, Committed, Type};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
 use crate::bench::{Bench, Contestant, who};
 use crate::report::row::{Column, Group, Row};
 
-/// Memory that is copied as a whole only where it is no more than this.
+/// Memory is copied as a whole only if it is at most this large.
 const LARGEST_SPAN: usize = 64 << 20;
 
-/// What a layout is made of.
+/// The elements of a layout.
 trait Element: Copy + FromBytes + FromZeros + IntoBytes + Immutable + 'static {}
 
 impl<E: Copy + FromBytes + IntoBytes + Immutable + 'static> Element for E {}
 
-/// A layout by hand.
+/// A hand-written layout.
 trait ByHand: 'static {
-    /// What the memory is an array of.
+    /// The element type of the memory.
     type Element: Element;
 
     fn pack(&self, memory: &[Self::Element], out: &mut [Self::Element]);
@@ -40,15 +40,15 @@ trait ByHand: 'static {
     fn unpack(&self, packed: &[Self::Element], memory: &mut [Self::Element]);
 }
 
-/// Instances of a type in a memory, and the same by hand.
+/// Instances of a type in a memory, and the same data by hand.
 struct Pattern<H> {
     family: &'static str,
     parameters: String,
     ty: Type,
     count: usize,
-    /// The element that the first instance starts at.
+    /// The element at which the first instance starts.
     base: usize,
-    /// Elements of the memory.
+    /// The memory's length in elements.
     length: usize,
     by_hand: H,
 }
@@ -85,8 +85,8 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
 
 type Patterns = Result<Vec<Box<dyn Measure>>>;
 
-/// The first of a random order of the numbers below `all`, as the applications' lists are shuffled; the same in
-/// every run.
+/// The first entries of a random order of the numbers below `all`, as the applications shuffle their lists; the
+/// same in every run.
 fn shuffled(number: u32, all: u32) -> Vec<u32> {
     let mut order: Vec<u32> = (0..all).collect();
     let mut random = Random::new(u64::from(all));
@@ -97,7 +97,7 @@ fn shuffled(number: u32, all: u32) -> Vec<u32> {
     order
 }
 
-/// Displacements of as many elements for each number.
+/// The list's numbers as displacements in elements: each is multiplied by `each`.
 fn displacements(list: &[u32], each: i64) -> Vec<i64> {
     list.iter().map(|&place| each * i64::from(place)).collect()
 }
@@ -130,7 +130,7 @@ struct Stage<H: ByHand> {
     memory: Vec<H::Element>,
     packed: Vec<H::Element>,
     out: Vec<H::Element>,
-    /// As large as all instances with what is between them; empty if that is large.
+    /// As large as all instances with the gaps between them; empty if that is too large.
     span: Vec<u8>,
     by_hand: H,
 }
@@ -146,8 +146,7 @@ impl<H: ByHand> Stage<H> {
         ensure!(bytes.is_multiple_of(each), "packed bytes are whole elements");
         let mut packed: Vec<H::Element> = zeroed(bytes / each);
         committed.pack(
-            IntoBytes::as_bytes(memory.as_slice()),
-            base * each,
+            Buffer::new(IntoBytes::as_bytes(memory.as_slice())).origin((base * each) as i64),
             count,
             packed.as_mut_bytes(),
         )?;
@@ -159,7 +158,7 @@ impl<H: ByHand> Stage<H> {
         Ok(Self { committed, count, origin: base * each, memory, packed, out, span, by_hand })
     }
 
-    /// Whether everyone makes the same bytes of the memory, and the same memory of the bytes.
+    /// Whether all contestants make the same bytes of the memory, and the same memory of the bytes.
     fn compare(&mut self, bench: &mut Bench) -> Result<()> {
         let Self { committed, count, origin, memory, packed, out, by_hand, .. } = self;
         out.as_mut_bytes().fill(0);
@@ -167,7 +166,11 @@ impl<H: ByHand> Stage<H> {
         ensure!(out.as_bytes() == packed.as_bytes(), "the loop packs other bytes");
 
         fill(memory.as_mut_bytes(), BACKGROUND);
-        committed.unpack(packed.as_bytes(), memory.as_mut_bytes(), *origin, *count)?;
+        committed.unpack(
+            packed.as_bytes(),
+            BufferMut::new(memory.as_mut_bytes()).origin(*origin as i64),
+            *count,
+        )?;
         let here = fingerprint(memory.as_bytes());
         fill(memory.as_mut_bytes(), BACKGROUND);
         by_hand.unpack(packed, memory);
@@ -193,7 +196,11 @@ impl<H: ByHand> Stage<H> {
                 |Self { committed, count, origin, memory, out, .. }| {
                     let (memory, out) =
                         (black_box(memory.as_bytes()), black_box(out.as_mut_bytes()));
-                    black_box(committed.pack(memory, *origin, *count, out).is_ok());
+                    black_box(
+                        committed
+                            .pack(Buffer::new(memory).origin(*origin as i64), *count, out)
+                            .is_ok(),
+                    );
                 },
             ),
             Contestant::here(who::LOOP, |Self { memory, out, by_hand, .. }| {
@@ -212,7 +219,11 @@ impl<H: ByHand> Stage<H> {
                 |Self { committed, count, origin, memory, packed, .. }| {
                     let memory = black_box(memory.as_mut_bytes());
                     let packed = black_box(packed.as_bytes());
-                    black_box(committed.unpack(packed, memory, *origin, *count).is_ok());
+                    black_box(
+                        committed
+                            .unpack(packed, BufferMut::new(memory).origin(*origin as i64), *count)
+                            .is_ok(),
+                    );
                 },
             ),
             Contestant::here(who::LOOP, |Self { memory, packed, by_hand, .. }| {
@@ -224,7 +235,7 @@ impl<H: ByHand> Stage<H> {
         bench.turns(self, contestants)
     }
 
-    /// What copying would take.
+    /// The time of a copy.
     fn copies(&self) -> Vec<Contestant<Self>> {
         let mut copies = vec![Contestant::here(who::MEMCPY, |Self { packed, out, .. }| {
             black_box(out).copy_from_slice(black_box(packed));

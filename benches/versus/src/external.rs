@@ -1,4 +1,4 @@
-//! Packing in the representation that all machines have in common, against the machine's own.
+//! Packing in the portable representation against packing in the machine's own.
 
 use std::hint::black_box;
 
@@ -56,14 +56,15 @@ impl Message {
         let mut memory = vec![0; usize::try_from(length)?];
         fill(&mut memory, DATA);
         let mut native = vec![0; committed.packed_size(count)?];
-        committed.pack(&memory, 0, count, &mut native)?;
+        committed.pack(&memory, count, &mut native)?;
         let mut external = vec![0; conversion.packed_size(count)?];
-        conversion.pack(&memory, 0, count, &mut external)?;
+        conversion.pack(&memory, count, &mut external)?;
         let out = native.clone();
         Ok(Self { committed, conversion, count, memory, native, external, out })
     }
 
-    /// Whether one is the other with its numbers turned round, and both are unpacked to the same memory.
+    /// Whether the second is the first with the bytes of each number reversed, and both are unpacked to the same
+    /// memory.
     fn compare(&mut self) -> Result<()> {
         let Self { committed, conversion, count, memory, native, external, out } = self;
         out.copy_from_slice(native);
@@ -85,9 +86,9 @@ impl Message {
         for (turn, fingerprint_of) in fingerprints.iter_mut().enumerate() {
             fill(memory, BACKGROUND);
             if turn == 0 {
-                committed.unpack(native, memory, 0, *count)?;
+                committed.unpack(native, &mut *memory, *count)?;
             } else {
-                conversion.unpack(external, memory, 0, *count)?;
+                conversion.unpack(external, &mut *memory, *count)?;
             }
             *fingerprint_of = fingerprint(memory);
         }
@@ -98,10 +99,10 @@ impl Message {
     fn pack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
             Contestant::here(NATIVE, |Self { committed, count, memory, out, .. }: &mut Self| {
-                black_box(committed.pack(black_box(memory), 0, *count, black_box(out)).is_ok());
+                black_box(committed.pack(black_box(&*memory), *count, black_box(out)).is_ok());
             }),
             Contestant::here(EXTERNAL32, |Self { conversion, count, memory, out, .. }| {
-                black_box(conversion.pack(black_box(memory), 0, *count, black_box(out)).is_ok());
+                black_box(conversion.pack(black_box(&*memory), *count, black_box(out)).is_ok());
             }),
         ];
         bench.turns(self, contestants)
@@ -110,13 +111,11 @@ impl Message {
     fn unpack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
             Contestant::here(NATIVE, |Self { committed, count, memory, native, .. }: &mut Self| {
-                black_box(
-                    committed.unpack(black_box(native), black_box(memory), 0, *count).is_ok(),
-                );
+                black_box(committed.unpack(black_box(native), black_box(memory), *count).is_ok());
             }),
             Contestant::here(EXTERNAL32, |Self { conversion, count, memory, external, .. }| {
                 let (external, memory) = (black_box(external), black_box(memory));
-                black_box(conversion.unpack(external, memory, 0, *count).is_ok());
+                black_box(conversion.unpack(external, &mut *memory, *count).is_ok());
             }),
         ];
         bench.turns(self, contestants)

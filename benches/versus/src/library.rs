@@ -9,18 +9,18 @@ use anyhow::{Context, Result, bail};
 use dtype_benches::peer::{Reply, Request, Work, receive, send};
 use dtype_runtime::Type;
 
-/// A library, or why there is none.
+/// A library, or the reason why it is missing.
 pub(crate) struct Library {
     /// Its column.
     pub(crate) name: &'static str,
-    /// The column of the `mpi` crate on top of it.
+    /// The column of the `mpi` crate on this library.
     pub(crate) by_crate: &'static str,
     process: Result<Process, String>,
 }
 
 /// A child process that waits for requests.
 pub(crate) struct Process {
-    /// What the library calls itself.
+    /// The name that the library reports.
     pub(crate) version: String,
     child: Child,
     requests: Option<ChildStdin>,
@@ -28,9 +28,10 @@ pub(crate) struct Process {
 }
 
 impl Library {
-    /// Builds the peer by the compiler wrapper, in a folder of its own, and starts it.
+    /// Builds the peer by the compiler wrapper, in its own folder, and starts it.
     ///
-    /// A library that is not there, or cannot be linked to, is no error. One that is there and does not work is.
+    /// A library that is missing or cannot be linked is not an error. A library that is present and does not work
+    /// is.
     pub(crate) fn start(
         name: &'static str,
         by_crate: &'static str,
@@ -57,17 +58,17 @@ impl Library {
         self.process.as_mut().map_err(|why| why.as_str())
     }
 
-    /// The library and its version, or why it is not there.
+    /// The library and its version, or the reason why it is missing.
     pub(crate) fn description(&self) -> String {
         match &self.process {
-            // Some say their name in their version, some do not.
+            // Some versions include the library's name, some do not.
             Ok(process) if process.version.starts_with(self.name) => process.version.clone(),
             Ok(Process { version: what, .. }) | Err(what) => format!("{}: {what}", self.name),
         }
     }
 }
 
-/// Has cargo compile the peer, and says where it is.
+/// Builds the peer with cargo, and returns its path.
 fn build(folder: &str, wrapper: &Path) -> Result<Option<PathBuf>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = root.join("target").join(folder);
@@ -89,7 +90,7 @@ impl Process {
     fn spawn(program: &Path) -> Result<Self> {
         let mut command = Command::new(program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // One process that sends nothing needs no network; looking for one can take long or fail.
+        // One process that sends nothing needs no network, and looking for one can take long or fail.
         if std::env::var_os("UCX_TLS").is_none() {
             command.env("UCX_TLS", "self,sm");
         }
@@ -115,7 +116,7 @@ impl Process {
         }
     }
 
-    /// Makes instances in a memory with [`dtype_benches::peer::DATA`]; what they are packed to.
+    /// Makes instances in a memory with [`dtype_benches::peer::DATA`], and returns their packed bytes.
     pub(crate) fn layout(
         &mut self,
         ty: &Type,
@@ -126,7 +127,7 @@ impl Process {
         self.bytes(&Request::Layout { ty: ty.marshal(), count, origin, length })
     }
 
-    /// Unpacks them over [`dtype_benches::peer::BACKGROUND`]; the fingerprint of the memory.
+    /// Unpacks them over [`dtype_benches::peer::BACKGROUND`], and returns the fingerprint of the memory.
     pub(crate) fn unpack(&mut self) -> Result<u64> {
         match self.ask(&Request::Unpack)? {
             Reply::Fingerprint(fingerprint) => Ok(fingerprint),
@@ -134,12 +135,12 @@ impl Process {
         }
     }
 
-    /// Makes records; what they are packed to.
+    /// Makes records, and returns their packed bytes.
     pub(crate) fn records(&mut self, shape: &str, packed: &[u8]) -> Result<Vec<u8>> {
         self.bytes(&Request::Records { shape: shape.into(), packed: packed.to_vec() })
     }
 
-    /// Unpacks them; the fields of what came out.
+    /// Unpacks them, and returns the fields of the records.
     pub(crate) fn decode(&mut self) -> Result<Vec<u8>> {
         self.bytes(&Request::Decode)
     }
@@ -151,7 +152,7 @@ impl Process {
         }
     }
 
-    /// Prepares the calls that make a type; packed bytes of what they make.
+    /// Prepares the calls that make a type, and returns the packed size of that type.
     pub(crate) fn calls(&mut self, ty: &Type) -> Result<u64> {
         match self.ask(&Request::Calls { ty: ty.marshal() })? {
             Reply::Size(size) => Ok(size),
@@ -159,7 +160,7 @@ impl Process {
         }
     }
 
-    /// How long so many repetitions take, by the process's own clock.
+    /// How long this number of repetitions takes, by the process's own clock.
     pub(crate) fn time(&mut self, work: Work, repetitions: u64) -> Result<Duration> {
         match self.ask(&Request::Time { work, repetitions })? {
             Reply::Time(nanoseconds) => Ok(Duration::from_nanos(nanoseconds)),

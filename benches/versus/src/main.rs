@@ -3,10 +3,10 @@
 //!
 //! `cargo run --release -p dtype-versus`
 //!
-//! Times on one machine say little about another, and on a machine that others share little about the next
-//! minute. So all take turns, in many short rounds, and what counts is the ratio of two times in the same
-//! round, the median over the rounds. Whatever is timed has been compared with the others before: the packed bytes,
-//! and the memory that they are unpacked to.
+//! Times on one machine say little about another machine, and on a shared machine little about the next minute. So
+//! all contestants run alternately, in many short rounds, and the figure is the ratio of two times in the same
+//! round: the median over the rounds. Before anything is timed, its results are compared with the others': the
+//! packed bytes, and the memory that they are unpacked to.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -29,6 +29,7 @@ mod structs;
 mod wire;
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
@@ -37,12 +38,16 @@ use dtype_benches::machine::Machine;
 use arguments::Arguments;
 use bench::{Bench, who};
 use library::Library;
+use report::row::Row;
 use report::{chart, json, means, table, targets};
 
 type Measure = fn(&mut Bench) -> Result<()>;
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    if let (Some(figures), Some(svg)) = (&arguments.redraw, &arguments.svg) {
+        return redraw(figures, svg);
+    }
     if cfg!(debug_assertions) {
         eprintln!("this was compiled without optimization, and measures that: use --release");
     }
@@ -73,8 +78,18 @@ fn main() -> Result<()> {
         fs::write(&path, text).with_context(|| path.display().to_string())?;
     }
     if let Some(path) = arguments.svg {
-        chart::draw(&path, &machine, &rows)
-            .map_err(|error| anyhow!("{}: {error}", path.display()))?;
+        draw(&path, &machine.lines(), &rows)?;
     }
     Ok(())
+}
+
+fn draw(path: &Path, machine: &[String], rows: &[Row]) -> Result<()> {
+    chart::draw(path, machine, rows).map_err(|error| anyhow!("{}: {error}", path.display()))
+}
+
+/// Draws the chart of an earlier run.
+fn redraw(figures: &Path, svg: &Path) -> Result<()> {
+    let read = || json::read(&fs::read_to_string(figures)?);
+    let (machine, rows) = read().with_context(|| figures.display().to_string())?;
+    draw(svg, &machine, &rows)
 }

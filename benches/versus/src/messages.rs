@@ -1,7 +1,7 @@
-//! Arrays of records to a new vector of bytes and back to a new vector of records, as a program that sends
-//! messages does it: this engine and Rust's serializers.
+//! Arrays of records to a new vector of bytes and back to a new vector of records, as in a program that sends
+//! messages: this engine and Rust's serializers.
 //!
-//! Their bytes are not the same; what comes back is.
+//! Their bytes differ; the records that come back are the same.
 
 use std::hint::black_box;
 
@@ -48,7 +48,7 @@ const FIXED: bincode::config::Configuration<
     bincode::config::Fixint,
 > = bincode::config::standard().with_fixed_int_encoding();
 
-/// A record that everyone can serialize.
+/// A record that all contestants can serialize.
 trait Message:
     Shape
     + Serialize
@@ -63,11 +63,11 @@ trait Message:
     + for<'a> Readable<'a, LittleEndian>
     + Wired
 {
-    /// By rkyv, whose traits are those of the archived type.
+    /// By rkyv, whose traits belong to the archived type.
     #[allow(clippy::ptr_arg, reason = "rkyv has bytes for a vector, not for a slice")]
     fn archive(items: &Vec<Self>) -> Result<AlignedVec, rancor::Error>;
 
-    /// The records that were archived.
+    /// The archived records.
     fn unarchive(bytes: &[u8]) -> Result<Vec<Self>, rancor::Error>;
 }
 
@@ -121,7 +121,7 @@ fn messages<S: Message>(bench: &mut Bench, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Records, and what everyone makes of them.
+/// Records, and the bytes that each contestant makes of them.
 struct Messages<S> {
     items: Vec<S>,
     packed: Vec<u8>,
@@ -150,7 +150,7 @@ impl<S: Message> Messages<S> {
         })
     }
 
-    /// Whether everyone gets the same records back.
+    /// Whether all contestants return the same records.
     fn compare(&self, bench: &mut Bench) -> Result<()> {
         let same = |name: &str, items: Vec<S>| {
             ensure!(items == self.items, "{name} makes other records of its bytes");

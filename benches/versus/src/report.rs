@@ -1,4 +1,4 @@
-//! What is said about the figures: to people, to programs, in a picture.
+//! The report of the figures: for people, for programs, and as a chart.
 
 pub(crate) mod chart;
 pub(crate) mod json;

@@ -45,7 +45,7 @@ fn slice<S: Shape>(bench: &mut Bench, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Records and their packed bytes, and where both are written to.
+/// Records and their packed bytes, and the memory that each is written to.
 struct Slice<S> {
     items: Vec<S>,
     packed: Vec<u8>,
@@ -54,7 +54,7 @@ struct Slice<S> {
 }
 
 impl<S: Shape> Slice<S> {
-    /// Whether segments are the bytes of the whole.
+    /// Whether the segments have the bytes of the whole.
     fn compare(&mut self) -> Result<()> {
         for segment in [64 << 10, 8 << 10, 1 << 10] {
             self.out.fill(0);

@@ -1,4 +1,4 @@
-//! Segments against the whole, the pieces of memory in windows against all at once, and going to a position.
+//! Segments against the whole, the pieces of memory in windows against all at once, and setting a position.
 //!
 //! MPI has no calls for these.
 
@@ -16,7 +16,7 @@ use crate::structs::{Mixed, Nested, Scattered, Tail};
 /// In one call.
 pub(crate) const WHOLE: &str = "whole";
 
-/// In segments of so many bytes.
+/// In segments of this number of bytes.
 pub(crate) const KIB_64: &str = "64 KiB";
 pub(crate) const KIB_8: &str = "8 KiB";
 pub(crate) const KIB_1: &str = "1 KiB";
@@ -88,7 +88,7 @@ struct Stream {
     memory: Vec<u8>,
     packed: Vec<u8>,
     out: Vec<u8>,
-    /// Where the last jump went.
+    /// The position of the last jump.
     position: u64,
 }
 
@@ -99,12 +99,12 @@ impl Stream {
         let mut memory = vec![0; usize::try_from(length)?];
         fill(&mut memory, DATA);
         let mut packed = vec![0; committed.packed_size(count)?];
-        committed.pack(&memory, 0, count, &mut packed)?;
+        committed.pack(&memory, count, &mut packed)?;
         let out = packed.clone();
         Ok(Self { committed, count, memory, packed, out, position: 0 })
     }
 
-    /// Whether segments, and pieces, are the bytes of the whole.
+    /// Whether the segments, and the pieces, have the bytes of the whole.
     fn compare(&mut self) -> Result<()> {
         fill(&mut self.memory, BACKGROUND);
         self.unpack_whole()?;
@@ -137,7 +137,7 @@ impl Stream {
     fn packing() -> Vec<Contestant<Self>> {
         vec![
             Contestant::here(WHOLE, |Self { committed, count, memory, out, .. }| {
-                black_box(committed.pack(black_box(memory), 0, *count, black_box(out)).is_ok());
+                black_box(committed.pack(black_box(&*memory), *count, black_box(out)).is_ok());
             }),
             Contestant::here(KIB_64, |this: &mut Self| {
                 black_box(this.pack_by(64 << 10).is_ok());
@@ -189,11 +189,11 @@ impl Stream {
     }
 
     fn unpack_whole(&mut self) -> Result<usize, Error> {
-        self.committed.unpack(black_box(&self.packed), black_box(&mut self.memory), 0, self.count)
+        self.committed.unpack(black_box(&self.packed), black_box(&mut self.memory), self.count)
     }
 
     fn pack_by(&mut self, segment: usize) -> Result<(), Error> {
-        let mut packer = self.committed.packer(black_box(&self.memory), 0, self.count)?;
+        let mut packer = self.committed.packer(black_box(&self.memory), self.count)?;
         for out in black_box(&mut self.out).chunks_mut(segment) {
             packer.pack(out);
         }
@@ -201,17 +201,17 @@ impl Stream {
     }
 
     fn unpack_by(&mut self, segment: usize) -> Result<(), Error> {
-        let mut unpacker = self.committed.unpacker(black_box(&mut self.memory), 0, self.count)?;
+        let mut unpacker = self.committed.unpacker(black_box(&mut self.memory), self.count)?;
         for bytes in black_box(&self.packed).chunks(segment) {
             unpacker.unpack(bytes)?;
         }
         Ok(())
     }
 
-    /// Goes somewhere else and packs a byte there.
+    /// Sets another position and packs a byte there.
     fn jump(&mut self) {
         self.position = (self.position + 7919 * 13) % self.packed.len() as u64;
-        if let Ok(mut packer) = self.committed.packer(&self.memory, 0, self.count) {
+        if let Ok(mut packer) = self.committed.packer(&self.memory, self.count) {
             let _ = packer.set_position(black_box(self.position));
             black_box(packer.pack(black_box(&mut [0])));
         }

@@ -1,4 +1,4 @@
-//! The records, with the derives of everyone who takes part; and arrays of them, packed and unpacked in place.
+//! The records, with the derives of all contestants, and arrays of them, packed and unpacked in place.
 
 use std::hint::black_box;
 
@@ -25,7 +25,7 @@ dtype_benches::shapes! {
 /// Records of each array.
 pub(crate) const COUNTS: [usize; 5] = [1, 16, 1000, 65_536, 1_000_000];
 
-/// Those of a quick look.
+/// Records of each array in a quick run.
 pub(crate) const FEW_COUNTS: [usize; 2] = [1, 1000];
 
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
@@ -75,13 +75,13 @@ impl<S: Shape> Arrays<S> {
         let mut memory = vec![0; size_of::<S>() * count];
         fill(&mut memory, DATA);
         let mut packed = vec![0; committed.packed_size(count)?];
-        committed.pack(&memory, 0, count, &mut packed)?;
+        committed.pack(&memory, count, &mut packed)?;
         let items = unpack(&packed)?;
         let (span, out) = (memory.clone(), packed.clone());
         Ok(Self { items, memory, span, committed, packed, out })
     }
 
-    /// Whether everyone makes the same bytes of the records, and the same records of the bytes.
+    /// Whether all contestants make the same bytes of the records, and the same records of the bytes.
     fn compare(&mut self, bench: &mut Bench) -> Result<()> {
         let Self { items, packed, out, .. } = self;
         let count = items.len();
@@ -102,7 +102,7 @@ impl<S: Shape> Arrays<S> {
         ensure!(out == packed, "the loop unpacks other records");
 
         fill(&mut self.span, BACKGROUND);
-        self.committed.unpack(packed, &mut self.span, 0, count)?;
+        self.committed.unpack(packed, &mut self.span, count)?;
         let here = fingerprint(&self.span);
         for library in &mut bench.libraries {
             let name = library.name;
@@ -121,7 +121,7 @@ impl<S: Shape> Arrays<S> {
             }),
             Contestant::here(who::DYNAMIC, |Self { items, memory, committed, out, .. }| {
                 let count = black_box(items.len());
-                black_box(committed.pack(black_box(memory), 0, count, black_box(out)).is_ok());
+                black_box(committed.pack(black_box(&*memory), count, black_box(out)).is_ok());
             }),
             Contestant::here(who::LOOP, |stage: &mut Self| {
                 S::pack_by_hand(black_box(&stage.items), black_box(&mut stage.out));
@@ -145,7 +145,7 @@ impl<S: Shape> Arrays<S> {
             }),
             Contestant::here(who::DYNAMIC, |Self { items, memory, committed, packed, .. }| {
                 let count = black_box(items.len());
-                black_box(committed.unpack(black_box(packed), black_box(memory), 0, count).is_ok());
+                black_box(committed.unpack(black_box(packed), black_box(memory), count).is_ok());
             }),
             Contestant::here(who::LOOP, |stage: &mut Self| {
                 S::unpack_by_hand(black_box(&stage.packed), black_box(&mut stage.items));

@@ -1,10 +1,10 @@
-//! The records as zerocopy wants them: without padding, in packed structs that are copied field by field.
+//! The records as zerocopy requires them: without padding, in packed structs that are copied field by field.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::structs::{Body, Hole, Mixed, Nested, Pair, Scattered, Small, Tail};
 
-/// What has a form without padding.
+/// A type with a form without padding.
 pub(crate) trait Wired: Sized {
     type Wire: FromBytes + IntoBytes + Immutable;
 
@@ -80,13 +80,13 @@ wire!(NestedWire for Nested { head: Pair, parts: [Scattered; 2], weight: f32, })
 pub(crate) fn encode<S: Wired>(items: &[S]) -> Vec<u8> {
     let mut bytes = vec![0; items.len() * size_of::<S::Wire>()];
     for (item, place) in items.iter().zip(bytes.chunks_exact_mut(size_of::<S::Wire>())) {
-        // As long as the wire is.
+        // As long as the wire form.
         let _ = item.to_wire().write_to(place);
     }
     bytes
 }
 
-/// The records again; those before the bytes are too short.
+/// The records again, as far as the bytes suffice.
 pub(crate) fn decode<S: Wired>(bytes: &[u8]) -> Vec<S> {
     bytes
         .chunks_exact(size_of::<S::Wire>())

@@ -1,4 +1,4 @@
-//! A two-dimensional Fourier transform: what one of two processes sends to be transposed.
+//! A two-dimensional Fourier transform: the data that one of two processes sends for the transpose.
 
 use dtype_runtime::{Basic, Type};
 
@@ -46,7 +46,7 @@ pub(super) fn gather() -> Patterns {
         .collect()
 }
 
-/// The same as columns: a transpose.
+/// The same data as columns: a transpose.
 pub(super) fn scatter() -> Patterns {
     EDGES
         .map(|edge| {

@@ -7,16 +7,16 @@ use dtype_runtime::{Basic, Type};
 use super::loops::{Listed, Part};
 use super::{Pattern, Patterns, displacements, shuffled};
 
-/// Atoms that are sent, of how many. The arrays have room for as many more.
+/// Atoms that are sent, and atoms in total. The arrays have room for the sum of both.
 const FULL: [[u32; 2]; 3] = [[1662, 1907], [2243, 2597], [3062, 3534]];
 const ATOMIC: [[u32; 2]; 3] = [[114, 1217], [145, 2157], [243, 4084]];
 
-/// Positions, and so many arrays with one number for each atom.
+/// Positions, and `others` arrays with one number for each atom.
 fn atoms(list: &[u32], room: usize, others: usize) -> Result<Type, dtype_runtime::Error> {
     let f64 = Type::basic(Basic::F64);
     let mut types = vec![Type::indexed_block(3, &displacements(list, 3), &f64)?];
     types.resize(1 + others, Type::indexed_block(1, &displacements(list, 1), &f64)?);
-    // The positions take three times the room of the others.
+    // The positions take three times the room of each other array.
     let starts: Vec<i64> = std::iter::once(0)
         .chain((3..).map(|array| 8 * room as i64 * array))
         .take(1 + others)
@@ -29,7 +29,7 @@ fn positions(list: &[u32]) -> Part<Listed<f64, 3>> {
     Part { elements: 3 * list.len(), by_hand }
 }
 
-/// The array of the number, of those behind the positions.
+/// The array with this number, of the arrays after the positions.
 fn other(number: usize, list: &[u32], room: usize) -> Part<Listed<f64, 1>> {
     let by_hand = Listed { base: (3 + number) * room, list: list.to_vec(), element: PhantomData };
     Part { elements: list.len(), by_hand }

@@ -43,7 +43,7 @@ impl<E: Element> ByHand for Rows<E> {
     }
 }
 
-/// Rows of a length that the programmer knew, one after another.
+/// Rows of a length known at compile time, one after another.
 #[derive(Clone, Debug)]
 pub(super) struct ShortRows<E, const LENGTH: usize> {
     pub(super) base: usize,
@@ -104,10 +104,10 @@ impl<E: Element> ByHand for Strided<E> {
     }
 }
 
-/// Points of so many elements each, where a list says.
+/// Points of a fixed number of elements each, at the indices in a list.
 #[derive(Clone, Debug)]
 pub(super) struct Listed<E, const EACH: usize> {
-    /// The element that the list counts from.
+    /// The element from which the list counts.
     pub(super) base: usize,
     pub(super) list: Vec<u32>,
     pub(super) element: PhantomData<E>,
@@ -133,7 +133,7 @@ impl<E: Element, const EACH: usize> ByHand for Listed<E, EACH> {
     }
 }
 
-/// One after another, of several kinds.
+/// Several parts of different kinds, one after another.
 macro_rules! sequence {
     ($($name:ident: $number:tt),*) => {
         impl<E: Element, $($name: ByHand<Element = E>),*> ByHand for ($(Part<$name>,)*) {
@@ -166,14 +166,14 @@ sequence!(A: 0, B: 1);
 sequence!(A: 0, B: 1, C: 2, D: 3);
 sequence!(A: 0, B: 1, C: 2, D: 3, F: 4, G: 5);
 
-/// A part of a sequence, and how many elements it packs.
+/// A part of a sequence, and the number of elements it packs.
 #[derive(Clone, Debug)]
 pub(super) struct Part<H> {
     pub(super) elements: usize,
     pub(super) by_hand: H,
 }
 
-/// Any number of the same kind, one after another.
+/// Parts of the same kind, one after another.
 impl<H: ByHand> ByHand for Vec<Part<H>> {
     type Element = H::Element;
 

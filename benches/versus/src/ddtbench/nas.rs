@@ -69,7 +69,7 @@ fn grid([x, y, z]: [usize; 3]) -> String {
     format!("{x}×{y}×{z}")
 }
 
-/// The face whose points are alone.
+/// The face whose points are not adjacent.
 pub(super) fn mg_x() -> Patterns {
     MG.map(|edges| {
         let [x, y, z] = edges;

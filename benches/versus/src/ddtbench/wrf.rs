@@ -8,7 +8,7 @@ use dtype_runtime::{Basic, Error, Order, Type};
 use super::loops::{Part, Rows};
 use super::{Measure, Pattern, Patterns};
 
-/// A grid and the part of it that is sent: first and last index of x, of y and of z, which is not divided.
+/// A grid and the part that is sent: first and last index of x, of y and of z, which is not divided.
 struct Part3 {
     all: [RangeInclusive<i32>; 3],
     part: [RangeInclusive<i32>; 3],
@@ -50,7 +50,7 @@ impl From<&Part3> for Box3 {
     }
 }
 
-/// Two dimensions, x and z; three; and four, of which the last has length two and its second half is sent.
+/// Two dimensions, x and z; three; and four, where the last has length two and its second half is sent.
 const DIMENSIONS: [u32; 9] = [2, 2, 2, 2, 3, 3, 3, 4, 4];
 
 impl Box3 {
@@ -64,7 +64,7 @@ impl Box3 {
         }
     }
 
-    /// Elements from an array's start to the first that is sent.
+    /// Elements from an array's start to the first one that is sent.
     fn first(&self, dimensions: u32) -> usize {
         let ([x, y, z], [at_x, at_y, at_z]) = (self.sizes, self.starts);
         match dimensions {

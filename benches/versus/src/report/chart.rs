@@ -1,10 +1,9 @@
-//! The picture: how long others take, by kind of work, on a logarithmic axis.
+//! The chart: the time of this engine divided by the time of others, by kind of work, on a logarithmic axis.
 
 use std::error::Error;
 use std::path::Path;
 
 use dtype_benches::figures::geometric_mean;
-use dtype_benches::machine::Machine;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -16,18 +15,18 @@ use super::row::{Group, Row};
 const WIDTH: i32 = 900;
 const LEFT: i32 = 190;
 const RIGHT: i32 = 30;
-const TOP: i32 = 104;
+const TOP: i32 = 124;
 const LINE: i32 = 24;
-/// How far packing is above the middle of its line, and unpacking below.
+/// The distance of the packing mark above the middle of its line, and of the unpacking mark below it.
 const APART: i32 = 5;
-const BOTTOM: i32 = 92;
+const BOTTOM: i32 = 84;
 
 const INK: RGBColor = RGBColor(0x24, 0x29, 0x2f);
 const PALE: RGBColor = RGBColor(0x57, 0x60, 0x6a);
 const GRID: RGBColor = RGBColor(0xd8, 0xde, 0xe4);
 const BAND: RGBColor = RGBColor(0xf6, 0xf8, 0xfa);
 
-/// Those who are shown beside this engine; the colours can be told apart by everyone.
+/// The contestants that the chart shows, in colours that colour-blind readers can tell apart.
 const SHOWN: [(&str, RGBColor, Mark); 3] = [
     (who::LOOP, RGBColor(0x57, 0x60, 0x6a), Mark::Circle),
     (who::OPEN_MPI, RGBColor(0xd5, 0x5e, 0x00), Mark::Triangle),
@@ -41,10 +40,10 @@ enum Mark {
     Square,
 }
 
-/// A line of the picture: the others' time over this engine's, for each of [`SHOWN`].
+/// A line of the chart: this engine's time divided by the time of each of [`SHOWN`].
 struct Line {
     label: String,
-    /// Packing, or what has no direction.
+    /// Packing, or work without a direction.
     pack: [Option<f64>; 3],
     unpack: [Option<f64>; 3],
 }
@@ -55,8 +54,8 @@ struct Section {
     lines: Vec<Line>,
 }
 
-/// Draws the picture. The background is its own, so that it can be read on any page.
-pub(crate) fn draw(path: &Path, machine: &Machine, rows: &[Row]) -> Result<(), Box<dyn Error>> {
+/// Draws the chart, with its own background, so that it is legible on any page.
+pub(crate) fn draw(path: &Path, machine: &[String], rows: &[Row]) -> Result<(), Box<dyn Error>> {
     let sections = sections(rows);
     let lines: usize = sections.iter().map(|section| section.lines.len() + 1).sum();
     let bottom = TOP + LINE * i32::try_from(lines)?;
@@ -81,9 +80,9 @@ pub(crate) fn draw(path: &Path, machine: &Machine, rows: &[Row]) -> Result<(), B
         y += LINE;
     }
     let mut y = bottom + 44;
-    for line in machine.lines() {
+    for line in machine {
         if !line.is_empty() && y < height {
-            picture.text(&line, (12, y), 11, PALE, HPos::Left, false)?;
+            picture.text(line, (12, y), 11, PALE, HPos::Left, false)?;
             y += 14;
         }
     }
@@ -96,7 +95,7 @@ fn sections(rows: &[Row]) -> Vec<Section> {
         let of = |works: &[&str]| {
             SHOWN.map(|(other, ..)| {
                 let chosen = rows.iter().filter(|row| kind(row) && works.contains(&row.work));
-                geometric_mean(chosen.filter_map(|row| row.ratio(other, who::DTYPE)))
+                geometric_mean(chosen.filter_map(|row| row.ratio(who::DTYPE, other)))
             })
         };
         let (pack, unpack) = (of(&["pack", "create"]), of(&["unpack"]));
@@ -133,8 +132,8 @@ fn sections(rows: &[Row]) -> Vec<Section> {
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push('\u{a0}');
         }
         text.push(digit);
@@ -149,26 +148,26 @@ struct Axis {
 }
 
 impl Axis {
-    /// One that shows all ratios.
+    /// An axis that shows all ratios.
     fn of(sections: &[Section]) -> Self {
         let all = || {
             let lines = sections.iter().flat_map(|section| &section.lines);
             lines.flat_map(|line| line.pack.iter().chain(&line.unpack)).flatten().copied()
         };
-        let first = all().fold(0.5, f64::min) / 1.1;
-        let last = all().fold(2.0, f64::max) * 1.2;
+        let first = all().fold(0.5, f64::min) / 1.2;
+        let last = all().fold(2.0, f64::max) * 1.1;
         Self { first, last }
     }
 
-    fn place(&self, ratio: f64) -> i32 {
+    fn x(&self, ratio: f64) -> i32 {
         let part = (ratio / self.first).ln() / (self.last / self.first).ln();
         // Within the picture.
         LEFT + (part * f64::from(WIDTH - LEFT - RIGHT)).round() as i32
     }
 
-    /// Where the axis has marks.
+    /// The positions of the axis's marks.
     fn marks(&self) -> Vec<f64> {
-        let all = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
+        let all = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0];
         all.into_iter().filter(|mark| (self.first..=self.last).contains(mark)).collect()
     }
 }
@@ -199,9 +198,9 @@ impl Picture<'_, '_> {
     }
 
     fn heading(&self) -> Drawn {
-        let title = "How long others take for the same work";
+        let title = "Time of dtype over the time of others for the same work";
         self.text(title, (12, 22), 18, INK, HPos::Left, true)?;
-        let what = "time over that of this engine (dtype = 1), geometric means; to the right of the line: slower than dtype";
+        let what = "geometric means; to the left of the line at 1, dtype is faster: at 0.5 it takes half the time";
         self.text(what, (12, 46), 13, PALE, HPos::Left, false)?;
         let mut x = 18;
         for (name, ink, mark) in SHOWN {
@@ -220,17 +219,19 @@ impl Picture<'_, '_> {
 
     fn axis(&self, bottom: i32) -> Drawn {
         for mark in self.axis.marks() {
-            let x = self.axis.place(mark);
+            let x = self.axis.x(mark);
             let line = PathElement::new(vec![(x, TOP), (x, bottom + 4)], GRID);
             self.root.draw(&line)?;
-            let label = format!("{mark}×");
-            self.text(&label, (x, bottom + 16), 12, PALE, HPos::Center, false)?;
+            for y in [TOP - 12, bottom + 16] {
+                self.text(&mark.to_string(), (x, y), 12, PALE, HPos::Center, false)?;
+            }
         }
-        // This engine.
-        let x = self.axis.place(1.0);
+        // The line where both are equally fast.
+        let x = self.axis.x(1.0);
         let line = PathElement::new(vec![(x, TOP - 4), (x, bottom + 4)], INK.stroke_width(2));
         self.root.draw(&line)?;
-        self.text("dtype", (x, TOP - 12), 12, INK, HPos::Center, true)
+        self.text("dtype faster ←", (x - 12, TOP - 30), 12, INK, HPos::Right, true)?;
+        self.text("→ slower", (x + 12, TOP - 30), 12, INK, HPos::Left, true)
     }
 
     /// What does not depend on figures: the title, the labels, and bands that lead to them.
@@ -252,7 +253,7 @@ impl Picture<'_, '_> {
         for (ratios, y, filled) in both {
             for (ratio, (_, ink, mark)) in ratios.iter().zip(SHOWN) {
                 if let Some(ratio) = ratio {
-                    self.mark(mark, (self.axis.place(*ratio), y), ink, filled)?;
+                    self.mark(mark, (self.axis.x(*ratio), y), ink, filled)?;
                 }
             }
         }

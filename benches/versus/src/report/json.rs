@@ -1,11 +1,14 @@
 //! The figures for programs.
 
+use anyhow::{Context, Result};
 use dtype_benches::figures::{median, round};
 use dtype_benches::machine::Machine;
 use serde_json::{Map, Value, json};
 
+use crate::bench::who;
+
 use super::means::Mean;
-use super::row::{Outcome, Row};
+use super::row::{Column, Group, Outcome, Row};
 use super::targets::Target;
 
 /// Everything, as JSON with a line for each row.
@@ -75,4 +78,39 @@ fn row(row: &Row) -> Value {
         "bytes": row.bytes,
         "times": columns,
     })
+}
+
+/// The machine and the rows of an earlier run, as far as the chart needs them: of each time only the median.
+pub(crate) fn read(text: &str) -> Result<(Vec<String>, Vec<Row>)> {
+    let all: Value = serde_json::from_str(text)?;
+    let machine = serde_json::from_value::<Machine>(all["machine"].clone())?.lines();
+    let rows = all["rows"].as_array().context("no rows")?;
+    let rows = rows.iter().filter_map(|row| charted(row).transpose()).collect::<Result<_>>()?;
+    Ok((machine, rows))
+}
+
+/// The row, if its group is in the chart.
+fn charted(row: &Value) -> Result<Option<Row>> {
+    let text = |member: &str| row[member].as_str().with_context(|| format!("no {member}: {row}"));
+    let (key, work) = (text("group")?, text("work")?);
+    let groups = [Group::Structs, Group::Ddtbench, Group::Creation];
+    let Some(group) = groups.into_iter().find(|group| group.key() == key) else {
+        return Ok(None);
+    };
+    let Some(work) = ["pack", "unpack", "create"].into_iter().find(|known| *known == work) else {
+        return Ok(None);
+    };
+    let columns = [who::DTYPE, who::LOOP, who::OPEN_MPI, who::MPICH].into_iter();
+    let columns = columns.filter_map(|name| {
+        let median = row["times"][name]["median"].as_f64()?;
+        Some(Column { name, outcome: Outcome::Times(vec![median]) })
+    });
+    Ok(Some(Row {
+        group,
+        family: text("family")?.to_owned(),
+        parameters: text("parameters")?.to_owned(),
+        work,
+        bytes: row["bytes"].as_u64().context("no bytes")?,
+        columns: columns.collect(),
+    }))
 }

@@ -10,22 +10,22 @@ use super::row::{Group, Row};
 /// The mean of one column's ratios, over rows of a kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Mean {
-    /// What the rows are.
+    /// The kind of the rows.
     pub(crate) rows: String,
-    /// Who is compared.
+    /// The contestant that is compared.
     pub(crate) who: &'static str,
-    /// With whom; the fastest of several.
+    /// The contestants it is compared with; the fastest of several.
     pub(crate) with: &'static str,
     pub(crate) ratio: f64,
 }
 
-/// Whom this engine is compared with.
+/// The contestants that this engine is compared with.
 const OTHERS: [&str; 5] = [who::LOOP, who::OPEN_MPI, who::MPICH, who::MEMCPY, who::SPAN];
 
-/// Both libraries, of which the faster counts.
+/// Both libraries; the faster one counts.
 pub(crate) const LIBRARIES: [&str; 2] = [who::OPEN_MPI, who::MPICH];
 
-/// The means that the README has.
+/// The means in the chapter Figures of the book.
 pub(crate) fn all(rows: &[Row]) -> Vec<Mean> {
     let mut means = Vec::new();
     let mut add = |name: String, who, kind: &dyn Fn(&Row) -> bool| {

@@ -1,4 +1,4 @@
-//! What came out of the rounds.
+//! The results of the rounds.
 
 use dtype_benches::figures::{median, ratio};
 
@@ -16,7 +16,7 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    /// As `--only` and programs know it.
+    /// The name in `--only` and in the JSON.
     pub(crate) const fn key(self) -> &'static str {
         match self {
             Self::Structs => "structs",
@@ -30,7 +30,7 @@ impl Group {
         }
     }
 
-    /// As people read it.
+    /// The name for people.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Structs => "Arrays of structs",
@@ -45,13 +45,13 @@ impl Group {
     }
 }
 
-/// One kind of work, and everyone who did it.
+/// One kind of work, and all contestants.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) group: Group,
-    /// What the row is an instance of.
+    /// The group.
     pub(crate) family: String,
-    /// Which instance.
+    /// The instance.
     pub(crate) parameters: String,
     /// `pack`, `unpack` and the like.
     pub(crate) work: &'static str,
@@ -60,7 +60,7 @@ pub(crate) struct Row {
     pub(crate) columns: Vec<Column>,
 }
 
-/// Someone, and how long that one took.
+/// A contestant and its times.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
@@ -71,7 +71,7 @@ pub(crate) struct Column {
 pub(crate) enum Outcome {
     /// Nanoseconds for one call, round by round.
     Times(Vec<f64>),
-    /// Why there are none.
+    /// Why there are no times.
     Missing(String),
 }
 
@@ -85,13 +85,13 @@ impl Row {
         self.times(name).map(|times| median(times.to_vec()))
     }
 
-    /// The time of one over that of another, the median over the rounds.
+    /// One contestant's time divided by another's, the median over the rounds.
     pub(crate) fn ratio(&self, one: &str, other: &str) -> Option<f64> {
         let (one, other) = (self.times(one)?, self.times(other)?);
         Some(ratio(one, other))
     }
 
-    /// The same, over the fastest of several, or of those that are there.
+    /// The same, divided by the fastest of several, or of those that are present.
     pub(crate) fn ratio_to_best(&self, one: &str, others: &[&str]) -> Option<f64> {
         others.iter().filter_map(|other| self.ratio(one, other)).reduce(f64::max)
     }

@@ -48,7 +48,7 @@ fn section(text: &mut String, group: Group, rows: &[&Row]) {
             names.push(column.name);
         }
     }
-    // Where this engine is compared with itself, what matters is how much longer the others take.
+    // Rows that compare this engine with itself show how much longer the other contestants take.
     let above = matches!(group, Group::Segments | Group::Pieces | Group::External);
     let explanation = match (names.is_empty(), above) {
         (true, _) => format!("time of {reference}"),
@@ -74,12 +74,12 @@ fn section(text: &mut String, group: Group, rows: &[&Row]) {
     }
 }
 
-/// How wide a column is.
+/// The width of a column.
 fn cell(name: &str) -> usize {
     name.chars().count().max(8)
 }
 
-/// Why there is no figure, in a word.
+/// Why there is no figure, in one word.
 fn absence(row: &Row, name: &str) -> String {
     match row.columns.iter().find(|column| column.name == name).map(|column| &column.outcome) {
         Some(Outcome::Missing(why)) => why.split(':').next().unwrap_or_default().into(),

@@ -1,4 +1,4 @@
-//! What the engine has to reach, and whether it does.
+//! The engine's targets, and whether it meets them.
 
 use dtype_benches::figures::geometric_mean;
 
@@ -10,7 +10,7 @@ use crate::streaming::{KIB_1, KIB_8, WHOLE};
 use super::means::LIBRARIES;
 use super::row::{Group, Row};
 
-/// A limit of ratios.
+/// A limit for ratios.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) what: String,
@@ -18,7 +18,7 @@ pub(crate) struct Target {
     pub(crate) found: Option<Found>,
 }
 
-/// The ratios that a limit is for.
+/// The ratios to which a limit applies.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     /// The mean, or the worst row where each one counts.
@@ -31,7 +31,7 @@ pub(crate) struct Found {
     pub(crate) above: usize,
 }
 
-/// What counts.
+/// The result.
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Mean,
@@ -39,13 +39,13 @@ enum Of {
 }
 
 impl Target {
-    /// Nothing if there is nothing to tell by.
+    /// `None` if there are no rows to decide it.
     pub(crate) fn is_met(&self) -> Option<bool> {
         self.found.as_ref().map(|found| found.ratio <= self.limit)
     }
 }
 
-/// All of them.
+/// All targets.
 pub(crate) fn all(rows: &[Row]) -> Vec<Target> {
     let mut targets = Vec::new();
     structs(rows, &mut targets);
