@@ -18,5 +18,10 @@ chapters! {
     coming_from_mpi "coming-from-mpi"
     coming_from_other_crates "coming-from-other-crates"
     how_it_works "how-it-works"
+    api "api"
+    command "command"
+    figures "figures"
+    cookbook "cookbook"
+    stability "stability"
     glossary "glossary"
 }

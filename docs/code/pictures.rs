@@ -27,7 +27,7 @@ pub fn picture(name: &str, diagram: &Diagram) {
 ///
 /// As [`picture`].
 pub fn grid(name: &str, diagram: &Diagram) {
-    keep(name, &diagram.svg(&SvgStyle { cell: 28, ranges: false, ..SvgStyle::default() }));
+    keep(name, &diagram.svg(&SvgStyle::default().with_cell(28).with_ranges(false)));
 }
 
 /// Writes or compares a file, as the environment asks for.

@@ -56,7 +56,8 @@ fn chapters() -> BTreeMap<PathBuf, Page> {
 
 /// The pages of the book, and those beside it.
 fn pages() -> BTreeMap<PathBuf, Page> {
-    let others = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name));
+    let others = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
+        .map(|name| root().join(name));
     chapters().into_iter().chain(others.map(|path| (path.clone(), read(&path)))).collect()
 }
 
