@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::notation::GRAMMAR;
+use crate::range::RecordRange;
 
 /// Inspect MPI datatypes: their layout in memory and on the wire. Pack and unpack files with them.
 #[derive(Debug, Parser)]
@@ -51,10 +52,13 @@ pub(crate) enum Command {
     Pack(Pack),
     /// Unpack packed bytes into memory with the layout of a type.
     Unpack(Unpack),
+    /// Print the records of a file: as a table, as CSV, as JSON, or as bytes with their fields.
+    Dump(Dump),
     /// Compare two types: signature, size, bounds, type map.
     ///
     /// The exit status is 0 if a message can be sent as one and received as the other, 1 if it cannot, and 2 on
     /// failure.
+    #[command(visible_alias = "diff")]
     Compare(Compare),
     /// Explain the notation of types.
     #[command(long_about = GRAMMAR)]
@@ -157,6 +161,46 @@ pub(crate) enum Values {
     Little,
     /// This machine's widths, big-endian.
     Big,
+}
+
+/// The forms in which records are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DumpForm {
+    /// A table; of long arrays, the first 16 elements.
+    #[default]
+    Table,
+    /// Comma-separated values, with a line of names first.
+    Csv,
+    /// A JSON value on each line. NaN and infinities are strings.
+    Json,
+    /// The bytes of the file, with the field of each.
+    Hex,
+}
+
+/// Print records.
+#[derive(Args, Debug)]
+pub(crate) struct Dump {
+    /// The datatype: text, `@FILE`, or `-` for standard input.
+    #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) ty: String,
+    /// The file, or `-` for standard input. Its records follow one another at the extent, as in memory.
+    #[arg(value_name = "FILE")]
+    pub(crate) input: PathBuf,
+    /// The output form.
+    #[arg(long = "as", value_enum, default_value_t, value_name = "FORM")]
+    pub(crate) form: DumpForm,
+    /// The records to print, numbered from 0: `10..20`, `10..`, `..=19`, or the number of one.
+    #[arg(long, value_name = "RANGE")]
+    pub(crate) records: Option<RecordRange>,
+    /// The file has packed records, without gaps, as `pack` writes them.
+    #[arg(long)]
+    pub(crate) packed: bool,
+    /// The position of the first record's displacement 0, in bytes from the start of the file.
+    #[arg(long, default_value_t = 0, value_name = "BYTES", conflicts_with = "packed")]
+    pub(crate) origin: u64,
+    /// How the values in the file are represented; external32 only with `--packed`.
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    pub(crate) representation: Values,
 }
 
 /// The arguments that packing and unpacking share.

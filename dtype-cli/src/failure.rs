@@ -29,6 +29,24 @@ pub(crate) enum Failure {
         /// A suggestion.
         help: Option<String>,
     },
+    /// A record has a value that this machine cannot represent.
+    Record {
+        /// The number of the record, from 0.
+        record: u64,
+        /// The reason.
+        error: Error,
+    },
+    /// An input ends inside a record.
+    Partial {
+        /// The number of the record, from 0.
+        record: u64,
+        /// The offset of the bytes that remain.
+        offset: u64,
+        /// The number of bytes that remain.
+        remaining: u64,
+        /// The number of bytes that a record needs at least.
+        expected: u64,
+    },
     /// A file cannot be read or written.
     File {
         /// The operation: `"read"`.
@@ -92,6 +110,15 @@ impl fmt::Display for Failure {
                 write!(f, "cannot {action}: {error}")?;
                 help.iter().try_for_each(|help| write!(f, "\nhelp: {help}"))
             }
+            Self::Record { record, error } => write!(f, "cannot read record {record}: {error}"),
+            Self::Partial { record, offset, remaining, expected } => {
+                let bytes = if *remaining == 1 { "byte remains" } else { "bytes remain" };
+                write!(
+                    f,
+                    "the input ends inside record {record}: {remaining} {bytes} at offset {offset}, \
+                     expected at least {expected}"
+                )
+            }
             Self::File { action, path, error } => {
                 write!(f, "cannot {action} {}: {error}", path.display())
             }
@@ -105,9 +132,9 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Refused { error, .. } => Some(error),
+            Self::Refused { error, .. } | Self::Record { error, .. } => Some(error),
             Self::File { error, .. } | Self::Output(error) => Some(error),
-            Self::Notation { .. } | Self::Usage(_) | Self::Memory(_) => None,
+            Self::Notation { .. } | Self::Partial { .. } | Self::Usage(_) | Self::Memory(_) => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The command `dtype`: shows datatypes, compares them, packs and unpacks files by them.
+//! The command `dtype`: shows datatypes, compares them, prints, packs and unpacks files by them.
 //!
 //! ```console
 //! $ dtype 'resized(struct{f64, u32, u8}, 0, 16)'
@@ -34,12 +34,20 @@
 //! `dtype compare --json` prints `same_signature`, `same_type`, `same_size`, `same_bounds`, `same_type_map` (null when the
 //! maps are too long to be compared), `first_difference` (null, or `element` with what `a` and `b` have there: null at the
 //! end, or `basic` and `displacement`), and what `info` says of `a` and `b`.
+//!
+//! `dtype dump --as json` prints one value for each record: an object for a structure, with the names or the numbers of
+//! its members, an array for repeated types, and for a complex number an array of two. NaN, infinities and numbers of a
+//! `long double` that no `f64` has are strings; the latter are hexadecimal, such as `"0x1.8p+20000"`. A text, an array of
+//! characters of one byte, is a string with one character for each byte, U+0000 to U+00FF. An invalid value is an object
+//! with the key `invalid` and its bits as a hexadecimal string.
 
 mod arguments;
 mod compare;
 mod convert;
+mod dump;
 mod failure;
 mod field_paths;
+mod forward;
 mod info;
 mod input;
 mod json;
@@ -47,7 +55,11 @@ mod manual;
 pub mod notation;
 mod output;
 pub mod problem;
+mod range;
+mod records;
 mod run;
+mod shape;
 mod show;
+mod value;
 
 pub use run::main;

@@ -11,7 +11,7 @@ use crate::compare::Comparison;
 use crate::failure::Failure;
 use crate::input::{self, StandardInput};
 use crate::notation::{GRAMMAR, predefined_names};
-use crate::{convert, info, json, manual, show};
+use crate::{convert, dump, info, json, manual, show};
 
 /// Two types with different signatures.
 const DIFFERENT: u8 = 1;
@@ -75,6 +75,7 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
         (Some(Command::Unpack(options)), _) => {
             convert::unpack(&options.layout, options.over.as_deref(), stdin, out)?;
         }
+        (Some(Command::Dump(options)), _) => dump::dump(&options, stdin, colour, out)?,
         (Some(Command::Compare(options)), _) => {
             let a = input::ty(&options.a, "A", stdin)?.ty;
             let b = input::ty(&options.b, "B", stdin)?.ty;

@@ -1,78 +1,19 @@
 //! Files packed and unpacked by the command, held against the runtime; and what is left when something goes wrong.
 
+mod command;
 #[path = "../../dtype-runtime/tests/model/mod.rs"]
 mod model;
 
 use std::fs;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 
 use dtype_cli::notation::{parse, print};
 use dtype_runtime::{Buffer, BufferMut, Error, Representation};
 use proptest::prelude::*;
 
-/// A folder that is gone when the test ends.
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.path(name);
-        fs::write(&path, bytes).unwrap();
-        path
-    }
-
-    /// The names of all files.
-    fn names(&self) -> Vec<String> {
-        let names = fs::read_dir(self.0.path()).unwrap();
-        let mut names: Vec<String> =
-            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
-
-fn dtype() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_dtype"))
-}
-
-fn run(command: &mut Command) -> Output {
-    command.stdin(Stdio::null()).output().unwrap()
-}
-
-/// Runs a command that ends well.
-fn done(command: &mut Command) -> Vec<u8> {
-    let Output { status, stdout, stderr } = run(command);
-    assert!(status.success(), "{command:?}: {}", String::from_utf8_lossy(&stderr));
-    stdout
-}
-
-/// Runs a command that fails, and gives its message.
-fn failed(command: &mut Command) -> String {
-    let Output { status, stdout, stderr } = run(command);
-    assert_eq!(status.code(), Some(2), "{command:?}");
-    assert!(stdout.is_empty());
-    String::from_utf8(stderr).unwrap()
-}
-
-/// Bytes that look random and are the same every time.
-fn noise(len: usize) -> Vec<u8> {
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-    let next = || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 56) as u8
-    };
-    std::iter::repeat_with(next).take(len).collect()
-}
+use command::{Folder, done, dtype, failed, noise};
 
 /// Packs and unpacks a file, and compares both with what the runtime does in memory.
 fn there_and_back(ty: &str, len: usize, origin: usize, count: usize, given: &[&str]) {

@@ -1,0 +1,174 @@
+//! `dtype dump`: the records of a file.
+//!
+//! Records are read one at a time, so that the memory in use depends on the type and not on the length of the file.
+
+mod columns;
+mod csv;
+mod hex;
+mod json;
+mod table;
+
+use std::io::Write;
+
+use dtype_runtime::Representation;
+
+use crate::arguments::{Dump, DumpForm, Values as Represented};
+use crate::failure::Failure;
+use crate::forward::Forward;
+use crate::input::{self, StandardInput};
+use crate::notation::Parsed;
+use crate::range::RecordRange;
+use crate::records::{Place, Places, Values};
+use crate::shape::Shape;
+
+use table::Table;
+
+/// Prints the records of a file.
+pub(crate) fn dump(
+    options: &Dump,
+    stdin: &mut StandardInput,
+    colour: bool,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let parsed = input::ty(&options.ty, "TYPE", stdin)?;
+    let shape = Shape::of(&parsed);
+    let representation = match options.representation {
+        Represented::Native => Representation::Native,
+        Represented::External32 => Representation::External32,
+        Represented::Little => Representation::LittleEndian,
+        Represented::Big => Representation::BigEndian,
+    };
+    let (places, values) = if options.packed {
+        let record = parsed.ty.commit().conversion(representation);
+        let record = record.and_then(|conversion| conversion.packed_size(1));
+        let record = record.map_err(|error| Failure::refused("dump", error))?;
+        let values = Values::packed(&shape, representation)?;
+        (Places::packed(&parsed.ty, record as u64)?, values)
+    } else {
+        let values = Values::in_memory(&parsed.ty, &shape, representation)?;
+        (Places::in_memory(&parsed.ty, options.origin)?, values)
+    };
+    let mut printer = match options.form {
+        DumpForm::Table => Printer::Table(Table::new(&shape, colour)?),
+        DumpForm::Csv => Printer::Csv(csv::Lines::new(&shape)?),
+        DumpForm::Json => Printer::Json(json::Lines::new(&shape)),
+        DumpForm::Hex => {
+            let packed = options.packed.then_some(representation);
+            Printer::Hex(hex::View::new(&parsed, &shape, &places, packed, colour)?)
+        }
+    };
+    let mut input = Forward::open(&options.input, stdin)?;
+    let mut records =
+        Records { parsed: &parsed, places, values, range: options.records.unwrap_or_default() };
+    let result = records.print(&mut input, &mut printer, out);
+    // What came before a mistake is printed as well.
+    printer.finish(out)?;
+    result
+}
+
+/// The records to print.
+struct Records<'a> {
+    parsed: &'a Parsed,
+    places: Places,
+    values: Values,
+    range: RecordRange,
+}
+
+impl Records<'_> {
+    fn print(
+        &mut self,
+        input: &mut Forward,
+        printer: &mut Printer,
+        out: &mut impl Write,
+    ) -> Result<(), Failure> {
+        printer.begin(out)?;
+        let RecordRange { start, end } = self.range;
+        // The last number is beyond the end of any input.
+        for record in start..=u64::MAX {
+            if Some(record) == end {
+                break;
+            }
+            let place = self.places.of(record);
+            let read = place.map_or((u64::MAX, u64::MAX), read_of);
+            let bytes = input.bytes(read.0, read.1)?;
+            let data = place.filter(|place| read.0 + bytes.len() as u64 >= place.data.1);
+            let Some(place) = data else { return self.end(input, record) };
+            // It is near the part of the input that is in memory, which starts at `read.0`.
+            let origin = i64::try_from(place.base - i128::from(read.0)).unwrap_or(i64::MAX);
+            let values = self.values.of(&self.parsed.ty, bytes, origin);
+            let values = values.map_err(|error| Failure::Record { record, error })?;
+            printer.record(&Record { number: record, place, bytes, from: read.0, values }, out)?;
+        }
+        Ok(())
+    }
+
+    /// The end of the input, which does not have the given record.
+    fn end(&self, input: &Forward, record: u64) -> Result<(), Failure> {
+        let (len, start) = (input.end(), self.range.start);
+        if record == start && start > 0 {
+            let before = self.places.of(start - 1);
+            if before.is_none_or(|before| before.data.1 > len) {
+                let message = format!("the input has {len} bytes and ends before record {start}");
+                return Err(Failure::Usage(message));
+            }
+        }
+        match self.places.remaining(record, len) {
+            0 => Ok(()),
+            remaining => {
+                let (offset, expected) = (len - remaining, self.places.least());
+                Err(Failure::Partial { record, offset, remaining, expected })
+            }
+        }
+    }
+}
+
+/// The bytes to read for a record: its data, and the padding around it.
+fn read_of(place: Place) -> (u64, u64) {
+    (place.whole.0.min(place.data.0), place.whole.1.max(place.data.1))
+}
+
+/// A record that was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record<'a> {
+    number: u64,
+    place: Place,
+    /// The part of the input around it, and the offset of that part.
+    bytes: &'a [u8],
+    from: u64,
+    /// Its values, native and packed.
+    values: &'a [u8],
+}
+
+/// Where records go.
+enum Printer {
+    Table(Table),
+    Csv(csv::Lines),
+    Json(json::Lines),
+    Hex(hex::View),
+}
+
+impl Printer {
+    fn begin(&mut self, out: &mut impl Write) -> Result<(), Failure> {
+        match self {
+            Self::Csv(csv) => csv.begin(out),
+            Self::Hex(view) => view.begin(out),
+            Self::Table(_) | Self::Json(_) => Ok(()),
+        }
+    }
+
+    fn record(&mut self, record: &Record<'_>, out: &mut impl Write) -> Result<(), Failure> {
+        match self {
+            Self::Table(table) => table.record(record.number, record.values, out),
+            Self::Csv(csv) => csv.record(record.values, out),
+            Self::Json(json) => json.record(record.values, out),
+            Self::Hex(view) => view.record(record, out),
+        }
+    }
+
+    fn finish(&mut self, out: &mut impl Write) -> Result<(), Failure> {
+        match self {
+            Self::Table(table) => table.finish(out),
+            Self::Csv(_) | Self::Json(_) | Self::Hex(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The columns of records: the leaves of their shape.
+
+use std::fmt::Write;
+use std::rc::Rc;
+
+use crate::failure::Failure;
+use crate::shape::Shape;
+use crate::value::{self, Form, Validity};
+
+/// The maximum number of columns.
+const MOST: usize = 1 << 14;
+
+/// A column: one value, or an array of values.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    /// The path: `cells[1].mass`; `value` if the type is not a structure.
+    pub(super) name: String,
+    pub(super) shape: Rc<Shape>,
+}
+
+/// The columns of a shape. With `arrays`, an array of values is one column, otherwise each of its elements is one;
+/// text is always one.
+pub(super) fn of(shape: &Rc<Shape>, arrays: bool) -> Result<Vec<Column>, Failure> {
+    let mut columns = Vec::new();
+    add(&mut columns, shape, "", arrays)?;
+    for column in &mut columns {
+        if column.name.is_empty() {
+            column.name.push_str("value");
+        }
+    }
+    Ok(columns)
+}
+
+fn add(
+    columns: &mut Vec<Column>,
+    shape: &Rc<Shape>,
+    path: &str,
+    arrays: bool,
+) -> Result<(), Failure> {
+    match &**shape {
+        Shape::Nothing => {}
+        Shape::Structure(members) => {
+            let dot = if path.is_empty() { "" } else { "." };
+            for member in members {
+                add(columns, &member.shape, &format!("{path}{dot}{}", member.name), arrays)?;
+            }
+        }
+        Shape::Repeated(count, inner)
+            if !(arrays && shape.element().is_some() || is_text(inner)) =>
+        {
+            for index in 0..*count {
+                add(columns, inner, &format!("{path}[{index}]"), arrays)?;
+            }
+        }
+        Shape::Value(_) | Shape::Repeated(..) => {
+            if columns.len() >= MOST {
+                return Err(Failure::Usage(format!(
+                    "a record has more than {MOST} columns; `--as json` has no such limit"
+                )));
+            }
+            columns.push(Column { name: path.to_owned(), shape: Rc::clone(shape) });
+        }
+    }
+    Ok(())
+}
+
+/// Whether an array of these is text.
+pub(super) fn is_text(shape: &Shape) -> bool {
+    matches!(shape, Shape::Value(basic) if value::is_text(*basic))
+}
+
+/// Takes the bytes of the next values from the front of `values`.
+pub(super) fn take<'a>(values: &mut &'a [u8], size: usize) -> &'a [u8] {
+    // A record has the bytes of its shape.
+    let (bytes, rest) = values.split_at(size.min(values.len()));
+    *values = rest;
+    bytes
+}
+
+/// Appends the next value of a column. At most `most` elements of an array are written, and the others counted. Of the
+/// zeros at the end of a text, only the first is written then.
+pub(super) fn write(shape: &Shape, values: &mut &[u8], most: u64, out: &mut String) -> Validity {
+    match shape {
+        Shape::Value(basic) => value::write(*basic, take(values, basic.size()), Form::Plain, out),
+        Shape::Repeated(count, inner) if is_text(inner) => {
+            let text = take(values, usize::try_from(*count).unwrap_or(usize::MAX));
+            let used = text.len() - text.iter().rev().take_while(|byte| **byte == 0).count();
+            if text.len() - used > 1 && most < u64::MAX {
+                value::write_text(&text[..used], Form::Plain, out);
+                out.push_str("\\x00…");
+            } else {
+                value::write_text(text, Form::Plain, out);
+            }
+            Validity::Valid
+        }
+        Shape::Repeated(count, inner) => {
+            let mut validity = Validity::Valid;
+            let mut unseen = String::new();
+            out.push('[');
+            for index in 0..*count {
+                let out = if index < most {
+                    out.push_str(if index > 0 { ", " } else { "" });
+                    &mut *out
+                } else {
+                    unseen.clear();
+                    &mut unseen
+                };
+                validity = validity.and(write(inner, values, most, out));
+            }
+            if *count > most {
+                // Writing to a string does not fail.
+                let _ = write!(out, ", … {} more", count - most);
+            }
+            out.push(']');
+            validity
+        }
+        Shape::Nothing | Shape::Structure(_) => Validity::Valid,
+    }
+}

@@ -1,0 +1,281 @@
+//! Records as hexadecimal bytes, each with the field that it belongs to.
+//!
+//! A record starts a new row. To the right of the bytes are the letters of their fields, a dot for padding, and the
+//! bytes as ASCII:
+//!
+//! ```text
+//! record    offset  bytes                                             fields            text
+//!      0  00000000  00 00 00 00 00 00 f0 3f  07 00 00 00 00 00 00 00  aaaaaaaab·······  .......?........
+//! ```
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::rc::Rc;
+
+use dtype_runtime::{Basic, Representation};
+
+use super::Record;
+use crate::failure::Failure;
+use crate::notation::Parsed;
+use crate::records::Places;
+use crate::shape::Shape;
+use crate::value::printable;
+
+/// Bytes in a row.
+const ROW: usize = 16;
+
+/// The maximum number of bytes of a record.
+const MOST_BYTES: usize = 1 << 24;
+
+/// The maximum number of fields with a letter or an entry in the key; further fields have a star.
+const MOST_FIELDS: usize = 1024;
+
+/// The letters of fields, as in pictures.
+const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// The colours of fields, as in pictures.
+const COLOURS: [u8; 8] = [32, 172, 35, 169, 74, 166, 142, 99];
+
+/// A byte of no field.
+const PADDING: u16 = u16::MAX;
+
+/// A byte of a field beyond the limit.
+const OTHER: u16 = u16::MAX - 1;
+
+/// Writes rows of bytes.
+pub(super) struct View {
+    fields: Vec<Field>,
+    /// The field of each byte of a whole record.
+    marks: Vec<u16>,
+    /// The displacement of the first of them.
+    start: i128,
+    colour: bool,
+    row: String,
+}
+
+/// An entry of the key.
+struct Field {
+    path: String,
+    basic: Basic,
+    /// The number of values in a record.
+    count: u64,
+}
+
+/// Fields in the order of the type map.
+enum Slot {
+    Field(u16, Basic),
+    Repeated(u64, Box<Slot>),
+    Members(Vec<Slot>),
+    /// Fields beyond the limit: their shape.
+    Other(Rc<Shape>),
+}
+
+impl View {
+    /// A view of records in memory, or of records that are packed in a representation.
+    pub(super) fn new(
+        parsed: &Parsed,
+        shape: &Rc<Shape>,
+        places: &Places,
+        packed: Option<Representation>,
+        colour: bool,
+    ) -> Result<Self, Failure> {
+        let (start, end) = places.whole();
+        let len = usize::try_from(end - start).ok().filter(|len| *len <= MOST_BYTES);
+        let Some(len) = len else {
+            let actual = end - start;
+            return Err(Failure::Usage(format!(
+                "a record of {actual} bytes is too long for the hexadecimal view, which takes at most {MOST_BYTES}"
+            )));
+        };
+        let mut fields = Vec::new();
+        let slot = slot(&mut fields, shape, String::new(), 1);
+        let mut painter = Painter { marks: vec![PADDING; len], at: 0 };
+        if let Some(representation) = packed {
+            painter.paint(&slot, &mut |at, basic| {
+                let width = match representation {
+                    Representation::External32 => basic.external32_size(),
+                    _ => basic.size(),
+                };
+                let here = *at;
+                *at += width;
+                (here, width)
+            });
+        } else {
+            let mut entries = parsed.ty.type_map();
+            painter.paint(&slot, &mut |_, basic| {
+                // The type map has an entry for each value.
+                let displacement = entries.next().map_or(0, |entry| entry.displacement);
+                let here = usize::try_from(i128::from(displacement) - start);
+                (here.unwrap_or(usize::MAX), basic.size())
+            });
+        }
+        Ok(Self { fields, marks: painter.marks, start, colour, row: String::new() })
+    }
+
+    pub(super) fn begin(&mut self, out: &mut impl Write) -> Result<(), Failure> {
+        let width = self.fields.iter().map(|field| field.path.chars().count()).max().unwrap_or(0);
+        for (index, Field { path, basic, count }) in self.fields.iter().enumerate() {
+            let mark = u16::try_from(index).unwrap_or(OTHER);
+            let (on, off) = self.style(mark);
+            let times = if *count > 1 { format!(" × {count}") } else { String::new() };
+            writeln!(out, "{on}{}  {path:width$}{off}  {basic}{times}", letter(mark))?;
+        }
+        if self.marks.contains(&OTHER) {
+            writeln!(out, "{}  further fields", letter(OTHER))?;
+        }
+        if self.marks.contains(&PADDING) {
+            let (on, off) = self.style(PADDING);
+            writeln!(out, "{on}{}  padding{off}", letter(PADDING))?;
+        }
+        let pad = 3 * ROW;
+        writeln!(out, "\nrecord    offset  {:pad$} {:ROW$}  text", "bytes", "fields")?;
+        Ok(())
+    }
+
+    pub(super) fn record(
+        &mut self,
+        record: &Record<'_>,
+        out: &mut impl Write,
+    ) -> Result<(), Failure> {
+        // The mark of the first byte that was read: bytes before the start of the input are missing.
+        let first = i128::from(record.from) - record.place.base - self.start;
+        let first = usize::try_from(first).unwrap_or(0).min(self.marks.len());
+        let marks = &self.marks[first..];
+        for (index, bytes) in record.bytes.chunks(ROW).enumerate() {
+            let from = (index * ROW).min(marks.len());
+            let marks = &marks[from..(from + ROW).min(marks.len())];
+            let mut row = std::mem::take(&mut self.row);
+            row.clear();
+            let number = if index == 0 { record.number.to_string() } else { String::new() };
+            // Writing to a string does not fail.
+            let _ = write!(row, "{number:>6}  {:08x} ", record.from + from as u64);
+            self.styled(marks, &mut row, |position, row| match bytes.get(position) {
+                Some(byte) => {
+                    let gap = if position == ROW / 2 { "  " } else { " " };
+                    let _ = write!(row, "{gap}{byte:02x}");
+                }
+                None => row.push_str(if position == ROW / 2 { "    " } else { "   " }),
+            });
+            row.push_str("  ");
+            self.styled(marks, &mut row, |position, row| {
+                let mark = marks.get(position).filter(|_| position < bytes.len());
+                row.push(mark.map_or(' ', |mark| letter(*mark)));
+            });
+            row.push_str("  ");
+            self.styled(marks, &mut row, |position, row| {
+                if let Some(byte) = bytes.get(position) {
+                    let is_shown = byte.is_ascii_graphic() || *byte == b' ';
+                    row.push(if is_shown { char::from(*byte) } else { '.' });
+                }
+            });
+            row.push('\n');
+            out.write_all(row.as_bytes())?;
+            self.row = row;
+        }
+        Ok(())
+    }
+
+    /// Writes the positions of a row, with the style of their marks.
+    fn styled(&self, marks: &[u16], row: &mut String, mut one: impl FnMut(usize, &mut String)) {
+        let mut current = None;
+        for position in 0..ROW {
+            let mark = marks.get(position).copied();
+            if self.colour && mark != current {
+                row.push_str(current.map_or("", |mark| self.style(mark).1));
+                row.push_str(&mark.map_or(String::new(), |mark| self.style(mark).0));
+                current = mark;
+            }
+            one(position, row);
+        }
+        if self.colour {
+            row.push_str(current.map_or("", |mark| self.style(mark).1));
+        }
+    }
+
+    /// The escape sequences around a mark's bytes.
+    fn style(&self, mark: u16) -> (String, &'static str) {
+        let on = match mark {
+            _ if !self.colour => return (String::new(), ""),
+            PADDING => "\x1b[2m".to_owned(),
+            OTHER => "\x1b[1m".to_owned(),
+            _ => format!("\x1b[38;5;{}m", COLOURS[usize::from(mark) % COLOURS.len()]),
+        };
+        (on, "\x1b[0m")
+    }
+}
+
+fn letter(mark: u16) -> char {
+    match mark {
+        PADDING => '·',
+        _ => LETTERS.get(usize::from(mark)).map_or('*', |letter| char::from(*letter)),
+    }
+}
+
+/// Collects the fields of a shape. A part that is shared has a field for each path to it.
+fn slot(fields: &mut Vec<Field>, shape: &Rc<Shape>, path: String, times: u64) -> Slot {
+    match &**shape {
+        _ if fields.len() >= MOST_FIELDS => Slot::Other(Rc::clone(shape)),
+        Shape::Nothing => Slot::Members(Vec::new()),
+        Shape::Value(basic) => {
+            let path = if path.is_empty() { "value".to_owned() } else { printable(&path) };
+            let mark = u16::try_from(fields.len()).unwrap_or(OTHER);
+            fields.push(Field { path, basic: *basic, count: times });
+            Slot::Field(mark, *basic)
+        }
+        Shape::Repeated(count, inner) => {
+            let brackets = if shape.element().is_some() { "" } else { "[]" };
+            let inner = slot(fields, inner, path + brackets, times.saturating_mul(*count));
+            Slot::Repeated(*count, Box::new(inner))
+        }
+        Shape::Structure(members) => {
+            let dot = if path.is_empty() { "" } else { "." };
+            let members = members.iter().map(|member| {
+                let path = format!("{path}{dot}{}", member.name);
+                slot(fields, &member.shape, path, times)
+            });
+            Slot::Members(members.collect())
+        }
+    }
+}
+
+/// Marks the bytes of a record.
+struct Painter {
+    marks: Vec<u16>,
+    /// The number of packed bytes before the next value.
+    at: usize,
+}
+
+/// The first byte of the next value, and the number of its bytes.
+type Next<'a> = dyn FnMut(&mut usize, Basic) -> (usize, usize) + 'a;
+
+impl Painter {
+    fn paint(&mut self, slot: &Slot, next: &mut Next<'_>) {
+        match slot {
+            Slot::Field(mark, basic) => self.value(*mark, *basic, next),
+            Slot::Repeated(count, inner) => (0..*count).for_each(|_| self.paint(inner, next)),
+            Slot::Members(members) => members.iter().for_each(|member| self.paint(member, next)),
+            Slot::Other(shape) => self.others(shape, next),
+        }
+    }
+
+    fn others(&mut self, shape: &Shape, next: &mut Next<'_>) {
+        match shape {
+            Shape::Nothing => {}
+            Shape::Value(basic) => self.value(OTHER, *basic, next),
+            Shape::Repeated(count, inner) => (0..*count).for_each(|_| self.others(inner, next)),
+            Shape::Structure(members) => {
+                for member in members {
+                    self.others(&member.shape, next);
+                }
+            }
+        }
+    }
+
+    fn value(&mut self, mark: u16, basic: Basic, next: &mut Next<'_>) {
+        let (start, width) = next(&mut self.at, basic);
+        let end = start.saturating_add(width).min(self.marks.len());
+        if let Some(marks) = self.marks.get_mut(start..end) {
+            marks.fill(mark);
+        }
+    }
+}

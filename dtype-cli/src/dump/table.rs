@@ -1,0 +1,125 @@
+//! Records as a table for people.
+
+use std::io::Write;
+use std::rc::Rc;
+
+use super::columns::{self, Column};
+use crate::failure::Failure;
+use crate::shape::Shape;
+use crate::value::{self, Validity, printable};
+
+/// The number of records, and of bytes of their text, that determine how wide the columns are. A wider value that comes
+/// later widens its column.
+const SAMPLE_ROWS: usize = 1000;
+const SAMPLE_BYTES: usize = 1 << 20;
+
+/// The maximum number of elements of an array to print; the others are counted.
+const MOST_ELEMENTS: u64 = 16;
+
+/// The space between columns.
+const GAP: &str = "  ";
+
+/// A table under construction. It holds the first rows until it knows how wide the columns are.
+#[derive(Debug)]
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    /// The width of the record numbers, and of each column.
+    widths: Vec<usize>,
+    rows: Vec<Row>,
+    /// Bytes of text in the rows.
+    bytes: usize,
+    has_begun: bool,
+    colour: bool,
+}
+
+/// The texts of a row, and whether they are values.
+type Row = Vec<(String, Validity)>;
+
+impl Table {
+    pub(crate) fn new(shape: &Rc<Shape>, colour: bool) -> Result<Self, Failure> {
+        let mut columns = columns::of(shape, true)?;
+        for column in &mut columns {
+            column.name = printable(&column.name);
+        }
+        let names = columns.iter().map(|column| column.name.chars().count());
+        let widths = std::iter::once("record".len()).chain(names).collect();
+        Ok(Self { columns, widths, rows: Vec::new(), bytes: 0, has_begun: false, colour })
+    }
+
+    pub(crate) fn record(
+        &mut self,
+        number: u64,
+        values: &[u8],
+        out: &mut impl Write,
+    ) -> Result<(), Failure> {
+        let mut values = values;
+        let mut cells = vec![(number.to_string(), Validity::Valid)];
+        for column in &self.columns {
+            let mut text = String::new();
+            let validity = columns::write(&column.shape, &mut values, MOST_ELEMENTS, &mut text);
+            cells.push((text, validity));
+        }
+        for (width, (text, _)) in self.widths.iter_mut().zip(&cells) {
+            *width = text.chars().count().max(*width);
+        }
+        self.bytes += cells.iter().map(|(text, _)| text.len()).sum::<usize>();
+        self.rows.push(cells);
+        if self.has_begun || self.rows.len() >= SAMPLE_ROWS || self.bytes >= SAMPLE_BYTES {
+            self.flush(out)?;
+        }
+        Ok(())
+    }
+
+    /// Prints the rows that are held.
+    pub(crate) fn finish(&mut self, out: &mut impl Write) -> Result<(), Failure> {
+        self.flush(out)
+    }
+
+    fn flush(&mut self, out: &mut impl Write) -> Result<(), Failure> {
+        if !self.has_begun {
+            self.has_begun = true;
+            let names = self.columns.iter().map(|column| column.name.clone());
+            let names = std::iter::once("record".to_owned()).chain(names);
+            let head: Row = names.map(|name| (name, Validity::Valid)).collect();
+            self.line(&head, "\x1b[1m", out)?;
+        }
+        for row in std::mem::take(&mut self.rows) {
+            self.line(&row, "", out)?;
+        }
+        self.bytes = 0;
+        Ok(())
+    }
+
+    fn line(
+        &self,
+        row: &[(String, Validity)],
+        style: &str,
+        out: &mut impl Write,
+    ) -> Result<(), Failure> {
+        let mut line = String::new();
+        let last = row.len().saturating_sub(1);
+        for (index, (text, validity)) in row.iter().enumerate() {
+            line.push_str(if index > 0 { GAP } else { "" });
+            let pad = self.widths[index] - text.chars().count();
+            let at_right = match index.checked_sub(1).and_then(|index| self.columns.get(index)) {
+                None => true,
+                Some(column) => {
+                    matches!(&*column.shape, Shape::Value(basic) if value::is_number(*basic))
+                }
+            };
+            let style = if *validity == Validity::Invalid { "\x1b[31m" } else { style };
+            let (on, off) =
+                if self.colour && !style.is_empty() { (style, "\x1b[0m") } else { ("", "") };
+            let (before, after) = if at_right { (pad, 0) } else { (0, pad) };
+            line.extend(std::iter::repeat_n(' ', before));
+            line.push_str(on);
+            line.push_str(text);
+            line.push_str(off);
+            if index < last {
+                line.extend(std::iter::repeat_n(' ', after));
+            }
+        }
+        line.push('\n');
+        Ok(out.write_all(line.as_bytes())?)
+    }
+}

@@ -1,0 +1,250 @@
+//! Where the records of a file are, and their values.
+
+use std::collections::HashMap;
+
+use dtype_runtime::convertor::Conversion;
+use dtype_runtime::{Buffer, Committed, Error, Representation, Type};
+
+use crate::failure::Failure;
+use crate::shape::Shape;
+
+/// Where the records of an input are: one every `stride` bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    /// Displacement 0 of the first record.
+    origin: i128,
+    stride: i128,
+    /// The data of a record, as displacements.
+    data: (i128, i128),
+    /// What belongs to a record, with the padding at its ends.
+    whole: (i128, i128),
+}
+
+/// Where one record is, in bytes from the start of the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Displacement 0.
+    pub(crate) base: i128,
+    /// From the first byte of data to the end of the last.
+    pub(crate) data: (u64, u64),
+    /// The same with the padding at both ends, as far as the input can have it.
+    pub(crate) whole: (u64, u64),
+}
+
+impl Places {
+    /// Records in memory, one every extent.
+    pub(crate) fn in_memory(ty: &Type, origin: u64) -> Result<Self, Failure> {
+        require_data(ty)?;
+        let (origin, stride) = (i128::from(origin), i128::from(ty.extent()));
+        let data = (i128::from(ty.true_lb()), i128::from(ty.true_ub()));
+        if stride <= 0 {
+            return Err(Failure::Usage(format!(
+                "the records do not follow one another: the extent is {stride}; `resized(type, lb, extent)` sets it"
+            )));
+        }
+        let start = origin + data.0;
+        if start < 0 {
+            let end = origin + data.1;
+            let error = Error::OutOfBounds { start, end, len: u64::MAX };
+            let help = Some(format!("`--origin {}` makes room for them", origin - start));
+            return Err(Failure::Refused { action: "dump", error, help });
+        }
+        let whole = (data.0.min(ty.lb().into()), data.1.max(ty.ub().into()));
+        // Where neighbours interleave, the bytes between the data belong to others.
+        let whole = if whole.1 - whole.0 <= stride { whole } else { data };
+        Ok(Self { origin, stride, data, whole })
+    }
+
+    /// Packed records, one after another.
+    pub(crate) fn packed(ty: &Type, record: u64) -> Result<Self, Failure> {
+        require_data(ty)?;
+        let (stride, all) = (i128::from(record), (0, i128::from(record)));
+        Ok(Self { origin: 0, stride, data: all, whole: all })
+    }
+
+    /// The place of a record; `None` if it is beyond 64 bits, and so beyond any input.
+    pub(crate) fn of(&self, record: u64) -> Option<Place> {
+        let base = self.origin + i128::from(record) * self.stride;
+        let at = |(start, end): (i128, i128)| {
+            let start = u64::try_from((base + start).max(0)).ok()?;
+            Some((start, u64::try_from(base + end).ok()?))
+        };
+        Some(Place { base, data: at(self.data)?, whole: at(self.whole)? })
+    }
+
+    /// The number of bytes at the end of an input of `len` bytes that belong to no record, if it has `records`.
+    pub(crate) fn remaining(&self, records: u64, len: u64) -> u64 {
+        let next = self.origin + i128::from(records) * self.stride;
+        let used = match records {
+            0 => next,
+            _ => next.max(next - self.stride + self.data.1),
+        };
+        u64::try_from(i128::from(len) - used).unwrap_or(0)
+    }
+
+    /// The bytes that a record needs at least.
+    pub(crate) fn least(&self) -> u64 {
+        u64::try_from(self.data.1 - self.data.0).unwrap_or(u64::MAX)
+    }
+
+    /// The displacements of a whole record.
+    pub(crate) fn whole(&self) -> (i128, i128) {
+        self.whole
+    }
+}
+
+fn require_data(ty: &Type) -> Result<(), Failure> {
+    if ty.size() > 0 {
+        return Ok(());
+    }
+    Err(Failure::Usage("the type has no data, so there are no records to read".into()))
+}
+
+/// Takes the values out of records: native bytes, in the order of the type map.
+#[derive(Debug)]
+pub(crate) struct Values {
+    /// From memory to packed bytes, for records in memory.
+    memory: Option<Committed>,
+    /// From packed bytes in another representation to native ones.
+    foreign: Option<Conversion>,
+    packed: Vec<u8>,
+    native: Vec<u8>,
+}
+
+impl Values {
+    /// The values of records in memory; `order` is the byte order of that memory.
+    pub(crate) fn in_memory(
+        ty: &Type,
+        shape: &Shape,
+        order: Representation,
+    ) -> Result<Self, Failure> {
+        if order == Representation::External32 {
+            return Err(Failure::Usage(
+                "external32 is a representation of packed bytes: give `--packed` as well".into(),
+            ));
+        }
+        Ok(Self { memory: Some(ty.commit()), ..Self::packed(shape, order)? })
+    }
+
+    /// The values of packed records.
+    pub(crate) fn packed(shape: &Shape, representation: Representation) -> Result<Self, Failure> {
+        let refused = |error| Failure::refused("dump", error);
+        let foreign = match representation {
+            Representation::Native => None,
+            other => {
+                let flat = packed_type(shape, &mut HashMap::new()).map_err(refused)?;
+                Some(flat.commit().conversion(other).map_err(refused)?)
+            }
+        };
+        Ok(Self { memory: None, foreign, packed: Vec::new(), native: Vec::new() })
+    }
+
+    /// The values of a record, whose displacement 0 is at `origin` in `bytes`.
+    pub(crate) fn of<'a>(
+        &'a mut self,
+        ty: &Type,
+        bytes: &'a [u8],
+        origin: i64,
+    ) -> Result<&'a [u8], Error> {
+        let size = usize::try_from(ty.size());
+        let size = size.map_err(|_| Error::CountTooLarge { count: 1, size: ty.size() })?;
+        let mut packed = bytes;
+        if let Some(memory) = &self.memory {
+            let out = room(&mut self.packed, size)?;
+            memory.pack(Buffer::new(bytes).origin(origin), 1, out)?;
+            packed = out;
+        }
+        let Some(foreign) = &self.foreign else { return Ok(packed) };
+        let out = room(&mut self.native, size)?;
+        foreign.unpack(packed, &mut *out, 1)?;
+        Ok(out)
+    }
+}
+
+/// The type whose memory is the packed stream of another one: the same values without gaps. Parts that are shared are
+/// made once; `known` has them by their addresses.
+fn packed_type(shape: &Shape, known: &mut HashMap<usize, Type>) -> Result<Type, Error> {
+    let key = std::ptr::from_ref(shape).addr();
+    if let Some(ty) = known.get(&key) {
+        return Ok(ty.clone());
+    }
+    let ty = match shape {
+        Shape::Nothing => Type::structure(&[], &[], &[])?,
+        Shape::Value(basic) => Type::basic(*basic),
+        Shape::Repeated(count, inner) => Type::contiguous(*count, &packed_type(inner, known)?)?,
+        Shape::Structure(members) => {
+            let types = members.iter().map(|member| packed_type(&member.shape, known));
+            let types: Vec<Type> = types.collect::<Result<_, _>>()?;
+            let (mut end, mut displacements) = (0, Vec::with_capacity(types.len()));
+            for ty in &types {
+                displacements.push(end);
+                // The sum is the size of a type, which fits.
+                end += ty.extent();
+            }
+            let ty = Type::structure(&vec![1; types.len()], &displacements, &types)?;
+            // Without the padding at the end.
+            if ty.extent() == end { ty } else { Type::resized(&ty, 0, end)? }
+        }
+    };
+    known.insert(key, ty.clone());
+    Ok(ty)
+}
+
+/// A buffer of `size` bytes with unspecified contents.
+fn room(buffer: &mut Vec<u8>, size: usize) -> Result<&mut [u8], Error> {
+    let more = size.saturating_sub(buffer.len());
+    buffer.try_reserve_exact(more).map_err(|_| Error::Allocation { count: 1, stride: size })?;
+    buffer.resize(size, 0);
+    Ok(buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notation::parse;
+    use dtype_runtime::Basic;
+
+    #[test]
+    fn records_and_their_padding() {
+        let ty = parse("struct{f64, u8}").unwrap().ty;
+        let places = Places::in_memory(&ty, 4).unwrap();
+        assert_eq!(places.of(2), Some(Place { base: 36, data: (36, 45), whole: (36, 52) }));
+        assert_eq!(places.of(u64::MAX), None);
+        // The padding of the last record may be missing.
+        for (len, remaining) in [(0, 0), (36, 0), (29, 0), (37, 1), (40, 4)] {
+            assert_eq!(places.remaining(2, len), remaining, "{len}");
+        }
+        assert_eq!((places.remaining(0, 3), places.remaining(0, 6)), (0, 2));
+        let ahead = parse("struct{u8@-2, u8@5}").unwrap().ty;
+        assert!(Places::in_memory(&ahead, 1).is_err());
+        assert_eq!(Places::in_memory(&ahead, 2).unwrap().of(0).unwrap().data, (0, 8));
+    }
+
+    #[test]
+    fn values_in_every_representation() {
+        let parsed = parse("struct{u8@9, [struct{u16@2, u32@4}; 2]@12, MPI_LONG@0}").unwrap();
+        let (ty, committed, shape) = (&parsed.ty, parsed.ty.commit(), Shape::of(&parsed));
+        let memory: Vec<u8> = (0..100).map(|i| i & 0x3F).collect();
+        let mut native = vec![0; usize::try_from(ty.size()).unwrap()];
+        // What external32 has no room for is zero.
+        let mut memory = memory;
+        if Basic::Long.size() == 8 {
+            memory[if cfg!(target_endian = "little") { 4..8 } else { 0..4 }].fill(0);
+        }
+        committed.pack(&memory[..], 1, &mut native).unwrap();
+        let mut here = Values::in_memory(ty, &shape, Representation::Native).unwrap();
+        assert_eq!(here.of(ty, &memory, 0).unwrap(), native);
+        for representation in [
+            Representation::Native,
+            Representation::External32,
+            Representation::BigEndian,
+            Representation::LittleEndian,
+        ] {
+            let conversion = committed.conversion(representation).unwrap();
+            let packed = conversion.pack_to_vec(&memory[..], 1).unwrap();
+            let mut values = Values::packed(&shape, representation).unwrap();
+            assert_eq!(values.of(ty, &packed, 0).unwrap(), native, "{representation:?}");
+        }
+        assert!(Values::in_memory(ty, &shape, Representation::External32).is_err());
+    }
+}

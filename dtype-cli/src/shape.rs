@@ -1,0 +1,124 @@
+//! The values of an instance as a tree, in the order of the type map.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use dtype_runtime::types::{Argument, Combiner, Named};
+use dtype_runtime::{Basic, Type};
+
+use crate::notation::{FieldNames, Parsed};
+
+/// Values in the order of the packed stream, with the names of the notation. It has no displacements: the packed
+/// stream has the values in this order. Parts that a type uses several times are shared.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    /// No data.
+    Nothing,
+    /// One value.
+    Value(Basic),
+    /// Some number of one shape, at least two.
+    Repeated(u64, Rc<Shape>),
+    /// The members that have data.
+    Structure(Vec<Member>),
+}
+
+/// A member of a structure.
+#[derive(Debug)]
+pub(crate) struct Member {
+    /// Its name, or its number if it has no name.
+    pub(crate) name: String,
+    pub(crate) shape: Rc<Shape>,
+}
+
+impl Shape {
+    /// The shape of an instance.
+    pub(crate) fn of(parsed: &Parsed) -> Rc<Self> {
+        Shapes { names: &parsed.fields, known: HashMap::new() }.of(&parsed.ty)
+    }
+
+    /// The basic datatype, if it is one value or an array, of any number of dimensions, of such values.
+    pub(crate) fn element(&self) -> Option<Basic> {
+        match self {
+            Self::Value(basic) => Some(*basic),
+            Self::Repeated(_, inner) => inner.element(),
+            Self::Nothing | Self::Structure(_) => None,
+        }
+    }
+}
+
+/// Makes the shapes of types.
+struct Shapes<'a> {
+    names: &'a FieldNames,
+    /// Keyed by the address of the type, which the type itself keeps alive.
+    known: HashMap<usize, Rc<Shape>>,
+}
+
+impl Shapes<'_> {
+    /// Types nest at most 255 levels deep, and each is visited once.
+    fn of(&mut self, ty: &Type) -> Rc<Shape> {
+        let key = ty.as_ptr().addr();
+        if let Some(known) = self.known.get(&key) {
+            return Rc::clone(known);
+        }
+        let shape = self.make(ty);
+        self.known.insert(key, Rc::clone(&shape));
+        shape
+    }
+
+    fn make(&mut self, ty: &Type) -> Rc<Shape> {
+        if ty.size() == 0 {
+            return Rc::new(Shape::Nothing);
+        }
+        if let Some(Named::Basic(basic)) = ty.named() {
+            return Rc::new(Shape::Value(basic));
+        }
+        let Some(call) = ty.call() else { return basics(ty) };
+        if call.combiner == Combiner::Structure {
+            let lengths = call.arguments.iter().find_map(|argument| match argument {
+                Argument::Counts(lengths) => Some(lengths),
+                _ => None,
+            });
+            let lengths = lengths.map_or(&[][..], |lengths| lengths);
+            let names = self.names.of(ty).unwrap_or(&[]).iter().cloned();
+            let names = names.chain(std::iter::repeat(None));
+            let members = call.types().zip(lengths).zip(names).enumerate();
+            let members = members.filter(|(_, ((ty, length), _))| ty.size() > 0 && **length > 0);
+            let members = members.map(|(number, ((ty, length), name))| Member {
+                name: name.unwrap_or_else(|| number.to_string()),
+                shape: repeated(*length, self.of(ty)),
+            });
+            return Rc::new(Shape::Structure(members.collect()));
+        }
+        // All other constructors repeat one type or change its bounds, but for pairs and Fortran's types.
+        let mut types = call.types();
+        match (types.next(), types.next()) {
+            (Some(old), None) => {
+                repeated(ty.size().checked_div(old.size()).unwrap_or(0), self.of(old))
+            }
+            _ => basics(ty),
+        }
+    }
+}
+
+fn repeated(count: u64, shape: Rc<Shape>) -> Rc<Shape> {
+    match (count, &*shape) {
+        (0, _) | (_, Shape::Nothing) => Rc::new(Shape::Nothing),
+        (1, _) => shape,
+        _ => Rc::new(Shape::Repeated(count, shape)),
+    }
+}
+
+/// The shape of a type that is not made of other types: one value, or a pair of a value and an index.
+fn basics(ty: &Type) -> Rc<Shape> {
+    let mut entries = ty.type_map().map(|entry| entry.basic);
+    let (first, second) = (entries.next(), entries.next());
+    let value = |basic| Rc::new(Shape::Value(basic));
+    match (first, second) {
+        (Some(basic), None) => value(basic),
+        (Some(first), Some(second)) => {
+            let member = |name: &str, basic| Member { name: name.to_owned(), shape: value(basic) };
+            Rc::new(Shape::Structure(vec![member("value", first), member("index", second)]))
+        }
+        (None, _) => Rc::new(Shape::Nothing),
+    }
+}

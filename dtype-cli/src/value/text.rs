@@ -1,0 +1,81 @@
+//! Characters, so that no terminal takes them as commands.
+
+use std::fmt::Write;
+
+use super::Form;
+
+/// Appends bytes as text: what is not printable ASCII is escaped, in JSON as the character with the byte's number.
+pub(super) fn write_bytes(bytes: &[u8], form: Form, out: &mut String) {
+    if form == Form::Json {
+        out.push('"');
+        for &byte in bytes {
+            write_json_char(char::from(byte), !(b' '..=b'~').contains(&byte), out);
+        }
+        out.push('"');
+    } else {
+        // Writing to a string does not fail.
+        let _ = write!(out, "{}", bytes.escape_ascii());
+    }
+}
+
+/// Appends a character; one that does not print is escaped.
+pub(super) fn write_char(char: char, form: Form, out: &mut String) {
+    if form == Form::Json {
+        out.push('"');
+        write_json_char(char, char.is_control(), out);
+        out.push('"');
+    } else {
+        out.extend(char.escape_debug());
+    }
+}
+
+/// Appends a text as a string of JSON.
+pub(crate) fn json_string(text: &str, out: &mut String) {
+    out.push('"');
+    for char in text.chars() {
+        write_json_char(char, char.is_control(), out);
+    }
+    out.push('"');
+}
+
+/// A name or another word for people, without characters that a terminal could take as commands.
+pub(crate) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        if char.is_control() { out.extend(char.escape_default()) } else { out.push(char) }
+    }
+    out
+}
+
+fn write_json_char(char: char, is_escaped: bool, out: &mut String) {
+    match char {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        // Only characters below U+10000 are escaped, so there are no surrogates.
+        _ if is_escaped => {
+            let _ = write!(out, "\\u{:04x}", u32::from(char));
+        }
+        _ => out.push(char),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_reads_the_text_back() {
+        for text in ["", "a\"b\\c", "\0\n\x1b[31m", "\u{85}\u{9b}é€🦀"] {
+            let mut out = String::new();
+            json_string(text, &mut out);
+            assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
+            assert!(!out.chars().any(char::is_control));
+        }
+        let bytes: Vec<u8> = (0..=255).collect();
+        let mut out = String::new();
+        write_bytes(&bytes, Form::Json, &mut out);
+        let back = serde_json::from_str::<String>(&out).unwrap();
+        assert!(back.chars().map(u32::from).eq(0..=255));
+        assert!(out.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' '));
+    }
+}
