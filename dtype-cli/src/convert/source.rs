@@ -7,6 +7,11 @@ use std::path::Path;
 use crate::failure::Failure;
 use crate::input::StandardInput;
 
+/// Whether a path names a regular file, which can be read at any offset and whose length is known.
+pub(super) fn is_file(path: &Path) -> bool {
+    path != Path::new("-") && path.is_file()
+}
+
 /// Bytes that can be read at any offset: a file, or the whole content of a pipe, which has no offsets.
 #[derive(Debug)]
 pub(super) enum Source {

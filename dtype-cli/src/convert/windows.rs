@@ -18,6 +18,12 @@ pub(super) struct Window {
     pub(super) count: usize,
 }
 
+/// Whether each instance lies after the previous one. Then the memory can be read or written from the front to the end,
+/// a window at a time. Interleaved instances cover one another's bytes, so they must be in one window.
+pub(super) fn are_apart(ty: &Type) -> bool {
+    ty.extent() > 0 && ty.extent() >= ty.true_extent()
+}
+
 /// The windows of all instances, in their order.
 #[derive(Clone, Debug)]
 pub(super) struct Windows {
@@ -36,10 +42,8 @@ impl Windows {
     pub(super) fn of(ty: &Type, origin: u64, count: u64) -> Self {
         // Without data nothing is read.
         let count = if ty.size() == 0 { 0 } else { count };
-        // Interleaved instances cover one another's bytes, so they must be in one window.
-        let are_apart = ty.extent() > 0 && ty.extent() >= ty.true_extent();
         let each =
-            if are_apart { (WINDOW / ty.extent().unsigned_abs()).max(1) } else { count.max(1) };
+            if are_apart(ty) { (WINDOW / ty.extent().unsigned_abs()).max(1) } else { count.max(1) };
         Self {
             origin: origin.into(),
             extent: ty.extent().into(),
@@ -49,6 +53,35 @@ impl Windows {
             each,
             done: 0,
         }
+    }
+
+    /// The number of instances in the next window.
+    pub(super) fn next_count(&self) -> u64 {
+        self.each.min(self.count - self.done)
+    }
+
+    /// The number of instances before the next window.
+    pub(super) fn done(&self) -> u64 {
+        self.done
+    }
+
+    /// The next window, of at most `most` instances; `None` if no instances remain.
+    pub(super) fn window(&mut self, most: u64) -> Option<Window> {
+        let count = self.next_count().min(most);
+        if count == 0 {
+            return None;
+        }
+        let (start, end, base) = self.span(self.done, count);
+        self.done += count;
+        // All of it lies in memory, as checked before; the first origin is an argument, and no later origin is
+        // before it.
+        let start = start.min(base);
+        Some(Window {
+            start: u64::try_from(start).ok()?,
+            len: u64::try_from(end - start).ok()?,
+            origin: usize::try_from(base - start).ok()?,
+            count: usize::try_from(count).ok()?,
+        })
     }
 
     /// The start and end of the data of `count` instances, and displacement 0 of the first one.
@@ -97,21 +130,7 @@ impl Iterator for Windows {
     type Item = Window;
 
     fn next(&mut self) -> Option<Window> {
-        let count = self.each.min(self.count - self.done);
-        if count == 0 {
-            return None;
-        }
-        let (start, end, base) = self.span(self.done, count);
-        self.done += count;
-        // All of it lies in memory, as checked before; the first origin is an argument, and no later origin is
-        // before it.
-        let start = start.min(base);
-        Some(Window {
-            start: u64::try_from(start).ok()?,
-            len: u64::try_from(end - start).ok()?,
-            origin: usize::try_from(base - start).ok()?,
-            count: usize::try_from(count).ok()?,
-        })
+        self.window(u64::MAX)
     }
 }
 
