@@ -54,6 +54,10 @@ pub(crate) enum Command {
     Unpack(Unpack),
     /// Print the records of a file: as a table, as CSV, as JSON, or as bytes with their fields.
     Dump(Dump),
+    /// Print the frames of a file of messages: their headers, whether they are whole, and their records.
+    ///
+    /// The exit status is 0 if all frames are whole and hold the records of TYPE, 1 if not, and 2 on failure.
+    Frame(Frame),
     /// Compare two types: signature, size, bounds, type map.
     ///
     /// The exit status is 0 if a message can be sent as one and received as the other, 1 if it cannot, and 2 on
@@ -201,6 +205,33 @@ pub(crate) struct Dump {
     /// How the values in the file are represented; external32 only with `--packed`.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     pub(crate) representation: Values,
+}
+
+/// The forms in which frames are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FrameForm {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// A JSON object on each line: one for each frame, and one for each record before its frame.
+    Json,
+}
+
+/// Print frames.
+#[derive(Args, Debug)]
+pub(crate) struct Frame {
+    /// The file of messages, or `-` for standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) input: PathBuf,
+    /// The datatype of the records, which are printed then: text, `@FILE`, or `-` for standard input.
+    #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) ty: Option<String>,
+    /// Print the records whose type came along, as a message before them.
+    #[arg(long)]
+    pub(crate) dump: bool,
+    /// The output form.
+    #[arg(long = "as", value_enum, default_value_t, value_name = "FORM")]
+    pub(crate) form: FrameForm,
 }
 
 /// The arguments that packing and unpacking share.

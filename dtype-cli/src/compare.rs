@@ -2,11 +2,14 @@
 
 use std::io::Write;
 
-use dtype_runtime::Type;
 use dtype_runtime::types::MapEntry;
+use dtype_runtime::{Basic, Type};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::field_paths::FieldPaths;
+use crate::notation::Parsed;
+use crate::value::printable;
 use crate::{info, json};
 
 /// The maximum number of type map elements to compare.
@@ -23,6 +26,10 @@ pub(crate) struct Comparison {
     same_size: bool,
     same_bounds: bool,
     same_type_map: Option<bool>,
+    /// Whether the fields have the same names; `None` if one of the types has no names, or fields of other types.
+    same_names: Option<bool>,
+    /// The fields with different names.
+    names: Vec<Names>,
     /// The first difference between their type maps.
     first_difference: Option<Difference>,
     a: json::Numbers,
@@ -47,6 +54,18 @@ struct Place {
     displacement: i64,
 }
 
+/// The names of a field in both types.
+#[derive(Debug, Serialize)]
+struct Names {
+    /// The number of the field, from 0.
+    field: usize,
+    a: String,
+    b: String,
+}
+
+/// The maximum number of names to print.
+const MOST_NAMES: usize = 8;
+
 impl Place {
     fn of(entry: MapEntry) -> Self {
         Self { basic: entry.basic.name(), displacement: entry.displacement }
@@ -54,7 +73,9 @@ impl Place {
 }
 
 impl Comparison {
-    pub(crate) fn of(a: &Type, b: &Type) -> Self {
+    pub(crate) fn of(a_parsed: &Parsed, b_parsed: &Parsed) -> Self {
+        let (a, b) = (&a_parsed.ty, &b_parsed.ty);
+        let names = names(a_parsed, b_parsed);
         let (same_type_map, first_difference) = match type_maps(a, b) {
             TypeMaps::Same => (Some(true), None),
             TypeMaps::DifferAt(difference) => (Some(false), Some(difference)),
@@ -66,14 +87,22 @@ impl Comparison {
             same_size: a.size() == b.size(),
             same_bounds: (a.lb(), a.ub()) == (b.lb(), b.ub()),
             same_type_map,
+            same_names: names.as_ref().map(Vec::is_empty),
+            names: names.unwrap_or_default(),
             first_difference,
-            a: json::Numbers::of(a),
-            b: json::Numbers::of(b),
+            a: json::Numbers::of(a_parsed),
+            b: json::Numbers::of(b_parsed),
         }
     }
 
     /// Prints it for people.
-    pub(crate) fn print(&self, a: &Type, b: &Type, out: &mut impl Write) -> Result<(), Failure> {
+    pub(crate) fn print(
+        &self,
+        a: &Parsed,
+        b: &Parsed,
+        out: &mut impl Write,
+    ) -> Result<(), Failure> {
+        let (a, b) = (&a.ty, &b.ty);
         let lines = info::lines(a).into_iter().zip(info::lines(b));
         let lines: Vec<_> = lines.map(|((name, a), (_, b))| (name, a, b)).collect();
         let width = lines.iter().map(|(_, a, _)| a.chars().count()).max().unwrap_or(0);
@@ -95,6 +124,7 @@ impl Comparison {
             }
         };
         writeln!(out, "{verdict}")?;
+        self.print_names(out)?;
         let Some(Difference { element, a, b }) = &self.first_difference else { return Ok(()) };
         let place = |place: &Option<Place>| match place {
             Some(Place { basic, displacement }) => format!("{basic} at {displacement}"),
@@ -108,6 +138,59 @@ impl Comparison {
         )?;
         Ok(())
     }
+}
+
+impl Comparison {
+    /// Prints the fields with different names.
+    fn print_names(&self, out: &mut impl Write) -> Result<(), Failure> {
+        if self.names.is_empty() {
+            return Ok(());
+        }
+        let mut sorted = [
+            self.names.iter().map(|names| &names.a).collect::<Vec<_>>(),
+            self.names.iter().map(|names| &names.b).collect::<Vec<_>>(),
+        ];
+        for names in &mut sorted {
+            names.sort_unstable();
+        }
+        let what = if sorted[0] == sorted[1] { "are swapped" } else { "have other names" };
+        write!(out, "fields {what}: ")?;
+        for (index, Names { a, b, .. }) in self.names.iter().take(MOST_NAMES).enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
+            write!(out, "{comma}`{}` is `{}` in B", printable(a), printable(b))?;
+        }
+        match self.names.len().saturating_sub(MOST_NAMES) {
+            0 => writeln!(out)?,
+            more => writeln!(out, ", … {more} more")?,
+        }
+        Ok(())
+    }
+}
+
+/// The names of fields that both types have at the same position, where they differ.
+fn names(a: &Parsed, b: &Parsed) -> Option<Vec<Names>> {
+    if a.fields.is_empty() || b.fields.is_empty() {
+        return None;
+    }
+    let (a, b) = (fields(a)?, fields(b)?);
+    let is_alike = a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.1 == b.1);
+    is_alike.then(|| {
+        let pairs = a.into_iter().zip(b).enumerate();
+        let pairs = pairs.filter(|(_, ((a, _), (b, _)))| a != b);
+        pairs.map(|(field, ((a, _), (b, _)))| Names { field, a, b }).collect()
+    })
+}
+
+/// The fields of a type with their paths; `None` if there are too many.
+fn fields(parsed: &Parsed) -> Option<Vec<(String, Basic)>> {
+    let picture = parsed.ty.diagram_of(&dtype_runtime::show::View::default());
+    if picture.has_more_fields() {
+        return None;
+    }
+    let mut paths = FieldPaths::new(parsed);
+    let fields = picture.fields().iter();
+    let fields = fields.filter_map(|field| Some((paths.named(&field.path), field.basic?)));
+    Some(fields.map(|(path, basic)| (path, basic.canonical())).collect())
 }
 
 /// The result of comparing two type maps.

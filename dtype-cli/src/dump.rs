@@ -21,7 +21,8 @@ use crate::range::RecordRange;
 use crate::records::{Place, Places, Values};
 use crate::shape::Shape;
 
-use table::Table;
+pub(crate) use json::write_value as write_json;
+pub(crate) use table::Table;
 
 /// Prints the records of a file.
 pub(crate) fn dump(

@@ -6,14 +6,21 @@ use std::io::Write;
 use dtype_runtime::{Signature, Type};
 
 use crate::failure::Failure;
+use crate::notation::Parsed;
+use crate::reorder::Reorder;
+use crate::value::printable;
 
 /// The maximum number of runs of a signature to print.
 const MOST_RUNS: usize = 16;
 
 /// Prints the numbers of a type.
-pub(crate) fn print(ty: &Type, out: &mut impl Write) -> Result<(), Failure> {
-    for (name, value) in lines(ty) {
+pub(crate) fn print(parsed: &Parsed, out: &mut impl Write) -> Result<(), Failure> {
+    for (name, value) in lines(&parsed.ty) {
         writeln!(out, "{name:<10} {value}")?;
+    }
+    let Some(structure) = Reorder::of(parsed) else { return Ok(()) };
+    for (name, value) in structure.lines() {
+        writeln!(out, "{name:<10} {}", printable(&value))?;
     }
     Ok(())
 }
@@ -33,7 +40,7 @@ pub(crate) fn lines(ty: &Type) -> [(&'static str, String); 9] {
     ]
 }
 
-fn bytes(number: i128) -> String {
+pub(crate) fn bytes(number: i128) -> String {
     format!("{number} {}", if number == 1 { "byte" } else { "bytes" })
 }
 

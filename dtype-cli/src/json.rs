@@ -2,13 +2,14 @@
 
 use std::io::Write;
 
+use dtype_runtime::Flags;
 use dtype_runtime::show::{Diagram, DiagramField};
 use dtype_runtime::types::{Elem, EndLoop, Entry, Envelope, Loop};
-use dtype_runtime::{Flags, Type};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::notation;
+use crate::notation::{self, Parsed};
+use crate::reorder::Reorder;
 
 /// The maximum number of runs of a signature and of entries of a description. `signature_complete` and
 /// `description_complete` say whether all are written.
@@ -21,7 +22,23 @@ pub(crate) fn print(value: &impl Serialize, out: &mut impl Write) -> Result<(), 
     Ok(())
 }
 
-/// The numbers of a type: what `dtype info --json` prints. Sizes, bounds, extents and displacements are bytes.
+/// What `dtype info --json` prints.
+#[derive(Debug, Serialize)]
+pub(crate) struct Info {
+    #[serde(flatten)]
+    numbers: Numbers,
+    /// Of a structure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structure: Option<Reorder>,
+}
+
+impl Info {
+    pub(crate) fn of(parsed: &Parsed) -> Self {
+        Self { numbers: Numbers::of(parsed), structure: Reorder::of(parsed) }
+    }
+}
+
+/// The numbers of a type. Sizes, bounds, extents and displacements are bytes.
 #[derive(Debug, Serialize)]
 pub(crate) struct Numbers {
     /// The type in the notation.
@@ -49,7 +66,8 @@ struct Run {
 }
 
 impl Numbers {
-    pub(crate) fn of(ty: &Type) -> Self {
+    pub(crate) fn of(parsed: &Parsed) -> Self {
+        let ty = &parsed.ty;
         let mut runs = ty.signature().runs();
         let signature: Vec<Run> = runs
             .by_ref()
@@ -57,7 +75,7 @@ impl Numbers {
             .map(|(basic, count)| Run { basic: basic.name(), count })
             .collect();
         Self {
-            notation: notation::print(ty),
+            notation: notation::print_named(ty, &parsed.fields),
             size: ty.size(),
             lb: ty.lb(),
             ub: ty.ub(),
@@ -95,7 +113,7 @@ fn flags(flags: Flags) -> Vec<&'static str> {
 #[derive(Debug, Serialize)]
 pub(crate) struct Everything {
     #[serde(flatten)]
-    numbers: Numbers,
+    numbers: Info,
     envelope: Counts,
     fields: Vec<Place>,
     fields_complete: bool,
@@ -163,7 +181,8 @@ enum Part {
 
 impl Everything {
     /// With the fields of a picture, which has their names.
-    pub(crate) fn of(ty: &Type, picture: &Diagram) -> Self {
+    pub(crate) fn of(parsed: &Parsed, picture: &Diagram) -> Self {
+        let ty = &parsed.ty;
         let Envelope { num_integers, num_addresses, num_large_counts, num_datatypes, combiner } =
             ty.envelope();
         let combiner = combiner.name();
@@ -171,7 +190,7 @@ impl Everything {
         let optimized = ty.commit().optimized_description();
         let (optimized_description, optimized_description_complete) = parts(optimized.entries());
         Self {
-            numbers: Numbers::of(ty),
+            numbers: Info::of(parsed),
             envelope: Counts {
                 combiner,
                 num_integers,

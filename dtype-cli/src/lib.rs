@@ -26,6 +26,7 @@
 //! | `flags` | the names of the flags that are set |
 //! | `signature_hash` | a 64-bit number |
 //! | `signature`, `signature_complete` | runs of equal basic datatypes, each with `basic` and `count`; whether these are all: at most 4096 are written |
+//! | `structure` | of a structure as a compiler lays it out, otherwise missing: `padding` in bytes, `gaps` (`after`, `offset`, `bytes`), `cache_lines`, and `reordered`, the best order of its fields: null, or `extent`, `saves`, `cache_lines` and `order` |
 //! | `envelope` | `combiner`, `num_integers`, `num_addresses`, `num_large_counts`, `num_datatypes` |
 //! | `fields`, `fields_complete` | each with `path`, `basic`, `offset`, `bytes` and `repeated`: `count` and `stride` in bytes, which is null where it varies; at most 1024 |
 //! | `description`, `description_complete` | the entries, each with `what`: `elem` (`basic`, `count`, `disp`, `extent`), `loop` (`loops`, `items`, `extent`) or `endloop` (`items`, `size`, `first_elem_disp`); at most 4096 |
@@ -33,13 +34,22 @@
 //!
 //! `dtype compare --json` prints `same_signature`, `same_type`, `same_size`, `same_bounds`, `same_type_map` (null when the
 //! maps are too long to be compared), `first_difference` (null, or `element` with what `a` and `b` have there: null at the
-//! end, or `basic` and `displacement`), and what `info` says of `a` and `b`.
+//! end, or `basic` and `displacement`), `same_names` (null when there are no names, or fields of other types), `names` (the
+//! fields with different names, each with `field`, `a` and `b`), and what `info` says of `a` and `b`.
 //!
 //! `dtype dump --as json` prints one value for each record: an object for a structure, with the names or the numbers of
 //! its members, an array for repeated types, and for a complex number an array of two. NaN, infinities and numbers of a
 //! `long double` that no `f64` has are strings; the latter are hexadecimal, such as `"0x1.8p+20000"`. A text, an array of
 //! characters of one byte, is a string with one character for each byte, U+0000 to U+00FF. An invalid value is an object
 //! with the key `invalid` and its bits as a hexadecimal string.
+//!
+//! `dtype frame --as json` prints an object for each frame: `frame`, its number; `offset` and `length`; `form`, `full` or
+//! `compact`; `version`, `tag`, `count`, `record_size`; `byte_order`, `little` or `big`; `signature_hash` and `schema_hash`,
+//! null where the frame has none; `checksum`: `ok`, `wrong`, `missing` or `none`; `type` and `schema`, the text of a type or
+//! a schema that the message holds, or null; `error`, null or `kind`, the name of the variant of `message::Error`, and
+//! `message`. Where no frame starts, there is an object with `offset` and `error`, and bytes that were skipped have one
+//! with `offset` and `skipped`. A record has `frame`, `record` and `value`, and precedes its frame, whose checksum is
+//! known only at its end.
 
 mod arguments;
 mod compare;
@@ -48,6 +58,7 @@ mod dump;
 mod failure;
 mod field_paths;
 mod forward;
+mod frame;
 mod info;
 mod input;
 mod json;
@@ -57,6 +68,7 @@ mod output;
 pub mod problem;
 mod range;
 mod records;
+mod reorder;
 mod run;
 mod shape;
 mod show;

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 pub use fields::FieldNames;
 pub use grammar::MAX_NESTING;
 pub use names::{all as predefined_names, nearest};
-pub use print::print;
+pub use print::{print, print_named};
 
 /// The greatest length of a text in bytes. The cost of reading a text is linear in its length.
 pub const MAX_LENGTH: usize = 4 << 20;

@@ -11,16 +11,19 @@ use crate::compare::Comparison;
 use crate::failure::Failure;
 use crate::input::{self, StandardInput};
 use crate::notation::{GRAMMAR, predefined_names};
-use crate::{convert, dump, info, json, manual, show};
+use crate::{convert, dump, frame, info, json, manual, show};
 
 /// Two types with different signatures.
 const DIFFERENT: u8 = 1;
 
+/// A file has damaged frames, or other records than expected.
+const DAMAGED: u8 = 1;
+
 /// The command failed.
 const FAILED: u8 = 2;
 
-/// Runs the command given by this process's arguments. Returns 0 on success, 1 if two types do not match, and 2 on
-/// failure, with the message on standard error. If the reader of standard output closes it, returns 0.
+/// Runs the command given by this process's arguments. Returns 0 on success, 1 if two types do not match or frames are
+/// damaged, and 2 on failure, with the message on standard error. If the reader of standard output closes it, returns 0.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let colour = arguments.colour;
@@ -64,11 +67,11 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
             show::show(&parsed, &options, colour, out)?;
         }
         (Some(Command::Info(options)), _) => {
-            let ty = input::ty(&options.ty, "TYPE", stdin)?.ty;
+            let parsed = input::ty(&options.ty, "TYPE", stdin)?;
             if options.json {
-                json::print(&json::Numbers::of(&ty), out)?;
+                json::print(&json::Info::of(&parsed), out)?;
             } else {
-                info::print(&ty, out)?;
+                info::print(&parsed, out)?;
             }
         }
         (Some(Command::Pack(options)), _) => convert::pack(&options.layout, stdin, out)?,
@@ -76,9 +79,13 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
             convert::unpack(&options.layout, options.over.as_deref(), stdin, out)?;
         }
         (Some(Command::Dump(options)), _) => dump::dump(&options, stdin, colour, out)?,
+        (Some(Command::Frame(options)), _) => {
+            let is_good = frame::frame(&options, stdin, colour, out)?;
+            return Ok(if is_good { 0 } else { DAMAGED });
+        }
         (Some(Command::Compare(options)), _) => {
-            let a = input::ty(&options.a, "A", stdin)?.ty;
-            let b = input::ty(&options.b, "B", stdin)?.ty;
+            let a = input::ty(&options.a, "A", stdin)?;
+            let b = input::ty(&options.b, "B", stdin)?;
             let comparison = Comparison::of(&a, &b);
             if options.json {
                 json::print(&comparison, out)?;
@@ -98,7 +105,7 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
             let parsed = input::ty(&ty, "TYPE", stdin)?;
             show::show(&parsed, &picture(ty), colour, out)?;
             writeln!(out)?;
-            info::print(&parsed.ty, out)?;
+            info::print(&parsed, out)?;
         }
         (None, None) => return Err(Failure::Usage("expected a type or a subcommand".into())),
     }

@@ -10,7 +10,7 @@ use crate::arguments::{Form, Show};
 use crate::failure::Failure;
 use crate::field_paths::FieldPaths;
 use crate::json;
-use crate::notation::{Parsed, print};
+use crate::notation::{Parsed, print_named};
 use crate::output;
 
 /// The maximum number of entries of a description, lines of a plan and lines of a tree to print; the rest is
@@ -54,8 +54,8 @@ pub(crate) fn show(
                 .map_err(|error| Failure::Usage(format!("NumPy has {error}")))?;
             writeln!(out, "{dtype}")?;
         }
-        Form::Notation => writeln!(out, "{}", print(ty))?,
-        Form::Json => json::print(&json::Everything::of(ty, &picture(parsed, show)), out)?,
+        Form::Notation => writeln!(out, "{}", print_named(ty, &parsed.fields))?,
+        Form::Json => json::print(&json::Everything::of(parsed, &picture(parsed, show)), out)?,
     }
     Ok(())
 }

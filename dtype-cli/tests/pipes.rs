@@ -91,19 +91,23 @@ fn mistakes_in_pipes() {
     assert!(failed(dtype().args(["pack", "-", "-", "-"])).contains("found nothing"));
 }
 
-/// Feeds 200 MB, and reads how much memory the command has used before its input ends.
+/// Feeds up to 200 MB, and reads how much memory the command has used before its input ends.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_the_input() {
     use std::io::{Read, Write};
     use std::process::Stdio;
 
-    let commands: [&[&str]; 5] = [
+    use dtype_runtime::message;
+
+    let commands: [&[&str]; 7] = [
         &["pack", "struct{f64, u32, u8}", "-", "-"],
         &["unpack", "struct{f64, u32, u8}", "-", "-"],
         &["pack", "struct{f64, u32, u8}", "-", "-", "--representation=big"],
         &["dump", "[u64; 65536]", "-", "--records", "300.."],
         &["dump", "[u64; 65536]", "-", "--packed", "--as", "json", "--records", "300.."],
+        &["frame", "-"],
+        &["frame", "-", "[u64; 65536]", "--as", "json"],
     ];
     for arguments in commands {
         let pipes = (Stdio::piped(), Stdio::piped());
@@ -115,7 +119,14 @@ fn memory_does_not_grow_with_the_input() {
         });
         let mut stdin = child.stdin.take().unwrap();
         let piece = noise(1 << 20);
-        for _ in 0..200 {
+        if arguments[0] == "frame" {
+            // A frame of 2³⁰ bytes.
+            let header = message::Header::of::<[u64; 65536]>(2048, message::Framing::new());
+            stdin.write_all(&header.unwrap().to_bytes()).unwrap();
+        }
+        // As JSON, every byte becomes three.
+        let pieces = if arguments.contains(&"json") { 70 } else { 200 };
+        for _ in 0..pieces {
             stdin.write_all(&piece).unwrap();
         }
         let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();

@@ -30,6 +30,7 @@ pub(crate) struct Table {
     bytes: usize,
     has_begun: bool,
     colour: bool,
+    indent: &'static str,
 }
 
 /// The texts of a row, and whether they are values.
@@ -43,7 +44,20 @@ impl Table {
         }
         let names = columns.iter().map(|column| column.name.chars().count());
         let widths = std::iter::once("record".len()).chain(names).collect();
-        Ok(Self { columns, widths, rows: Vec::new(), bytes: 0, has_begun: false, colour })
+        Ok(Self {
+            columns,
+            widths,
+            rows: Vec::new(),
+            bytes: 0,
+            has_begun: false,
+            colour,
+            indent: "",
+        })
+    }
+
+    /// With two spaces before each line.
+    pub(crate) fn indented(self) -> Self {
+        Self { indent: "  ", ..self }
     }
 
     pub(crate) fn record(
@@ -96,7 +110,7 @@ impl Table {
         style: &str,
         out: &mut impl Write,
     ) -> Result<(), Failure> {
-        let mut line = String::new();
+        let mut line = self.indent.to_owned();
         let last = row.len().saturating_sub(1);
         for (index, (text, validity)) in row.iter().enumerate() {
             line.push_str(if index > 0 { GAP } else { "" });

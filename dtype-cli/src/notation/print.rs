@@ -1,10 +1,12 @@
 //! Prints a datatype as a text that describes it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{Display, Write};
 
 use dtype_runtime::types::{Argument, Call, Combiner, Distribution, Order};
 use dtype_runtime::{BoundsRule, Type};
+
+use super::fields::FieldNames;
 
 /// A type that contains more levels than this is given a name, so that brackets never nest too deep for `parse`.
 const LEVELS: u32 = 16;
@@ -23,7 +25,19 @@ const LEVELS: u32 = 16;
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
 pub fn print(ty: &Type) -> String {
-    let mut printer = Printer { nodes: HashMap::new(), bindings: String::new(), named: 0 };
+    print_named(ty, &FieldNames::default())
+}
+
+/// As [`print()`], with the names of fields. Characters that a name cannot have become `_`; if two fields of a struct
+/// have one name then, only the first has it.
+///
+/// ```
+/// use dtype_cli::notation::{parse, print_named};
+/// let parsed = parse("struct{x: f64, kind: u8}").unwrap();
+/// assert_eq!(print_named(&parsed.ty, &parsed.fields), "struct{x: f64@0, kind: u8@8}");
+/// ```
+pub fn print_named(ty: &Type, fields: &FieldNames) -> String {
+    let mut printer = Printer { nodes: HashMap::new(), bindings: String::new(), named: 0, fields };
     printer.visit(ty);
     let result = printer.text(ty);
     printer.bindings + &result
@@ -44,6 +58,7 @@ struct Printer<'a> {
     nodes: HashMap<usize, Node<'a>>,
     bindings: String,
     named: usize,
+    fields: &'a FieldNames,
 }
 
 impl<'a> Printer<'a> {
@@ -78,7 +93,7 @@ impl<'a> Printer<'a> {
             .types()
             .filter_map(|part| self.nodes.get(&part.as_ptr().addr()).map(|part| part.levels));
         node.levels = levels.max().unwrap_or(0) + 1;
-        let mut text = written(&node.call, &types);
+        let mut text = written(&node.call, &types, self.fields.of(ty).unwrap_or(&[]));
         if types.is_empty() {
             text = by_rules(ty, text);
         }
@@ -103,10 +118,10 @@ fn by_rules(ty: &Type, text: String) -> String {
     }
 }
 
-/// A call, with its datatypes written as `types`.
-fn written(call: &Call<'_>, types: &[String]) -> String {
+/// A call, with its datatypes written as `types`, and the names of its fields.
+fn written(call: &Call<'_>, types: &[String], names: &[Option<String>]) -> String {
     if call.combiner == Combiner::Structure {
-        return structure(call, types);
+        return structure(call, types, names);
     }
     let mut types = types.iter();
     let arguments = call.arguments.iter().map(|argument| match argument {
@@ -137,16 +152,32 @@ fn distribution(one: &Distribution) -> String {
 }
 
 /// A structure as a struct with displacements, which is easier to read than three lists.
-fn structure(call: &Call<'_>, types: &[String]) -> String {
+fn structure(call: &Call<'_>, types: &[String], names: &[Option<String>]) -> String {
     let [Argument::Counts(lengths), Argument::Offsets(displacements), _] = &*call.arguments else {
         unreachable!("a structure is called with lengths, displacements and types")
     };
     let fields = types.iter().zip(&**lengths).zip(&**displacements);
-    let fields = fields.map(|((part, length), displacement)| match length {
-        1 => format!("{part}@{displacement}"),
-        _ => format!("[{part}; {length}]@{displacement}"),
+    let mut used = HashSet::new();
+    let names = names.iter().map(Option::as_deref).chain(std::iter::repeat(None));
+    let fields = fields.zip(names).map(|(((part, length), displacement), name)| {
+        let name = name.map(word).filter(|name| used.insert(name.clone()));
+        let name = name.map_or(String::new(), |name| name + ": ");
+        match length {
+            1 => format!("{name}{part}@{displacement}"),
+            _ => format!("{name}[{part}; {length}]@{displacement}"),
+        }
     });
     format!("struct{{{}}}", fields.collect::<Vec<_>>().join(", "))
+}
+
+/// A name as one word.
+fn word(name: &str) -> String {
+    let mut out: String =
+        name.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    if !out.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+        out.insert(0, '_');
+    }
+    out
 }
 
 fn list(items: impl Iterator<Item = impl Display>) -> String {

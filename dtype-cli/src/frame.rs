@@ -1,0 +1,318 @@
+//! `dtype frame`: the frames of a file of messages.
+//!
+//! Frames are read piece by piece, so that the memory in use does not depend on what a header announces. After a damaged
+//! frame, the next one is found where the format allows it: after the frame, if only its payload is damaged and its header
+//! has a checksum of its own; otherwise at the next full frame, which starts with four known bytes and has a header with
+//! the right checksum. The first megabyte of a frame is held, so that this search starts after the first byte of the
+//! damaged frame.
+
+mod known;
+mod report;
+
+use std::io::Write;
+
+use dtype_runtime::convertor::{Checksum, Crc32c};
+use dtype_runtime::message::{Decoded, Error, Framing, Header, Part};
+
+use crate::arguments::{Frame, FrameForm};
+use crate::dump::Table;
+use crate::failure::Failure;
+use crate::forward::Forward;
+use crate::input::{self, StandardInput};
+use known::{Known, KnownTypes};
+use report::{Found, Report};
+
+/// Bytes of a frame that are held until it has been verified.
+const HELD: u64 = 1 << 20;
+
+/// Bytes of payload to read at once.
+const PIECE: u64 = 1 << 16;
+
+/// The maximum number of bytes of a message that is tried as a type or a schema.
+const MOST_TYPE_BYTES: u64 = 1 << 20;
+
+/// Bytes of a checksum.
+const CHECKSUM_LEN: u64 = 4;
+
+/// Prints the frames of a file. Returns whether all of them are whole and hold the records that were asked for.
+pub(crate) fn frame(
+    options: &Frame,
+    stdin: &mut StandardInput,
+    colour: bool,
+    out: &mut impl Write,
+) -> Result<bool, Failure> {
+    let given = options.ty.as_deref().map(|ty| input::ty(ty, "TYPE", stdin)).transpose()?;
+    let mut frames = Frames {
+        input: Forward::open(&options.input, stdin)?,
+        held: Vec::new(),
+        types: KnownTypes::new(given)?,
+        prints_records: options.dump || options.ty.is_some(),
+        report: Report::new(options.form == FrameForm::Json, colour),
+        colour,
+    };
+    let mut at = Some(0);
+    while let Some(start) = at {
+        at = frames.next(start, out)?;
+    }
+    frames.report.end(out)?;
+    Ok(frames.report.is_good())
+}
+
+/// The frames of an input.
+struct Frames {
+    input: Forward,
+    /// The current frame, if it is short.
+    held: Vec<u8>,
+    types: KnownTypes,
+    prints_records: bool,
+    report: Report,
+    colour: bool,
+}
+
+/// Where a frame is, in bytes from the start of the input.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: u64,
+    payload: u64,
+    payload_end: u64,
+    end: u64,
+    /// Whether all of it that exists is held.
+    is_held: bool,
+}
+
+impl Frames {
+    /// Prints the frame at `start`. Returns where the next one starts, if the input does not end before.
+    fn next(&mut self, start: u64, out: &mut impl Write) -> Result<Option<u64>, Failure> {
+        let head = self.input.bytes(start, start.saturating_add(Header::FULL_LEN as u64))?;
+        if head.is_empty() {
+            return Ok(None);
+        }
+        let (header, len) = match Header::decode(head) {
+            Ok(Decoded::Header(header, len)) => (header, len),
+            Ok(Decoded::Needs(needs)) => {
+                let (expected, actual) = (needs as u64, head.len() as u64);
+                let error = Error::Truncated { part: Part::Header, expected, actual };
+                self.report.no_frame(start, &error, out)?;
+                return self.search(start + 1, out);
+            }
+            Err(error) => {
+                self.report.no_frame(start, &error, out)?;
+                return self.search(start + 1, out);
+            }
+        };
+        let span = self.span(start, &header, len as u64)?;
+        let mut found = Found { offset: start, header, checksum: None, content: None };
+        self.report.begin(&found, out)?;
+        let result = self.payload(&header, span, &mut found, out)?;
+        self.report.frame(&found, result.as_ref().err(), out)?;
+        let is_damaged = matches!(result, Err(Error::Checksum { .. } | Error::Truncated { .. }));
+        match result {
+            Err(Error::Truncated { .. }) if !header.is_compact() => Ok(None),
+            // Its length may be wrong as well.
+            _ if is_damaged && header.is_compact() => {
+                self.search(if span.is_held { start + 1 } else { span.end }, out)
+            }
+            _ => Ok(Some(span.end)),
+        }
+    }
+
+    /// Where a frame is. Holds it, if it is short or the input ends soon.
+    fn span(&mut self, start: u64, header: &Header, len: u64) -> Result<Span, Failure> {
+        let payload = start.saturating_add(len);
+        let payload_end = payload.saturating_add(header.payload_len());
+        let end = payload_end.saturating_add(header.checksum_len() as u64);
+        let bytes = self.input.bytes(start, end.min(start.saturating_add(HELD)))?;
+        let is_held = end - start <= HELD || (bytes.len() as u64) < HELD;
+        self.held.clear();
+        if is_held {
+            self.held.extend_from_slice(bytes);
+        }
+        Ok(Span { start, payload, payload_end, end, is_held })
+    }
+
+    /// Reads the payload and the checksum of a frame, and prints its records.
+    fn payload(
+        &mut self,
+        header: &Header,
+        span: Span,
+        found: &mut Found,
+        out: &mut impl Write,
+    ) -> Result<Result<(), Error>, Failure> {
+        let Self { input, held, types, prints_records, report, colour } = self;
+        let mut pieces = Pieces { input, held, span };
+        let mut crc = Crc32c::new();
+        // A full header's own checksum is not summed again.
+        let head = header.to_bytes();
+        let summed = if header.is_compact() { &head[..] } else { &head[..head.len() - 4] };
+        crc.update(summed);
+        let mut text = may_hold_type(header).then(Vec::new);
+        let mut printer = None;
+        let mut refusal = None;
+        if *prints_records {
+            match types.find(header) {
+                Ok(Some(known)) => printer = Some(Printer::new(known, header, report, *colour)?),
+                Ok(None) => {}
+                Err(error) => refusal = Some(error),
+            }
+        }
+        let step = match PIECE.checked_rem(header.record_size()) {
+            Some(rest) if rest < PIECE => PIECE - rest,
+            _ => header.record_size().max(1),
+        };
+        let step = if printer.is_some() { step } else { PIECE };
+        let mut at = span.payload;
+        while at < span.payload_end {
+            let to = at.saturating_add(step).min(span.payload_end);
+            let bytes = pieces.bytes(at, to)?;
+            crc.update(bytes);
+            if let Some(text) = &mut text {
+                text.extend_from_slice(bytes);
+            }
+            if let Some(printer) = &mut printer
+                && let Err(error) = printer.records(bytes, out)?
+            {
+                refusal.get_or_insert(error);
+            }
+            let here = at + bytes.len() as u64;
+            if here < to {
+                finish(printer, out)?;
+                let (expected, actual) = (header.payload_len(), here - span.payload);
+                return Ok(Err(Error::Truncated { part: Part::Payload, expected, actual }));
+            }
+            at = to;
+        }
+        finish(printer, out)?;
+        if header.checksum_len() > 0 {
+            let bytes = pieces.bytes(span.payload_end, span.end)?;
+            let Some(sum) = bytes.first_chunk() else {
+                let (expected, actual) = (CHECKSUM_LEN, bytes.len() as u64);
+                return Ok(Err(Error::Truncated { part: Part::Checksum, expected, actual }));
+            };
+            let (expected, actual) = (crc.value(), u32::from_le_bytes(*sum));
+            found.checksum = Some(actual);
+            if expected != actual {
+                return Ok(Err(Error::Checksum { expected, actual }));
+            }
+        }
+        found.content = text.and_then(|text| types.learn(&text));
+        Ok(refusal.filter(|_| found.content.is_none()).map_or(Ok(()), Err))
+    }
+
+    /// The start of the next full frame, from `from` on.
+    fn search(&mut self, from: u64, out: &mut impl Write) -> Result<Option<u64>, Failure> {
+        let start = magic();
+        let mut at = from;
+        loop {
+            let bytes = self.input.bytes(at, at.saturating_add(PIECE))?;
+            let len = bytes.len() as u64;
+            let found = bytes.windows(start.len()).position(|window| window == start);
+            if let Some(found) = found {
+                at += found as u64;
+                let head = self.input.bytes(at, at.saturating_add(Header::FULL_LEN as u64))?;
+                if matches!(Header::decode(head), Ok(Decoded::Header(..))) {
+                    // The byte before `from` was the start of what is no frame.
+                    self.report.skipped(from - 1, at, out)?;
+                    return Ok(Some(at));
+                }
+                at += 1;
+            } else if len < PIECE {
+                self.report.skipped(from - 1, at + len, out)?;
+                return Ok(None);
+            } else {
+                at += len - (start.len() as u64 - 1);
+            }
+        }
+    }
+}
+
+/// The bytes of a frame.
+struct Pieces<'a> {
+    input: &'a mut Forward,
+    held: &'a [u8],
+    span: Span,
+}
+
+impl Pieces<'_> {
+    /// The bytes between two offsets, fewer if the input ends before.
+    fn bytes(&mut self, from: u64, to: u64) -> Result<&[u8], Failure> {
+        if !self.span.is_held {
+            return self.input.bytes(from, to);
+        }
+        let index = |offset: u64| {
+            usize::try_from(offset - self.span.start).unwrap_or(usize::MAX).min(self.held.len())
+        };
+        Ok(&self.held[index(from)..index(to)])
+    }
+}
+
+/// The bytes that every full frame starts with.
+fn magic() -> [u8; 4] {
+    let header = Header::of::<u8>(0, Framing::new()).map(|header| header.to_bytes());
+    header.ok().and_then(|bytes| bytes.first_chunk().copied()).unwrap_or_default()
+}
+
+/// Whether a frame holds bytes or text, which can be a type or a schema.
+fn may_hold_type(header: &Header) -> bool {
+    header.record_size() == 1
+        && header.payload_len() <= MOST_TYPE_BYTES
+        && header.check::<u8>().is_ok()
+}
+
+/// Prints the records of a frame.
+enum Printer<'a> {
+    Table(&'a mut Known, Table, Header, u64),
+    Json(&'a mut Known, Header, u64, u64),
+}
+
+impl<'a> Printer<'a> {
+    fn new(
+        known: &'a mut Known,
+        header: &Header,
+        report: &Report,
+        colour: bool,
+    ) -> Result<Self, Failure> {
+        if report.is_json() {
+            return Ok(Self::Json(known, *header, report.number(), 0));
+        }
+        let table = Table::new(known.shape(), colour)?.indented();
+        Ok(Self::Table(known, table, *header, 0))
+    }
+
+    /// Prints whole records; a part at the end is left out.
+    fn records(
+        &mut self,
+        bytes: &[u8],
+        out: &mut impl Write,
+    ) -> Result<Result<(), Error>, Failure> {
+        let (Self::Table(_, _, header, _) | Self::Json(_, header, ..)) = self;
+        let Some(size) = usize::try_from(header.record_size()).ok().filter(|size| *size > 0) else {
+            return Ok(Ok(()));
+        };
+        let order = header.byte_order();
+        for record in bytes.chunks_exact(size) {
+            match self {
+                Self::Table(known, table, _, number) => {
+                    match known.values(record, order) {
+                        Ok(values) => table.record(*number, values, out)?,
+                        Err(error) => return Ok(Err(Error::Records(error))),
+                    }
+                    *number += 1;
+                }
+                Self::Json(known, _, frame, number) => {
+                    if let Err(error) = known.write_json(record, order, *frame, *number, out)? {
+                        return Ok(Err(Error::Records(error)));
+                    }
+                    *number += 1;
+                }
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
+fn finish(printer: Option<Printer<'_>>, out: &mut impl Write) -> Result<(), Failure> {
+    match printer {
+        Some(Printer::Table(_, mut table, ..)) => table.finish(out),
+        _ => Ok(()),
+    }
+}
