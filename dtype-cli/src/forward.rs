@@ -96,8 +96,10 @@ impl Forward {
 
     /// Reads some bytes, no more than are wanted or worth reading ahead.
     fn fill(&mut self, wanted: usize) -> Result<(), Failure> {
-        self.buffer.copy_within(self.first..self.last, 0);
-        (self.first, self.last) = (0, self.last - self.first);
+        if self.first > 0 {
+            self.buffer.copy_within(self.first..self.last, 0);
+            (self.first, self.last) = (0, self.last - self.first);
+        }
         // Small requests are read ahead, so that not each of them is a call of the system.
         let room = wanted.saturating_sub(self.last).clamp(PIECE / 16, PIECE);
         let needed = self.last + room;
