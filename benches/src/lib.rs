@@ -4,7 +4,9 @@
 //! A hand-written loop copies field by field, in chunks of the record's packed size, so that the compiler knows
 //! every length and removes every bounds check. The tests check that it does the same work as the library.
 
+pub mod checked;
 pub mod figures;
+pub mod forms;
 pub mod machine;
 pub mod noise;
 pub mod peer;
@@ -42,5 +44,10 @@ mod tests {
         same_work::<Mixed>();
         same_work::<Scattered>();
         same_work::<Nested>();
+        same_work::<forms::Wide>();
+        same_work::<forms::Widest>();
+        same_work::<forms::Small12>();
+        same_work::<forms::Dense>();
+        same_work::<forms::Partial>();
     }
 }

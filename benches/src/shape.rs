@@ -27,7 +27,7 @@ macro_rules! shape {
     (
         $(#[$meta:meta])*
         $name:ident = $text:literal {
-            $($field:ident: $ty:tt,)*
+            $($(#[$of_field:meta])* $field:ident: $ty:tt,)*
         }
         places { $($place:ident $([$index:literal])? $(.$part:ident)?: $leaf:ty,)* }
     ) => {
@@ -35,7 +35,11 @@ macro_rules! shape {
         #[repr(C)]
         $(#[$meta])*
         pub struct $name {
-            $(#[doc = concat!("A field of `", stringify!($ty), "`.")] pub $field: $ty,)*
+            $(
+                #[doc = concat!("A field of `", stringify!($ty), "`.")]
+                $(#[$of_field])*
+                pub $field: $ty,
+            )*
         }
 
         impl $crate::shape::Shape for $name {

@@ -17,11 +17,13 @@
 
 mod arguments;
 mod bench;
+mod checked;
 mod creation;
 mod ddtbench;
 mod external;
 mod library;
 mod messages;
+mod parallel;
 mod report;
 mod slices;
 mod streaming;
@@ -57,14 +59,16 @@ fn main() -> Result<()> {
     ];
     let machine = Machine::here(libraries.iter().map(Library::description).collect());
     let mut bench = Bench::new(&arguments, libraries);
-    let groups: [(&str, Measure); 7] = [
+    let groups: [(&str, Measure); 9] = [
         ("structs", structs::measure),
         ("messages", messages::measure),
+        ("values to check", checked::measure),
         ("DDTBench", ddtbench::measure),
         ("slices in segments", slices::measure),
         ("layouts in segments", streaming::measure),
         ("external32", external::measure),
         ("creation", creation::measure),
+        ("all cores", parallel::measure),
     ];
     for (name, measure) in groups {
         eprintln!("measuring {name}");

@@ -18,7 +18,7 @@ use speedy::{LittleEndian, Readable, Writable};
 
 use crate::bench::{Bench, Contestant, who};
 use crate::report::row::{Column, Group, Row};
-use crate::structs::{Body, COUNTS, FEW_COUNTS, Hole, Mixed, Nested, Scattered, Small, Tail};
+use crate::structs::{Body, FEW_COUNTS, Hole, Mixed, Nested, Scattered, Small, Tail};
 use crate::wire::{self, Wired};
 
 /// The serializers, as columns.
@@ -41,6 +41,9 @@ const BORSH: &str = "borsh";
 const BITCODE: &str = "bitcode";
 const SPEEDY: &str = "speedy";
 const ZEROCOPY: &str = "zerocopy";
+
+/// Records of each array.
+const COUNTS: [usize; 5] = [1, 16, 1000, 65_536, 1_000_000];
 
 /// Numbers at their full width, as this engine packs them.
 const FIXED: bincode::config::Configuration<

@@ -4,9 +4,10 @@ use std::hint::black_box;
 
 use anyhow::{Context, Result, ensure};
 use dtype_benches::Shape;
+use dtype_benches::forms::{Dense, Partial, Small12, Wide, Widest};
 use dtype_benches::noise::{fill, fingerprint};
 use dtype_benches::peer::{BACKGROUND, DATA, Work};
-use dtype_runtime::{Committed, Type, pack_into, unpack, unpack_into};
+use dtype_runtime::{Committed, Type, pack_into, unpack_into};
 
 use crate::bench::{Bench, Contestant, who};
 use crate::report::row::{Column, Group, Row};
@@ -23,28 +24,32 @@ dtype_benches::shapes! {
 }
 
 /// Records of each array.
-pub(crate) const COUNTS: [usize; 5] = [1, 16, 1000, 65_536, 1_000_000];
+pub(crate) const COUNTS: [usize; 6] = [1, 7, 16, 1000, 65_536, 1_000_000];
 
 /// Records of each array in a quick run.
 pub(crate) const FEW_COUNTS: [usize; 2] = [1, 1000];
 
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     for &count in if bench.quick { &FEW_COUNTS[..] } else { &COUNTS } {
-        arrays::<Tail>(bench, count)?;
-        arrays::<Hole>(bench, count)?;
+        arrays::<Tail>(bench, Group::Structs, count)?;
+        arrays::<Hole>(bench, Group::Structs, count)?;
         if !bench.quick {
-            arrays::<Small>(bench, count)?;
-            arrays::<Body>(bench, count)?;
-            arrays::<Mixed>(bench, count)?;
-            arrays::<Scattered>(bench, count)?;
+            arrays::<Small>(bench, Group::Structs, count)?;
+            arrays::<Body>(bench, Group::Structs, count)?;
+            arrays::<Mixed>(bench, Group::Structs, count)?;
+            arrays::<Scattered>(bench, Group::Structs, count)?;
+            arrays::<Wide>(bench, Group::Forms, count)?;
+            arrays::<Small12>(bench, Group::Forms, count)?;
+            arrays::<Dense>(bench, Group::Forms, count)?;
+            arrays::<Partial>(bench, Group::Forms, count)?;
         }
-        arrays::<Nested>(bench, count)?;
+        arrays::<Nested>(bench, Group::Structs, count)?;
+        arrays::<Widest>(bench, Group::Forms, count)?;
     }
     Ok(())
 }
 
-fn arrays<S: Shape>(bench: &mut Bench, count: usize) -> Result<()> {
-    let group = Group::Structs;
+fn arrays<S: Shape>(bench: &mut Bench, group: Group, count: usize) -> Result<()> {
     let (family, parameters) = (format!("{{{}}}", S::NAME), format!("× {count}"));
     if !bench.wants(group.key(), &format!("{family} {parameters}")) {
         return Ok(());
@@ -76,7 +81,8 @@ impl<S: Shape> Arrays<S> {
         fill(&mut memory, DATA);
         let mut packed = vec![0; committed.packed_size(count)?];
         committed.pack(&memory, count, &mut packed)?;
-        let items = unpack(&packed)?;
+        let mut items = vec![S::default(); count];
+        unpack_into(&packed, &mut items)?;
         let (span, out) = (memory.clone(), packed.clone());
         Ok(Self { items, memory, span, committed, packed, out })
     }

@@ -6,13 +6,16 @@ use dtype_benches::figures::{median, ratio};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Group {
     Structs,
+    Forms,
     Messages,
+    Checked,
     Ddtbench,
     Segments,
     Pieces,
     Jumps,
     External,
     Creation,
+    Parallel,
 }
 
 impl Group {
@@ -20,13 +23,16 @@ impl Group {
     pub(crate) const fn key(self) -> &'static str {
         match self {
             Self::Structs => "structs",
+            Self::Forms => "forms",
             Self::Messages => "messages",
+            Self::Checked => "checked",
             Self::Ddtbench => "ddtbench",
             Self::Segments => "segments",
             Self::Pieces => "iovecs",
             Self::Jumps => "set_position",
             Self::External => "external32",
             Self::Creation => "create",
+            Self::Parallel => "parallel",
         }
     }
 
@@ -34,6 +40,10 @@ impl Group {
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Structs => "Arrays of structs",
+            Self::Forms => {
+                "Arrays of wide structs, of many small fields, without padding, with skipped fields"
+            }
+            Self::Checked => "Arrays of structs with values to check, in place and to a new vector",
             Self::Messages => "Arrays of structs to a new vector of bytes, and back",
             Self::Ddtbench => "DDTBench",
             Self::Segments => "In segments",
@@ -41,6 +51,7 @@ impl Group {
             Self::Jumps => "Going to a position and packing a byte there",
             Self::External => "In the representation external32",
             Self::Creation => "Creating, committing and freeing types",
+            Self::Parallel => "On all cores",
         }
     }
 }

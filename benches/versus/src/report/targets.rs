@@ -3,8 +3,10 @@
 use dtype_benches::figures::geometric_mean;
 
 use crate::bench::who;
+use crate::checked::{NEW, OVER};
 use crate::external::{EXTERNAL32, NATIVE};
 use crate::messages::SERIALIZERS;
+use crate::parallel::{COPY, ONE_CORE};
 use crate::streaming::{KIB_1, KIB_8, WHOLE};
 
 use super::means::LIBRARIES;
@@ -108,11 +110,38 @@ fn structs(rows: &[Row], targets: &mut Vec<Target>) {
     targets.push(target(what, 2.5, Of::Mean, of(&[1000], ""), to(who::SPAN)));
     let what = "structs × 65536 and more: memcpy of the span";
     targets.push(target(what, 1.05, Of::Mean, of(&[65_536, 1_000_000], ""), to(who::SPAN)));
+    let few = rows.iter().filter(|row| {
+        matches!(row.group, Group::Structs | Group::Forms)
+            && ["× 1", "× 7"].contains(&row.parameters.as_str())
+    });
+    targets.push(target(
+        "structs of all forms × 1 and 7: loop",
+        1.1,
+        Of::EachRow,
+        few,
+        to(who::LOOP),
+    ));
+    let checked = |many: bool, work: &'static str| {
+        let counts =
+            crate::checked::COUNTS.into_iter().filter(move |count| many == (*count >= 100));
+        let parameters: Vec<String> = counts.map(|count| format!("× {count}")).collect();
+        rows.iter().filter(move |row| {
+            row.group == Group::Checked && row.work == work && parameters.contains(&row.parameters)
+        })
+    };
+    for (many, work, limit) in
+        [(true, OVER, 0.9), (false, OVER, 1.1), (true, NEW, 0.9), (false, NEW, 1.1)]
+    {
+        let size = if many { "× 100 and more" } else { "× 1 and 7" };
+        let how = if work == OVER { "in place" } else { "new vector" };
+        let what = format!("values to check, {size}, {how}: loop");
+        targets.push(target(what, limit, Of::EachRow, checked(many, work), to(who::LOOP)));
+    }
     for work in ["to bytes", "back"] {
         let kind = rows.iter().filter(|row| row.group == Group::Messages && row.work == work);
         let what = format!("structs, new vectors, {work}: the fastest serializer");
         let ratio = |row: &Row| row.ratio_to_best(who::DTYPE, &SERIALIZERS);
-        targets.push(target(what, 0.75, Of::Mean, kind, ratio));
+        targets.push(target(what, 0.7, Of::Mean, kind, ratio));
     }
     let what = "one record: Open MPI";
     targets.push(target(what, 0.5, Of::Mean, of(&[1], ""), to(who::OPEN_MPI)));
@@ -135,10 +164,17 @@ fn layouts(rows: &[Row], targets: &mut Vec<Target>) {
 
 fn rest(rows: &[Row], targets: &mut Vec<Target>) {
     let segments = || rows.iter().filter(|row| row.group == Group::Segments);
-    for (segment, limit) in [(KIB_8, 1.15), (KIB_1, 1.3)] {
+    for (segment, mean, worst) in [(KIB_8, 1.08, 1.4), (KIB_1, 1.4, 2.5)] {
         let ratio = |row: &Row| row.ratio(segment, WHOLE);
         let what = format!("segments of {segment}: the whole");
-        targets.push(target(what, limit, Of::EachRow, segments(), ratio));
+        targets.push(target(what.clone(), mean, Of::Mean, segments(), ratio));
+        targets.push(target(what, worst, Of::EachRow, segments(), ratio));
+    }
+    let parallel = || rows.iter().filter(|row| row.group == Group::Parallel);
+    for (other, limit) in [(ONE_CORE, 1.05), (COPY, 1.3)] {
+        let what = format!("all cores: {other}");
+        let ratio = |row: &Row| row.ratio(who::DTYPE, other);
+        targets.push(target(what, limit, Of::EachRow, parallel(), ratio));
     }
     let external = rows.iter().filter(|row| row.group == Group::External);
     let ratio = |row: &Row| row.ratio(EXTERNAL32, NATIVE);

@@ -1,0 +1,109 @@
+//! Arrays of structs with values that not all bit patterns are: unpacked in place and to a new vector, beside loops that
+//! check as much.
+
+use std::hint::black_box;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use dtype_benches::checked::{CheckedShape, Event, Glyph, Letter, Line, Order, Switches};
+use dtype_runtime::{pack, unpack, unpack_into};
+
+use crate::bench::{Bench, Contestant, who};
+use crate::report::row::{Column, Group, Row};
+
+/// Records of each array. The last is more than the second-level cache has room for.
+pub(crate) const COUNTS: [usize; 6] = [1, 7, 100, 1000, 65_536, 300_000];
+
+/// In place.
+pub(crate) const OVER: &str = "unpack";
+
+/// To a new vector.
+pub(crate) const NEW: &str = "back";
+
+pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
+    for &count in if bench.quick { &COUNTS[2..3] } else { &COUNTS } {
+        arrays::<Glyph>(bench, count)?;
+        arrays::<Switches>(bench, count)?;
+        arrays::<Order>(bench, count)?;
+        arrays::<Event>(bench, count)?;
+        arrays::<Letter>(bench, count)?;
+        arrays::<Line>(bench, count)?;
+    }
+    Ok(())
+}
+
+fn arrays<S: CheckedShape>(bench: &mut Bench, count: usize) -> Result<()> {
+    let group = Group::Checked;
+    let (family, parameters) = (format!("{{{}}}", S::NAME), format!("× {count}"));
+    let name = format!("{family} {parameters}");
+    if !bench.wants(group.key(), &name) {
+        return Ok(());
+    }
+    let items: Vec<S> = (0..count).map(S::sample).collect();
+    let packed = pack(&items);
+    let mut arrays = Arrays { items, packed };
+    arrays.compare().with_context(|| name)?;
+    for (work, columns) in [(OVER, arrays.over(bench)?), (NEW, arrays.back(bench)?)] {
+        let bytes = arrays.packed.len() as u64;
+        let (family, parameters) = (family.clone(), parameters.clone());
+        bench.rows.push(Row { group, family, parameters, work, bytes, columns });
+    }
+    Ok(())
+}
+
+/// Records and their packed bytes.
+struct Arrays<S> {
+    items: Vec<S>,
+    packed: Vec<u8>,
+}
+
+impl<S: CheckedShape> Arrays<S> {
+    /// Whether both make the same records of the bytes, and both refuse other bytes.
+    fn compare(&mut self) -> Result<()> {
+        let Self { items, packed } = self;
+        let by_hand = |_| anyhow!("the loop refuses valid bytes");
+        let mut over = vec![S::sample(1); items.len()];
+        unpack_into(packed, &mut over)?;
+        ensure!(over == *items, "unpacked to other records");
+        over.fill(S::sample(1));
+        S::unpack_by_hand(packed, &mut over).map_err(by_hand)?;
+        ensure!(over == *items, "the loop unpacks other records");
+        ensure!(unpack::<S>(packed)? == *items, "unpacked to other new records");
+        let collected = S::collect_by_hand(packed).map_err(by_hand)?;
+        ensure!(collected == *items, "the loop makes other new records");
+
+        let (last, record) = (items.len() - 1, packed.len() / items.len());
+        let mut refused = packed.clone();
+        refused[last * record..].fill(0xFF);
+        ensure!(unpack_into(&refused, &mut over).is_err(), "invalid values are accepted");
+        ensure!(over == *items, "something was written in spite of an error");
+        ensure!(unpack::<S>(&refused).is_err(), "invalid values are accepted in a new vector");
+        ensure!(S::collect_by_hand(&refused).is_err(), "the loop accepts invalid values");
+        Ok(())
+    }
+
+    fn over(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
+        let contestants = vec![
+            Contestant::here(who::DTYPE, |this: &mut Self| {
+                let items = black_box(&mut this.items);
+                black_box(unpack_into(black_box(&this.packed), items).is_ok());
+            }),
+            Contestant::here(who::LOOP, |this: &mut Self| {
+                let items = black_box(&mut this.items);
+                black_box(S::unpack_by_hand(black_box(&this.packed), items).is_ok());
+            }),
+        ];
+        bench.turns(self, contestants)
+    }
+
+    fn back(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
+        let contestants = vec![
+            Contestant::here(who::DTYPE, |this: &mut Self| {
+                drop(black_box(unpack::<S>(black_box(&this.packed))));
+            }),
+            Contestant::here(who::LOOP, |this: &mut Self| {
+                drop(black_box(S::collect_by_hand(black_box(&this.packed))));
+            }),
+        ];
+        bench.turns(self, contestants)
+    }
+}
