@@ -13,6 +13,7 @@ use core::ffi;
 use core::fmt;
 
 pub use long_double::LongDouble;
+pub(crate) use validity::{BitRange, Test};
 pub use validity::{Discriminants, Validity};
 
 /// The kind of value that a basic datatype holds, which determines its conversion.

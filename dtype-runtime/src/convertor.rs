@@ -55,6 +55,7 @@ pub use checksum::{Checksum, Summed};
 pub use conversion::Conversion;
 pub(crate) use converting::Records;
 pub use converting::{ConvertingPacker, ConvertingUnpacker};
+pub(crate) use copier::{PartOfRecords, Routines};
 pub use iov::{Iov, Segment};
 pub use packer::Packer;
 pub(crate) use source::{Compiled, Constant, Source};

@@ -14,6 +14,7 @@
 //! | `rows`, `blocks`, `tiles` | blocks at equal distances, in one and two dimensions |
 //! | `irregular` | lists of blocks |
 //! | `permute`, `records` | arrays of small structs |
+//! | `lanes` | values of such arrays that must lie in a range |
 //! | `reverse`, `integers`, `elements` | values that change on the way |
 //! | `chosen`, `explain` | which kernel copies what |
 //!
@@ -29,6 +30,7 @@ pub(crate) mod elements;
 pub(crate) mod explain;
 pub(crate) mod integers;
 mod irregular;
+mod lanes;
 mod moves;
 mod permute;
 pub(crate) mod pieces;
@@ -43,9 +45,8 @@ mod x86_64;
 pub(crate) use blocks::{blocks, run};
 pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
 pub(crate) use irregular::list;
-pub(crate) use permute::{
-    blocks as permuted_blocks, permute, permute_part, records as permuted_records,
-};
+pub(crate) use lanes::all_valid;
+pub(crate) use permute::{blocks as permuted_blocks, permute, records as permuted_records};
 pub(crate) use reverse::Reversing;
 pub(crate) use rows::strided;
 

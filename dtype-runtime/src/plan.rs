@@ -3,6 +3,7 @@
 //! A plan is data. [`commit`](crate::commit) writes it; the kernels and the convertors execute it.
 
 mod index;
+mod lanes;
 mod list;
 mod once;
 mod op;
@@ -17,6 +18,7 @@ use core::ops::Range;
 
 use self::program::Ops;
 pub(crate) use index::Index;
+pub(crate) use lanes::{LaneVector, Lanes, Ranged, RangedList};
 pub use list::List;
 pub(crate) use list::{Entries, EntryKind, Lists, Moves, Width};
 pub use op::{Blocks, Elements, Op, items};

@@ -125,6 +125,7 @@ pub fn pack_iter<T: Datatype>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
 /// assert_eq!(out, [1, 2, 3, 0, 0, 0, 0, 0]);
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
+#[inline]
 pub fn pack_into<T: Datatype>(items: &[T], out: &mut [u8]) -> Result<usize, Error> {
     let size = packed_size::<T>(items.len());
     if out.len() < size {
@@ -156,10 +157,9 @@ pub fn pack_into<T: Datatype>(items: &[T], out: &mut [u8]) -> Result<usize, Erro
 pub fn unpack<T: Datatype>(bytes: &[u8]) -> Result<Vec<T>, Error> {
     const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
     let count = whole_records::<T>(bytes)?;
-    validate::validate::<T>(bytes, count)?;
-    let mut items = Vec::new();
-    // SAFETY: `validate` accepted the bytes, and a type that skips fields was refused.
-    unsafe { append(bytes, count, &mut items)? };
+    let mut items = with_room(count)?;
+    // SAFETY: the vector has room for `count` records, the bytes are as many, and a type that skips fields was refused.
+    unsafe { append_checked(bytes, count, &mut items)? };
     Ok(items)
 }
 
@@ -198,28 +198,72 @@ pub(crate) fn unpack_onto<T: Datatype>(
 ) -> Result<(), Error> {
     const { refuse_skipped_fields::<T>(NOT_READ) }
     check_length::<T>(bytes, count)?;
-    validate::validate::<T>(bytes, count)?;
-    // SAFETY: the length fits, `validate` accepted the bytes, and a type that skips fields was refused.
-    unsafe { append(bytes, count, items) }
+    reserve(items, count)?;
+    // SAFETY: as just reserved and checked, and a type that skips fields was refused.
+    unsafe { append_checked(bytes, count, items) }
+}
+
+/// An empty vector with room for `count` records.
+///
+/// `Vec::try_reserve_exact` takes as long as the allocation itself, because it also handles vectors that grow.
+#[inline]
+fn with_room<T>(count: usize) -> Result<Vec<T>, Error> {
+    let refused = || Error::Allocation { count, stride: size_of::<T>() };
+    let layout = alloc::alloc::Layout::array::<T>(count).map_err(|_| refused())?;
+    if layout.size() == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the size is not zero.
+    let memory = unsafe { alloc::alloc::alloc(layout) };
+    if memory.is_null() {
+        return Err(refused());
+    }
+    // SAFETY: the global allocator has just allocated `count` elements of `T` there, none of which is in use.
+    Ok(unsafe { Vec::from_raw_parts(memory.cast(), 0, count) })
+}
+
+#[cfg(feature = "message")]
+fn reserve<T>(items: &mut Vec<T>, count: usize) -> Result<(), Error> {
+    let stride = size_of::<T>();
+    items.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })
 }
 
 /// Unpacks `count` records and appends them to `items`, which are unchanged on an error.
 ///
+/// Records are checked right before they are unpacked, as many at a time as stay in the first-level cache in between.
+/// So valid records may be written before an invalid one is found. Nobody sees them: they lie after the end of the
+/// vector, where memory need not be a value, until all are valid and the length is set.
+///
 /// # Safety
 ///
-/// `bytes` must be `count` packed records that [`validate`](validate::validate) accepts, and the type must
-/// not skip fields.
+/// `bytes` must be `count` packed records, `items` have room for them, and the type must not skip fields.
 #[inline]
-unsafe fn append<T: Datatype>(bytes: &[u8], count: usize, items: &mut Vec<T>) -> Result<(), Error> {
-    let stride = size_of::<T>();
-    items.try_reserve_exact(count).map_err(|_| Error::Allocation { count, stride })?;
-    let len = items.len();
-    // SAFETY: the vector has room for `count` more records, and the caller guarantees the bytes. All data
-    // bytes are written, and the type skips no fields: by the promise of `Datatype` these are `count` values.
-    unsafe {
-        unpack_records::<T>(bytes, items.as_mut_ptr().add(len), count);
-        items.set_len(len + count);
+unsafe fn append_checked<T: Datatype>(
+    bytes: &[u8],
+    count: usize,
+    items: &mut Vec<T>,
+) -> Result<(), Error> {
+    /// Packed bytes that are checked at a time.
+    const AT_ONCE: usize = 8192;
+    let size = T::TYPE_MAP.size();
+    let most = match AT_ONCE.checked_div(size) {
+        _ if !const { T::TYPE_MAP.is_restricted() } => count,
+        None | Some(0) => 1,
+        Some(records) => records,
+    };
+    let (mut done, len) = (0, items.len());
+    while done < count {
+        let number = most.min(count - done);
+        let records = &bytes[done * size..(done + number) * size];
+        validate::validate::<T>(records, number).map_err(|error| error.records_later(done))?;
+        // SAFETY: there is room for `count` records after the vector's `len`, and `done + number` is no more than that.
+        // `validate` accepted the bytes of these. The vector is borrowed exclusively, so it does not overlap the bytes.
+        unsafe { unpack_records::<T>(records, items.as_mut_ptr().add(len + done), number) };
+        done += number;
     }
+    // SAFETY: all data bytes of `count` more records are written, and the type skips no fields: by the promise of
+    // `Datatype` these are values.
+    unsafe { items.set_len(len + count) };
     Ok(())
 }
 
@@ -248,12 +292,16 @@ fn check_length<T: Datatype>(bytes: &[u8], count: usize) -> Result<(), Error> {
 /// assert_eq!(numbers, [1, 2, 3]);
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
+#[inline]
 pub fn unpack_into<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, Error> {
     check_length::<T>(bytes, items.len())?;
-    validate::validate::<T>(bytes, items.len())?;
-    // SAFETY: `bytes` has the length of the packed items, and `validate` accepted it; a shared and an
-    // exclusive borrow do not overlap.
-    unsafe { unpack_records::<T>(bytes, items.as_mut_ptr(), items.len()) };
+    let (to, count) = (items.as_mut_ptr(), items.len());
+    // SAFETY: `bytes` has the length of the packed items; a shared and an exclusive borrow do not overlap.
+    if !unsafe { unpack_valid::<T>(bytes, to, count) } {
+        validate::find_invalid(T::TYPE_MAP, bytes, count)?;
+        // SAFETY: as above, and the bytes are valid.
+        unsafe { unpack_records::<T>(bytes, to, count) };
+    }
     Ok(bytes.len())
 }
 
@@ -332,6 +380,22 @@ unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize)
     // SAFETY: `Unpack` only reads the packed bytes, which have the length of `count` records. By the
     // promise of `Datatype` the runs lie within each item, for which the caller guarantees writing.
     unsafe { Layout::<T>::execute::<Unpack>(items.cast(), bytes.as_ptr().cast_mut(), count) }
+}
+
+/// Unpacks the records and returns true, if they are known to be valid. Returns false without an effect if
+/// [`find_invalid`](validate::find_invalid) has to decide.
+///
+/// # Safety
+///
+/// `bytes` must be `count` packed records, and `items` valid for writing `count` values and not overlap `bytes`.
+#[inline]
+unsafe fn unpack_valid<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -> bool {
+    let valid = validate::are_valid::<T>(bytes, count);
+    if valid {
+        // SAFETY: the records are valid, and the caller guarantees the rest.
+        unsafe { unpack_records::<T>(bytes, items, count) };
+    }
+    valid
 }
 
 /// Unpacks one record.

@@ -1,12 +1,15 @@
 //! Every instruction set packs the same bytes, and touches nothing else.
 
+use core::num::NonZero;
 #[cfg(feature = "std")]
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dtype_runtime::kernels::{Isa, available, select, selected};
-use dtype_runtime::{Basic, Buffer, BufferMut, Type};
+use dtype_runtime::{
+    Basic, Buffer, BufferMut, Datatype, Error, Type, pack, packed_size, unpack, unpack_into,
+};
 use proptest::prelude::*;
 
 /// The selected instruction set applies to all threads, so a lock lets only one test run at a time.
@@ -227,5 +230,67 @@ fn gaps_are_left_to_other_threads() {
         for (at, byte) in memory.iter().enumerate() {
             assert!(!is_data(at) || byte.load(Ordering::Relaxed) == 0xAA);
         }
+    }
+}
+
+/// Packed records of zeros, except for ones in the bytes `ones` of each.
+fn records_with(size: usize, ones: &[usize], count: usize) -> Vec<u8> {
+    let record: Vec<u8> = (0..size).map(|byte| ones.contains(&byte).into()).collect();
+    record.repeat(count)
+}
+
+/// Unpacks many records, each byte of each of which was made invalid, as one record alone decides whether it is.
+fn checks_agree<T: Datatype + Clone>(ones: &[usize]) {
+    let size = packed_size::<T>(1);
+    for count in [1, 2, 3, 7, 8, 9, 16, 17, 40].into_iter().filter(|count| count * size <= 1200) {
+        let valid = records_with(size, ones, count);
+        let items = unpack::<T>(&valid).unwrap();
+        for place in 0..valid.len() {
+            let mut bytes = valid.clone();
+            for value in [0, 2, 0x80, 0xD8, 0xFF] {
+                bytes[place] = value;
+                let record = place / size;
+                let expected = unpack::<T>(&bytes[record * size..][..size]).map(drop);
+                let expected = expected.map_err(|error| match error {
+                    Error::InvalidValue { path, expected, value, .. } => {
+                        Error::InvalidValue { record, path, expected, value }
+                    }
+                    other => other,
+                });
+                assert_eq!(
+                    unpack::<T>(&bytes).map(drop),
+                    expected,
+                    "{count} records, byte {place}"
+                );
+                let mut over = items.clone();
+                assert_eq!(unpack_into(&bytes, &mut over).map(drop), expected);
+                if expected.is_err() {
+                    assert_eq!(pack(&over), valid, "nothing is written");
+                } else {
+                    assert_eq!(pack(&over), bytes);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "tests instructions that Miri does not have, and takes long")]
+fn every_instruction_set_refuses_the_same_values() {
+    let _alone = alone();
+    for isa in isas() {
+        select(isa).unwrap();
+        checks_agree::<(bool, char, f32, u64)>(&[]);
+        checks_agree::<(u8, bool)>(&[]);
+        checks_agree::<(char, bool)>(&[]);
+        checks_agree::<(NonZero<u64>, u8, bool)>(&[0]);
+        checks_agree::<(bool, NonZero<u16>, NonZero<i8>)>(&[1, 3]);
+        checks_agree::<(NonZero<u128>, bool)>(&[3]);
+        // A vector of bytes, one too many for it, and several vectors.
+        checks_agree::<[bool; 64]>(&[]);
+        checks_agree::<[bool; 65]>(&[]);
+        checks_agree::<[(bool, char); 5]>(&[]);
+        checks_agree::<([char; 12], [bool; 12])>(&[]);
+        checks_agree::<(bool, [u8; 70], NonZero<u32>, [u8; 61], char)>(&[71]);
     }
 }

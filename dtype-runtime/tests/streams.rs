@@ -290,12 +290,12 @@ fn crc_32c_of_the_check_string() {
 #[cfg(feature = "rayon")]
 #[test]
 fn all_cores_do_the_same() {
-    let items: Vec<Checked> = (0..100_000).map(checked).collect();
+    let items: Vec<Checked> = (0..400_000).map(checked).collect();
     let bytes = pack(&items);
     let mut packer = Packer::new(&items);
     let mut out = vec![0; bytes.len()];
     packer.set_position(12_345).unwrap();
-    let middle = 700_001;
+    let middle = 1_700_001;
     assert_eq!(packer.par_pack(&mut out[12_345..middle]), middle - 12_345);
     assert_eq!(packer.par_pack(&mut out[middle..]), bytes.len() - middle);
     assert!(packer.is_complete() && out[12_345..] == bytes[12_345..]);
@@ -303,7 +303,7 @@ fn all_cores_do_the_same() {
     let mut target = vec![checked(0); items.len()];
     let mut unpacker = Unpacker::new(&mut target);
     // The second part ends inside a record, and the third one begins there.
-    for part in [&bytes[..450_000], &bytes[450_000..800_005], &bytes[800_005..]] {
+    for part in [&bytes[..1_350_000], &bytes[1_350_000..2_500_005], &bytes[2_500_005..]] {
         assert_eq!(unpacker.par_unpack(part), Ok(part.len()));
     }
     assert!(unpacker.is_complete());
@@ -320,10 +320,10 @@ fn all_cores_do_the_same() {
     assert!(target.iter().all(|item| *item == checked(0)));
 
     // Columns that interleave: neighbouring bytes are written by different threads.
-    let column = Type::vector(300_000, 1, 3, &Type::of::<u8>()).unwrap();
+    let column = Type::vector(500_000, 1, 3, &Type::of::<u8>()).unwrap();
     let columns = Type::resized(&column, 0, 1).unwrap().commit();
-    let packed: Vec<u8> = (0..900_000_u32).map(|i| (i % 251) as u8).collect();
-    let (mut one, mut many) = (vec![0; 900_000], vec![0; 900_000]);
+    let packed: Vec<u8> = (0..1_500_000_u32).map(|i| (i % 251) as u8).collect();
+    let (mut one, mut many) = (vec![0; 1_500_000], vec![0; 1_500_000]);
     columns.unpack(&packed, &mut one, 3).unwrap();
     columns.unpacker(&mut many, 3).unwrap().par_unpack(&packed).unwrap();
     assert_eq!(one, many);

@@ -35,9 +35,56 @@ impl Validity {
     }
 }
 
+/// A range of bit patterns: those for which `(bits ^ flip) - least`, which wraps, is at most `most`.
+///
+/// Bits are extended by zeros to any width. The three numbers may then be cut to that width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BitRange {
+    pub(crate) flip: u64,
+    pub(crate) least: u64,
+    pub(crate) most: u64,
+}
+
+/// The fastest way to tell whether bits are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    /// They lie in a range.
+    Range(BitRange),
+    /// They are `least`, or up to 63 more, and the bit of `set` for the difference is 1.
+    Set { least: u64, set: u64 },
+    /// [`Validity::accepts`] does.
+    Other,
+}
+
+impl BitRange {
+    /// All bit patterns.
+    pub(crate) const ALL: Self = Self { flip: 0, least: 0, most: u64::MAX };
+
+    const fn new(least: u64, most: u64) -> Self {
+        Self { flip: 0, least, most }
+    }
+}
+
+impl Validity {
+    /// The fastest way to tell whether bits are accepted that are extended by zeros to 64 bits.
+    pub(crate) const fn test(self) -> Test {
+        match self {
+            Self::Any => Test::Range(BitRange::ALL),
+            Self::Bool => Test::Range(BitRange::new(0, 1)),
+            // Flipped, the surrogates are 0 to 0x7FF, which wrap to large numbers. The numbers up to 0x10FFFF stay
+            // there, as the bits that are flipped are lower ones.
+            Self::Char => {
+                let (flip, least) = (0xD800, 0x800);
+                Test::Range(BitRange { flip, least, most: 0x10_FFFF - least })
+            }
+            Self::NonZero => Test::Range(BitRange::new(1, u64::MAX - 1)),
+            Self::Enum(values) => values.test(),
+        }
+    }
+}
+
 /// The discriminants of an enum, as bit patterns zero-extended to 128 bits.
 /// Most enums number their variants without a gap, and two comparisons decide. For the others, the values are
-/// searched.
 /// searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Discriminants {
@@ -93,6 +140,31 @@ impl Discriminants {
         false
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "checked to fit")]
+    const fn test(&self) -> Test {
+        let most = self.greatest - self.least;
+        if self.greatest > u64::MAX as u128 {
+            return Test::Other;
+        }
+        let (least, most) = (self.least as u64, most as u64);
+        if self.dense {
+            return Test::Range(BitRange::new(least, most));
+        }
+        if most >= u64::BITS as u64 {
+            return Test::Other;
+        }
+        let (mut set, mut i) = (0_u64, 0);
+        while i < self.values.len() {
+            set |= 1 << (self.values[i] as u64 - least);
+            i += 1;
+        }
+        if set.trailing_ones() as u64 == most + 1 {
+            // Without a gap, in another order.
+            return Test::Range(BitRange::new(least, most));
+        }
+        Test::Set { least, set }
+    }
+
     /// The discriminants in declaration order.
     pub const fn values(self) -> &'static [u128] {
         self.values
@@ -108,6 +180,54 @@ mod tests {
         for bits in (0..0x0011_0100_u32).chain([u32::MAX]) {
             let expected = char::from_u32(bits).is_some();
             assert_eq!(Validity::Char.accepts(bits.into()), expected, "{bits:#x}");
+        }
+    }
+
+    /// What a test says about bits, in arithmetic of a width.
+    fn passes(test: Test, validity: Validity, bits: u64, mask: u64) -> bool {
+        match test {
+            Test::Range(BitRange { flip, least, most }) => {
+                ((bits ^ flip & mask).wrapping_sub(least & mask) & mask) <= (most & mask)
+            }
+            Test::Set { least, set } => {
+                let bit = bits.wrapping_sub(least);
+                bit < 64 && set >> bit & 1 == 1
+            }
+            Test::Other => validity.accepts(bits.into()),
+        }
+    }
+
+    #[test]
+    fn tests_decide_as_the_validity_does() {
+        const SIDES: Validity = Validity::Enum(Discriminants::new(&[0, 1, 2]));
+        const SHUFFLED: Validity = Validity::Enum(Discriminants::new(&[250, 248, 249]));
+        const FLAGS: Validity = Validity::Enum(Discriminants::new(&[1, 2, 4, 8, 64]));
+        const FAR: Validity = Validity::Enum(Discriminants::new(&[0, 64]));
+        const SIGNED: Validity = Validity::Enum(Discriminants::new(&[0xFF, 0, 1]));
+        const HUGE: Validity = Validity::Enum(Discriminants::new(&[u128::MAX]));
+        assert!(matches!(SHUFFLED.test(), Test::Range(_)));
+        assert!(matches!(FLAGS.test(), Test::Set { .. }));
+        assert!([FAR, SIGNED, HUGE].map(Validity::test).iter().all(|test| *test == Test::Other));
+        let narrow = [Validity::Any, Validity::Bool, Validity::NonZero, SIDES, SHUFFLED, FLAGS];
+        for validity in narrow.into_iter().chain([FAR, SIGNED]) {
+            for bits in 0..=0xFF {
+                let expected = validity.accepts(bits.into());
+                for mask in [0xFF, 0xFFFF, u32::MAX.into(), u64::MAX] {
+                    let found = passes(validity.test(), validity, bits, mask);
+                    assert_eq!(found, expected, "{validity:?}, {bits:#x}, {mask:#x}");
+                }
+            }
+        }
+        for bits in (0..0x0011_0100).chain([u32::MAX.into(), 0xD800 << 16, 0xDFFF << 8]) {
+            let expected = Validity::Char.accepts(bits.into());
+            for mask in [u32::MAX.into(), u64::MAX] {
+                assert_eq!(passes(Validity::Char.test(), Validity::Char, bits, mask), expected);
+            }
+        }
+        for bits in [0, 1, u64::MAX] {
+            let expected = Validity::NonZero.accepts(bits.into());
+            let found = passes(Validity::NonZero.test(), Validity::NonZero, bits, u64::MAX);
+            assert_eq!(found, expected);
         }
     }
 

@@ -21,7 +21,7 @@ pub use unpacker::ConvertingUnpacker;
 use self::check::{check, check_boundary};
 use self::convert::{each, reversed};
 use self::partial::Partials;
-use super::copier::{WholeRecords, copy_range};
+use super::copier::{Routines, copy_range};
 use super::cursor::Instances;
 use super::source::{Constant, Source};
 use crate::commit::{Converting, How};
@@ -87,7 +87,7 @@ impl ConvertedStream {
         &self,
         range: Range<u64>,
         packed: *mut u8,
-        whole: fn(&Constant) -> WholeRecords,
+        whole: fn(&Constant) -> Routines,
         partials: &mut Partials,
     ) -> Result<(), Error> {
         // SAFETY: the caller guarantees it.

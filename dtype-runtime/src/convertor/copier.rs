@@ -11,6 +11,18 @@ use crate::plan::{Blocks, List, Program};
 /// to its packed bytes, and the number of records.
 pub(crate) type WholeRecords = unsafe fn(*mut u8, *mut u8, usize);
 
+/// Copies a range of the packed bytes of records of a Rust type, likewise: a pointer to the first record, a pointer to the
+/// first byte of the range, and the range, counted from the first record.
+pub(crate) type PartOfRecords = unsafe fn(*mut u8, *mut u8, Range<u64>);
+
+/// The code that was compiled for a Rust type and a direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Routines {
+    pub(crate) whole: WholeRecords,
+    /// Absent if a record has so many runs that they are not written out.
+    pub(crate) part: Option<PartOfRecords>,
+}
+
 /// Copies a range of the packed stream, to or from `packed`. `whole`, if present, copies whole instances.
 ///
 /// # Safety
@@ -82,15 +94,19 @@ impl<D: Direction> Visitor for Copier<'_, D> {
         let bytes = part.bytes.start as usize..part.bytes.end as usize;
         let len = bytes.len();
         let (all, memory) = (part.permutation, self.at(part.shift));
-        // SAFETY: bytes of the range, not empty, and the permutation belongs to the record. The data of the record
-        // that are not in the range still belong to an instance, and are readable if memory is read, as the caller
-        // of `copy_range` guarantees.
-        let done = unsafe { kernel::permute_part::<D>(all, bytes, memory, self.packed) };
+        // SAFETY: bytes of the range, which start in the first record, and the permutation belongs to the record. The
+        // data of the record that are not in the range still belong to an instance, and are readable if memory is read,
+        // as the caller of `copy_range` guarantees. Only instances that do not overlap are ever written.
+        let done = unsafe { kernel::permute::<D>(all, bytes, memory, self.packed) };
         if !done {
             return None;
         }
         self.packed = self.packed.wrapping_add(D::advance(len));
         Some(ControlFlow::Continue(()))
+    }
+
+    fn permuted(&mut self, part: &Part<'_>) -> Option<ControlFlow<()>> {
+        self.part(part)
     }
 
     fn repeated(&mut self, all: &Repeated<'_>) -> Option<ControlFlow<()>> {

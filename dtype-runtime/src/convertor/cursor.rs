@@ -88,6 +88,13 @@ pub(crate) trait Visitor {
         None
     }
 
+    /// Packed bytes of instances that are a permutation, from anywhere in the first to anywhere in the last. If the visitor
+    /// returns `None`, the parts follow.
+    fn permuted(&mut self, part: &Part<'_>) -> Option<ControlFlow<()>> {
+        let _ = part;
+        None
+    }
+
     /// Operations that are executed several times. If the visitor returns `None`, they come iteration by iteration.
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
         let _ = repeated;
@@ -113,11 +120,11 @@ pub(crate) struct Repeated<'a> {
     pub(crate) shift: i64,
 }
 
-/// Some packed bytes of operations that are executed several times.
+/// Some packed bytes of operations that are executed several times, counted from the start of the first execution that
+/// they are in.
 #[derive(Clone, Debug)]
 pub(crate) struct Part<'a> {
     pub(crate) permutation: &'a Permutation,
-    /// The range of packed bytes in one execution.
     pub(crate) bytes: Range<u64>,
     /// The shift of the displacements.
     pub(crate) shift: i64,
@@ -239,6 +246,15 @@ impl Iterations<'_> {
         // Less than a repetition at the start, then whole ones, then less than one.
         let mut iteration = start / self.size;
         let into = start % self.size;
+        if self.outermost
+            && let Some(permutation) = self.permutation.or_else(|| self.body.program.of_steady())
+        {
+            let bytes = into..into + (end - start);
+            let part = Part { permutation, bytes, shift: self.shift_of(iteration) };
+            if let Some(taken) = visitor.permuted(&part) {
+                return taken;
+            }
+        }
         if into > 0 || end - start < self.size {
             let rest = (self.size - into).min(end - start);
             self.part(into..into + rest, iteration, visitor)?;

@@ -1,4 +1,4 @@
-//! Large messages on all cores, by ranges of the packed stream.
+//! Large messages on all cores, by ranges of the packed stream. Messages of less than a mebibyte stay on one.
 
 use rayon::prelude::*;
 
@@ -11,12 +11,18 @@ use crate::error::Error;
 /// Packed bytes that one thread takes at a time: large enough to make the cost of distribution negligible.
 const AT_ONCE: usize = 256 * 1024;
 
+/// Fewer packed bytes are left to the calling thread: to wake the others would take longer than they save.
+const FEWEST: usize = 4 * AT_ONCE;
+
 /// Packs chunks with clones, each at the position of its chunk. Returns the error of the first chunk that has one.
 fn par_pack<S>(stream: &mut S, out: &mut [u8]) -> Result<usize, S::Error>
 where
     S: PackStream<Error: Send> + Clone + Sync,
 {
     let bytes = usize::try_from(stream.remaining()).map_or(out.len(), |left| left.min(out.len()));
+    if bytes < FEWEST {
+        return stream.pack(out);
+    }
     let start = stream.position();
     let this = &*stream;
     out[..bytes]
@@ -35,7 +41,7 @@ where
 }
 
 impl ConvertingPacker<'_> {
-    /// As [`pack`](Self::pack), with the threads of `rayon`: the same bytes.
+    /// As [`pack`](Self::pack), with the threads of `rayon`: the same bytes. Less than 1 MiB is packed on one thread.
     ///
     /// # Errors
     ///
@@ -44,10 +50,10 @@ impl ConvertingPacker<'_> {
     ///
     /// ```
     /// use dtype_runtime::{Packer, Representation};
-    /// let numbers: Vec<u32> = (0..200_000).collect();
-    /// let mut out = vec![0; 800_000];
+    /// let numbers: Vec<u32> = (0..300_000).collect();
+    /// let mut out = vec![0; 1_200_000];
     /// Packer::new(&numbers).converted(Representation::BigEndian)?.par_pack(&mut out)?;
-    /// assert_eq!(out[799_996..], 199_999_u32.to_be_bytes());
+    /// assert_eq!(out[1_199_996..], 299_999_u32.to_be_bytes());
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn par_pack(&mut self, out: &mut [u8]) -> Result<usize, Error> {
@@ -58,7 +64,7 @@ impl ConvertingPacker<'_> {
 impl ConvertingUnpacker<'_> {
     /// As [`unpack`](Self::unpack), with the threads of `rayon`: the same memory. All values of whole instances
     /// are checked before the first is written. If the position is inside an instance, or the values of a Rust
-    /// type have to be checked, it unpacks on one thread.
+    /// type have to be checked, or for less than 1 MiB, it unpacks on one thread.
     ///
     /// # Errors
     ///
@@ -68,16 +74,16 @@ impl ConvertingUnpacker<'_> {
     ///
     /// ```
     /// use dtype_runtime::{Representation, Unpacker};
-    /// let bytes: Vec<u8> = (0..200_000_u32).flat_map(u32::to_be_bytes).collect();
-    /// let mut numbers = vec![0_u32; 200_000];
+    /// let bytes: Vec<u8> = (0..300_000_u32).flat_map(u32::to_be_bytes).collect();
+    /// let mut numbers = vec![0_u32; 300_000];
     /// Unpacker::new(&mut numbers).converted(Representation::BigEndian)?.par_unpack(&bytes)?;
-    /// assert!(numbers.into_iter().eq(0..200_000));
+    /// assert!(numbers.into_iter().eq(0..300_000));
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn par_unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         let number =
             usize::try_from(self.remaining()).map_or(bytes.len(), |left| left.min(bytes.len()));
-        let Some(record) = self.record() else {
+        let Some(record) = self.record().filter(|_| number >= FEWEST) else {
             return self.unpack(bytes);
         };
         let (whole, tail) = bytes[..number].split_at(number - number % record);
@@ -107,7 +113,7 @@ impl ConvertingUnpacker<'_> {
 }
 
 impl Packer<'_> {
-    /// As [`pack`](Self::pack), with the threads of `rayon`: the same bytes.
+    /// As [`pack`](Self::pack), with the threads of `rayon`: the same bytes. Less than 1 MiB is packed on one thread.
     ///
     /// ```
     /// use dtype_runtime::Packer;
@@ -124,7 +130,7 @@ impl Packer<'_> {
 
 impl Unpacker<'_> {
     /// As [`unpack`](Self::unpack), with the threads of `rayon`: the same memory. Values that have to be
-    /// checked are all checked before the first is written.
+    /// checked are all checked before the first is written. Less than 1 MiB is unpacked on one thread.
     ///
     /// # Errors
     ///
@@ -132,8 +138,8 @@ impl Unpacker<'_> {
     ///
     /// ```
     /// use dtype_runtime::Unpacker;
-    /// let bytes: Vec<u8> = (0..900_000_u32).map(|i| i.to_le_bytes()[0]).collect();
-    /// let mut samples = vec![(0_u8, 0_u64); 100_000];
+    /// let bytes: Vec<u8> = (0..1_800_000_u32).map(|i| i.to_le_bytes()[0]).collect();
+    /// let mut samples = vec![(0_u8, 0_u64); 200_000];
     /// assert_eq!(Unpacker::new(&mut samples).par_unpack(&bytes)?, bytes.len());
     /// assert_eq!(dtype_runtime::pack(&samples), bytes);
     /// # Ok::<(), dtype_runtime::Error>(())
@@ -141,8 +147,8 @@ impl Unpacker<'_> {
     pub fn par_unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         let number =
             usize::try_from(self.remaining()).map_or(bytes.len(), |left| left.min(bytes.len()));
-        let Some(record) = self.record() else {
-            // The rest of an incomplete value is unpacked in order.
+        let Some(record) = self.record().filter(|_| number >= FEWEST) else {
+            // Few bytes, or first the rest of an incomplete value, in order.
             return self.unpack(bytes);
         };
         let (whole, tail) = bytes[..number].split_at(number - number % record);

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::copier::{WholeRecords, copy_range};
+use super::copier::{Routines, copy_range};
 use super::cursor::Instances;
 use crate::commit::{Committed, Converting};
 use crate::error::Error;
@@ -41,8 +41,8 @@ pub(crate) struct Constant {
     pub(crate) size: u64,
     /// Bytes of memory from one value to the next.
     pub(crate) stride: i64,
-    pub(crate) pack: WholeRecords,
-    pub(crate) unpack: WholeRecords,
+    pub(crate) pack: Routines,
+    pub(crate) unpack: Routines,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) ty: fn() -> Type,
 }
@@ -136,20 +136,28 @@ impl Source {
     /// # Safety
     ///
     /// The bytes that the range names must be valid for `D`, and so must `packed` for the same number; the two
-    /// must not overlap. If `D` reads memory, all data of the instances must be readable. `whole` must select the
-    /// constant for `D`.
+    /// must not overlap. If `D` reads memory, all data of the instances must be readable. `routines` must select those
+    /// for `D`.
+    #[inline]
     pub(super) unsafe fn copy<D: Direction>(
         &self,
         range: Range<u64>,
         packed: *mut u8,
-        whole: fn(&Constant) -> WholeRecords,
+        routines: fn(&Constant) -> Routines,
     ) {
         let whole = match &self.compiled {
-            Compiled::Constant(constant) => Some(whole(constant)),
+            Compiled::Constant(constant) => {
+                let Routines { whole, part } = routines(constant);
+                if let Some(part) = part {
+                    // SAFETY: the caller guarantees the memory. The routines are a type's constants, made from the same
+                    // type map as its operations (`typed/stream.rs`), so they do the same.
+                    return unsafe { part(self.origin, packed, range) };
+                }
+                Some(whole)
+            }
             Compiled::Committed(_) => None,
         };
-        // SAFETY: the caller guarantees the memory. `whole` is one of a type's constants, which are made from the
-        // same type map as its operations (`typed/stream.rs`), so both do the same.
+        // SAFETY: likewise.
         unsafe { copy_range::<D>(&self.instances(), range, self.origin, packed, whole) };
     }
 }

@@ -109,62 +109,41 @@ unsafe fn end<D: Direction>(
     packed: *mut u8,
 ) -> Option<*mut u8> {
     let count = usize::try_from(count).ok()?;
+    let bytes = all.size().wrapping_mul(count);
     // SAFETY: passed on to the caller.
-    let done = unsafe { permute::<D>(all, count, memory, packed) };
-    done.then(|| packed.wrapping_add(D::advance(all.size().wrapping_mul(count))))
+    let done = unsafe { permute::<D>(all, 0..bytes, memory, packed) };
+    done.then(|| packed.wrapping_add(D::advance(bytes)))
 }
 
-/// Copies `count` records by their permutation. Returns false without an effect if the machine lacks the
-/// instructions; the records must be copied in another way then.
+/// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation. Returns false
+/// without an effect if the machine lacks the instructions; the records must be copied in another way then.
 ///
 /// # Safety
 ///
-/// `memory + displacement` must be valid for `D` on every byte of data of the records, and `packed` on as many bytes as
-/// these are. The two must not overlap; if `D` moves, no byte may be read after it was written.
+/// `memory + displacement` must be valid for `D` on every data byte of the range, and `packed` on as many bytes as these
+/// are. If memory is read, all data of the records in the range must be readable; if it is written, the records must not
+/// overlap. The range must start in the first record, or be empty. The two sides must not overlap; if `D` moves, no byte
+/// may be read after it was written.
 #[inline]
 pub(crate) unsafe fn permute<D: Direction>(
     all: &Permutation,
-    count: usize,
+    range: Range<usize>,
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
+    debug_assert!(range.is_empty() || range.start < all.size(), "{range:?} of {all:?}");
     if !selected().permutes() {
         return false;
     }
     // SAFETY: passed on to the caller. A direction's own permutation has the same data and the same packed bytes, in
     // another order.
     unsafe {
-        if chosen::<D>(all, packed) {
+        if chosen::<D>(all, packed) || range.is_empty() {
             return true;
         }
         match D::permutation(all) {
-            None => by_registers::<D>(all, count, memory, packed),
-            Some(other) => by_registers::<D>(&other, count, memory, packed),
-        }
-    }
-}
-
-/// Copies the packed bytes `part` of one record, likewise.
-///
-/// # Safety
-///
-/// As [`permute`], for the bytes of the part; if memory is read, all data of the record must be readable. The part must
-/// not be empty and must lie in the packed bytes of a record.
-#[inline]
-pub(crate) unsafe fn permute_part<D: Direction>(
-    all: &Permutation,
-    part: Range<usize>,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> bool {
-    if !selected().permutes() {
-        return false;
-    }
-    // SAFETY: as in `permute`.
-    unsafe {
-        match D::permutation(all) {
-            None => part_by_registers::<D>(all, part, memory, packed),
-            Some(other) => part_by_registers::<D>(&other, part, memory, packed),
+            None => by_registers::<D>(all, range, memory, packed),
+            Some(other) => by_registers::<D>(&other, range, memory, packed),
         }
     }
 }
@@ -172,17 +151,8 @@ pub(crate) unsafe fn permute_part<D: Direction>(
 compiled_for_selected! {
     /// # Safety
     ///
-    /// As [`permute`].
+    /// As [`permute`], and the range must not be empty.
     unsafe fn by_registers[D: Direction][D](
-        all: &Permutation, count: usize, memory: *mut u8, packed: *mut u8,
-    ) -> bool = R => R::permute::<D>(all, count, memory, packed);
-}
-
-compiled_for_selected! {
-    /// # Safety
-    ///
-    /// As [`permute_part`].
-    unsafe fn part_by_registers[D: Direction][D](
-        all: &Permutation, part: Range<usize>, memory: *mut u8, packed: *mut u8,
-    ) -> bool = R => R::permute_part::<D>(all, part, memory, packed);
+        all: &Permutation, range: Range<usize>, memory: *mut u8, packed: *mut u8,
+    ) -> bool = R => R::permute::<D>(all, range, memory, packed);
 }

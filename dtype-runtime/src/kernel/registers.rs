@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::direction::Direction;
-use crate::plan::Permutation;
+use crate::plan::{Lanes, Permutation};
 
 /// The registers of a set of instructions.
 ///
@@ -36,38 +36,34 @@ pub(super) trait Registers {
         }
     }
 
-    /// Copies `count` records by their permutation. Returns false without an effect if no instruction does it.
+    /// Whether all values in packed records lie in their ranges; `None` if no instruction tests several.
     ///
     /// # Safety
     ///
-    /// `memory + displacement` must be valid for `D` on every byte of data of the records, and `packed` on as many
-    /// bytes as these are. The two must not overlap; if `D` moves, no byte may be read after it was written. The
-    /// processor must have the instructions.
+    /// The processor must have the instructions.
+    #[inline(always)]
+    unsafe fn all_valid(all: &Lanes, records: &[u8]) -> Option<bool> {
+        let _ = (all, records);
+        None
+    }
+
+    /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation. Returns
+    /// false without an effect if no instruction does it.
+    ///
+    /// # Safety
+    ///
+    /// `memory + displacement` must be valid for `D` on every data byte of the range, and `packed` on as many bytes as
+    /// these are. If memory is read, all data of the records in the range must be readable; if it is written, the records
+    /// must not overlap. The range must start in the first record and not be empty. The two sides must not overlap; if `D` moves, no
+    /// byte may be read after it was written. The processor must have the instructions.
     #[inline(always)]
     unsafe fn permute<D: Direction>(
         all: &Permutation,
-        count: usize,
+        range: Range<usize>,
         memory: *mut u8,
         packed: *mut u8,
     ) -> bool {
-        let _ = (all, count, memory, packed);
-        false
-    }
-
-    /// Copies the packed bytes `part` of one record by its permutation. Returns false as [`permute`](Self::permute).
-    ///
-    /// # Safety
-    ///
-    /// As [`permute`](Self::permute), for the bytes of the part; if memory is read, all data of the record must be
-    /// readable. The part must not be empty and must lie in the packed bytes of a record.
-    #[inline(always)]
-    unsafe fn permute_part<D: Direction>(
-        all: &Permutation,
-        part: Range<usize>,
-        memory: *mut u8,
-        packed: *mut u8,
-    ) -> bool {
-        let _ = (all, part, memory, packed);
+        let _ = (all, range, memory, packed);
         false
     }
 }

@@ -1,5 +1,6 @@
 //! The sets of instructions of `x86_64`.
 
+mod lanes;
 mod permute;
 mod reverse;
 
@@ -7,7 +8,7 @@ use core::ops::Range;
 
 use super::direction::{Direction, Transfer};
 use super::registers::Registers;
-use crate::plan::Permutation;
+use crate::plan::{Lanes, Permutation};
 
 /// AVX2: registers of 32 bytes.
 pub(super) struct Avx2;
@@ -41,37 +42,41 @@ impl Registers for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn permute<D: Direction>(
-        all: &Permutation,
-        count: usize,
-        memory: *mut u8,
-        packed: *mut u8,
-    ) -> bool {
-        // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
-        unsafe {
-            match D::TRANSFER {
-                Transfer::Pack => by_vectors!(pack(all, count, memory, packed)),
-                Transfer::Unpack => by_vectors!(unpack(all, count, memory, packed)),
-                Transfer::Move => by_vectors!(copy(all, count, memory, packed)),
-                Transfer::Zero => return false,
-            }
+    unsafe fn all_valid(all: &Lanes, records: &[u8]) -> Option<bool> {
+        macro_rules! by_width {
+            ($vectors:literal) => {
+                match all.width() {
+                    1 => lanes::all_valid::<$vectors, 1>(all, records),
+                    2 => lanes::all_valid::<$vectors, 2>(all, records),
+                    4 => lanes::all_valid::<$vectors, 4>(all, records),
+                    _ => lanes::all_valid::<$vectors, 8>(all, records),
+                }
+            };
         }
-        true
+        // SAFETY: the caller guarantees the instructions.
+        Some(unsafe {
+            match all.number() {
+                1 => by_width!(1),
+                2 => by_width!(2),
+                _ => by_width!(4),
+            }
+        })
     }
 
     #[inline(always)]
-    unsafe fn permute_part<D: Direction>(
+    unsafe fn permute<D: Direction>(
         all: &Permutation,
-        part: Range<usize>,
+        range: Range<usize>,
         memory: *mut u8,
         packed: *mut u8,
     ) -> bool {
         // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
         unsafe {
             match D::TRANSFER {
-                Transfer::Pack => by_vectors!(pack_part(all, part, memory, packed)),
-                Transfer::Unpack => by_vectors!(unpack_part(all, part, memory, packed)),
-                Transfer::Move | Transfer::Zero => return false,
+                Transfer::Pack => by_vectors!(pack(all, range, memory, packed)),
+                Transfer::Unpack => by_vectors!(unpack(all, range, memory, packed)),
+                Transfer::Move => by_vectors!(copy(all, range, memory, packed)),
+                Transfer::Zero => return false,
             }
         }
         true

@@ -12,6 +12,7 @@
 //! ```
 
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
@@ -100,7 +101,7 @@ impl<T: Datatype> Layout<T> {
             && count >= all.fewest()
             // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of
             // `count` records and nothing else; for these the caller guarantees both pointers.
-            && unsafe { kernel::permute::<D>(all, count, memory, packed) }
+            && unsafe { kernel::permute::<D>(all, 0..count * all.size(), memory, packed) }
         {
             return;
         }
@@ -142,6 +143,69 @@ impl<T: Datatype> Layout<T> {
             } else {
                 commit_and_execute::<T, D>(memory, packed, count);
             }
+        }
+    }
+
+    /// Whether [`part`](Self::part) copies parts of records.
+    pub(super) const HAS_PARTS: bool =
+        !matches!(Self::STRATEGY, Strategy::Program | Strategy::Commit);
+
+    /// Copies the packed bytes `range` of records, counted from the start of the first, where [`HAS_PARTS`].
+    ///
+    /// [`HAS_PARTS`]: Self::HAS_PARTS
+    ///
+    /// # Safety
+    ///
+    /// As [`execute`](Self::execute), for the data of the range and as many bytes from `packed` on; if `D` reads memory,
+    /// all data of the records in the range must be readable. The range must start in the first record, or be empty.
+    pub(super) unsafe fn part<D: Direction>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
+        let Range { start, end } = range;
+        if const { Self::PERMUTATION.is_some() }
+            && let Some(all) = Self::PERMUTATION
+            // SAFETY: as in `execute`.
+            && unsafe { kernel::permute::<D>(all, start..end, memory, packed) }
+        {
+            return;
+        }
+        // SAFETY: as in `execute`; `memory` steps to records that have data in the range, which the caller guarantees.
+        unsafe {
+            if const { matches!(Self::STRATEGY, Strategy::Whole) } {
+                D::copy(memory.wrapping_add(start), packed, end - start);
+            } else if const { matches!(Self::STRATEGY, Strategy::Runs(_) | Strategy::Linked(_)) } {
+                let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());
+                let (mut memory, mut packed, mut left) = (memory, packed, end);
+                if start > 0 {
+                    let to = end.min(size);
+                    Self::part_of_one::<D>(memory, packed, start..to);
+                    memory = memory.wrapping_add(stride);
+                    packed = packed.wrapping_add(to - start);
+                    left -= to;
+                }
+                let (whole, rest) = (left / size, left % size);
+                Self::execute::<D>(memory, packed, whole);
+                if rest > 0 {
+                    let memory = memory.wrapping_add(whole * stride);
+                    Self::part_of_one::<D>(memory, packed.wrapping_add(whole * size), 0..rest);
+                }
+            }
+        }
+    }
+
+    /// Copies some packed bytes of one record, run by run.
+    ///
+    /// # Safety
+    ///
+    /// As [`part`](Self::part), for a range in one record.
+    unsafe fn part_of_one<D: Direction>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
+        let mut before = 0;
+        for run in Self::RUNS.all() {
+            let (from, to) = (range.start.max(before), range.end.min(before + run.len));
+            if from < to {
+                let memory = memory.wrapping_offset(run.disp).wrapping_add(from - before);
+                // SAFETY: bytes of the range, as they are in one of the runs.
+                unsafe { D::copy(memory, packed.wrapping_add(from - range.start), to - from) };
+            }
+            before += run.len;
         }
     }
 

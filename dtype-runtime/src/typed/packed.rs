@@ -8,8 +8,8 @@ use core::ops::{Bound, RangeBounds};
 
 use super::column::Column;
 use super::{
-    append, check_length, packed_size, refuse_skipped_fields, unpack_record, unpack_records,
-    validate, whole_records,
+    check_length, packed_size, refuse_skipped_fields, unpack_record, unpack_records, validate,
+    whole_records, with_room,
 };
 use crate::datatype::Datatype;
 use crate::error::Error;
@@ -186,9 +186,13 @@ impl<'a, T: Datatype> Packed<'a, T> {
     /// [`Error::Allocation`] if the records do not fit in memory.
     pub fn unpack(&self) -> Result<Vec<T>, Error> {
         const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
-        let mut items = Vec::new();
-        // SAFETY: `bytes` is `count` valid records; a type that skips fields was refused.
-        unsafe { append(self.bytes, self.count, &mut items)? };
+        let mut items = with_room(self.count)?;
+        // SAFETY: the vector has room for `count` records, and `bytes` is as many valid ones. All data bytes are
+        // written, and a type that skips fields was refused: by the promise of `Datatype` these are `count` values.
+        unsafe {
+            unpack_records::<T>(self.bytes, items.as_mut_ptr(), self.count);
+            items.set_len(self.count);
+        }
         Ok(items)
     }
 

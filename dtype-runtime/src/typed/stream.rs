@@ -1,8 +1,12 @@
 //! Slices of Rust types, packed and unpacked in fragments.
 
+use core::ops::Range;
+
 use super::layout::Layout;
 use super::validate::validate;
-use crate::convertor::{Compiled, Constant, Packer, Source, Unpacker, Validate};
+use crate::convertor::{
+    Compiled, Constant, Packer, PartOfRecords, Routines, Source, Unpacker, Validate,
+};
 use crate::datatype::Datatype;
 use crate::kernel::{Direction, Pack, Unpack};
 use crate::types::Type;
@@ -18,12 +22,17 @@ impl<T: Datatype> Layout<T> {
             permutation: Self::PERMUTATION,
             size: T::TYPE_MAP.size() as u64,
             stride: size_of::<T>() as i64,
-            pack: whole::<T, Pack>,
-            unpack: whole::<T, Unpack>,
+            pack: Self::routines::<Pack>(),
+            unpack: Self::routines::<Unpack>(),
             fingerprint: T::TYPE_MAP.fingerprint(),
             ty: Type::of::<T>,
         }),
     };
+
+    const fn routines<D: Direction>() -> Routines {
+        let part: Option<PartOfRecords> = if Self::HAS_PARTS { Some(part::<T, D>) } else { None };
+        Routines { whole: whole::<T, D>, part }
+    }
 
     fn compiled() -> Compiled {
         match Self::CONSTANT {
@@ -46,6 +55,20 @@ impl<T: Datatype> Layout<T> {
 unsafe fn whole<T: Datatype, D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
     // SAFETY: the caller guarantees what `execute` asks for: the contract is the same.
     unsafe { Layout::<T>::execute::<D>(memory, packed, count) }
+}
+
+/// # Safety
+///
+/// As [`Layout::part`], but the range may start after the first record.
+#[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
+unsafe fn part<T: Datatype, D: Direction>(memory: *mut u8, packed: *mut u8, range: Range<u64>) {
+    let (start, end) = (range.start as usize, range.end as usize);
+    // The divisor is a constant.
+    let first = start.checked_div(T::TYPE_MAP.size()).unwrap_or(0);
+    let before = first * T::TYPE_MAP.size();
+    let memory = memory.wrapping_add(first * size_of::<T>());
+    // SAFETY: the caller guarantees the bytes of the range, of which the first is in this record.
+    unsafe { Layout::<T>::part::<D>(memory, packed, start - before..end - before) }
 }
 
 impl<'a> Packer<'a> {

@@ -9,9 +9,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::marker::PhantomData;
 
-use crate::basic::Validity;
+use crate::basic::{BitRange, Test, Validity};
 use crate::datatype::Datatype;
 use crate::error::Error;
+use crate::kernel;
+use crate::plan::{Lanes, Ranged, RangedList};
 use crate::typemap::{Node, TypeMap};
 
 /// A type with more positions to check is checked by walking its type map.
@@ -25,6 +27,8 @@ struct Check {
     count: usize,
     stride: usize,
     validity: Validity,
+    /// What the validity comes down to.
+    test: Test,
 }
 
 /// The checks of one record.
@@ -41,70 +45,175 @@ struct Constants<T>(PhantomData<T>);
 
 impl<T: Datatype> Constants<T> {
     const CHECKS: &'static Checks = &Checks::of(T::TYPE_MAP);
+
+    /// The number of checks, if they are all in the list.
+    const LISTED: usize = match Self::CHECKS.len {
+        Some(len) => len,
+        None => 0,
+    };
+
+    /// The checks as tests of several records at once.
+    const LANES: &'static Option<Lanes> = &Self::CHECKS.lanes(T::TYPE_MAP.size());
+
+    /// From this number of records on, several are tested at once.
+    const FEWEST: usize = 8;
+
+    /// Whether the records are known to be valid. If not, [`find_invalid`] decides.
+    #[inline]
+    fn accept(bytes: &[u8], count: usize) -> bool {
+        if const { !T::TYPE_MAP.is_restricted() } {
+            return true;
+        }
+        if const { Self::CHECKS.len.is_none() || Self::CHECKS.asks } {
+            return false;
+        }
+        if const { Self::LANES.is_some() }
+            && count >= Self::FEWEST
+            && let Some(lanes) = Self::LANES
+            && let Some(valid) = kernel::all_valid(lanes, bytes)
+        {
+            return valid;
+        }
+        // Ends at the first invalid record, so that the compiler makes no vectors of a few bytes here and there.
+        let mut rest = bytes;
+        while let Some((record, after)) =
+            rest.split_at_checked(const { max(T::TYPE_MAP.size(), 1) })
+        {
+            if !Self::accepts(record) {
+                return false;
+            }
+            rest = after;
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn accepts(record: &[u8]) -> bool {
+        let mut valid = true;
+        // Written out for the reason in `layout`.
+        macro_rules! written_out {
+            ($($j:literal)+) => {
+                $( if const { $j < Self::LISTED } {
+                    valid &= const { &Self::CHECKS.list[$j] }.accepts(record);
+                } )+
+            };
+        }
+        written_out!(0 1 2 3 4 5 6 7);
+        if const { Self::LISTED > 8 } {
+            let mut j = 8;
+            while j < Self::LISTED {
+                valid &= Self::CHECKS.list[j].accepts(record);
+                j += 1;
+            }
+        }
+        valid
+    }
+}
+
+const fn max(a: usize, b: usize) -> usize {
+    if a > b { a } else { b }
 }
 
 /// Checks that the `count` records in `bytes` are valid.
 #[inline]
 pub(crate) fn validate<T: Datatype>(bytes: &[u8], count: usize) -> Result<(), Error> {
-    if !const { T::TYPE_MAP.is_restricted() } {
-        return Ok(());
-    }
-    let valid = match Constants::<T>::CHECKS.len {
-        Some(len) => {
-            let list = Constants::<T>::CHECKS.list.split_at(len).0;
-            bytes
-                .chunks_exact(T::TYPE_MAP.size().max(1))
-                .fold(true, |valid, record| valid & record_is_valid(list, record))
-        }
-        None => false,
-    };
-    if valid && const { !Constants::<T>::CHECKS.asks } {
-        Ok(())
-    } else {
-        find_invalid(T::TYPE_MAP, bytes, count)
-    }
+    if are_valid::<T>(bytes, count) { Ok(()) } else { find_invalid(T::TYPE_MAP, bytes, count) }
 }
 
-#[inline(always)]
-fn record_is_valid(list: &[Check], record: &[u8]) -> bool {
-    let mut valid = true;
-    let mut j = 0;
-    while j < list.len() {
-        let check = &list[j];
-        let mut i = 0;
-        while i < check.count {
-            let position = check.position + i * check.stride;
-            valid &= check.validity.accepts(bits(&record[position..position + check.size]));
-            i += 1;
-        }
-        j += 1;
-    }
-    valid
+/// Whether the `count` records in `bytes` are known to be valid. If not, [`find_invalid`] decides.
+#[inline]
+pub(super) fn are_valid<T: Datatype>(bytes: &[u8], count: usize) -> bool {
+    Constants::<T>::accept(bytes, count)
 }
 
 /// The value in native byte order, zero-extended.
 #[inline(always)]
 fn bits(bytes: &[u8]) -> u128 {
-    match *bytes {
-        [byte] => u128::from(byte),
-        [a, b] => u128::from(u16::from_ne_bytes([a, b])),
-        [a, b, c, d] => u128::from(u32::from_ne_bytes([a, b, c, d])),
-        _ => {
-            let mut all = [0; 16];
-            let len = bytes.len().min(16);
-            let start = if cfg!(target_endian = "big") { 16 - len } else { 0 };
-            all[start..start + len].copy_from_slice(&bytes[..len]);
-            u128::from_ne_bytes(all)
+    let mut all = [0; 16];
+    let len = bytes.len().min(16);
+    let start = if cfg!(target_endian = "big") { 16 - len } else { 0 };
+    all[start..start + len].copy_from_slice(&bytes[..len]);
+    u128::from_ne_bytes(all)
+}
+
+impl Check {
+    /// Whether the record passes the check. Meant for a check that the compiler knows, so that little remains.
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn accepts(&self, record: &[u8]) -> bool {
+        let (mut valid, mut i) = (true, 0);
+        while i < self.count {
+            let position = self.position + i * self.stride;
+            valid &= self.accepts_value(&record[position..position + self.size]);
+            i += 1;
+        }
+        valid
+    }
+
+    /// In arithmetic of 32 bits for all values that have as few.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "as `BitRange` says")]
+    fn accepts_value(&self, value: &[u8]) -> bool {
+        let narrow = match *value {
+            [byte] => u32::from(byte),
+            [a, b] => u32::from(u16::from_ne_bytes([a, b])),
+            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]),
+            [a, b, c, d, e, f, g, h] => {
+                return self.accepts_wide(u64::from_ne_bytes([a, b, c, d, e, f, g, h]));
+            }
+            _ => return self.validity.accepts(bits(value)),
+        };
+        match self.test {
+            Test::Range(BitRange { flip, least, most }) => {
+                (narrow ^ flip as u32).wrapping_sub(least as u32) <= most as u32
+            }
+            _ => self.accepts_wide(narrow.into()),
+        }
+    }
+
+    #[inline(always)]
+    fn accepts_wide(&self, value: u64) -> bool {
+        match self.test {
+            Test::Range(BitRange { flip, least, most }) => {
+                (value ^ flip).wrapping_sub(least) <= most
+            }
+            Test::Set { least, set } => {
+                let bit = value.wrapping_sub(least);
+                // The shift is by the bit modulo 64.
+                bit < u64::BITS.into() && set >> (bit % 64) & 1 == 1
+            }
+            Test::Other => self.validity.accepts(value.into()),
         }
     }
 }
 
 impl Checks {
     const fn of(map: &TypeMap) -> Self {
-        let nothing = Check { position: 0, size: 0, count: 0, stride: 0, validity: Validity::Any };
+        let (validity, test) = (Validity::Any, Validity::Any.test());
+        let nothing = Check { position: 0, size: 0, count: 0, stride: 0, validity, test };
         let mut checks = Self { list: [nothing; MAX_CHECKS], len: Some(0), asks: false };
         checks.add(map, 0);
         checks
+    }
+
+    /// The same as tests of records of `size` packed bytes, several at once, if each is a range and there are not too
+    /// many.
+    const fn lanes(&self, size: usize) -> Option<Lanes> {
+        let (mut values, mut j) = (RangedList::new(), 0);
+        let Some(len) = self.len else { return None };
+        while j < len {
+            let Check { position, size, count, stride, test, .. } = self.list[j];
+            let Test::Range(range) = test else { return None };
+            let mut i = 0;
+            while i < count {
+                if !values.push(Ranged { position: position + i * stride, size, range }) {
+                    return None;
+                }
+                i += 1;
+            }
+            j += 1;
+        }
+        Lanes::of(&values, size)
     }
 
     const fn push(&mut self, check: Check) {
@@ -125,8 +234,8 @@ impl Checks {
         self.asks |= map.check().is_some();
         match *map.node() {
             Node::Basic { basic, validity, .. } => {
-                let size = basic.size();
-                self.push(Check { position, size, count: 1, stride: 0, validity });
+                let (size, test) = (basic.size(), validity.test());
+                self.push(Check { position, size, count: 1, stride: 0, validity, test });
             }
             Node::Array { count, element } => {
                 let Some(first) = self.len else { return };
@@ -168,7 +277,7 @@ impl Checks {
 
 /// Finds the first invalid value in the order of the packed bytes, and asks the checks of the map.
 #[cold]
-fn find_invalid(map: &TypeMap, bytes: &[u8], count: usize) -> Result<(), Error> {
+pub(super) fn find_invalid(map: &TypeMap, bytes: &[u8], count: usize) -> Result<(), Error> {
     for record in 0..count {
         let start = record * map.size();
         let mut rest = &bytes[start..start + map.size()];

@@ -9,7 +9,7 @@ use crate::convertor::copier::copy_range;
 use crate::convertor::cursor::{Instances, Part, Repeated, Visitor};
 use crate::kernel::elements::{Records, bytewise};
 use crate::kernel::integers::{Task, integers};
-use crate::kernel::{Reversing, Way, permute_part, permuted_records};
+use crate::kernel::{Reversing, Way, permute, permuted_records};
 use crate::plan::{Elements, Program};
 use crate::representation::{Form, Misfit, WIDEST};
 
@@ -219,7 +219,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
         let memory = at(self.memory, part.shift);
         // SAFETY: bytes of the range, and the permutation belongs to a record, whose other data are readable, too,
         // if memory is read.
-        let done = unsafe { permute_part::<D>(part.permutation, bytes, memory, self.packed) };
+        let done = unsafe { permute::<D>(part.permutation, bytes, memory, self.packed) };
         done.then(|| {
             self.advance(end - start);
             ControlFlow::Continue(())

@@ -1,5 +1,7 @@
 //! Permutations compared with the loop over single bytes.
 
+use core::ops::Range;
+
 use proptest::prelude::*;
 
 use super::permute;
@@ -62,7 +64,8 @@ struct Case {
     origin: usize,
     /// The index of the first packed byte.
     start: usize,
-    count: usize,
+    /// The packed bytes that are copied.
+    range: Range<usize>,
 }
 
 impl Case {
@@ -82,14 +85,22 @@ impl Case {
         Self {
             memory: (0..len).map(byte).collect(),
             packed: (0..2 * MARGIN + unaligned + places.len()).map(|i| !byte(i)).collect(),
+            range: 0..places.len(),
             places,
             origin: first,
             start: MARGIN + unaligned,
-            count,
         }
     }
 
+    /// The same, of which only the packed bytes of a range are copied.
+    fn part(mut self, range: Range<usize>) -> Self {
+        self.places = self.places[range.clone()].to_vec();
+        self.range = range;
+        self
+    }
+
     fn check(mut self, all: &Permutation) {
+        let range = self.range.clone();
         let mut expected = self.packed.clone();
         for (k, place) in self.places.iter().enumerate() {
             expected[self.start + k] = self.memory[*place];
@@ -98,7 +109,7 @@ impl Case {
         let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
         let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
         // SAFETY: both sides have the bytes, and nothing else refers to them.
-        assert!(unsafe { permute::<Pack>(all, self.count, memory, packed) });
+        assert!(unsafe { permute::<Pack>(all, range.clone(), memory, packed) });
         assert!(self.packed == expected, "{all:?}");
 
         let mut other: Vec<u8> = self.memory.iter().map(|byte| !byte).collect();
@@ -108,7 +119,7 @@ impl Case {
         }
         let to = other.as_mut_ptr().wrapping_add(self.origin);
         // SAFETY: likewise.
-        assert!(unsafe { permute::<Move>(all, self.count, memory, to) });
+        assert!(unsafe { permute::<Move>(all, range.clone(), memory, to) });
         assert!(other == expected, "{all:?}");
 
         self.packed = fresh;
@@ -119,7 +130,7 @@ impl Case {
         let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
         let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
         // SAFETY: likewise.
-        assert!(unsafe { permute::<Unpack>(all, self.count, memory, packed) });
+        assert!(unsafe { permute::<Unpack>(all, range.clone(), memory, packed) });
         assert!(self.memory == expected, "{all:?}");
     }
 }
@@ -148,6 +159,24 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn parts_do_what_single_bytes_do(
+        (runs, stride) in records(),
+        count in 1..20_usize,
+        start in any::<prop::sample::Index>(),
+        end in any::<prop::sample::Index>(),
+    ) {
+        let size = runs.iter().map(|(_, len, _)| len).sum::<usize>();
+        if !is_skipped() && size > 0 {
+            let all = permutation(&runs, stride);
+            let start = start.index(size);
+            let end = start + end.index(count * size + 1 - start);
+            Case::new(&runs, stride, count, start).part(start..end).check(&all);
+        }
+    }
+}
+
 /// {f64, u32, u8} of 16 bytes, {u8, u64} of 16, {u32, u16} of 8, 53 bytes of 56, single bytes, 24 bytes
 /// over a vector and a half, and a full vector; also with the other byte order.
 #[test]
@@ -171,6 +200,11 @@ fn every_count() {
             let all = permutation(&runs, stride);
             for count in 0..=200 {
                 Case::new(&runs, stride, count, count % 67).check(&all);
+            }
+            for start in 0..all.size() {
+                for end in start..=all.size() * 5 {
+                    Case::new(&runs, stride, 5, start).part(start..end).check(&all);
+                }
             }
         }
     }

@@ -4,10 +4,14 @@
 //!
 //! Take records of 16 bytes with 13 bytes of data each: a period is four records, 52 packed bytes. The first store
 //! writes 64 bytes to positions 0 to 63, and the last 12 of these are excess. The second store writes positions 52
-//! to 115, and so overwrites the excess of the first. That is sound as long as at least `spare` records follow,
-//! here one: their packed bytes lie where the excess goes. The last stores are masked. Unpacking is the mirror
-//! image: whole vectors of packed bytes are loaded as long as `spare` records follow, and the stores to memory are
-//! masked.
+//! to 115, and so overwrites the excess of the first. That is sound as long as at least 64 bytes are still to be
+//! written. The last stores are masked. Unpacking is the mirror image: whole vectors of packed bytes are loaded as long
+//! as 64 of them are left, and the stores to memory are masked.
+//!
+//! A fragment may begin and end anywhere in a record. If it begins at byte 5, the index of the first vector is loaded
+//! from its entry 5 on, which leaves 47 bytes of the period. Packing loads all data of the records that a part of a period
+//! touches. Unpacking must not store more than the part; one comparison tells which bytes of memory belong to it: those
+//! whose entry in the index lies in the part.
 //!
 //! On arrays larger than the caches, masked accesses are slow on some processors. On AMD's Zen 5 they take one and a
 //! half times as long as copies of single fields, which the processor prefetches by itself; with every line of the
@@ -35,19 +39,11 @@ const STEPS_AHEAD: usize = 4;
 struct Steps<const V: usize> {
     /// Which bytes of the window are data.
     data: [__mmask64; V],
-    /// Records in a period.
-    records: usize,
-    /// Packed bytes of a record.
-    size: usize,
-    /// Bytes of memory from one record to the next.
-    stride: isize,
     /// Bytes from one period to the next, in memory and packed.
     memory: isize,
     packed: usize,
     /// Bytes from the window to the memory that is prefetched.
     ahead: isize,
-    /// How many records must follow a period so that the excess of its vector lies in their packed bytes.
-    spare: usize,
 }
 
 impl<const V: usize> Steps<V> {
@@ -58,14 +54,27 @@ impl<const V: usize> Steps<V> {
         let ahead = STEPS_AHEAD.max(AHEAD / memory.unsigned_abs().max(1));
         Self {
             data: core::array::from_fn(|vector| all.data()[vector]),
-            records,
-            size,
-            stride,
             memory,
             packed,
             ahead: memory.wrapping_mul(ahead.cast_signed()),
-            spare: (WIDTH - packed).div_ceil(size),
         }
+    }
+
+    /// The data of the records that the first `bytes` packed bytes of a period touch.
+    #[inline]
+    #[target_feature(enable = "bmi2")]
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
+    fn touched(&self, all: &Permutation, bytes: usize) -> [__mmask64; V] {
+        let mut data = self.data;
+        if bytes < self.packed {
+            // In 32 bits, where a division is faster. If there are several records in a period, they lie one after
+            // another in a single vector; otherwise nothing is cut off.
+            let records = (bytes as u32).div_ceil(all.size() as u32);
+            if (records as usize) < all.records() {
+                data[0] = _bzhi_u64(data[0], records * all.stride().unsigned_abs() as u32);
+            }
+        }
+        data
     }
 
     /// Prefetches the memory that lies `ahead` bytes after a window. It need not exist.
@@ -77,19 +86,34 @@ impl<const V: usize> Steps<V> {
             unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
         }
     }
+}
 
-    /// The data of the first `records` records of a period, in memory and packed.
-    #[inline]
-    #[target_feature(enable = "bmi2")]
-    #[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
-    fn part(&self, records: usize) -> ([__mmask64; V], __mmask64) {
-        let mut data = self.data;
-        if records < self.records {
-            // There are several in a period, so they lie one after another in a single vector.
-            data[0] = _bzhi_u64(data[0], (records * self.stride.unsigned_abs()) as u32);
-        }
-        (data, _bzhi_u64(!0, (records * self.size) as u32))
+/// The part of a period of records that do not overlap which consists of `len` packed bytes, at least 1, from byte `from` on: for each byte of memory,
+/// which byte of the part it is, and which bytes belong to the part.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+#[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
+fn part<const V: usize>(
+    all: &Permutation,
+    from: usize,
+    len: usize,
+) -> ([__m512i; V], [__mmask64; V]) {
+    let (before, last) = (_mm512_set1_epi8(from as i8), _mm512_set1_epi8((len - 1) as i8));
+    let (mut index, mut data) = ([_mm512_setzero_si512(); V], [0; V]);
+    for number in 0..V {
+        // A byte before the part wraps, and becomes too large.
+        index[number] = _mm512_sub_epi8(vector(&all.scatter()[number]), before);
+        data[number] = all.data()[number] & _mm512_cmple_epu8_mask(index[number], last);
     }
+    (index, data)
+}
+
+/// The mask of the first `bytes` bytes of a vector.
+#[inline]
+#[target_feature(enable = "bmi2")]
+#[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
+fn first(bytes: usize) -> __mmask64 {
+    _bzhi_u64(!0, bytes as u32)
 }
 
 #[inline]
@@ -145,7 +169,7 @@ unsafe fn scatter<const V: usize>(
     }
 }
 
-/// Packs `count` records, `V` vectors of memory at a time.
+/// Packs the packed bytes `range` of records, `V` vectors of memory at a time.
 ///
 /// # Safety
 ///
@@ -153,20 +177,30 @@ unsafe fn scatter<const V: usize>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn pack<const V: usize>(
     all: &Permutation,
-    count: usize,
+    range: Range<usize>,
     memory: *const u8,
     mut packed: *mut u8,
 ) {
     let steps = Steps::<V>::of(all);
     let index = vector(all.gather());
     let mut window = memory.wrapping_offset(all.first());
-    let mut left = count;
-    // SAFETY: each step gathers the data of records that the caller guarantees, and stores their packed bytes. It
-    // stores a whole vector only if at least `spare` records follow: their packed bytes lie where the excess goes,
-    // and are stored later. Otherwise it stores exactly the packed bytes. The pointers to memory wrap, because
+    let mut left = range.end - range.start;
+    // SAFETY: each step gathers data of records in the range, and stores their packed bytes. It stores a whole vector only if at
+    // least 64 bytes are left: the excess is overwritten later. Otherwise it stores exactly the packed bytes. `range`
+    // starts in the first record, so the load of its index starts in the index. The pointers to memory wrap, because
     // neither the origin nor the gaps need to lie in it.
     unsafe {
-        while left >= 2 * steps.records + steps.spare {
+        if range.start > 0 {
+            let bytes = left.min(steps.packed - range.start);
+            let data = steps.touched(all, range.start + bytes);
+            let index = all.gather().as_ptr().add(range.start);
+            let index = _mm512_maskz_loadu_epi8(first(bytes), index.cast());
+            _mm512_mask_storeu_epi8(packed.cast(), first(bytes), gather(index, data, window));
+            window = window.wrapping_offset(steps.memory);
+            packed = packed.add(bytes);
+            left -= bytes;
+        }
+        while left >= steps.packed + WIDTH {
             steps.prefetch(window);
             _mm512_storeu_si512(packed.cast(), gather(index, steps.data, window));
             let next = window.wrapping_offset(steps.memory);
@@ -174,26 +208,26 @@ pub(super) unsafe fn pack<const V: usize>(
             _mm512_storeu_si512(packed.add(steps.packed).cast(), gather(index, steps.data, next));
             window = next.wrapping_offset(steps.memory);
             packed = packed.add(2 * steps.packed);
-            left -= 2 * steps.records;
+            left -= 2 * steps.packed;
         }
-        if left >= steps.records + steps.spare {
+        if left >= WIDTH {
             _mm512_storeu_si512(packed.cast(), gather(index, steps.data, window));
             window = window.wrapping_offset(steps.memory);
             packed = packed.add(steps.packed);
-            left -= steps.records;
+            left -= steps.packed;
         }
         while left > 0 {
-            let records = left.min(steps.records);
-            let (data, mask) = steps.part(records);
-            _mm512_mask_storeu_epi8(packed.cast(), mask, gather(index, data, window));
+            let bytes = left.min(steps.packed);
+            let data = steps.touched(all, bytes);
+            _mm512_mask_storeu_epi8(packed.cast(), first(bytes), gather(index, data, window));
             window = window.wrapping_offset(steps.memory);
-            packed = packed.add(records * steps.size);
-            left -= records;
+            packed = packed.add(bytes);
+            left -= bytes;
         }
     }
 }
 
-/// Unpacks `count` records, `V` vectors of memory at a time.
+/// Unpacks the packed bytes `range` of records, `V` vectors of memory at a time.
 ///
 /// # Safety
 ///
@@ -201,7 +235,7 @@ pub(super) unsafe fn pack<const V: usize>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn unpack<const V: usize>(
     all: &Permutation,
-    count: usize,
+    range: Range<usize>,
     memory: *mut u8,
     mut packed: *const u8,
 ) {
@@ -211,12 +245,20 @@ pub(super) unsafe fn unpack<const V: usize>(
         *index = vector(bytes);
     }
     let mut window = memory.wrapping_offset(all.first());
-    let mut left = count;
-    // SAFETY: each step loads the packed bytes of records that the caller guarantees. It loads a whole vector only
-    // if at least `spare` records follow: the excess is part of their packed bytes. Otherwise it loads exactly the
-    // packed bytes. It scatters them to the data of the records. The pointers to memory wrap, as in `pack`.
+    let mut left = range.end - range.start;
+    // SAFETY: each step loads packed bytes of the range. It loads a whole vector only if at least 64 of them are left,
+    // and exactly the bytes of the step otherwise. It scatters them to their data bytes, and the masks leave out all
+    // other memory. The pointers to memory wrap, as in `pack`.
     unsafe {
-        while left >= 2 * steps.records + steps.spare {
+        if range.start > 0 {
+            let bytes = left.min(steps.packed - range.start);
+            let (index, data) = part::<V>(all, range.start, bytes);
+            scatter(index, data, _mm512_maskz_loadu_epi8(first(bytes), packed.cast()), window);
+            window = window.wrapping_offset(steps.memory);
+            packed = packed.add(bytes);
+            left -= bytes;
+        }
+        while left >= steps.packed + WIDTH {
             steps.prefetch(window);
             scatter(index, steps.data, _mm512_loadu_si512(packed.cast()), window);
             let next = window.wrapping_offset(steps.memory);
@@ -225,20 +267,20 @@ pub(super) unsafe fn unpack<const V: usize>(
             scatter(index, steps.data, bytes, next);
             window = next.wrapping_offset(steps.memory);
             packed = packed.add(2 * steps.packed);
-            left -= 2 * steps.records;
+            left -= 2 * steps.packed;
         }
         while left > 0 {
-            let records = left.min(steps.records);
-            let (data, mask) = steps.part(records);
-            scatter(index, data, _mm512_maskz_loadu_epi8(mask, packed.cast()), window);
+            let bytes = left.min(steps.packed);
+            let (index, data) = part::<V>(all, 0, bytes);
+            scatter(index, data, _mm512_maskz_loadu_epi8(first(bytes), packed.cast()), window);
             window = window.wrapping_offset(steps.memory);
-            packed = packed.add(records * steps.size);
-            left -= records;
+            packed = packed.add(bytes);
+            left -= bytes;
         }
     }
 }
 
-/// Copies the data of `count` records to a memory of the same layout, `V` vectors at a time.
+/// Copies the data of the packed bytes `range` of records to a memory of the same layout, `V` vectors at a time.
 ///
 /// # Safety
 ///
@@ -246,22 +288,22 @@ pub(super) unsafe fn unpack<const V: usize>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) unsafe fn copy<const V: usize>(
     all: &Permutation,
-    count: usize,
+    range: Range<usize>,
     from: *const u8,
     to: *mut u8,
 ) {
     let steps = Steps::<V>::of(all);
     let mut from = from.wrapping_offset(all.first());
     let mut to = to.wrapping_offset(all.first());
-    let mut left = count;
+    let (mut start, mut left) = (range.start, range.end - range.start);
     while left > 0 {
-        let records = left.min(steps.records);
-        let (data, _) = steps.part(records);
+        let bytes = left.min(steps.packed - start);
+        let (_, data) = part::<V>(all, start, bytes);
         steps.prefetch(from);
         steps.prefetch(to);
         for (vector, mask) in data.into_iter().enumerate() {
             let (from, to) = (from.wrapping_add(vector * WIDTH), to.wrapping_add(vector * WIDTH));
-            // SAFETY: the data of records that the caller guarantees; a masked load and a masked store access the
+            // SAFETY: data of the range, which the caller guarantees; a masked load and a masked store access the
             // bytes that their mask selects and no others.
             unsafe {
                 let bytes = _mm512_maskz_loadu_epi8(mask, from.cast());
@@ -270,74 +312,7 @@ pub(super) unsafe fn copy<const V: usize>(
         }
         from = from.wrapping_offset(steps.memory);
         to = to.wrapping_offset(steps.memory);
-        left -= records;
-    }
-}
-
-/// The mask of the first `bytes` bytes of a vector.
-#[inline]
-#[target_feature(enable = "bmi2")]
-#[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
-fn first(bytes: usize) -> __mmask64 {
-    _bzhi_u64(!0, bytes as u32)
-}
-
-/// Packs the packed bytes `part` of one record.
-///
-/// # Safety
-///
-/// As [`Registers::permute_part`](super::Registers::permute_part) for `Pack`; `V` must be the vectors that the
-/// permutation has.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
-pub(super) unsafe fn pack_part<const V: usize>(
-    all: &Permutation,
-    part: Range<usize>,
-    memory: *const u8,
-    packed: *mut u8,
-) {
-    debug_assert!(!part.is_empty() && part.end <= all.size(), "{part:?} of {all:?}");
-    let (data, _) = Steps::<V>::of(all).part(1);
-    let (from, mask) = (part.start, first(part.end - part.start));
-    // SAFETY: the load of the index ends with the index of a packed byte of the record. As the caller guarantees,
-    // the data of the record are readable, and the bytes of the part are writable.
-    unsafe {
-        let index = _mm512_maskz_loadu_epi8(mask, all.gather().as_ptr().add(from).cast());
-        let bytes = gather(index, data, memory.wrapping_offset(all.first()));
-        _mm512_mask_storeu_epi8(packed.cast(), mask, bytes);
-    }
-}
-
-/// Unpacks the packed bytes `part` of one record, and writes no others.
-///
-/// # Safety
-///
-/// As [`Registers::permute_part`](super::Registers::permute_part) for `Unpack`; `V` must be the vectors that the
-/// permutation has.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
-#[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
-pub(super) unsafe fn unpack_part<const V: usize>(
-    all: &Permutation,
-    part: Range<usize>,
-    memory: *mut u8,
-    packed: *const u8,
-) {
-    debug_assert!(!part.is_empty() && part.end <= all.size(), "{part:?} of {all:?}");
-    let (data, _) = Steps::<V>::of(all).part(1);
-    let len = part.end - part.start;
-    let (before, number) =
-        (_mm512_set1_epi8(part.start as i8), _mm512_set1_epi8((len as i8).wrapping_sub(1)));
-    // SAFETY: as the caller guarantees, the bytes of the part are readable, and the corresponding data bytes of
-    // the record are writable. The masks select only these.
-    unsafe {
-        let bytes = _mm512_maskz_loadu_epi8(first(len), packed.cast());
-        let (mut index, mut data) = ([_mm512_setzero_si512(); V], data);
-        for vector_number in 0..V {
-            let places = vector(&all.scatter()[vector_number]);
-            // An index before the part wraps, and becomes too large.
-            let places = _mm512_sub_epi8(places, before);
-            data[vector_number] &= _mm512_cmple_epu8_mask(places, number);
-            index[vector_number] = places;
-        }
-        scatter(index, data, bytes, memory.wrapping_offset(all.first()));
+        left -= bytes;
+        start = 0;
     }
 }

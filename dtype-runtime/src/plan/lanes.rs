@@ -1,0 +1,226 @@
+//! Values in packed records that must lie in a range, tested in the lanes of vector registers.
+//!
+//! A kernel loads packed bytes, permutes them so that each value has a lane of its own, moves each range to 0, and
+//! keeps the greatest result of each lane. One comparison at the end decides for all records.
+//!
+//! An example: records of 17 bytes, with a `bool` at 0 and a `char` at 1. Lanes are as wide as the widest value, here 4
+//! bytes; narrower values are extended by zeros.
+//!
+//! ```text
+//! lanes     0            1                   2             3                   4             5
+//! packed    0            1 2 3 4             17            18 19 20 21         34            35 36 37 38
+//! result    bits         (bits ^ D800) - 800 …                                 3 records, as a fourth has no room
+//! greatest  1            10F7FF              1             10F7FF              1             10F7FF
+//! ```
+//!
+//! The record of which the last value lies within 64 bytes of the first value of all is the last one of a *period*. If
+//! the values of a single record need more bytes or more lanes than a vector has, there are several vectors for one
+//! record.
+
+use super::permutation::WIDTH;
+use crate::basic::BitRange;
+
+/// A value in a packed record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranged {
+    /// Bytes from the start of the packed record.
+    pub(crate) position: usize,
+    /// Bytes of the value.
+    pub(crate) size: usize,
+    /// Which values are accepted.
+    pub(crate) range: BitRange,
+}
+
+/// The values of a record that are tested.
+pub(crate) struct RangedList {
+    list: [Ranged; Self::MOST],
+    len: usize,
+}
+
+/// The tests of packed records.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    vectors: [LaneVector; Self::MOST_VECTORS],
+    /// Vectors for each period: 1, 2 or 4. Those that are not needed accept everything.
+    number: usize,
+    /// Bytes of a lane: 1, 2, 4 or 8.
+    width: usize,
+    /// Records in a period; 1 if there are several vectors.
+    records: usize,
+    /// Lanes of one record in the first vector.
+    of_record: usize,
+    /// Packed bytes of a record.
+    size: usize,
+}
+
+/// What is tested in one vector.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaneVector {
+    /// Bytes from the start of the period to those that are loaded.
+    pub(crate) from: usize,
+    /// For each byte, which of the loaded bytes it is.
+    pub(crate) index: [u8; WIDTH],
+    /// Which bytes are part of a value, one bit each. The others are zeros.
+    pub(crate) keep: u64,
+    /// For each lane, the range, with the least byte first.
+    pub(crate) flip: [u8; WIDTH],
+    pub(crate) least: [u8; WIDTH],
+    pub(crate) most: [u8; WIDTH],
+}
+
+impl RangedList {
+    /// The greatest number of values.
+    pub(crate) const MOST: usize = 64;
+
+    /// A list without values.
+    pub(crate) const fn new() -> Self {
+        let nothing = Ranged { position: 0, size: 0, range: BitRange::ALL };
+        Self { list: [nothing; Self::MOST], len: 0 }
+    }
+
+    /// Adds a value, in the order of positions. Returns whether there was room for it.
+    pub(crate) const fn push(&mut self, value: Ranged) -> bool {
+        if self.len == Self::MOST {
+            return false;
+        }
+        let mut at = self.len;
+        while at > 0 && self.list[at - 1].position > value.position {
+            self.list[at] = self.list[at - 1];
+            at -= 1;
+        }
+        self.list[at] = value;
+        self.len += 1;
+        true
+    }
+}
+
+impl LaneVector {
+    const NOTHING: Self = Self {
+        from: 0,
+        index: [0; WIDTH],
+        keep: 0,
+        flip: [0; WIDTH],
+        least: [0; WIDTH],
+        most: [0; WIDTH],
+    };
+
+    /// Adds a value that lies `byte` bytes after the first one that is loaded.
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
+    const fn put(&mut self, lane: usize, width: usize, byte: usize, value: &Ranged) {
+        let BitRange { flip, least, most } = value.range;
+        let (flip, least, most) = (flip.to_le_bytes(), least.to_le_bytes(), most.to_le_bytes());
+        let mut i = 0;
+        while i < width {
+            let at = lane * width + i;
+            if i < value.size {
+                self.index[at] = (byte + i) as u8;
+                self.keep |= 1 << at;
+            }
+            (self.flip[at], self.least[at], self.most[at]) = (flip[i], least[i], most[i]);
+            i += 1;
+        }
+    }
+}
+
+impl Lanes {
+    /// The most vectors for one record.
+    pub(crate) const MOST_VECTORS: usize = 4;
+
+    /// The tests of these values, in records of `size` packed bytes; `None` if there are too many for the vectors, or
+    /// none.
+    pub(crate) const fn of(values: &RangedList, size: usize) -> Option<Self> {
+        let values = values.list.split_at(values.len).0;
+        if values.is_empty() {
+            return None;
+        }
+        let (mut width, mut end, mut i) = (1, 0, 0);
+        while i < values.len() {
+            let value = &values[i];
+            if !value.size.is_power_of_two() || value.size > size_of::<u64>() {
+                return None;
+            }
+            if value.size > width {
+                width = value.size;
+            }
+            if value.position + value.size > end {
+                end = value.position + value.size;
+            }
+            i += 1;
+        }
+        let (lanes, from) = (WIDTH / width, values[0].position);
+        let mut all = Self {
+            vectors: [LaneVector::NOTHING; Self::MOST_VECTORS],
+            number: 1,
+            width,
+            records: 1,
+            of_record: values.len(),
+            size,
+        };
+        if end - from <= WIDTH && values.len() <= lanes {
+            let (fit, lie) = (lanes / values.len(), (WIDTH - (end - from)) / size + 1);
+            all.records = if fit < lie { fit } else { lie };
+            all.vectors[0].from = from;
+            let mut i = 0;
+            while i < all.records * values.len() {
+                let value = &values[i % values.len()];
+                let byte = i / values.len() * size + value.position - from;
+                all.vectors[0].put(i, width, byte, value);
+                i += 1;
+            }
+            return Some(all);
+        }
+        let (mut vector, mut lane, mut i) = (0, 0, 0);
+        all.vectors[0].from = from;
+        while i < values.len() {
+            let value = &values[i];
+            if lane == lanes || value.position + value.size > all.vectors[vector].from + WIDTH {
+                (vector, lane) = (vector + 1, 0);
+                if vector == Self::MOST_VECTORS {
+                    return None;
+                }
+                all.vectors[vector].from = value.position;
+            }
+            let byte = value.position - all.vectors[vector].from;
+            all.vectors[vector].put(lane, width, byte, value);
+            lane += 1;
+            i += 1;
+        }
+        all.number = (vector + 1).next_power_of_two();
+        all.of_record = lanes;
+        Some(all)
+    }
+}
+
+/// What a kernel reads to execute the tests.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing executes them here"))]
+impl Lanes {
+    /// What is tested in each vector.
+    pub(crate) const fn vectors(&self) -> &[LaneVector; Self::MOST_VECTORS] {
+        &self.vectors
+    }
+
+    /// Vectors for each period: 1, 2 or 4. Those that are not needed accept everything.
+    pub(crate) const fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Bytes of a lane: 1, 2, 4 or 8.
+    pub(crate) const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Records in a period; 1 if there are several vectors.
+    pub(crate) const fn records(&self) -> usize {
+        self.records
+    }
+
+    /// Lanes of one record in the first vector.
+    pub(crate) const fn of_record(&self) -> usize {
+        self.of_record
+    }
+
+    /// Packed bytes of a record.
+    pub(crate) const fn size(&self) -> usize {
+        self.size
+    }
+}
