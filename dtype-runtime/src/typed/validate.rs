@@ -158,10 +158,12 @@ impl Check {
             [byte] => u32::from(byte),
             [a, b] => u32::from(u16::from_ne_bytes([a, b])),
             [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]),
-            [a, b, c, d, e, f, g, h] => {
-                return self.accepts_wide(u64::from_ne_bytes([a, b, c, d, e, f, g, h]));
+            _ => {
+                return match value.try_into() {
+                    Ok(bytes) => self.accepts_wide(u64::from_ne_bytes(bytes)),
+                    Err(_) => self.validity.accepts(bits(value)),
+                };
             }
-            _ => return self.validity.accepts(bits(value)),
         };
         match self.test {
             Test::Range(BitRange { flip, least, most }) => {
