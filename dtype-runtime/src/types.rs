@@ -182,6 +182,12 @@ pub(crate) struct Member {
     pub(crate) ty: Type,
 }
 
+impl Member {
+    fn is_marker(&self) -> bool {
+        matches!(self.ty.constructor(), Constructor::LbMarker | Constructor::UbMarker)
+    }
+}
+
 /// An answer that is computed on first use. Threads that race compute the same answer and store the same byte, so
 /// relaxed ordering is enough.
 struct Lazy(AtomicU8);

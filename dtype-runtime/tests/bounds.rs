@@ -60,6 +60,8 @@ fn padding() {
         Type::indexed(&[1], &[0], &i16).unwrap(),
         Type::structure(&[1], &[0], &[Type::dup(&i16).unwrap()]).unwrap(),
         Type::resized(&i16, 0, 2).unwrap(),
+        // A marker that repeats the upper bound.
+        Type::structure(&[1, 1], &[0, 2], &[i16.clone(), Type::ub_marker()]).unwrap(),
         basic(Basic::UnsignedShort),
     ];
     for other in same {
@@ -69,6 +71,13 @@ fn padding() {
     let part = Type::subarray(&[1], &[1], &[0], Order::C, &basic(Basic::F32)).unwrap();
     let alike = Type::structure(&[2, 1], &[-13, -16], &[part, basic(Basic::Real4)]).unwrap();
     assert_eq!(both(&alike)[1], (-16, 11));
+    // A cyclic share that is only the shorter last block is a structure, not the element; with one block it is.
+    for (block, extent) in [(2, 4), (1, 3)] {
+        let distribution = [Distribution::Cyclic(Some(block))];
+        let share = Type::darray(1, 0, &[1], &distribution, &[1], Order::C, &i16).unwrap();
+        let pair = Type::structure(&[1, 1], &[0, 1], &[share, i16.clone()]).unwrap();
+        assert_eq!(both(&pair)[1], (0, extent));
+    }
     // Padded at the far side if the extent is negative.
     let back = Type::resized(&basic(Basic::CxxFloatComplex), 7, -14).unwrap();
     let types = [basic(Basic::U16), back];

@@ -97,7 +97,7 @@ impl Type {
             within(call, "array_of_psizes", Some(i), psizes[i], 1, u64::MAX)?;
             processes = processes
                 .checked_mul(psizes[i])
-                .ok_or(Error::Overflow { call, quantity: "number of processes" })?;
+                .ok_or_else(|| Error::Overflow { call, quantity: "number of processes" })?;
         }
         within(call, "size", None, size, processes, processes)?;
         within(call, "rank", None, rank, 0, size - 1)?;
@@ -160,6 +160,14 @@ struct Share {
 }
 
 impl Share {
+    /// The stride where there is one block at most: greater than any dimension.
+    const NO_STEP: u64 = u64::MAX;
+
+    /// Whether blocks are dealt out in turn, with a distance that a dimension can have.
+    fn is_cyclic(&self) -> bool {
+        self.step != Self::NO_STEP
+    }
+
     fn of(
         index: usize,
         distribution: Distribution,
@@ -183,7 +191,7 @@ impl Share {
         };
         let step = match distribution {
             Distribution::Cyclic(_) => length.saturating_mul(processes),
-            Distribution::None | Distribution::Block(_) => u64::MAX,
+            Distribution::None | Distribution::Block(_) => Self::NO_STEP,
         };
         let start = length.saturating_mul(coordinate);
         let left = global.saturating_sub(start);

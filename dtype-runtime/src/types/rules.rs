@@ -68,9 +68,7 @@ pub(super) fn structure(parts: &mut Parts, members: &[Member], are_equal: fn(&[&
             _ => {}
         }
     }
-    let others = members.iter().filter(|member| {
-        !matches!(member.ty.constructor(), Constructor::LbMarker | Constructor::UbMarker)
-    });
+    let others = members.iter().filter(|member| !member.is_marker());
     let types: Vec<&Type> = others.clone().map(|member| member.ty.original()).collect();
     if parts.bounds.data.is_none() || are_one(&types, are_equal) {
         return;
@@ -129,10 +127,19 @@ impl Type {
             {
                 Some(old)
             }
-            Constructor::Structure { members } => match &**members {
-                [Member { blocklength: 1, displacement: 0, ty }] if ty.size() > 0 => Some(ty),
-                _ => None,
-            },
+            Constructor::Structure { members } => {
+                let mut others = members.iter().filter(|member| !member.is_marker());
+                match (others.next(), others.next()) {
+                    // Markers have no effect where they repeat the bounds of the only other member.
+                    (Some(Member { blocklength: 1, displacement: 0, ty }), None)
+                        if ty.size() > 0
+                            && (self.lb(), self.extent()) == (ty.lb(), ty.extent()) =>
+                    {
+                        Some(ty)
+                    }
+                    _ => None,
+                }
+            }
             Constructor::Resized { old } if (old.lb(), old.extent()) == self.resize() => Some(old),
             _ => None,
         }
@@ -149,6 +156,11 @@ impl Type {
 
     /// The type of the only element, if this type is a whole array of one element with the element's bounds.
     fn whole_array(&self) -> Option<&Self> {
+        if let Constructor::Darray { arguments, .. } = self.constructor()
+            && arguments.nest.ends_in_a_shorter_block()
+        {
+            return None;
+        }
         let (built, old) = self.built_array()?;
         let built = &built;
         if (built.lb(), built.extent()) != self.resize() {
