@@ -131,6 +131,42 @@ fn row(tree: &Tree) -> Option<(u64, &Tree)> {
     }
 }
 
+/// The longest block of each old type, in instances.
+fn blocks(tree: &Tree) -> Vec<(u64, &Tree)> {
+    match tree {
+        Tree::Contiguous(n, old)
+        | Tree::Vector(_, n, _, old)
+        | Tree::Hvector(_, n, _, old)
+        | Tree::IndexedBlock(n, _, old)
+        | Tree::HindexedBlock(n, _, old) => vec![(*n, old)],
+        Tree::Indexed(list, old) | Tree::Hindexed(list, old) => {
+            vec![(list.iter().map(|block| block.0).max().unwrap_or(0), old)]
+        }
+        Tree::Structure(members) => members.iter().map(|member| (member.0, &member.2)).collect(),
+        // The elements of all dimensions: no less than those of a block.
+        Tree::Subarray(_, _, old) | Tree::Darray(_, _, _, old) => {
+            vec![(tree.map().size().checked_div(old.map().size()).unwrap_or(0), old)]
+        }
+        _ => parts(tree).into_iter().map(|part| (1, part)).collect(),
+    }
+}
+
+/// A row of instances with a negative extent.
+fn runs_backwards(tree: &Tree) -> bool {
+    row(tree).is_some_and(|(n, old)| n > 1 && mpich::shape(old).bounds().1 < 0)
+}
+
+/// A structure whose only run of data is followed by a part without data that is not a marker, and whose extent is not
+/// its size.
+fn ends_in_nothing(tree: &Tree) -> bool {
+    let Tree::Structure(members) = tree else { return false };
+    let hollow = |ty: &Tree| !is_marker(ty) && is_empty(ty);
+    let map = tree.map();
+    members.iter().any(|(n, _, ty)| *n > 0 && hollow(ty))
+        && map.true_ub() - map.true_lb() == map.size() as i64
+        && map.extent() != map.size() as i64
+}
+
 fn is_long_double(tree: &Tree) -> bool {
     match tree {
         Tree::Basic(basic) => matches!(
@@ -199,11 +235,15 @@ pub(crate) const CLASSES: &[Class] = &[
         allowance: 1.5,
         spoils: &[Packed, Unpacked],
         avoids: &[],
-        applies: |tree| row(tree).is_some_and(|(n, old)| n > 1 && mpich::shape(old).bounds().1 < 0),
+        applies: |tree| {
+            let of_rows =
+                |part: &Tree| blocks(part).iter().any(|&(n, old)| n > 1 && runs_backwards(old));
+            runs_backwards(tree) || somewhere(tree, &of_rows)
+        },
         example: || {
             Tree::Contiguous(3, Box::new(Tree::Resized(Box::new(Tree::Pair(Pair::TwoInt)), 0, -8)))
         },
-        why: "the instances of a row of types with a negative extent are looked for in the wrong places",
+        why: "the instances of a row of types with a negative extent, or of a block of such rows, are looked for at wrong displacements",
     },
     Class {
         name: "long double",
@@ -259,6 +299,19 @@ pub(crate) const CLASSES: &[Class] = &[
         applies: |tree| is_marker(tree) || somewhere(tree, &bounds_of_nothing),
         example: || Tree::Vector(1, 2, 1, Box::new(Tree::Structure(Vec::new()))),
         why: "a part without data counts with its place, or with the ends of the address space",
+    },
+    Class {
+        name: "gap after nothing",
+        library: Library::OpenMpi,
+        allowance: 1.5,
+        spoils: &[Packed, Unpacked],
+        avoids: &[],
+        applies: |tree| somewhere(tree, &ends_in_nothing),
+        example: || {
+            let marker = Tree::Contiguous(4, Box::new(Tree::LbMarker));
+            Tree::Structure(vec![(1, 48, Tree::Pair(Pair::FloatInt)), (4, -8, marker)])
+        },
+        why: "a part without data that moves a bound leaves the flag that there is no gap, and the next instance is looked for right after the data",
     },
 ];
 
