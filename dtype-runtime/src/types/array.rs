@@ -207,12 +207,12 @@ impl Share {
     }
 
     fn build(&self, old: &Type) -> Result<Type, Error> {
-        let overflow = Error::Overflow { call: "darray", quantity: "extent" };
+        let overflow = || Error::Overflow { call: "darray", quantity: "extent" };
         let bytes = |elements: u64| {
             i64::try_from(elements)
                 .ok()
                 .and_then(|elements| elements.checked_mul(old.extent()))
-                .ok_or(overflow.clone())
+                .ok_or_else(overflow)
         };
         let mut types = Vec::new();
         let mut displacements = Vec::new();
@@ -359,6 +359,12 @@ impl Nest {
             entries: entries.saturating_add(4),
         };
         Some((Parts::known("darray", old, &known)?, self.extent))
+    }
+
+    /// Whether a cyclic distribution leaves this process a last block with fewer elements. MPICH makes a structure of
+    /// the whole blocks and that one, even if there are no whole blocks.
+    pub(super) fn ends_in_a_shorter_block(&self) -> bool {
+        self.layers.iter().any(|layer| layer.share.is_cyclic() && layer.share.rest > 0)
     }
 
     /// The same type, made by simpler constructors.

@@ -73,14 +73,14 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_Status_set_elements")]
     pub fn element_bytes(&self, elements: u64) -> Result<u64, Error> {
-        let too_large = Error::CountTooLarge { count: elements, size: self.size() };
+        let too_large = || Error::CountTooLarge { count: elements, size: self.size() };
         let Some(instances) = elements.checked_div(self.elements()) else {
-            return if elements == 0 { Ok(0) } else { Err(too_large) };
+            return if elements == 0 { Ok(0) } else { Err(too_large()) };
         };
         let rest = elements % self.elements();
         let part = front(self.description().entries(), rest, |amount| amount.elements);
         let whole = instances.checked_mul(self.size());
-        whole.and_then(|whole| whole.checked_add(part.bytes)).ok_or(too_large)
+        whole.and_then(|whole| whole.checked_add(part.bytes)).ok_or_else(too_large)
     }
 
     /// Whether the displacements of the type map never decrease, as a file view requires
