@@ -145,7 +145,7 @@ fn blocks(tree: &Tree) -> Vec<(u64, &Tree)> {
         Tree::Structure(members) => members.iter().map(|member| (member.0, &member.2)).collect(),
         // The elements of all dimensions: no less than those of a block.
         Tree::Subarray(_, _, old) | Tree::Darray(_, _, _, old) => {
-            vec![(tree.map().size().checked_div(old.map().size()).unwrap_or(0), old)]
+            vec![(tree.map().size().checked_div(old.map().size()).unwrap_or(0) as u64, old)]
         }
         _ => parts(tree).into_iter().map(|part| (1, part)).collect(),
     }
