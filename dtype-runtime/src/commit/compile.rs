@@ -6,7 +6,7 @@ use core::iter;
 use core::ops::Range;
 
 use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
-use super::irregular::{Block, End, Lengths, OpenList, are_operations};
+use super::irregular::{Block, ByteLengths, End, OpenList, are_operations};
 use crate::plan::{Blocks, Lists, Op, Written};
 use crate::types::{Elem, Sink, Type, walk};
 
@@ -89,11 +89,11 @@ impl Sink for Compiler {
     }
 
     fn runs(&mut self, lengths: &[u64], places: &[i64], more: usize) {
-        self.add(Lengths::Each(lengths), places, more);
+        self.add(ByteLengths::Each(lengths), places, more);
     }
 
     fn equal_runs(&mut self, length: u64, places: &[i64], more: usize) {
-        self.add(Lengths::Same(length), places, more);
+        self.add(ByteLengths::Same(length), places, more);
     }
 
     fn begin(&mut self) -> OpenBody {
@@ -182,7 +182,7 @@ impl Compiler {
     }
 
     /// Adds runs of bytes. About `more` further runs follow them.
-    fn add(&mut self, lengths: Lengths<'_>, places: &[i64], more: usize) {
+    fn add(&mut self, lengths: ByteLengths<'_>, places: &[i64], more: usize) {
         self.end_loop();
         let mut done = 0;
         while let Some(rest) = places.get(done..).filter(|rest| !rest.is_empty()) {
@@ -206,7 +206,7 @@ impl Compiler {
 
     /// Starts a list with the first of some blocks, if they are irregular enough to become one. Otherwise adds as
     /// many of them to the operations as can be added before a list may start. Returns how many blocks were added.
-    fn start(&mut self, lengths: Lengths<'_>, places: &[i64]) -> usize {
+    fn start(&mut self, lengths: ByteLengths<'_>, places: &[i64]) -> usize {
         // Nothing has been written that they could continue.
         let is_first = self.at.len == self.stretch && self.at.last.is_none();
         if is_first && are_operations(STRETCH, lengths, places) {

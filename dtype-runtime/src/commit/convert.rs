@@ -47,7 +47,7 @@ impl Converting {
         if remote == Architecture::HOST {
             return Ok(Self { how: How::Same, size: ty.size(), widest: 0 });
         }
-        let mut compiler = Compiler::new(remote);
+        let mut compiler = ConversionCompiler::new(remote);
         walk(ty, 0, &mut compiler);
         compiler.finish(extent)
     }
@@ -60,13 +60,13 @@ impl Converting {
     /// [`Error::NoConversion`].
     #[expect(clippy::cast_possible_wrap, reason = "sizes are below 2⁶³")]
     pub(crate) fn of_packed(ty: &Type, remote: Architecture) -> Result<Self, Error> {
-        let mut dense = Dense { inner: Compiler::new(remote), at: 0 };
+        let mut dense = Dense { inner: ConversionCompiler::new(remote), at: 0 };
         walk(ty, 0, &mut dense);
         dense.inner.finish(ty.size() as i64)
     }
 }
 
-struct Compiler {
+struct ConversionCompiler {
     remote: Architecture,
     ops: Vec<Op>,
     /// Index of the last operation of the innermost open loop.
@@ -90,7 +90,7 @@ struct Open {
     last: Option<usize>,
 }
 
-impl Compiler {
+impl ConversionCompiler {
     fn new(remote: Architecture) -> Self {
         Self { remote, ops: Vec::new(), last: None, all: None, widest: 0, error: None }
     }
@@ -140,7 +140,7 @@ impl Compiler {
     }
 }
 
-impl Sink for Compiler {
+impl Sink for ConversionCompiler {
     const BYTES: bool = false;
 
     type Open = Open;
@@ -200,7 +200,7 @@ impl Sink for Compiler {
 
 /// Passes the values on as if they lay one after another.
 struct Dense {
-    inner: Compiler,
+    inner: ConversionCompiler,
     /// Displacement of the next value.
     at: i64,
 }

@@ -22,5 +22,5 @@
 mod batch;
 mod open;
 
-pub(super) use batch::{Lengths, are_operations};
+pub(super) use batch::{ByteLengths, are_operations};
 pub(super) use open::{Block, End, OpenList};

@@ -6,9 +6,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::bounds::{BoundsRule, Interval};
-use super::parts::Known;
+use super::parts::Outcome;
 use super::parts::{Parts, same_length};
-use super::walk::{Sink, block, is_run, repeated, run};
+use super::walk::{Sink, block, is_run, repeat, run};
 use super::{Constructor, Type};
 use crate::error::Error;
 
@@ -130,7 +130,7 @@ impl Type {
             }
         }
         let nest = Nest::of(shares, old);
-        let (mut parts, extent) = if let Some(known) = nest.known(old) {
+        let (mut parts, extent) = if let Some(known) = nest.outcome(old) {
             known
         } else {
             let built = nest.build(old)?;
@@ -334,13 +334,13 @@ impl Nest {
         Self { layers, ends, extent, elements, is_run: place.is_some(), overflow }
     }
 
-    /// The outcome of the calls of [`build`](Self::build), and the extent, if nothing can overflow: see [`Known`].
+    /// The outcome of the calls of [`build`](Self::build), and the extent, if nothing can overflow: see [`Outcome`].
     /// Fast twin of [`build`](Self::build), kept equal by test
     /// `distributed_arrays_are_what_simpler_constructors_make_of_them`.
-    fn known(&self, old: &Type) -> Option<(Parts, i64)> {
+    fn outcome(&self, old: &Type) -> Option<(Parts, i64)> {
         let data = old.data()?;
         let near = [old.lb(), old.ub(), data.start, data.end, self.extent];
-        let near = near.iter().all(|end| end.unsigned_abs() < Known::NEAR);
+        let near = near.iter().all(|end| end.unsigned_abs() < Outcome::NEAR);
         if self.overflow || !near || self.elements == 0 || old.bounds_rule() != BoundsRule::Literal
         {
             return None;
@@ -351,14 +351,14 @@ impl Nest {
             let kinds = u64::from(share.whole > 0) + u64::from(share.rest > 0);
             entries = kinds.saturating_mul(entries.saturating_add(8)).saturating_add(4);
         }
-        let known = Known {
+        let outcome = Outcome {
             copies: self.elements,
             data: Interval { start: data.start + self.ends.0, end: data.end + self.ends.1 },
             is_run: self.is_run,
             calls: 3 * self.layers.len() + 1,
             entries: entries.saturating_add(4),
         };
-        Some((Parts::known("darray", old, &known)?, self.extent))
+        Some((Parts::of_outcome("darray", old, &outcome)?, self.extent))
     }
 
     /// Whether a cyclic distribution leaves this process a last block with fewer elements. MPICH makes a structure of
@@ -395,7 +395,7 @@ fn walk_layers<S: Sink>(layers: &[Layer], old: &Type, base: i64, sink: &mut S) {
             Some(place) if S::BYTES => {
                 sink.elem(run(size(whole * length), base.wrapping_add(place)));
             }
-            _ => repeated(whole, layer.bytes(step), sink, |sink| {
+            _ => repeat(whole, layer.bytes(step), sink, |sink| {
                 walk_block(length, layer, inside, old, base, sink);
             }),
         }
@@ -422,7 +422,7 @@ fn walk_block<S: Sink>(
         Some(place) if S::BYTES => {
             sink.elem(run(layer.size.wrapping_mul(number), base.wrapping_add(place)));
         }
-        _ => repeated(number, layer.extent, sink, |sink| walk_layers(inside, old, base, sink)),
+        _ => repeat(number, layer.extent, sink, |sink| walk_layers(inside, old, base, sink)),
     }
 }
 

@@ -212,8 +212,8 @@ impl Writer {
     }
 
     /// Starts a loop; pass the result to [`close`](Self::close).
-    pub(crate) fn open(&mut self) -> OpenLoop {
-        let open = OpenLoop { start: self.entries.len(), fence: self.fence };
+    pub(crate) fn open(&mut self) -> LoopStart {
+        let open = LoopStart { start: self.entries.len(), fence: self.fence };
         // Replaced when the loop is closed.
         self.entries.push(Entry::Loop(Loop { loops: 0, items: 0, extent: 0, flags: Flags::NONE }));
         self.fence = self.entries.len();
@@ -223,8 +223,8 @@ impl Writer {
     /// Ends the innermost loop. A loop over one run of touching elements becomes a single entry if the repetitions
     /// touch as well.
     #[expect(clippy::needless_pass_by_value, reason = "a loop is ended once")]
-    pub(crate) fn close(&mut self, open: OpenLoop, loops: u64, extent: i64) {
-        let OpenLoop { start, fence } = open;
+    pub(crate) fn close(&mut self, open: LoopStart, loops: u64, extent: i64) {
+        let LoopStart { start, fence } = open;
         if let [Entry::Elem(elem)] = self.entries[start + 1..]
             && elem.is_run()
             && i128::from(extent) == i128::from(elem.size())
@@ -261,13 +261,13 @@ impl Writer {
     }
 
     /// The entries since the innermost open loop started.
-    pub(crate) fn body(&self, open: &OpenLoop) -> &[Entry] {
+    pub(crate) fn body(&self, open: &LoopStart) -> &[Entry] {
         &self.entries[open.start + 1..]
     }
 
     /// Removes the innermost open loop and everything in it.
     #[expect(clippy::needless_pass_by_value, reason = "a loop is ended once")]
-    pub(crate) fn discard(&mut self, open: OpenLoop) {
+    pub(crate) fn discard(&mut self, open: LoopStart) {
         self.entries.truncate(open.start);
         self.fence = open.fence;
     }
@@ -277,13 +277,13 @@ impl Writer {
     pub(crate) fn finish(mut self, extent: i64) -> Description {
         self.entries.push(Entry::EndLoop(EndLoop::UNFILLED));
         let mut levels = Vec::new();
-        let mut level = Level::default();
+        let mut level = LoopContent::default();
         for index in 0..self.entries.len() {
             match self.entries[index] {
                 Entry::Elem(elem) => level.add(elem.disp, elem.size(), elem.is_run()),
                 Entry::Loop(_) => {
                     levels.push(level);
-                    level = Level { start: Some(index), ..Level::default() };
+                    level = LoopContent { start: Some(index), ..LoopContent::default() };
                 }
                 Entry::EndLoop(_) => {
                     let inner = core::mem::replace(&mut level, levels.pop().unwrap_or_default());
@@ -320,31 +320,31 @@ impl Writer {
 impl Sink for Writer {
     const BYTES: bool = false;
 
-    type Open = OpenLoop;
+    type Open = LoopStart;
 
     fn elem(&mut self, elem: Elem) {
         Self::elem(self, elem);
     }
 
-    fn begin(&mut self) -> OpenLoop {
+    fn begin(&mut self) -> LoopStart {
         self.open()
     }
 
-    fn end(&mut self, open: OpenLoop, loops: u64, extent: i64) {
+    fn end(&mut self, open: LoopStart, loops: u64, extent: i64) {
         self.close(open, loops, extent);
     }
 }
 
 /// A loop that has started and not ended.
 #[derive(Debug)]
-pub(crate) struct OpenLoop {
+pub(crate) struct LoopStart {
     start: usize,
     fence: usize,
 }
 
 /// What is known about a loop while its entries are read.
 #[derive(Default)]
-struct Level {
+struct LoopContent {
     start: Option<usize>,
     size: u64,
     first: Option<i64>,
@@ -352,7 +352,7 @@ struct Level {
     broken: bool,
 }
 
-impl Level {
+impl LoopContent {
     fn add(&mut self, disp: i64, size: u64, is_run: bool) {
         self.broken |= !is_run || self.end.is_some_and(|end| end != disp);
         self.first.get_or_insert(disp);

@@ -78,7 +78,10 @@ fn nests(body: &[Entry], around: Dimension) -> Option<Extent> {
             Item::Elem(elem) => {
                 let start = i128::from(elem.disp);
                 let inner = Extent { start, end: start + elem.basic.size() as i128 };
-                parts.push(repeated(inner, Dimension { count: elem.count, stride: elem.extent })?);
+                parts.push(hull_of_copies(
+                    inner,
+                    Dimension { count: elem.count, stride: elem.extent },
+                )?);
             }
             Item::Loop(head, inside) => {
                 let dimension = Dimension { count: head.loops, stride: head.extent };
@@ -86,11 +89,11 @@ fn nests(body: &[Entry], around: Dimension) -> Option<Extent> {
             }
         }
     }
-    repeated(hull_of_disjoint(&mut parts)?, around)
+    hull_of_copies(hull_of_disjoint(&mut parts)?, around)
 }
 
 /// The range that a repeated range covers, if the repetitions are disjoint.
-fn repeated(inner: Extent, Dimension { count, stride }: Dimension) -> Option<Extent> {
+fn hull_of_copies(inner: Extent, Dimension { count, stride }: Dimension) -> Option<Extent> {
     let stride = i128::from(stride);
     if count > 1 && stride.abs() < inner.end - inner.start {
         return None;
@@ -166,7 +169,8 @@ impl Layout {
             dimensions.sort_unstable_by_key(|dimension| dimension.stride.unsigned_abs());
             let start = i128::from(block.start);
             let one = Extent { start, end: start + i128::from(block.len) };
-            let all = dimensions.iter().try_fold(one, |inner, &around| repeated(inner, around));
+            let all =
+                dimensions.iter().try_fold(one, |inner, &around| hull_of_copies(inner, around));
             let Some(hull) = all else { return false };
             hulls.push(hull);
         }

@@ -25,7 +25,7 @@ pub(super) struct Parts {
     pub(super) bounds: Hull,
     /// Flags that do not follow from the layout.
     pub(super) user: Flags,
-    run: Run,
+    run: RunSoFar,
     depth: u32,
     entries: u64,
     /// The rule for the bounds, which is the rule of the parts.
@@ -36,7 +36,7 @@ pub(super) struct Parts {
 
 /// Whether the data so far are one run in type map order.
 #[derive(Clone, Copy)]
-enum Run {
+enum RunSoFar {
     Empty,
     Upto(i64),
     Broken,
@@ -71,7 +71,7 @@ pub(super) struct Copies<'a> {
 /// on the way lies within the array's extent, so if that extent and the ends of `old` are below
 /// [`NEAR`](Self::NEAR), no sum of a few of them overflows. All other arguments, and all types that do not follow
 /// the standard's rule for bounds, take the slow way, which finds the right error.
-pub(super) struct Known {
+pub(super) struct Outcome {
     /// The number of instances of the old type.
     pub(super) copies: u64,
     pub(super) data: Interval,
@@ -83,7 +83,7 @@ pub(super) struct Known {
     pub(super) entries: u64,
 }
 
-impl Known {
+impl Outcome {
     /// A limit far enough below 2⁶³ that a sum of a few numbers below it does not overflow.
     pub(super) const NEAR: u64 = 1 << 60;
 }
@@ -97,7 +97,7 @@ impl Parts {
             elements: 0,
             bounds: Hull::new(call),
             user: Flags::NONE,
-            run: Run::Empty,
+            run: RunSoFar::Empty,
             depth: 0,
             entries: 0,
             rules: BoundsRule::Literal,
@@ -170,7 +170,7 @@ impl Parts {
         let gapless = old.extent() == old.size().cast_signed();
         if old.has_bounds() {
             let mut blocks = lengths.with(displacements).filter(|(length, _)| *length > 0);
-            while !matches!(self.run, Run::Broken)
+            while !matches!(self.run, RunSoFar::Broken)
                 && let Some((length, place)) = blocks.next()
             {
                 // Checked above.
@@ -186,24 +186,24 @@ impl Parts {
         if old.has_bounds() { self.bound(old, totals.displacements) } else { Ok(()) }
     }
 
-    /// Copies of `old` with a known outcome; `None` if the calls are nested too deep for a type.
+    /// Copies of `old` with an outcome that is known beforehand; `None` if the calls are nested too deep for a type.
     #[inline(always)]
-    pub(super) fn known(call: &'static str, old: &Type, known: &Known) -> Option<Self> {
-        let times = |n: u64| known.copies.checked_mul(n).filter(|&n| i64::try_from(n).is_ok());
-        let calls = u32::try_from(known.calls).ok().filter(|&calls| calls <= MAX_DEPTH)?;
-        let (depth, entries) = (old.0.depth + calls, known.entries);
+    pub(super) fn of_outcome(call: &'static str, old: &Type, outcome: &Outcome) -> Option<Self> {
+        let times = |n: u64| outcome.copies.checked_mul(n).filter(|&n| i64::try_from(n).is_ok());
+        let calls = u32::try_from(outcome.calls).ok().filter(|&calls| calls <= MAX_DEPTH)?;
+        let (depth, entries) = (old.0.depth + calls, outcome.entries);
         if depth > MAX_DEPTH || entries > MAX_ENTRIES {
             return None;
         }
         let mut bounds = Hull::new(call);
-        (bounds.data, bounds.align) = (Some(known.data), old.align());
+        (bounds.data, bounds.align) = (Some(outcome.data), old.align());
         Some(Self {
             call,
             size: times(old.size())?,
             elements: times(old.elements())?,
             bounds,
             user: old.0.flags.only(Flags::USER_LB | Flags::USER_UB),
-            run: if known.is_run { Run::Upto(known.data.end) } else { Run::Broken },
+            run: if outcome.is_run { RunSoFar::Upto(outcome.data.end) } else { RunSoFar::Broken },
             depth,
             entries,
             rules: old.0.rules,
@@ -265,11 +265,11 @@ impl Parts {
         let Some(data) = old.0.data else { return };
         let start = displacement.wrapping_add(data.start);
         self.run = match self.run {
-            _ if !whole || !old.0.flags.contains(Flags::CONTIGUOUS) => Run::Broken,
-            Run::Upto(end) if end != start => Run::Broken,
-            Run::Broken => Run::Broken,
-            Run::Empty | Run::Upto(_) => {
-                Run::Upto(start.wrapping_add(count.wrapping_mul(old.size()).cast_signed()))
+            _ if !whole || !old.0.flags.contains(Flags::CONTIGUOUS) => RunSoFar::Broken,
+            RunSoFar::Upto(end) if end != start => RunSoFar::Broken,
+            RunSoFar::Broken => RunSoFar::Broken,
+            RunSoFar::Empty | RunSoFar::Upto(_) => {
+                RunSoFar::Upto(start.wrapping_add(count.wrapping_mul(old.size()).cast_signed()))
             }
         };
     }
@@ -279,7 +279,7 @@ impl Parts {
     #[inline(always)]
     pub(super) fn finish(self, constructor: impl FnOnce() -> Constructor) -> Result<Type, Error> {
         let (lb, ub) = self.bounds.finish(self.rules, self.mixed)?;
-        let contiguous = !matches!(self.run, Run::Broken);
+        let contiguous = !matches!(self.run, RunSoFar::Broken);
         // The extent was checked, and a size fits 63 bits.
         let no_gaps = contiguous && ub - lb == self.size.cast_signed();
         let flags = self.user

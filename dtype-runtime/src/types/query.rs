@@ -149,9 +149,9 @@ fn ascent(body: &[Entry]) -> Option<(i128, i128)> {
         let (first, last) = match item {
             Item::Elem(elem) => {
                 let first = i128::from(elem.disp);
-                repeated((first, first), elem.count, elem.extent)?
+                ascent_of_copies((first, first), elem.count, elem.extent)?
             }
-            Item::Loop(head, inside) => repeated(ascent(inside)?, head.loops, head.extent)?,
+            Item::Loop(head, inside) => ascent_of_copies(ascent(inside)?, head.loops, head.extent)?,
         };
         all = match all {
             None => Some((first, last)),
@@ -163,7 +163,7 @@ fn ascent(body: &[Entry]) -> Option<(i128, i128)> {
 }
 
 /// The first and the last displacement of repetitions, if the displacements never decrease.
-fn repeated((first, last): (i128, i128), count: u64, stride: i64) -> Option<(i128, i128)> {
+fn ascent_of_copies((first, last): (i128, i128), count: u64, stride: i64) -> Option<(i128, i128)> {
     let stride = i128::from(stride);
     let ascending = count <= 1 || first + stride >= last;
     ascending.then(|| (first, last + stride * (i128::from(count) - 1)))

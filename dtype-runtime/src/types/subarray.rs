@@ -1,14 +1,14 @@
 //! Parts of multidimensional arrays.
 //!
 //! A subarray equals what simpler constructors would make, one for each dimension. None of these types is made if
-//! it is clear that nothing overflows: see [`Known`].
+//! it is clear that nothing overflows: see [`Outcome`].
 
 use alloc::boxed::Box;
 
 use super::array::{Order, dimensions, within};
 use super::bounds::{BoundsRule, Interval};
-use super::parts::{Known, Parts, same_length};
-use super::walk::{Sink, block, is_run, repeated, run};
+use super::parts::{Outcome, Parts, same_length};
+use super::walk::{Sink, block, is_run, repeat, run};
 use super::{Constructor, Level, Type};
 use crate::error::Error;
 
@@ -86,7 +86,7 @@ impl Type {
         }
         let numbers = [sizes, subsizes, starts].concat().into();
         let arguments = Subarray { numbers, order };
-        let (mut parts, extent) = if let Some(known) = arguments.known(old) {
+        let (mut parts, extent) = if let Some(known) = arguments.outcome(old) {
             known
         } else {
             let (built, extent) = arguments.build(old)?;
@@ -154,22 +154,22 @@ impl Subarray {
         Shape { overflow, start, reach, extent, elements, in_run, run, next }
     }
 
-    /// The outcome of the calls of [`build`](Self::build), and the extent, if nothing can overflow: see [`Known`].
+    /// The outcome of the calls of [`build`](Self::build), and the extent, if nothing can overflow: see [`Outcome`].
     /// Fast twin of [`build`](Self::build), kept equal by test
     /// `subarrays_are_what_simpler_constructors_make_of_them`.
     #[inline(always)]
-    fn known(&self, old: &Type) -> Option<(Parts, i64)> {
+    fn outcome(&self, old: &Type) -> Option<(Parts, i64)> {
         let shape = self.shape(old);
         let data = old.data()?;
         let ends = [old.lb(), old.ub(), data.start, data.end, shape.extent];
         // All elements lie within the array, and so does every displacement on the way.
-        let near = ends.iter().all(|end| end.unsigned_abs() < Known::NEAR);
+        let near = ends.iter().all(|end| end.unsigned_abs() < Outcome::NEAR);
         if shape.overflow || !near || old.bounds_rule() != BoundsRule::Literal {
             return None;
         }
         let ndims = self.sizes().len();
         let first = data.start + shape.start + shape.reach.min(0);
-        let known = Known {
+        let outcome = Outcome {
             copies: shape.elements,
             data: Interval { start: first, end: data.end + shape.start + shape.reach.max(0) },
             is_run: shape.in_run == ndims,
@@ -177,7 +177,7 @@ impl Subarray {
             calls: ndims + 2,
             entries: old.entries() + 4 * (ndims as u64 + 2),
         };
-        Some((Parts::known(CALL, old, &known)?, shape.extent))
+        Some((Parts::of_outcome(CALL, old, &outcome)?, shape.extent))
     }
 
     /// The part, made by simpler constructors, and the extent of the whole.
@@ -251,7 +251,7 @@ impl Core<'_> {
         }
         // The extent is a product with this size, and the constructor has checked that it fits 63 bits.
         let stride = extent.checked_div(size.cast_signed()).unwrap_or(0);
-        repeated(part, stride, sink, |sink| {
+        repeat(part, stride, sink, |sink| {
             self.walk(dimensions, number - 1, stride, base, sink);
         });
     }
@@ -339,7 +339,7 @@ pub(super) mod tests {
                 parts.bounds.set(0, extent);
                 parts.finish(|| Constructor::Resized { old: built })
             });
-            known += u32::from(arguments.known(old).is_some());
+            known += u32::from(arguments.outcome(old).is_some());
             let actual = Type::subarray(&sizes, &subsizes, &starts, order, old);
             let (actual, expected) = match (actual, expected) {
                 (Ok(actual), Ok(expected)) => (actual, expected),

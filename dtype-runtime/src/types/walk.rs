@@ -63,10 +63,10 @@ pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
         Constructor::Contiguous { count, old } => block(*count, old, base, sink),
         Constructor::Vector { count, blocklength, stride, old } => {
             let stride = stride.wrapping_mul(old.extent());
-            repeated(*count, stride, sink, |sink| block(*blocklength, old, base, sink));
+            repeat(*count, stride, sink, |sink| block(*blocklength, old, base, sink));
         }
         Constructor::Hvector { count, blocklength, stride, old } => {
-            repeated(*count, *stride, sink, |sink| block(*blocklength, old, base, sink));
+            repeat(*count, *stride, sink, |sink| block(*blocklength, old, base, sink));
         }
         Constructor::Indexed { blocklengths, displacements, old } => {
             list(Lengths::Each(blocklengths), displacements, old.extent(), old, base, sink);
@@ -191,10 +191,10 @@ pub(super) fn block<S: Sink>(count: u64, old: &Type, base: i64, sink: &mut S) {
     if S::BYTES && is_run(old) && (count == 1 || touches(old)) {
         return sink.elem(bytes(old, count, base));
     }
-    repeated(count, old.extent(), sink, |sink| walk(old, base, sink));
+    repeat(count, old.extent(), sink, |sink| walk(old, base, sink));
 }
 
-pub(super) fn repeated<S: Sink>(loops: u64, extent: i64, sink: &mut S, body: impl FnOnce(&mut S)) {
+pub(super) fn repeat<S: Sink>(loops: u64, extent: i64, sink: &mut S, body: impl FnOnce(&mut S)) {
     if loops == 1 {
         return body(sink);
     }

@@ -12,9 +12,9 @@ use crate::plan::{EntryKind, Lists};
 const MANY: usize = 32;
 const FEW: usize = 8;
 
-/// Lengths of blocks in bytes, none of them zero.
+/// ByteLengths of blocks in bytes, none of them zero.
 #[derive(Clone, Copy)]
-pub(in crate::commit) enum Lengths<'a> {
+pub(in crate::commit) enum ByteLengths<'a> {
     Same(u64),
     /// One length for each block.
     Each(&'a [u64]),
@@ -26,7 +26,7 @@ impl Lists {
     pub(in crate::commit) fn extend_at_once(
         &mut self,
         open: &mut OpenList,
-        lengths: Lengths<'_>,
+        lengths: ByteLengths<'_>,
         places: &[i64],
         more: usize,
     ) -> usize {
@@ -56,12 +56,12 @@ impl Lists {
     fn add<const N: usize>(
         &mut self,
         open: &mut OpenList,
-        lengths: Lengths<'_>,
+        lengths: ByteLengths<'_>,
         places: &[i64; N],
     ) -> bool {
         match (open.list.kind, lengths) {
-            (EntryKind::Even, Lengths::Same(len)) => self.add_even(open, len, places),
-            (EntryKind::Varied, Lengths::Each(lengths)) => match lengths.first_chunk() {
+            (EntryKind::Even, ByteLengths::Same(len)) => self.add_even(open, len, places),
+            (EntryKind::Varied, ByteLengths::Each(lengths)) => match lengths.first_chunk() {
                 Some(lengths) => self.add_varied(open, lengths, places),
                 None => false,
             },
@@ -219,7 +219,7 @@ impl OpenList {
     }
 }
 
-impl Lengths<'_> {
+impl ByteLengths<'_> {
     /// The lengths from an index on.
     pub(in crate::commit) fn from(self, index: usize) -> Self {
         match self {
@@ -243,7 +243,7 @@ const SEEN: usize = 64;
 /// Whether the first of these blocks would be `number` operations, and none of them touches the next.
 pub(in crate::commit) fn are_operations(
     number: usize,
-    lengths: Lengths<'_>,
+    lengths: ByteLengths<'_>,
     places: &[i64],
 ) -> bool {
     // What the previous operation has: whether it is a single block, and otherwise the distance of its blocks.

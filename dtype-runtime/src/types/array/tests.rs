@@ -80,7 +80,7 @@ fn distributed_arrays_are_what_simpler_constructors_make_of_them() {
                 let Constructor::Darray { arguments, old } = actual.constructor() else {
                     panic!("{call}")
                 };
-                known += u32::from(arguments.nest.known(old).is_some());
+                known += u32::from(arguments.nest.outcome(old).is_some());
                 nothing += u32::from(arguments.nest.elements == 0);
                 made += 1;
             }
