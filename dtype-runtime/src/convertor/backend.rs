@@ -170,7 +170,7 @@ impl BackendInstances {
         let (one, instances) = (committed.size(), count as u64);
         let size = one
             .checked_mul(instances)
-            .ok_or_else(|| Error::CountTooLarge { count: instances, size: one })?;
+            .ok_or(Error::CountTooLarge { count: instances, size: one })?;
         // No memory contains data at larger offsets.
         let origin = origin.clamp(-(1 << 65), 1 << 65);
         committed.check_wide_span(memory, origin, count)?;

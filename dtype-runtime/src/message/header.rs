@@ -161,7 +161,7 @@ impl Header {
         let count = count as u64;
         let payload_len = record_size
             .checked_mul(count)
-            .ok_or_else(|| crate::Error::CountTooLarge { count, size: record_size })?;
+            .ok_or(crate::Error::CountTooLarge { count, size: record_size })?;
         let is_compact = framing.is_compact();
         let (signature_hash, schema_hash) = match (is_compact, schema) {
             (false, _) => (Some(signature), schema),
@@ -657,7 +657,7 @@ fn number(bytes: &[u8], at: &mut usize) -> Result<Option<u64>, Error> {
 }
 
 fn payload_len(count: u64, record_size: u64) -> Result<u64, Error> {
-    count.checked_mul(record_size).ok_or_else(|| Error::PayloadLength { count, record_size })
+    count.checked_mul(record_size).ok_or(Error::PayloadLength { count, record_size })
 }
 
 fn narrow(bytes: &[u8; Header::FULL_LEN], at: usize) -> u32 {

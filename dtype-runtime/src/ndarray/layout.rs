@@ -38,7 +38,7 @@ fn axes<T>(lengths: &[usize], strides: &[isize]) -> Result<Box<[Axis]>, Error> {
 fn bytes<T>(stride: isize) -> Result<i64, Error> {
     (stride as i64)
         .checked_mul(size_of::<T>() as i64)
-        .ok_or_else(|| Error::Overflow { call: "datatype", quantity: "stride" })
+        .ok_or(Error::Overflow { call: "datatype", quantity: "stride" })
 }
 
 /// The elements of such an array in logical order; displacement 0 is the first one.
@@ -276,8 +276,8 @@ impl<T: Datatype> CommittedLayout<T> {
         }
         let compiled = Compiled::Committed(self.committed.clone());
         let size = self.committed.size();
-        let source = Source::new(compiled, origin, 1)
-            .ok_or_else(|| Error::CountTooLarge { count: 1, size })?;
+        let source =
+            Source::new(compiled, origin, 1).ok_or(Error::CountTooLarge { count: 1, size })?;
         // SAFETY: as above; no byte is named twice, as was just checked, and bytes that are accepted for elements
         // make values.
         Ok(unsafe { Unpacker::from_source(source, Some(elements_are_valid::<T>)) })

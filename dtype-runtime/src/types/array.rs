@@ -97,7 +97,7 @@ impl Type {
             within(call, "array_of_psizes", Some(i), psizes[i], 1, u64::MAX)?;
             processes = processes
                 .checked_mul(psizes[i])
-                .ok_or_else(|| Error::Overflow { call, quantity: "number of processes" })?;
+                .ok_or(Error::Overflow { call, quantity: "number of processes" })?;
         }
         within(call, "size", None, size, processes, processes)?;
         within(call, "rank", None, rank, 0, size - 1)?;

@@ -245,7 +245,9 @@ impl Type {
     #[doc(alias = "MPI_Type_create_resized")]
     pub fn resized(old: &Self, lb: i64, extent: i64) -> Result<Self, Error> {
         let (call, quantity) = ("resized", "upper bound");
-        let ub = lb.checked_add(extent).ok_or_else(|| Error::Overflow { call, quantity })?;
+        let Some(ub) = lb.checked_add(extent) else {
+            return Err(Error::Overflow { call, quantity });
+        };
         let mut parts = Parts::copy_of(call, old)?;
         parts.bounds.set(lb, ub);
         parts.finish(|| Constructor::Resized { old: old.clone() })

@@ -114,8 +114,7 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_Type_get_contents")]
     pub fn contents(&self) -> Result<Contents, Error> {
-        let call =
-            self.call().ok_or_else(|| Error::NoContents { name: self.constructor().name() })?;
+        let call = self.call().ok_or(Error::NoContents { name: self.constructor().name() })?;
         let combiner = call.combiner;
         if call.reads_as_default() {
             let problem = "a distribution argument of 19, which the ABI takes for the default";

@@ -330,9 +330,7 @@ impl Type {
             }
         };
         let found = candidates.iter().find(|basic| basic.size() as u64 == size);
-        found
-            .map(|basic| Self::basic(*basic))
-            .ok_or_else(|| Error::NoMatch { class: class.name(), size })
+        found.map(|basic| Self::basic(*basic)).ok_or(Error::NoMatch { class: class.name(), size })
     }
 }
 

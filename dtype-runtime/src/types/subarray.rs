@@ -184,10 +184,7 @@ impl Subarray {
     pub(super) fn build(&self, old: &Type) -> Result<(Type, i64), Error> {
         let overflow = |quantity| Error::Overflow { call: CALL, quantity };
         let times = |bytes: i64, n: u64| {
-            i64::try_from(n)
-                .ok()
-                .and_then(|n| bytes.checked_mul(n))
-                .ok_or_else(|| overflow("extent"))
+            i64::try_from(n).ok().and_then(|n| bytes.checked_mul(n)).ok_or(overflow("extent"))
         };
         let (mut part, mut stride, mut start) = (old.clone(), old.extent(), 0_i64);
         for (n, dimension) in self.dimensions().enumerate() {
@@ -197,7 +194,7 @@ impl Subarray {
                 Type::hvector(dimension.part, 1, stride, &part)?
             };
             let offset = times(stride, dimension.start)?;
-            start = start.checked_add(offset).ok_or_else(|| overflow("displacement"))?;
+            start = start.checked_add(offset).ok_or(overflow("displacement"))?;
             stride = times(stride, dimension.size)?;
         }
         Ok((Type::structure(&[1], &[start], &[part])?, stride))

@@ -12,7 +12,7 @@ use crate::plan::{EntryKind, Lists};
 const MANY: usize = 32;
 const FEW: usize = 8;
 
-/// ByteLengths of blocks in bytes, none of them zero.
+/// Lengths of blocks in bytes, none of them zero.
 #[derive(Clone, Copy)]
 pub(in crate::commit) enum ByteLengths<'a> {
     Same(u64),
