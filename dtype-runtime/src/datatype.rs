@@ -16,8 +16,14 @@ mod nalgebra;
 mod net;
 #[cfg(feature = "num-complex")]
 mod num_complex;
+#[cfg(feature = "ordered-float")]
+mod ordered_float;
 mod proof;
 mod public_fields;
+#[cfg(feature = "uuid")]
+mod uuid;
+#[cfg(feature = "zerocopy")]
+mod zerocopy;
 
 /// A type whose values can be packed, sent and unpacked. Derive it.
 ///

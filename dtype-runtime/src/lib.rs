@@ -45,7 +45,8 @@
 //!
 //! [`Packed`] reads single records and fields of packed bytes without unpacking all of them. For types that are
 //! all data, [`view`] and [`bytes_of`] turn bytes into records and records into bytes without a copy.
-//! [`Maybe`], [`FixedStr`] and [`FixedVec`] are optional values, strings and lists of fixed size.
+//! [`Maybe`], [`FixedStr`] and [`FixedVec`] are optional values, strings and lists of fixed size, and
+//! [`FixedDuration`] is a span of time.
 //!
 //! [`runs`] and [`gaps`] return the byte ranges of a value that are data and padding. [`zero_gaps`] clears the padding in
 //! place, so that an array can be hashed or shared as bytes.
@@ -186,6 +187,9 @@
 //! | `half` | no | `f16` and `bf16` are datatypes |
 //! | `glam` | no | its vectors, matrices, quaternions and affine transforms are datatypes |
 //! | `nalgebra` | no | its matrices and vectors of fixed size, points, quaternions, translations and scales are datatypes |
+//! | `ordered-float` | no | `OrderedFloat` and `NotNan` are datatypes |
+//! | `uuid` | no | `Uuid` is a datatype |
+//! | `zerocopy` | no | its numbers of a fixed byte order, such as `byteorder::U32<BE>`, are datatypes |
 //! | `ndarray` | no | the module `ndarray`: any array or view as a [`Type`], packed and unpacked in place |
 //! | `serde` | no | [`Type`], [`Basic`], [`Flags`] and what [`types`] decodes to implement serde's traits; a type is its [marshalled](Type::marshal) bytes, in hexadecimal for human-readable formats |
 //!
@@ -200,6 +204,10 @@
 //! - A type with an invariant is not a datatype, because received bytes could break the invariant: `nalgebra`'s `Unit`,
 //!   `UnitQuaternion`, `Rotation`, `Isometry`, `Similarity`, `Transform` and projections. Send their parts
 //!   and construct them again. `glam`'s `Quat` and affine transforms, whose fields are public, are datatypes.
+//! - A `NotNan` is checked: a NaN is an invalid value. `uuid`'s `NonNilUuid` is not a datatype, because its layout is
+//!   not promised.
+//! - A number of `zerocopy` with a fixed byte order has the signature of its bytes, `[u8; 4]` for a `U32<BE>`. The order is
+//!   part of the type, so the bytes are the same on every machine, and no [`Representation`] swaps them.
 //! - Matrices of dynamic size keep their elements on the heap, contiguously: pack the elements as a slice.
 //!
 //! # Sources
@@ -250,9 +258,9 @@ pub use dtype_derive::Datatype;
 pub use error::{Error, Malformed};
 pub use representation::Representation;
 pub use typed::{
-    ByteRanges, Column, ColumnIter, FixedStr, FixedVec, Maybe, Packed, PackedIter, bytes_of,
-    bytes_of_mut, gaps, pack, pack_as, pack_into, pack_iter, pack_onto, packed_size, runs, unpack,
-    unpack_as, unpack_into, unpack_one, view, view_mut, zero_gaps,
+    ByteRanges, Column, ColumnIter, FixedDuration, FixedStr, FixedVec, Maybe, Packed, PackedIter,
+    bytes_of, bytes_of_mut, gaps, pack, pack_as, pack_into, pack_iter, pack_onto, packed_size,
+    runs, unpack, unpack_as, unpack_into, unpack_one, view, view_mut, zero_gaps,
 };
 pub use typemap::TypeMap;
 pub use types::{

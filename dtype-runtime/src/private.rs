@@ -121,8 +121,8 @@ pub const fn field_map_option<S, F: HasLayout>(
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no defined layout and cannot be part of a datatype",
     label = "std does not define the layout of its times",
-    note = "store the time as a number, such as nanoseconds in a `u64`, or leave the field out \
-            with `#[dtype(skip)]`"
+    note = "store a `Duration` as a `dtype_runtime::FixedDuration` and another time as a number, such as \
+            nanoseconds in a `u64`, or leave the field out with `#[dtype(skip)]`"
 )]
 pub trait IsNotTime: Datatype {}
 

@@ -7,6 +7,7 @@
 mod check;
 mod column;
 mod converted;
+mod duration;
 mod fixed;
 mod layout;
 mod maybe;
@@ -28,6 +29,7 @@ use layout::Layout;
 pub use check::ask;
 pub use column::{Column, ColumnIter};
 pub use converted::{pack_as, unpack_as};
+pub use duration::FixedDuration;
 pub use fixed::{FixedStr, FixedVec};
 pub use maybe::Maybe;
 pub use packed::{Packed, PackedIter};

@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::fmt::Debug;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::{Range, RangeFrom, RangeTo, RangeToInclusive};
+use std::time::Duration;
 
-use dtype_runtime::{Datatype, pack, unpack};
+use dtype_runtime::{Datatype, FixedDuration, pack, unpack, unpack_into};
 
 /// The packed bytes equal the packed bytes of `parts`, and unpack to the value.
 fn is_packed_as<T, P>(value: T, parts: P)
@@ -41,6 +42,30 @@ fn addresses_are_their_octets() {
     let address: Ipv6Addr = "2001:db8:1:2:3:4:5:ff".parse().unwrap();
     is_packed_as(address, address.octets());
     assert_eq!(unpack::<Ipv4Addr>(&[127, 0, 0, 1]).unwrap(), [Ipv4Addr::LOCALHOST]);
+}
+
+#[test]
+fn durations_are_seconds_and_nanoseconds() {
+    for duration in [
+        Duration::ZERO,
+        Duration::MAX,
+        Duration::new(0x0102_0304_0506_0708, 999_999_999),
+        Duration::from_nanos(1),
+    ] {
+        let fixed = FixedDuration::from(duration);
+        assert_eq!((fixed.get(), Duration::from(fixed)), (duration, duration));
+        assert_eq!(format!("{fixed:?}"), format!("{duration:?}"));
+        is_packed_as(fixed, (duration.as_secs(), duration.subsec_nanos()));
+    }
+    assert!(FixedDuration::new(Duration::new(1, 2)) < FixedDuration::new(Duration::new(2, 1)));
+    for nanos in [1_000_000_000, u32::MAX] {
+        let mut kept = [FixedDuration::new(Duration::from_secs(9))];
+        let error = unpack_into(&pack(&[(7_u64, nanos)]), &mut kept).unwrap_err();
+        let text =
+            format!("record 0, field nanos: {nanos:#x} is not a valid nanosecond of a second");
+        assert_eq!(error.to_string(), text);
+        assert_eq!(kept[0].get(), Duration::from_secs(9));
+    }
 }
 
 type Sixteen = (u8, u64, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, bool);

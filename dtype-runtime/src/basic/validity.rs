@@ -12,6 +12,13 @@ pub enum Validity {
     Char,
     /// All bit patterns but zero.
     NonZero,
+    /// The numbers up to this one.
+    AtMost(u32),
+    /// All floats except NaN.
+    NotNan {
+        /// The bit pattern of the positive infinity, which tells the format of the float.
+        infinity: u64,
+    },
     /// The discriminants of an enum.
     Enum(Discriminants),
 }
@@ -25,6 +32,13 @@ impl Validity {
             Self::Bool => bits <= 1,
             Self::Char => bits <= 0x10_FFFF && (bits < 0xD800 || bits > 0xDFFF),
             Self::NonZero => bits != 0,
+            Self::AtMost(greatest) => bits <= greatest as u128,
+            Self::NotNan { infinity } => {
+                // The exponent of the infinity is all ones and its fraction zero; a NaN has the same exponent and
+                // another fraction. The bits below the lowest one of the exponent are the fraction's.
+                let fraction = (infinity & infinity.wrapping_neg()).wrapping_sub(1);
+                bits & (infinity | fraction) as u128 <= infinity as u128
+            }
             Self::Enum(values) => values.contains(bits),
         }
     }
@@ -229,6 +243,36 @@ mod tests {
             let found = passes(Validity::NonZero.test(), Validity::NonZero, bits, u64::MAX);
             assert_eq!(found, expected);
         }
+    }
+
+    #[test]
+    fn not_nan_accepts_every_other_float() {
+        let narrow = Validity::NotNan { infinity: f32::INFINITY.to_bits().into() };
+        let wide = Validity::NotNan { infinity: f64::INFINITY.to_bits() };
+        // Every exponent and sign, with the fractions at both ends.
+        for top in 0..=0x1FF_u32 {
+            for fraction in [0, 1, 2, 0x3F_FFFF, 0x40_0000, 0x7F_FFFE, 0x7F_FFFF] {
+                let bits = top << 23 | fraction;
+                assert_eq!(
+                    narrow.accepts(bits.into()),
+                    !f32::from_bits(bits).is_nan(),
+                    "{bits:#x}"
+                );
+            }
+        }
+        for top in 0..=0xFFF_u64 {
+            for fraction in [0, 1, 1 << 51, (1 << 52) - 1] {
+                let bits = top << 52 | fraction;
+                assert_eq!(wide.accepts(bits.into()), !f64::from_bits(bits).is_nan(), "{bits:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn at_most_accepts_the_limit() {
+        let validity = Validity::AtMost(7);
+        assert!(validity.accepts(0) && validity.accepts(7));
+        assert!(!validity.accepts(8) && !validity.accepts(u128::MAX));
     }
 
     #[test]

@@ -222,6 +222,10 @@ impl<const N: usize> Hash for FixedStr<N> {
 /// ```
 ///
 /// A type that skips fields does not compile here, because unused room has no such fields.
+///
+/// The lists of fixed capacity of other crates, `arrayvec` and `heapless`, are not datatypes. They leave unused room
+/// uninitialised, and packing must not read such bytes; nor do they promise a layout. To send one, copy its slice with
+/// [`from_slice`](Self::from_slice); to get it back, collect it from the slice here.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct FixedVec<T: Copy, const N: usize> {

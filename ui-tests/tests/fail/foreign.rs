@@ -1,12 +1,13 @@
 //! Types of other crates, each with its own advice.
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dtype_runtime::Datatype;
 
 #[derive(Datatype)]
 struct Event {
     time: Instant,
+    took: Duration,
     from: SocketAddr,
     thread: std::thread::ThreadId,
 }
