@@ -1,0 +1,119 @@
+//! A server and many stations that exchange records over TCP, with damaged frames, slow and vanishing peers.
+//!
+//! `cargo run --release --example stations`
+//!
+//! Each station sends reports of readings, and waits for the receipt of each. The server takes what arrives, within
+//! limits of size and time, and closes a connection only if it cannot go on with it:
+//!
+//! | what a peer does | what the server does |
+//! |---|---|
+//! | sends a damaged report | refuses it and reads on; the station sends the report again |
+//! | sends a damaged header | closes the connection, as the next frame cannot be found; the station connects again |
+//! | sends a frame too slowly, or nothing | closes the connection after a time |
+//! | asks, and does not read the answers | the same |
+//! | vanishes in the middle of a frame | drops the unfinished report |
+//!
+//! The program plays all of these parts, on one thread, and compares what the server has with what the stations have
+//! receipts for.
+
+mod protocol;
+mod server;
+mod station;
+
+use std::io::Write;
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use tokio::task::{JoinSet, LocalSet};
+use tokio::time::timeout;
+
+use server::{Account, Server};
+use station::{Reports, Sent};
+
+/// Sends readings from many stations to a server, over TCP.
+#[derive(Parser)]
+struct Arguments {
+    /// Stations that work.
+    #[arg(long, default_value_t = 40)]
+    stations: u32,
+    /// Stations whose frames are damaged in transit.
+    #[arg(long, default_value_t = 5)]
+    damaged: u32,
+    /// Peers that take forever to send a frame.
+    #[arg(long, default_value_t = 3)]
+    slow: u32,
+    /// Peers that ask for readings and do not read them.
+    #[arg(long, default_value_t = 2)]
+    deaf: u32,
+    /// Peers that vanish in the middle of a frame.
+    #[arg(long, default_value_t = 4)]
+    vanishing: u32,
+    /// Reports of each station.
+    #[arg(long, default_value_t = 20)]
+    reports: u32,
+    /// Readings in a report.
+    #[arg(long, default_value_t = 100)]
+    readings: u32,
+    /// Connections at a time; the others wait.
+    #[arg(long, default_value_t = 16)]
+    connections: usize,
+    /// How long the server waits for a frame, and for a peer to take one, in milliseconds.
+    #[arg(long, default_value_t = 2000)]
+    patience: u64,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (account, sent) = LocalSet::new().block_on(&runtime, exchange(&arguments))?;
+
+    ensure!(account.readings == sent.readings, "a receipt was given for readings that are missing");
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{} readings in {} reports received", account.readings, account.reports)?;
+    writeln!(out, "{} reports damaged and sent again", account.refused)?;
+    writeln!(
+        out,
+        "connections: {} ended in order, {} lost, {} too slow, {} deaf, {} vanished",
+        account.ended, account.lost, account.slow, account.deaf, account.vanished
+    )?;
+    Ok(())
+}
+
+/// Runs the server until all stations have finished.
+async fn exchange(arguments: &Arguments) -> Result<(Account, Sent)> {
+    let listener = server::listen(([127, 0, 0, 1], 0).into()).context("cannot listen")?;
+    let address = listener.local_addr()?;
+    let patience = Duration::from_millis(arguments.patience);
+    let server = Rc::new(Server::new(patience, arguments.connections));
+    let serving = tokio::task::spawn_local(Rc::clone(&server).serve(listener));
+
+    let mut stations = JoinSet::new();
+    for number in 0..arguments.stations + arguments.damaged {
+        let reports = Reports { count: arguments.reports, readings: arguments.readings };
+        let is_damaged = number >= arguments.stations;
+        stations
+            .spawn_local(async move { station::run(address, number, reports, is_damaged).await });
+    }
+    for _ in 0..arguments.slow {
+        stations.spawn_local(station::send_slowly(address));
+    }
+    for _ in 0..arguments.deaf {
+        stations.spawn_local(station::ask_without_reading(address));
+    }
+    for _ in 0..arguments.vanishing {
+        stations.spawn_local(station::vanish(address));
+    }
+    let mut sent = Sent::default();
+    while let Some(station) = stations.join_next().await {
+        sent += station.context("a station panicked")?.context("a station failed")?;
+    }
+    // The server may not have noticed yet that the last peers are gone.
+    let finished = server.finished(sent.connections);
+    timeout(10 * patience, finished)
+        .await
+        .context("the server still waits for a peer that is gone")?;
+    serving.abort();
+    Ok((server.account(), sent))
+}

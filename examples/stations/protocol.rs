@@ -1,0 +1,45 @@
+//! What the two sides send each other.
+
+use dtype_runtime::Datatype;
+use dtype_runtime::message::{Framing, Limits, Messages};
+
+/// A measurement.
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Reading {
+    pub(crate) time: u64,
+    pub(crate) station: u32,
+    pub(crate) celsius: f32,
+    pub(crate) is_calibrated: bool,
+}
+
+/// From a station to the server.
+#[derive(Messages, Debug)]
+pub(crate) enum Request {
+    /// New readings.
+    #[dtype(tag = 1)]
+    Report(Vec<Reading>),
+    /// Asks for the last readings of all stations.
+    #[dtype(tag = 2)]
+    Ask,
+}
+
+/// From the server to a station.
+#[derive(Messages, Debug)]
+pub(crate) enum Reply {
+    /// This number of readings has been stored.
+    #[dtype(tag = 1)]
+    Receipt(u64),
+    /// The last readings.
+    #[dtype(tag = 2)]
+    Readings(Vec<Reading>),
+    /// The last request was refused, for this reason. The connection continues.
+    #[dtype(tag = 3)]
+    Refused(String),
+}
+
+/// Full frames: a report that is damaged costs that report, and not the connection.
+pub(crate) const FRAMING: Framing = Framing::new();
+
+/// The largest message: a peer cannot make the other side hold more than this.
+pub(crate) const LIMITS: Limits =
+    Limits::new().with_max_records(10_000).with_max_payload_bytes(1 << 20);
