@@ -41,6 +41,11 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// The memory that this thread has in use, in bytes.
+pub(crate) fn in_use() -> usize {
+    IN_USE.get() as usize
+}
+
 /// Runs `work`, and returns the maximum of the memory that this thread had in use meanwhile, beyond the memory
 /// before.
 pub(crate) fn most_in_use<T>(work: impl FnOnce() -> T) -> (usize, T) {

@@ -14,7 +14,7 @@ use dtype_runtime::{Basic, Committed, Datatype, Error as DatatypeError, Type, pa
 use crate::allocations::most_in_use;
 
 #[path = "../../dtype-runtime/tests/frames/mod.rs"]
-mod by_hand;
+pub(crate) mod by_hand;
 
 use by_hand::{Drops, FRAME, Fails, announce, seal};
 
@@ -196,7 +196,7 @@ fn written<T: Datatype>(records: &[T]) -> Vec<u8> {
 }
 
 /// The frame of these records by a machine with this byte order.
-fn written_in<T: Datatype>(order: ByteOrder, framing: Framing, records: &[T]) -> Vec<u8> {
+pub(crate) fn written_in<T: Datatype>(order: ByteOrder, framing: Framing, records: &[T]) -> Vec<u8> {
     let mut frame = Vec::new();
     message::write_framed(&mut frame, records, framing).unwrap();
     if order != ByteOrder::NATIVE {
@@ -260,7 +260,7 @@ fn read_every_way(bytes: &[u8], limits: &Limits, drops: usize) {
 }
 
 /// Formats everything that an error reports.
-fn describe(error: &Error) -> String {
+pub(crate) fn describe(error: &Error) -> String {
     let source = std::error::Error::source(error).map(ToString::to_string);
     format!("{error}, {error:?}, {source:?}")
 }

@@ -6,6 +6,7 @@
 
 mod allocations;
 pub mod convertor;
+pub mod decoder;
 pub mod frames;
 pub mod types;
 

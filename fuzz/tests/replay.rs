@@ -30,6 +30,11 @@ fn frames() {
 }
 
 #[test]
+fn decoder() {
+    replay("decoder", dtype_fuzz::decoder::run);
+}
+
+#[test]
 fn types() {
     replay("types", dtype_fuzz::types::run);
 }
