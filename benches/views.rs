@@ -1,18 +1,21 @@
-//! Reading packed records in place, compared with `unpack`, which copies all of them first.
+//! Reading packed records in place: its time divided by that of `unpack`, which copies all of them first.
 //!
-//! - `all records`: every record is read once: `unpack` and a loop, `Packed::iter`, `Packed::column`.
-//! - `one of a million`: a binary search for one record: `unpack` and a search, `Packed::partition_point`,
-//!   and the loop by hand over the key's bytes.
-//! - `dense`: `view` and `unpack` of records that are all data, each with a sum over one field.
+//! `cargo bench -p dtype-benches --bench views`
+//!
+//! - `13 of 16 B`: packed records of a padded struct, by `Packed`. Its check of the bytes is part of the time.
+//! - `all data`: records in place, by `view`.
+//!
+//! The two alternate, as in `ratios`.
 
 use std::hint::black_box;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use dtype_benches::turns::versus;
 use dtype_runtime::{Datatype, Packed, bytes_of, pack, unpack, view};
 
-const COUNT: usize = 100_000;
+/// Pairs of rounds for each figure.
+const PAIRS: usize = 101;
 
-/// 13 of 16 bytes are data.
+/// 13 of 16 bytes are data, and one of them is checked.
 #[derive(Datatype, Clone, Copy)]
 struct Sample {
     time: u64,
@@ -37,88 +40,92 @@ fn samples(count: usize) -> Vec<Sample> {
         .collect()
 }
 
-fn all_records(c: &mut Criterion) {
-    let bytes = pack(&samples(COUNT));
-    let mut group = c.benchmark_group("all records");
-    group.throughput(Throughput::Elements(COUNT as u64));
-    group.bench_function("unpack", |b| {
-        b.iter(|| {
-            let samples = unpack::<Sample>(black_box(&bytes)).unwrap();
-            samples.iter().map(|sample| sample.time).fold(0, u64::wrapping_add)
-        });
-    });
-    group.bench_function("Packed::iter", |b| {
-        b.iter(|| {
-            let packed = Packed::<Sample>::new(black_box(&bytes)).unwrap();
-            packed.iter().map(|sample| sample.time).fold(0, u64::wrapping_add)
-        });
-    });
-    group.bench_function("Packed::column", |b| {
-        b.iter(|| {
-            let packed = Packed::<Sample>::new(black_box(&bytes)).unwrap();
-            packed.column::<u64>("time").unwrap().iter().fold(0, u64::wrapping_add)
-        });
-    });
-    group.finish();
+fn sum(times: impl Iterator<Item = u64>) -> u64 {
+    times.fold(0, u64::wrapping_add)
 }
 
-fn one_of_a_million(c: &mut Criterion) {
-    let bytes = pack(&samples(1_000_000));
-    let packed = Packed::<Sample>::new(&bytes).unwrap();
-    let wanted = black_box(1_234_568);
-    let mut group = c.benchmark_group("one of a million");
-    group.bench_function("unpack", |b| {
-        b.iter(|| {
-            let samples = unpack::<Sample>(black_box(&bytes)).unwrap();
+fn unpacked(bytes: &[u8]) -> Vec<Sample> {
+    unpack(black_box(bytes)).expect("they are samples")
+}
+
+fn packed(bytes: &[u8]) -> Packed<'_, Sample> {
+    Packed::new(black_box(bytes)).expect("they are samples")
+}
+
+/// Prints the ratios for this number of records.
+fn row(count: usize, pairs: usize) {
+    let bytes = pack(&samples(count));
+    let dense: Vec<_> =
+        (0_u32..).take(count).map(|i| Dense { time: i.into(), value: i.into() }).collect();
+    let dense = bytes_of(&dense);
+    let middle = black_box(count / 2);
+    let wanted = 2 * middle as u64;
+
+    let all = || {
+        black_box(sum(unpacked(&bytes).iter().map(|sample| sample.time)));
+    };
+    let get = versus(pairs, all, || {
+        let packed = packed(&bytes);
+        black_box(sum((0..packed.len()).filter_map(|i| packed.get(i)).map(|sample| sample.time)));
+    });
+    let iter = versus(pairs, all, || {
+        black_box(sum(packed(&bytes).iter().map(|sample| sample.time)));
+    });
+    let column = versus(pairs, all, || {
+        let packed = packed(&bytes);
+        black_box(sum(packed.column::<u64>("time").expect("there is one").iter()));
+    });
+    let one = versus(
+        pairs,
+        || {
+            black_box(unpacked(&bytes).get(middle).map(|sample| sample.value));
+        },
+        || {
+            black_box(packed(&bytes).get(middle).map(|sample| sample.value));
+        },
+    );
+    // The bytes have been checked before.
+    let checked = packed(&bytes);
+    let search = versus(
+        pairs,
+        || {
+            let samples = unpacked(&bytes);
             let at = samples.partition_point(|sample| sample.time < wanted);
-            samples[at].value
-        });
-    });
-    group.bench_function("Packed", |b| {
-        b.iter(|| {
-            let at = packed.partition_point(|sample| sample.time < wanted);
-            packed.get(at).map(|sample| sample.value)
-        });
-    });
-    group.bench_function("by hand", |b| {
-        b.iter(|| {
-            let record = |i: usize| &bytes[13 * i..13 * (i + 1)];
-            let (mut low, mut high) = (0, bytes.len() / 13);
-            while low < high {
-                let middle = low + (high - low) / 2;
-                let time = u64::from_ne_bytes(record(middle)[..8].try_into().unwrap());
-                if time < wanted {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            f32::from_ne_bytes(record(low)[8..12].try_into().unwrap())
-        });
-    });
-    group.finish();
+            black_box(samples.get(at).map(|sample| sample.value));
+        },
+        || {
+            let at = checked.partition_point(|sample| sample.time < wanted);
+            black_box(checked.get(at).map(|sample| sample.value));
+        },
+    );
+    let in_place = versus(
+        pairs,
+        || {
+            let records = unpack::<Dense>(black_box(dense)).expect("any bytes will do");
+            black_box(sum(records.iter().map(|record| record.time)));
+        },
+        || {
+            let records = view::<Dense>(black_box(dense)).expect("they are aligned");
+            black_box(sum(records.iter().map(|record| record.time)));
+        },
+    );
+    let cells = [get, iter, column, one, search, in_place].map(|figure| figure.ratio);
+    print!("{count:>9}");
+    cells.iter().for_each(|ratio| print!(" {ratio:>11.4}"));
+    println!();
 }
 
-fn dense(c: &mut Criterion) {
-    let records: Vec<_> =
-        (0_u32..).take(COUNT).map(|i| Dense { time: i.into(), value: i.into() }).collect();
-    let bytes = bytes_of(&records);
-    let mut group = c.benchmark_group("dense");
-    group.throughput(Throughput::Elements(COUNT as u64));
-    group.bench_function("unpack", |b| {
-        b.iter(|| {
-            let records = unpack::<Dense>(black_box(bytes)).unwrap();
-            records.iter().map(|record| record.time).fold(0, u64::wrapping_add)
-        });
-    });
-    group.bench_function("view", |b| {
-        b.iter(|| {
-            let records = view::<Dense>(black_box(bytes)).unwrap();
-            records.iter().map(|record| record.time).fold(0, u64::wrapping_add)
-        });
-    });
-    group.finish();
+fn main() {
+    // `cargo test --benches` and `cargo bench -- --test` only check that it runs.
+    let quick = std::env::args().any(|argument| argument == "--test");
+    let pairs = if quick { 1 } else { PAIRS };
+    println!("time over that of unpack and the same work on the records");
+    println!("{:>9} {:^59} {:>11}", "", "13 of 16 B", "all data");
+    println!(
+        "{:>9} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}",
+        "records", "get, all", "iter, all", "column", "get, one", "search", "view"
+    );
+    for count in [1, 10, 1000, 100_000] {
+        row(count, pairs);
+    }
 }
-
-criterion_group!(benches, all_records, one_of_a_million, dense);
-criterion_main!(benches);

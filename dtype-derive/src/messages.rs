@@ -136,6 +136,7 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
     let module = quote!(#krate::message);
     let core = quote!(#krate::__private::core);
     let result = quote!(#core::result::Result);
+    let option = quote!(#core::option::Option);
 
     let variants: Vec<_> = messages.iter().map(|message| message.ident).collect();
     let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
@@ -164,6 +165,17 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
         )
         .collect();
 
+    let calls: Vec<_> = messages
+        .iter()
+        .map(|Message { ident, ty, .. }| {
+            if ty.is_some() {
+                quote!(Self::#ident(value))
+            } else {
+                quote!({ let () = value; Self::#ident })
+            }
+        })
+        .collect();
+
     quote! {
         const _: () = {
             #[doc(hidden)]
@@ -188,6 +200,7 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                     }
                 }
 
+                #[inline]
                 fn append(
                     &self,
                     out: &mut #krate::__private::Vec<u8>,
@@ -202,6 +215,20 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                     }
                 }
 
+                #[inline]
+                fn quick(
+                    input: &mut &[u8],
+                    limits: &#module::Limits,
+                ) -> #option<(Self, #module::Header)> {
+                    match #module::quick_tag(input) {
+                        #(#option::Some(#tags) => #option::map(
+                            <#types as #module::Messages>::quick(input, limits),
+                            |(value, header)| (#calls, header),
+                        ),)*
+                        _ => #option::None,
+                    }
+                }
+
                 fn begin(
                     header: &#module::Header,
                     limits: &#module::Limits,
@@ -211,7 +238,11 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                             <#types as #module::Messages>::begin(header, limits),
                             #assembler::#variants,
                         ),)*
-                        tag => #result::Err(#module::Error::UnknownTag { tag, expected: #name }),
+                        // Limits come first, as for a known tag.
+                        tag => #result::and_then(
+                            header.check_limits(limits),
+                            |()| #result::Err(#module::Error::UnknownTag { tag, expected: #name }),
+                        ),
                     }
                 }
 

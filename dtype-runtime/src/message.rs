@@ -110,6 +110,7 @@ mod framing;
 mod header;
 mod limits;
 mod messages;
+mod quick;
 mod read;
 mod receiver;
 mod schema;
@@ -131,6 +132,8 @@ pub use framing::Framing;
 pub use header::{Decoded, Header, HeaderBytes};
 pub use limits::Limits;
 pub use messages::Messages;
+#[doc(hidden)]
+pub use quick::quick_tag;
 pub use read::Incoming;
 pub use receiver::Receiver;
 pub use schema::{Difference, Schema, SchemaError};

@@ -43,6 +43,7 @@ pub use view::{bytes_of, bytes_of_mut, view, view_mut};
 /// ```
 /// assert_eq!(dtype_runtime::packed_size::<(f64, u8)>(1000), 9000);
 /// ```
+#[inline]
 pub const fn packed_size<T: Datatype>(count: usize) -> usize {
     T::TYPE_MAP.size().saturating_mul(count)
 }
@@ -82,6 +83,7 @@ pub fn pack<T: Datatype>(items: &[T]) -> Vec<u8> {
 /// assert_eq!(dtype_runtime::pack_onto(&mut message, &[1_u8, 2]), 2);
 /// assert_eq!(message, [b'#', 1, 2]);
 /// ```
+#[inline]
 pub fn pack_onto<T: Datatype>(out: &mut Vec<u8>, items: &[T]) -> usize {
     // No overflow: the items' data are part of their memory.
     let size = packed_size::<T>(items.len());
@@ -179,6 +181,7 @@ pub fn unpack<T: Datatype>(bytes: &[u8]) -> Result<Vec<T>, Error> {
 /// assert!(dtype_runtime::unpack_one::<(u8, bool)>(&[7, 1, 8, 0]).is_err());
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
+#[inline]
 pub fn unpack_one<T: Datatype>(bytes: &[u8]) -> Result<T, Error> {
     const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
     check_length::<T>(bytes, 1)?;

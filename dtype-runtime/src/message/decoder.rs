@@ -87,11 +87,23 @@ impl<M: Messages> Decoder<M> {
         loop {
             match &mut self.state {
                 State::Header(_) => {
+                    if self.pending.is_empty() {
+                        if let Some((message, header)) = M::quick(input, &self.limits) {
+                            self.state = State::Header(1);
+                            self.header = Some(header);
+                            return Ok(Some(message));
+                        }
+                        match Whole::take(input) {
+                            Ok(Some(whole)) => return self.decode_whole(&whole).map(Some),
+                            Ok(None) => {}
+                            Err(error) => {
+                                self.state = State::Lost;
+                                return Err(error);
+                            }
+                        }
+                    }
                     let Some(header) = self.take_header(input)? else { return Ok(None) };
                     self.header = Some(header);
-                    if let Some(frame) = whole_frame(&header, input) {
-                        return self.decode_whole(&header, frame).map(Some);
-                    }
                     self.state = match Frame::new(header, &self.limits) {
                         Ok(frame) => State::Frame(frame),
                         Err(error) => return Err(self.refuse(&header, error)),
@@ -207,9 +219,10 @@ impl<M: Messages> Decoder<M> {
     }
 
     /// Decodes a frame whose bytes have all arrived.
-    fn decode_whole(&mut self, header: &Header, frame: &[u8]) -> Result<M, Error> {
-        let result = decode_frame(header, frame, &self.limits);
-        let is_lost = header.is_compact() && matches!(result, Err(Error::Checksum { .. }));
+    fn decode_whole(&mut self, whole: &Whole<'_>) -> Result<M, Error> {
+        self.header = Some(whole.header);
+        let result = whole.decode(&self.limits);
+        let is_lost = whole.header.is_compact() && matches!(result, Err(Error::Checksum { .. }));
         self.state = if is_lost { State::Lost } else { State::Header(1) };
         result
     }
@@ -326,32 +339,43 @@ impl<M: Messages> Frame<M> {
     }
 }
 
-/// Takes the payload and checksum of a frame from the front of `input`, if they are complete and short enough to
-/// be unpacked in one piece.
-#[inline]
-fn whole_frame<'a>(header: &Header, input: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let payload = usize::try_from(header.payload_len()).ok().filter(|len| *len <= super::CHUNK)?;
-    let (frame, rest) = input.split_at_checked(payload + header.checksum_len())?;
-    *input = rest;
-    Some(frame)
+/// A frame whose bytes have all arrived, short enough to be unpacked in one piece.
+struct Whole<'a> {
+    header: Header,
+    header_len: usize,
+    frame: &'a [u8],
 }
 
-/// The message of a frame whose payload and checksum are these bytes.
-#[inline]
-fn decode_frame<M: Messages>(header: &Header, frame: &[u8], limits: &Limits) -> Result<M, Error> {
-    let mut assembler = M::begin(header, limits)?;
-    let (payload, sum) = frame.split_at(frame.len() - header.checksum_len());
-    if !payload.is_empty() {
-        M::piece(&mut assembler, payload)?;
+impl<'a> Whole<'a> {
+    /// Takes such a frame from the front of `input`, if there is one.
+    #[inline]
+    fn take(input: &mut &'a [u8]) -> Result<Option<Self>, Error> {
+        let Decoded::Header(header, header_len) = Header::decode(input)? else { return Ok(None) };
+        let payload = usize::try_from(header.payload_len()).ok();
+        let Some(payload) = payload.filter(|len| *len <= super::CHUNK) else { return Ok(None) };
+        let len = header_len + payload + header.checksum_len();
+        let Some((frame, rest)) = input.split_at_checked(len) else { return Ok(None) };
+        *input = rest;
+        Ok(Some(Self { header, header_len, frame }))
     }
-    if let Some(sum) = sum.first_chunk() {
-        let start = Header::checksum(&header.to_bytes());
-        let (expected, actual) = (crc32c::crc32c_append(start, payload), u32::from_le_bytes(*sum));
-        if expected != actual {
-            return Err(Error::Checksum { expected, actual });
+
+    /// The message.
+    #[inline]
+    fn decode<M: Messages>(&self, limits: &Limits) -> Result<M, Error> {
+        let mut assembler = M::begin(&self.header, limits)?;
+        let (covered, sum) = self.frame.split_at(self.frame.len() - self.header.checksum_len());
+        let payload = &covered[self.header_len..];
+        if !payload.is_empty() {
+            M::piece(&mut assembler, payload)?;
         }
+        if let Some(sum) = sum.first_chunk() {
+            let (expected, actual) = (Header::frame_checksum(covered), u32::from_le_bytes(*sum));
+            if expected != actual {
+                return Err(Error::Checksum { expected, actual });
+            }
+        }
+        M::end(assembler)
     }
-    M::end(assembler)
 }
 
 /// Decodes the message at the front of `input` and moves `input` past it, even if the message is refused: for
@@ -370,12 +394,11 @@ fn decode_frame<M: Messages>(header: &Header, frame: &[u8], limits: &Limits) -> 
 /// ```
 #[inline]
 pub fn decode<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<M>, Error> {
-    if let Decoded::Header(header, len) = Header::decode(input)? {
-        let mut rest = &input[len..];
-        if let Some(frame) = whole_frame(&header, &mut rest) {
-            *input = rest;
-            return decode_frame(&header, frame, limits).map(Some);
-        }
+    if let Some((message, _)) = M::quick(input, limits) {
+        return Ok(Some(message));
+    }
+    if let Some(whole) = Whole::take(input)? {
+        return whole.decode(limits).map(Some);
     }
     let mut decoder = Decoder::new(*limits);
     let message = decoder.feed(input)?;

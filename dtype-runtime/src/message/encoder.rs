@@ -162,11 +162,11 @@ pub(super) fn append<T: Datatype>(
     let payload = header.in_memory()?.payload;
     let bytes = header.to_bytes();
     out.reserve(bytes.len() + payload + CHECKSUM_LEN);
-    bytes.append_to(out);
     let start = out.len();
+    bytes.append_to(out);
     pack_onto(out, items);
     if framing.is_checked() {
-        let checksum = crc32c::crc32c_append(Header::checksum(&bytes), &out[start..]);
+        let checksum = Header::frame_checksum(&out[start..]);
         out.extend_from_slice(&checksum.to_le_bytes());
     }
     Ok(())

@@ -66,10 +66,10 @@ const CHECKSUM: usize = Header::FULL_LEN - 4;
 pub(super) const CHECKSUM_LEN: usize = 4;
 
 /// The first byte of a compact frame without any of its bits.
-const COMPACT: u8 = 0x80;
-const IS_BIG_ENDIAN: u8 = 1;
-const IS_CHECKED: u8 = 1 << 1;
-const HAS_SIGNATURE: u8 = 1 << 2;
+pub(super) const COMPACT: u8 = 0x80;
+pub(super) const IS_BIG_ENDIAN: u8 = 1;
+pub(super) const IS_CHECKED: u8 = 1 << 1;
+pub(super) const HAS_SIGNATURE: u8 = 1 << 2;
 const HAS_SCHEMA: u8 = 1 << 3;
 const HAS_COUNT: u8 = 1 << 4;
 const VERSION_BIT: u8 = 1 << 5;
@@ -123,7 +123,7 @@ const fn mark(order: ByteOrder) -> u8 {
 }
 
 /// 32 bits of a hash.
-const fn folded(hash: u64) -> u64 {
+pub(super) const fn folded(hash: u64) -> u64 {
     (hash ^ (hash >> 32)) & 0xFFFF_FFFF
 }
 
@@ -180,6 +180,23 @@ impl Header {
             record_size,
             payload_len,
         })
+    }
+
+    /// The header of one `T` in a compact frame, packed on this machine, without a schema's hash.
+    #[inline]
+    pub(super) fn compact<T: Datatype>(tag: u32, is_checked: bool, is_signed: bool) -> Self {
+        let size = T::TYPE_MAP.size() as u64;
+        Self {
+            is_compact: true,
+            is_checked,
+            byte_order: ByteOrder::NATIVE,
+            tag,
+            signature_hash: is_signed.then_some(folded(T::TYPE_MAP.signature_hash())),
+            schema_hash: None,
+            count: 1,
+            record_size: size,
+            payload_len: size,
+        }
     }
 
     /// The framing of the message, for a reply in the same framing.
@@ -309,6 +326,17 @@ impl Header {
             narrow(&bytes.bytes, CHECKSUM)
         } else {
             crc32c::crc32c(bytes)
+        }
+    }
+
+    /// The checksum at the end of a frame, of which `covered` is the rest.
+    #[inline]
+    pub(super) fn frame_checksum(covered: &[u8]) -> u32 {
+        match covered.split_first_chunk() {
+            Some((header, payload)) if covered[0] == MAGIC[0] => {
+                crc32c::crc32c_append(narrow(header, CHECKSUM), payload)
+            }
+            _ => crc32c::crc32c(covered),
         }
     }
 

@@ -10,6 +10,7 @@ use super::error::Error;
 use super::framing::Framing;
 use super::header::Header;
 use super::limits::Limits;
+use super::quick;
 use crate::datatype::Datatype;
 use crate::typed::unpack_one;
 
@@ -99,6 +100,14 @@ pub trait Messages: Sized {
     ///
     /// [`InvalidValue`](crate::Error::InvalidValue) inside [`Error::Records`]; [`Error::Text`].
     fn end(assembler: Self::Assembler) -> Result<Self, Error>;
+
+    /// Takes a whole message from the front of `input` in fewer steps, if its form allows that and nothing is wrong;
+    /// otherwise `None`, and `input` is unchanged.
+    #[doc(hidden)]
+    #[inline]
+    fn quick(_input: &mut &[u8], _limits: &Limits) -> Option<(Self, Header)> {
+        None
+    }
 }
 
 /// One record.
@@ -117,7 +126,15 @@ impl<T: Datatype> Messages for T {
 
     #[inline]
     fn append(&self, out: &mut Vec<u8>, framing: Framing) -> Result<(), Error> {
+        if quick::put(self, out, framing) {
+            return Ok(());
+        }
         append(core::slice::from_ref(self), out, framing)
+    }
+
+    #[inline]
+    fn quick(input: &mut &[u8], limits: &Limits) -> Option<(Self, Header)> {
+        quick::take(input, limits)
     }
 
     #[inline]

@@ -79,6 +79,7 @@ impl<'a, T: Datatype> Packed<'a, T> {
     ///
     /// - [`Error::PartialRecord`] if the length is not a multiple of the packed record size;
     /// - [`Error::InvalidValue`] if a record has an invalid `bool`, `char`, `NonZero` or enum.
+    #[inline]
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
         let count = whole_records::<T>(bytes)?;
         validate::validate::<T>(bytes, count)?;
@@ -86,6 +87,7 @@ impl<'a, T: Datatype> Packed<'a, T> {
     }
 
     /// The number of records.
+    #[inline]
     pub const fn len(&self) -> usize {
         self.count
     }
@@ -103,6 +105,7 @@ impl<'a, T: Datatype> Packed<'a, T> {
     /// Unpacks the record at `index`; `None` if `index` is not less than [`len`](Self::len).
     ///
     /// A type that skips fields does not compile here, because nothing would initialise them.
+    #[inline]
     pub fn get(&self, index: usize) -> Option<T> {
         const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
         let record = self.slice(index..index.checked_add(1)?)?.bytes;
@@ -113,6 +116,7 @@ impl<'a, T: Datatype> Packed<'a, T> {
     /// Unpacks the records one by one, from either end.
     ///
     /// A type that skips fields does not compile here, because nothing would initialise them.
+    #[inline]
     pub fn iter(&self) -> PackedIter<'a, T> {
         const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
         PackedIter { rest: *self }
@@ -127,6 +131,7 @@ impl<'a, T: Datatype> Packed<'a, T> {
     /// assert!(packed.slice(2..5).is_none());
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
+    #[inline]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Option<Self> {
         let start = match range.start_bound() {
             Bound::Included(start) => *start,
@@ -148,6 +153,7 @@ impl<'a, T: Datatype> Packed<'a, T> {
 
     /// The number of records at the start for which `pred` is true, by binary search: all of them must come
     /// before the others.
+    #[inline]
     pub fn partition_point(&self, mut pred: impl FnMut(&T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.count);
         while low < high {
@@ -249,10 +255,14 @@ impl<T: Datatype> fmt::Debug for PackedIter<'_, T> {
 impl<T: Datatype> Iterator for PackedIter<'_, T> {
     type Item = T;
 
+    #[inline]
     fn next(&mut self) -> Option<T> {
-        self.nth(0)
+        let record = self.rest.get(0)?;
+        self.rest = self.rest.slice(1..)?;
+        Some(record)
     }
 
+    #[inline]
     fn nth(&mut self, n: usize) -> Option<T> {
         let record = self.rest.get(n);
         let from = n.saturating_add(1).min(self.rest.len());
@@ -260,12 +270,14 @@ impl<T: Datatype> Iterator for PackedIter<'_, T> {
         record
     }
 
+    #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.rest.len(), Some(self.rest.len()))
     }
 }
 
 impl<T: Datatype> DoubleEndedIterator for PackedIter<'_, T> {
+    #[inline]
     fn next_back(&mut self) -> Option<T> {
         let last = self.rest.len().checked_sub(1)?;
         let record = self.rest.get(last);
