@@ -136,7 +136,6 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
     let module = quote!(#krate::message);
     let core = quote!(#krate::__private::core);
     let result = quote!(#core::result::Result);
-    let option = quote!(#core::option::Option);
 
     let variants: Vec<_> = messages.iter().map(|message| message.ident).collect();
     let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
@@ -144,18 +143,8 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
         .iter()
         .map(|message| message.ty.map_or_else(|| quote!(()), |ty| quote!(#ty)))
         .collect();
-    let patterns: Vec<_> = messages
-        .iter()
-        .map(
-            |Message { ident, ty, .. }| {
-                if ty.is_some() { quote!(Self::#ident(ref value)) } else { quote!(Self::#ident) }
-            },
-        )
-        .collect();
-    let values: Vec<_> = messages
-        .iter()
-        .map(|message| if message.ty.is_some() { quote!(value) } else { quote!(&()) })
-        .collect();
+    let sending = sending(krate, messages, &types);
+    let quick = quick(krate, messages, &types);
     let makers: Vec<_> = messages
         .iter()
         .map(
@@ -163,17 +152,6 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                 if ty.is_some() { quote!(Self::#ident) } else { quote!(|()| Self::#ident) }
             },
         )
-        .collect();
-
-    let calls: Vec<_> = messages
-        .iter()
-        .map(|Message { ident, ty, .. }| {
-            if ty.is_some() {
-                quote!(Self::#ident(value))
-            } else {
-                quote!({ let () = value; Self::#ident })
-            }
-        })
         .collect();
 
     quote! {
@@ -188,46 +166,9 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
             impl #module::Messages for #ident {
                 type Assembler = #assembler;
 
-                fn encoder(
-                    &self,
-                    framing: #module::Framing,
-                ) -> #result<#module::Encoder<'_>, #module::Error> {
-                    match *self {
-                        #(#patterns => <#types as #module::Messages>::encoder(
-                            #values,
-                            framing.with_tag(#tags),
-                        ),)*
-                    }
-                }
+                #sending
 
-                #[inline]
-                fn append(
-                    &self,
-                    out: &mut #krate::__private::Vec<u8>,
-                    framing: #module::Framing,
-                ) -> #result<(), #module::Error> {
-                    match *self {
-                        #(#patterns => <#types as #module::Messages>::append(
-                            #values,
-                            out,
-                            framing.with_tag(#tags),
-                        ),)*
-                    }
-                }
-
-                #[inline]
-                fn quick(
-                    input: &mut &[u8],
-                    limits: &#module::Limits,
-                ) -> #option<(Self, #module::Header)> {
-                    match #module::quick_tag(input) {
-                        #(#option::Some(#tags) => #option::map(
-                            <#types as #module::Messages>::quick(input, limits),
-                            |(value, header)| (#calls, header),
-                        ),)*
-                        _ => #option::None,
-                    }
-                }
+                #quick
 
                 fn begin(
                     header: &#module::Header,
@@ -267,5 +208,84 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                 }
             }
         };
+    }
+}
+
+/// The methods that write: the value selects the variant.
+fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> TokenStream {
+    let module = quote!(#krate::message);
+    let result = quote!(#krate::__private::core::result::Result);
+    let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
+    let patterns: Vec<_> = messages
+        .iter()
+        .map(
+            |Message { ident, ty, .. }| {
+                if ty.is_some() { quote!(Self::#ident(ref value)) } else { quote!(Self::#ident) }
+            },
+        )
+        .collect();
+    let values: Vec<_> = messages
+        .iter()
+        .map(|message| if message.ty.is_some() { quote!(value) } else { quote!(&()) })
+        .collect();
+    quote! {
+                fn encoder(
+                    &self,
+                    framing: #module::Framing,
+                ) -> #result<#module::Encoder<'_>, #module::Error> {
+                    match *self {
+                        #(#patterns => <#types as #module::Messages>::encoder(
+                            #values,
+                            framing.with_tag(#tags),
+                        ),)*
+                    }
+                }
+
+                #[inline]
+                fn append(
+                    &self,
+                    out: &mut #krate::__private::Vec<u8>,
+                    framing: #module::Framing,
+                ) -> #result<(), #module::Error> {
+                    match *self {
+                        #(#patterns => <#types as #module::Messages>::append(
+                            #values,
+                            out,
+                            framing.with_tag(#tags),
+                        ),)*
+                    }
+                }
+    }
+}
+
+/// The method that takes a message of the usual form: the tag selects the variant.
+fn quick(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> TokenStream {
+    let module = quote!(#krate::message);
+    let option = quote!(#krate::__private::core::option::Option);
+    let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
+    let calls: Vec<_> = messages
+        .iter()
+        .map(|Message { ident, ty, .. }| {
+            if ty.is_some() {
+                quote!(Self::#ident(value))
+            } else {
+                quote!({ let () = value; Self::#ident })
+            }
+        })
+        .collect();
+    quote! {
+                #[inline]
+                fn quick(
+                    input: &mut &[u8],
+                    limits: &#module::Limits,
+                ) -> #option<(Self, #module::Header)> {
+                    match #module::quick_tag(input) {
+                        #(#option::Some(#tags) => #option::map(
+                            <#types as #module::Messages>::quick(input, limits),
+                            |(value, header)| (#calls, header),
+                        ),)*
+                        _ => #option::None,
+                    }
+                }
     }
 }
