@@ -92,6 +92,9 @@ impl Validity {
                 Test::Range(BitRange { flip, least, most: 0x10_FFFF - least })
             }
             Self::NonZero => Test::Range(BitRange::new(1, u64::MAX - 1)),
+            Self::AtMost(greatest) => Test::Range(BitRange::new(0, greatest as u64)),
+            // Two ranges: one for each sign.
+            Self::NotNan { .. } => Test::Other,
             Self::Enum(values) => values.test(),
         }
     }
