@@ -26,7 +26,7 @@ use tokio_util::codec::{Decoder, Encoder, Framed};
 const PAIRS: usize = 101;
 
 /// Messages of each round.
-const MESSAGES: usize = 1000;
+const MESSAGES: u16 = 1000;
 
 /// Records of a long message.
 const MANY: usize = 100;
@@ -215,7 +215,7 @@ where
             || runtime.block_on(echo(&mut here, &mut there, messages)),
             || runtime.block_on(echo(&mut ours, &mut echoing, messages)),
         );
-        let rate = MESSAGES as f64 / figure.ours.as_secs_f64() / 1e6;
+        let rate = f64::from(MESSAGES) / figure.ours.as_secs_f64() / 1e6;
         format!("{:.2} ({rate:.2})", figure.ratio)
     });
     let [bare, checked, full] = cells;
@@ -228,9 +228,9 @@ fn main() {
     let pairs = if quick { 1 } else { PAIRS };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     let runtime = runtime.expect("a runtime");
-    let single: Vec<Trade> = (0..).take(MESSAGES).map(trade).collect();
+    let single: Vec<Trade> = (0..).take(MESSAGES.into()).map(trade).collect();
     let many: Vec<Vec<Trade>> =
-        (0..).take(MESSAGES).map(|i| (i..).take(MANY).map(trade).collect()).collect();
+        (0..).take(MESSAGES.into()).map(|i| (i..).take(MANY).map(trade).collect()).collect();
     println!("time with Codec over that with a codec by hand; million messages/s in brackets");
     println!("{:<28} {:>14} {:>14} {:>14}", "", "bare", "checked", "full");
     row::<DuplexStream, _>("in memory, 1 record", &runtime, &single, pairs);

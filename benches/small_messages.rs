@@ -76,14 +76,14 @@ record! { Ping { nonce: u64 } = |i| Self { nonce: u64::from(i).wrapping_mul(0x9E
 
 record! { Move { player: u32, x: f32, y: f32, crouched: bool } = |i| {
     let player = i.wrapping_mul(0x9E37_79B9);
-    Self { player, x: 0.5, y: -1.25, crouched: i % 2 == 0 }
+    Self { player, x: 0.5, y: -1.25, crouched: i.is_multiple_of(2) }
 } }
 
 record! { Order { id: u64, price: f64, quantity: u32, side: Side } = |i| Self {
     id: u64::from(i).wrapping_mul(0x9E37_79B9_7F4A_7C15),
     price: f64::from(i) * 0.01,
     quantity: i.wrapping_mul(0x9E37_79B9),
-    side: if i % 2 == 0 { Side::Buy } else { Side::Sell },
+    side: if i.is_multiple_of(2) { Side::Buy } else { Side::Sell },
 } }
 
 /// A serializer without a frame.

@@ -111,7 +111,9 @@ fn row(count: usize, pairs: usize) {
     );
     let cells = [get, iter, column, one, search, in_place].map(|figure| figure.ratio);
     print!("{count:>9}");
-    cells.iter().for_each(|ratio| print!(" {ratio:>11.4}"));
+    for ratio in cells {
+        print!(" {ratio:>11.4}");
+    }
     println!();
 }
 
