@@ -282,8 +282,8 @@ fn decode_beside_the_reader(bytes: &[u8], limits: &Limits, split: Split) {
         }
         // It takes everything, up to the error after which it is lost. What it needs is inside of one frame.
         assert!(fragment.is_empty() || decoder.is_lost());
-        drop(format!("{decoder:?}"));
     }
+    drop(format!("{decoder:?}"));
     if let Some(outcome) = reader.next() {
         panic!("the reader has {outcome:?}");
     }
