@@ -6,6 +6,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::declaration::Language;
 use crate::notation::GRAMMAR;
 use crate::range::RecordRange;
 
@@ -13,7 +14,8 @@ use crate::range::RecordRange;
 #[derive(Debug, Parser)]
 #[command(name = "dtype", version, args_conflicts_with_subcommands = true)]
 #[command(
-    after_help = "TYPE is a datatype in the notation of `dtype help notation`, `@FILE` for a file that has one, \
+    after_help = "TYPE is a datatype in the notation of `dtype help notation`, the declaration of a struct in C or Rust, \
+                        or a NumPy dtype; `@FILE` for a file that has one, `@FILE:NAME` for a struct in it, \
                         or `-` for standard input. Without a command, the type is shown with its numbers:\n\n    \
                         dtype 'vector(4, 5, 6, u16)'"
 )]
@@ -27,6 +29,38 @@ pub(crate) struct Arguments {
     /// When to use colours.
     #[arg(long, alias = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) colour: Colour,
+    /// The language of TYPE. The default is that of the file's name, or of the first words.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "LANGUAGE")]
+    pub(crate) from: From,
+}
+
+/// The language of a type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum From {
+    /// What the file's name or the first words say.
+    #[default]
+    Auto,
+    /// The notation of `dtype help notation`.
+    Notation,
+    /// The declaration of a struct in C.
+    C,
+    /// The declaration of a struct in Rust, with `#[repr(C)]`.
+    Rust,
+    /// A NumPy dtype.
+    Numpy,
+}
+
+impl From {
+    /// The language; `None` to recognize it.
+    pub(crate) fn language(self) -> Option<Language> {
+        match self {
+            Self::Auto => None,
+            Self::Notation => Some(Language::Notation),
+            Self::C => Some(Language::C),
+            Self::Rust => Some(Language::Rust),
+            Self::Numpy => Some(Language::Numpy),
+        }
+    }
 }
 
 /// When to use colours.
@@ -97,6 +131,10 @@ pub(crate) enum Form {
     C,
     /// The calls that make it, in Rust.
     Rust,
+    /// The declaration of a C struct with the same layout.
+    CStruct,
+    /// The declaration of a Rust struct with the same layout.
+    RustStruct,
     /// The envelopes and contents of the type and of all its parts.
     Tree,
     /// The Python expression of the NumPy dtype that reads it from memory.

@@ -4,13 +4,16 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::declaration::{self, Language};
 use crate::failure::Failure;
-use crate::notation::{self, MAX_LENGTH, Parsed};
+use crate::notation::{MAX_LENGTH, Parsed};
 
 /// Standard input, which one argument can name.
 #[derive(Debug, Default)]
 pub(crate) struct StandardInput {
-    taken: bool,
+    pub(crate) taken: bool,
+    /// The language of all types, if an option gives it.
+    pub(crate) language: Option<Language>,
 }
 
 impl StandardInput {
@@ -25,19 +28,38 @@ impl StandardInput {
 
 /// The type given by an argument.
 pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Result<Parsed, Failure> {
+    let (mut wanted, mut language) = (None, None);
     let (source, name) = match (argument, argument.strip_prefix('@')) {
         ("-", _) => (text(stdin.take()?, Path::new("-"))?, "standard input"),
         (_, Some(path)) => {
+            let (path, item) = item_of_file(path);
+            (wanted, language) = (item, Language::of_file(path));
             let file = File::open(path);
             let file = file.map_err(|error| Failure::file("read", Path::new(path), error))?;
             (text(file, Path::new(path))?, path)
         }
         _ => (argument.to_owned(), name),
     };
-    notation::parse(&source).map_err(|problems| {
+    let language = stdin.language.or(language);
+    let language = language.unwrap_or_else(|| declaration::recognize(&source));
+    declaration::parse(&source, language, wanted).map_err(|problems| {
         let name = name.to_owned();
         Failure::Notation { problems, source, name }
     })
+}
+
+/// `FILE:NAME` as a file and the name of a struct in it, unless a file is called that.
+fn item_of_file(path: &str) -> (&str, Option<&str>) {
+    match path.rsplit_once(':') {
+        Some((file, name))
+            if name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+                && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+                && !Path::new(path).exists() =>
+        {
+            (file, Some(name))
+        }
+        _ => (path, None),
+    }
 }
 
 /// The whole text, unless it is too long.

@@ -7,6 +7,8 @@
 //! The command is a thin layer over `dtype-runtime`; this library contains its parts. [`notation`] reads and writes
 //! datatypes as text, and [`problem`] describes mistakes in a text.
 //!
+//! Types can also be [declared](declaration) as a struct in C or Rust, or as a NumPy dtype.
+//!
 //! # The notation
 //!
 //! ```text
@@ -54,6 +56,7 @@
 mod arguments;
 mod compare;
 mod convert;
+pub mod declaration;
 mod dump;
 mod failure;
 mod field_paths;

@@ -4,6 +4,7 @@ mod calls;
 mod evaluate;
 mod fields;
 mod grammar;
+mod hints;
 mod names;
 mod print;
 mod token;

@@ -59,7 +59,8 @@ fn is_coloured(when: Colour, is_terminal: bool) -> bool {
 
 fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
     let colour = is_coloured(arguments.colour, io::stdout().is_terminal());
-    let mut stdin = StandardInput::default();
+    let language = arguments.from.language();
+    let mut stdin = StandardInput { taken: false, language };
     let stdin = &mut stdin;
     match (arguments.command, arguments.ty) {
         (Some(Command::Show(options)), _) => {

@@ -7,6 +7,7 @@ use dtype_runtime::show::{
 };
 
 use crate::arguments::{Form, Show};
+use crate::declaration::{ExportError, c_struct, rust_struct};
 use crate::failure::Failure;
 use crate::field_paths::FieldPaths;
 use crate::json;
@@ -47,10 +48,14 @@ pub(crate) fn show(
         }
         Form::C => write!(out, "{}", ty.calling_sequence(Language::C))?,
         Form::Rust => write!(out, "{}", ty.calling_sequence(Language::Rust))?,
+        Form::CStruct => write!(out, "{}", c_struct(parsed).map_err(refused("C"))?)?,
+        Form::RustStruct => write!(out, "{}", rust_struct(parsed).map_err(refused("Rust"))?)?,
         Form::Tree => write!(out, "{}", ty.envelope_tree(MOST_LINES))?,
         Form::Numpy => {
             let dtype = ty
-                .numpy_dtype(&NumpyOptions::default())
+                .numpy_dtype_with(&NumpyOptions::default(), |structure, member| {
+                    parsed.fields.of(structure)?.get(member)?.clone()
+                })
                 .map_err(|error| Failure::Usage(format!("NumPy has {error}")))?;
             writeln!(out, "{dtype}")?;
         }
@@ -58,6 +63,11 @@ pub(crate) fn show(
         Form::Json => json::print(&json::Everything::of(parsed, &picture(parsed, show)), out)?,
     }
     Ok(())
+}
+
+/// The failure to declare a struct in a language.
+fn refused(language: &str) -> impl Fn(ExportError) -> Failure {
+    move |error| Failure::Usage(format!("no struct in {language} has this layout: {error}"))
 }
 
 /// The requested picture, with the field names of the notation.

@@ -11,6 +11,7 @@ use dtype_runtime::{Error, Type};
 
 use super::calls::{self, Argument, Constructor};
 use super::fields::FieldNames;
+use super::hints;
 use super::names::{self, nearest};
 use super::tree::{Call, Expression, Node, Operator, Program};
 use crate::problem::{Problem, quoted};
@@ -183,7 +184,8 @@ impl<'s> Evaluator<'s> {
         let candidates = defined.into_iter().chain(names::all().map(|known: &str| known));
         let problem =
             Problem::new(format!("unknown type {}", quoted(name)), span.clone(), "unknown name");
-        let problem = suggest(problem, name, candidates);
+        let problem = hints::for_name(problem, name)
+            .unwrap_or_else(|problem| suggest(problem, name, candidates));
         self.wrong(problem)
     }
 

@@ -10,11 +10,13 @@ use dtype_runtime::Type;
 pub struct FieldNames {
     /// Keyed by the address of the structure. The structure is stored as well, so that the address stays its own.
     structures: HashMap<usize, (Type, Vec<Option<String>>)>,
+    /// The names of the structs themselves, by the address of the type.
+    types: HashMap<usize, (Type, String)>,
 }
 
 impl FieldNames {
     /// Adds the names of a structure, one for each member.
-    pub(super) fn add(&mut self, structure: &Type, names: Vec<Option<String>>) {
+    pub(crate) fn add(&mut self, structure: &Type, names: Vec<Option<String>>) {
         if names.iter().any(Option::is_some) {
             self.structures.insert(structure.as_ptr().addr(), (structure.clone(), names));
         }
@@ -29,6 +31,16 @@ impl FieldNames {
     /// ```
     pub fn of(&self, structure: &Type) -> Option<&[Option<String>]> {
         self.structures.get(&structure.as_ptr().addr()).map(|(_, names)| names.as_slice())
+    }
+
+    /// Adds the name of a struct.
+    pub(crate) fn add_type(&mut self, ty: &Type, name: &str) {
+        self.types.insert(ty.as_ptr().addr(), (ty.clone(), name.to_owned()));
+    }
+
+    /// The name of a struct, if its declaration has one.
+    pub(crate) fn type_name(&self, ty: &Type) -> Option<&str> {
+        self.types.get(&ty.as_ptr().addr()).map(|(_, name)| name.as_str())
     }
 
     /// Whether no field has a name.

@@ -8,6 +8,7 @@ use winnow::prelude::*;
 use winnow::stream::Stream;
 use winnow::token::{any, one_of};
 
+use super::hints;
 use super::token::{Bracket, Kind, Token, Tokens};
 use super::tree::{Binding, Call, Expression, Field, Node, Operator, Program};
 use crate::problem::Problem;
@@ -47,18 +48,22 @@ type Parsed<T> = Result<T, ErrMode<Expected>>;
 /// The tree of a text.
 pub(super) fn parse(tokens: &[Token<'_>]) -> Result<Program, Box<Problem>> {
     check_brackets(tokens)?;
-    if let Some(token) = tokens.iter().find(|token| token.kind == Kind::Unknown) {
+    if let Some(at) = tokens.iter().position(|token| token.kind == Kind::Unknown) {
+        let token = &tokens[at];
         let message = format!("unexpected {}", token.describe());
-        return Err(Box::new(Problem::new(message, token.span(), "")));
+        let problem = Problem::new(message, token.span(), "");
+        return Err(Box::new(hints::for_token(problem, tokens, at)));
     }
     let mut input = Tokens::new(tokens);
     program(&mut input).map_err(|error| {
         let what = error.into_inner().map(|expected| expected.what).unwrap_or_default();
         // The input stops where it cannot continue, and the last token always remains.
-        let Some(found) = tokens.get(tokens.len() - input.eof_offset()).or(tokens.last()) else {
+        let at = (tokens.len() - input.eof_offset()).min(tokens.len().saturating_sub(1));
+        let Some(found) = tokens.get(at) else {
             return Box::new(Problem::new("the text is empty", 0..0, ""));
         };
-        Box::new(unexpected(tokens, found, what.first().copied().unwrap_or("an expression")))
+        let problem = unexpected(tokens, found, what.first().copied().unwrap_or("an expression"));
+        Box::new(hints::for_token(problem, tokens, at))
     })
 }
 

@@ -151,7 +151,37 @@ impl Type {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn numpy_dtype(&self, options: &NumpyOptions) -> Result<NumpyDtype, NumpyError> {
-        dtype(self, Source::Type(self), options)
+        dtype(self, Source::Type(self), options, &|_, _| None)
+    }
+
+    /// As [`numpy_dtype`](Self::numpy_dtype), with names for the members of structures: `name` is called with a
+    /// structure and the index of a member, and returns its name, or `None` for the usual one. A name that an earlier
+    /// member has gets a number.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`numpy_dtype`](Self::numpy_dtype).
+    ///
+    /// ```
+    /// use dtype_runtime::show::NumpyOptions;
+    /// use dtype_runtime::{Basic, Type};
+    /// # if cfg!(target_endian = "big") { return Ok(()) }
+    /// let [f64, u8] = [Basic::F64, Basic::U8].map(Type::basic);
+    /// let t = Type::structure(&[3, 1], &[0, 24], &[f64, u8])?;
+    /// let names = ["position", "kind"];
+    /// assert_eq!(
+    ///     t.numpy_dtype_with(&NumpyOptions::default(), |_, member| Some(names[member].into()))?.expression,
+    ///     "np.dtype({'names': ['position', 'kind'], 'formats': [('<f8', (3,)), 'u1'], \
+    ///      'offsets': [0, 24], 'itemsize': 32})"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn numpy_dtype_with(
+        &self,
+        options: &NumpyOptions,
+        name: impl Fn(&Type, usize) -> Option<String>,
+    ) -> Result<NumpyDtype, NumpyError> {
+        dtype(self, Source::Type(self), options, &name)
     }
 }
 
@@ -182,11 +212,16 @@ impl Type {
 /// # Ok::<(), dtype_runtime::show::NumpyError>(())
 /// ```
 pub fn numpy_dtype<T: Datatype>(options: &NumpyOptions) -> Result<NumpyDtype, NumpyError> {
-    dtype(&Type::of::<T>(), Source::Map(T::TYPE_MAP), options)
+    dtype(&Type::of::<T>(), Source::Map(T::TYPE_MAP), options, &|_, _| None)
 }
 
-fn dtype(ty: &Type, source: Source<'_>, options: &NumpyOptions) -> Result<NumpyDtype, NumpyError> {
-    let mut writer = Writer { order: options.order, names: 0 };
+fn dtype(
+    ty: &Type,
+    source: Source<'_>,
+    options: &NumpyOptions,
+    name: &dyn Fn(&Type, usize) -> Option<String>,
+) -> Result<NumpyDtype, NumpyError> {
+    let mut writer = Writer { order: options.order, names: 0, name };
     let (expression, start, itemsize) = match options.layout {
         NumpyLayout::Packed => (writer.packed(source)?, 0, ty.size()),
         NumpyLayout::Memory => {

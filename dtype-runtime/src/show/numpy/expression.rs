@@ -1,5 +1,6 @@
 //! The parts of a dtype, from the innermost on.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,13 +9,16 @@ use core::fmt::Write;
 use super::{MOST_NAMES, NumpyError};
 use crate::basic::{Basic, Kind};
 use crate::representation::ByteOrder;
-use crate::show::source::{AT_ONCE, Parts, Repetition, Source};
+use crate::show::source::{AT_ONCE, Names, Parts, Repetition, Source};
+use crate::types::Type;
 
 /// Writes expressions.
-pub(super) struct Writer {
+pub(super) struct Writer<'a> {
     pub(super) order: ByteOrder,
     /// The number of names so far.
     pub(super) names: usize,
+    /// The name of a structure's member, if it has one.
+    pub(super) name: &'a dyn Fn(&Type, usize) -> Option<String>,
 }
 
 /// A NumPy structure.
@@ -24,6 +28,8 @@ struct Fields {
     formats: Vec<String>,
     /// In bytes, none of them negative.
     offsets: Vec<i128>,
+    /// The names given by the caller, which can be the same as others.
+    taken: BTreeSet<String>,
 }
 
 impl Fields {
@@ -64,7 +70,7 @@ fn subarray(format: &str, count: u64) -> String {
     if count == 1 { format.to_string() } else { format!("({format}, ({count},))") }
 }
 
-impl Writer {
+impl Writer<'_> {
     fn leaf(&self, basic: Basic) -> String {
         let size = basic.size();
         let letter = match (basic.kind(), size) {
@@ -96,6 +102,22 @@ impl Writer {
         Ok(())
     }
 
+    /// The name of a structure's member, different from those before.
+    fn member(&self, fields: &mut Fields, source: Source<'_>, names: Names, i: usize) -> String {
+        let own = match source {
+            Source::Type(ty) => (self.name)(ty, i).filter(|name| !name.is_empty()),
+            Source::Map(_) => None,
+        };
+        let wanted = own.unwrap_or_else(|| names.of_field(i));
+        let mut name = wanted.clone();
+        let mut number = 2;
+        while !fields.taken.insert(name.clone()) {
+            name = format!("{wanted}_{number}");
+            number += 1;
+        }
+        name
+    }
+
     /// Packed bytes: everything is consecutive.
     pub(super) fn packed(&mut self, source: Source<'_>) -> Result<String, NumpyError> {
         match source.parts() {
@@ -113,7 +135,8 @@ impl Writer {
                     let size = of.size() * member.blocklength;
                     if size > 0 {
                         self.name()?;
-                        fields.names.push(names.of_field(i));
+                        let name = self.member(&mut fields, source, names, i);
+                        fields.names.push(name);
                         fields.formats.push(self.repeated(of, size)?);
                         fields.offsets.push(at);
                         at += i128::from(size);
@@ -204,7 +227,8 @@ impl Writer {
                     let of = Source::Type(&member.ty);
                     let block = Repetition { count: member.blocklength, stride: of.extent() };
                     let at = i128::from(member.displacement) - origin;
-                    self.block(&mut fields, &names.of_field(i), of, block, at, itemsize)?;
+                    let name = self.member(&mut fields, source, names, i);
+                    self.block(&mut fields, &name, of, block, at, itemsize)?;
                 }
                 Ok(fields.finish(itemsize))
             }

@@ -1,0 +1,111 @@
+//! Declarations of structs in other languages: C, Rust and NumPy.
+//!
+//! Each reader makes the datatype of a struct and keeps the names of its fields. Sizes and alignments are those of
+//! this machine's C compiler, as for the C names of the notation.
+
+mod c;
+mod choice;
+mod export;
+mod language;
+mod layout;
+mod numpy;
+mod recognize;
+mod rust;
+mod token;
+
+use std::ops::Range;
+
+use crate::notation::{self, FieldNames, MAX_LENGTH, Parsed};
+use crate::problem::{Problem, quoted};
+
+pub use export::{ExportError, c_struct, rust_struct};
+pub use language::Language;
+use layout::Base;
+pub use recognize::recognize;
+
+/// How deep brackets and structs may nest in a declaration, so that no text can exhaust the stack.
+pub const MAX_NESTING: usize = 128;
+
+/// The maximum number of mistakes to report.
+const MOST_PROBLEMS: usize = 20;
+
+/// A struct that a text declares.
+struct Declared {
+    name: String,
+    /// The position of the name, or of the keyword `struct`.
+    span: Range<usize>,
+    /// The struct, or what is wrong with it.
+    base: Base,
+    /// Whether another struct of the text contains it.
+    is_part: bool,
+}
+
+/// The datatype that a text describes in one of the languages.
+///
+/// A text in C or Rust may declare several structs. The result is the one called `wanted`, or without that name the
+/// only one that is not part of another. Everything else in the text, such as functions, is passed over. Fields whose
+/// names start with `_pad` or `__pad` are gaps.
+///
+/// The text may come from an untrusted source: it has at most [`MAX_LENGTH`] bytes, and brackets nest at most
+/// [`MAX_NESTING`] levels deep.
+///
+/// # Errors
+///
+/// The mistakes with their positions, at least one.
+///
+/// ```
+/// use dtype_cli::declaration::{Language, parse};
+/// let c = parse("struct P { double x[3]; int id; };", Language::C, None).unwrap();
+/// assert_eq!((c.ty.size(), c.ty.extent()), (28, 32));
+/// let rust = "#[repr(C)] struct P { x: [f64; 3], id: std::ffi::c_int }";
+/// assert_eq!(parse(rust, Language::Rust, None).unwrap().ty, c.ty);
+///
+/// let problems = parse("struct P { double *x; };", Language::C, None).unwrap_err();
+/// assert_eq!(problems[0].message, "field `x` is a pointer");
+/// assert_eq!(problems[0].span, 19..20);
+/// ```
+pub fn parse(
+    source: &str,
+    language: Language,
+    wanted: Option<&str>,
+) -> Result<Parsed, Vec<Problem>> {
+    if language == Language::Notation {
+        return match wanted {
+            None => notation::parse(source),
+            Some(name) => {
+                let message = format!("{} is not declared", quoted(name));
+                let problem = Problem::new(message, 0..0, "");
+                Err(vec![problem.help("a text in the notation describes one type without a name")])
+            }
+        };
+    }
+    if source.len() > MAX_LENGTH {
+        let message = format!("the text has {} bytes, expected at most {MAX_LENGTH}", source.len());
+        return Err(vec![Problem::new(message, 0..0, "")]);
+    }
+    let mut fields = FieldNames::default();
+    let base = match language {
+        Language::C => {
+            let all = c::read(source, &mut fields)?;
+            choice::choose(named(all, &mut fields), wanted, source)?
+        }
+        Language::Rust => {
+            let all = rust::read(source, &mut fields)?;
+            choice::choose(named(all, &mut fields), wanted, source)?
+        }
+        Language::Numpy | Language::Notation => numpy::read(source, &mut fields)?,
+    };
+    Ok(Parsed { ty: base.ty, fields })
+}
+
+/// Keeps the names of the structs.
+fn named(all: Vec<Declared>, fields: &mut FieldNames) -> Vec<Declared> {
+    for one in &all {
+        if let Base::Known(layout) = &one.base
+            && !one.name.is_empty()
+        {
+            fields.add_type(&layout.ty, &one.name);
+        }
+    }
+    all
+}

@@ -1,0 +1,87 @@
+//! Which of the structs in a text is meant.
+
+use std::collections::HashMap;
+
+use super::Declared;
+use super::layout::{Base, Layout};
+use crate::notation::nearest;
+use crate::problem::{Problem, quoted};
+
+/// The maximum number of names that a message lists.
+const MOST_NAMES: usize = 12;
+
+/// The struct called `wanted`, or the only one that is not part of another.
+pub(super) fn choose(
+    all: Vec<Declared>,
+    wanted: Option<&str>,
+    source: &str,
+) -> Result<Layout, Vec<Problem>> {
+    let names = || all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>();
+    let whole = 0..source.len();
+    let chosen = match wanted {
+        Some(name) => {
+            let found = all.iter().rposition(|one| one.name == name);
+            let Some(found) = found else {
+                let message = format!("no struct is called {}", quoted(name));
+                let help = match nearest(name, names().into_iter()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("the text declares {}", list(&names())),
+                };
+                return Err(vec![Problem::new(message, whole.start..whole.start, "").help(help)]);
+            };
+            found
+        }
+        None => {
+            // Of several with one name, the last one says that it is declared twice.
+            let last: HashMap<&str, usize> = names().into_iter().zip(0..).collect();
+            let is_last = |index: usize| {
+                all[index].name.is_empty() || last.get(all[index].name.as_str()) == Some(&index)
+            };
+            // Structs that contain one another are a mistake of each.
+            let is_cycle = all.iter().all(|one| one.is_part);
+            let is_root = |one: &Declared| is_cycle || !one.is_part;
+            let mut roots = (0..all.len()).filter(|index| is_root(&all[*index]) && is_last(*index));
+            match (roots.next(), roots.next()) {
+                (Some(root), None) => root,
+                (None, _) => {
+                    let problem = Problem::new("expected a struct, found none", 0..0, "");
+                    return Err(vec![
+                        problem.help("a declaration is `struct P { … };` in C, and in Rust `#[repr(C)] struct P { … }`"),
+                    ]);
+                }
+                (Some(first), Some(second)) => {
+                    let problem = Problem::new(
+                        "the text declares several structs",
+                        all[second].span.clone(),
+                        "another one",
+                    );
+                    let problem = problem.and(all[first].span.clone(), "the first one");
+                    let roots = all.iter().filter(|one| is_root(one) && !one.name.is_empty());
+                    let roots: Vec<&str> = roots.map(|one| one.name.as_str()).collect();
+                    return Err(vec![problem.help(format!(
+                        "choose one of {}: `@FILE:NAME`, for example `@FILE:{}`",
+                        list(&roots),
+                        roots.first().unwrap_or(&"P")
+                    ))]);
+                }
+            }
+        }
+    };
+    let one = all.into_iter().nth(chosen);
+    match one.map(|one| (one.name, one.span, one.base)) {
+        Some((_, _, Base::Known(layout))) => Ok(layout),
+        Some((_, _, Base::Wrong(problems))) if !problems.is_empty() => Err(problems),
+        Some((name, span, Base::Foreign { what, help })) => {
+            let message = format!("{} is {what}", quoted(&name));
+            Err(vec![Problem::new(message, span, "not supported").help(help)])
+        }
+        _ => Err(vec![Problem::new("expected a struct, found none", 0..0, "")]),
+    }
+}
+
+/// Names in a sentence.
+fn list(names: &[&str]) -> String {
+    let some: Vec<String> = names.iter().take(MOST_NAMES).map(|name| quoted(name)).collect();
+    let more = if names.len() > MOST_NAMES { ", …" } else { "" };
+    format!("{}{more}", some.join(", "))
+}

@@ -1,0 +1,132 @@
+//! Writes a datatype as the declaration of a struct with the same layout.
+//!
+//! A `Definition` is a struct before it is written in a language. One is made for each structure, resized type and
+//! list of blocks in a type, so that a structure that is used twice is declared once. Example: for
+//! `struct{x: f64, part: resized(struct{u8, u8}, 0, 4)}` there are two, of 4 bytes with a gap of 2 bytes at the end,
+//! and of 16 bytes, whose last 4 are the compiler's padding. A gap that the compiler would not leave becomes a field
+//! `_pad0`, and a struct whose fields are not aligned is packed.
+
+mod c;
+mod definition;
+mod identifier;
+mod rust;
+
+use std::fmt;
+
+use dtype_runtime::Basic;
+
+use crate::notation::Parsed;
+
+/// Why a type cannot be declared as a struct.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The data of an instance are not within one extent from displacement 0.
+    Bounds {
+        /// The lower bound.
+        lb: i64,
+        /// Bytes from one instance to the next.
+        extent: i64,
+        /// Displacement in bytes of the first byte of data.
+        true_lb: i64,
+        /// One past the last byte of data.
+        true_ub: i64,
+    },
+    /// Data are packed in another order than that of their addresses, or a byte is named more than once.
+    Order {
+        /// Displacement of the data in the instance.
+        displacement: i64,
+        /// The end of the data that are packed before them.
+        end: i64,
+    },
+    /// The language has no type for these values.
+    NoType {
+        /// The type of the values.
+        basic: Basic,
+        /// The language.
+        language: &'static str,
+    },
+    /// The type has more separate blocks than a declaration should have fields.
+    TooManyFields {
+        /// The limit.
+        limit: usize,
+    },
+    /// The type has neither data nor an extent.
+    Empty,
+}
+
+impl fmt::Display for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bounds { lb, extent, true_lb, true_ub } => write!(
+                f,
+                "data from {true_lb} to {true_ub}, and instances of {extent} bytes from {lb} on; a struct starts at 0 \
+                 and contains all its fields: `resized(type, 0, extent)` changes the bounds"
+            ),
+            Self::Order { displacement, end } => write!(
+                f,
+                "the data at {displacement} are packed after data that end at {end}; the fields of a struct are packed \
+                 in the order of their addresses"
+            ),
+            Self::NoType { basic, language } => write!(f, "{language} has no type for `{basic}`"),
+            Self::TooManyFields { limit } => {
+                write!(f, "the struct would have more than {limit} fields")
+            }
+            Self::Empty => f.write_str("the type has no bytes"),
+        }
+    }
+}
+
+impl std::error::Error for ExportError {}
+
+/// A C header that declares structs with the layout of a type; the last one is the type itself. Static assertions
+/// check sizes and offsets.
+///
+/// Names of fields are kept; letters that C does not allow become `_`, and fields without a name are numbered. Where
+/// C has no type of a kind, it is one of the same size: `char32_t` for Rust's `char`, `unsigned char` for bytes.
+///
+/// # Errors
+///
+/// The reason why no struct has this layout and this order of packing.
+///
+/// ```
+/// use dtype_cli::{declaration, notation};
+/// let parsed = notation::parse("resized(struct{x: [f64; 3], id: i32@26}, 0, 40)").unwrap();
+/// let c = declaration::c_struct(&parsed)?;
+/// assert!(c.contains("\
+/// struct __attribute__((packed)) Record {
+///     double x[3];
+///     unsigned char _pad0[2];
+///     int32_t id;
+///     unsigned char _pad1[10];
+/// };
+/// "));
+/// assert!(c.contains("static_assert(offsetof(struct Record, id) == 26"));
+/// # Ok::<(), declaration::ExportError>(())
+/// ```
+pub fn c_struct(parsed: &Parsed) -> Result<String, ExportError> {
+    Ok(c::write(&definition::definitions(parsed, &c::LANGUAGE)?))
+}
+
+/// Rust structs with the layout of a type, as [`c_struct`] writes them in C. Complex numbers are those of the crate
+/// `num-complex`, and 16-bit floating-point numbers those of `half`.
+///
+/// # Errors
+///
+/// The errors of [`c_struct`].
+///
+/// ```
+/// use dtype_cli::{declaration, notation};
+/// let parsed = notation::parse("struct{x: [f64; 3], type: u8}").unwrap();
+/// let rust = declaration::rust_struct(&parsed)?;
+/// assert!(rust.contains("\
+/// pub struct Record {
+///     pub x: [f64; 3],
+///     pub r#type: u8,
+/// }
+/// "));
+/// # Ok::<(), declaration::ExportError>(())
+/// ```
+pub fn rust_struct(parsed: &Parsed) -> Result<String, ExportError> {
+    Ok(rust::write(&definition::definitions(parsed, &rust::LANGUAGE)?))
+}

@@ -1,0 +1,222 @@
+//! Structs in C.
+
+use std::fmt::Write;
+
+use dtype_runtime::Basic;
+use dtype_runtime::basic::Kind;
+
+use super::definition::{Definition, Target};
+
+pub(super) const LANGUAGE: Target =
+    Target { name: "C", basic, is_reserved: is_keyword, is_taken: is_keyword };
+
+/// The words that are not names in C or in C++.
+const KEYWORDS: &[&str] = &[
+    "alignas",
+    "alignof",
+    "and",
+    "asm",
+    "assert",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "const",
+    "constexpr",
+    "continue",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "friend",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "mutable",
+    "namespace",
+    "new",
+    "not",
+    "nullptr",
+    "operator",
+    "or",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "static_assert",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "true",
+    "try",
+    "typedef",
+    "typeid",
+    "typename",
+    "typeof",
+    "typeof_unqual",
+    "union",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "wchar_t",
+    "while",
+    "xor",
+    "offsetof",
+    "NULL",
+    "linux",
+    "unix",
+    "packed",
+];
+
+fn is_keyword(word: &str) -> bool {
+    // Names with two underscores are the compiler's, and some of them are keywords.
+    KEYWORDS.contains(&word)
+        || word.starts_with("__")
+        || is_type(word)
+        || word
+            .strip_prefix('_')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// Whether a word is the name of a type or of a macro in the headers.
+fn is_type(word: &str) -> bool {
+    word.ends_with("_t") && HEADERS.iter().any(|(ty, _)| *ty == word)
+}
+
+/// The headers that declare types.
+const HEADERS: &[(&str, &str)] = &[
+    ("bool", "stdbool.h"),
+    ("int8_t", "stdint.h"),
+    ("int16_t", "stdint.h"),
+    ("int32_t", "stdint.h"),
+    ("int64_t", "stdint.h"),
+    ("uint8_t", "stdint.h"),
+    ("uint16_t", "stdint.h"),
+    ("uint32_t", "stdint.h"),
+    ("uint64_t", "stdint.h"),
+    ("char32_t", "uchar.h"),
+    ("MPI_Aint", "mpi.h"),
+    ("MPI_Offset", "mpi.h"),
+    ("MPI_Count", "mpi.h"),
+];
+
+/// The type for a basic datatype.
+fn basic(basic: Basic) -> Option<&'static str> {
+    // Types of Fortran and C++ are those of C that they count as.
+    let exact = |basic: Basic| {
+        Some(match basic {
+            Basic::I8 => "int8_t",
+            Basic::I16 => "int16_t",
+            Basic::I32 => "int32_t",
+            Basic::I64 => "int64_t",
+            Basic::I128 => "__int128",
+            Basic::U8 => "uint8_t",
+            Basic::U16 => "uint16_t",
+            Basic::U32 => "uint32_t",
+            Basic::U64 => "uint64_t",
+            Basic::U128 => "unsigned __int128",
+            Basic::F16 => "_Float16",
+            Basic::F32 => "float",
+            Basic::F64 => "double",
+            Basic::C32 => "float _Complex",
+            Basic::C64 => "double _Complex",
+            Basic::Bool => "bool",
+            Basic::Char => "char32_t",
+            Basic::Aint => "MPI_Aint",
+            Basic::Offset => "MPI_Offset",
+            Basic::Count => "MPI_Count",
+            Basic::CChar => "char",
+            Basic::SignedChar => "signed char",
+            Basic::UnsignedChar => "unsigned char",
+            Basic::WideChar => "wchar_t",
+            Basic::Short => "short",
+            Basic::UnsignedShort => "unsigned short",
+            Basic::Int => "int",
+            Basic::Unsigned => "unsigned int",
+            Basic::Long => "long",
+            Basic::UnsignedLong => "unsigned long",
+            Basic::LongLong => "long long",
+            Basic::UnsignedLongLong => "unsigned long long",
+            Basic::LongDouble => "long double",
+            Basic::LongDoubleComplex => "long double _Complex",
+            Basic::Real16 => "_Float128",
+            // The same bytes.
+            Basic::Bf16 => "uint16_t",
+            Basic::Logical => "int32_t",
+            _ => return None,
+        })
+    };
+    match basic.kind() {
+        Kind::Bytes => Some("unsigned char"),
+        _ => exact(basic).or_else(|| exact(basic.canonical())),
+    }
+}
+
+/// The header.
+pub(super) fn write(definitions: &[Definition]) -> String {
+    let mut out = String::from("#include <assert.h>\n");
+    let fields = || definitions.iter().flat_map(|definition| &definition.fields);
+    let mut headers: Vec<&str> = HEADERS
+        .iter()
+        .filter(|(ty, _)| fields().any(|field| !field.is_struct && field.ty == *ty))
+        .map(|(_, header)| *header)
+        .collect();
+    // `offsetof` and `wchar_t`.
+    headers.push("stddef.h");
+    headers.sort_unstable();
+    headers.dedup();
+    for header in headers {
+        let _ = writeln!(out, "#include <{header}>");
+    }
+    for Definition { name, fields, is_packed, .. } in definitions {
+        let packed = if *is_packed { "__attribute__((packed)) " } else { "" };
+        let _ = writeln!(out, "\nstruct {packed}{name} {{");
+        for field in fields {
+            let kind = if field.is_struct { "struct " } else { "" };
+            let _ = write!(out, "    {kind}{} {}", field.ty, field.name);
+            for length in &field.lengths {
+                let _ = write!(out, "[{length}]");
+            }
+            out.push_str(";\n");
+        }
+        out.push_str("};\n");
+    }
+    out.push('\n');
+    for Definition { name, fields, size, .. } in definitions {
+        let message = format!("the size of {name}");
+        let _ = writeln!(out, "static_assert(sizeof(struct {name}) == {size}, \"{message}\");");
+        for field in fields.iter().filter(|field| !field.is_gap) {
+            let (field, offset) = (&field.name, field.offset);
+            let message = format!("the offset of {field}");
+            let _ = writeln!(
+                out,
+                "static_assert(offsetof(struct {name}, {field}) == {offset}, \"{message}\");"
+            );
+        }
+    }
+    out
+}

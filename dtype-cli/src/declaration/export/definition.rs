@@ -1,0 +1,417 @@
+//! The structs that a type consists of.
+
+use std::collections::HashMap;
+
+use dtype_runtime::types::{Argument, Call, Combiner, Entry, Named};
+use dtype_runtime::{Basic, Type};
+
+use super::ExportError;
+use super::identifier::{self, Scope};
+use crate::notation::{FieldNames, Parsed};
+
+/// The maximum number of fields in all structs together.
+const MOST_FIELDS: usize = 4096;
+
+/// What a language calls its types.
+pub(super) struct Target {
+    pub(super) name: &'static str,
+    /// The type for a basic datatype, if there is one.
+    pub(super) basic: fn(Basic) -> Option<&'static str>,
+    /// Whether a word cannot be a name.
+    pub(super) is_reserved: fn(&str) -> bool,
+    /// Whether a word cannot be a name even with an escape.
+    pub(super) is_taken: fn(&str) -> bool,
+}
+
+/// A struct.
+#[derive(Debug)]
+pub(super) struct Definition {
+    pub(super) name: String,
+    /// In the order of their addresses, with the gaps that the compiler would not leave.
+    pub(super) fields: Vec<Field>,
+    pub(super) size: u64,
+    align: u64,
+    pub(super) is_packed: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) name: String,
+    /// The name of its type, or of its elements' type.
+    pub(super) ty: String,
+    pub(super) is_struct: bool,
+    /// The lengths of an array, the outermost first.
+    pub(super) lengths: Vec<u64>,
+    pub(super) offset: u64,
+    pub(super) is_gap: bool,
+}
+
+/// The type of a field.
+#[derive(Clone, Debug)]
+struct Shape {
+    element: Element,
+    lengths: Vec<u64>,
+    /// In bytes, of the whole array.
+    size: u64,
+    align: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Element {
+    Basic(Basic),
+    /// An index into the definitions.
+    Struct(usize),
+}
+
+/// A block of a type: `length` instances of `ty`, the first at a displacement in bytes.
+struct Block {
+    name: Option<String>,
+    length: u64,
+    displacement: i128,
+    ty: Type,
+}
+
+/// The structs for a type; the last one is the type itself.
+pub(super) fn definitions(
+    parsed: &Parsed,
+    target: &Target,
+) -> Result<Vec<Definition>, ExportError> {
+    let ty = &parsed.ty;
+    check_bounds(ty)?;
+    if ty.extent() == 0 {
+        return Err(ExportError::Empty);
+    }
+    let build = |is_flat: bool| {
+        let mut builder = Builder {
+            names: &parsed.fields,
+            target,
+            definitions: Vec::new(),
+            known: HashMap::new(),
+            scope: Scope::default(),
+            left: MOST_FIELDS,
+        };
+        builder.root(ty, is_flat).map(|()| builder.definitions)
+    };
+    match build(false) {
+        // A part may have bounds that no struct has, although the whole does not.
+        Err(ExportError::Bounds { .. }) => build(true),
+        result => result,
+    }
+}
+
+/// Whether an instance is within one extent from displacement 0.
+fn check_bounds(ty: &Type) -> Result<(), ExportError> {
+    let (lb, extent) = (ty.lb(), ty.extent());
+    let (true_lb, true_ub) = if ty.size() > 0 { (ty.true_lb(), ty.true_ub()) } else { (0, 0) };
+    if lb != 0 || extent < 0 || true_lb < 0 || true_ub > extent {
+        return Err(ExportError::Bounds { lb, extent, true_lb, true_ub });
+    }
+    Ok(())
+}
+
+struct Builder<'a> {
+    names: &'a FieldNames,
+    target: &'a Target,
+    definitions: Vec<Definition>,
+    /// Keyed by the address of the type.
+    known: HashMap<usize, Shape>,
+    /// The names of the structs.
+    scope: Scope,
+    /// The number of fields that may still be added.
+    left: usize,
+}
+
+impl Builder<'_> {
+    fn root(&mut self, ty: &Type, is_flat: bool) -> Result<(), ExportError> {
+        // The name is the first one, so that it is not changed.
+        let own = self.names.type_name(ty).map(identifier::field);
+        let own = own.filter(|name| !(self.target.is_reserved)(name));
+        let name = self.scope.unique(&own.unwrap_or_else(|| "Record".to_owned()));
+        let blocks = if is_flat {
+            self.runs(ty)?
+        } else {
+            match self.blocks(ty)? {
+                Some(blocks) => blocks,
+                None => vec![Block {
+                    name: Some("data".to_owned()),
+                    length: 1,
+                    displacement: 0,
+                    ty: ty.clone(),
+                }],
+            }
+        };
+        self.define(name, ty, blocks).map(drop)
+    }
+
+    /// The type of a field called `name`.
+    fn shape(&mut self, ty: &Type, name: &str) -> Result<Shape, ExportError> {
+        if let Some(Named::Basic(basic)) = ty.named() {
+            let bytes = basic.size() as u64;
+            let align = basic.align() as u64;
+            return Ok(Shape {
+                element: Element::Basic(basic),
+                lengths: Vec::new(),
+                size: bytes,
+                align,
+            });
+        }
+        let key = ty.as_ptr().addr();
+        if let Some(shape) = self.known.get(&key) {
+            return Ok(shape.clone());
+        }
+        check_bounds(ty)?;
+        let call = ty.call();
+        let shape = match call.as_ref().map(|call| (call.combiner, &*call.arguments)) {
+            Some((Combiner::Dup, [Argument::Type(inner)])) => self.shape(inner, name)?,
+            Some((Combiner::Contiguous, [Argument::Count(count), Argument::Type(inner)])) => {
+                let mut shape = self.shape(inner, name)?;
+                shape.lengths.insert(0, *count);
+                shape.size = shape.size.saturating_mul(*count);
+                shape
+            }
+            _ => match self.blocks(ty)? {
+                None => return Err(self.no_type(ty)),
+                Some(blocks) => {
+                    let own = self.names.type_name(ty).map(identifier::field);
+                    let own = own.filter(|name| !(self.target.is_reserved)(name));
+                    let name = self.scope.unique(&own.unwrap_or_else(|| identifier::of_type(name)));
+                    self.define(name, ty, blocks)?
+                }
+            },
+        };
+        self.known.insert(key, shape.clone());
+        Ok(shape)
+    }
+
+    /// The error for a type without blocks: a marker.
+    fn no_type(&self, ty: &Type) -> ExportError {
+        let (lb, extent) = (ty.lb(), ty.extent());
+        ExportError::Bounds { lb, extent, true_lb: 0, true_ub: 0 }
+    }
+
+    /// The blocks that a type consists of; `None` if it is one block as a whole.
+    fn blocks(&self, ty: &Type) -> Result<Option<Vec<Block>>, ExportError> {
+        let Some(call) = ty.call() else {
+            return match ty.named() {
+                Some(Named::Pair(_)) => {
+                    let mut runs = self.runs(ty)?;
+                    for (run, name) in runs.iter_mut().zip(["value", "index"]) {
+                        run.name = Some(name.to_owned());
+                    }
+                    Ok(Some(runs))
+                }
+                _ => Ok(None),
+            };
+        };
+        let Call { combiner, arguments } = &call;
+        let block = |length, displacement, ty: &Type| Block {
+            name: None,
+            length,
+            displacement,
+            ty: ty.clone(),
+        };
+        let blocks: Vec<Block> = match (combiner, &**arguments) {
+            (Combiner::Dup | Combiner::Contiguous, _) => return Ok(None),
+            (
+                Combiner::Vector | Combiner::Hvector,
+                [
+                    Argument::Count(count),
+                    Argument::Count(length),
+                    Argument::Offset(stride),
+                    Argument::Type(old),
+                ],
+            ) => {
+                let unit = if *combiner == Combiner::Vector { old.extent() } else { 1 };
+                let stride = i128::from(*stride) * i128::from(unit);
+                self.check_number(*count)?;
+                (0..*count).map(|i| block(*length, stride * i128::from(i), old)).collect()
+            }
+            (
+                Combiner::Indexed | Combiner::Hindexed,
+                [Argument::Counts(lengths), Argument::Offsets(displacements), Argument::Type(old)],
+            ) => {
+                let unit = if *combiner == Combiner::Indexed { old.extent() } else { 1 };
+                let all = lengths.iter().zip(&**displacements);
+                all.map(|(length, at)| block(*length, i128::from(*at) * i128::from(unit), old))
+                    .collect()
+            }
+            (
+                Combiner::IndexedBlock | Combiner::HindexedBlock,
+                [Argument::Count(length), Argument::Offsets(displacements), Argument::Type(old)],
+            ) => {
+                let unit = if *combiner == Combiner::IndexedBlock { old.extent() } else { 1 };
+                let all = displacements.iter();
+                all.map(|at| block(*length, i128::from(*at) * i128::from(unit), old)).collect()
+            }
+            (
+                Combiner::Structure,
+                [
+                    Argument::Counts(lengths),
+                    Argument::Offsets(displacements),
+                    Argument::Types(types),
+                ],
+            ) => {
+                let names = self.names.of(ty).unwrap_or(&[]).iter().cloned();
+                let names = names.chain(std::iter::repeat(None));
+                let all = lengths.iter().zip(&**displacements).zip(types);
+                all.zip(names)
+                    .map(|(((length, at), ty), name)| Block {
+                        name,
+                        ..block(*length, (*at).into(), ty)
+                    })
+                    .collect()
+            }
+            (Combiner::Resized, [Argument::Type(inner), ..]) => match self.blocks(inner)? {
+                Some(blocks) => blocks,
+                None => vec![block(1, 0, inner)],
+            },
+            _ => self.runs(ty)?,
+        };
+        Ok(Some(blocks))
+    }
+
+    fn check_number(&self, number: u64) -> Result<(), ExportError> {
+        match usize::try_from(number).is_ok_and(|number| number <= self.left) {
+            true => Ok(()),
+            false => Err(ExportError::TooManyFields { limit: MOST_FIELDS }),
+        }
+    }
+
+    /// The runs of equal basic datatypes, in the order of packing.
+    fn runs(&self, ty: &Type) -> Result<Vec<Block>, ExportError> {
+        let mut runs = Vec::new();
+        let description = ty.description();
+        self.add_runs(description.entries(), 0, &mut runs)?;
+        Ok(runs)
+    }
+
+    fn add_runs(
+        &self,
+        entries: &[Entry],
+        base: i128,
+        runs: &mut Vec<Block>,
+    ) -> Result<(), ExportError> {
+        let mut at = 0;
+        while let Some(entry) = entries.get(at) {
+            at += 1;
+            match entry {
+                Entry::Elem(elem) => {
+                    let first = base + i128::from(elem.disp);
+                    let touching = u64::try_from(elem.extent) == Ok(elem.basic.size() as u64);
+                    let (number, length) = if touching { (1, elem.count) } else { (elem.count, 1) };
+                    self.check_number(number.saturating_add(runs.len() as u64))?;
+                    runs.extend((0..number).map(|i| Block {
+                        name: None,
+                        length,
+                        displacement: first + i128::from(i) * i128::from(elem.extent),
+                        ty: Type::basic(elem.basic),
+                    }));
+                }
+                Entry::Loop(head) => {
+                    let body = entries.get(at..at + head.items).unwrap_or(&[]);
+                    self.check_number(head.loops.saturating_add(runs.len() as u64))?;
+                    for i in 0..head.loops {
+                        let base = base + i128::from(i) * i128::from(head.extent);
+                        self.add_runs(body, base, runs)?;
+                    }
+                    at += head.items;
+                }
+                Entry::EndLoop(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the struct that consists of these blocks.
+    fn define(
+        &mut self,
+        name: String,
+        ty: &Type,
+        blocks: Vec<Block>,
+    ) -> Result<Shape, ExportError> {
+        let mut placed = Vec::new();
+        let mut end = 0_i128;
+        for (number, block) in blocks.into_iter().enumerate() {
+            if block.length == 0 || block.ty.size() == 0 {
+                continue;
+            }
+            let field = block.name.unwrap_or_else(|| format!("f{number}"));
+            let mut shape = self.shape(&block.ty, &field)?;
+            if block.length > 1 {
+                shape.lengths.insert(0, block.length);
+                shape.size = shape.size.saturating_mul(block.length);
+            }
+            if block.displacement < end {
+                let [displacement, end] =
+                    [block.displacement, end].map(|at| i64::try_from(at).unwrap_or(i64::MIN));
+                return Err(ExportError::Order { displacement, end });
+            }
+            end = block.displacement + i128::from(shape.size);
+            if end > i128::from(ty.extent()) {
+                return Err(ExportError::Bounds {
+                    lb: ty.lb(),
+                    extent: ty.extent(),
+                    true_lb: ty.true_lb(),
+                    true_ub: i64::try_from(end).unwrap_or(i64::MAX),
+                });
+            }
+            self.check_number(1)?;
+            self.left -= 1;
+            // Not negative, and no more than the extent.
+            placed.push((field, u64::try_from(block.displacement).unwrap_or(0), shape));
+        }
+        let size = ty.extent().unsigned_abs();
+        let align = placed.iter().map(|(.., shape)| shape.align).max().unwrap_or(1);
+        let is_packed = !size.is_multiple_of(align)
+            || placed.iter().any(|(_, offset, shape)| !offset.is_multiple_of(shape.align));
+        let align = if is_packed { 1 } else { align };
+        let mut definition = Definition { name, fields: Vec::new(), size, align, is_packed };
+        self.fill(&mut definition, placed)?;
+        self.definitions.push(definition);
+        let element = Element::Struct(self.definitions.len() - 1);
+        Ok(Shape { element, lengths: Vec::new(), size, align })
+    }
+
+    /// Adds the fields, and the gaps that the compiler would not leave.
+    fn fill(
+        &self,
+        definition: &mut Definition,
+        placed: Vec<(String, u64, Shape)>,
+    ) -> Result<(), ExportError> {
+        let byte = (self.target.basic)(Basic::UnsignedChar).unwrap_or("u8");
+        let mut scope = Scope::default();
+        let (mut end, mut gaps) = (0_u64, 0);
+        let mut gap = |fields: &mut Vec<Field>, from: u64, to: u64| {
+            let name = format!("_pad{gaps}");
+            gaps += 1;
+            let (ty, lengths) = (byte.to_owned(), vec![to - from]);
+            fields.push(Field { name, ty, is_struct: false, lengths, offset: from, is_gap: true });
+        };
+        for (name, offset, shape) in placed {
+            let align = if definition.is_packed { 1 } else { shape.align };
+            if end.next_multiple_of(align) != offset {
+                gap(&mut definition.fields, end, offset);
+            }
+            let mut name = identifier::field(&name);
+            if (self.target.is_taken)(&name) {
+                name.push('_');
+            }
+            let (ty, is_struct) = match shape.element {
+                Element::Basic(basic) => {
+                    let language = self.target.name;
+                    let ty = (self.target.basic)(basic);
+                    (ty.ok_or(ExportError::NoType { basic, language })?.to_owned(), false)
+                }
+                Element::Struct(index) => (self.definitions[index].name.clone(), true),
+            };
+            let lengths = shape.lengths;
+            let name = scope.unique(&name);
+            definition.fields.push(Field { name, ty, is_struct, lengths, offset, is_gap: false });
+            end = offset + shape.size;
+        }
+        if end.next_multiple_of(definition.align) != definition.size {
+            gap(&mut definition.fields, end, definition.size);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+//! Names that a language accepts.
+
+use std::collections::HashSet;
+
+/// The names in a scope, all different.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    taken: HashSet<String>,
+}
+
+impl Scope {
+    /// A name like the wanted one that nothing else in the scope has.
+    pub(super) fn unique(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        let mut number = 2_u64;
+        while !self.taken.insert(name.clone()) {
+            name = format!("{wanted}_{number}");
+            number += 1;
+        }
+        name
+    }
+}
+
+/// A name with the characters that C and Rust allow; names for gaps are kept apart from others.
+pub(super) fn field(name: &str) -> String {
+    let mut out: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if super::super::layout::is_gap(&out) {
+        out = out.trim_start_matches('_').to_owned();
+    }
+    // A single underscore is no name in Rust.
+    if out.is_empty()
+        || out.starts_with(|c: char| c.is_ascii_digit())
+        || out.chars().all(|c| c == '_')
+    {
+        out.insert_str(0, "f");
+    }
+    out
+}
+
+/// The name of a type for the field called `name`: `my_cells` has elements of `MyCells`.
+pub(super) fn of_type(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut out = String::new();
+    for word in words {
+        let mut letters = word.chars();
+        out.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        out.push_str(letters.as_str());
+    }
+    if !out.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        out.insert_str(0, "Part");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_text_is_a_name() {
+        assert_eq!(field("x"), "x");
+        assert_eq!(field("größe"), "gr__e");
+        assert_eq!(field("_pad"), "pad");
+        assert_eq!(field("__"), "f__");
+        assert_eq!(field("2int"), "f2int");
+        assert_eq!(of_type("my_cells"), "MyCells");
+        assert_eq!(of_type("0"), "Part0");
+        assert_eq!(of_type("é"), "Part");
+        let mut scope = Scope::default();
+        assert_eq!(
+            ["a", "a", "a_2", "a"].map(|name| scope.unique(name)),
+            ["a", "a_2", "a_2_2", "a_3"]
+        );
+    }
+}

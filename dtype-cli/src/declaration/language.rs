@@ -1,0 +1,34 @@
+//! The languages in which a type can be described.
+
+/// A language in which a type can be described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// This crate's [notation](crate::notation).
+    Notation,
+    /// The declaration of a struct in C.
+    C,
+    /// The declaration of a struct in Rust, with `#[repr(C)]`.
+    Rust,
+    /// A NumPy dtype.
+    Numpy,
+}
+
+impl Language {
+    /// The language of files whose names end like this one, if that decides it.
+    ///
+    /// ```
+    /// use dtype_cli::declaration::Language;
+    /// assert_eq!(Language::of_file("include/particle.h"), Some(Language::C));
+    /// assert_eq!(Language::of_file("halo.dtype"), Some(Language::Notation));
+    /// assert_eq!(Language::of_file("particle.txt"), None);
+    /// ```
+    pub fn of_file(path: &str) -> Option<Self> {
+        let extension = std::path::Path::new(path).extension()?.to_str()?;
+        Some(match extension {
+            "h" | "c" => Self::C,
+            "rs" => Self::Rust,
+            "dtype" => Self::Notation,
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,196 @@
+//! The layout of structs: which displacement each field gets, by C's rules.
+
+use std::rc::Rc;
+
+use dtype_runtime::{Basic, Error, Type};
+
+use crate::notation::FieldNames;
+use crate::problem::Problem;
+
+/// The greatest size that a type can have, in bytes.
+pub(super) const MAX_SIZE: u64 = i64::MAX as u64;
+
+/// The greatest alignment that a declaration can ask for, in bytes; compilers have about the same limit.
+pub(super) const MAX_ALIGN: u64 = 1 << 28;
+
+/// A type with its size in memory.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) ty: Type,
+    /// Bytes from one to the next in an array.
+    pub(super) size: u64,
+    pub(super) align: u64,
+    /// The fields, if it is a struct.
+    pub(super) members: Rc<[Member]>,
+}
+
+/// A field of a struct.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) name: Option<String>,
+    /// In bytes from the start of the struct.
+    pub(super) offset: u64,
+    pub(super) element: Type,
+    /// The number of elements.
+    pub(super) length: u64,
+}
+
+/// What a name or a type in a declaration stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Base {
+    Known(Layout),
+    /// It has mistakes.
+    Wrong(Vec<Problem>),
+    /// It is not data of a fixed size: `what` completes "field `x` is …".
+    Foreign {
+        what: &'static str,
+        help: &'static str,
+    },
+}
+
+impl Layout {
+    pub(super) fn basic(basic: Basic) -> Self {
+        let [size, align] = [basic.size(), basic.align()].map(|bytes| bytes as u64);
+        Self { ty: Type::basic(basic), size, align, members: [].into() }
+    }
+
+    /// The type that has no data and no bytes.
+    pub(super) fn nothing() -> Result<Self, Error> {
+        let ty = Type::contiguous(0, &Type::basic(Basic::U8))?;
+        Ok(Self { ty, size: 0, align: 1, members: [].into() })
+    }
+
+    /// An array; `lengths` are those of C and NumPy, the outermost first.
+    pub(super) fn array(&self, lengths: &[u64]) -> Result<Self, Error> {
+        let mut ty = self.ty.clone();
+        let mut size = self.size;
+        for length in lengths.iter().rev() {
+            ty = Type::contiguous(*length, &ty)?;
+            size = product(size, *length)?;
+        }
+        Ok(Self { ty, size, align: self.align, members: [].into() })
+    }
+}
+
+/// A product of sizes.
+fn product(size: u64, length: u64) -> Result<u64, Error> {
+    match size.checked_mul(length).filter(|all| *all <= MAX_SIZE) {
+        Some(all) => Ok(all),
+        // The constructor's own error.
+        None => Type::contiguous(u64::MAX, &Type::basic(Basic::U64)).map(|_| 0),
+    }
+}
+
+/// Places fields one after another.
+#[derive(Debug, Default)]
+pub(super) struct Placement {
+    /// Bytes so far.
+    end: u64,
+    align: u64,
+    members: Vec<Member>,
+}
+
+impl Placement {
+    /// Adds an array of `lengths` elements (a single one if there are no lengths) with this alignment. A gap takes
+    /// room but has no data.
+    pub(super) fn add(
+        &mut self,
+        name: Option<String>,
+        element: &Layout,
+        lengths: &[u64],
+        align: u64,
+        is_gap: bool,
+    ) -> Result<(), Error> {
+        let (length, inner) = match lengths.split_first() {
+            Some((first, inner)) => (*first, element.array(inner)?),
+            None => (1, element.clone()),
+        };
+        let bytes = product(inner.size, length)?;
+        let offset = up(self.end, align)?;
+        self.end = product(offset.saturating_add(bytes), 1)?;
+        self.align = self.align.max(align);
+        if !is_gap {
+            self.members.push(Member { name, offset, element: inner.ty, length });
+        }
+        Ok(())
+    }
+
+    /// Adds a struct without a name: its fields become fields of this one.
+    pub(super) fn splice(&mut self, inner: &Layout, align: u64) -> Result<(), Error> {
+        let offset = up(self.end, align)?;
+        self.end = product(offset.saturating_add(inner.size), 1)?;
+        self.align = self.align.max(align);
+        let members = inner.members.iter().cloned();
+        self.members.extend(
+            members.map(|member| Member { offset: member.offset.saturating_add(offset), ..member }),
+        );
+        Ok(())
+    }
+
+    /// Adds a field at a displacement in bytes.
+    pub(super) fn add_at(
+        &mut self,
+        name: String,
+        element: &Layout,
+        offset: u64,
+        align: u64,
+    ) -> Result<(), Error> {
+        let end = product(offset.saturating_add(element.size), 1)?;
+        self.end = self.end.max(end);
+        self.align = self.align.max(align);
+        let element = element.ty.clone();
+        self.members.push(Member { name: Some(name), offset, element, length: 1 });
+        Ok(())
+    }
+
+    /// The number of fields with data.
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Bytes up to the end of the last field.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The alignment and the fields.
+    pub(super) fn into_parts(self) -> (u64, Vec<Member>) {
+        (self.align.max(1), self.members)
+    }
+
+    /// The struct, aligned to at least `align`.
+    pub(super) fn finish(self, align: u64, names: &mut FieldNames) -> Result<Layout, Error> {
+        let align = self.align.max(align).max(1);
+        let size = up(self.end, align)?;
+        structure(self.members, size, align, names)
+    }
+}
+
+/// The first multiple of `align` from `end` on.
+fn up(end: u64, align: u64) -> Result<u64, Error> {
+    product(end.checked_next_multiple_of(align.max(1)).unwrap_or(u64::MAX), 1)
+}
+
+/// A struct with its fields at given displacements.
+pub(super) fn structure(
+    members: Vec<Member>,
+    size: u64,
+    align: u64,
+    names: &mut FieldNames,
+) -> Result<Layout, Error> {
+    let lengths: Vec<u64> = members.iter().map(|member| member.length).collect();
+    let displacements: Result<Vec<i64>, Error> =
+        members.iter().map(|member| product(member.offset, 1).map(u64::cast_signed)).collect();
+    let types: Vec<Type> = members.iter().map(|member| member.element.clone()).collect();
+    let built = Type::structure(&lengths, &displacements?, &types)?;
+    names.add(&built, members.iter().map(|member| member.name.clone()).collect());
+    let extent = product(size, 1)?.cast_signed();
+    let is_whole = built.lb() == 0 && built.extent() == extent;
+    let ty = if is_whole { built } else { Type::resized(&built, 0, extent)? };
+    Ok(Layout { ty, size, align, members: members.into() })
+}
+
+/// Whether a field's name says that it is a gap.
+pub(super) fn is_gap(name: &str) -> bool {
+    name.starts_with("_pad") || name.starts_with("__pad")
+}

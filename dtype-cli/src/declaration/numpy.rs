@@ -1,0 +1,29 @@
+//! Reads NumPy dtypes: the Python expressions that `np.dtype` takes and prints.
+
+mod evaluate;
+mod python;
+mod scalar;
+
+use super::layout::Layout;
+use crate::notation::FieldNames;
+use crate::problem::Problem;
+use evaluate::Evaluator;
+
+/// The layout of a dtype.
+pub(super) fn read(source: &str, fields: &mut FieldNames) -> Result<Layout, Vec<Problem>> {
+    let bare = bare(source);
+    let value = match bare {
+        Some(value) => value,
+        None => python::read(source).map_err(|problem| vec![*problem])?,
+    };
+    Evaluator { fields }.dtype(&value, false).map_err(|problem| vec![*problem])
+}
+
+/// A text such as `<f8` or `i4, f8`, which needs no quotes in a shell.
+fn bare(source: &str) -> Option<python::Value> {
+    let text = source.trim();
+    let is_bare = text.starts_with(['<', '>', '|', '=']);
+    let start = source.find(text)?;
+    let kind = python::Kind::Text(text.to_owned());
+    is_bare.then(|| python::Value { span: start..start + text.len(), kind })
+}

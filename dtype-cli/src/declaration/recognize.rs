@@ -1,0 +1,179 @@
+//! Which language a text is in.
+
+use super::language::Language;
+use super::token::{Comments, Cursor, Kind};
+
+/// Words with which only declarations in C start.
+const C_WORDS: &[&str] =
+    &["typedef", "union", "extern", "_Static_assert", "static_assert", "alignas", "_Alignas"];
+
+/// Words with which only Rust items start.
+const RUST_WORDS: &[&str] =
+    &["pub", "use", "fn", "impl", "mod", "type", "trait", "unsafe", "macro_rules"];
+
+/// Lines that start with `#` and one of these words are C; others are comments of the notation.
+const DIRECTIVES: &[&str] =
+    &["include", "define", "pragma", "ifndef", "ifdef", "if", "endif", "undef", "error"];
+
+/// The language that a text is in, by its first words. A text that nothing else claims is in the notation.
+///
+/// ```
+/// use dtype_cli::declaration::{Language, recognize};
+/// assert_eq!(recognize("struct P { double x[3]; int id; };"), Language::C);
+/// assert_eq!(recognize("#[repr(C)] struct P { x: [f64; 3] }"), Language::Rust);
+/// assert_eq!(recognize("[('x', '<f8', (3,)), ('id', '<i4')]"), Language::Numpy);
+/// assert_eq!(recognize("struct{x: [f64; 3], id: i32}"), Language::Notation);
+/// ```
+pub fn recognize(source: &str) -> Language {
+    let source = source.trim_start_matches('\u{feff}').trim_start();
+    if is_numpy(source) {
+        return Language::Numpy;
+    }
+    if source.starts_with("#[") || source.starts_with("#!") {
+        return Language::Rust;
+    }
+    // The notation does not have comments with slashes.
+    let has_comment = source.starts_with("//") || source.starts_with("/*");
+    let mut cursor = Cursor::new(source, Comments::C);
+    loop {
+        let token = cursor.peek();
+        if token.kind == Kind::Directive {
+            // `# if` with a space is a comment of the notation.
+            let line = token.text.trim_start_matches('#');
+            let word = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+            if token.text.starts_with("#[") {
+                return Language::Rust;
+            }
+            if DIRECTIVES.contains(&word) && (line.len() > word.len() || word == "endif") {
+                return Language::C;
+            }
+            cursor.next();
+            continue;
+        }
+        return match (token.kind, token.text) {
+            (Kind::Word, word) if C_WORDS.contains(&word) => Language::C,
+            (Kind::Word, word) if RUST_WORDS.contains(&word) => Language::Rust,
+            (Kind::Word, "struct" | "enum" | "const" | "static") => structure(cursor)
+                .unwrap_or(if has_comment { Language::C } else { Language::Notation }),
+            (Kind::Word, _) if has_comment => structure(cursor).unwrap_or(Language::C),
+            _ if has_comment => Language::C,
+            _ => Language::Notation,
+        };
+    }
+}
+
+/// Whether a text is a Python expression for a dtype.
+fn is_numpy(source: &str) -> bool {
+    let is_quote = |c: Option<char>| matches!(c, Some('\'' | '"'));
+    let compact = || source.chars().filter(|c| !c.is_whitespace());
+    let mut start = compact();
+    match start.next() {
+        Some('<' | '>' | '|' | '=' | '\'' | '"') => true,
+        Some('[') => start.next() == Some('(') && matches!(start.next(), Some('\'' | '"' | '(')),
+        Some('{' | '(') => is_quote(start.next()),
+        Some(_) => ["np.", "numpy.", "dtype("].iter().any(|word| source.starts_with(word)),
+        None => false,
+    }
+}
+
+/// The language of the first struct, by what separates its fields.
+fn structure(mut cursor: Cursor<'_>) -> Option<Language> {
+    loop {
+        let token = cursor.next();
+        match (token.kind, token.text) {
+            (Kind::End, _) => return None,
+            (Kind::Word, "struct") => break,
+            // A directive is an attribute of Rust.
+            (Kind::Directive, line) if line.starts_with("#[") => return Some(Language::Rust),
+            _ => {}
+        }
+    }
+    let mut has_name = false;
+    while cursor.peek().kind == Kind::Word {
+        // `__attribute__((packed))`
+        let word = cursor.next();
+        has_name = true;
+        if word.text.starts_with("__") && cursor.peek().is("(") {
+            return Some(Language::C);
+        }
+    }
+    match cursor.peek().text {
+        "{" => cursor.next(),
+        "<" if has_name => return Some(Language::Rust),
+        "(" if has_name => return Some(Language::Rust),
+        ";" | "*" if has_name => return Some(Language::C),
+        "[" => return Some(Language::C),
+        _ => return None,
+    };
+    let mut has_colon = false;
+    loop {
+        let token = cursor.peek();
+        match (token.kind, token.text) {
+            (Kind::End, _) => break,
+            (Kind::Directive, line) if line.starts_with("#[") => return Some(Language::Rust),
+            (Kind::Directive, _) => return Some(Language::C),
+            (Kind::Sign, "}") => break,
+            (Kind::Sign, ";") => return Some(Language::C),
+            (Kind::Sign, "(" | "[" | "{") => {
+                cursor.skip_brackets();
+                continue;
+            }
+            (Kind::Sign, ":") => has_colon = true,
+            _ => {}
+        }
+        cursor.next();
+    }
+    if !has_name {
+        return None;
+    }
+    cursor.next();
+    Some(match (has_colon, cursor.peek().is(";")) {
+        (true, _) => Language::Rust,
+        (false, true) => Language::C,
+        (false, false) if cursor.peek().kind == Kind::Word => Language::C,
+        (false, false) => Language::Rust,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_words() {
+        for (text, language) in [
+            ("", Language::Notation),
+            ("vector(4, 5, 6, u16)", Language::Notation),
+            ("# A comment.\nlet n = 3; [f64; n]", Language::Notation),
+            ("# if it rains\nf64", Language::Notation),
+            ("#if X\nstruct P { int x; };", Language::C),
+            ("struct{unsigned long, [u8; 3]}", Language::Notation),
+            ("struct([1], [0], [u8])", Language::Notation),
+            ("[(f64); 3]", Language::Notation),
+            ("double x[3]", Language::Notation),
+            ("/* P */ struct P { int x; }", Language::C),
+            ("#include <stdint.h>\nstruct P { int x; };", Language::C),
+            ("typedef struct { int x; } P;", Language::C),
+            ("struct { int x; } p;", Language::C),
+            ("struct P { int x : 3; };", Language::C),
+            ("struct __attribute__((packed)) P { int x; };", Language::C),
+            ("struct P {};", Language::C),
+            ("struct P {}", Language::Rust),
+            ("struct P { x: [u8; 3] }", Language::Rust),
+            ("struct P(f64, u8);", Language::Rust),
+            ("// C or Rust\npub struct P { x: u8 }", Language::Rust),
+            ("// P\nstruct P { x: u8, }", Language::Rust),
+            ("#[derive(Debug)]\nstruct P { x: u8, }", Language::Rust),
+            ("const N: usize = 3; #[repr(C)] struct P { x: [u8; N] }", Language::Rust),
+            ("const struct P { int x; } p;", Language::C),
+            ("np.dtype('f8')", Language::Numpy),
+            ("<f8", Language::Numpy),
+            ("'f8'", Language::Numpy),
+            ("{'names': ['x']}", Language::Numpy),
+            ("[ ( 'x', 'f8' ) ]", Language::Numpy),
+            ("('<f8', (3,))", Language::Numpy),
+        ] {
+            assert_eq!(recognize(text), language, "{text}");
+        }
+    }
+}

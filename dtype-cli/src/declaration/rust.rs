@@ -1,0 +1,227 @@
+//! Reads declarations of structs in Rust.
+//!
+//! Only `#[repr(C)]` says where the fields are: a struct without it is a mistake, since the compiler may put its
+//! fields in any order. Items are looked up by name, in any order, also in inline modules; paths to them are not
+//! checked. Functions, traits and macros are passed over.
+
+mod constants;
+mod items;
+mod names;
+mod representation;
+mod types;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use dtype_runtime::Error;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use super::layout::{Base, Layout, Placement, is_gap};
+use super::{Declared, MAX_NESTING, MOST_PROBLEMS};
+use crate::notation::FieldNames;
+use crate::problem::{Problem, quoted};
+use items::{Field, Item, Kind};
+
+/// The structs that a text declares.
+pub(super) fn read(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, Vec<Problem>> {
+    let result = read_tokens(source, fields);
+    // The tokens' source is kept by the thread until then.
+    proc_macro2::extra::invalidate_current_thread_spans();
+    result
+}
+
+fn read_tokens(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, Vec<Problem>> {
+    let tokens: TokenStream = match source.parse() {
+        Ok(tokens) => tokens,
+        Err(error) => {
+            let error: proc_macro2::LexError = error;
+            let at = clamped(error.span().byte_range(), source);
+            let problem = Problem::new("this is not a Rust token", at, "");
+            return Err(vec![problem.help("brackets and quotes have to be closed")]);
+        }
+    };
+    let mut reader = Reader {
+        source,
+        items: HashMap::new(),
+        order: Vec::new(),
+        done: HashMap::new(),
+        parts: HashSet::new(),
+        values: HashMap::new(),
+        fields,
+        depth: 0,
+    };
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    reader.items(&trees).map_err(|problem| vec![*problem])?;
+    let structs: Vec<String> = reader.order.clone();
+    let mut declared = Vec::new();
+    for name in structs {
+        let base = reader.named(&name).unwrap_or(Base::Wrong(Vec::new()));
+        let span = reader.items.get(&name).map_or(0..0, |item| item.span.clone());
+        declared.push(Declared { name, span, base, is_part: false });
+    }
+    for one in &mut declared {
+        one.is_part = reader.parts.contains(&one.name);
+    }
+    Ok(declared)
+}
+
+/// A range of bytes that is surely in the text, at the boundaries of characters.
+fn clamped(range: Range<usize>, source: &str) -> Range<usize> {
+    let floor = |at: usize| source.floor_char_boundary(at.min(source.len()));
+    let start = floor(range.start);
+    start..floor(range.end).max(start)
+}
+
+struct Reader<'s, 'f> {
+    source: &'s str,
+    items: HashMap<String, Item>,
+    /// The names of the structs, in the order of the text.
+    order: Vec<String>,
+    /// The items that were evaluated; `None` while one is.
+    done: HashMap<String, Option<Base>>,
+    /// The names of the structs that are fields of others.
+    parts: HashSet<String>,
+    /// The values of constants that were evaluated.
+    values: HashMap<String, Option<i128>>,
+    fields: &'f mut FieldNames,
+    /// Levels of nested types and structs.
+    depth: usize,
+}
+
+impl Reader<'_, '_> {
+    /// The position of some tokens.
+    fn span(&self, tokens: &[TokenTree]) -> Range<usize> {
+        let ends = tokens.first().zip(tokens.last());
+        ends.map_or(0..0, |(first, last)| {
+            let (first, last) = (first.span().byte_range(), last.span().byte_range());
+            clamped(first.start..last.end, self.source)
+        })
+    }
+
+    /// The meaning of a name that the text declares.
+    fn named(&mut self, name: &str) -> Option<Base> {
+        match self.done.get(name) {
+            Some(Some(base)) => return Some(base.clone()),
+            Some(None) => {
+                let span = self.items.get(name).map_or(0..0, |item| item.span.clone());
+                let message = format!("{} contains itself", quoted(name));
+                return Some(wrong(Problem::new(message, span, "")));
+            }
+            None => {}
+        }
+        let item = self.items.get(name)?.clone();
+        if self.depth >= MAX_NESTING {
+            let message = format!("types nest deeper than {MAX_NESTING} levels");
+            return Some(wrong(Problem::new(message, item.span, "one more level")));
+        }
+        self.done.insert(name.to_owned(), None);
+        self.depth += 1;
+        let base = self.item(name, &item);
+        self.depth -= 1;
+        self.done.insert(name.to_owned(), Some(base.clone()));
+        Some(base)
+    }
+
+    fn item(&mut self, name: &str, item: &Item) -> Base {
+        let representation = match self.representation(&item.attributes) {
+            Ok(representation) => representation,
+            Err(problem) => return wrong(*problem),
+        };
+        match &item.kind {
+            Kind::Alias(ty) => self.ty(ty),
+            Kind::Union => Base::Foreign {
+                what: "a union",
+                help: "which of its members is meant is not known: write the one that is in use",
+            },
+            Kind::Enum { has_data } => representation.of_enum(*has_data, name, &item.span),
+            Kind::Constant(_) => Base::Foreign { what: "a constant", help: "expected a type" },
+            Kind::Struct { generics, fields, .. } => {
+                if let Some(generics) = generics {
+                    let message = format!("{} has parameters", quoted(name));
+                    let problem = Problem::new(message, generics.clone(), "not supported");
+                    return wrong(problem.help("write the struct with the types that are meant"));
+                }
+                if !representation.is_c && !(representation.is_transparent && fields.len() == 1) {
+                    let message = format!("the fields of {} have no fixed places", quoted(name));
+                    let problem = Problem::new(message, item.span.clone(), "expected `#[repr(C)]`");
+                    return wrong(problem.help(
+                        "without `#[repr(C)]`, the compiler may reorder the fields; the derive of \
+                         dtype-runtime reads the order from the compiler",
+                    ));
+                }
+                self.structure(fields, &representation, &item.span)
+            }
+        }
+    }
+
+    fn structure(
+        &mut self,
+        fields: &[Field],
+        representation: &representation::Representation,
+        span: &Range<usize>,
+    ) -> Base {
+        let mut placement = Placement::default();
+        let mut problems: Vec<Problem> = Vec::new();
+        for field in fields {
+            let name = field.name.clone();
+            let shown = name.clone().unwrap_or_default();
+            match self.field_type(&field.ty) {
+                Ok((element, lengths)) => {
+                    let align = element.align.min(representation.packed.unwrap_or(u64::MAX));
+                    let is_gap = field.is_skipped || is_gap(&shown);
+                    let added = placement.add(name, &element, &lengths, align, is_gap);
+                    if let Err(error) = added {
+                        let span = self.span(&field.ty);
+                        problems.push(Problem::new(error.to_string(), span, "too large"));
+                    }
+                }
+                Err(Base::Foreign { what, help }) => {
+                    let message = format!("field {} is {what}", quoted(&shown));
+                    let problem = Problem::new(message, self.span(&field.ty), what);
+                    problems.push(problem.help(help));
+                }
+                Err(Base::Wrong(more)) => problems.extend(more),
+                Err(Base::Known(_)) => {}
+            }
+            if problems.len() >= MOST_PROBLEMS {
+                break;
+            }
+        }
+        problems.truncate(MOST_PROBLEMS);
+        if !problems.is_empty() {
+            return Base::Wrong(problems);
+        }
+        match placement.finish(representation.align.unwrap_or(1), self.fields) {
+            Ok(layout) => Base::Known(layout),
+            Err(error) => wrong(Problem::new(error.to_string(), span.clone(), "in this struct")),
+        }
+    }
+
+    /// The element type of a field and the lengths of its array, the outermost first.
+    fn field_type(&mut self, ty: &[TokenTree]) -> Result<(Layout, Vec<u64>), Base> {
+        let mut lengths = Vec::new();
+        let mut inner = ty.to_vec();
+        while let [TokenTree::Group(group)] = &*inner
+            && group.delimiter() == Delimiter::Bracket
+            && lengths.len() < MAX_NESTING
+        {
+            let (element, length) = self.array_parts(group)?;
+            lengths.push(length);
+            inner = element;
+        }
+        match self.ty(&inner) {
+            Base::Known(layout) => Ok((layout, lengths)),
+            other => Err(other),
+        }
+    }
+}
+
+/// A type with one mistake.
+fn wrong(problem: Problem) -> Base {
+    Base::Wrong(vec![problem])
+}
+
+/// A type that a constructor refuses.
+fn refused(error: &Error, span: Range<usize>) -> Base {
+    wrong(Problem::new(error.to_string(), span, "too large"))
+}

@@ -1,0 +1,331 @@
+//! The items of a Rust file.
+
+use std::ops::Range;
+
+use proc_macro2::{Delimiter, Group, TokenTree};
+
+use super::super::MAX_NESTING;
+use super::Reader;
+use crate::problem::{Problem, quoted};
+
+/// A declaration that a type can name.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// The position of the name.
+    pub(super) span: Range<usize>,
+    /// The contents of the attributes' brackets.
+    pub(super) attributes: Vec<Group>,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Struct { generics: Option<Range<usize>>, fields: Vec<Field> },
+    Enum { has_data: bool },
+    Union,
+    Alias(Vec<TokenTree>),
+    Constant(Vec<TokenTree>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    /// `None` in a tuple struct.
+    pub(super) name: Option<String>,
+    pub(super) ty: Vec<TokenTree>,
+    /// Whether `#[dtype(skip)]` says that it is not data.
+    pub(super) is_skipped: bool,
+}
+
+/// The result of reading items.
+type Read<T> = Result<T, Box<Problem>>;
+
+/// Whether a token is this sign.
+pub(super) fn is_sign(token: Option<&TokenTree>, sign: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
+}
+
+/// A token that is a name; a raw one without its `r#`.
+pub(super) fn word(token: Option<&TokenTree>) -> Option<String> {
+    match token {
+        Some(TokenTree::Ident(ident)) => {
+            let name = ident.to_string();
+            Some(name.strip_prefix("r#").map_or(name.clone(), str::to_owned))
+        }
+        _ => None,
+    }
+}
+
+/// The tokens of a group.
+pub(super) fn contents(group: &Group) -> Vec<TokenTree> {
+    group.stream().into_iter().collect()
+}
+
+fn group(token: Option<&TokenTree>, delimiter: Delimiter) -> Option<&Group> {
+    match token {
+        Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group),
+        _ => None,
+    }
+}
+
+impl Reader<'_, '_> {
+    /// Collects the items among these tokens.
+    pub(super) fn items(&mut self, tokens: &[TokenTree]) -> Read<()> {
+        let mut rest = tokens;
+        while !rest.is_empty() {
+            let (attributes, after) = attributes(rest);
+            let after = without_visibility(after);
+            let keyword = match after.first() {
+                Some(TokenTree::Ident(ident)) => ident.to_string(),
+                _ => String::new(),
+            };
+            let name = word(after.get(1));
+            rest = match (keyword.as_str(), name) {
+                ("struct" | "union", Some(name)) => self.struct_item(after, name, attributes)?,
+                ("enum", Some(name)) => self.enumeration(after, name, attributes),
+                ("type", Some(name)) => {
+                    let (tokens, end) = up_to(after, ';');
+                    let from = tokens.iter().position(|token| is_sign(Some(token), '='));
+                    let ty = from.and_then(|from| tokens.get(from + 1..)).unwrap_or(&[]);
+                    self.add(name, &after[1], attributes, Kind::Alias(ty.to_vec()))?;
+                    end
+                }
+                ("const" | "static", Some(name)) if is_sign(after.get(2), ':') => {
+                    let (tokens, end) = up_to(after, ';');
+                    let from = tokens.iter().position(|token| is_sign(Some(token), '='));
+                    let value = from.and_then(|from| tokens.get(from + 1..)).unwrap_or(&[]);
+                    if name != "_" {
+                        self.add(name, &after[1], attributes, Kind::Constant(value.to_vec()))?;
+                    }
+                    end
+                }
+                ("mod", Some(_)) if group(after.get(2), Delimiter::Brace).is_some() => {
+                    if let Some(inner) = group(after.get(2), Delimiter::Brace) {
+                        self.module(inner)?;
+                    }
+                    after.get(3..).unwrap_or(&[])
+                }
+                _ => skip(after),
+            };
+        }
+        Ok(())
+    }
+
+    fn module(&mut self, inner: &Group) -> Read<()> {
+        if self.depth >= MAX_NESTING {
+            let span = self.span(&[TokenTree::Group(inner.clone())]);
+            let message = format!("modules nest deeper than {MAX_NESTING} levels");
+            return Err(Box::new(Problem::new(message, span.start..span.start + 1, "one more")));
+        }
+        self.depth += 1;
+        self.items(&contents(inner))?;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        name: String,
+        at: &TokenTree,
+        attributes: Vec<Group>,
+        kind: Kind,
+    ) -> Read<()> {
+        let span = self.span(std::slice::from_ref(at));
+        if let Some(before) = self.items.get(&name) {
+            let message = format!("{} is declared twice", quoted(&name));
+            let problem = Problem::new(message, span, "again");
+            return Err(Box::new(problem.and(before.span.clone(), "declared here first")));
+        }
+        if matches!(kind, Kind::Struct { .. }) {
+            self.order.push(name.clone());
+        }
+        self.items.insert(name, Item { span, attributes, kind });
+        Ok(())
+    }
+
+    /// A struct or a union; returns what follows it.
+    fn struct_item<'t>(
+        &mut self,
+        tokens: &'t [TokenTree],
+        name: String,
+        attributes: Vec<Group>,
+    ) -> Read<&'t [TokenTree]> {
+        let is_union = word(tokens.first()).as_deref() == Some("union");
+        let end = tokens.iter().position(|token| {
+            group(Some(token), Delimiter::Brace).is_some() || is_sign(Some(token), ';')
+        });
+        let Some(end) = end else {
+            let span = self.span(&tokens[1..2]);
+            let message = format!("{} has no fields and no `;`", quoted(&name));
+            return Err(Box::new(Problem::new(message, span, "expected `{ … }` or `;`")));
+        };
+        let head = tokens.get(2..end).unwrap_or(&[]);
+        let generics = is_sign(head.first(), '<').then(|| self.span(&head[..1]));
+        let kind = if is_union {
+            Kind::Union
+        } else if let Some(body) = group(tokens.get(end), Delimiter::Brace) {
+            Kind::Struct { generics, fields: self.named_fields(body)? }
+        } else if let Some(body) =
+            head.iter().find_map(|token| group(Some(token), Delimiter::Parenthesis))
+        {
+            Kind::Struct { generics, fields: self.tuple_fields(body)? }
+        } else {
+            Kind::Struct { generics, fields: Vec::new() }
+        };
+        self.add(name, &tokens[1], attributes, kind)?;
+        Ok(tokens.get(end + 1..).unwrap_or(&[]))
+    }
+
+    fn named_fields(&mut self, body: &Group) -> Read<Vec<Field>> {
+        let tokens = contents(body);
+        let mut fields: Vec<Field> = Vec::new();
+        let mut names = std::collections::HashMap::new();
+        for part in parts(&tokens) {
+            let (attributes, rest) = attributes(part);
+            let rest = without_visibility(rest);
+            let (Some(name), [first, _, ty @ ..]) = (word(rest.first()), rest) else {
+                let span = self.span(if rest.is_empty() { part } else { &rest[..1] });
+                let message = "expected the name of a field";
+                return Err(Box::new(Problem::new(message, span, "expected `name: type`")));
+            };
+            if !is_sign(rest.get(1), ':') || ty.is_empty() {
+                let span = self.span(&rest[..2]);
+                let problem =
+                    Problem::new("expected `name: type`", span, "expected `:` and a type");
+                return Err(Box::new(
+                    problem.help("fields are separated by commas: `x: f64, y: u8`"),
+                ));
+            }
+            let span = self.span(std::slice::from_ref(first));
+            if let Some(before) = names.insert(name.clone(), span.clone()) {
+                let message = format!("two fields are called {}", quoted(&name));
+                let problem = Problem::new(message, span, "again");
+                return Err(Box::new(problem.and(before, "the first one")));
+            }
+            let is_skipped = is_skipped(&attributes);
+            fields.push(Field { name: Some(name), ty: ty.to_vec(), is_skipped });
+        }
+        Ok(fields)
+    }
+
+    fn tuple_fields(&mut self, body: &Group) -> Read<Vec<Field>> {
+        let tokens = contents(body);
+        let fields = parts(&tokens).map(|part| {
+            let (attributes, rest) = attributes(part);
+            let ty = without_visibility(rest).to_vec();
+            Field { name: None, ty, is_skipped: is_skipped(&attributes) }
+        });
+        Ok(fields.collect())
+    }
+
+    fn enumeration<'t>(
+        &mut self,
+        tokens: &'t [TokenTree],
+        name: String,
+        attributes: Vec<Group>,
+    ) -> &'t [TokenTree] {
+        let end = tokens.iter().position(|token| group(Some(token), Delimiter::Brace).is_some());
+        let Some(end) = end else { return skip(tokens) };
+        let body = group(tokens.get(end), Delimiter::Brace).map(contents).unwrap_or_default();
+        let has_data = parts(&body).any(|variant| {
+            let (_, rest) = self::attributes(variant);
+            matches!(rest.get(1), Some(TokenTree::Group(_)))
+        });
+        // A second enum of this name is not looked at.
+        let _ = self.add(name, &tokens[1], attributes, Kind::Enum { has_data });
+        tokens.get(end + 1..).unwrap_or(&[])
+    }
+}
+
+/// The attributes at the start, and what follows.
+fn attributes(mut tokens: &[TokenTree]) -> (Vec<Group>, &[TokenTree]) {
+    let mut all = Vec::new();
+    while is_sign(tokens.first(), '#') {
+        let is_inner = is_sign(tokens.get(1), '!');
+        let at = if is_inner { 2 } else { 1 };
+        let Some(inside) = group(tokens.get(at), Delimiter::Bracket) else { break };
+        if !is_inner {
+            all.push(inside.clone());
+        }
+        tokens = tokens.get(at + 1..).unwrap_or(&[]);
+    }
+    (all, tokens)
+}
+
+fn without_visibility(tokens: &[TokenTree]) -> &[TokenTree] {
+    match tokens {
+        [TokenTree::Ident(ident), TokenTree::Group(group), rest @ ..]
+            if ident == "pub" && group.delimiter() == Delimiter::Parenthesis && is_scope(group) =>
+        {
+            rest
+        }
+        [TokenTree::Ident(ident), rest @ ..] if ident == "pub" => rest,
+        _ => tokens,
+    }
+}
+
+/// Whether brackets after `pub` are part of it: `pub(crate)`, but not the tuple in `pub (f64, u8)`.
+fn is_scope(group: &Group) -> bool {
+    let first = word(group.stream().into_iter().next().as_ref());
+    matches!(first.as_deref(), Some("crate" | "super" | "self" | "in"))
+}
+
+/// Whether an attribute is `#[dtype(skip)]`.
+fn is_skipped(attributes: &[Group]) -> bool {
+    attributes.iter().map(contents).any(|attribute| {
+        let inside = group(attribute.get(1), Delimiter::Parenthesis).map(contents);
+        word(attribute.first()).as_deref() == Some("dtype")
+            && inside.is_some_and(|words| {
+                words.iter().any(|token| word(Some(token)).as_deref() == Some("skip"))
+            })
+    })
+}
+
+/// The tokens before a sign, and those after it.
+fn up_to(tokens: &[TokenTree], sign: char) -> (&[TokenTree], &[TokenTree]) {
+    match tokens.iter().position(|token| is_sign(Some(token), sign)) {
+        Some(at) => (&tokens[..at], &tokens[at + 1..]),
+        None => (tokens, &[]),
+    }
+}
+
+/// What follows an item that does not matter: it ends with a semicolon or with a body.
+fn skip(tokens: &[TokenTree]) -> &[TokenTree] {
+    let mut at = 0;
+    let mut has_value = false;
+    while let Some(token) = tokens.get(at) {
+        at += 1;
+        has_value |= is_sign(Some(token), '=');
+        let is_body = group(Some(token), Delimiter::Brace).is_some()
+            && !has_value
+            && !is_sign(tokens.get(at), ';');
+        if is_body || is_sign(Some(token), ';') {
+            break;
+        }
+    }
+    &tokens[at..]
+}
+
+/// The parts between commas, except for an empty one at the end. Commas between angle brackets do not separate.
+pub(super) fn parts(tokens: &[TokenTree]) -> impl Iterator<Item = &[TokenTree]> {
+    let mut depth = 0_usize;
+    let mut is_arrow = false;
+    let mut all = tokens.split(move |token| {
+        let sign = match token {
+            TokenTree::Punct(punct) => punct.as_char(),
+            _ => ' ',
+        };
+        match sign {
+            '<' => depth += 1,
+            '>' if !is_arrow => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        is_arrow = sign == '-';
+        sign == ',' && depth == 0
+    });
+    let mut next = all.next();
+    std::iter::from_fn(move || {
+        let part = next.take()?;
+        next = all.next();
+        (next.is_some() || !part.is_empty()).then_some(part)
+    })
+}

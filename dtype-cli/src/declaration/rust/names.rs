@@ -1,0 +1,92 @@
+//! The names of Rust's types.
+
+use dtype_runtime::Basic;
+
+/// The integers of a pointer's width.
+const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
+const ISIZE: Basic = if size_of::<isize>() == 8 { Basic::I64 } else { Basic::I32 };
+
+/// Types of the language, of `core::ffi` and of crates for numbers.
+const NAMES: &[(&str, Basic)] = &[
+    ("i8", Basic::I8),
+    ("i16", Basic::I16),
+    ("i32", Basic::I32),
+    ("i64", Basic::I64),
+    ("i128", Basic::I128),
+    ("u8", Basic::U8),
+    ("u16", Basic::U16),
+    ("u32", Basic::U32),
+    ("u64", Basic::U64),
+    ("u128", Basic::U128),
+    ("isize", ISIZE),
+    ("usize", USIZE),
+    ("f16", Basic::F16),
+    ("bf16", Basic::Bf16),
+    ("f32", Basic::F32),
+    ("f64", Basic::F64),
+    ("f128", Basic::Real16),
+    ("bool", Basic::Bool),
+    ("char", Basic::Char),
+    ("c_char", Basic::CChar),
+    ("c_schar", Basic::SignedChar),
+    ("c_uchar", Basic::UnsignedChar),
+    ("c_short", Basic::Short),
+    ("c_ushort", Basic::UnsignedShort),
+    ("c_int", Basic::Int),
+    ("c_uint", Basic::Unsigned),
+    ("c_long", Basic::Long),
+    ("c_ulong", Basic::UnsignedLong),
+    ("c_longlong", Basic::LongLong),
+    ("c_ulonglong", Basic::UnsignedLongLong),
+    ("c_float", Basic::F32),
+    ("c_double", Basic::F64),
+    ("size_t", USIZE),
+    ("ssize_t", ISIZE),
+    ("Complex32", Basic::C32),
+    ("Complex64", Basic::C64),
+    ("NonZeroI8", Basic::I8),
+    ("NonZeroI16", Basic::I16),
+    ("NonZeroI32", Basic::I32),
+    ("NonZeroI64", Basic::I64),
+    ("NonZeroU8", Basic::U8),
+    ("NonZeroU16", Basic::U16),
+    ("NonZeroU32", Basic::U32),
+    ("NonZeroU64", Basic::U64),
+    ("NonZeroUsize", USIZE),
+];
+
+/// The type with a name.
+pub(super) fn primitive(name: &str) -> Option<Basic> {
+    NAMES.iter().find(|(known, _)| *known == name).map(|(_, basic)| *basic)
+}
+
+/// All names.
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|(name, _)| *name)
+}
+
+/// Types that keep their data elsewhere, or whose layout is not fixed: what each is, and what to write instead.
+pub(super) fn foreign(name: &str) -> Option<(&'static str, &'static str)> {
+    Some(match name {
+        "Vec" | "VecDeque" | "SmallVec" => (
+            "a `Vec`, whose elements are elsewhere in memory",
+            "write an array of fixed length, or describe the elements by a type of their own",
+        ),
+        "String" | "str" | "CString" | "OsString" | "PathBuf" => (
+            "a string, whose bytes are elsewhere in memory",
+            "write an array of bytes, such as `[u8; 32]`",
+        ),
+        "Box" | "Rc" | "Arc" | "Cow" | "NonNull" => {
+            ("a pointer", "what it points to is not part of the struct: write that type itself")
+        }
+        "HashMap" | "BTreeMap" | "HashSet" | "BTreeSet" => (
+            "a collection, whose elements are elsewhere in memory",
+            "describe its entries by a type of their own",
+        ),
+        "Option" | "Result" => (
+            "an enum whose layout is not fixed",
+            "write the value, and beside it a `bool` that says whether there is one",
+        ),
+        _ => return None,
+    })
+}

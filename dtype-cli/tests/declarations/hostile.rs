@@ -1,0 +1,153 @@
+//! No text does harm.
+
+use std::time::{Duration, Instant};
+
+use dtype_cli::declaration::{Language, parse, recognize};
+use proptest::prelude::*;
+
+use super::{model, refused};
+
+const LANGUAGES: [Language; 3] = [Language::C, Language::Rust, Language::Numpy];
+
+/// Pieces that texts are made of, so that random ones get past the first word.
+fn pieces() -> impl Strategy<Value = String> {
+    let words = "struct|union|enum|typedef|P|Q|x|y|{|}|(|)|[|]|;|,|:|*|&|<|>|=|+|-|/|#|#[repr(C)]|pub|type|const|mod|\
+                 usize|u8|f64|int|unsigned|long|double|void|char|__attribute__((packed))|alignas(|aligned(|sizeof|\
+                 #pragma pack(1)\n|#define P 3\n|\n|0|1|3|0x7fffffffffffffff|18446744073709551615|'|\"|'x'|'f8'|\
+                 '<i4'|names|formats|np.dtype(|align=True|->|::|Vec|PhantomData|\\|é|→|//|/*|*/|r#|'a|0.5|_pad|extern";
+    let words: Vec<&str> = words.split('|').collect();
+    proptest::collection::vec(proptest::sample::select(words), 0..40)
+        .prop_map(|words| words.join(" "))
+}
+
+fn any_language(text: &str) {
+    for language in LANGUAGES {
+        if parse(text, language, None).is_err() {
+            refused(text, language);
+        }
+    }
+    if parse(text, recognize(text), Some("P")).is_err() {
+        let _ = parse(text, recognize(text), None);
+    }
+}
+
+proptest! {
+    #![proptest_config(model::config(1000))]
+
+    #[test]
+    fn any_text_is_a_type_or_a_mistake(text in prop_oneof![any::<String>(), pieces(), pieces(), pieces()]) {
+        any_language(&text);
+    }
+
+    #[test]
+    fn damaged_texts_are_a_type_or_a_mistake(
+        which in 0..3_usize, at in any::<prop::sample::Index>(), piece in pieces()
+    ) {
+        let text = [
+            "#pragma pack(2)\ntypedef struct P { unsigned long x[2 * 3]; struct { char c; } q, *r; } P;",
+            "#[repr(C, packed(2))] pub struct P { x: [[f64; N * 2]; 3], q: a::Q<u8>, #[dtype(skip)] y: char } const N: usize = 2;",
+            "np.dtype({'names': ['x', 'y'], 'formats': [('<f8', (3,)), 'i4'], 'offsets': [0, 24], 'itemsize': 32}, align=True)",
+        ][which];
+        let place = at.index(text.len());
+        any_language(&[&text[..place], &piece, &text[place + 1..]].concat());
+        any_language(&text[..place]);
+    }
+}
+
+#[test]
+fn depth_is_limited() {
+    let deep = |open: &str, close: &str| format!("{}{}", open.repeat(30_000), close.repeat(30_000));
+    let texts = [
+        (Language::C, format!("struct P {{ int x[{}]; }};", deep("(", ")"))),
+        (Language::C, format!("struct P {{ int {}; }};", deep("(", ")"))),
+        (Language::C, deep("struct {", "};")),
+        (Language::C, format!("struct P {{ int {}x; }};", "*".repeat(200_000))),
+        (Language::C, format!("struct P {{ int x{}; }};", "[2]".repeat(1000))),
+        (Language::C, format!("struct P {{ int x __attribute__({}); }};", deep("(", ")"))),
+        (Language::C, format!("struct P {{ int x[{}1]; }};", "-".repeat(200_001))),
+        (Language::C, format!("struct P {{ int x[{}]; }};", deep("sizeof(int[", "])"))),
+        (Language::Rust, format!("#[repr(C)] struct P {{ x: {} }}", deep("[", ";1]"))),
+        (Language::Rust, format!("#[repr(C)] struct P {{ x: {} }}", deep("(", ")"))),
+        (Language::Rust, format!("#[repr(C)] struct P {{ x: {}u8 }}", "&".repeat(200_000))),
+        (Language::Rust, format!("#[repr(C)] struct P {{ x: {} }}", deep("Wrapping<", ">"))),
+        (Language::Rust, deep("mod m {", "}")),
+        (Language::Rust, format!("#[repr(C)] struct P {{ x: [u8; {}] }}", deep("(", ")"))),
+        (Language::Numpy, deep("[", "]")),
+        (Language::Numpy, deep("('f8', (2,), ", ")")),
+        (Language::Numpy, deep("np.dtype(", ")")),
+    ];
+    for (language, text) in texts {
+        let start = Instant::now();
+        refused(&text, language);
+        assert!(start.elapsed() < Duration::from_secs(60), "{}", &text[..40]);
+    }
+    // A chain of structs, each in the next one.
+    let chain: String =
+        (0..1000).map(|i| format!("struct S{} {{ struct S{i} s; }};", i + 1)).collect();
+    refused(&format!("struct S0 {{ int x; }};{chain}"), Language::C);
+    let chain: String =
+        (0..5000).map(|i| format!("#[repr(C)] struct S{i} {{ s: S{} }}", i + 1)).collect();
+    refused(&chain, Language::Rust);
+    let chain: String = (0..5000).map(|i| format!("type S{i} = S{};", i + 1)).collect();
+    refused(&format!("{chain} #[repr(C)] struct P {{ s: S0 }}"), Language::Rust);
+}
+
+/// Constants and structs that double at each step are evaluated once each.
+#[test]
+fn doubling_takes_no_time() {
+    let doubled: String =
+        (0..100).map(|i| format!("const C{i}: usize = C{} + C{};", i + 1, i + 1)).collect();
+    refused(
+        &format!("{doubled} const C100: usize = 1; #[repr(C)] struct P {{ x: [u8; C0] }}"),
+        Language::Rust,
+    );
+    let doubled: String =
+        (0..16).map(|i| format!("struct S{} {{ struct S{i} a, b; }};", i + 1)).collect();
+    let text = format!("struct S0 {{ char x; }};{doubled}");
+    let parsed = parse(&text, Language::C, None).unwrap();
+    assert_eq!(parsed.ty.size(), 1 << 16);
+    let c = dtype_cli::declaration::c_struct(&parsed).unwrap();
+    assert!(c.len() < 10_000);
+}
+
+#[test]
+fn sizes_are_limited() {
+    for (language, text) in [
+        (Language::C, "struct P { char x[1 << 63]; };"),
+        (Language::C, "struct P { double x[1152921504606846976][1152921504606846976]; };"),
+        (Language::C, "struct P { char x[9223372036854775807]; char y; };"),
+        (Language::C, "typedef double T[18446744073709551615]; struct P { T x; };"),
+        (Language::C, "struct P { char x[99999999999999999999]; };"),
+        (Language::C, "struct P { char x[1 << 62 << 62 << 62]; };"),
+        (Language::Rust, "#[repr(C)] struct P { x: [u64; 2305843009213693952] }"),
+        (Language::Rust, "#[repr(C, align(1073741824))] struct P { x: u8 }"),
+        (Language::Numpy, "('u1', (4294967296, 4294967296))"),
+        (Language::Numpy, "{'names': ['x'], 'formats': ['f8'], 'offsets': [9223372036854775807]}"),
+        (Language::Numpy, "'S99999999999999999999'"),
+        (Language::Numpy, "'99999999999999999999f8'"),
+    ] {
+        refused(text, language);
+    }
+    // A large type is no trouble: nothing is allocated for it.
+    let large = parse("struct P { double x[1 << 30][1 << 20]; };", Language::C, None).unwrap();
+    assert_eq!(large.ty.size(), 8 << 50);
+}
+
+#[test]
+fn long_texts() {
+    let fields: String = (0..5000).map(|i| format!("int f{i};")).collect();
+    let part = format!("typedef struct {{ {fields} }} T;");
+    let uses: String = (0..5000).map(|i| format!("T t{i}, *p{i}; T;")).collect();
+    let start = Instant::now();
+    let problems = refused(&format!("{part} struct P {{ {uses} }};"), Language::C);
+    assert_eq!(problems.len(), 20);
+    let fields: String = (0..5000).map(|i| format!("f{i}: u8,")).collect();
+    let uses: String = (0..100).map(|i| format!("t{i}: T,")).collect();
+    let text = format!("#[repr(C)] struct T {{ {fields} }} #[repr(C)] struct P {{ {uses} }}");
+    assert_eq!(parse(&text, Language::Rust, None).unwrap().ty.size(), 500_000);
+    assert!(start.elapsed() < Duration::from_secs(60));
+    let long = " ".repeat(dtype_cli::notation::MAX_LENGTH + 1);
+    for language in LANGUAGES {
+        refused(&long, language);
+    }
+}
