@@ -135,13 +135,13 @@ impl<'s> Reader<'s, '_> {
             Some(foreign) => foreign,
             None => specified.base.clone(),
         };
-        if let Base::Known(layout) = &mut base {
-            if !declarator.lengths.is_empty() {
-                match layout.array(&declarator.lengths) {
-                    Ok(array) => *layout = array,
-                    Err(error) => {
-                        base = wrong(Problem::new(error.to_string(), declarator.span, ""));
-                    }
+        if let Base::Known(layout) = &mut base
+            && !declarator.lengths.is_empty()
+        {
+            match layout.array(&declarator.lengths) {
+                Ok(array) => *layout = array,
+                Err(error) => {
+                    base = wrong(Problem::new(error.to_string(), declarator.span, ""));
                 }
             }
         }
@@ -154,7 +154,7 @@ impl<'s> Reader<'s, '_> {
             && let Some(one) = self.declared.get_mut(index)
             && one.name.is_empty()
         {
-            one.name = name.text.to_owned();
+            name.text.clone_into(&mut one.name);
             one.span = name.span();
         }
         self.types.insert(name.text, Named { base, declared });

@@ -18,52 +18,49 @@ pub(super) fn choose(
 ) -> Result<Layout, Vec<Problem>> {
     let names = || all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>();
     let whole = 0..source.len();
-    let chosen = match wanted {
-        Some(name) => {
-            let found = all.iter().rposition(|one| one.name == name);
-            let Some(found) = found else {
-                let message = format!("no struct is called {}", quoted(name));
-                let help = match nearest(name, names().into_iter()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the text declares {}", list(&names())),
-                };
-                return Err(vec![Problem::new(message, whole.start..whole.start, "").help(help)]);
+    let chosen = if let Some(name) = wanted {
+        let found = all.iter().rposition(|one| one.name == name);
+        let Some(found) = found else {
+            let message = format!("no struct is called {}", quoted(name));
+            let help = match nearest(name, names().into_iter()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the text declares {}", list(&names())),
             };
-            found
-        }
-        None => {
-            // Of several with one name, the last one says that it is declared twice.
-            let last: HashMap<&str, usize> = names().into_iter().zip(0..).collect();
-            let is_last = |index: usize| {
-                all[index].name.is_empty() || last.get(all[index].name.as_str()) == Some(&index)
-            };
-            // Structs that contain one another are a mistake of each.
-            let is_cycle = all.iter().all(|one| one.is_part);
-            let is_root = |one: &Declared| is_cycle || !one.is_part;
-            let mut roots = (0..all.len()).filter(|index| is_root(&all[*index]) && is_last(*index));
-            match (roots.next(), roots.next()) {
-                (Some(root), None) => root,
-                (None, _) => {
-                    let problem = Problem::new("expected a struct, found none", 0..0, "");
-                    return Err(vec![
-                        problem.help("a declaration is `struct P { … };` in C, and in Rust `#[repr(C)] struct P { … }`"),
-                    ]);
-                }
-                (Some(first), Some(second)) => {
-                    let problem = Problem::new(
-                        "the text declares several structs",
-                        all[second].span.clone(),
-                        "another one",
-                    );
-                    let problem = problem.and(all[first].span.clone(), "the first one");
-                    let roots = all.iter().filter(|one| is_root(one) && !one.name.is_empty());
-                    let roots: Vec<&str> = roots.map(|one| one.name.as_str()).collect();
-                    return Err(vec![problem.help(format!(
-                        "choose one of {}: `@FILE:NAME`, for example `@FILE:{}`",
-                        list(&roots),
-                        roots.first().unwrap_or(&"P")
-                    ))]);
-                }
+            return Err(vec![Problem::new(message, whole.start..whole.start, "").help(help)]);
+        };
+        found
+    } else {
+        // Of several with one name, the last one says that it is declared twice.
+        let last: HashMap<&str, usize> = names().into_iter().zip(0..).collect();
+        let is_last = |index: usize| {
+            all[index].name.is_empty() || last.get(all[index].name.as_str()) == Some(&index)
+        };
+        // Structs that contain one another are a mistake of each.
+        let is_cycle = all.iter().all(|one| one.is_part);
+        let is_root = |one: &Declared| is_cycle || !one.is_part;
+        let mut roots = (0..all.len()).filter(|index| is_root(&all[*index]) && is_last(*index));
+        match (roots.next(), roots.next()) {
+            (Some(root), None) => root,
+            (None, _) => {
+                let problem = Problem::new("expected a struct, found none", 0..0, "");
+                return Err(vec![
+                    problem.help("a declaration is `struct P { … };` in C, and in Rust `#[repr(C)] struct P { … }`"),
+                ]);
+            }
+            (Some(first), Some(second)) => {
+                let problem = Problem::new(
+                    "the text declares several structs",
+                    all[second].span.clone(),
+                    "another one",
+                );
+                let problem = problem.and(all[first].span.clone(), "the first one");
+                let roots = all.iter().filter(|one| is_root(one) && !one.name.is_empty());
+                let roots: Vec<&str> = roots.map(|one| one.name.as_str()).collect();
+                return Err(vec![problem.help(format!(
+                    "choose one of {}: `@FILE:NAME`, for example `@FILE:{}`",
+                    list(&roots),
+                    roots.first().unwrap_or(&"P")
+                ))]);
             }
         }
     };

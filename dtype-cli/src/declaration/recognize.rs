@@ -99,8 +99,7 @@ fn structure(mut cursor: Cursor<'_>) -> Option<Language> {
     }
     match cursor.peek().text {
         "{" => cursor.next(),
-        "<" if has_name => return Some(Language::Rust),
-        "(" if has_name => return Some(Language::Rust),
+        "<" | "(" if has_name => return Some(Language::Rust),
         ";" | "*" if has_name => return Some(Language::C),
         "[" => return Some(Language::C),
         _ => return None,
@@ -109,11 +108,9 @@ fn structure(mut cursor: Cursor<'_>) -> Option<Language> {
     loop {
         let token = cursor.peek();
         match (token.kind, token.text) {
-            (Kind::End, _) => break,
+            (Kind::End, _) | (Kind::Sign, "}") => break,
             (Kind::Directive, line) if line.starts_with("#[") => return Some(Language::Rust),
-            (Kind::Directive, _) => return Some(Language::C),
-            (Kind::Sign, "}") => break,
-            (Kind::Sign, ";") => return Some(Language::C),
+            (Kind::Directive, _) | (Kind::Sign, ";") => return Some(Language::C),
             (Kind::Sign, "(" | "[" | "{") => {
                 cursor.skip_brackets();
                 continue;
@@ -127,12 +124,9 @@ fn structure(mut cursor: Cursor<'_>) -> Option<Language> {
         return None;
     }
     cursor.next();
-    Some(match (has_colon, cursor.peek().is(";")) {
-        (true, _) => Language::Rust,
-        (false, true) => Language::C,
-        (false, false) if cursor.peek().kind == Kind::Word => Language::C,
-        (false, false) => Language::Rust,
-    })
+    let next = cursor.peek();
+    let is_c = !has_colon && (next.is(";") || next.kind == Kind::Word);
+    Some(if is_c { Language::C } else { Language::Rust })
 }
 
 #[cfg(test)]

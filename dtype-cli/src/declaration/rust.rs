@@ -67,7 +67,10 @@ fn read_tokens(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, V
 
 /// A range of bytes that is surely in the text, at the boundaries of characters.
 fn clamped(range: Range<usize>, source: &str) -> Range<usize> {
-    let floor = |at: usize| source.floor_char_boundary(at.min(source.len()));
+    let floor = |at: usize| {
+        let places = (0..=at.min(source.len())).rev();
+        places.into_iter().find(|at| source.is_char_boundary(*at)).unwrap_or(0)
+    };
     let start = floor(range.start);
     start..floor(range.end).max(start)
 }
@@ -141,7 +144,9 @@ impl Reader<'_, '_> {
                     let problem = Problem::new(message, generics.clone(), "not supported");
                     return wrong(problem.help("write the struct with the types that are meant"));
                 }
-                if !representation.is_c && !(representation.is_transparent && fields.len() == 1) {
+                let is_fixed =
+                    representation.is_c || representation.is_transparent && fields.len() == 1;
+                if !is_fixed {
                     let message = format!("the fields of {} have no fixed places", quoted(name));
                     let problem = Problem::new(message, item.span.clone(), "expected `#[repr(C)]`");
                     return wrong(problem.help(

@@ -184,8 +184,8 @@ impl<'s> Evaluator<'s> {
         let candidates = defined.into_iter().chain(names::all().map(|known: &str| known));
         let problem =
             Problem::new(format!("unknown type {}", quoted(name)), span.clone(), "unknown name");
-        let problem = hints::for_name(problem, name)
-            .unwrap_or_else(|problem| suggest(problem, name, candidates));
+        let (problem, has_hint) = hints::for_name(problem, name);
+        let problem = if has_hint { problem } else { suggest(problem, name, candidates) };
         self.wrong(problem)
     }
 

@@ -25,20 +25,21 @@ fn of_numpy(name: &str) -> Option<&'static str> {
     NUMPY.iter().chain(&after_sign).find(|(format, _)| *format == name).map(|(_, ty)| *ty)
 }
 
-/// The hint for an unknown name, if it is a format of NumPy or a width that no integer has.
-pub(super) fn for_name(problem: Problem, name: &str) -> Result<Problem, Problem> {
+/// Adds a hint for an unknown name, if it is a format of NumPy or a width that no integer has, and says whether it is.
+pub(super) fn for_name(problem: Problem, name: &str) -> (Problem, bool) {
     if let Some((format, ty)) = NUMPY.iter().find(|(format, _)| *format == name) {
         let bytes = &format[1..];
         let help = format!("NumPy's `{format}`, of {bytes} bytes, is `{ty}`");
-        return Ok(problem.help(help).instead(*ty));
+        return (problem.help(help).instead(*ty), true);
     }
     let width = name.strip_prefix(['u', 'i']).and_then(|width| width.parse::<u32>().ok());
     match width.filter(|width| matches!(width, 24 | 40 | 48 | 56)) {
         Some(width) => {
             let bytes = width / 8;
-            Ok(problem.help(format!("no integer has {width} bits; `[u8; {bytes}]` are its bytes")))
+            let help = format!("no integer has {width} bits; `[u8; {bytes}]` are its bytes");
+            (problem.help(help), true)
         }
-        None => Err(problem),
+        None => (problem, false),
     }
 }
 

@@ -118,7 +118,7 @@ fn c_layouts_are_the_compilers() {
         if !pack.is_empty() {
             text += "#pragma pack(pop)\n";
         }
-        let _ = write!(prints, "printf(\"%zu %zu",);
+        let _ = write!(prints, "printf(\"%zu %zu");
         for _ in &fields {
             prints += " %zu";
         }

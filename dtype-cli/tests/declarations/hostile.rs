@@ -20,6 +20,11 @@ fn pieces() -> impl Strategy<Value = String> {
         .prop_map(|words| words.join(" "))
 }
 
+/// Texts one after another, made of the numbers from 0 on.
+fn joined(number: usize, one: impl Fn(usize) -> String) -> String {
+    (0..number).map(one).collect::<Vec<_>>().concat()
+}
+
 fn any_language(text: &str) {
     for language in LANGUAGES {
         if parse(text, language, None).is_err() {
@@ -82,27 +87,23 @@ fn depth_is_limited() {
         assert!(start.elapsed() < Duration::from_secs(60), "{}", &text[..40]);
     }
     // A chain of structs, each in the next one.
-    let chain: String =
-        (0..1000).map(|i| format!("struct S{} {{ struct S{i} s; }};", i + 1)).collect();
+    let chain: String = joined(1000, |i| format!("struct S{} {{ struct S{i} s; }};", i + 1));
     refused(&format!("struct S0 {{ int x; }};{chain}"), Language::C);
-    let chain: String =
-        (0..5000).map(|i| format!("#[repr(C)] struct S{i} {{ s: S{} }}", i + 1)).collect();
+    let chain: String = joined(5000, |i| format!("#[repr(C)] struct S{i} {{ s: S{} }}", i + 1));
     refused(&chain, Language::Rust);
-    let chain: String = (0..5000).map(|i| format!("type S{i} = S{};", i + 1)).collect();
+    let chain: String = joined(5000, |i| format!("type S{i} = S{};", i + 1));
     refused(&format!("{chain} #[repr(C)] struct P {{ s: S0 }}"), Language::Rust);
 }
 
 /// Constants and structs that double at each step are evaluated once each.
 #[test]
 fn doubling_takes_no_time() {
-    let doubled: String =
-        (0..100).map(|i| format!("const C{i}: usize = C{} + C{};", i + 1, i + 1)).collect();
+    let doubled: String = joined(100, |i| format!("const C{i}: usize = C{} + C{};", i + 1, i + 1));
     refused(
         &format!("{doubled} const C100: usize = 1; #[repr(C)] struct P {{ x: [u8; C0] }}"),
         Language::Rust,
     );
-    let doubled: String =
-        (0..16).map(|i| format!("struct S{} {{ struct S{i} a, b; }};", i + 1)).collect();
+    let doubled: String = joined(16, |i| format!("struct S{} {{ struct S{i} a, b; }};", i + 1));
     let text = format!("struct S0 {{ char x; }};{doubled}");
     let parsed = parse(&text, Language::C, None).unwrap();
     assert_eq!(parsed.ty.size(), 1 << 16);
@@ -135,14 +136,14 @@ fn sizes_are_limited() {
 
 #[test]
 fn long_texts() {
-    let fields: String = (0..5000).map(|i| format!("int f{i};")).collect();
+    let fields: String = joined(5000, |i| format!("int f{i};"));
     let part = format!("typedef struct {{ {fields} }} T;");
-    let uses: String = (0..5000).map(|i| format!("T t{i}, *p{i}; T;")).collect();
+    let uses: String = joined(5000, |i| format!("T t{i}, *p{i}; T;"));
     let start = Instant::now();
     let problems = refused(&format!("{part} struct P {{ {uses} }};"), Language::C);
     assert_eq!(problems.len(), 20);
-    let fields: String = (0..5000).map(|i| format!("f{i}: u8,")).collect();
-    let uses: String = (0..100).map(|i| format!("t{i}: T,")).collect();
+    let fields: String = joined(5000, |i| format!("f{i}: u8,"));
+    let uses: String = joined(100, |i| format!("t{i}: T,"));
     let text = format!("#[repr(C)] struct T {{ {fields} }} #[repr(C)] struct P {{ {uses} }}");
     assert_eq!(parse(&text, Language::Rust, None).unwrap().ty.size(), 500_000);
     assert!(start.elapsed() < Duration::from_secs(60));

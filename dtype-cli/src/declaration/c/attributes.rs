@@ -76,11 +76,8 @@ impl Reader<'_, '_> {
                 }
                 (Kind::Word, "aligned" | "__aligned__" | "align") => {
                     self.cursor.next();
-                    let align = match self.cursor.peek().is("(") {
-                        true => self.alignment()?,
-                        // The greatest alignment of a basic type.
-                        false => Some(16),
-                    };
+                    let align =
+                        if self.cursor.peek().is("(") { self.alignment()? } else { Some(16) };
                     all.align = all.align.max(align);
                 }
                 _ => {

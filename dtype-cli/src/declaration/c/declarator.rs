@@ -28,6 +28,11 @@ pub(super) struct Declarator<'s> {
 }
 
 impl Declarator<'_> {
+    fn add(&mut self, attributes: Attributes) {
+        self.align = self.align.max(attributes.align);
+        self.is_packed |= attributes.is_packed;
+    }
+
     /// Whether it declares something other than data of the type.
     pub(super) fn is_indirect(&self) -> bool {
         self.foreign().is_some()
@@ -99,11 +104,11 @@ impl<'s> Reader<'s, '_> {
     fn pointers(&mut self, all: &mut Declarator<'s>) -> Read<()> {
         loop {
             let attributes = self.attributes()?;
-            self.attribute(all, attributes);
+            all.add(attributes);
             let token = self.cursor.peek();
             match (token.kind, token.text) {
                 (Kind::Sign, "*" | "^" | "&") => {
-                    all.pointer = all.pointer.take().or(Some(token.span()))
+                    all.pointer = all.pointer.take().or(Some(token.span()));
                 }
                 (
                     Kind::Word,
@@ -115,15 +120,10 @@ impl<'s> Reader<'s, '_> {
         }
     }
 
-    fn attribute(&mut self, all: &mut Declarator<'s>, attributes: Attributes) {
-        all.align = all.align.max(attributes.align);
-        all.is_packed |= attributes.is_packed;
-    }
-
     fn suffixes(&mut self, all: &mut Declarator<'s>) -> Read<()> {
         loop {
             let attributes = self.attributes()?;
-            self.attribute(all, attributes);
+            all.add(attributes);
             let token = self.cursor.peek();
             match (token.kind, token.text) {
                 (Kind::Sign, "[") => self.length(all)?,
@@ -155,12 +155,11 @@ impl<'s> Reader<'s, '_> {
         let value = self.nested(open, Self::constant)?;
         let close = self.cursor.expect("]")?;
         let span = open.span().end..close.start;
-        match value.and_then(|value| u64::try_from(value).ok()) {
-            Some(length) => all.lengths.push(length),
-            None => {
-                let message = "the length of an array is from 0 to 2^64 - 1";
-                return Err(Box::new(Problem::new(message, span, "out of range")));
-            }
+        if let Some(length) = value.and_then(|value| u64::try_from(value).ok()) {
+            all.lengths.push(length);
+        } else {
+            let message = "the length of an array is from 0 to 2^64 - 1";
+            return Err(Box::new(Problem::new(message, span, "out of range")));
         }
         Ok(())
     }

@@ -91,6 +91,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static str> {
 
 /// The words that form the names of number types, in any order.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each word is there or not, whatever the others")]
 pub(super) struct Words {
     pub(super) number: usize,
     is_signed: bool,

@@ -80,13 +80,14 @@ impl<'s> Reader<'s, '_> {
             None if words.is_void && words.number == 1 => {
                 (Base::Foreign { what: "of type `void`", help: "`void` has no values" }, None)
             }
-            None => match words.basic() {
-                Some(basic) => (Base::Known(Layout::basic(basic)), None),
-                None => {
+            None => {
+                if let Some(basic) = words.basic() {
+                    (Base::Known(Layout::basic(basic)), None)
+                } else {
                     let problem = Problem::new("these words form no type", span.clone(), "");
                     (wrong(problem.help("for example `unsigned long long` is one")), None)
                 }
-            },
+            }
         };
         Ok(Specified { base, declared, is_typedef, align, is_packed, span })
     }

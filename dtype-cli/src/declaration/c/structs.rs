@@ -143,7 +143,7 @@ impl<'s> Reader<'s, '_> {
             Base::Known(element) if is_new => {
                 for member in &*element.members {
                     if let Some(name) = &member.name {
-                        self.unique(body, name, &specified.span);
+                        Self::unique(body, name, &specified.span);
                     }
                 }
                 let attributes =
@@ -185,7 +185,7 @@ impl<'s> Reader<'s, '_> {
         match base {
             (Base::Known(element), _) => {
                 let span = declarator.name.map_or(declarator.span.clone(), |name| name.span());
-                self.unique(body, &name, &span);
+                Self::unique(body, &name, &span);
                 let attributes = Attributes {
                     is_packed: declarator.is_packed || specified.is_packed,
                     align: declarator.align.max(specified.align),
@@ -208,7 +208,7 @@ impl<'s> Reader<'s, '_> {
     }
 
     /// Reports a name that another field has.
-    fn unique(&self, body: &mut Body, name: &str, span: &std::ops::Range<usize>) {
+    fn unique(body: &mut Body, name: &str, span: &std::ops::Range<usize>) {
         if let Some(before) = body.names.insert(name.to_owned(), span.clone()) {
             let message = format!("two fields are called {}", quoted(name));
             let problem = Problem::new(message, span.clone(), "again");

@@ -131,11 +131,13 @@ fn basic(basic: Basic) -> Option<&'static str> {
         Some(match basic {
             Basic::I8 => "int8_t",
             Basic::I16 => "int16_t",
-            Basic::I32 => "int32_t",
+            // A Fortran logical has the same bytes.
+            Basic::I32 | Basic::Logical => "int32_t",
             Basic::I64 => "int64_t",
             Basic::I128 => "__int128",
             Basic::U8 => "uint8_t",
-            Basic::U16 => "uint16_t",
+            // Not every compiler has a type for bf16.
+            Basic::U16 | Basic::Bf16 => "uint16_t",
             Basic::U32 => "uint32_t",
             Basic::U64 => "uint64_t",
             Basic::U128 => "unsigned __int128",
@@ -164,9 +166,6 @@ fn basic(basic: Basic) -> Option<&'static str> {
             Basic::LongDouble => "long double",
             Basic::LongDoubleComplex => "long double _Complex",
             Basic::Real16 => "_Float128",
-            // The same bytes.
-            Basic::Bf16 => "uint16_t",
-            Basic::Logical => "int32_t",
             _ => return None,
         })
     };

@@ -170,7 +170,7 @@ impl Builder<'_> {
                 shape
             }
             _ => match self.blocks(ty)? {
-                None => return Err(self.no_type(ty)),
+                None => return Err(Self::no_type(ty)),
                 Some(blocks) => {
                     let own = self.names.type_name(ty).map(identifier::field);
                     let own = own.filter(|name| !(self.target.is_reserved)(name));
@@ -184,7 +184,7 @@ impl Builder<'_> {
     }
 
     /// The error for a type without blocks: a marker.
-    fn no_type(&self, ty: &Type) -> ExportError {
+    fn no_type(ty: &Type) -> ExportError {
         let (lb, extent) = (ty.lb(), ty.extent());
         ExportError::Bounds { lb, extent, true_lb: 0, true_ub: 0 }
     }
@@ -271,9 +271,10 @@ impl Builder<'_> {
     }
 
     fn check_number(&self, number: u64) -> Result<(), ExportError> {
-        match usize::try_from(number).is_ok_and(|number| number <= self.left) {
-            true => Ok(()),
-            false => Err(ExportError::TooManyFields { limit: MOST_FIELDS }),
+        if usize::try_from(number).is_ok_and(|number| number <= self.left) {
+            Ok(())
+        } else {
+            Err(ExportError::TooManyFields { limit: MOST_FIELDS })
         }
     }
 

@@ -33,7 +33,7 @@ pub(super) fn field(name: &str) -> String {
         || out.starts_with(|c: char| c.is_ascii_digit())
         || out.chars().all(|c| c == '_')
     {
-        out.insert_str(0, "f");
+        out.insert(0, 'f');
     }
     out
 }

@@ -40,7 +40,8 @@ fn basic(basic: Basic) -> Option<&'static str> {
         Some(match basic {
             Basic::I8 => "i8",
             Basic::I16 => "i16",
-            Basic::I32 => "i32",
+            // A Fortran logical has the same bytes.
+            Basic::I32 | Basic::Logical => "i32",
             Basic::I64 => "i64",
             Basic::I128 => "i128",
             Basic::U8 => "u8",
@@ -69,7 +70,6 @@ fn basic(basic: Basic) -> Option<&'static str> {
             Basic::UnsignedLongLong => "std::ffi::c_ulonglong",
             // The same bytes.
             Basic::Aint => "isize",
-            Basic::Logical => "i32",
             _ => return None,
         })
     };

@@ -104,7 +104,7 @@ impl Evaluator<'_> {
             let align = if is_aligned { layout.align } else { 1 };
             // As NumPy prints padding.
             let is_gap = name.is_empty() && is_void;
-            let name = names.or_number(name, placement.len());
+            let name = Names::or_number(name, placement.len());
             placement
                 .add(Some(name), &layout, &lengths, align, is_gap)
                 .map_err(|error| refused(&error, &item.span))?;
@@ -156,7 +156,7 @@ impl Evaluator<'_> {
         let mut names = Names::default();
         for (i, (name, format)) in names_of.iter().zip(formats_of).enumerate() {
             let name = names.add(name)?;
-            let name = names.or_number(name, i);
+            let name = Names::or_number(name, i);
             let Format { layout, .. } = self.format(format, is_aligned)?;
             let align = if is_aligned { layout.align } else { 1 };
             let added = match offsets.and_then(|offsets| offsets.get(i)) {
@@ -248,7 +248,7 @@ impl Names {
     }
 
     /// NumPy numbers fields without a name.
-    fn or_number(&self, name: String, number: usize) -> String {
+    fn or_number(name: String, number: usize) -> String {
         if name.is_empty() { format!("f{number}") } else { name }
     }
 }

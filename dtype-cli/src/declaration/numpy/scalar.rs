@@ -140,7 +140,7 @@ pub(super) fn format(text: &str) -> Result<Scalar, Refusal> {
             ('i', 1) => one(Basic::I8),
             ('i', 2) => one(Basic::I16),
             ('i', 4) => one(Basic::I32),
-            ('i', 8) | ('M' | 'm', 8) => one(Basic::I64),
+            ('i' | 'M' | 'm', 8) => one(Basic::I64),
             ('u', 1) => one(Basic::U8),
             ('u', 2) => one(Basic::U16),
             ('u', 4) => one(Basic::U32),

@@ -167,7 +167,7 @@ impl Reader<'_, '_> {
         } else if let Some(body) =
             head.iter().find_map(|token| group(Some(token), Delimiter::Parenthesis))
         {
-            Kind::Struct { generics, fields: self.tuple_fields(body)? }
+            Kind::Struct { generics, fields: Self::tuple_fields(body) }
         } else {
             Kind::Struct { generics, fields: Vec::new() }
         };
@@ -207,14 +207,14 @@ impl Reader<'_, '_> {
         Ok(fields)
     }
 
-    fn tuple_fields(&mut self, body: &Group) -> Read<Vec<Field>> {
+    fn tuple_fields(body: &Group) -> Vec<Field> {
         let tokens = contents(body);
         let fields = parts(&tokens).map(|part| {
             let (attributes, rest) = attributes(part);
             let ty = without_visibility(rest).to_vec();
             Field { name: None, ty, is_skipped: is_skipped(&attributes) }
         });
-        Ok(fields.collect())
+        fields.collect()
     }
 
     fn enumeration<'t>(

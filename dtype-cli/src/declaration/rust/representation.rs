@@ -52,13 +52,14 @@ impl Reader<'_, '_> {
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
                 let number = group.stream().to_string().replace('_', "");
                 let number: Option<u64> = number.parse().ok();
-                match number.filter(|align| align.is_power_of_two() && *align <= MAX_ALIGN) {
-                    Some(number) => Some(number),
-                    None => {
-                        let message = "an alignment is a power of two, at most 2^28";
-                        let span = self.span(argument);
-                        return Err(Box::new(Problem::new(message, span, "not an alignment")));
-                    }
+                if let Some(number) =
+                    number.filter(|align| align.is_power_of_two() && *align <= MAX_ALIGN)
+                {
+                    Some(number)
+                } else {
+                    let message = "an alignment is a power of two, at most 2^28";
+                    let span = self.span(argument);
+                    return Err(Box::new(Problem::new(message, span, "not an alignment")));
                 }
             }
             _ => None,
@@ -69,9 +70,10 @@ impl Reader<'_, '_> {
             ("packed", number) => all.packed = Some(number.unwrap_or(1)),
             ("align", Some(number)) => all.align = all.align.max(Some(number)),
             ("Rust", _) => {}
-            (name, _) => match names::primitive(name) {
-                Some(basic) => all.integer = Some(basic),
-                None => {
+            (name, _) => {
+                if let Some(basic) = names::primitive(name) {
+                    all.integer = Some(basic);
+                } else {
                     let span = self.span(argument);
                     let message = format!("unknown representation {}", quoted(name));
                     let problem = Problem::new(message, span, "unknown name");
@@ -79,7 +81,7 @@ impl Reader<'_, '_> {
                         "expected `C`, `packed`, `packed(n)`, `align(n)` or `transparent`",
                     )));
                 }
-            },
+            }
         }
         Ok(())
     }
