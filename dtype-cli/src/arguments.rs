@@ -166,15 +166,16 @@ pub(crate) struct Show {
     /// The maximum number of characters in a row of the picture.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) width: u16,
-    /// Bytes in a row, such as the row size of the enclosing array. The default is the type's own stride.
+    /// Bytes in a row, such as the row size of the enclosing array. The default is the type's own stride, if it has one.
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) row: Option<u64>,
     /// The maximum number of rows.
     #[arg(long, default_value_t = 24, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) rows: u16,
-    /// Bytes for each character of the picture.
-    #[arg(long, default_value_t = 1, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub(crate) unit: u32,
+    /// Bytes for each character of the picture. The default is the size of an element, if all have one size and the
+    /// layout does not fit one row, or else 1.
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) unit: Option<u32>,
     /// Draw in ASCII only.
     #[arg(long)]
     pub(crate) ascii: bool,

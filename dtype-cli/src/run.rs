@@ -142,7 +142,7 @@ fn picture(ty: String) -> Show {
         width,
         row: None,
         rows,
-        unit: 1,
+        unit: None,
         ascii: false,
     }
 }

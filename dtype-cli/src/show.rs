@@ -75,9 +75,9 @@ fn picture(parsed: &Parsed, show: &Show) -> Diagram {
     let mut view = View::default()
         .with_instances(show.instances)
         .with_columns(show.width.into())
-        .with_rows(show.rows.into())
-        .with_unit(show.unit);
+        .with_rows(show.rows.into());
     view.row = show.row;
+    view.unit = show.unit;
     let mut diagram = parsed.ty.diagram_of(&view);
     if !parsed.fields.is_empty() {
         let mut paths = FieldPaths::new(parsed);

@@ -42,6 +42,13 @@ fn check(diagram: &Diagram, map: &Map, instances: u64) -> Result<(), TestCaseErr
                 at = at.map(|at: i128| at + *bytes as i128);
                 continue;
             }
+            Line::Gap { bytes: gap, rows } => {
+                prop_assert!(*rows > 2);
+                let Some(start) = at else { return Err(TestCaseError::fail("starts with a gap")) };
+                at = Some(start + *gap as i128);
+                prop_assert_eq!(bytes.range(start..start + *gap as i128).next(), None);
+                continue;
+            }
             Line::Row(row) => row,
         };
         prop_assert_eq!(at.unwrap_or(row.start), row.start);
@@ -73,7 +80,7 @@ fn check(diagram: &Diagram, map: &Map, instances: u64) -> Result<(), TestCaseErr
         }
     }
     // If nothing is left out, all data are drawn.
-    if diagram.lines().iter().all(|line| matches!(line, Line::Row(_))) {
+    if diagram.lines().iter().all(|line| !matches!(line, Line::LeftOut(_))) {
         prop_assert_eq!(seen as u32, bytes.values().sum::<u32>());
     }
     Ok(())
@@ -88,6 +95,7 @@ proptest! {
         instances in 0..4_u64,
         (columns, rows, unit) in (1..80_usize, 1..40_usize, 1..20_u32),
         row in proptest::option::of(1..200_u64),
+        is_automatic in any::<bool>(),
     ) {
         let (ty, map) = (tree.build().unwrap(), tree.map());
         // The unit of overlapping types is small, so the picture is large.
@@ -97,6 +105,9 @@ proptest! {
             .with_rows(rows)
             .with_unit(unit);
         view.row = row;
+        if is_automatic {
+            view.unit = None;
+        }
         let diagram = ty.diagram_of(&view);
         check(&diagram, &map, instances)?;
         let packed: u64 = diagram.fields().iter().map(|field| field.bytes).sum();

@@ -262,7 +262,7 @@ fn long_layouts_are_shortened_where_nothing_starts_or_ends() {
     let far = Type::resized(&basic(Basic::U32), -1000, 1_000_000).unwrap();
     let twice = Type::hvector(2, 1, 500_000, &far).unwrap();
     assert_eq!(
-        text(&twice, &View::default().with_columns(16).with_rows(6)),
+        text(&twice, &View::default().with_columns(16).with_rows(6).with_unit(1)),
         "\
 size 8, lb -1000, extent 1500000, true lb 0, true extent 500004
 
@@ -285,6 +285,103 @@ size 8, lb -1000, extent 1500000, true lb 0, true extent 500004
 a  data   u32        0      8  2 every 500000
 "
     );
+}
+
+/// A cell is an element and a row the stride, without being told.
+#[test]
+fn a_vector_is_drawn_element_by_element() {
+    let column = Type::vector(4, 1, 10, &basic(Basic::F64)).unwrap();
+    let column = Type::hindexed_block(1, &[8], &column).unwrap();
+    let told = View::default().with_unit(8).with_row(80);
+    assert_eq!(text(&column, &View::default()), text(&column, &told));
+    assert_eq!(rows(&column, &told), "□■□□□□□□□□\n□■□□□□□□□□\n□■□□□□□□□□\n□■\n");
+    // Values of several sizes, or at displacements that no cell starts at.
+    let [f64, u8] = [Basic::F64, Basic::U8].map(basic);
+    let pair = Type::structure(&[1, 1], &[0, 8], &[f64.clone(), u8]).unwrap();
+    let odd = Type::hvector(9, 1, 12, &f64).unwrap();
+    for ty in [Type::vector(9, 1, 10, &pair).unwrap(), odd] {
+        assert_eq!(ty.diagram().unit(), 1);
+    }
+    // A layout that fits one row is drawn byte by byte.
+    assert_eq!(Type::contiguous(8, &f64).unwrap().diagram().unit(), 1);
+    assert_eq!(Type::contiguous(9, &f64).unwrap().diagram().unit(), 8);
+}
+
+#[test]
+fn rows_of_gap_are_one_line() {
+    let face = Type::subarray(&[3, 6, 10], &[3, 2, 1], &[0, 1, 9], Order::C, &basic(Basic::F64));
+    let face = face.unwrap();
+    assert_eq!(
+        rows(&face, &View::default()),
+        "\
+□□□□□□□□□□
+□□□□□□□□□■
+□□□□□□□□□■
+… 4 rows of gap
+□□□□□□□□□■
+□□□□□□□□□■
+… 4 rows of gap
+□□□□□□□□□■
+□□□□□□□□□■
+□□□□□□□□□□
+□□□□□□□□□□
+□□□□□□□□□□
+"
+    );
+    assert!(face.diagram().svg(&SvgStyle::default()).contains("4 rows of gap, 320 bytes"));
+}
+
+/// Boxes of an SVG document by their tooltips, with their classes.
+fn boxes(svg: &str) -> Vec<(String, String)> {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let rects = document.descendants().filter(|node| node.tag_name().name() == "rect");
+    rects
+        .filter_map(|rect| {
+            let tip = rect.children().find(|node| node.tag_name().name() == "title")?;
+            Some((tip.text()?.to_owned(), rect.attribute("class")?.to_owned()))
+        })
+        .collect()
+}
+
+#[test]
+fn a_run_of_values_is_one_box() {
+    let svg = Diagram::of::<([u8; 40], f64)>(&View::default()).svg(&SvgStyle::default());
+    let tips: Vec<String> = boxes(&svg).into_iter().map(|(tip, _)| tip).collect();
+    assert_eq!(tips, ["0: u8 × 40; bytes 0 to 39", "1: f64; bytes 40 to 47"]);
+}
+
+/// No two of the first 32 fields look the same, and keys are in circles, which names are not.
+#[test]
+fn many_fields_differ() {
+    let members = vec![basic(Basic::U16); 40];
+    let places: Vec<i64> = (0..40).map(|i| 4 * i).collect();
+    let ty = Type::structure(&[1; 40], &places, &members).unwrap();
+    let svg = ty.diagram_of(&View::default().with_columns(200)).svg(&SvgStyle::default());
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let rects: Vec<(&str, &str, &str)> = document
+        .descendants()
+        .filter(|node| node.tag_name().name() == "rect")
+        .filter_map(|rect| {
+            Some((rect.attribute("class")?, rect.attribute("x")?, rect.attribute("y")?))
+        })
+        .collect();
+    // The classes of all rectangles that lie on one another.
+    let mut looks: Vec<String> = Vec::new();
+    let mut place = None;
+    for (class, x, y) in rects.into_iter().filter(|(class, ..)| *class != "dt-gap") {
+        match (place == Some((x, y)), looks.last_mut()) {
+            (true, Some(last)) => *last += class,
+            _ => looks.push(class.to_owned()),
+        }
+        place = Some((x, y));
+    }
+    let different: std::collections::BTreeSet<&String> = looks.iter().take(32).collect();
+    assert_eq!(different.len(), 32, "{different:?}");
+    for pattern in ["dots", "lines", "bars"] {
+        assert!(svg.contains(&format!("pattern id=\"dt-{pattern}-p\"")), "{pattern}");
+    }
+    let circles = document.descendants().filter(|node| node.tag_name().name() == "circle");
+    assert!(circles.filter(|circle| circle.attribute("class") == Some("dt-key")).count() >= 40);
 }
 
 /// Each document is well-formed, has a title, and its boxes are in the picture.

@@ -41,19 +41,23 @@ pub struct View {
     ///
     /// `None` draws a layout that fits one row in one row. Otherwise a row is the extent of an instance if there are
     /// several instances, or a multiple of the row of a subarray or the stride of a vector, or else as many cells as
-    /// fit.
+    /// fit. If [`unit`](Self::unit) makes each element one cell, a row is the row of the subarray or the stride of the
+    /// vector itself, as if it were set.
     pub row: Option<u64>,
     /// The maximum number of rows, 1 to 1024. The picture replaces further rows by their number of bytes. Rows in which
-    /// a bound or the data start or end take precedence.
+    /// a bound or the data start or end take precedence. Three or more rows that are only gap become one line.
     pub rows: usize,
     /// Bytes per cell, 1 to 64. With 8, an element of an array of `f64` is one cell.
-    pub unit: u32,
+    ///
+    /// `None` is the size of an element, if the layout does not fit one row of bytes, all elements have one size, and
+    /// all displacements, strides and bounds are multiples of it; otherwise a byte.
+    pub unit: Option<u32>,
 }
 
 impl Default for View {
-    /// One instance, in up to 24 rows of up to 64 cells of one byte.
+    /// One instance, in up to 24 rows of up to 64 cells.
     fn default() -> Self {
-        Self { instances: 1, columns: 64, row: None, rows: 24, unit: 1 }
+        Self { instances: 1, columns: 64, row: None, rows: 24, unit: None }
     }
 }
 
@@ -89,7 +93,7 @@ impl View {
     /// Sets [`unit`](Self::unit), in bytes.
     #[must_use]
     pub const fn with_unit(mut self, unit: u32) -> Self {
-        self.unit = unit;
+        self.unit = Some(unit);
         self
     }
 }
@@ -101,6 +105,13 @@ pub enum Line {
     Row(Row),
     /// Bytes left out, with their number.
     LeftOut(u128),
+    /// Rows without data, in which nothing starts or ends.
+    Gap {
+        /// The number of rows.
+        rows: usize,
+        /// The bytes in them.
+        bytes: u128,
+    },
 }
 
 /// A row of memory.
@@ -236,8 +247,10 @@ impl Diagram {
     }
 
     fn new(ty: &Type, source: Source<'_>, name: String, view: &View) -> Self {
-        let rows = Rows::of(ty, source, view);
         let Fields { all: fields, more: more_fields, slot } = Fields::of(source);
+        // Fields that are not known may have other sizes.
+        let known = if more_fields { &[] } else { &*fields };
+        let rows = Rows::of(ty, source, known, view);
         let mut stretches = stretches(&rows);
         // Each drawn byte can be a separate element, some levels deep.
         let bytes: i128 = stretches.iter().map(|stretch| stretch.end - stretch.start).sum();
@@ -255,6 +268,7 @@ impl Diagram {
             left -= share - unused;
             stretch.finish(rows.unit);
         }
+        let ranges = ranges(ty, &rows);
         Self {
             name,
             numbers: Numbers {
@@ -268,8 +282,8 @@ impl Diagram {
             unit: rows.unit,
             pitch: rows.pitch,
             complete: stretches.iter().all(|stretch| stretch.complete),
-            lines: lines(&rows, stretches),
-            ranges: ranges(ty, &rows),
+            lines: without_gaps(lines(&rows, stretches), &ranges, rows.unit),
+            ranges,
             fields,
             more_fields,
         }
@@ -365,7 +379,7 @@ impl Diagram {
     pub(super) fn rows(&self) -> impl Iterator<Item = &Row> {
         self.lines.iter().filter_map(|line| match line {
             Line::Row(row) => Some(row),
-            Line::LeftOut(_) => None,
+            Line::LeftOut(_) | Line::Gap { .. } => None,
         })
     }
 }
@@ -414,12 +428,40 @@ fn lines(rows: &Rows, stretches: Vec<Stretch>) -> Vec<Line> {
     lines
 }
 
+/// The minimum number of rows of pure gap that one line replaces.
+const GAP_ROWS: usize = 3;
+
+/// The lines, with one for each stretch of rows without data in which no bracket starts or ends.
+fn without_gaps(lines: Vec<Line>, ranges: &[Bracket], unit: u32) -> Vec<Line> {
+    let is_gap = |line: &Line| match line {
+        Line::Row(row) => {
+            row.cells.iter().all(|cell| cell.sign == Sign::Gap)
+                && ranges.iter().all(|range| range.part_of(row, unit).is_none())
+        }
+        _ => false,
+    };
+    let mut out = Vec::new();
+    for group in lines.chunk_by(|a, b| is_gap(a) && is_gap(b)) {
+        let bytes = group.iter().map(|line| match line {
+            Line::Row(row) => (row.end - row.start).unsigned_abs(),
+            _ => 0,
+        });
+        match group {
+            [first, ..] if group.len() >= GAP_ROWS && is_gap(first) => {
+                out.push(Line::Gap { rows: group.len(), bytes: bytes.sum() });
+            }
+            _ => out.extend_from_slice(group),
+        }
+    }
+    out
+}
+
 impl fmt::Display for Diagram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut is_first = true;
         for line in &self.lines {
             match line {
-                Line::LeftOut(_) => f.write_str(" …")?,
+                Line::LeftOut(_) | Line::Gap { .. } => f.write_str(" …")?,
                 Line::Row(row) => {
                     for (i, cell) in row.cells.iter().enumerate() {
                         if i == 0 && !is_first {

@@ -6,6 +6,7 @@
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use crate::basic::Basic;
 use crate::typemap::{self, Node, TypeMap};
@@ -145,35 +146,37 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The stride in bytes of the rows of an array that this is a part of: the greatest one from `least` to
-    /// `most`. `None` for everything else.
-    pub(super) fn pitch(self, least: u64, most: u64) -> Option<u64> {
-        let fits = |bytes: i128| {
-            let bytes = u64::try_from(bytes.unsigned_abs()).ok()?;
-            (least..=most).contains(&bytes).then_some(bytes)
+    /// The strides in bytes of the rows of an array that this is a part of, the outermost first. None for everything
+    /// else.
+    pub(super) fn strides(self) -> Vec<u64> {
+        let mut all = Vec::new();
+        self.add_strides(&mut all);
+        all
+    }
+
+    fn add_strides(self, all: &mut Vec<u64>) {
+        let add = |all: &mut Vec<u64>, bytes: i128| {
+            all.extend(u64::try_from(bytes.unsigned_abs()));
         };
         let mut at = self;
         loop {
-            if let Self::Type(ty) = at
-                && let Some(pitch) = of_array(ty).into_iter().flatten().find_map(fits)
-            {
-                return Some(pitch);
+            if let Self::Type(ty) = at {
+                of_array(ty).into_iter().flatten().for_each(|bytes| add(all, bytes));
             }
             match at.parts() {
                 Parts::Same(inner) => at = inner,
-                Parts::Array { built, .. } => return Source::Type(&built).pitch(least, most),
+                Parts::Array { built, .. } => return Source::Type(&built).add_strides(all),
                 Parts::Grid { blocks, block, of } => {
                     for Repetition { count, stride } in [blocks, block] {
-                        if count > 1
-                            && let Some(pitch) = fits(stride.into())
-                        {
-                            return Some(pitch);
+                        if count > 1 {
+                            add(all, stride.into());
                         }
                     }
                     at = of;
                 }
+                Parts::List(list) if list.len() == 1 => at = Self::Type(list.old),
                 Parts::Members([Member { ty, .. }], _) => at = Self::Type(ty),
-                _ => return None,
+                _ => return,
             }
         }
     }

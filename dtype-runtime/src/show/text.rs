@@ -222,7 +222,10 @@ impl<'a> Text<'a> {
             _ if !self.style.colour => Ok(()),
             None => out.write_str("\x1b[0m"),
             Some(field) => {
-                write!(out, "\x1b[38;5;{}m", COLOURS[usize::from(field) % COLOURS.len()])
+                // Every second round of the colours is underlined.
+                let (round, colour) = (usize::from(field) / COLOURS.len(), usize::from(field) % COLOURS.len());
+                let line = if round % 2 == 1 { "\x1b[4m" } else { "" };
+                write!(out, "\x1b[0m{line}\x1b[38;5;{}m", COLOURS[colour])
             }
         }
     }
@@ -250,6 +253,11 @@ impl fmt::Display for Text<'_> {
                     let dots = if self.style.ascii { "..." } else { "…" };
                     let pad = if self.style.rulers { gutter + 1 } else { 0 };
                     writeln!(f, "{:pad$}{dots} {bytes} bytes left out {dots}", "")?;
+                }
+                Line::Gap { rows, .. } => {
+                    let dots = if self.style.ascii { "..." } else { "…" };
+                    let pad = if self.style.rulers { gutter + 1 } else { 0 };
+                    writeln!(f, "{:pad$}{dots} {rows} rows of gap", "")?;
                 }
             }
         }

@@ -4,6 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::View;
+use crate::show::fields::{DiagramField, Repeat};
 use crate::show::source::Source;
 use crate::types::Type;
 
@@ -19,6 +20,8 @@ const MOST_UNIT: u32 = 64;
 const BOUNDS: usize = 4;
 /// The minimum number of cells in a row.
 const FEWEST_CELLS: u64 = 8;
+/// The minimum number of elements in a row of an array.
+const FEWEST_IN_GRID: u64 = 4;
 
 /// The part of a layout that is drawn.
 pub(super) struct Rows {
@@ -35,8 +38,13 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn of(ty: &Type, source: Source<'_>, view: &View) -> Self {
-        let unit = view.unit.clamp(1, MOST_UNIT);
+    /// `fields` are all fields, or none if some are not known.
+    pub(super) fn of(
+        ty: &Type,
+        source: Source<'_>,
+        fields: &[DiagramField],
+        view: &View,
+    ) -> Self {
         let columns = view.columns.clamp(1, MOST_COLUMNS) as u64;
         let instances = view.instances.min(MOST_INSTANCES);
         let last = i128::from(ty.extent()) * i128::from(instances.saturating_sub(1));
@@ -50,14 +58,31 @@ impl Rows {
             }
         }
         let least = points.iter().copied().min().unwrap_or(0);
+        let greatest = points.iter().copied().max().unwrap_or(0);
+        let is_long = (greatest - least).unsigned_abs() >= columns.into();
+        let (unit, is_grid) = match view.unit {
+            Some(unit) => (unit.clamp(1, MOST_UNIT), false),
+            None if is_long => element(ty, fields, view).map_or((1, false), |unit| (unit, true)),
+            None => (1, false),
+        };
         let start = least - least.rem_euclid(unit.into());
         // A point at the end of an empty range does not add a byte.
         let is_empty = ty.extent() == 0 && ty.size() == 0 || instances == 0;
         let end = points.iter().copied().max().map_or(start, |point| point + i128::from(!is_empty));
-        let pitch = pitch(ty, source, view, (end - start).unsigned_abs(), unit, columns, instances);
+        // The rows of the array that the elements are part of.
+        let bytes = u64::from(unit);
+        let grid = is_grid && view.row.is_none();
+        let strides = if grid { source.strides() } else { Vec::new() };
+        let fits = FEWEST_IN_GRID * bytes..=columns * bytes;
+        // The row of the array, of which its planes consist.
+        let strides = strides.into_iter().filter(|stride| stride.is_multiple_of(bytes));
+        let grid = strides.filter(|stride| fits.contains(stride)).min();
+        let all = (end - start).unsigned_abs();
+        let pitch = grid.unwrap_or_else(|| pitch(ty, source, view, all, unit, columns, instances));
 
         // As the rows of the array that has its first element at the origin.
-        let start = if view.row.is_some() { start - start.rem_euclid(pitch.into()) } else { start };
+        let is_array = view.row.is_some() || grid.is_some();
+        let start = if is_array { start - start.rem_euclid(pitch.into()) } else { start };
         let number = (end - start + i128::from(pitch) - 1) / i128::from(pitch);
         let most = view.rows.clamp(1, MOST_ROWS);
         let drawn = if number <= most as i128 {
@@ -93,6 +118,21 @@ fn some(most: usize, wanted: &[i128]) -> Vec<i128> {
     drawn.into_iter().collect()
 }
 
+/// The size of an element, if all have one size that divides all displacements and bounds.
+fn element(ty: &Type, fields: &[DiagramField], view: &View) -> Option<u32> {
+    let sizes = || fields.iter().filter_map(|field| field.basic).map(|basic| basic.size());
+    let size = sizes().next().filter(|size| sizes().all(|other| other == *size))?;
+    let unit = u32::try_from(size).ok().filter(|unit| (2..=MOST_UNIT).contains(unit))?;
+    let fits = |bytes: i128| bytes.rem_euclid(unit.into()) == 0;
+    let is_regular = |field: &DiagramField| {
+        let stride = |level: &Repeat| level.stride.is_some_and(|stride| fits(stride.into()));
+        fits(field.offset) && field.levels.iter().all(stride)
+    };
+    let bounds = [ty.lb(), ty.extent()].map(i128::from);
+    let row = view.row.map_or(0, i128::from);
+    (bounds.into_iter().chain([row]).all(fits) && fields.iter().all(is_regular)).then_some(unit)
+}
+
 fn pitch(
     ty: &Type,
     source: Source<'_>,
@@ -114,7 +154,10 @@ fn pitch(
     let whole = |pitch: &u64| pitch.is_multiple_of(unit);
     let extent = u64::try_from(ty.extent()).ok().filter(|_| instances > 1);
     let instance = extent.filter(|extent| (FEWEST_CELLS * unit..=most).contains(extent));
-    let natural = instance.or_else(|| source.pitch(FEWEST_CELLS * unit, most));
+    let natural = instance.or_else(|| {
+        let mut strides = source.strides().into_iter();
+        strides.find(|stride| (FEWEST_CELLS * unit..=most).contains(stride))
+    });
     match natural.filter(whole) {
         // As many as fit into a row.
         Some(pitch) => most / pitch * pitch,

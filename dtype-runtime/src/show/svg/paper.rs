@@ -51,6 +51,13 @@ pub(super) struct Rect {
     pub(super) height: usize,
 }
 
+/// Fields after the first eight have the same colours again, with a pattern on them: as many as there are here.
+const PATTERNS: [(&str, &str); 3] = [
+    ("dots", "<circle cx=\"2\" cy=\"2\" r=\"1\"/><circle cx=\"5\" cy=\"5\" r=\"1\"/>"),
+    ("lines", "<rect width=\"6\" height=\"2\"/>"),
+    ("bars", "<rect width=\"2\" height=\"6\"/>"),
+];
+
 /// The number of the colour of a field.
 pub(super) fn colour(field: u16) -> usize {
     usize::from(field) % FIELDS.len()
@@ -77,6 +84,27 @@ impl Paper {
         self.push(&format!(
             "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\">{tip}</rect>"
         ));
+    }
+
+    /// The box of a field.
+    pub(super) fn field(&mut self, field: Option<u16>, rect: Rect, tip: Option<&str>) {
+        let field = field.unwrap_or(u16::MAX);
+        let pattern = (usize::from(field) / FIELDS.len()) % (PATTERNS.len() + 1);
+        let class = format!("dt-box dt-f{}", colour(field));
+        match pattern.checked_sub(1).and_then(|pattern| PATTERNS.get(pattern)) {
+            None => self.rect(&class, rect, tip),
+            Some((pattern, _)) => {
+                self.rect(&class, rect, None);
+                self.rect(&format!("dt-{pattern}"), rect, tip);
+            }
+        }
+    }
+
+    /// A key in a circle, so that it is not mistaken for a name.
+    pub(super) fn key(&mut self, (x, y): (usize, usize), key: char) {
+        self.push(&format!("<circle class=\"dt-key\" cx=\"{x}\" cy=\"{y}\" r=\"6.5\"/>"));
+        let key = String::from(key);
+        self.text("dt-ink dt-small", x, y + 4, Anchor::Middle, &key);
     }
 
     pub(super) fn text(&mut self, class: &str, x: usize, y: usize, anchor: Anchor, text: &str) {
@@ -116,12 +144,23 @@ impl Paper {
         let [title, desc] = words.map(escaped);
         let style = style(theme);
         let body = self.body;
+        // Only those that the picture uses.
+        let patterns: String = PATTERNS
+            .iter()
+            .filter(|(name, _)| body.contains(&format!("\"dt-{name}\"")))
+            .map(|(name, shapes)| {
+                format!(
+                    "<pattern id=\"dt-{name}-p\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
+                     fill=\"#ffffff\">{shapes}</pattern>"
+                )
+            })
+            .collect();
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\">\n\
              <title>{title}</title>\n<desc>{desc}</desc>\n<style>{style}</style>\n\
              <defs><pattern id=\"dt-stripes\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
-             patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"6\" fill=\"#000000\"/></pattern></defs>\n\
+             patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"6\" fill=\"#000000\"/></pattern>{patterns}</defs>\n\
              <rect class=\"dt-paper\" width=\"100%\" height=\"100%\"/>\n{body}</svg>\n"
         )
     }
@@ -133,10 +172,14 @@ fn style(theme: Theme) -> String {
          white-space:pre}\
          .dt-small{font-size:11px}.dt-name{font-weight:bold;font-size:15px}\
          .dt-box{stroke-width:1}.dt-overlap{fill:url(#dt-stripes);fill-opacity:.55}\
-         .dt-line{stroke-width:1.5;fill:none}",
+         .dt-line{stroke-width:1.5;fill:none}\
+         .dt-key{fill:#ffffff;stroke:#111111;stroke-width:1}.dt-ink{fill:#111111}",
     );
     for (i, (fill, text)) in FIELDS.iter().enumerate() {
-        let _ = write!(css, ".dt-f{i}{{fill:{fill}}}.dt-t{i}{{fill:{text}}}");
+        let _ = write!(css, ".dt-f{i}{{fill:{fill}}}.dt-t{i}{{fill:{text}}}.dt-s{i}{{stroke:{text}}}");
+    }
+    for (name, _) in PATTERNS {
+        let _ = write!(css, ".dt-{name}{{fill:url(#dt-{name}-p);fill-opacity:.6}}");
     }
     match theme {
         Theme::Light => css.push_str(&colours(LIGHT)),

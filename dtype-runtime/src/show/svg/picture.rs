@@ -23,6 +23,10 @@ const LANE: usize = 18;
 const SPACE: usize = 8;
 /// The number of cells between numbers on the ruler.
 const TICK: usize = 8;
+/// Width of a box that has room for a key.
+const KEY: usize = 14;
+/// Height of the marks where a value starts.
+const TICKS: usize = 5;
 /// The minimum number of characters in a line of a broken title.
 const TITLE: usize = 60;
 
@@ -46,7 +50,10 @@ pub(super) fn draw(diagram: &Diagram, style: &SvgStyle) -> String {
     for line in diagram.lines() {
         match line {
             Line::Row(row) => picture.row(row),
-            Line::LeftOut(bytes) => picture.left_out(*bytes),
+            Line::LeftOut(bytes) => picture.left_out(&format!("⋮ {bytes} bytes left out")),
+            Line::Gap { rows, bytes } => {
+                picture.left_out(&format!("⋮ {rows} rows of gap, {bytes} bytes"));
+            }
         }
     }
     if style.legend > 0 {
@@ -127,9 +134,8 @@ impl Picture<'_> {
         }
         let mut from = 0;
         while let Some(first) = row.cells.get(from) {
-            let same = |cell: &&Cell| {
-                (cell.sign, cell.field, cell.starts) == (first.sign, first.field, false)
-            };
+            // Values of one field that touch are one box.
+            let same = |cell: &&Cell| (cell.sign, cell.field) == (first.sign, first.field);
             let number = 1 + row.cells[from + 1..].iter().take_while(same).count();
             self.cells(row, from, number);
             from += number;
@@ -144,6 +150,7 @@ impl Picture<'_> {
     /// Cells that are one box.
     fn cells(&mut self, row: &Row, from: usize, number: usize) {
         let cell = row.cells[from];
+        let number_of_cells = number;
         let rect = Rect {
             x: self.left + from * self.cell,
             y: self.y,
@@ -179,7 +186,7 @@ impl Picture<'_> {
                 let half = Rect { y: rect.y + BOX / 2, height: BOX / 2, ..rect };
                 self.paper.rect(&fill, half, Some(&tip));
             }
-            Sign::Data => self.paper.rect(&fill, rect, Some(&tip)),
+            Sign::Data => self.paper.field(cell.field, rect, Some(&tip)),
             Sign::Overlap => {
                 self.paper.rect(&fill, rect, None);
                 self.paper.rect("dt-overlap", rect, Some(&tip));
@@ -189,12 +196,34 @@ impl Picture<'_> {
             Sign::Overlap | Sign::Part => return,
             Sign::Gap => (vec!["gap".to_string()], "dt-faint".to_string()),
             Sign::Unknown => (vec!["?".to_string()], "dt-faint".to_string()),
-            Sign::Data => (labels(field, cell, self.is_only), format!("dt-t{number}")),
+            Sign::Data => (labels(field), format!("dt-t{number}")),
         };
+        if cell.sign == Sign::Data {
+            self.ticks(&row.cells[from..from + number_of_cells], rect, &class);
+        }
         let room = (rect.width - 2) / SMALL;
-        if let Some(label) = label.iter().find(|label| label.chars().count() <= room) {
-            let (x, y) = (rect.x + rect.width / 2, rect.y + BOX / 2 + 4);
-            self.paper.text(&format!("{class} dt-small"), x, y, Anchor::Middle, label);
+        let (x, y) = (rect.x + rect.width / 2, rect.y + BOX / 2);
+        match label.iter().find(|label| label.chars().count() <= room) {
+            Some(label) => {
+                self.paper.text(&format!("{class} dt-small"), x, y + 4, Anchor::Middle, label);
+            }
+            None if cell.sign == Sign::Data && !self.is_only && rect.width >= KEY => {
+                self.paper.key((x, y), letter(cell.field));
+            }
+            None => {}
+        }
+    }
+
+    /// Marks the starts of the values in a box, unless each cell is one.
+    fn ticks(&mut self, cells: &[Cell], rect: Rect, class: &str) {
+        if cells.iter().all(|cell| cell.starts) {
+            return;
+        }
+        let class = class.replace("dt-t", "dt-s");
+        for (i, _) in cells.iter().enumerate().skip(1).filter(|(_, cell)| cell.starts) {
+            let x = rect.x + i * self.cell;
+            self.paper.line(&class, (x, rect.y), (x, rect.y + TICKS));
+            self.paper.line(&class, (x, rect.y + BOX - TICKS), (x, rect.y + BOX));
         }
     }
 
@@ -236,9 +265,8 @@ impl Picture<'_> {
         }
     }
 
-    fn left_out(&mut self, bytes: u128) {
-        let text = format!("⋮ {bytes} bytes left out");
-        self.paper.text("dt-faint", self.left, self.y + 14, Anchor::Start, &text);
+    fn left_out(&mut self, text: &str) {
+        self.paper.text("dt-faint", self.left, self.y + 14, Anchor::Start, text);
         self.y += LINE + SPACE;
     }
 
@@ -267,11 +295,8 @@ impl Picture<'_> {
             let swatch = Rect { x: MARGIN, y: self.y + 2, width: 16, height: 16 };
             if fields[i].basic.is_some() {
                 let field = u16::try_from(i).unwrap_or(u16::MAX);
-                let number = colour(field);
-                self.paper.rect(&format!("dt-box dt-f{number}"), swatch, None);
-                let letter = letter(Some(field)).to_string();
-                let class = format!("dt-t{number} dt-small");
-                self.paper.text(&class, MARGIN + 8, self.y + 14, Anchor::Middle, &letter);
+                self.paper.field(Some(field), swatch, None);
+                self.paper.key((MARGIN + 8, self.y + 10), letter(Some(field)));
             } else {
                 self.paper.rect("dt-gap", swatch, None);
             }
@@ -332,21 +357,15 @@ impl Picture<'_> {
 }
 
 /// What may stand in a field's box, the longest first.
-fn labels(field: Option<&DiagramField>, cell: Cell, is_only: bool) -> Vec<String> {
+fn labels(field: Option<&DiagramField>) -> Vec<String> {
     let Some(field) = field else { return Vec::new() };
-    let mut labels = Vec::new();
-    if field.path.is_empty() && cell.starts {
-        labels.push(field.type_name.clone());
-    } else if !field.path.is_empty() {
-        labels.push(field.path.clone());
-        // A number alone could be any structure's.
-        let last = field.path.rsplit('.').next().unwrap_or("");
-        if !last.starts_with(|c: char| c.is_ascii_digit()) {
-            labels.push(last.to_string());
-        }
+    if field.path.is_empty() {
+        let Legend { ty, .. } = Legend::of(field, "×");
+        return vec![ty, field.type_name.clone()];
     }
-    if !is_only {
-        labels.push(letter(cell.field).to_string());
-    }
-    labels
+    // A number alone could be any structure's, or a displacement.
+    let is_number = |name: &str| name.starts_with(|c: char| c.is_ascii_digit());
+    let last = field.path.rsplit('.').next().unwrap_or("");
+    let names = [field.path.as_str(), last];
+    names.into_iter().filter(|name| !is_number(name)).map(String::from).collect()
 }
