@@ -25,6 +25,8 @@ const SPACE: usize = 8;
 const TICK: usize = 8;
 /// Width of a box that has room for a key.
 const KEY: usize = 14;
+/// Width of the key and the colour before a line of the legend.
+const LEGEND: usize = 42;
 /// Height of the marks where a value starts.
 const TICKS: usize = 5;
 /// The minimum number of characters in a line of a broken title.
@@ -214,9 +216,9 @@ impl Picture<'_> {
         }
     }
 
-    /// Marks the starts of the values in a box, unless each cell is one.
+    /// Marks the starts of the values in a box, unless each byte is one.
     fn ticks(&mut self, cells: &[Cell], rect: Rect, class: &str) {
-        if cells.iter().all(|cell| cell.starts) {
+        if self.diagram.unit() == 1 && cells.iter().all(|cell| cell.starts) {
             return;
         }
         let class = class.replace("dt-t", "dt-s");
@@ -292,11 +294,13 @@ impl Picture<'_> {
         self.y += SPACE;
         self.legend_line("dt-faint dt-small", &widths, &header.map(String::from));
         for (i, row) in rows.iter().enumerate() {
-            let swatch = Rect { x: MARGIN, y: self.y + 2, width: 16, height: 16 };
+            let swatch = Rect { x: MARGIN + KEY + 4, y: self.y + 2, width: 16, height: 16 };
             if fields[i].basic.is_some() {
                 let field = u16::try_from(i).unwrap_or(u16::MAX);
                 self.paper.field(Some(field), swatch, None);
-                self.paper.key((MARGIN + 8, self.y + 10), letter(Some(field)));
+                if !self.is_only {
+                    self.paper.key((MARGIN + KEY / 2, self.y + 10), letter(Some(field)));
+                }
             } else {
                 self.paper.rect("dt-gap", swatch, None);
             }
@@ -315,9 +319,9 @@ impl Picture<'_> {
             if !self.diagram.has(sign) {
                 continue;
             }
-            let swatch = Rect { x: MARGIN, y: self.y + 2, width: 16, height: 16 };
+            let swatch = Rect { x: MARGIN + KEY + 4, y: self.y + 2, width: 16, height: 16 };
             let fill = format!("dt-box dt-f{}", colour(0));
-            let (x, y) = (MARGIN + 8, self.y + 14);
+            let (x, y) = (swatch.x + 8, self.y + 14);
             match sign {
                 Sign::Part => {
                     self.paper.rect("dt-gap", swatch, None);
@@ -333,13 +337,13 @@ impl Picture<'_> {
                     self.paper.text("dt-faint dt-small", x, y, Anchor::Middle, "?");
                 }
             }
-            self.paper.text("dt-text", MARGIN + 24, y, Anchor::Start, sign.meaning());
+            self.paper.text("dt-text", MARGIN + LEGEND, y, Anchor::Start, sign.meaning());
             self.y += LINE;
         }
     }
 
     fn legend_line(&mut self, class: &str, widths: &[usize; 5], cells: &[String; 5]) {
-        let mut x = MARGIN + 24;
+        let mut x = MARGIN + LEGEND;
         for (i, (cell, width)) in cells.iter().zip(widths).enumerate() {
             if *width == 0 {
                 continue;
