@@ -223,7 +223,8 @@ impl<'a> Text<'a> {
             None => out.write_str("\x1b[0m"),
             Some(field) => {
                 // Every second round of the colours is underlined.
-                let (round, colour) = (usize::from(field) / COLOURS.len(), usize::from(field) % COLOURS.len());
+                let (round, colour) =
+                    (usize::from(field) / COLOURS.len(), usize::from(field) % COLOURS.len());
                 let line = if round % 2 == 1 { "\x1b[4m" } else { "" };
                 write!(out, "\x1b[0m{line}\x1b[38;5;{}m", COLOURS[colour])
             }

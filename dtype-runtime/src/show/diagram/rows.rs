@@ -39,12 +39,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// `fields` are all fields, or none if some are not known.
-    pub(super) fn of(
-        ty: &Type,
-        source: Source<'_>,
-        fields: &[DiagramField],
-        view: &View,
-    ) -> Self {
+    pub(super) fn of(ty: &Type, source: Source<'_>, fields: &[DiagramField], view: &View) -> Self {
         let columns = view.columns.clamp(1, MOST_COLUMNS) as u64;
         let instances = view.instances.min(MOST_INSTANCES);
         let last = i128::from(ty.extent()) * i128::from(instances.saturating_sub(1));

@@ -176,7 +176,8 @@ fn style(theme: Theme) -> String {
          .dt-key{fill:#ffffff;stroke:#111111;stroke-width:1}.dt-ink{fill:#111111}",
     );
     for (i, (fill, text)) in FIELDS.iter().enumerate() {
-        let _ = write!(css, ".dt-f{i}{{fill:{fill}}}.dt-t{i}{{fill:{text}}}.dt-s{i}{{stroke:{text}}}");
+        let _ =
+            write!(css, ".dt-f{i}{{fill:{fill}}}.dt-t{i}{{fill:{text}}}.dt-s{i}{{stroke:{text}}}");
     }
     for (name, _) in PATTERNS {
         let _ = write!(css, ".dt-{name}{{fill:url(#dt-{name}-p);fill-opacity:.6}}");
