@@ -282,7 +282,7 @@ impl Diagram {
             unit: rows.unit,
             pitch: rows.pitch,
             complete: stretches.iter().all(|stretch| stretch.complete),
-            lines: without_gaps(lines(&rows, stretches), &ranges, rows.unit),
+            lines: without_gaps(&lines(&rows, stretches), &ranges, rows.unit),
             ranges,
             fields,
             more_fields,
@@ -432,7 +432,7 @@ fn lines(rows: &Rows, stretches: Vec<Stretch>) -> Vec<Line> {
 const GAP_ROWS: usize = 3;
 
 /// The lines, with one for each stretch of rows without data in which no bracket starts or ends.
-fn without_gaps(lines: Vec<Line>, ranges: &[Bracket], unit: u32) -> Vec<Line> {
+fn without_gaps(lines: &[Line], ranges: &[Bracket], unit: u32) -> Vec<Line> {
     let is_gap = |line: &Line| match line {
         Line::Row(row) => {
             row.cells.iter().all(|cell| cell.sign == Sign::Gap)

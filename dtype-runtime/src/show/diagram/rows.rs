@@ -115,7 +115,7 @@ fn some(most: usize, wanted: &[i128]) -> Vec<i128> {
 
 /// The size of an element, if all have one size that divides all displacements and bounds.
 fn element(ty: &Type, fields: &[DiagramField], view: &View) -> Option<u32> {
-    let sizes = || fields.iter().filter_map(|field| field.basic).map(|basic| basic.size());
+    let sizes = || fields.iter().filter_map(|field| Some(field.basic?.size()));
     let size = sizes().next().filter(|size| sizes().all(|other| other == *size))?;
     let unit = u32::try_from(size).ok().filter(|unit| (2..=MOST_UNIT).contains(unit))?;
     let fits = |bytes: i128| bytes.rem_euclid(unit.into()) == 0;

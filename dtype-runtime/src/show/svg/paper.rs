@@ -145,16 +145,16 @@ impl Paper {
         let style = style(theme);
         let body = self.body;
         // Only those that the picture uses.
-        let patterns: String = PATTERNS
-            .iter()
-            .filter(|(name, _)| body.contains(&format!("\"dt-{name}\"")))
-            .map(|(name, shapes)| {
-                format!(
+        let mut patterns = String::new();
+        for (name, shapes) in PATTERNS {
+            if body.contains(&format!("\"dt-{name}\"")) {
+                let _ = write!(
+                    patterns,
                     "<pattern id=\"dt-{name}-p\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
                      fill=\"#ffffff\">{shapes}</pattern>"
-                )
-            })
-            .collect();
+                );
+            }
+        }
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\">\n\
