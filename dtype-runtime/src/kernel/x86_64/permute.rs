@@ -271,7 +271,8 @@ pub(super) unsafe fn unpack<const V: usize>(
         }
         while left > 0 {
             let bytes = left.min(steps.packed);
-            let (index, data) = part::<V>(all, 0, bytes);
+            let (index, data) =
+                if bytes < steps.packed { part::<V>(all, 0, bytes) } else { (index, steps.data) };
             scatter(index, data, _mm512_maskz_loadu_epi8(first(bytes), packed.cast()), window);
             window = window.wrapping_offset(steps.memory);
             packed = packed.add(bytes);
