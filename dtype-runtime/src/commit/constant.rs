@@ -181,3 +181,6 @@ const fn first_from(fields: &[Field], end: usize) -> Option<&Field> {
 const fn signed(offset: usize) -> i64 {
     (offset as u64).cast_signed()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! What constants say about a type map is what a look at each of its fields says.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::*;
+use crate::basic::Basic;
+use crate::commit::builder::tests::bytes_of_ops;
+use crate::datatype::Datatype;
+use crate::numbers::Numbers;
+use crate::typemap::Markers;
+
+/// The offsets of the data bytes, in the order of the type map.
+fn bytes(map: &TypeMap, base: usize) -> Vec<i64> {
+    match map.node() {
+        Node::Basic { basic, .. } => (base..base + basic.size()).map(signed_offset).collect(),
+        Node::Array { count, element } => {
+            (0..*count).flat_map(|n| bytes(element, base + n * element.stride())).collect()
+        }
+        Node::Structure { fields, .. } => fields
+            .iter()
+            .filter_map(|field| Some(bytes(field.map()?, base + field.offset())))
+            .flatten()
+            .collect(),
+    }
+}
+
+fn signed_offset(offset: usize) -> i64 {
+    i64::try_from(offset).unwrap()
+}
+
+fn check(map: &TypeMap) {
+    let packed = bytes(map, 0);
+    let mut data = packed.clone();
+    data.sort_unstable();
+    let all = 0..signed_offset(map.stride());
+    let gaps: Vec<i64> = all.filter(|at| data.binary_search(at).is_err()).collect();
+    for (actual, expected) in [
+        (ConstantOps::<1024>::packed(map), packed),
+        (ConstantOps::data(map), data),
+        (ConstantOps::gaps(map), gaps),
+    ] {
+        assert_eq!(bytes_of_ops(actual.ops().unwrap(), 0), expected, "{map:?}");
+    }
+}
+
+/// A structure of fields that lie anywhere, in any order, with gaps or without.
+fn structure(numbers: &mut Numbers, depth: u32) -> &'static TypeMap {
+    let mut fields = Vec::new();
+    let mut end = 0;
+    let spread = numbers.below(3);
+    for _ in 0..numbers.below(5) {
+        let offset = end + usize::try_from(numbers.below(1 + 2 * spread)).unwrap();
+        let inner = map(numbers, depth);
+        fields.push(if numbers.below(5) == 0 {
+            Field::skipped("skipped", offset, inner.stride())
+        } else {
+            Field::new("field", offset, inner)
+        });
+        end = offset + inner.stride();
+        let other = numbers.index(fields.len());
+        let last = fields.len() - 1;
+        if spread > 0 {
+            fields.swap(other, last);
+        }
+    }
+    let fields = Vec::leak(fields);
+    macro_rules! of_size {
+        ($($size:literal)*) => {
+            match end {
+                $(0..=$size => TypeMap::structure::<[u8; $size]>("S", fields, Markers::NONE),)*
+                _ => TypeMap::basic(Basic::F64),
+            }
+        };
+    }
+    Box::leak(Box::new(of_size!(0 1 2 3 4 5 6 8 12 16 24 32 64 128 256 512)))
+}
+
+fn map(numbers: &mut Numbers, depth: u32) -> &'static TypeMap {
+    match numbers.below(if depth == 0 { 3 } else { 8 }) {
+        0 => Box::leak(Box::new(TypeMap::basic(Basic::U8))),
+        1 => Box::leak(Box::new(TypeMap::basic(Basic::U32))),
+        2 => <(u8, u32, ())>::TYPE_MAP,
+        3 | 4 => {
+            let count = usize::try_from(numbers.below(4)).unwrap();
+            Box::leak(Box::new(TypeMap::array(map(numbers, depth - 1), count)))
+        }
+        _ => structure(numbers, depth - 1),
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "makes type maps that are never freed")]
+fn data_and_gaps_of_any_type_map() {
+    let mut numbers = Numbers(11);
+    for _ in 0..2000 {
+        check(structure(&mut numbers, 3));
+    }
+}
+
+#[test]
+fn operations_that_are_too_many_are_refused() {
+    type Spread = (u8, u32, u16, u64);
+    assert!(ConstantOps::<1>::packed(<[Spread; 2]>::TYPE_MAP).ops().is_none());
+    assert!(ConstantOps::<64>::packed(<[Spread; 2]>::TYPE_MAP).ops().is_some());
+    // Too many entries to look at each of them, but without gaps only their order takes a look.
+    type Nine<T> = (T, T, T, T, T, T, T, T, T);
+    type Many = Nine<Nine<Nine<Nine<u8>>>>;
+    assert!(ConstantOps::<1>::packed(Many::TYPE_MAP).ops().is_none());
+    assert_eq!(ConstantOps::<1>::data(Many::TYPE_MAP).ops().unwrap().len(), 1);
+    assert!(ConstantOps::<1>::gaps(Many::TYPE_MAP).ops().unwrap().is_empty());
+    // An array is one entry, however long it is.
+    assert!(ConstantOps::<4>::packed(<[Spread; 100_000]>::TYPE_MAP).ops().is_some());
+}
