@@ -1,7 +1,8 @@
-//! The compiler's fast paths give the same result as its slow one.
+//! The compiler's fast paths give the same result as its slow one, and it merges what it should.
 
 use super::*;
 use crate::Basic;
+use crate::commit::builder::tests::bytes_of_ops;
 use crate::numbers::Numbers;
 use crate::plan::Plan;
 use crate::types::Order;
@@ -147,4 +148,99 @@ fn blocks_at_equal_distances_need_no_compiler() {
         assert_eq!(ty.commit().plan(), &expected, "{level:?}");
     }
     assert!(tested > 15_000 && touching > 1000, "{tested} {touching}");
+}
+
+/// A type of `count` instances of `old`, which are `stride` bytes apart.
+fn copies(count: u64, stride: i64, old: &Type) -> Type {
+    Type::hvector(count, 1, stride, old).unwrap()
+}
+
+#[test]
+fn loops_that_continue_each_other_become_one() {
+    let bytes = Type::basic(Basic::U8);
+    let pair = Type::hindexed(&[1, 2], &[0, 5], &bytes).unwrap();
+    for (count, stride) in [(2, 10), (2, -30), (3, 9), (4, 16), (1, 20)] {
+        let inner = copies(count, stride, &pair);
+        let once = bytes_of_ops(inner.commit_at(1 << 20).plan().steady(), 0);
+        let with_head =
+            Type::structure(&[1, 1], &[-100, 0], &[bytes.clone(), inner.clone()]).unwrap();
+        for outer in -130..130 {
+            let ty = copies(3, outer, &inner);
+            let plan = ty.commit_at(1 << 20);
+            let ops = plan.plan().steady();
+            let expected = (0..3).flat_map(|n| once.iter().map(move |at| at + n * outer));
+            assert_eq!(
+                bytes_of_ops(ops, 0),
+                expected.collect::<Vec<_>>(),
+                "{count} {stride} {outer}"
+            );
+            let continues = outer == stride * count.cast_signed();
+            let loops = ops.iter().filter(|op| matches!(op, Op::Loop { .. })).count();
+            // One loop where the outer one continues the inner one, or there is no inner one.
+            assert!(!(continues || count == 1) || loops <= 1, "{count} {stride} {outer} {ops:?}");
+
+            // Where something comes before the inner loop, the two are never one.
+            let ty = copies(3, outer, &with_head);
+            let plan = ty.commit_at(1 << 20);
+            let all = iter::once(-100).chain(once.iter().copied());
+            let expected = (0..3).flat_map(|n| all.clone().map(move |at| at + n * outer));
+            let actual = bytes_of_ops(plan.plan().steady(), 0);
+            assert_eq!(actual, expected.collect::<Vec<_>>(), "{count} {stride} {outer}");
+        }
+    }
+}
+
+#[test]
+fn a_loop_is_rotated_wherever_it_starts() {
+    let bytes = Type::basic(Basic::U8);
+    let place = |i: i64| i * (i + 2);
+    let runs = |number: i64, last: u64| {
+        let lengths: Vec<u64> = (0..number)
+            .map(|i| if i == number - 1 { last } else { 1 + u64::from(i % 2 == 0) })
+            .collect();
+        let places: Vec<i64> = (0..number).map(place).collect();
+        Type::hindexed(&lengths, &places, &bytes).unwrap()
+    };
+    let rows = Type::vector(2, 1, 3, &bytes).unwrap();
+    let rows = copies(2, 50, &rows);
+    for items in [2, 9, 15] {
+        let body = runs(items, 3);
+        let (items, stride) = (usize::try_from(items).unwrap(), place(items - 1) + 3);
+        for before in 0..90 {
+            // Loops of two dimensions, which stay operations.
+            let mut compiler = Compiler::new();
+            for n in 0..before {
+                walk(&rows, 1000 * n, &mut compiler);
+            }
+            walk(&copies(9, stride, &body), -1 << 30, &mut compiler);
+            let written = compiler.finish(1 << 40);
+            let before = usize::try_from(before).unwrap();
+            let rotated = 2 * items - usize::from(items == 2);
+            assert_eq!(written.ops.len(), 2 * before + rotated, "{before} {items}");
+        }
+    }
+}
+
+#[test]
+fn a_list_that_loses_nearly_all_blocks_is_written_as_operations() {
+    let mut numbers = Numbers(2);
+    for different in 1..20_u64 {
+        let mut at = 0;
+        let all: Vec<Block> = (0..different + 200)
+            .map(|i| {
+                let len = if i < different { 20 + i } else { 7 };
+                at += 40 + numbers.below(30).cast_signed();
+                Block { disp: at, len }
+            })
+            .collect();
+        let (ops, _, lists) = made(None, true, &all, |compiler, all| {
+            all.iter().for_each(|block| compiler.elem(elem(*block)));
+        });
+        let lists: Vec<u64> = ops
+            .iter()
+            .filter_map(|op| if let Op::List(list) = op { Some(list.count()) } else { None })
+            .inspect(|count| assert!(lists.is_some() && *count >= FEWEST))
+            .collect();
+        assert_eq!(lists.len(), 1 + usize::from(different >= FEWEST), "{different} {lists:?}");
+    }
 }
