@@ -93,3 +93,17 @@ fn more_bytes_than_there_is_memory_for() {
         refused
     );
 }
+
+#[test]
+fn packed_bytes_of_another_length_are_refused() {
+    let ty = Type::vector(2, 1, 2, &Type::basic(Basic::U16)).unwrap().commit();
+    let big = ty.conversion(Representation::BigEndian).unwrap();
+    for length in [0, 1, 3, 5, 8, 100] {
+        let packed = vec![7; length];
+        let mut memory = [1; 6];
+        let refused = Err(Error::PackedLength { expected: 4, actual: length as u64 });
+        assert_eq!(ty.unpack(&packed, &mut memory, 1), refused);
+        assert_eq!(big.unpack(&packed, &mut memory, 1), refused);
+        assert_eq!(memory, [1; 6]);
+    }
+}

@@ -168,3 +168,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn packers_and_unpackers_have_the_stack_of_their_position() {
+    let rows = Type::vector(2, 3, 5, &Type::basic(Basic::U16)).unwrap();
+    let ty = Type::hvector(2, 1, 40, &rows).unwrap().commit();
+    let mut memory = [0; 200];
+    for position in [0, 5, 12, 23, 40, 48] {
+        let expected = ty.description().stack(2, position).unwrap();
+        let mut packer = ty.packer(&memory, 2).unwrap();
+        packer.set_position(position).unwrap();
+        assert_eq!(packer.stack(), expected);
+        let mut unpacker = ty.unpacker(&mut memory, 2).unwrap();
+        unpacker.set_position(position).unwrap();
+        assert_eq!(unpacker.stack(), expected);
+    }
+}

@@ -378,3 +378,21 @@ fn seeking_goes_to_any_position_where_a_value_starts() {
     unpacker.write_all(&[7, 1]).unwrap();
     assert_eq!(target, [(7, true), (0, false), (9, true)]);
 }
+
+#[test]
+fn a_stream_is_complete_after_its_last_byte() {
+    let items = [1_u32, 2];
+    let bytes = pack(&items);
+    let (mut packer, mut target) = (Packer::new(&items), [0_u32; 2]);
+    let mut unpacker = Unpacker::new(&mut target);
+    for (at, byte) in bytes.iter().enumerate() {
+        assert!(!packer.is_complete() && !unpacker.is_complete(), "{at}");
+        assert_eq!((packer.remaining(), unpacker.remaining()), (8 - at as u64, 8 - at as u64));
+        let mut out = [0];
+        assert_eq!((packer.pack(&mut out), &out), (1, &[*byte]));
+        assert_eq!(unpacker.unpack(&[*byte]), Ok(1));
+    }
+    assert!(packer.is_complete() && unpacker.is_complete());
+    packer.set_position(7).unwrap();
+    assert!(!packer.is_complete());
+}
