@@ -22,6 +22,7 @@ fn pair_types() {
         if cfg!(all(target_arch = "x86_64", unix)) {
             assert_eq!((ty.size(), ty.extent()), (size, extent), "{pair:?}");
         }
+        assert_eq!(format!("MPI_{}", pair.name().to_uppercase()), pair.mpi_name());
         let index = i64::try_from(pair.parts().0.size()).unwrap();
         let places: Vec<_> = ty.type_map().map(|entry| (entry.basic, entry.displacement)).collect();
         assert_eq!(places[0], (pair.parts().0, 0));

@@ -304,6 +304,101 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() {
     assert_eq!(memory, [1_i32.to_ne_bytes(), [0xA5; 4]].concat()[..]);
 }
 
+/// Values that have the same width in the stream and lie at equal distances, and are yet converted differently.
+#[test]
+#[cfg(all(target_pointer_width = "64", unix))]
+fn neighbours_of_one_width_have_their_own_conversions() {
+    let old = Architecture::HOST.with_byte_order(ByteOrder::Big).with_long(4).unwrap();
+    let basics = [Basic::Long, Basic::I32, Basic::UnsignedLong, Basic::F32];
+    let ty = Type::structure(&[1; 4], &[0, 8, 16, 24], &basics.map(Type::basic)).unwrap();
+    let conversion = ty.commit().conversion(Representation::Foreign(old)).unwrap();
+    // After each value of four bytes are four others, which do not fit four bytes.
+    let memory = [
+        (-5_i64).to_ne_bytes(),
+        [6_i32.to_ne_bytes(), [0x77; 4]].concat().try_into().unwrap(),
+        (u64::from(u32::MAX) - 1).to_ne_bytes(),
+        [1.5_f32.to_ne_bytes(), [0x77; 4]].concat().try_into().unwrap(),
+    ]
+    .concat();
+    let expected = [
+        (-5_i32).to_be_bytes(),
+        6_i32.to_be_bytes(),
+        (u32::MAX - 1).to_be_bytes(),
+        1.5_f32.to_be_bytes(),
+    ]
+    .concat();
+    assert_eq!(conversion.pack_to_vec(&memory, 1).unwrap(), expected);
+    let mut unpacked = vec![0x77; 32];
+    conversion.unpack(&expected, &mut unpacked, 1).unwrap();
+    assert_eq!(unpacked, memory);
+    // Each integer has the sign of its type.
+    let mut large = memory.clone();
+    large[..8].copy_from_slice(&i64::from(u32::MAX).to_ne_bytes());
+    let refused = Error::IntegerRange { position: 0, value: u32::MAX.into(), bytes: 4 };
+    assert_eq!(conversion.pack_to_vec(&large, 1), Err(refused));
+}
+
+/// Records of a fixed and of a wider integer, more than one thread gets at once.
+#[test]
+#[cfg(feature = "rayon")]
+fn all_threads_together_refuse_what_one_refuses() {
+    const RECORDS: usize = 60_000;
+    let ty = Type::structure(&[1, 2], &[0, 4], &[Basic::I32, Basic::Logical].map(Type::basic));
+    let ty = ty.unwrap().commit();
+    let wide = Architecture::HOST.with_logical(8).unwrap();
+    let conversion = ty.conversion(Representation::Foreign(wide)).unwrap();
+    let record = |n: i32| {
+        [&n.to_ne_bytes()[..], &i64::from(n).to_ne_bytes(), &i64::from(-n).to_ne_bytes()].concat()
+    };
+    let bytes: Vec<u8> = (0..RECORDS as i32).flat_map(record).collect();
+    let expected: Vec<u8> =
+        (0..RECORDS as i32).flat_map(|n| [n, n, -n].map(i32::to_ne_bytes).concat()).collect();
+    let wrong = |records: &[usize]| {
+        let mut wrong = bytes.clone();
+        for at in records {
+            wrong[20 * at + 12..20 * at + 20].copy_from_slice(&(1_i64 << 40).to_ne_bytes());
+        }
+        wrong
+    };
+    let refused =
+        |at: usize| Error::IntegerRange { position: 20 * at as u64 + 12, value: 1 << 40, bytes: 4 };
+    for start in [0, 1, 20_000] {
+        let mut memory = vec![0x5A; 12 * RECORDS];
+        let mut unpacker = conversion.unpacker(&mut memory, RECORDS).unwrap();
+        unpacker.set_position(20 * start as u64).unwrap();
+        let error = unpacker.par_unpack(&wrong(&[55_000, 30_001, 40_000])[20 * start..]);
+        assert_eq!((error, unpacker.position()), (Err(refused(30_001)), 20 * start as u64));
+        assert_eq!(unpacker.par_unpack(&bytes[20 * start..]), Ok(bytes.len() - 20 * start));
+        drop(unpacker);
+        assert!(memory[..12 * start].iter().all(|byte| *byte == 0x5A));
+        assert!(memory[12 * start..] == expected[12 * start..]);
+    }
+    // Nothing is written if any record is refused.
+    let mut memory = vec![0x5A; 12 * RECORDS];
+    let mut unpacker = conversion.unpacker(&mut memory, RECORDS).unwrap();
+    assert!(unpacker.par_unpack(&wrong(&[59_999])).is_err());
+    drop(unpacker);
+    assert!(memory.iter().all(|byte| *byte == 0x5A));
+    // What is wrong after the last whole record is refused by the next call.
+    let (one, length) = (wrong(&[2]), 2 * 20 + 20);
+    let mut unpacker = conversion.unpacker(&mut memory, RECORDS).unwrap();
+    assert_eq!(unpacker.par_unpack(&one[..length - 1]), Ok(length - 1));
+    let mut unpacker = conversion.unpacker(&mut memory, RECORDS).unwrap();
+    assert_eq!(unpacker.par_unpack(&one[..12]), Ok(12));
+    // Inside a record, one thread goes on.
+    assert_eq!(unpacker.par_unpack(&bytes[12..]), Ok(bytes.len() - 12));
+    drop(unpacker);
+    assert!(memory == expected);
+    let tail = Type::contiguous(2, &Type::basic(Basic::Logical)).unwrap().commit();
+    let conversion = tail.conversion(Representation::Foreign(wide)).unwrap();
+    let values = [1_i64, 2, 1 << 40, 3].map(i64::to_ne_bytes).concat();
+    let mut memory = [0; 16];
+    let mut unpacker = conversion.unpacker(&mut memory, 2).unwrap();
+    let refused = Error::IntegerRange { position: 16, value: 1 << 40, bytes: 4 };
+    assert_eq!(unpacker.par_unpack(&values[..24]), Ok(16));
+    assert_eq!(unpacker.par_unpack(&values[16..24]), Err(refused));
+}
+
 /// Some bytes of a value come, then all of it, then others, which are not combined with the first ones.
 #[test]
 #[cfg(target_pointer_width = "64")]
