@@ -35,13 +35,12 @@ fn check(map: &TypeMap) {
     data.sort_unstable();
     let all = 0..signed_offset(map.stride());
     let gaps: Vec<i64> = all.filter(|at| data.binary_search(at).is_err()).collect();
-    for (actual, expected) in [
-        (ConstantOps::<1024>::packed(map), packed),
-        (ConstantOps::data(map), data),
-        (ConstantOps::gaps(map), gaps),
-    ] {
-        assert_eq!(bytes_of_ops(actual.ops().unwrap(), 0), expected, "{map:?}");
-    }
+    let same = |ops: Option<&[Op]>, expected: Vec<i64>| {
+        assert_eq!(bytes_of_ops(ops.unwrap(), 0), expected, "{map:?}");
+    };
+    same(ConstantOps::<1024>::packed(map).ops(), packed);
+    same(ConstantOps::<1024>::data(map).ops(), data);
+    same(ConstantOps::<1024>::gaps(map).ops(), gaps);
 }
 
 /// A structure of fields that lie anywhere, in any order, with gaps or without.
@@ -98,14 +97,16 @@ fn data_and_gaps_of_any_type_map() {
     }
 }
 
+type Spread = (u8, u32, u16, u64);
+type Nine<T> = (T, T, T, T, T, T, T, T, T);
+/// With more entries than are compiled.
+type Many = Nine<Nine<Nine<Nine<u8>>>>;
+
 #[test]
 fn operations_that_are_too_many_are_refused() {
-    type Spread = (u8, u32, u16, u64);
     assert!(ConstantOps::<1>::packed(<[Spread; 2]>::TYPE_MAP).ops().is_none());
     assert!(ConstantOps::<64>::packed(<[Spread; 2]>::TYPE_MAP).ops().is_some());
     // Too many entries to look at each of them, but without gaps only their order takes a look.
-    type Nine<T> = (T, T, T, T, T, T, T, T, T);
-    type Many = Nine<Nine<Nine<Nine<u8>>>>;
     assert!(ConstantOps::<1>::packed(Many::TYPE_MAP).ops().is_none());
     assert_eq!(ConstantOps::<1>::data(Many::TYPE_MAP).ops().unwrap().len(), 1);
     assert!(ConstantOps::<1>::gaps(Many::TYPE_MAP).ops().unwrap().is_empty());
