@@ -234,7 +234,9 @@ fn a_list_that_loses_nearly_all_blocks_is_written_as_operations() {
             })
             .collect();
         let (ops, _, lists) = made(None, true, &all, |compiler, all| {
-            all.iter().for_each(|block| compiler.elem(elem(*block)));
+            for block in all {
+                compiler.elem(elem(*block));
+            }
         });
         let lists: Vec<u64> = ops
             .iter()
