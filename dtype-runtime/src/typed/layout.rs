@@ -99,12 +99,43 @@ impl<T: Datatype> Layout<T> {
         if const { Self::PERMUTATION.is_some() }
             && let Some(all) = Self::PERMUTATION
             && count >= all.fewest()
-            // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of
-            // `count` records and nothing else; for these the caller guarantees both pointers.
-            && unsafe { kernel::permute::<D>(all, 0..count * all.size(), memory, packed) }
         {
-            return;
+            // SAFETY: passed on to the caller.
+            return unsafe { Self::permute::<D>(all, memory, packed, count) };
         }
+        // SAFETY: passed on to the caller.
+        unsafe { Self::copy::<D>(memory, packed, count) };
+    }
+
+    /// As [`execute`](Self::execute), by the permutation if the machine has the instructions. A function of its own: in
+    /// [`execute`](Self::execute), its registers would be saved for a few records, too.
+    ///
+    /// # Safety
+    ///
+    /// As [`execute`](Self::execute).
+    #[inline(never)]
+    unsafe fn permute<D: Direction>(
+        all: &Permutation,
+        memory: *mut u8,
+        packed: *mut u8,
+        count: usize,
+    ) {
+        // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of `count` records and
+        // nothing else; for these the caller guarantees both pointers.
+        unsafe {
+            if !kernel::permute::<D>(all, 0..count * all.size(), memory, packed) {
+                Self::copy::<D>(memory, packed, count);
+            }
+        }
+    }
+
+    /// As [`execute`](Self::execute), without the permutation.
+    ///
+    /// # Safety
+    ///
+    /// As [`execute`](Self::execute).
+    #[inline]
+    unsafe fn copy<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
         let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());
         // SAFETY: the runs and operations were computed from the map of `T`, so they name its data bytes
         // and have `size` bytes in all. The offsets stay within `count · stride` and `count · size`
