@@ -8,7 +8,7 @@ use dtype_runtime::{Signature, Type};
 use crate::failure::Failure;
 use crate::notation::Parsed;
 use crate::reorder::Reorder;
-use crate::value::printable;
+use crate::value::{bytes, printable};
 
 /// The maximum number of runs of a signature to print.
 const MOST_RUNS: usize = 16;
@@ -38,10 +38,6 @@ pub(crate) fn lines(ty: &Type) -> [(&'static str, String); 9] {
         ("signature", signature(&ty.signature())),
         ("hash", format!("{:#018x}", ty.signature_hash())),
     ]
-}
-
-pub(crate) fn bytes(number: i128) -> String {
-    format!("{number} {}", if number == 1 { "byte" } else { "bytes" })
 }
 
 /// The first runs of a signature.

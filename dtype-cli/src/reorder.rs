@@ -14,8 +14,8 @@ use dtype_runtime::Flags;
 use dtype_runtime::types::{Argument, Combiner};
 use serde::Serialize;
 
-use crate::info::bytes;
 use crate::notation::Parsed;
+use crate::value::bytes;
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;

@@ -103,14 +103,14 @@ fn made(mut input: &[u8]) -> Vec<u8> {
         last = Some((start, !framing.is_compact()));
         let content = take(4 * count);
         let number = |two: &[u8]| two.iter().map(|&byte| u16::from(byte)).sum::<u16>();
-        let numbers = content.chunks(2).map(|two| (number(two), number(two) % 2 == 1));
+        let mut numbers = content.chunks(2).map(|two| (number(two), number(two) % 2 == 1));
         let put = |stream: &mut Vec<u8>, packet: &Packet| {
             message::encode(stream, packet, framing).expect("it is small");
         };
         match command % 8 {
             0 => put(&mut stream, &Packet::Nothing),
             1 => {
-                let record = [numbers.last().unwrap_or((7, true))];
+                let record = [numbers.next_back().unwrap_or((7, true))];
                 stream.extend(written_in(order, framing.with_tag(1), &record));
             }
             2 => {

@@ -196,7 +196,11 @@ fn written<T: Datatype>(records: &[T]) -> Vec<u8> {
 }
 
 /// The frame of these records by a machine with this byte order.
-pub(crate) fn written_in<T: Datatype>(order: ByteOrder, framing: Framing, records: &[T]) -> Vec<u8> {
+pub(crate) fn written_in<T: Datatype>(
+    order: ByteOrder,
+    framing: Framing,
+    records: &[T],
+) -> Vec<u8> {
     let mut frame = Vec::new();
     message::write_framed(&mut frame, records, framing).unwrap();
     if order != ByteOrder::NATIVE {

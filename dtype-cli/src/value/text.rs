@@ -4,6 +4,11 @@ use std::fmt::Write;
 
 use super::Form;
 
+/// A number of bytes, in words.
+pub(crate) fn bytes(number: i128) -> String {
+    format!("{number} {}", if number == 1 { "byte" } else { "bytes" })
+}
+
 /// Appends bytes as text: what is not printable ASCII is escaped, in JSON as the character with the byte's number.
 pub(super) fn write_bytes(bytes: &[u8], form: Form, out: &mut String) {
     if form == Form::Json {
