@@ -69,8 +69,8 @@ impl ConvertingUnpacker<'_> {
     /// # Errors
     ///
     /// As [`unpack`](Self::unpack), for the first value in the order of the stream. Nothing is written then, and the
-    /// position is unchanged. If only the bytes after the last whole instance are refused, those before them are
-    /// unpacked, and the next call fails.
+    /// position is unchanged. If several threads unpack, and only the bytes after the last whole instance are refused,
+    /// those before them are unpacked, and the next call fails.
     ///
     /// ```
     /// use dtype_runtime::{Representation, Unpacker};

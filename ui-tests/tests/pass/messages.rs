@@ -5,7 +5,7 @@ mod packets {
     #![deny(missing_docs, missing_debug_implementations, unreachable_pub, clippy::pedantic)]
 
     type Result = u8;
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "a name that the derive must not pick up")]
     type Vec = Result;
 
     #[derive(Debug, PartialEq, dtype_runtime::message::Messages)]
