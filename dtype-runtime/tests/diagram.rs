@@ -131,6 +131,20 @@ proptest! {
     }
 }
 
+/// Rows of pure gap at the start are collapsed, but for the first, which says where the picture starts.
+#[test]
+fn a_picture_starts_with_a_row() {
+    let i8 = Type::basic(Basic::I8);
+    let view = View::default().with_columns(1).with_unit(1).with_rows(40);
+    for (lb, extent, instances, start) in [(0, -16, 2, -32), (-16, 17, 1, -16)] {
+        let ty = Type::resized(&i8, lb, extent).unwrap();
+        let diagram = ty.diagram_of(&view.clone().with_instances(instances));
+        let [Line::Row(row), rest @ ..] = diagram.lines() else { panic!("{diagram:?}") };
+        assert_eq!(row.start, start);
+        assert!(rest.iter().any(|line| matches!(line, Line::Gap { .. })), "{diagram:?}");
+    }
+}
+
 /// Types that are too large, or have too much data at one displacement, to look at in full.
 fn large() -> Vec<Type> {
     let [u8, f64] = [Basic::U8, Basic::F64].map(Type::basic);

@@ -431,11 +431,14 @@ fn lines(rows: &Rows, stretches: Vec<Stretch>) -> Vec<Line> {
 /// The minimum number of rows of pure gap that one line replaces.
 const GAP_ROWS: usize = 3;
 
-/// The lines, with one for each stretch of rows without data in which no bracket starts or ends.
+/// The lines, with one for each stretch of rows without data in which no bracket starts or ends. The first row stays, as
+/// it says where the picture starts.
 fn without_gaps(lines: &[Line], ranges: &[Bracket], unit: u32) -> Vec<Line> {
+    let first = lines.first();
     let is_gap = |line: &Line| match line {
         Line::Row(row) => {
-            row.cells.iter().all(|cell| cell.sign == Sign::Gap)
+            first.is_some_and(|first| !core::ptr::eq(first, line))
+                && row.cells.iter().all(|cell| cell.sign == Sign::Gap)
                 && ranges.iter().all(|range| range.part_of(row, unit).is_none())
         }
         _ => false,
