@@ -21,6 +21,7 @@ chapters! {
     api "api"
     command "command"
     figures "figures"
+    python_files_columns "python-files-columns"
     cookbook "cookbook"
     stability "stability"
     glossary "glossary"

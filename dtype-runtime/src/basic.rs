@@ -7,6 +7,8 @@
 //! travel as [`Basic::U32`] and match one another's signature, but do not accept the same bytes.
 
 mod long_double;
+#[cfg(any(feature = "show", feature = "npy"))]
+mod numpy;
 mod validity;
 
 use core::ffi;

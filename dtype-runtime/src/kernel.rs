@@ -14,6 +14,7 @@
 //! | `rows`, `blocks`, `tiles` | blocks at equal distances, in one and two dimensions |
 //! | `irregular` | lists of blocks |
 //! | `permute`, `records` | arrays of small structs |
+//! | `gather` | one field of such arrays, as a column |
 //! | `lanes` | values of such arrays that must lie in a range |
 //! | `reverse`, `integers`, `elements` | values that change on the way |
 //! | `chosen`, `explain` | which kernel copies what |
@@ -28,6 +29,7 @@ pub(crate) mod direction;
 pub(crate) mod elements;
 #[cfg(feature = "show")]
 pub(crate) mod explain;
+mod gather;
 pub(crate) mod integers;
 mod irregular;
 mod lanes;
@@ -44,11 +46,12 @@ mod x86_64;
 
 pub(crate) use blocks::{blocks, run};
 pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
+pub(crate) use gather::gather;
 pub(crate) use irregular::list;
 pub(crate) use lanes::all_valid;
 pub(crate) use permute::{blocks as permuted_blocks, permute, records as permuted_records};
 pub(crate) use reverse::Reversing;
-pub(crate) use rows::strided;
+pub(crate) use rows::{grid, strided};
 
 use chosen::Kernel;
 

@@ -177,6 +177,7 @@
 //! | `derive` | yes | `#[derive(Datatype)]` |
 //! | `std` | yes | `Read`, `Write` and `Seek` for the convertor; without it the crate is `no_std` with `alloc` |
 //! | `show` | yes | the module `show`: pictures, explanations and other notations of layouts |
+//! | `npy` | no | the module `npy`: NumPy's files of records, without Python |
 //! | `crc32c` | no | `convertor::Crc32c`, a checksum over the packed stream |
 //! | `rayon` | no | `Packer::par_pack` and `Unpacker::par_unpack`: large messages on all cores |
 //! | `message` | no | the module `message`: records on any stream, in frames with a checksum |
@@ -234,6 +235,8 @@ pub mod kernels;
 pub mod message;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+#[cfg(feature = "npy")]
+pub mod npy;
 #[cfg(test)]
 #[path = "../tests/numbers/mod.rs"]
 mod numbers;
@@ -258,9 +261,10 @@ pub use dtype_derive::Datatype;
 pub use error::{Error, Malformed};
 pub use representation::Representation;
 pub use typed::{
-    ByteRanges, Column, ColumnIter, FixedDuration, FixedStr, FixedVec, Maybe, Packed, PackedIter,
-    bytes_of, bytes_of_mut, gaps, pack, pack_as, pack_into, pack_iter, pack_onto, packed_size,
-    runs, unpack, unpack_as, unpack_into, unpack_one, view, view_mut, zero_gaps,
+    ByteRanges, Column, ColumnField, ColumnIter, Columns, FixedDuration, FixedStr, FixedVec, Maybe,
+    Packed, PackedIter, bytes_of, bytes_of_mut, columns, gaps, pack, pack_as, pack_into, pack_iter,
+    pack_onto, packed_size, runs, unpack, unpack_as, unpack_into, unpack_one, view, view_memory,
+    view_mut, zero_gaps,
 };
 pub use typemap::TypeMap;
 pub use types::{

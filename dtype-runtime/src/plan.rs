@@ -2,6 +2,7 @@
 //!
 //! A plan is data. [`commit`](crate::commit) writes it; the kernels and the convertors execute it.
 
+mod gather;
 mod index;
 mod lanes;
 mod list;
@@ -17,6 +18,7 @@ use alloc::boxed::Box;
 use core::ops::Range;
 
 use self::program::Ops;
+pub(crate) use gather::Gather;
 pub(crate) use index::Index;
 pub(crate) use lanes::{LaneVector, Lanes, Ranged, RangedList};
 pub use list::List;

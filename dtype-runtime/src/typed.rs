@@ -6,6 +6,7 @@
 
 mod check;
 mod column;
+mod columns;
 mod converted;
 mod duration;
 mod fixed;
@@ -28,6 +29,7 @@ use layout::Layout;
 
 pub use check::ask;
 pub use column::{Column, ColumnIter};
+pub use columns::{ColumnField, Columns, columns};
 pub use converted::{pack_as, unpack_as};
 pub use duration::FixedDuration;
 pub use fixed::{FixedStr, FixedVec};
@@ -36,7 +38,7 @@ pub use packed::{Packed, PackedIter};
 pub use ranges::{ByteRanges, gaps, runs};
 #[cfg(feature = "ndarray")]
 pub(crate) use validate::validate;
-pub use view::{bytes_of, bytes_of_mut, view, view_mut};
+pub use view::{bytes_of, bytes_of_mut, view, view_memory, view_mut};
 
 /// The packed size of `count` records of type `T`, in bytes; `usize::MAX` if that cannot be addressed.
 ///

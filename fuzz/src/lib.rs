@@ -2,12 +2,13 @@
 //! fuzzer. A panic is a finding.
 //!
 //! Each target compares the crate with something simpler: an accepted frame with the frame that the writer writes,
-//! a type with its decoded form, the convertor with type maps written out byte by byte.
+//! records of a file with those that a loop finds, a type with its decoded form, the convertor with type maps written out byte by byte.
 
 mod allocations;
 pub mod convertor;
 pub mod decoder;
 pub mod frames;
+pub mod npy;
 pub mod types;
 
 /// The reference, which the property tests use too.

@@ -43,3 +43,8 @@ fn types() {
 fn convertor() {
     replay("convertor", dtype_fuzz::convertor::run);
 }
+
+#[test]
+fn npy() {
+    replay("npy", dtype_fuzz::npy::run);
+}

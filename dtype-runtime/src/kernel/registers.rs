@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::direction::Direction;
-use crate::plan::{Lanes, Permutation};
+use crate::plan::{Gather, Lanes, Permutation};
 
 /// The registers of a set of instructions.
 ///
@@ -65,6 +65,19 @@ pub(super) trait Registers {
     ) -> bool {
         let _ = (all, range, memory, packed);
         false
+    }
+
+    /// Copies the first values of a field of `count` records, several at a time, and returns their number: 0 if no
+    /// instruction does it.
+    ///
+    /// # Safety
+    ///
+    /// The values of `count` records from `memory` on must be readable, as many must be writable from `packed` on, and the
+    /// two must not overlap. The processor must have the instructions.
+    #[inline(always)]
+    unsafe fn gather(all: &Gather, count: usize, memory: *mut u8, packed: *mut u8) -> usize {
+        let _ = (all, count, memory, packed);
+        0
     }
 }
 

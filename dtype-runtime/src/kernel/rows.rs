@@ -22,7 +22,7 @@ compiled_for_selected! {
     /// # Safety
     ///
     /// As [`strided`], for each step of the outer dimension.
-    pub(super) unsafe fn grid[D: Direction][D](
+    pub(crate) unsafe fn grid[D: Direction][D](
         len: usize, dimensions: [(usize, Steps); 2], memory: *mut u8, packed: *mut u8,
     ) = R => rows::<D, R>(Kernel::Grid, len, dimensions, memory, packed);
 }

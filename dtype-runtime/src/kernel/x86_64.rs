@@ -1,5 +1,6 @@
 //! The sets of instructions of `x86_64`.
 
+mod gather;
 mod lanes;
 mod permute;
 mod reverse;
@@ -8,7 +9,7 @@ use core::ops::Range;
 
 use super::direction::{Direction, Transfer};
 use super::registers::Registers;
-use crate::plan::{Lanes, Permutation};
+use crate::plan::{Gather, Lanes, Permutation};
 
 /// AVX2: registers of 32 bytes.
 pub(super) struct Avx2;
@@ -80,5 +81,18 @@ impl Registers for Avx512 {
             }
         }
         true
+    }
+
+    #[inline(always)]
+    unsafe fn gather(all: &Gather, count: usize, memory: *mut u8, packed: *mut u8) -> usize {
+        // SAFETY: the caller guarantees the values on both sides, and the instructions.
+        unsafe {
+            match all.number() {
+                1 => gather::gather::<1>(all, count, memory, packed),
+                2 => gather::gather::<2>(all, count, memory, packed),
+                3 => gather::gather::<3>(all, count, memory, packed),
+                _ => gather::gather::<4>(all, count, memory, packed),
+            }
+        }
     }
 }

@@ -10,9 +10,11 @@
 //! struct C { x: u8, y: u16, z: u8 }              y y x z                            no: reordered
 //! ```
 
+use super::layout::Layout;
 use super::{refuse_skipped_fields, validate, whole_records};
 use crate::datatype::Datatype;
 use crate::error::Error;
+use crate::kernel::Pack;
 use crate::typemap::{Node, TypeMap};
 
 /// Returns the records in `bytes`, where they lie: in a memory-mapped file, in a receive buffer.
@@ -56,6 +58,74 @@ pub fn view<T: Datatype>(bytes: &[u8]) -> Result<&[T], Error> {
     // which every byte is data, in the order of the map, and the validation accepted the bytes as packed
     // records: by the promise of `Datatype` they are `count` values. None of their bytes changes through a
     // shared reference. The result borrows `bytes`.
+    Ok(unsafe { core::slice::from_raw_parts(bytes.as_ptr().cast(), count) })
+}
+
+/// Returns the records in `bytes`, where they lie, padding included: the memory of records of a program with the same
+/// layout, such as an array of C structs.
+///
+/// As [`view`], for types with padding and in any order of fields; for types that `view` accepts, the result is the same.
+/// A type that skips fields does not compile here, because any bytes would become their values.
+///
+/// # Errors
+///
+/// - [`Error::PartialRecord`] if the length is not a multiple of the size of `T`;
+/// - [`Error::Misaligned`] if `bytes` does not begin at a multiple of the alignment of `T`;
+/// - [`Error::InvalidValue`] as for [`view`].
+///
+/// ```
+/// #[derive(dtype_runtime::Datatype)]
+/// #[repr(C)]
+/// struct Sample {
+///     value: u32,
+///     valid: bool,
+/// }
+///
+/// let mut samples = [Sample { value: 7, valid: true }, Sample { value: 8, valid: false }];
+/// // Bytes from elsewhere have no uninitialised padding.
+/// let bytes: &[u8] = dtype_runtime::zero_gaps(&mut samples);
+/// let same: &[Sample] = dtype_runtime::view_memory(bytes)?;
+/// assert!(same[0].valid && same[1].value == 8);
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
+pub fn view_memory<T: Datatype>(bytes: &[u8]) -> Result<&[T], Error> {
+    const {
+        super::layout::assert_stride::<T>();
+        refuse_skipped_fields::<T>(
+            "this type skips fields, and any bytes would become their values: use `unpack_into`",
+        );
+    }
+    let (actual, record) = (bytes.len(), size_of::<T>());
+    let rest = actual.checked_rem(record).unwrap_or(actual);
+    if rest != 0 {
+        return Err(Error::PartialRecord { actual: actual as u64, record: record as u64 });
+    }
+    if bytes.is_empty() {
+        return Ok(&[]);
+    }
+    check_alignment::<T>(bytes)?;
+    let count = actual.checked_div(record).unwrap_or(0);
+    if const { T::TYPE_MAP.is_restricted() } {
+        /// Packed bytes that are checked at a time.
+        const AT_ONCE: usize = 4096;
+        let size = T::TYPE_MAP.size();
+        let most = AT_ONCE.checked_div(size).unwrap_or(1).max(1);
+        let mut packed = alloc::vec![0; most.min(count) * size];
+        for first in (0..count).step_by(most) {
+            let number = most.min(count - first);
+            let packed = &mut packed[..number * size];
+            let memory = bytes[first * record..(first + number) * record].as_ptr();
+            // SAFETY: the bytes are the memory of `number` records, initialised, of which `Pack` only reads those that
+            // the map names; none of them needs an alignment. `packed` has room for them, and was allocated here.
+            unsafe {
+                Layout::<T>::execute::<Pack>(memory.cast_mut(), packed.as_mut_ptr(), number);
+            }
+            validate::validate::<T>(packed, number).map_err(|error| error.records_later(first))?;
+        }
+    }
+    // SAFETY: `bytes` is aligned for `T` and as long as `count` values. The type skips no fields, so what the map does not
+    // name is padding, which may be anything. The validation accepted the bytes that it names, or any will do: by the
+    // promise of `Datatype` they are `count` values. The result borrows `bytes`, which do not change meanwhile.
     Ok(unsafe { core::slice::from_raw_parts(bytes.as_ptr().cast(), count) })
 }
 
@@ -129,12 +199,22 @@ pub fn bytes_of_mut<T: Datatype>(items: &mut [T]) -> &mut [u8] {
 /// The number of records in the bytes, if they are aligned, whole and valid.
 fn records_in_place<T: Datatype>(bytes: &[u8]) -> Result<usize, Error> {
     let count = whole_records::<T>(bytes)?;
-    let (start, alignment) = (bytes.as_ptr(), align_of::<T>());
-    if !start.cast::<T>().is_aligned() {
-        return Err(Error::Misaligned { offset: start.addr() % alignment, alignment });
-    }
+    check_alignment::<T>(bytes)?;
     validate::validate::<T>(bytes, count)?;
     Ok(count)
+}
+
+fn check_alignment<T>(bytes: &[u8]) -> Result<(), Error> {
+    let (start, alignment) = (bytes.as_ptr(), align_of::<T>());
+    if start.cast::<T>().is_aligned() {
+        return Ok(());
+    }
+    Err(Error::Misaligned { offset: start.addr() % alignment, alignment })
+}
+
+/// Whether the packed records of a type are its memory.
+pub(super) const fn is_all_data(map: &TypeMap) -> bool {
+    !map.skips_fields() && map.is_dense() && is_in_order(map)
 }
 
 /// Refuses, at compile time, types whose packed records are not their memory.

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 
 use super::{MOST_NAMES, NumpyError};
-use crate::basic::{Basic, Kind};
+use crate::basic::Basic;
 use crate::representation::ByteOrder;
 use crate::show::source::{AT_ONCE, Names, Parts, Repetition, Source};
 use crate::types::Type;
@@ -72,26 +72,19 @@ fn subarray(format: &str, count: u64) -> String {
 
 impl Writer<'_> {
     fn leaf(&self, basic: Basic) -> String {
-        let size = basic.size();
-        let letter = match (basic.kind(), size) {
-            (Kind::Integer | Kind::Logical, _) if size == 1 && basic.canonical() == Basic::Bool => {
-                return "'?'".to_string();
-            }
-            (Kind::Integer | Kind::Logical, 1 | 2 | 4 | 8) => 'i',
-            (Kind::Unsigned, 1 | 2 | 4 | 8) | (Kind::Bytes, _) | (Kind::Character, 2) => 'u',
-            (Kind::Character, 4) => 'U',
-            (Kind::Character, 1) => return "'S1'".to_string(),
-            (Kind::Float, 2 | 4 | 8) if !is_foreign(basic) => 'f',
-            (Kind::Complex, 8 | 16) if !is_foreign(basic) => 'c',
-            _ => return format!("'V{size}'"),
+        let (kind, size) = (basic.numpy_kind(), basic.size());
+        let number = match kind {
+            'b' => return "'?'".to_string(),
+            'S' | 'V' => return format!("'{kind}{size}'"),
+            'U' => 1,
+            _ => size,
         };
         let order = match (self.order, size) {
             (_, 1) => "",
             (ByteOrder::Little, _) => "<",
             (ByteOrder::Big, _) => ">",
         };
-        let number = if letter == 'U' { 1 } else { size };
-        format!("'{order}{letter}{number}'")
+        format!("'{order}{kind}{number}'")
     }
 
     fn name(&mut self) -> Result<(), NumpyError> {
@@ -313,18 +306,4 @@ impl Writer<'_> {
         let one = self.memory(of, 0, stride)?;
         Ok(Some(subarray(&one, count)))
     }
-}
-
-/// Whether NumPy's number of this size has another format.
-fn is_foreign(basic: Basic) -> bool {
-    matches!(
-        basic,
-        Basic::Bf16
-            | Basic::LongDouble
-            | Basic::LongDoubleComplex
-            | Basic::CxxLongDoubleComplex
-            | Basic::Real16
-            | Basic::Complex32
-            | Basic::Complex4
-    )
 }

@@ -1,0 +1,276 @@
+//! NumPy dtypes as values.
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::basic::Basic;
+use crate::representation::ByteOrder;
+use crate::typemap::{Node, TypeMap};
+
+/// The bytes of a file's or an array's items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ItemLayout {
+    /// The packed records: fields in the order of their declaration, without padding.
+    #[default]
+    Packed,
+    /// The memory of the records, with padding and skipped fields as gaps.
+    Memory,
+}
+
+/// A NumPy dtype.
+///
+/// Its `Display` is the form in which NumPy writes it to files, `dtype.descr`: `[('id', '<u4'), ('', '|V4')]`.
+///
+/// ```
+/// use dtype_runtime::Datatype;
+/// use dtype_runtime::npy::{Dtype, ItemLayout};
+/// use dtype_runtime::representation::ByteOrder;
+///
+/// #[derive(Datatype)]
+/// #[repr(C)]
+/// struct Particle {
+///     charge: i8,
+///     position: [f32; 3],
+/// }
+///
+/// let packed = Dtype::of::<Particle>(ItemLayout::Packed, ByteOrder::Little);
+/// assert_eq!(packed.to_string(), "[('charge', '|i1'), ('position', '<f4', (3,))]");
+/// let memory = Dtype::of::<Particle>(ItemLayout::Memory, ByteOrder::Little);
+/// assert_eq!(memory.to_string(), "[('charge', '|i1'), ('', '|V3'), ('position', '<f4', (3,))]");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dtype {
+    kind: Kind,
+    itemsize: u64,
+}
+
+/// The form of a [`Dtype`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// One value.
+    Scalar {
+        /// NumPy's letter: `b` truth value, `i` and `u` integers, `f` float, `c` complex, `S` bytes, `U` text, `V` raw
+        /// bytes, `m` and `M` spans and points of time, `O` Python object.
+        letter: char,
+        /// The byte order; `None` where there is none: single bytes, strings of bytes and raw bytes.
+        order: Option<ByteOrder>,
+    },
+    /// An array of a fixed shape in each item.
+    Array {
+        /// Elements along each axis, the outermost first. There is at least one axis.
+        lengths: Vec<u64>,
+        /// The element, which is no array.
+        element: Box<Dtype>,
+    },
+    /// A structure.
+    Structure {
+        /// In the order of the dtype, which need not be that of the offsets.
+        fields: Vec<DtypeField>,
+    },
+}
+
+/// A field of a structure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DtypeField {
+    /// The name.
+    pub name: String,
+    /// Bytes from the start of the item.
+    pub offset: u64,
+    /// The field's own dtype.
+    pub dtype: Dtype,
+}
+
+/// The greatest item, in bytes: the largest object that Rust and NumPy have on a machine of 64 bits.
+pub(super) const MOST_BYTES: u64 = i64::MAX as u64;
+
+impl Dtype {
+    /// One value of `itemsize` bytes. `letter` is that of [`Kind::Scalar`]. The order does not count where a kind has none.
+    ///
+    /// `None` if `itemsize` exceeds `i64::MAX`.
+    pub fn scalar(letter: char, itemsize: u64, order: ByteOrder) -> Option<Self> {
+        let has_order = match letter {
+            'i' | 'u' | 'f' | 'c' | 'm' | 'M' => itemsize > 1,
+            'U' => true,
+            _ => false,
+        };
+        let kind = Kind::Scalar { letter, order: has_order.then_some(order) };
+        (itemsize <= MOST_BYTES).then_some(Self { kind, itemsize })
+    }
+
+    /// An array in each item. An array of arrays is an array with the axes of both, as in NumPy; without axes it is the
+    /// element.
+    ///
+    /// `None` if it has more than `i64::MAX` bytes.
+    pub fn array(lengths: &[u64], element: Self) -> Option<Self> {
+        if lengths.is_empty() {
+            return Some(element);
+        }
+        let itemsize = lengths.iter().try_fold(element.itemsize, |size, n| size.checked_mul(*n));
+        let itemsize = itemsize.filter(|size| *size <= MOST_BYTES)?;
+        let (lengths, element) = match element.kind {
+            Kind::Array { lengths: inner, element } => ([lengths, &inner].concat(), element),
+            kind => (lengths.to_vec(), Box::new(Self { kind, itemsize: element.itemsize })),
+        };
+        Some(Self { kind: Kind::Array { lengths, element }, itemsize })
+    }
+
+    /// A structure.
+    ///
+    /// `None` if a field ends after `itemsize`, or `itemsize` exceeds `i64::MAX`.
+    pub fn structure(fields: Vec<DtypeField>, itemsize: u64) -> Option<Self> {
+        let is_inside = |field: &DtypeField| {
+            field.offset.checked_add(field.dtype.itemsize).is_some_and(|end| end <= itemsize)
+        };
+        let is_whole = fields.iter().all(is_inside) && itemsize <= MOST_BYTES;
+        is_whole.then_some(Self { kind: Kind::Structure { fields }, itemsize })
+    }
+
+    /// The dtype of a Rust type, with values in this byte order. A field without data has none, nor has a skipped one.
+    ///
+    /// Truth values are `b1`, a `char` is `U1`, an enum is its integer. What NumPy has no number for is raw bytes, `V`:
+    /// integers of 128 bits, `bf16`.
+    pub fn of<T: crate::Datatype>(layout: ItemLayout, order: ByteOrder) -> Self {
+        Self::of_map(T::TYPE_MAP, layout, order)
+    }
+
+    pub(super) fn of_map(map: &TypeMap, layout: ItemLayout, order: ByteOrder) -> Self {
+        let is_packed = layout == ItemLayout::Packed;
+        match *map.node() {
+            Node::Basic { basic, .. } => Self::of_basic(basic, order),
+            Node::Array { count, element } => {
+                let element = Self::of_map(element, layout, order);
+                // A type in memory is not larger than the largest object.
+                Self::array(&[count as u64], element.clone()).unwrap_or(element)
+            }
+            Node::Structure { fields: all, .. } => {
+                let (mut fields, mut position) = (Vec::new(), 0);
+                for field in all {
+                    if let Some(map) = field.map().filter(|map| map.size() > 0) {
+                        let dtype = Self::of_map(map, layout, order);
+                        let offset = if is_packed { position } else { field.offset() as u64 };
+                        position += dtype.itemsize;
+                        fields.push(DtypeField { name: field.name().to_string(), offset, dtype });
+                    }
+                }
+                let itemsize = if is_packed { position } else { map.stride() as u64 };
+                Self { kind: Kind::Structure { fields }, itemsize }
+            }
+        }
+    }
+
+    /// The dtype of a leaf.
+    pub(super) fn of_basic(basic: Basic, order: ByteOrder) -> Self {
+        let itemsize = basic.size() as u64;
+        let letter = basic.numpy_kind();
+        Self::scalar(letter, itemsize, order)
+            .unwrap_or(Self { kind: Kind::Scalar { letter, order: None }, itemsize })
+    }
+
+    /// The form.
+    pub const fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Bytes of one item.
+    pub const fn itemsize(&self) -> u64 {
+        self.itemsize
+    }
+
+    /// The axes, and the element that they repeat: the dtype itself if there are none.
+    pub(super) fn axes(&self) -> (&[u64], &Self) {
+        match &self.kind {
+            Kind::Array { lengths, element } => (lengths, element),
+            _ => (&[], self),
+        }
+    }
+
+    /// The format of a scalar, `<f8`; a few words for other kinds.
+    pub(super) fn format(&self) -> String {
+        match &self.kind {
+            Kind::Scalar { letter, order } => {
+                let number = if *letter == 'U' { self.itemsize / 4 } else { self.itemsize };
+                let sign = match order {
+                    None => '|',
+                    Some(ByteOrder::Little) => '<',
+                    Some(ByteOrder::Big) => '>',
+                };
+                match letter {
+                    'O' => "|O".to_string(),
+                    _ => alloc::format!("{sign}{letter}{number}"),
+                }
+            }
+            Kind::Array { element, .. } => alloc::format!("an array of {}", element.format()),
+            Kind::Structure { .. } => "a structure".to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Scalar { .. } => write!(f, "'{}'", self.format()),
+            Kind::Array { lengths, element } => write!(f, "({element}, {})", Tuple(lengths)),
+            Kind::Structure { fields } => {
+                // NumPy's form has no offsets: gaps are fields of raw bytes without a name, in the order of memory.
+                let mut in_order: Vec<&DtypeField> = fields.iter().collect();
+                in_order.sort_by_key(|field| field.offset);
+                let (mut position, mut comma) = (0, "");
+                f.write_str("[")?;
+                for field in in_order {
+                    if field.offset > position {
+                        write!(f, "{comma}('', '|V{}')", field.offset - position)?;
+                        comma = ", ";
+                    }
+                    let (lengths, element) = field.dtype.axes();
+                    write!(f, "{comma}({}, {element}", Quoted(&field.name))?;
+                    if !lengths.is_empty() {
+                        write!(f, ", {}", Tuple(lengths))?;
+                    }
+                    f.write_str(")")?;
+                    comma = ", ";
+                    // In a structure, no field ends after the item.
+                    position = field.offset + field.dtype.itemsize;
+                }
+                if self.itemsize > position {
+                    write!(f, "{comma}('', '|V{}')", self.itemsize - position)?;
+                }
+                f.write_str("]")
+            }
+        }
+    }
+}
+
+/// A Python tuple of numbers.
+pub(super) struct Tuple<'a>(pub(super) &'a [u64]);
+
+impl fmt::Display for Tuple<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (i, number) in self.0.iter().enumerate() {
+            write!(f, "{}{number}", if i > 0 { ", " } else { "" })?;
+        }
+        f.write_str(if self.0.len() == 1 { ",)" } else { ")" })
+    }
+}
+
+/// A name as a Python literal.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // As `repr` chooses it.
+        let quote = if self.0.contains('\'') && !self.0.contains('"') { '"' } else { '\'' };
+        write!(f, "{quote}")?;
+        for c in self.0.chars() {
+            match c {
+                c if c == quote || c == '\\' => write!(f, "\\{c}")?,
+                c if c.is_control() => write!(f, "\\U{:08x}", u32::from(c))?,
+                c => write!(f, "{c}")?,
+            }
+        }
+        write!(f, "{quote}")
+    }
+}

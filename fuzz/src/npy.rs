@@ -1,0 +1,151 @@
+//! `.npy` files: any bytes, and headers made of words that headers have.
+//!
+//! A header that is read is written and read again as the same. Records that are read are those that a loop over the items
+//! finds, field by field. No file takes more memory than in proportion to its length.
+
+use std::collections::HashMap;
+
+use dtype_runtime::npy::{self, Dtype, Header, Kind};
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::{Datatype, pack};
+
+use crate::allocations::most_in_use;
+
+/// What headers are made of.
+const WORDS: &[&str] = &[
+    "{'descr': ",
+    "'fortran_order': ",
+    "'shape': ",
+    "True",
+    "False",
+    ", ",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "'<u4'",
+    "'>u4'",
+    "'|u1'",
+    "'|b1'",
+    "'<f8'",
+    "'|V3'",
+    "'<U1'",
+    "('id', ",
+    "('on', ",
+    "('', ",
+    "('at', ",
+    "('pair', ",
+    "2",
+    "0",
+    "1,",
+    "18446744073709551615",
+    "9223372036854775807",
+    ",)",
+    "'",
+    "\\x",
+    "\n",
+];
+
+#[derive(Datatype, Clone, Debug, PartialEq)]
+#[repr(C)]
+struct Record {
+    id: u32,
+    on: bool,
+    at: [u32; 2],
+    pair: (u8, f64),
+}
+
+/// Reads the bytes as a file.
+///
+/// # Panics
+///
+/// If the crate behaves wrongly.
+pub fn run(input: &[u8]) {
+    read(input);
+    // A header of words, and the rest of the input as data.
+    let Some((number, rest)) = input.split_first() else { return };
+    let (words, data) = rest.split_at(usize::from(*number).min(rest.len()));
+    let text: String = words.iter().map(|word| WORDS[usize::from(*word) % WORDS.len()]).collect();
+    let mut file = b"\x93NUMPY\x02\x00".to_vec();
+    file.extend((text.len() as u32).to_le_bytes());
+    file.extend(text.bytes());
+    file.extend(data);
+    read(&file);
+}
+
+fn read(file: &[u8]) {
+    let (most, header) = most_in_use(|| Header::read(file));
+    assert!(most <= 256 * file.len() + 8192, "{most} bytes of memory for {}", file.len());
+    let (most, records) = most_in_use(|| npy::read::<Record>(file));
+    assert!(most <= 256 * file.len() + (1 << 16), "{most} bytes of memory for {}", file.len());
+    let view = npy::view::<Record>(file);
+    let header = match header {
+        Ok(header) => header,
+        Err(error) => {
+            let _ = format!("{error} {error:?}");
+            assert!(records.is_err() && view.is_err());
+            return;
+        }
+    };
+    if let Ok(bytes) = header.to_bytes() {
+        let again = Header::read(&bytes[..]).expect("it was just written");
+        assert_eq!((&again.shape, again.fortran_order), (&header.shape, header.fortran_order));
+        assert_eq!(again.dtype, header.dtype);
+    }
+    if let (Ok(records), Ok(view)) = (&records, &view) {
+        assert_eq!(pack(records), pack(view));
+    }
+    match records {
+        Ok(records) => assert_eq!(by_hand(file, &header), pack(&records)),
+        Err(error) => drop(format!("{error} {error:?}")),
+    }
+}
+
+/// The packed records, by a loop over the items of a file that was accepted.
+fn by_hand(file: &[u8], header: &Header) -> Vec<u8> {
+    let width = if file[6] == 1 { 2 } else { 4 };
+    let mut length = [0; 4];
+    length[..width].copy_from_slice(&file[8..8 + width]);
+    let data = &file[8 + width + u32::from_le_bytes(length) as usize..];
+    let count = header.items().expect("they were read");
+    let itemsize = header.dtype.itemsize() as usize;
+    let mut out = Vec::new();
+    for item in (0..count).map(|i| &data[i * itemsize..(i + 1) * itemsize]) {
+        let fields = fields(&header.dtype);
+        for path in ["id", "on", "at", "pair"] {
+            let (offset, dtype) = fields[path];
+            if path == "pair" {
+                let inner = self::fields(dtype);
+                for path in ["0", "1"] {
+                    let (inside, dtype) = inner[path];
+                    value(&item[offset + inside..], dtype, &mut out);
+                }
+            } else {
+                value(&item[offset..], dtype, &mut out);
+            }
+        }
+    }
+    out
+}
+
+fn fields(dtype: &Dtype) -> HashMap<&str, (usize, &Dtype)> {
+    let Kind::Structure { fields } = dtype.kind() else { panic!("{dtype} was accepted") };
+    fields.iter().map(|field| (&*field.name, (field.offset as usize, &field.dtype))).collect()
+}
+
+/// Appends the bytes of a scalar or of an array of scalars in this machine's order.
+fn value(bytes: &[u8], dtype: &Dtype, out: &mut Vec<u8>) {
+    let (element, size) = match dtype.kind() {
+        Kind::Array { element, .. } => (&**element, dtype.itemsize() as usize),
+        _ => (dtype, dtype.itemsize() as usize),
+    };
+    let Kind::Scalar { order, .. } = element.kind() else { panic!("{dtype} was accepted") };
+    for value in bytes[..size].chunks(element.itemsize() as usize) {
+        if order.is_some_and(|order| order != ByteOrder::NATIVE) {
+            out.extend(value.iter().rev());
+        } else {
+            out.extend(value);
+        }
+    }
+}
