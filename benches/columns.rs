@@ -81,7 +81,7 @@ macro_rules! records {
 records!(Sample = "f64,u32,bool: 16 B" {
     time t 0: f64 = |i| i as f64,
     value v 1: u32 = |i| i as u32,
-    valid w 2: bool = |i| i % 3 == 0,
+    valid w 2: bool = |i| i.is_multiple_of(3),
 });
 records!(Particle = "6f32,u32,u8: 32 B" {
     x x 0: f32 = |i| i as f32,
