@@ -12,6 +12,7 @@ mod duration;
 mod fixed;
 mod layout;
 mod maybe;
+mod moves;
 mod packed;
 mod ranges;
 mod stream;
@@ -100,6 +101,22 @@ pub fn pack_onto<T: Datatype>(out: &mut Vec<u8>, items: &[T]) -> usize {
     size
 }
 
+/// As [`pack_onto`], for one record, which may have been made just before: see [`Layout::execute_one`].
+#[inline]
+pub(crate) fn pack_one_onto<T: Datatype>(out: &mut Vec<u8>, record: &T) {
+    let size = packed_size::<T>(1);
+    out.reserve(size);
+    let len = out.len();
+    let memory = core::ptr::from_ref(record).cast::<u8>().cast_mut();
+    // SAFETY: `Pack` only reads the memory. By the promise of `Datatype` the moves lie within the record and are
+    // initialised. The vector has room for `size` more bytes, which is what is written, all of them. The vector is
+    // borrowed exclusively, so its memory does not overlap the record.
+    unsafe {
+        Layout::<T>::execute_one::<Pack>(memory, out.as_mut_ptr().add(len));
+        out.set_len(len + size);
+    }
+}
+
 /// Packs the records that an iterator returns, one after another, as [`pack`] would pack a slice of them.
 ///
 /// ```
@@ -113,7 +130,7 @@ pub fn pack_iter<T: Datatype>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
     let records = records.into_iter();
     let mut out = Vec::with_capacity(packed_size::<T>(records.size_hint().0).min(MOST));
     for record in records {
-        pack_onto(&mut out, core::slice::from_ref(&record));
+        pack_one_onto(&mut out, &record);
     }
     out
 }
@@ -413,11 +430,12 @@ unsafe fn unpack_valid<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -
 /// skip fields.
 #[inline]
 unsafe fn unpack_record<T: Datatype>(bytes: &[u8]) -> T {
-    let mut record = MaybeUninit::uninit();
-    // SAFETY: the caller guarantees the bytes. All data bytes are written, and the type skips no fields: by
-    // the promise of `Datatype` this is a value.
+    let mut record = MaybeUninit::<T>::uninit();
+    // SAFETY: the caller guarantees the bytes, which `Unpack` only reads. By the promise of `Datatype` the moves lie
+    // within the record. All data bytes are written, and the type skips no fields: by the same promise this is a value.
     unsafe {
-        unpack_records::<T>(bytes, record.as_mut_ptr(), 1);
+        let memory = record.as_mut_ptr().cast();
+        Layout::<T>::execute_one::<Unpack>(memory, bytes.as_ptr().cast_mut());
         record.assume_init()
     }
 }

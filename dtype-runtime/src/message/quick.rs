@@ -13,15 +13,15 @@
 //! So it is compared, not decoded. Whatever differs is left to the general path: frames of another form, and all that is
 //! wrong, which that path reports.
 
-use alloc::vec::Vec;
-use core::slice;
-
 use super::framing::Framing;
-use super::header::{COMPACT, HAS_SIGNATURE, Header, IS_BIG_ENDIAN, IS_CHECKED, folded};
+use super::header::{
+    CHECKSUM_LEN, COMPACT, HAS_SIGNATURE, Header, IS_BIG_ENDIAN, IS_CHECKED, folded,
+};
 use super::limits::Limits;
 use crate::datatype::Datatype;
 use crate::representation::ByteOrder;
-use crate::typed::{pack_onto, unpack_one};
+use crate::typed::{pack_one_onto, unpack_one};
+use alloc::vec::Vec;
 
 /// The first byte, without the flags that vary.
 const PLAIN: u8 = match ByteOrder::NATIVE {
@@ -35,8 +35,11 @@ const UNSIGNED: usize = 3;
 /// The least number that takes more than one byte.
 const LONG: usize = 0x80;
 
+/// Bytes of the header with the hash.
+const SIGNED: usize = UNSIGNED + 4;
+
 /// The bytes of the size and the hash.
-const fn constants<T: Datatype>() -> [u8; 5] {
+const fn constants<T: Datatype>() -> [u8; SIGNED - 2] {
     let [size, ..] = T::TYPE_MAP.size().to_le_bytes();
     let [a, b, c, d, ..] = folded(T::TYPE_MAP.signature_hash()).to_le_bytes();
     [size, a, b, c, d]
@@ -54,14 +57,14 @@ pub(super) fn put<T: Datatype>(record: &T, out: &mut Vec<u8>, framing: Framing) 
     }
     let [size, a, b, c, d] = const { constants::<T>() };
     let start = out.len();
-    out.reserve(const { UNSIGNED + 4 + T::TYPE_MAP.size() + 4 });
+    out.reserve(const { SIGNED + T::TYPE_MAP.size() + CHECKSUM_LEN });
     let first = PLAIN | if framing.is_checked() { IS_CHECKED } else { 0 };
     if framing.is_signed() {
         out.extend_from_slice(&[first | HAS_SIGNATURE, tag, size, a, b, c, d]);
     } else {
         out.extend_from_slice(&[first, tag, size]);
     }
-    pack_onto(out, slice::from_ref(record));
+    pack_one_onto(out, record);
     if framing.is_checked() {
         let checksum = crc32c::crc32c(&out[start..]);
         out.extend_from_slice(&checksum.to_le_bytes());
@@ -73,20 +76,35 @@ pub(super) fn put<T: Datatype>(record: &T, out: &mut Vec<u8>, framing: Framing) 
 /// returns `None`, and `input` is unchanged.
 #[inline]
 pub(super) fn take<T: Datatype>(input: &mut &[u8], limits: &Limits) -> Option<(T, Header)> {
-    let size = const { T::TYPE_MAP.size() };
+    const SIGNED_PLAIN: u8 = PLAIN | HAS_SIGNATURE;
+    const CHECKED_PLAIN: u8 = PLAIN | IS_CHECKED;
+    const FULL_PLAIN: u8 = SIGNED_PLAIN | IS_CHECKED;
     if const { T::TYPE_MAP.size() >= LONG } {
         return None;
     }
-    let [first, tag, fixed @ ..] = *input else { return None };
-    let (is_checked, is_signed) = (first & IS_CHECKED != 0, first & HAS_SIGNATURE != 0);
-    let expected = const { constants::<T>() };
-    let is_usual = first & !(IS_CHECKED | HAS_SIGNATURE) == PLAIN
-        && usize::from(*tag) < LONG
-        && if is_signed {
-            fixed.first_chunk() == Some(&expected)
-        } else {
-            fixed.first() == Some(&expected[0])
-        };
+    match *input.first()? {
+        PLAIN => take_as::<T, UNSIGNED, 0>(input, limits),
+        SIGNED_PLAIN => take_as::<T, SIGNED, 0>(input, limits),
+        CHECKED_PLAIN => take_as::<T, UNSIGNED, CHECKSUM_LEN>(input, limits),
+        FULL_PLAIN => take_as::<T, SIGNED, CHECKSUM_LEN>(input, limits),
+        _ => None,
+    }
+}
+
+/// As [`take`], for a header of `HEADER` bytes and a checksum of `CHECKSUM` bytes.
+#[inline]
+fn take_as<T: Datatype, const HEADER: usize, const CHECKSUM: usize>(
+    input: &mut &[u8],
+    limits: &Limits,
+) -> Option<(T, Header)> {
+    let (is_checked, is_signed) = (CHECKSUM > 0, HEADER == SIGNED);
+    let (size, end) = const { (T::TYPE_MAP.size(), HEADER + T::TYPE_MAP.size()) };
+    let (frame, rest) = input.split_at_checked(end + CHECKSUM)?;
+    let (covered, checksum) = frame.split_at(end);
+    let (header, packed) = covered.split_at(HEADER);
+    let tag = header[1];
+    let is_usual =
+        usize::from(tag) < LONG && header[2..] == const { constants::<T>() }[..HEADER - 2];
     let is_accepted = (is_checked || limits.takes_unchecked_frames())
         && (is_signed || limits.takes_unsigned_frames())
         && size as u64 <= limits.max_payload_bytes()
@@ -94,18 +112,12 @@ pub(super) fn take<T: Datatype>(input: &mut &[u8], limits: &Limits) -> Option<(T
     if !(is_usual && is_accepted) {
         return None;
     }
-    let header_len = if is_signed { UNSIGNED + 4 } else { UNSIGNED };
-    let (covered, mut rest) = input.split_at_checked(header_len + size)?;
-    if is_checked {
-        let (checksum, after) = rest.split_first_chunk()?;
-        if crc32c::crc32c(covered) != u32::from_le_bytes(*checksum) {
-            return None;
-        }
-        rest = after;
+    if is_checked && crc32c::crc32c(covered).to_le_bytes()[..] != *checksum {
+        return None;
     }
-    let record = unpack_one(&covered[header_len..]).ok()?;
+    let record = unpack_one(packed).ok()?;
     *input = rest;
-    let header = Header::compact::<T>(u32::from(*tag), is_checked, is_signed);
+    let header = Header::compact::<T>(u32::from(tag), is_checked, is_signed);
     Some((record, header))
 }
 

@@ -14,6 +14,7 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
+use super::moves::{Move, Moves};
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, pieces};
@@ -78,6 +79,9 @@ impl<T: Datatype> Layout<T> {
         _ => &RunList::EMPTY,
     };
 
+    /// The moves of a record on its own.
+    const MOVES: &'static Moves = &Moves::of(Self::RUNS);
+
     /// The number of runs in one record. The last run of `Linked` reaches into the next record and is not
     /// counted.
     const WITHIN: usize = match Self::STRATEGY {
@@ -105,6 +109,31 @@ impl<T: Datatype> Layout<T> {
         }
         // SAFETY: passed on to the caller.
         unsafe { Self::copy::<D>(memory, packed, count) };
+    }
+
+    /// As [`execute`](Self::execute), for one record whose fields the caller uses at once: see [`Moves`].
+    ///
+    /// # Safety
+    ///
+    /// As [`execute`](Self::execute).
+    #[inline]
+    pub(super) unsafe fn execute_one<D: Direction>(memory: *mut u8, packed: *mut u8) {
+        if const { Self::MOVES.len() == 0 } {
+            // SAFETY: passed on to the caller.
+            return unsafe { Self::execute::<D>(memory, packed, 1) };
+        }
+        // Written out for the reason in `copy_from_second`.
+        macro_rules! written_out {
+            ($($j:literal)+) => {
+                $( if const { $j < Self::MOVES.len() } {
+                    let Move { disp, position, len } = Self::MOVES.get($j);
+                    // SAFETY: a part of a run of the record, and within its packed bytes: the caller guarantees both.
+                    unsafe { D::copy(memory.offset(disp), packed.add(position), len) };
+                } )+
+            };
+        }
+        const { assert!(Moves::MOST == 16, "as many as are written out") }
+        written_out!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
     }
 
     /// As [`execute`](Self::execute), by the permutation if the machine has the instructions. A function of its own: in
