@@ -16,6 +16,7 @@ use crate::problem::Problem;
 
 pub use fields::FieldNames;
 pub use grammar::MAX_NESTING;
+pub(crate) use names::{ISIZE, USIZE};
 pub use names::{all as predefined_names, nearest};
 pub use print::{print, print_named};
 

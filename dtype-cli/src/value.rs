@@ -13,7 +13,7 @@ pub(crate) use text::{bytes, json_string, printable};
 
 /// What a value is written into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ValueStyle {
     /// A table or a list, for people and for CSV: no quotes around words.
     Plain,
     /// JSON. What it has no number for becomes a string.
@@ -35,7 +35,7 @@ impl Validity {
 
 /// Appends the value whose native bytes are these, as many as the basic datatype has. Numbers have the fewest digits
 /// that identify them.
-pub(crate) fn write(basic: Basic, bytes: &[u8], form: Form, out: &mut String) -> Validity {
+pub(crate) fn write(basic: Basic, bytes: &[u8], style: ValueStyle, out: &mut String) -> Validity {
     let bits = || unsigned(bytes);
     match basic.kind() {
         Kind::Integer => {
@@ -43,27 +43,27 @@ pub(crate) fn write(basic: Basic, bytes: &[u8], form: Form, out: &mut String) ->
             let unused = 128 - 8 * bytes.len();
             write_to(out, format_args!("{}", (bits() << unused).cast_signed() >> unused));
         }
-        Kind::Float => return float::write(format_of(basic), bytes, form, out),
+        Kind::Float => return float::write(format_of(basic), bytes, style, out),
         Kind::Complex => {
             let (real, imaginary) = bytes.split_at(bytes.len() / 2);
             let format = format_of(basic);
-            let (open, close) = if form == Form::Json { ('[', ']') } else { ('(', ')') };
+            let (open, close) = if style == ValueStyle::Json { ('[', ']') } else { ('(', ')') };
             out.push(open);
-            let first = float::write(format, real, form, out);
-            out.push_str(if form == Form::Json { "," } else { ", " });
-            let second = float::write(format, imaginary, form, out);
+            let first = float::write(format, real, style, out);
+            out.push_str(if style == ValueStyle::Json { "," } else { ", " });
+            let second = float::write(format, imaginary, style, out);
             out.push(close);
             return first.and(second);
         }
         Kind::Logical => match bits() {
             0 => out.push_str("false"),
             1 => out.push_str("true"),
-            _ => return invalid(bytes, form, out),
+            _ => return invalid(bytes, style, out),
         },
-        Kind::Character if bytes.len() == 1 => text::write_bytes(bytes, form, out),
+        Kind::Character if bytes.len() == 1 => text::write_bytes(bytes, style, out),
         Kind::Character => match u32::try_from(bits()).ok().and_then(char::from_u32) {
-            Some(char) => text::write_char(char, form, out),
-            None => return invalid(bytes, form, out),
+            Some(char) => text::write_char(char, style, out),
+            None => return invalid(bytes, style, out),
         },
         // Kinds that are added later are numbers until they are known here.
         Kind::Unsigned | Kind::Bytes | _ => write_to(out, format_args!("{}", bits())),
@@ -82,14 +82,14 @@ pub(crate) fn is_number(basic: Basic) -> bool {
 }
 
 /// Appends an array of characters of one byte as one text.
-pub(crate) fn write_text(bytes: &[u8], form: Form, out: &mut String) {
-    text::write_bytes(bytes, form, out);
+pub(crate) fn write_text(bytes: &[u8], style: ValueStyle, out: &mut String) {
+    text::write_bytes(bytes, style, out);
 }
 
 /// Appends bytes that are no value of their type.
-fn invalid(bytes: &[u8], form: Form, out: &mut String) -> Validity {
+fn invalid(bytes: &[u8], style: ValueStyle, out: &mut String) -> Validity {
     let (open, close) =
-        if form == Form::Json { ("{\"invalid\":\"", "\"}") } else { ("invalid ", "") };
+        if style == ValueStyle::Json { ("{\"invalid\":\"", "\"}") } else { ("invalid ", "") };
     let (value, digits) = (unsigned(bytes), 2 * bytes.len());
     write_to(out, format_args!("{open}0x{value:0digits$x}{close}"));
     Validity::Invalid
@@ -131,9 +131,9 @@ mod tests {
     use super::*;
 
     fn both(basic: Basic, bytes: &[u8]) -> [String; 2] {
-        [Form::Plain, Form::Json].map(|form| {
+        [ValueStyle::Plain, ValueStyle::Json].map(|style| {
             let mut out = String::new();
-            write(basic, bytes, form, &mut out);
+            write(basic, bytes, style, &mut out);
             out
         })
     }

@@ -53,7 +53,7 @@ pub use buffer::{Buffer, BufferMut};
 pub use checksum::Crc32c;
 pub use checksum::{Checksum, Summed};
 pub use conversion::Conversion;
-pub(crate) use converting::Records;
+pub(crate) use converting::RecordConversion;
 pub use converting::{ConvertingPacker, ConvertingUnpacker};
 pub(crate) use copier::{PartOfRecords, Routines};
 pub use iov::{Iov, Segment};

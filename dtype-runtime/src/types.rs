@@ -38,6 +38,8 @@ use crate::shared::Shared;
 use crate::typemap::check_hash;
 
 pub use array::{Distribution, Order};
+#[cfg(feature = "show")]
+pub(crate) use blocks::Lengths;
 pub use bounds::BoundsRule;
 pub(crate) use bounds::Interval;
 pub use call::{Argument, Call, Combiner};

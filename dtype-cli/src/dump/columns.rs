@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::failure::Failure;
 use crate::shape::Shape;
-use crate::value::{self, Form, Validity};
+use crate::value::{self, Validity, ValueStyle};
 
 /// The maximum number of columns.
 const MOST: usize = 1 << 14;
@@ -81,15 +81,17 @@ pub(super) fn take<'a>(values: &mut &'a [u8], size: usize) -> &'a [u8] {
 /// zeros at the end of a text, only the first is written then.
 pub(super) fn write(shape: &Shape, values: &mut &[u8], most: u64, out: &mut String) -> Validity {
     match shape {
-        Shape::Value(basic) => value::write(*basic, take(values, basic.size()), Form::Plain, out),
+        Shape::Value(basic) => {
+            value::write(*basic, take(values, basic.size()), ValueStyle::Plain, out)
+        }
         Shape::Repeated(count, inner) if is_text(inner) => {
             let text = take(values, usize::try_from(*count).unwrap_or(usize::MAX));
             let used = text.len() - text.iter().rev().take_while(|byte| **byte == 0).count();
             if text.len() - used > 1 && most < u64::MAX {
-                value::write_text(&text[..used], Form::Plain, out);
+                value::write_text(&text[..used], ValueStyle::Plain, out);
                 out.push_str("\\x00…");
             } else {
-                value::write_text(text, Form::Plain, out);
+                value::write_text(text, ValueStyle::Plain, out);
             }
             Validity::Valid
         }

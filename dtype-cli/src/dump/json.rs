@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::columns::{is_text, take};
 use crate::failure::Failure;
 use crate::shape::Shape;
-use crate::value::{self, Form};
+use crate::value::{self, ValueStyle};
 
 /// Bytes of text that are collected before they are written.
 const PIECE: usize = 1 << 16;
@@ -45,11 +45,11 @@ pub(crate) fn write_value(
         Shape::Nothing => text.push_str("null"),
         Shape::Value(basic) => {
             // An invalid value says so itself.
-            let _ = value::write(*basic, take(values, basic.size()), Form::Json, text);
+            let _ = value::write(*basic, take(values, basic.size()), ValueStyle::Json, text);
         }
         Shape::Repeated(count, inner) if is_text(inner) => {
             let bytes = take(values, usize::try_from(*count).unwrap_or(usize::MAX));
-            value::write_text(bytes, Form::Json, text);
+            value::write_text(bytes, ValueStyle::Json, text);
         }
         Shape::Repeated(count, inner) => {
             for index in 0..*count {

@@ -47,8 +47,8 @@ const C_NAMES: &[(&str, Basic)] = &[
 ];
 
 /// The integers of a pointer's width: Rust's `usize` and `isize` count as these.
-const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
-const ISIZE: Basic = if size_of::<isize>() == 8 { Basic::I64 } else { Basic::I32 };
+pub(crate) const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
+pub(crate) const ISIZE: Basic = if size_of::<isize>() == 8 { Basic::I64 } else { Basic::I32 };
 
 /// The names of the markers, in addition to the MPI names.
 const MARKERS: &[(&str, Named)] = &[

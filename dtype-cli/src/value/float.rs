@@ -8,7 +8,7 @@
 use dtype_runtime::basic::LongDouble;
 use half::{bf16, f16};
 
-use super::{Form, Validity, invalid, unsigned, write_to};
+use super::{Validity, ValueStyle, invalid, unsigned, write_to};
 
 /// The formats of floating-point numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,45 +22,45 @@ pub(super) enum Format {
 }
 
 /// Appends a number.
-pub(super) fn write(format: Format, bytes: &[u8], form: Form, out: &mut String) -> Validity {
+pub(super) fn write(format: Format, bytes: &[u8], style: ValueStyle, out: &mut String) -> Validity {
     match (format, bytes) {
         (Format::Binary16, &[a, b]) => {
             let number = f16::from_ne_bytes([a, b]);
             let same = |decimal| f16::from_f64(decimal).to_bits() == number.to_bits();
-            decimal(shortest(number.to_f64(), same), form, out);
+            decimal(shortest(number.to_f64(), same), style, out);
         }
         (Format::Bf16, &[a, b]) => {
             let number = bf16::from_ne_bytes([a, b]);
             let same = |decimal| bf16::from_f64(decimal).to_bits() == number.to_bits();
-            decimal(shortest(number.to_f64(), same), form, out);
+            decimal(shortest(number.to_f64(), same), style, out);
         }
         (Format::Binary32, &[a, b, c, d]) => {
             let number = f32::from_ne_bytes([a, b, c, d]);
             if number.is_finite() {
                 write_to(out, format_args!("{number:?}"));
             } else {
-                decimal(number.into(), form, out);
+                decimal(number.into(), style, out);
             }
         }
         (Format::Binary64 | Format::LongDouble(LongDouble::Binary64), _) => {
-            decimal(binary64(bytes), form, out);
+            decimal(binary64(bytes), style, out);
         }
         (Format::LongDouble(LongDouble::DoubleDouble), _) => {
             let (high, low) = bytes.split_at(bytes.len() / 2);
             let (high, low) = (binary64(high), binary64(low));
             if low == 0.0 {
-                decimal(high, form, out);
+                decimal(high, style, out);
             } else {
-                word(&format!("{high:?} + {low:?}"), form, out);
+                word(&format!("{high:?} + {low:?}"), style, out);
             }
         }
         (Format::Binary128 | Format::LongDouble(LongDouble::Binary128), _) => {
-            exact(Parts::of_binary128(unsigned(bytes)), form, out);
+            exact(Parts::of_binary128(unsigned(bytes)), style, out);
         }
         // The x87's 80 bits, with two or six bytes of padding.
         _ => match Parts::of_x87(unsigned(bytes)) {
-            Some(parts) => exact(parts, form, out),
-            None => return invalid(&bytes[..bytes.len().min(10)], form, out),
+            Some(parts) => exact(parts, style, out),
+            None => return invalid(&bytes[..bytes.len().min(10)], style, out),
         },
     }
     Validity::Valid
@@ -80,19 +80,19 @@ fn shortest(number: f64, same: impl Fn(f64) -> bool) -> f64 {
 }
 
 /// Appends a number in decimal.
-fn decimal(number: f64, form: Form, out: &mut String) {
+fn decimal(number: f64, style: ValueStyle, out: &mut String) {
     if number.is_finite() {
         write_to(out, format_args!("{number:?}"));
     } else if number.is_nan() {
-        word("NaN", form, out);
+        word("NaN", style, out);
     } else {
-        word(if number > 0.0 { "Infinity" } else { "-Infinity" }, form, out);
+        word(if number > 0.0 { "Infinity" } else { "-Infinity" }, style, out);
     }
 }
 
 /// Appends what is no number of JSON.
-fn word(text: &str, form: Form, out: &mut String) {
-    let quote = if form == Form::Json { "\"" } else { "" };
+fn word(text: &str, style: ValueStyle, out: &mut String) {
+    let quote = if style == ValueStyle::Json { "\"" } else { "" };
     write_to(out, format_args!("{quote}{text}{quote}"));
 }
 
@@ -153,13 +153,13 @@ fn exponent(bits: u128) -> i32 {
 }
 
 /// Appends a number exactly.
-fn exact(parts: Parts, form: Form, out: &mut String) {
+fn exact(parts: Parts, style: ValueStyle, out: &mut String) {
     let (is_negative, integer, exponent) = match parts {
-        Parts::NaN => return decimal(f64::NAN, form, out),
-        Parts::Infinite { is_negative: true } => return decimal(f64::NEG_INFINITY, form, out),
-        Parts::Infinite { is_negative: false } => return decimal(f64::INFINITY, form, out),
+        Parts::NaN => return decimal(f64::NAN, style, out),
+        Parts::Infinite { is_negative: true } => return decimal(f64::NEG_INFINITY, style, out),
+        Parts::Infinite { is_negative: false } => return decimal(f64::INFINITY, style, out),
         Parts::Finite { is_negative, integer: 0, .. } => {
-            return decimal(if is_negative { -0.0 } else { 0.0 }, form, out);
+            return decimal(if is_negative { -0.0 } else { 0.0 }, style, out);
         }
         Parts::Finite { is_negative, integer, exponent } => (is_negative, integer, exponent),
     };
@@ -173,7 +173,7 @@ fn exact(parts: Parts, form: Form, out: &mut String) {
         let fraction = u64::try_from(integer << (52 - width)).unwrap_or(0) & ((1 << 52) - 1);
         let biased = u64::from((leading + 1023).unsigned_abs());
         let bits = (u64::from(is_negative) << 63) | (biased << 52) | fraction;
-        return decimal(f64::from_bits(bits), form, out);
+        return decimal(f64::from_bits(bits), style, out);
     }
     let sign = if is_negative { "-" } else { "" };
     // The bits after the leading one, at the top of 128 bits.
@@ -181,7 +181,7 @@ fn exact(parts: Parts, form: Form, out: &mut String) {
     let digits = format!("{fraction:032x}");
     let digits = digits.trim_end_matches('0');
     let point = if digits.is_empty() { "" } else { "." };
-    word(&format!("{sign}0x1{point}{digits}p{leading:+}"), form, out);
+    word(&format!("{sign}0x1{point}{digits}p{leading:+}"), style, out);
 }
 
 #[cfg(test)]
@@ -190,7 +190,7 @@ mod tests {
 
     fn text(format: Format, bytes: &[u8]) -> String {
         let mut out = String::new();
-        write(format, bytes, Form::Plain, &mut out);
+        write(format, bytes, ValueStyle::Plain, &mut out);
         out
     }
 

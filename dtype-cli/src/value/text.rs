@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Form;
+use super::ValueStyle;
 
 /// A number of bytes, in words.
 pub(crate) fn bytes(number: i128) -> String {
@@ -10,8 +10,8 @@ pub(crate) fn bytes(number: i128) -> String {
 }
 
 /// Appends bytes as text: what is not printable ASCII is escaped, in JSON as the character with the byte's number.
-pub(super) fn write_bytes(bytes: &[u8], form: Form, out: &mut String) {
-    if form == Form::Json {
+pub(super) fn write_bytes(bytes: &[u8], style: ValueStyle, out: &mut String) {
+    if style == ValueStyle::Json {
         out.push('"');
         for &byte in bytes {
             write_json_char(char::from(byte), !(b' '..=b'~').contains(&byte), out);
@@ -24,8 +24,8 @@ pub(super) fn write_bytes(bytes: &[u8], form: Form, out: &mut String) {
 }
 
 /// Appends a character; one that does not print is escaped.
-pub(super) fn write_char(char: char, form: Form, out: &mut String) {
-    if form == Form::Json {
+pub(super) fn write_char(char: char, style: ValueStyle, out: &mut String) {
+    if style == ValueStyle::Json {
         out.push('"');
         write_json_char(char, char.is_control(), out);
         out.push('"');
@@ -78,7 +78,7 @@ mod tests {
         }
         let bytes: Vec<u8> = (0..=255).collect();
         let mut out = String::new();
-        write_bytes(&bytes, Form::Json, &mut out);
+        write_bytes(&bytes, ValueStyle::Json, &mut out);
         let back = serde_json::from_str::<String>(&out).unwrap();
         assert!(back.chars().map(u32::from).eq(0..=255));
         assert!(out.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' '));

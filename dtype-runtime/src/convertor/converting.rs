@@ -15,7 +15,7 @@ use alloc::sync::Arc;
 use core::ops::Range;
 
 pub use packer::ConvertingPacker;
-pub(crate) use staged::Records;
+pub(crate) use staged::RecordConversion;
 pub use unpacker::ConvertingUnpacker;
 
 use self::check::{check, check_boundary};

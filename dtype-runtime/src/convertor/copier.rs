@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::ops::{ControlFlow, Range};
 
-use super::cursor::{Instances, Part, Repeated, Visitor};
+use super::cursor::{Fragment, Instances, Repeated, Visitor};
 use crate::kernel::{self, Direction};
 use crate::plan::{Blocks, List, Program};
 
@@ -90,7 +90,7 @@ impl<D: Direction> Visitor for Copier<'_, D> {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "bytes of a record")]
-    fn part(&mut self, part: &Part<'_>) -> Option<ControlFlow<()>> {
+    fn part(&mut self, part: &Fragment<'_>) -> Option<ControlFlow<()>> {
         let bytes = part.bytes.start as usize..part.bytes.end as usize;
         let len = bytes.len();
         let (all, memory) = (part.permutation, self.at(part.shift));
@@ -105,7 +105,7 @@ impl<D: Direction> Visitor for Copier<'_, D> {
         Some(ControlFlow::Continue(()))
     }
 
-    fn permuted(&mut self, part: &Part<'_>) -> Option<ControlFlow<()>> {
+    fn permuted(&mut self, part: &Fragment<'_>) -> Option<ControlFlow<()>> {
         self.part(part)
     }
 

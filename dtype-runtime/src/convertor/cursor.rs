@@ -83,14 +83,14 @@ pub(crate) trait Visitor {
 
     /// Some, but not all packed bytes of one execution of operations. If the visitor returns `None`, the parts
     /// follow.
-    fn part(&mut self, part: &Part<'_>) -> Option<ControlFlow<()>> {
+    fn part(&mut self, part: &Fragment<'_>) -> Option<ControlFlow<()>> {
         let _ = part;
         None
     }
 
     /// Packed bytes of instances that are a permutation, from anywhere in the first to anywhere in the last. If the visitor
     /// returns `None`, the parts follow.
-    fn permuted(&mut self, part: &Part<'_>) -> Option<ControlFlow<()>> {
+    fn permuted(&mut self, part: &Fragment<'_>) -> Option<ControlFlow<()>> {
         let _ = part;
         None
     }
@@ -123,7 +123,7 @@ pub(crate) struct Repeated<'a> {
 /// Some packed bytes of operations that are executed several times, counted from the start of the first execution that
 /// they are in.
 #[derive(Clone, Debug)]
-pub(crate) struct Part<'a> {
+pub(crate) struct Fragment<'a> {
     pub(crate) permutation: &'a Permutation,
     pub(crate) bytes: Range<u64>,
     /// The shift of the displacements.
@@ -250,7 +250,7 @@ impl Iterations<'_> {
             && let Some(permutation) = self.permutation.or_else(|| self.body.program.of_steady())
         {
             let bytes = into..into + (end - start);
-            let part = Part { permutation, bytes, shift: self.shift_of(iteration) };
+            let part = Fragment { permutation, bytes, shift: self.shift_of(iteration) };
             if let Some(taken) = visitor.permuted(&part) {
                 return taken;
             }
@@ -288,7 +288,7 @@ impl Iterations<'_> {
             program.of_parts(&ops[first..end], self.stride)
         };
         if let Some(permutation) = permutation {
-            let part = Part { permutation, bytes: bytes.clone(), shift };
+            let part = Fragment { permutation, bytes: bytes.clone(), shift };
             if let Some(taken) = visitor.part(&part) {
                 return taken;
             }

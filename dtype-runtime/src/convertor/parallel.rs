@@ -40,6 +40,22 @@ where
     Ok(bytes)
 }
 
+/// Calls `visit` with chunks of whole records and their positions in the stream. Returns the error of the first chunk
+/// that has one.
+fn for_chunks<'a>(
+    whole: &'a [u8],
+    record: usize,
+    start: u64,
+    visit: impl Fn(u64, &'a [u8]) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let chunk = AT_ONCE.next_multiple_of(record);
+    whole
+        .par_chunks(chunk)
+        .enumerate()
+        .map(|(index, bytes)| visit(start + (index * chunk) as u64, bytes))
+        .reduce(|| Ok(()), Result::and)
+}
+
 impl ConvertingPacker<'_> {
     /// As [`pack`](Self::pack), with the threads of `rayon`: the same bytes. Less than 1 MiB is packed on one thread.
     ///
@@ -87,22 +103,14 @@ impl ConvertingUnpacker<'_> {
             return self.unpack(bytes);
         };
         let (whole, tail) = bytes[..number].split_at(number - number % record);
-        let chunk = AT_ONCE.next_multiple_of(record);
-        let chunks = || whole.par_chunks(chunk).enumerate();
-        let start = self.position();
-        let position = |index: usize| start + (index * chunk) as u64;
-        let this = &*self;
-        chunks()
-            .map(|(index, bytes)| this.check(position(index), bytes))
-            .reduce(|| Ok(()), Result::and)?;
-        chunks()
-            .map(|(index, bytes)| {
-                // SAFETY: each chunk has different instances, so no two write the same byte, and nobody else does,
-                // because this unpacker is borrowed exclusively. `record` is present only if no values have to be
-                // checked.
-                unsafe { this.put_shared(position(index), bytes) }
-            })
-            .reduce(|| Ok(()), Result::and)?;
+        let (this, start) = (&*self, self.position());
+        for_chunks(whole, record, start, |position, bytes| this.check(position, bytes))?;
+        for_chunks(whole, record, start, |position, bytes| {
+            // SAFETY: each chunk has different instances, so no two write the same byte, and nobody else does,
+            // because this unpacker is borrowed exclusively. `record` is present only if no values have to be
+            // checked.
+            unsafe { this.put_shared(position, bytes) }
+        })?;
         self.advance(whole.len());
         match self.unpack(tail) {
             Ok(bytes) => Ok(whole.len() + bytes),
@@ -152,20 +160,15 @@ impl Unpacker<'_> {
             return self.unpack(bytes);
         };
         let (whole, tail) = bytes[..number].split_at(number - number % record);
+        let (this, start) = (&*self, self.position());
         // Whole records can be validated independently of one another.
-        let chunk = AT_ONCE.next_multiple_of(record);
-        let chunks = || whole.par_chunks(chunk).enumerate();
-        let start = self.position();
-        let position = |index: usize| start + (index * chunk) as u64;
-        let this = &*self;
-        chunks()
-            .map(|(index, bytes)| this.check(position(index), bytes))
-            .reduce(|| Ok(()), Result::and)?;
-        chunks().for_each(|(index, bytes)| {
+        for_chunks(whole, record, start, |position, bytes| this.check(position, bytes))?;
+        for_chunks(whole, record, start, |position, bytes| {
             // SAFETY: each chunk is a different part of the stream, so no two write the same byte, and nobody else
             // does, because this unpacker is borrowed exclusively.
-            unsafe { this.put_shared(position(index), bytes) };
-        });
+            unsafe { this.put_shared(position, bytes) };
+            Ok(())
+        })?;
         self.advance(whole.len());
         self.unpack(tail).map(|bytes| whole.len() + bytes)
     }

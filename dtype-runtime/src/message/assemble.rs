@@ -6,7 +6,7 @@ use core::mem;
 use super::error::Error;
 use super::header::{Header, Sizes};
 use super::limits::Limits;
-use crate::convertor::Records;
+use crate::convertor::RecordConversion;
 use crate::datatype::Datatype;
 use crate::representation::Representation;
 use crate::typed::unpack_onto;
@@ -69,7 +69,7 @@ impl<T: Datatype> Assembler<T> {
 /// Converts packed bytes from the sender's byte order to this machine's.
 #[derive(Debug)]
 pub(super) struct Converter {
-    records: Option<Records>,
+    records: Option<RecordConversion>,
     converted: Vec<u8>,
 }
 
@@ -78,7 +78,7 @@ impl Converter {
     pub(super) fn of<T: Datatype>(header: &Header) -> Result<Self, Error> {
         let records = match header.representation() {
             Representation::Native => None,
-            other => Some(Records::new(&Type::of::<T>(), other)?),
+            other => Some(RecordConversion::new(&Type::of::<T>(), other)?),
         };
         Ok(Self { records, converted: Vec::new() })
     }

@@ -30,12 +30,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Framing {
     tag: u32,
-    form: Form,
+    kind: FrameKind,
     has_schema: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum FrameKind {
     /// With checksum and signature.
     Full,
     Compact {
@@ -47,12 +47,12 @@ enum Form {
 impl Framing {
     /// A full frame with the tag 0.
     pub const fn new() -> Self {
-        Self { tag: 0, form: Form::Full, has_schema: false }
+        Self { tag: 0, kind: FrameKind::Full, has_schema: false }
     }
 
     /// A compact frame with the tag 0, a checksum and 32 bits of the signature's hash.
     pub const fn compact() -> Self {
-        Self { form: Form::Compact { is_checked: true, is_signed: true }, ..Self::new() }
+        Self { kind: FrameKind::Compact { is_checked: true, is_signed: true }, ..Self::new() }
     }
 
     /// Sets the tag, a number of the application that the receiver sees before the payload. `#[derive(Messages)]`
@@ -76,10 +76,10 @@ impl Framing {
     /// unless the transport finds it. A full frame keeps its checksum.
     #[must_use]
     pub const fn without_checksum(self) -> Self {
-        match self.form {
-            Form::Full => self,
-            Form::Compact { is_signed, .. } => {
-                Self { form: Form::Compact { is_checked: false, is_signed }, ..self }
+        match self.kind {
+            FrameKind::Full => self,
+            FrameKind::Compact { is_signed, .. } => {
+                Self { kind: FrameKind::Compact { is_checked: false, is_signed }, ..self }
             }
         }
     }
@@ -88,10 +88,10 @@ impl Framing {
     /// another type are then refused only if their size differs. A full frame keeps its hash.
     #[must_use]
     pub const fn without_signature(self) -> Self {
-        match self.form {
-            Form::Full => self,
-            Form::Compact { is_checked, .. } => {
-                Self { form: Form::Compact { is_checked, is_signed: false }, ..self }
+        match self.kind {
+            FrameKind::Full => self,
+            FrameKind::Compact { is_checked, .. } => {
+                Self { kind: FrameKind::Compact { is_checked, is_signed: false }, ..self }
             }
         }
     }
@@ -103,17 +103,17 @@ impl Framing {
 
     /// Whether the frame is compact.
     pub const fn is_compact(&self) -> bool {
-        matches!(self.form, Form::Compact { .. })
+        matches!(self.kind, FrameKind::Compact { .. })
     }
 
     /// Whether the frame has a checksum.
     pub const fn is_checked(&self) -> bool {
-        !matches!(self.form, Form::Compact { is_checked: false, .. })
+        !matches!(self.kind, FrameKind::Compact { is_checked: false, .. })
     }
 
     /// Whether the frame has a hash of the signature or the schema.
     pub const fn is_signed(&self) -> bool {
-        !matches!(self.form, Form::Compact { is_signed: false, .. })
+        !matches!(self.kind, FrameKind::Compact { is_signed: false, .. })
     }
 
     /// Whether the frame has the hash of the schema.

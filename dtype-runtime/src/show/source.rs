@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use crate::basic::Basic;
 use crate::typemap::{self, Node, TypeMap};
-use crate::types::{Constructor, Integers, Member, Order, Type};
+use crate::types::{Constructor, Integers, Lengths, Member, Order, Type};
 
 /// A datatype, as constructors made it or as the derive did. The second knows the names of its fields.
 #[derive(Clone, Copy, Debug)]
@@ -64,12 +64,6 @@ pub(super) struct List<'a> {
     /// The unit of the displacements, in bytes.
     unit: i64,
     pub(super) old: &'a Type,
-}
-
-#[derive(Clone, Copy)]
-enum Lengths<'a> {
-    Each(&'a Integers<u64>),
-    Same(u64),
 }
 
 /// The number of blocks of a list that are read at once.

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{NOT_INITIALISED, refuse_skipped_fields, unpack};
-use crate::convertor::{Packer, Records};
+use crate::convertor::{Packer, RecordConversion};
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::representation::Representation;
@@ -59,7 +59,7 @@ pub fn unpack_as<T: Datatype>(
     representation: Representation,
 ) -> Result<Vec<T>, Error> {
     const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
-    let records = Records::new(&Type::of::<T>(), representation)?;
+    let records = RecordConversion::new(&Type::of::<T>(), representation)?;
     let (actual, record) = (bytes.len() as u64, records.size());
     let rest = actual.checked_rem(record).unwrap_or(actual);
     if rest != 0 {

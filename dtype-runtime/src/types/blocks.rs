@@ -5,7 +5,7 @@ use super::integers::Integers;
 
 /// The lengths of a list of blocks.
 #[derive(Clone, Copy)]
-pub(super) enum Lengths<'a> {
+pub(crate) enum Lengths<'a> {
     Each(&'a Integers<u64>),
     Same(u64),
 }

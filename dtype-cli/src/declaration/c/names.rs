@@ -2,9 +2,7 @@
 
 use dtype_runtime::Basic;
 
-/// The integers of a pointer's width.
-const USIZE: Basic = if size_of::<usize>() == 8 { Basic::U64 } else { Basic::U32 };
-const ISIZE: Basic = if size_of::<isize>() == 8 { Basic::I64 } else { Basic::I32 };
+use crate::notation::{ISIZE, USIZE};
 
 /// The names of C's and POSIX's headers, and other usual ones.
 const HEADER_NAMES: &[(&str, Basic)] = &[

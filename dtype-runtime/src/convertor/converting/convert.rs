@@ -6,7 +6,7 @@ use core::slice;
 
 use super::partial::Partials;
 use crate::convertor::copier::copy_range;
-use crate::convertor::cursor::{Instances, Part, Repeated, Visitor};
+use crate::convertor::cursor::{Fragment, Instances, Repeated, Visitor};
 use crate::kernel::elements::{Records, bytewise};
 use crate::kernel::integers::{Task, integers};
 use crate::kernel::{Reversing, Way, permute, permuted_records};
@@ -213,7 +213,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
         ControlFlow::Continue(())
     }
 
-    fn part(&mut self, part: &Part<'_>) -> Option<ControlFlow<()>> {
+    fn part(&mut self, part: &Fragment<'_>) -> Option<ControlFlow<()>> {
         let Range { start, end } = part.bytes;
         let bytes = length(start)..length(end);
         let memory = at(self.memory, part.shift);

@@ -18,14 +18,14 @@ use crate::types::Type;
 /// Records on their way from the stream to this machine's packed bytes.
 #[derive(Debug)]
 pub(super) struct Staged {
-    records: Records,
+    records: RecordConversion,
     /// The bytes of the record at the position that have arrived so far.
     pending: Vec<u8>,
 }
 
 impl Staged {
     pub(super) fn new(ty: &Type, representation: Representation) -> Result<Self, Error> {
-        Ok(Self { records: Records::new(ty, representation)?, pending: Vec::new() })
+        Ok(Self { records: RecordConversion::new(ty, representation)?, pending: Vec::new() })
     }
 
     /// Writes the records that the bytes at a position complete, and keeps the rest.
@@ -93,13 +93,13 @@ impl Staged {
 
 /// How whole records are converted to the packed bytes of this machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Records {
+pub(crate) struct RecordConversion {
     converting: Arc<Converting>,
     /// Packed bytes of a record on this machine.
     native: u64,
 }
 
-impl Records {
+impl RecordConversion {
     /// For records of a type.
     ///
     /// # Errors
