@@ -280,7 +280,7 @@ fn no_two_files_import_each_other() {
     for name in names {
         let all = Crate::read(&rust_files(&workspace.join(&name).join("src")));
         assert!(
-            all.edges().values().map(BTreeSet::len).sum::<usize>() > 5,
+            all.edges().values().map(BTreeSet::len).sum::<usize>() > 0,
             "{name} imports nothing"
         );
         assert_eq!(all.cycles(), Vec::<Vec<String>>::new(), "in {name}");

@@ -1,11 +1,14 @@
 //! Packing from and unpacking into plain memory.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::buffer::{Buffer, BufferMut};
+use super::copier::copy_range;
+use super::cursor::Instances;
 use crate::commit::Committed;
 use crate::error::Error;
-use crate::kernel::{self, Pack, Unpack};
+use crate::kernel::{self, Direction, Pack, Unpack};
 use crate::types::{Interval, overlaps};
 
 impl Committed {
@@ -198,6 +201,118 @@ impl Committed {
             );
         }
         Ok(size)
+    }
+
+    /// Packs a range of the packed bytes of `count` instances: one fragment of a message, for callers that keep the
+    /// position themselves and have no borrowed memory. A [`Packer`](crate::Packer) does the same for those that have.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`]; [`Error::Position`] if the range ends past the last byte, or before it starts. Nothing
+    /// is written then.
+    ///
+    /// # Safety
+    ///
+    /// The memory is as for [`pack_raw`](Self::pack_raw). `out` must be writable for the length of the range, and must
+    /// not overlap the data.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::U16))?.commit();
+    /// let (matrix, mut out) = ([7_u16, 0, 0, 0, 8, 0, 0, 0, 9], [0_u8; 2]);
+    /// // SAFETY: the column lies in the matrix, and the range is as long as `out`.
+    /// unsafe { column.pack_range_raw(matrix.as_ptr().cast(), 1, 2..4, out.as_mut_ptr())? };
+    /// assert_eq!(u16::from_ne_bytes(out), 8);
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub unsafe fn pack_range_raw(
+        &self,
+        origin: *const u8,
+        count: usize,
+        range: Range<u64>,
+        out: *mut u8,
+    ) -> Result<(), Error> {
+        self.check_range(count, &range)?;
+        // SAFETY: the caller guarantees the memory, of which the range is a part, as just checked.
+        unsafe { self.execute_range::<Pack>(range, origin.cast_mut(), count, out) };
+        Ok(())
+    }
+
+    /// Unpacks a range of the packed bytes of `count` instances: the mirror image of
+    /// [`pack_range_raw`](Self::pack_range_raw).
+    ///
+    /// # Errors
+    ///
+    /// As [`pack_range_raw`](Self::pack_range_raw), and [`Error::Overlap`] if the instances name a byte more than once.
+    ///
+    /// # Safety
+    ///
+    /// The memory is as for [`unpack_raw`](Self::unpack_raw), but only the bytes that the range names are written, so
+    /// others may write other ranges at the same time. `packed` must be initialised and readable for the length of the
+    /// range, and must not overlap the data.
+    pub unsafe fn unpack_range_raw(
+        &self,
+        packed: *const u8,
+        range: Range<u64>,
+        origin: *mut u8,
+        count: usize,
+    ) -> Result<(), Error> {
+        self.check_range(count, &range)?;
+        self.check_overlap(count)?;
+        // SAFETY: likewise; no byte is named twice, as just checked.
+        unsafe { self.execute_range::<Unpack>(range, origin, count, packed.cast_mut()) };
+        Ok(())
+    }
+
+    /// Checks that `count` instances name no byte of memory more than once, so that they can be unpacked into.
+    ///
+    /// The proof may take as long as unpacking; its result is cached.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overlap`].
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Error, Type};
+    /// let twice = Type::resized(&Type::basic(Basic::F64), 0, 4)?.commit();
+    /// assert_eq!(twice.check_disjoint(1), Ok(()));
+    /// assert_eq!(twice.check_disjoint(2), Err(Error::Overlap { count: 2 }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn check_disjoint(&self, count: usize) -> Result<(), Error> {
+        self.check_overlap(count)
+    }
+
+    /// Checks that a range lies in the packed bytes of `count` instances.
+    #[inline]
+    fn check_range(&self, count: usize, range: &Range<u64>) -> Result<(), Error> {
+        let end = self.packed_size(count)? as u64;
+        if range.end > end || range.start > range.end {
+            return Err(Error::Position { position: range.end.max(range.start), end });
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// The range must lie in the packed bytes of `count` instances, and the memory be valid for `D`, as
+    /// [`copy_range`] requires.
+    unsafe fn execute_range<D: Direction>(
+        &self,
+        range: Range<u64>,
+        origin: *mut u8,
+        count: usize,
+        packed: *mut u8,
+    ) {
+        let instances = Instances::of_plan(self.plan(), count as u64);
+        // SAFETY: the caller guarantees it; no routines are passed.
+        unsafe {
+            if range == (0..instances.size()) {
+                kernel::execute::<D>(self.plan(), count as u64, origin, packed);
+            } else {
+                copy_range::<D>(&instances, range, origin, packed, None);
+            }
+        }
     }
 
     /// Packed bytes of `count` instances.

@@ -1,0 +1,11 @@
+//! Where foreign code calls this library.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs code that a foreign caller called: `None` if it panics. The caller then does what it would have done without
+/// this library.
+pub(crate) fn contain<R>(run: impl FnOnce() -> R) -> Option<R> {
+    // Nothing that outlives the call is left half changed: the tables are changed by single calls of the standard
+    // library's maps, and everything else belongs to the caller.
+    catch_unwind(AssertUnwindSafe(run)).ok()
+}

@@ -1,0 +1,40 @@
+//! A library to be loaded before an MPI library. Unmodified programs then pack and unpack their derived datatypes with
+//! `dtype-runtime`.
+//!
+//! ```console
+//! cargo build --release -p dtype-preload
+//! LD_PRELOAD=$PWD/target/release/libdtype_preload.so mpirun -n 4 ./any-mpi-program
+//! ```
+//!
+//! The functions that it exports have the names of functions of Open MPI, MPICH and UCX, so the dynamic linker binds
+//! the library's calls to them. Each calls the original, and takes over where it knows that it does the same:
+//!
+//! | library | exported functions | what they do |
+//! |---|---|---|
+//! | Open MPI 4.1 | `opal_convertor_prepare_for_send`, `…_recv` | after the original has prepared a convertor, exchange the function that advances it |
+//! | | `opal_convertor_set_position_nocheck`, `opal_convertor_raw` | the same for convertors that were exchanged |
+//! | | `opal_datatype_copy_content_same_ddt` | copies |
+//! | | `opal_datatype_commit`, `opal_datatype_clone`, `opal_datatype_resize`, `ompi_datatype_destroy` | forget what was compiled for the type that was at this address |
+//! | MPICH 4.0 over UCX | `ucp_dt_create_generic`, `ucp_dt_destroy` | callbacks around MPICH's own |
+//! | | `MPI_Type_commit`, `MPI_Type_dup`, `MPI_Type_free` | know the handle; forget what was compiled for it |
+//! | | `MPI_Pack`, `MPI_Unpack`, their `_external` and `_c` forms | pack and unpack |
+//!
+//! The first use of either part checks the library's version and the sizes of the structures that are touched; if they
+//! are not known, everything goes to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `verify`,
+//! `stats`, or several of them separated by commas. The chapter *Below MPI* of the book is the user's guide.
+
+pub mod mode;
+
+mod boundary;
+mod compiled;
+mod mpich;
+mod openmpi;
+mod original;
+mod policy;
+mod registry;
+mod stats;
+mod verify;
+
+pub use mpich::numbers;
+pub use openmpi::layout;
+pub use stats::dtype_preload_moved;

@@ -1,0 +1,59 @@
+//! What `DTYPE_PRELOAD` asks for.
+
+use std::env;
+use std::sync::OnceLock;
+
+/// The environment variable that selects the mode.
+pub const VARIABLE: &str = "DTYPE_PRELOAD";
+
+/// What this library does. Without `DTYPE_PRELOAD`, it is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// Whether it does anything.
+    pub on: bool,
+    /// Whether the original runs as well on every fragment, and the results are compared.
+    pub verify: bool,
+    /// Whether a report is printed at exit.
+    pub stats: bool,
+}
+
+impl Mode {
+    /// The mode for a value of the variable: words separated by commas. The second part of the result is a word that is
+    /// not known; with one, the library stays off.
+    ///
+    /// ```
+    /// use dtype_preload::mode::Mode;
+    /// let (mode, unknown) = Mode::parse("verify,stats");
+    /// assert!(mode.on && mode.verify && mode.stats && unknown.is_none());
+    /// assert_eq!(Mode::parse("of").1, Some("of"));
+    /// ```
+    pub fn parse(value: &str) -> (Self, Option<&str>) {
+        let mut mode = Self { on: true, verify: false, stats: false };
+        for word in value.split(',').map(str::trim) {
+            match word {
+                "" | "on" => {}
+                "off" => mode.on = false,
+                "verify" => mode.verify = true,
+                "stats" => mode.stats = true,
+                unknown => return (Self { on: false, ..mode }, Some(unknown)),
+            }
+        }
+        (mode, None)
+    }
+
+    /// The mode of this process. The variable is read once.
+    pub fn get() -> Self {
+        static MODE: OnceLock<Mode> = OnceLock::new();
+        *MODE.get_or_init(|| {
+            let value = env::var(VARIABLE).unwrap_or_default();
+            let (mode, unknown) = Self::parse(&value);
+            if let Some(word) = unknown {
+                eprintln!(
+                    "dtype-preload: {VARIABLE} has the word {word:?}; it knows on, off, verify and stats. \
+                     Everything is left to the MPI library."
+                );
+            }
+            mode
+        })
+    }
+}

@@ -1,0 +1,126 @@
+//! The calls that make and free datatypes.
+//!
+//! They are MPI's, so they are called below Open MPI as well. There a datatype is an address and the calls go straight
+//! to the original.
+
+use std::ffi::{c_int, c_void};
+
+use super::generic::{self, Making};
+use super::handles::forget;
+use super::library::is_supported;
+use super::numbers::Handle;
+use crate::boundary::contain;
+use crate::original::originals;
+
+type Commit = unsafe extern "C" fn(*mut c_void) -> c_int;
+type Dup = unsafe extern "C" fn(*const c_void, *mut c_void) -> c_int;
+
+originals! {
+    static COMMIT = c"PMPI_Type_commit": Commit;
+    static FREE = c"PMPI_Type_free": Commit;
+    static DUP = c"PMPI_Type_dup": Dup;
+}
+
+/// There is no original to call: `MPI_ERR_INTERN` in MPICH, `MPI_ERR_OTHER` in Open MPI.
+pub(super) const NO_ORIGINAL: c_int = 16;
+
+/// Forgets what was compiled for the handle at an address.
+///
+/// # Safety
+///
+/// The library is supported, and the address is null or that of a handle.
+unsafe fn forget_at(datatype: *mut c_void) -> Option<Handle> {
+    // SAFETY: the caller guarantees it.
+    let handle = *unsafe { datatype.cast::<Handle>().as_ref() }?;
+    contain(|| forget(handle));
+    Some(handle)
+}
+
+/// # Safety
+///
+/// As `MPI_Type_commit`.
+unsafe fn commit(datatype: *mut c_void) -> c_int {
+    let Some(original) = COMMIT.get() else { return NO_ORIGINAL };
+    if !is_supported() {
+        // SAFETY: the caller's argument.
+        return unsafe { original(datatype) };
+    }
+    // SAFETY: likewise.
+    let handle = unsafe { forget_at(datatype) };
+    let making = handle.map(Making::begin);
+    // SAFETY: likewise.
+    let code = unsafe { original(datatype) };
+    drop(making);
+    code
+}
+
+/// # Safety
+///
+/// As `MPI_Type_dup`.
+unsafe fn dup(datatype: *const c_void, new: *mut c_void) -> c_int {
+    let Some(original) = DUP.get() else { return NO_ORIGINAL };
+    if !is_supported() {
+        // SAFETY: the caller's arguments.
+        return unsafe { original(datatype, new) };
+    }
+    // The copy of a committed type is committed.
+    let making = Making::begin(generic::UNKNOWN);
+    // SAFETY: likewise.
+    let code = unsafe { original(datatype, new) };
+    if code == 0 {
+        // SAFETY: the library has written the handle.
+        if let Some(handle) = unsafe { forget_at(new) } {
+            Making::made(handle);
+        }
+    }
+    drop(making);
+    code
+}
+
+/// # Safety
+///
+/// As `MPI_Type_free`.
+unsafe fn free(datatype: *mut c_void) -> c_int {
+    let Some(original) = FREE.get() else { return NO_ORIGINAL };
+    if is_supported() {
+        // SAFETY: the caller's argument.
+        unsafe { forget_at(datatype) };
+    }
+    // SAFETY: likewise.
+    unsafe { original(datatype) }
+}
+
+/// Exports a function under both names that MPI has for it.
+macro_rules! exported {
+    ($($name:ident, $profiled:ident = $function:ident($($argument:ident: $type:ty),*);)+) => {$(
+        /// In front of MPI's function of this name.
+        ///
+        /// # Safety
+        ///
+        /// As for the original.
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $name($($argument: $type),*) -> ::std::ffi::c_int {
+            // SAFETY: the caller's arguments.
+            unsafe { $function($($argument),*) }
+        }
+
+        /// In front of MPI's function of this name.
+        ///
+        /// # Safety
+        ///
+        /// As for the original.
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $profiled($($argument: $type),*) -> ::std::ffi::c_int {
+            // SAFETY: the caller's arguments.
+            unsafe { $function($($argument),*) }
+        }
+    )+};
+}
+pub(super) use exported;
+
+// The names are the standard's.
+exported! {
+    MPI_Type_commit, PMPI_Type_commit = commit(datatype: *mut c_void);
+    MPI_Type_dup, PMPI_Type_dup = dup(datatype: *const c_void, new: *mut c_void);
+    MPI_Type_free, PMPI_Type_free = free(datatype: *mut c_void);
+}

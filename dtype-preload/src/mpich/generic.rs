@@ -1,0 +1,482 @@
+//! UCX's generic datatypes: this engine's callbacks around MPICH's.
+//!
+//! MPICH makes a generic datatype when a type is committed, and UCX then asks for the bytes of each message. MPICH's own
+//! `start` and `finish` are called for each message as well, because they count the references to the type.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Mutex, OnceLock, TryLockError};
+
+use dtype_ucp_generic::{Generic, Instances, Message, Operations, Status};
+
+use super::library::is_supported;
+use super::numbers::Handle;
+use super::types::{compile, is_worth_it_at_once};
+use super::values::Values;
+use crate::boundary::contain;
+use crate::compiled::Compiled;
+use crate::mode::Mode;
+use crate::original::originals;
+use crate::policy::FEWEST_BYTES;
+use crate::stats::{Left, left};
+use crate::verify::{self, Fragment};
+
+/// A datatype of UCX (`ucp_datatype_t`): an address, whose lowest bits are a class.
+type UcpDatatype = u64;
+
+originals! {
+    static CREATE = c"ucp_dt_create_generic":
+        unsafe extern "C" fn(*const Operations, *mut c_void, *mut UcpDatatype) -> Status;
+    static DESTROY = c"ucp_dt_destroy": unsafe extern "C" fn(UcpDatatype);
+}
+
+/// The handle of a type that has none yet.
+pub(super) const UNKNOWN: Handle = 0;
+
+thread_local! {
+    /// The handle of the type that this thread is committing.
+    static MAKING: Cell<Option<Handle>> = const { Cell::new(None) };
+    /// What [`ucp_dt_create_generic`] made of it.
+    static MADE: Cell<*const Context> = const { Cell::new(ptr::null()) };
+}
+
+/// From before the library's call that commits a type to its end.
+pub(super) struct Making {
+    before: Option<Handle>,
+}
+
+impl Making {
+    pub(super) fn begin(handle: Handle) -> Self {
+        MADE.set(ptr::null());
+        Self { before: MAKING.replace(Some(handle)) }
+    }
+
+    /// Says which handle the type has got that this thread has just made.
+    pub(super) fn made(handle: Handle) {
+        // SAFETY: made during the library's call, on this thread; the type lives.
+        if let Some(context) = unsafe { MADE.get().as_ref() } {
+            context.handle.store(handle, Ordering::Release);
+        }
+    }
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        MAKING.set(self.before);
+        MADE.set(ptr::null());
+    }
+}
+
+/// What UCX keeps for a type: the library's callbacks and this engine's plan.
+#[derive(Debug)]
+struct Context {
+    operations: Operations,
+    /// The context of these.
+    library: *mut c_void,
+    handle: AtomicI32,
+    /// A first message has been seen.
+    seen: AtomicBool,
+    /// Taken by the thread that compiles. The others leave their messages to the library meanwhile.
+    compiling: Mutex<()>,
+    /// `None` inside if the type is left to the library.
+    compiled: OnceLock<Option<(Compiled, Values)>>,
+}
+
+// SAFETY: the library's callbacks may be called from any thread that calls UCX, with their context.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    /// The compiled type for a message; `None` if the message is left to the library.
+    ///
+    /// # Safety
+    ///
+    /// The type lives, and MPI may be called.
+    unsafe fn find(&self, bytes: usize) -> Option<&(Compiled, Values)> {
+        if bytes < FEWEST_BYTES {
+            left(Left::Small);
+            return None;
+        }
+        if let Some(compiled) = self.compiled.get() {
+            if compiled.is_none() {
+                left(Left::Long);
+            }
+            return compiled.as_ref();
+        }
+        let handle = self.handle.load(Ordering::Acquire);
+        if handle == UNKNOWN {
+            left(Left::Unknown);
+            return None;
+        }
+        let seen = self.seen.swap(true, Ordering::Relaxed);
+        // SAFETY: the caller guarantees it.
+        if !seen && !unsafe { is_worth_it_at_once(handle, bytes) } {
+            left(Left::First);
+            return None;
+        }
+        let _guard = match self.compiling.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(_) | TryLockError::WouldBlock) => return None,
+        };
+        let make = || {
+            // SAFETY: likewise.
+            let (compiled, has_pairs) = unsafe { compile(handle) }?;
+            // A fragment must not end inside a pair either, and they are rare.
+            if has_pairs {
+                return None;
+            }
+            let values = Values::of(&compiled.committed)?;
+            Some((compiled, values))
+        };
+        self.compiled.get_or_init(make).as_ref()
+    }
+
+    /// # Safety
+    ///
+    /// As [`Generic`]'s start functions; `state` is what the library's returned.
+    unsafe fn message(
+        &self,
+        state: *mut c_void,
+        buffer: *mut u8,
+        count: usize,
+        direction: Direction,
+    ) -> Wrapped {
+        let ours = contain(|| {
+            // SAFETY: the library's function, with its state.
+            let bytes = unsafe { (self.operations.packed_size)(state) };
+            // SAFETY: UCX calls inside a call of MPI, for a type that lives.
+            let (compiled, values) = unsafe { self.find(bytes) }?;
+            // SAFETY: the caller guarantees the elements.
+            let instances = unsafe {
+                match direction {
+                    Direction::Pack => Instances::to_pack(&compiled.committed, buffer, count),
+                    Direction::Unpack => Instances::to_unpack(&compiled.committed, buffer, count),
+                }
+            };
+            let instances = instances.ok().filter(|instances| instances.packed_size() == bytes)?;
+            let (compiled, values) = (ptr::from_ref(compiled), ptr::from_ref(values));
+            Some(Ours { instances, compiled, values, count })
+        });
+        Wrapped { context: ptr::from_ref(self), state, ours: ours.flatten() }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    Pack,
+    Unpack,
+}
+
+impl Generic for Context {
+    type Message = Wrapped;
+
+    unsafe fn start_pack(&self, buffer: *const u8, count: usize) -> Option<Wrapped> {
+        // SAFETY: the library's function, with its context.
+        let state = unsafe { (self.operations.start_pack)(self.library, buffer.cast(), count) };
+        // SAFETY: the caller guarantees it.
+        Some(unsafe { self.message(state, buffer.cast_mut(), count, Direction::Pack) })
+    }
+
+    unsafe fn start_unpack(&self, buffer: *mut u8, count: usize) -> Option<Wrapped> {
+        // SAFETY: the library's function, with its context.
+        let state = unsafe { (self.operations.start_unpack)(self.library, buffer.cast(), count) };
+        // SAFETY: the caller guarantees it.
+        Some(unsafe { self.message(state, buffer, count, Direction::Unpack) })
+    }
+}
+
+/// A message: the library's, and this engine's if it converts it.
+#[derive(Debug)]
+struct Wrapped {
+    /// Lives until the type is freed, which the library does after the last message with it.
+    context: *const Context,
+    state: *mut c_void,
+    ours: Option<Ours>,
+}
+
+#[derive(Debug)]
+struct Ours {
+    instances: Instances,
+    compiled: *const Compiled,
+    values: *const Values,
+    count: usize,
+}
+
+// SAFETY: UCX calls for a message from whatever thread makes progress, one at a time; the buffer is the program's, and
+// belongs to the message until it ends.
+unsafe impl Send for Wrapped {}
+
+impl Wrapped {
+    fn operations(&self) -> &Operations {
+        // SAFETY: see the field.
+        unsafe { &(*self.context).operations }
+    }
+}
+
+impl Ours {
+    fn compiled(&self) -> &Compiled {
+        // SAFETY: a part of the context, which lives.
+        unsafe { &*self.compiled }
+    }
+
+    fn values(&self) -> &Values {
+        // SAFETY: likewise.
+        unsafe { &*self.values }
+    }
+
+    fn fragment<'a>(&'a self, what: &'a str, position: usize, len: usize) -> Fragment<'a> {
+        let ty = self.instances.committed().as_type();
+        Fragment { what, ty, count: self.count, position, len }
+    }
+}
+
+impl Message for Wrapped {
+    fn packed_size(&self) -> usize {
+        match &self.ours {
+            Some(ours) => ours.instances.packed_size(),
+            // SAFETY: the library's function, with its state.
+            None => unsafe { (self.operations().packed_size)(self.state) },
+        }
+    }
+
+    unsafe fn pack(&mut self, offset: usize, out: *mut u8, room: usize) -> usize {
+        let (operations, state) = (*self.operations(), self.state);
+        // SAFETY: the library's function, with its state and the caller's memory.
+        let library = |out: *mut u8| unsafe { (operations.pack)(state, offset, out.cast(), room) };
+        let Some(ours) = &mut self.ours else { return library(out) };
+        let packed = contain(|| {
+            // SAFETY: parts of the context, which lives.
+            let (compiled, values) = unsafe { (&*ours.compiled, &*ours.values) };
+            let end = offset.saturating_add(room);
+            // The last fragment ends with a value anyway. A room that a value does not fit in is used as it is.
+            let room = match values.start(end).saturating_sub(offset) {
+                0 => room,
+                whole => whole,
+            };
+            // SAFETY: the caller guarantees it.
+            compiled.counted(room, || unsafe { ours.instances.pack(offset, out, room) })
+        });
+        let Some(packed) = packed else { return library(out) };
+        if Mode::get().verify {
+            // SAFETY: just written.
+            let here = unsafe { std::slice::from_raw_parts(out, packed) };
+            let mut bytes = vec![0; room];
+            if ours.values().have_padding {
+                bytes[..packed].copy_from_slice(here);
+            }
+            let found = library(bytes.as_mut_ptr()).min(packed);
+            // The library may stop between two values.
+            verify::compare(
+                ours.fragment("packed", offset, packed),
+                &here[..found],
+                &bytes[..found],
+            );
+        }
+        packed
+    }
+
+    unsafe fn unpack(
+        &mut self,
+        offset: usize,
+        packed: *const u8,
+        len: usize,
+    ) -> Result<(), Status> {
+        let (operations, state) = (*self.operations(), self.state);
+        // SAFETY: the library's function, with its state and the caller's memory.
+        let library = || match unsafe { (operations.unpack)(state, offset, packed.cast(), len) } {
+            Status::OK => Ok(()),
+            status => Err(status),
+        };
+        if Mode::get().verify && self.ours.is_some() {
+            // SAFETY: the caller guarantees it.
+            contain(|| unsafe { self.rehearse(offset, packed, len) });
+        }
+        let Some(ours) = &mut self.ours else { return library() };
+        let unpacked = contain(|| {
+            // SAFETY: a part of the context, which lives.
+            let compiled = unsafe { &*ours.compiled };
+            // SAFETY: the caller guarantees it.
+            compiled.counted(len, || unsafe { ours.instances.unpack(offset, packed, len) })
+        });
+        unpacked.unwrap_or_else(library)
+    }
+
+    fn finish(self) {
+        // SAFETY: the library's function, with its state, which is not used again.
+        unsafe { (self.operations().finish)(self.state) };
+    }
+}
+
+/// Larger memories are not written twice for each fragment.
+const MOST_REHEARSED: usize = 1 << 20;
+
+impl Wrapped {
+    /// Unpacks the fragment twice into memory of its own, by this engine and by the library, and compares all bytes,
+    /// gaps included.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Message::unpack`].
+    unsafe fn rehearse(&self, offset: usize, packed: *const u8, len: usize) {
+        let Some(ours) = &self.ours else { return };
+        let (committed, count) = (&ours.compiled().committed, ours.count);
+        let steps = i128::from(committed.extent()) * (count as i128 - 1).max(0);
+        let low = i128::from(committed.true_lb()) + steps.min(0);
+        let high = i128::from(committed.true_ub()) + steps.max(0);
+        let (Ok(low), Ok(span)) = (isize::try_from(low), usize::try_from(high - low)) else {
+            return;
+        };
+        if span > MOST_REHEARSED {
+            return;
+        }
+        let mut here = vec![0xA5_u8; span];
+        let mut library;
+        let Operations { start_unpack, unpack, .. } = *self.operations();
+        // SAFETY: the elements lie in the vectors, at their displacements from origins that may lie outside. The
+        // library's functions get its context and its state.
+        unsafe {
+            let base = here.as_mut_ptr().wrapping_offset(-low);
+            let Ok(mut message) = Instances::to_unpack(committed, base, count) else { return };
+            if message.unpack(offset, packed, len).is_err() {
+                return;
+            }
+            library = if ours.values().have_padding { here.clone() } else { vec![0xA5; span] };
+            let base = library.as_mut_ptr().wrapping_offset(-low);
+            let state = start_unpack((*self.context).library, base.cast(), count);
+            let status = unpack(state, offset, packed.cast(), len);
+            // The state is not finished: the library would give back a reference to the type that it has taken outside of
+            // its `start`. So a fragment that is verified costs a few bytes.
+            //
+            // The library refuses a fragment that ends inside a value, as a sender of bytes makes them.
+            if status != Status::OK {
+                return;
+            }
+        }
+        verify::compare(ours.fragment("memory of", offset, len), &here, &library);
+    }
+}
+
+/// The callbacks of every context.
+static OPERATIONS: Operations = Operations::of::<Context>();
+
+/// The class of a generic datatype, in the lowest three bits.
+const GENERIC: UcpDatatype = 7;
+
+/// Where UCX keeps the context and the functions of a generic datatype (`ucp_dt_generic_t`).
+#[derive(Debug)]
+#[repr(C)]
+struct Created {
+    context: *mut c_void,
+    operations: Operations,
+}
+
+/// Set once UCX was seen to keep them so.
+static IS_KNOWN: AtomicBool = AtomicBool::new(false);
+
+/// The context of this library in a datatype of UCX.
+///
+/// # Safety
+///
+/// A datatype that UCX has made, and not destroyed.
+unsafe fn context_of(datatype: UcpDatatype) -> Option<*mut Context> {
+    if datatype & GENERIC != GENERIC {
+        return None;
+    }
+    let created =
+        ptr::with_exposed_provenance::<Created>(usize::try_from(datatype & !GENERIC).ok()?);
+    // SAFETY: UCX allocates a context and six functions for each generic datatype, at this address.
+    let created = unsafe { created.as_ref() }?;
+    let ours = created.operations.start_pack as *const () == OPERATIONS.start_pack as *const ()
+        && created.operations.finish as *const () == OPERATIONS.finish as *const ();
+    ours.then_some(created.context.cast())
+}
+
+/// Makes a datatype with this library's callbacks around those that are passed. `None` if UCX refuses, or keeps them in
+/// another way than is known.
+///
+/// # Safety
+///
+/// As `ucp_dt_create_generic`.
+unsafe fn wrap(
+    handle: Handle,
+    operations: *const Operations,
+    context: *mut c_void,
+    datatype: *mut UcpDatatype,
+) -> Option<Status> {
+    let (create, destroy) = (CREATE.get()?, DESTROY.get()?);
+    // SAFETY: the caller's functions.
+    let operations = *unsafe { operations.as_ref() }?;
+    let made = Box::into_raw(Box::new(Context {
+        operations,
+        library: context,
+        handle: AtomicI32::new(handle),
+        seen: AtomicBool::new(false),
+        compiling: Mutex::new(()),
+        compiled: OnceLock::new(),
+    }));
+    // SAFETY: UCX copies the functions; the context lives until the datatype is destroyed.
+    let status = unsafe { create(&raw const OPERATIONS, made.cast(), datatype) };
+    // SAFETY: the caller's number, which UCX has written.
+    let found = (status == Status::OK).then(|| unsafe { context_of(*datatype) }).flatten();
+    if found == Some(made) {
+        IS_KNOWN.store(true, Ordering::Release);
+        MADE.set(made);
+        return Some(status);
+    }
+    // SAFETY: nobody else knows the context once the datatype is gone.
+    unsafe {
+        if status == Status::OK {
+            destroy(*datatype);
+        }
+        drop(Box::from_raw(made));
+    }
+    None
+}
+
+/// In front of UCX's function of this name.
+///
+/// # Safety
+///
+/// As for the original.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn ucp_dt_create_generic(
+    operations: *const Operations,
+    context: *mut c_void,
+    datatype: *mut UcpDatatype,
+) -> Status {
+    // A datatype that another library makes for itself is not wrapped, and neither is one of Open MPI's.
+    if let Some(handle) = MAKING.get()
+        && is_supported()
+    {
+        // SAFETY: the caller's arguments.
+        let run = || unsafe { wrap(handle, operations, context, datatype) };
+        if let Some(Some(status)) = contain(run) {
+            return status;
+        }
+    }
+    let Some(original) = CREATE.get() else { return Status::NO_MEMORY };
+    // SAFETY: the caller's arguments.
+    unsafe { original(operations, context, datatype) }
+}
+
+/// In front of UCX's function of this name.
+///
+/// # Safety
+///
+/// As for the original.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn ucp_dt_destroy(datatype: UcpDatatype) {
+    let Some(original) = DESTROY.get() else { return };
+    // SAFETY: the caller's datatype.
+    let context =
+        IS_KNOWN.load(Ordering::Acquire).then(|| unsafe { context_of(datatype) }).flatten();
+    // SAFETY: likewise.
+    unsafe { original(datatype) };
+    if let Some(context) = context {
+        // SAFETY: made by `wrap`; the library destroys a datatype after the last message with it.
+        contain(|| drop(unsafe { Box::from_raw(context) }));
+    }
+}

@@ -1,0 +1,100 @@
+//! Whether the library that was found is a known MPICH, and its functions.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::OnceLock;
+
+use super::numbers::{Handle, MAX_LIBRARY_VERSION_STRING};
+use crate::boundary::contain;
+use crate::mode::Mode;
+use crate::original::originals;
+use crate::stats;
+
+/// `MPI_Aint`.
+pub(super) type Aint = isize;
+
+originals! {
+    static GET_LIBRARY_VERSION = c"PMPI_Get_library_version":
+        unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
+    pub(super) static GET_ENVELOPE = c"PMPI_Type_get_envelope":
+        unsafe extern "C" fn(Handle, *mut c_int, *mut c_int, *mut c_int, *mut c_int) -> c_int;
+    pub(super) static GET_CONTENTS = c"PMPI_Type_get_contents":
+        unsafe extern "C" fn(Handle, c_int, c_int, c_int, *mut c_int, *mut Aint, *mut Handle) -> c_int;
+    pub(super) static GET_EXTENT = c"PMPI_Type_get_extent":
+        unsafe extern "C" fn(Handle, *mut Aint, *mut Aint) -> c_int;
+    pub(super) static GET_SIZE = c"PMPI_Type_size_x": unsafe extern "C" fn(Handle, *mut i64) -> c_int;
+    pub(super) static GET_NAME = c"PMPI_Type_get_name":
+        unsafe extern "C" fn(Handle, *mut c_char, *mut c_int) -> c_int;
+    pub(super) static FREE_PART = c"PMPI_Type_free": unsafe extern "C" fn(*mut Handle) -> c_int;
+}
+
+static FOUND: OnceLock<bool> = OnceLock::new();
+
+/// Whether the library is a known MPICH, and the mode is not `off`. The first call looks.
+#[inline]
+pub(super) fn is_supported() -> bool {
+    *FOUND.get_or_init(|| contain(|| Mode::get().on && look()) == Some(true))
+}
+
+fn look() -> bool {
+    let Some(get) = GET_LIBRARY_VERSION.get() else { return false };
+    let mut text: [c_char; MAX_LIBRARY_VERSION_STRING] = [0; MAX_LIBRARY_VERSION_STRING];
+    let mut len = 0;
+    // SAFETY: the function may be called at any time; the text has the room that the library's header asks for.
+    if unsafe { get(text.as_mut_ptr(), &raw mut len) } != 0 {
+        return false;
+    }
+    text[MAX_LIBRARY_VERSION_STRING - 1] = 0;
+    // SAFETY: it ends with a zero, at the latest the one that was just written.
+    let text = unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy();
+    match check(&text) {
+        Some(Ok(name)) => {
+            stats::begin(Ok(name));
+            true
+        }
+        Some(Err(why)) => {
+            stats::begin(Err(why));
+            false
+        }
+        None => false,
+    }
+}
+
+/// The name of a library whose version string is known, or why it is not supported; `None` if it is not MPICH.
+fn check(text: &str) -> Option<Result<String, String>> {
+    let field = |name: &str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(name))
+            .map(|value| value.trim_start_matches(':').trim())
+    };
+    let version = field("MPICH Version")?;
+    let name = format!("MPICH {version}");
+    if !version.starts_with("4.0.") {
+        return Some(Err(format!("{name}: only the versions 4.0.x are known")));
+    }
+    let options = field("MPICH configure").unwrap_or_default();
+    let device = ["--with-cuda", "--with-hip", "--with-ze"];
+    if let Some(option) = device.iter().find(|option| options.contains(**option)) {
+        return Some(Err(format!(
+            "{name}: it was built with {option}, and may have device memory"
+        )));
+    }
+    Some(Ok(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[test]
+    fn versions_are_recognized() {
+        let text = |version, options| {
+            format!(
+                "MPICH Version:\t{version}\nMPICH Device:\tch4:ucx\nMPICH configure:\t{options}\n"
+            )
+        };
+        assert_eq!(check(&text("4.0.2", "--enable-shared")), Some(Ok("MPICH 4.0.2".to_owned())));
+        assert!(check(&text("4.2.1", "")).unwrap().is_err());
+        assert!(check(&text("4.0.2", "--with-cuda=/usr")).unwrap().is_err());
+        assert_eq!(check("Open MPI v4.1.4, package: Debian OpenMPI"), None);
+    }
+}

@@ -1,0 +1,49 @@
+//! Compiled types, for UCX and for `MPI_Pack`.
+
+use super::decode::{Decoded, decode, parts};
+use super::library::GET_SIZE;
+use super::numbers::Handle;
+use crate::compiled::Compiled;
+use crate::policy::{compiles_at_once, has_short_segments};
+
+/// The library copies segments from this length on as fast as this engine. Shorter ones it copies value by value.
+const LONG: u64 = 8192;
+
+/// Compiles a type; `None` if it is left to the library. The second part of the result is whether some of its values are
+/// pairs.
+///
+/// # Safety
+///
+/// The handle belongs to a datatype of a library that is supported, which lives; MPI may be called.
+pub(super) unsafe fn compile(handle: Handle) -> Option<(Compiled, bool)> {
+    // SAFETY: the caller guarantees it.
+    let (Decoded { ty, has_pairs }, size) = unsafe { (decode(handle)?, size(handle)?) };
+    if ty.size() != size {
+        return None;
+    }
+    let committed = ty.commit();
+    has_short_segments(&committed, LONG).then(|| (Compiled::new(committed), has_pairs))
+}
+
+/// Packed bytes of an element.
+///
+/// # Safety
+///
+/// As for [`compile`].
+pub(super) unsafe fn size(handle: Handle) -> Option<u64> {
+    let mut size = 0;
+    // SAFETY: the caller guarantees it, and the number lives through the call.
+    let code = unsafe { GET_SIZE.get()?(handle, &raw mut size) };
+    if code == 0 { u64::try_from(size).ok() } else { None }
+}
+
+/// Whether a type is worth compiling for its first message.
+///
+/// # Safety
+///
+/// As for [`compile`].
+pub(super) unsafe fn is_worth_it_at_once(handle: Handle, bytes: usize) -> bool {
+    // SAFETY: the caller guarantees it.
+    compiles_at_once(bytes, 0)
+        && unsafe { parts(handle) }.is_some_and(|parts| compiles_at_once(bytes, parts))
+}

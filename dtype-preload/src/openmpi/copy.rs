@@ -1,0 +1,77 @@
+//! Copies between two buffers of one type, as in messages to oneself and in collectives.
+
+use super::layout::Datatype;
+use super::originals::COPY;
+use super::supported::Supported;
+use super::types::find;
+use crate::compiled::Compiled;
+use crate::mode::Mode;
+use crate::verify::{self, Fragment};
+
+/// Copies `count` elements. Returns whether it did.
+///
+/// # Safety
+///
+/// As for Open MPI's `opal_datatype_copy_content_same_ddt`, of a library that is supported.
+pub(super) unsafe fn copy(
+    datatype: *const Datatype,
+    count: i32,
+    to: *mut u8,
+    from: *mut u8,
+    supported: &Supported,
+) -> bool {
+    let Ok(count) = usize::try_from(count) else { return false };
+    if count == 0 {
+        return false;
+    }
+    // SAFETY: the caller guarantees it.
+    let Some(compiled) =
+        unsafe { find(datatype, count, supported) }.and_then(|entry| entry.compiled())
+    else {
+        return false;
+    };
+    let committed = &compiled.committed;
+    let Ok(size) = committed.packed_size(count) else { return false };
+    // Memories that overlap are the library's business, and so is a type that names a byte twice.
+    let span = u128::from(committed.true_extent().unsigned_abs())
+        + (count as u128 - 1) * u128::from(committed.extent().unsigned_abs());
+    if (to.addr().abs_diff(from.addr()) as u128) < span || committed.check_disjoint(count).is_err()
+    {
+        return false;
+    }
+    if Mode::get().verify {
+        // SAFETY: the caller guarantees the elements at `from`.
+        unsafe { rehearse(datatype, compiled, count, from) };
+    }
+    // SAFETY: the program vouches for both memories, which are apart.
+    compiled.counted(size, || unsafe { committed.copy_raw(from, to, count) }.is_ok())
+}
+
+/// Larger memories are not copied twice.
+const MOST_REHEARSED: usize = 1 << 20;
+
+/// Copies into two memories, by this engine and by the library, and compares all bytes, gaps included.
+///
+/// # Safety
+///
+/// As for [`copy`].
+unsafe fn rehearse(datatype: *const Datatype, compiled: &Compiled, count: usize, from: *mut u8) {
+    let committed = &compiled.committed;
+    let steps = i128::from(committed.extent()) * (count as i128 - 1);
+    let low = i128::from(committed.true_lb()) + steps.min(0);
+    let high = i128::from(committed.true_ub()) + steps.max(0);
+    let (Ok(low), Ok(span)) = (isize::try_from(low), usize::try_from(high - low)) else { return };
+    let (Some(original), Ok(number)) = (COPY.get(), i32::try_from(count)) else { return };
+    if span > MOST_REHEARSED {
+        return;
+    }
+    let (mut here, mut library) = (vec![0xA5; span], vec![0xA5; span]);
+    // SAFETY: the elements lie in the vectors, at their displacements from origins that may lie outside.
+    unsafe {
+        let _ = committed.copy_raw(from, here.as_mut_ptr().wrapping_offset(-low), count);
+        original(datatype, number, library.as_mut_ptr().wrapping_offset(-low), from);
+    }
+    let len = committed.packed_size(count).unwrap_or(0);
+    let ty = committed.as_type();
+    verify::compare(Fragment { what: "copied", ty, count, position: 0, len }, &here, &library);
+}

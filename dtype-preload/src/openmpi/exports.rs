@@ -1,0 +1,252 @@
+//! The functions of Open MPI that this library exports. The dynamic linker binds all calls between Open MPI's own
+//! libraries to them.
+
+use super::advance::{entry_of, pack, unpack};
+use super::layout::{Advance, COMPLETED, Convertor, Datatype, HOMOGENEOUS, OTHER_PATHS, SEND};
+use super::originals::{
+    CLONE, COMMIT, COPY, DESTROY, PREPARE_RECEIVE, PREPARE_SEND, RAW, RESIZE, SET_POSITION,
+};
+use super::types::{Entry, find, forget};
+use super::{copy, raw, supported};
+use crate::boundary::contain;
+
+/// `OPAL_ERROR`: what is returned if there is no original to call, which only a program that does not use Open MPI can
+/// bring about.
+const ERROR: i32 = -1;
+
+/// After the library has prepared a convertor: exchanges the function that advances it, if this engine does the same.
+///
+/// # Safety
+///
+/// The library has just prepared the convertor for `datatype` and `count`.
+unsafe fn exchange(
+    convertor: *mut Convertor,
+    datatype: *const Datatype,
+    count: usize,
+    advance: Advance,
+) {
+    let Some(supported) = supported::get() else { return };
+    // SAFETY: the caller guarantees it, and the layout was compared with the library's.
+    let convertor = unsafe { &mut *convertor };
+    if convertor.flags & (HOMOGENEOUS | OTHER_PATHS) != HOMOGENEOUS {
+        return;
+    }
+    contain(|| {
+        // SAFETY: the caller guarantees it.
+        let Some(entry) = (unsafe { find(datatype, count, supported) }) else { return };
+        let sends = convertor.flags & SEND != 0;
+        let disjoint = |entry: &Entry| {
+            entry.compiled().is_some_and(|one| one.committed.check_disjoint(count).is_ok())
+        };
+        if sends || disjoint(entry) {
+            convertor.description = entry.description();
+            convertor.advance = Some(advance);
+        }
+    });
+}
+
+/// In front of Open MPI's function of this name.
+///
+/// # Safety
+///
+/// As for the original.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn opal_convertor_prepare_for_send(
+    convertor: *mut Convertor,
+    datatype: *const Datatype,
+    count: usize,
+    buffer: *const u8,
+) -> i32 {
+    let Some(original) = PREPARE_SEND.get() else { return ERROR };
+    // SAFETY: the caller's arguments.
+    let result = unsafe { original(convertor, datatype, count, buffer) };
+    if result == 0 {
+        // SAFETY: just prepared.
+        unsafe { exchange(convertor, datatype, count, pack) };
+    }
+    result
+}
+
+/// In front of Open MPI's function of this name.
+///
+/// # Safety
+///
+/// As for the original.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn opal_convertor_prepare_for_recv(
+    convertor: *mut Convertor,
+    datatype: *const Datatype,
+    count: usize,
+    buffer: *const u8,
+) -> i32 {
+    let Some(original) = PREPARE_RECEIVE.get() else { return ERROR };
+    // SAFETY: the caller's arguments.
+    let result = unsafe { original(convertor, datatype, count, buffer) };
+    if result == 0 {
+        // SAFETY: just prepared.
+        unsafe { exchange(convertor, datatype, count, unpack) };
+    }
+    result
+}
+
+/// The convertor if this engine drives it.
+///
+/// # Safety
+///
+/// The library prepared it, or it was never prepared and is null or zeroed; its type lives.
+unsafe fn exchanged<'a>(convertor: *mut Convertor) -> Option<(&'a mut Convertor, &'a Entry)> {
+    supported::get()?;
+    // SAFETY: the caller guarantees it.
+    let convertor = unsafe { &mut *convertor };
+    // SAFETY: likewise.
+    let entry = unsafe { entry_of(convertor) }?;
+    Some((convertor, entry))
+}
+
+/// In front of Open MPI's function of this name: in a convertor that was exchanged, the position is a single number.
+///
+/// # Safety
+///
+/// As for the original.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn opal_convertor_set_position_nocheck(
+    convertor: *mut Convertor,
+    position: *mut usize,
+) -> i32 {
+    // SAFETY: the caller's arguments.
+    if let Some((convertor, _)) = unsafe { exchanged(convertor) } {
+        // SAFETY: the caller's number.
+        let position = unsafe { &mut *position };
+        *position = (*position).min(convertor.local_size);
+        convertor.converted = *position;
+        convertor.partial_length = 0;
+        if *position == convertor.local_size {
+            convertor.flags |= COMPLETED;
+        } else {
+            convertor.flags &= !COMPLETED;
+        }
+        return 0;
+    }
+    let Some(original) = SET_POSITION.get() else { return ERROR };
+    // SAFETY: the caller's arguments.
+    unsafe { original(convertor, position) }
+}
+
+/// In front of Open MPI's function of this name: the segments of memory from the position on.
+///
+/// # Safety
+///
+/// As for the original.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn opal_convertor_raw(
+    convertor: *mut Convertor,
+    iov: *mut libc::iovec,
+    vectors: *mut u32,
+    length: *mut usize,
+) -> i32 {
+    // SAFETY: the caller's arguments.
+    let ours = unsafe { exchanged(convertor) };
+    if let Some((convertor, entry)) = ours
+        && convertor.flags & COMPLETED == 0
+    {
+        // SAFETY: likewise.
+        let run = || unsafe { raw::raw(convertor, entry, iov, vectors, length) };
+        if let Some(Some(result)) = contain(run) {
+            return result;
+        }
+    }
+    let Some(original) = RAW.get() else { return ERROR };
+    // SAFETY: the caller's arguments.
+    unsafe { original(convertor, iov, vectors, length) }
+}
+
+/// In front of Open MPI's function of this name.
+///
+/// # Safety
+///
+/// As for the original.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn opal_datatype_copy_content_same_ddt(
+    datatype: *const Datatype,
+    count: i32,
+    to: *mut u8,
+    from: *mut u8,
+) -> i32 {
+    let copied = supported::get().is_some_and(|supported| {
+        // SAFETY: the caller's arguments.
+        contain(|| unsafe { copy::copy(datatype, count, to, from, supported) }) == Some(true)
+    });
+    if copied {
+        return 0;
+    }
+    let Some(original) = COPY.get() else { return ERROR };
+    // SAFETY: the caller's arguments.
+    unsafe { original(datatype, count, to, from) }
+}
+
+/// In front of Open MPI's function of this name: a type that is committed is a new one at its address.
+///
+/// # Safety
+///
+/// As for the original.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn opal_datatype_commit(datatype: *mut Datatype) -> i32 {
+    contain(|| forget(datatype));
+    let Some(original) = COMMIT.get() else { return ERROR };
+    // SAFETY: the caller's argument.
+    unsafe { original(datatype) }
+}
+
+/// In front of Open MPI's function of this name: `MPI_Type_dup` makes a type that is not committed again.
+///
+/// # Safety
+///
+/// As for the original.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn opal_datatype_clone(
+    from: *const Datatype,
+    to: *mut Datatype,
+) -> i32 {
+    contain(|| forget(to));
+    let Some(original) = CLONE.get() else { return ERROR };
+    // SAFETY: the caller's arguments.
+    unsafe { original(from, to) }
+}
+
+/// In front of Open MPI's function of this name, which changes a type in place.
+///
+/// # Safety
+///
+/// As for the original.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn opal_datatype_resize(
+    datatype: *mut Datatype,
+    lb: isize,
+    extent: isize,
+) -> i32 {
+    contain(|| forget(datatype));
+    let Some(original) = RESIZE.get() else { return ERROR };
+    // SAFETY: the caller's arguments.
+    unsafe { original(datatype, lb, extent) }
+}
+
+/// In front of Open MPI's function of this name. If requests still refer to the type, the library keeps it, and it is
+/// forgotten when another type gets its address.
+///
+/// # Safety
+///
+/// As for the original.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn ompi_datatype_destroy(datatype: *mut *mut Datatype) -> i32 {
+    if supported::is_known() {
+        // SAFETY: the caller's argument: the address of a type that lives.
+        let last = unsafe { datatype.as_ref().and_then(|one| one.as_ref()) }
+            .filter(|datatype| datatype.object.references <= 1);
+        if let Some(datatype) = last {
+            contain(|| forget(datatype));
+        }
+    }
+    let Some(original) = DESTROY.get() else { return ERROR };
+    // SAFETY: the caller's argument.
+    unsafe { original(datatype) }
+}

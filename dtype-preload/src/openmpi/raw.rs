@@ -1,0 +1,109 @@
+//! The segments of memory of a message, for one-sided communication and files.
+
+use std::slice;
+
+use dtype_runtime::Committed;
+
+use super::layout::{COMPLETED, Convertor, RECEIVE, SEND};
+use super::shadow::Shadow;
+use super::types::Entry;
+use crate::compiled::Compiled;
+use crate::mode::Mode;
+use crate::verify::{self, Fragment};
+
+/// Fills `iov` with the segments from the position on. Returns 1 at the end of the message, 0 before it; `None` if this
+/// engine cannot, with nothing changed.
+///
+/// Segments that touch are one, also where one element ends and the next begins. The library joins fewer of them.
+///
+/// # Safety
+///
+/// The convertor was exchanged with this entry, `iov` has room for `vectors` segments, and `length` is writable.
+pub(super) unsafe fn raw(
+    convertor: &mut Convertor,
+    entry: &Entry,
+    iov: *mut libc::iovec,
+    vectors: *mut u32,
+    length: *mut usize,
+) -> Option<i32> {
+    let compiled = entry.compiled()?;
+    let Compiled { committed, .. } = compiled;
+    let range = convertor.converted as u64..convertor.local_size as u64;
+    // SAFETY: the caller guarantees it.
+    let (vectors, length) = unsafe { (&mut *vectors, &mut *length) };
+    // SAFETY: likewise.
+    let iov = unsafe { slice::from_raw_parts_mut(iov, *vectors as usize) };
+    let first = iov.as_ptr();
+    let (mut used, mut total) = (0, 0);
+    let segments = committed.iov(convertor.count, range).ok()?;
+    for (segment, slot) in segments.zip(iov) {
+        let (disp, len) = (isize::try_from(segment.disp).ok()?, usize::try_from(segment.len).ok()?);
+        slot.iov_base = convertor.base.wrapping_offset(disp).cast();
+        slot.iov_len = len;
+        total += len;
+        used += 1;
+    }
+    compiled.counted(total, || ());
+    if Mode::get().verify {
+        // SAFETY: the caller guarantees the convertor; the segments were just written.
+        let segments = unsafe { slice::from_raw_parts(first, used as usize) };
+        // SAFETY: likewise.
+        unsafe { compare(committed, convertor, segments, total) };
+    }
+    (*vectors, *length) = (used, total);
+    convertor.converted += total;
+    if convertor.converted == convertor.local_size {
+        convertor.flags |= COMPLETED;
+        return Some(1);
+    }
+    Some(0)
+}
+
+/// Compares segments of `total` bytes with those of the library.
+///
+/// # Safety
+///
+/// The convertor was exchanged, and its type lives.
+unsafe fn compare(
+    committed: &Committed,
+    convertor: &Convertor,
+    segments: &[libc::iovec],
+    total: usize,
+) {
+    let &Convertor { base, count, converted: position, flags, .. } = convertor;
+    let direction = if flags & SEND == 0 { RECEIVE } else { SEND };
+    let mut shadow = Shadow::new();
+    let mut library = Vec::new();
+    // SAFETY: the caller guarantees it; no memory of the program is accessed.
+    unsafe {
+        if shadow.prepare(convertor, base, direction, position) != Some(position) {
+            return;
+        }
+        shadow.segments(total, &mut library);
+    }
+    let here = joined(segments.iter().map(|segment| (segment.iov_base.addr(), segment.iov_len)));
+    let mut rest = total;
+    let library = joined(library.into_iter().map_while(|(start, len): (usize, usize)| {
+        let len = len.min(rest);
+        rest -= len;
+        (len > 0).then_some((start, len))
+    }));
+    if here != library {
+        let what = "segments of";
+        let ty = committed.as_type();
+        let fragment = Fragment { what, ty, count, position, len: total };
+        verify::fail(fragment, &format!("{here:x?} here, {library:x?} in the library"));
+    }
+}
+
+/// Segments as addresses and lengths, with those that touch joined.
+fn joined(segments: impl Iterator<Item = (usize, usize)>) -> Vec<(usize, usize)> {
+    let mut joined: Vec<(usize, usize)> = Vec::new();
+    for (start, len) in segments {
+        match joined.last_mut() {
+            Some(last) if last.0.wrapping_add(last.1) == start => last.1 += len,
+            _ => joined.push((start, len)),
+        }
+    }
+    joined
+}

@@ -1,0 +1,120 @@
+//! A second convertor at the position of another one, driven by the library: what the library would have done.
+
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use super::layout::{Convertor, KEPT, SEND};
+use super::originals::{PREPARE_RECEIVE, PREPARE_SEND, RAW, SET_POSITION};
+
+/// Room for an `opal_convertor_t` of any supported version.
+const ROOM: usize = 512;
+
+/// The library's own convertor for a message that this engine converts.
+///
+/// It is used in place, because the library writes an address of the convertor into it.
+#[derive(Debug)]
+#[repr(C, align(16))]
+pub(super) struct Shadow {
+    memory: [MaybeUninit<u8>; ROOM],
+}
+
+impl Shadow {
+    pub(super) fn new() -> Self {
+        Self { memory: [MaybeUninit::new(0); ROOM] }
+    }
+
+    /// Prepares the convertor for the message of `of`, with its elements at `base`, and moves it to `position` or to the
+    /// start of the value that this lies in. Returns where it is; `None` if the library refuses.
+    ///
+    /// # Safety
+    ///
+    /// `of` was prepared by the library and its type lives. `base` must be valid as the message's direction asks.
+    pub(super) unsafe fn prepare(
+        &mut self,
+        of: &Convertor,
+        base: *mut u8,
+        direction: u32,
+        position: usize,
+    ) -> Option<usize> {
+        let prepare = if direction == SEND { &PREPARE_SEND } else { &PREPARE_RECEIVE };
+        let (prepare, set_position) = (prepare.get()?, SET_POSITION.get()?);
+        let convertor = self.convertor();
+        // SAFETY: the memory is zeroed and has room for a convertor, whose layout was compared with the library's. The
+        // fields are those that a convertor has when it is constructed and personalized.
+        unsafe {
+            (*convertor).object.class = of.object.class;
+            (*convertor).object.references = 1;
+            (*convertor).remote_arch = of.remote_arch;
+            (*convertor).master = of.master;
+            (*convertor).flags = of.flags & KEPT;
+            (*convertor).stack = (&raw mut (*convertor).static_stack).cast();
+            (*convertor).stack_size = 5;
+            if prepare(convertor, of.datatype, of.count, base) != 0 {
+                return None;
+            }
+            let mut at = position;
+            if position > 0 && set_position(convertor, &raw mut at) != 0 {
+                return None;
+            }
+            Some(at)
+        }
+    }
+
+    /// Packs up to `out.len()` bytes or unpacks all of them, and returns the number.
+    ///
+    /// # Safety
+    ///
+    /// [`prepare`](Self::prepare) has prepared the convertor, and what was promised to it still holds.
+    pub(super) unsafe fn advance(&mut self, bytes: *mut u8, len: usize) -> usize {
+        let convertor = self.convertor();
+        // SAFETY: prepared, by the caller's promise.
+        let advance = unsafe { (*convertor).advance };
+        let Some(advance) = advance else { return 0 };
+        let mut iov = libc::iovec { iov_base: bytes.cast(), iov_len: len };
+        let (mut vectors, mut total) = (1, len);
+        // SAFETY: the library's function for this convertor, with the arguments that the library passes.
+        unsafe { advance(convertor, &raw mut iov, &raw mut vectors, &raw mut total) };
+        total
+    }
+
+    /// Collects segments of memory, as addresses and lengths, until they have `bytes` bytes or the message ends.
+    ///
+    /// # Safety
+    ///
+    /// As for [`advance`](Self::advance).
+    pub(super) unsafe fn segments(&mut self, bytes: usize, all: &mut Vec<(usize, usize)>) {
+        let Some(raw) = RAW.get() else { return };
+        let convertor = self.convertor();
+        let mut found = 0;
+        while found < bytes {
+            let empty = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
+            let (mut iov, mut vectors, mut total) = ([empty; 32], 32, 0);
+            // SAFETY: prepared, by the caller's promise; the arguments are those that the library passes.
+            let done =
+                unsafe { raw(convertor, iov.as_mut_ptr(), &raw mut vectors, &raw mut total) };
+            let segments = iov.iter().take(vectors as usize);
+            all.extend(segments.map(|segment| (segment.iov_base.addr(), segment.iov_len)));
+            found += total;
+            if done != 0 || total == 0 {
+                return;
+            }
+        }
+    }
+
+    fn convertor(&mut self) -> *mut Convertor {
+        const { assert!(size_of::<Convertor>() + 64 < ROOM) };
+        ptr::from_mut(&mut self.memory).cast()
+    }
+}
+
+impl Drop for Shadow {
+    fn drop(&mut self) {
+        let convertor = self.convertor();
+        // SAFETY: either prepared or zeroed. The library allocates a stack with `malloc` if its own has no room.
+        unsafe {
+            if (*convertor).stack_size > 5 {
+                libc::free((*convertor).stack);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Whether the Open MPI that was found is one whose structures are known.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr;
+use std::sync::OnceLock;
+
+use dtype_runtime::Basic;
+
+use super::layout::{CONVERTOR_SIZES, Class, Datatype};
+use crate::boundary::contain;
+use crate::mode::Mode;
+use crate::original::next;
+use crate::stats;
+
+/// The prefixes of versions that this was compared with.
+const VERSIONS: [&str; 2] = ["4.1.", "5.0."];
+
+/// The number of predefined types of both versions, those that stand for no data included.
+const PREDEFINED: usize = 26;
+
+/// The number of the first predefined type that stands for data.
+const FIRST: usize = 4;
+
+/// What is known about the library, once it was found to be one of those that are known.
+#[derive(Debug)]
+pub(super) struct Supported {
+    /// The basic types by their numbers, with their sizes in bytes.
+    basics: [Option<(Option<Basic>, usize)>; PREDEFINED],
+}
+
+impl Supported {
+    /// The basic type with this number, if it is known, and the size of a value; `None` for a number that is no type's.
+    pub(super) fn basic(&self, kind: u16) -> Option<(Option<Basic>, usize)> {
+        *self.basics.get(usize::from(kind))?
+    }
+}
+
+static FOUND: OnceLock<Option<Supported>> = OnceLock::new();
+
+/// The library, if the mode is not `off` and its structures are known. The first call looks.
+#[inline]
+pub(super) fn get() -> Option<&'static Supported> {
+    FOUND.get_or_init(|| contain(|| Mode::get().on.then(look).flatten()).flatten()).as_ref()
+}
+
+/// Whether [`get`] has found a library before.
+#[inline]
+pub(super) fn is_known() -> bool {
+    FOUND.get().is_some_and(Option::is_some)
+}
+
+fn look() -> Option<Supported> {
+    let version = text(next(c"opal_version_string"));
+    match check(&version) {
+        Ok(found) => {
+            stats::begin(Ok(format!("Open MPI {version}")));
+            Some(found)
+        }
+        Err(why) => {
+            stats::begin(Err(format!("Open MPI {version}: {why}")));
+            None
+        }
+    }
+}
+
+/// A text constant of the library; empty if it has none of this name.
+fn text(at: *mut c_void) -> String {
+    if at.is_null() {
+        return String::new();
+    }
+    // SAFETY: an array of characters that ends with a zero: the only kind of constant that this is used for.
+    unsafe { CStr::from_ptr(at.cast::<c_char>()) }.to_string_lossy().into_owned()
+}
+
+fn check(version: &str) -> Result<Supported, String> {
+    if !VERSIONS.iter().any(|known| version.starts_with(known)) {
+        return Err(format!("only the versions {}x are known", VERSIONS.join("x and ")));
+    }
+    check_size(c"opal_convertor_t_class", "opal_convertor_t", &CONVERTOR_SIZES)?;
+    check_size(c"opal_datatype_t_class", "opal_datatype_t", &[size_of::<Datatype>()])?;
+    basics()
+}
+
+/// Checks the size of an object.
+fn check_size(class: &CStr, name: &str, known: &[usize]) -> Result<(), String> {
+    let class = next(class).cast::<Class>();
+    if class.is_null() {
+        return Err(format!("it has no class {name}"));
+    }
+    // SAFETY: the object of this name is a class in all versions, and classes have not changed between them.
+    let (found, size) = unsafe { (text((*class).name.cast_mut().cast()), (*class).size) };
+    if found != name || !known.contains(&size) {
+        return Err(format!(
+            "its {found} has {size} bytes, and {name} with {known:?} bytes is known"
+        ));
+    }
+    Ok(())
+}
+
+/// Reads the predefined types, and compares what their structures say in several places.
+fn basics() -> Result<Supported, String> {
+    let table = next(c"opal_datatype_basicDatatypes").cast::<*const Datatype>();
+    if table.is_null() {
+        return Err("it has no table of predefined types".to_owned());
+    }
+    let mut basics = [None; PREDEFINED];
+    for (number, slot) in basics.iter_mut().enumerate().skip(FIRST) {
+        // SAFETY: the table has more entries than are read; each is the address of a constant datatype, of the size
+        // that was checked.
+        let (name, id, size, desc) = unsafe {
+            let datatype = *table.add(number);
+            if datatype.is_null() {
+                continue;
+            }
+            let name = CStr::from_ptr(ptr::addr_of!((*datatype).name).cast::<c_char>());
+            let name = name.to_string_lossy().into_owned();
+            (name, (*datatype).id, (*datatype).size, (*datatype).desc)
+        };
+        // In the place of a type that the compiler of the library does not have is another one.
+        if usize::from(id) != number || !name.starts_with("OPAL_") || size == 0 {
+            continue;
+        }
+        // SAFETY: the description of a predefined type has one entry, filled before a message can be sent.
+        let elem = unsafe { (!desc.entries.is_null()).then(|| (*desc.entries).elem) };
+        if desc.used != 1 || elem.is_none_or(|elem| usize::from(elem.head.kind) != number) {
+            return Err(format!("the description of its type {name} is not known"));
+        }
+        *slot = Some((basic(&name, size), size));
+    }
+    if basics.iter().flatten().count() < 10 {
+        return Err("it has fewer predefined types than are known".to_owned());
+    }
+    Ok(Supported { basics })
+}
+
+/// The basic type of this name, if it has this size. Only pictures need to know more than the size.
+fn basic(name: &str, size: usize) -> Option<Basic> {
+    let basic = match name {
+        "OPAL_INT1" => Basic::I8,
+        "OPAL_INT2" => Basic::I16,
+        "OPAL_INT4" => Basic::I32,
+        "OPAL_INT8" | "OPAL_LONG" => Basic::I64,
+        "OPAL_UINT1" => Basic::U8,
+        "OPAL_UINT2" => Basic::U16,
+        "OPAL_UINT4" => Basic::U32,
+        "OPAL_UINT8" | "OPAL_UNSIGNED_LONG" => Basic::U64,
+        "OPAL_FLOAT4" => Basic::F32,
+        "OPAL_FLOAT8" => Basic::F64,
+        "OPAL_FLOAT_COMPLEX" => Basic::C32,
+        "OPAL_DOUBLE_COMPLEX" => Basic::C64,
+        "OPAL_BOOL" => Basic::Bool,
+        _ => return None,
+    };
+    (basic.size() == size).then_some(basic)
+}

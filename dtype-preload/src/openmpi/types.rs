@@ -1,0 +1,188 @@
+//! What was compiled for the types of the program, by their addresses.
+
+use std::cell::Cell;
+use std::ptr;
+use std::sync::Arc;
+
+use super::decode::{decode, description};
+use super::layout::{CONTIGUOUS, Datatype, Description, NO_GAPS};
+use super::supported::Supported;
+use crate::compiled::Compiled;
+use crate::policy::{FEWEST_BYTES, compiles_at_once, has_short_segments};
+use crate::registry::{Known, Registry};
+use crate::stats::{Left, left};
+
+/// The library copies segments from this length on as fast as this engine.
+const LONG: u64 = 512;
+
+/// A type of the program.
+///
+/// A convertor that was exchanged has the address of its first field where the library put the address of the
+/// description, which is followed by nobody else while the convertor is exchanged; should somebody do so, it is a
+/// description. The address survives when the library copies a convertor.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Entry {
+    description: Description,
+    /// [`MARK`].
+    mark: u64,
+    bounds: Bounds,
+    /// `None` if the type is left to the library.
+    compiled: Option<Compiled>,
+}
+
+// SAFETY: the address of the library's description is compared and copied, but not followed.
+unsafe impl Send for Entry {}
+// SAFETY: as above.
+unsafe impl Sync for Entry {}
+
+/// Tells an [`Entry`] from a description of the library.
+const MARK: u64 = 0x6474_7970_655f_7072;
+
+/// Numbers that two types at one address are unlikely to share: a second line of defence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bounds {
+    size: usize,
+    lb: isize,
+    ub: isize,
+    true_lb: isize,
+    true_ub: isize,
+    description: Description,
+}
+
+impl Bounds {
+    fn of(datatype: &Datatype) -> Self {
+        let &Datatype { size, lb, ub, true_lb, true_ub, .. } = datatype;
+        Self { size, lb, ub, true_lb, true_ub, description: *description(datatype) }
+    }
+}
+
+impl Entry {
+    /// The address that a convertor gets.
+    pub(super) fn description(&self) -> *const Description {
+        ptr::from_ref(self).cast()
+    }
+
+    pub(super) fn compiled(&self) -> Option<&Compiled> {
+        self.compiled.as_ref()
+    }
+
+    /// The entry whose address a convertor has.
+    ///
+    /// # Safety
+    ///
+    /// [`description`](Self::description) must have returned the address, and the type not have been freed since.
+    pub(super) unsafe fn of_description<'a>(address: *const Description) -> Option<&'a Self> {
+        // SAFETY: the caller guarantees it.
+        let entry = unsafe { &*address.cast::<Self>() };
+        (entry.mark == MARK).then_some(entry)
+    }
+}
+
+static TYPES: Registry<Entry> = Registry::new();
+
+/// The entry that this thread found last.
+#[derive(Clone, Copy)]
+struct Last {
+    identity: usize,
+    generation: usize,
+    entry: *const Entry,
+}
+
+thread_local! {
+    static LAST: Cell<Last> =
+        const { Cell::new(Last { identity: 0, generation: 0, entry: ptr::null() }) };
+}
+
+/// The compiled type for a message of `count` elements; `None` if the message is left to the library.
+///
+/// The entry lives until the type is freed.
+///
+/// # Safety
+///
+/// The datatype must be committed, of the library that is supported, and alive.
+#[inline]
+pub(super) unsafe fn find<'a>(
+    datatype: *const Datatype,
+    count: usize,
+    supported: &Supported,
+) -> Option<&'a Entry> {
+    // SAFETY: the caller guarantees it.
+    let ty = unsafe { &*datatype };
+    let flags = u32::from(ty.flags);
+    if flags & NO_GAPS != 0 || count <= 1 && flags & CONTIGUOUS != 0 {
+        return None;
+    }
+    let bytes = ty.size.checked_mul(count)?;
+    if bytes < FEWEST_BYTES {
+        left(Left::Small);
+        return None;
+    }
+    // SAFETY: as above.
+    unsafe { look_up(ty, bytes, supported) }
+}
+
+/// # Safety
+///
+/// As for [`find`].
+unsafe fn look_up<'a>(ty: &Datatype, bytes: usize, supported: &Supported) -> Option<&'a Entry> {
+    let identity = ptr::from_ref(ty).addr();
+    let generation = TYPES.generation();
+    let last = LAST.get();
+    if last.identity == identity && last.generation == generation {
+        // SAFETY: found in the table, and no type was removed since. The type lives, so nobody removes it now.
+        return usable(unsafe { &*last.entry }, ty);
+    }
+    let entry = match TYPES.get(identity) {
+        Known::Yes(entry) => entry,
+        Known::Busy => return None,
+        Known::No => {
+            let parts = description(ty).used;
+            if !compiles_at_once(bytes, parts) && !TYPES.saw_before(identity) {
+                left(Left::First);
+                return None;
+            }
+            // SAFETY: the caller guarantees it.
+            TYPES.enter(identity, unsafe { compile(ty, supported) })
+        }
+    };
+    let entry = Arc::as_ptr(&entry);
+    LAST.set(Last { identity, generation, entry });
+    // SAFETY: the table has a reference to it until the type is freed.
+    usable(unsafe { &*entry }, ty)
+}
+
+/// The entry, if it was made for this type and has a plan.
+#[inline]
+fn usable<'a>(entry: &'a Entry, ty: &Datatype) -> Option<&'a Entry> {
+    if entry.bounds != Bounds::of(ty) {
+        left(Left::Unknown);
+        return None;
+    }
+    if entry.compiled.is_none() {
+        left(Left::Long);
+        return None;
+    }
+    Some(entry)
+}
+
+/// # Safety
+///
+/// As for [`find`].
+unsafe fn compile(ty: &Datatype, supported: &Supported) -> Entry {
+    // SAFETY: the caller guarantees it.
+    let decoded = unsafe { decode(ty, supported) };
+    let committed = decoded.map(|ty| ty.commit());
+    let committed = committed.filter(|committed| has_short_segments(committed, LONG));
+    Entry {
+        description: ty.opt_desc,
+        mark: MARK,
+        bounds: Bounds::of(ty),
+        compiled: committed.map(Compiled::new),
+    }
+}
+
+/// Forgets the type at an address.
+pub(super) fn forget(datatype: *const Datatype) {
+    TYPES.forget(datatype.addr());
+}

@@ -1,0 +1,117 @@
+//! The functions and data of the MPI library that this library stands in front of.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::marker::PhantomData;
+use std::mem;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// A function of the MPI library, of the type `F`, which is looked up at the first call.
+#[derive(Debug)]
+pub(crate) struct Original<F> {
+    name: &'static CStr,
+    found: AtomicPtr<c_void>,
+    function: PhantomData<fn() -> F>,
+}
+
+impl<F: Copy> Original<F> {
+    /// # Safety
+    ///
+    /// `F` must be the type of a function pointer: the type of the function with this name in every library that this
+    /// process may have loaded.
+    pub(crate) const unsafe fn new(name: &'static CStr) -> Self {
+        assert!(size_of::<F>() == size_of::<*mut c_void>());
+        Self { name, found: AtomicPtr::new(ptr::null_mut()), function: PhantomData }
+    }
+
+    /// The function; `None` if no library that is loaded has it.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<F> {
+        let mut found = self.found.load(Ordering::Acquire);
+        if found.is_null() {
+            found = self.look_up();
+        }
+        // SAFETY: the promise of `new`, and both are pointers.
+        (!found.is_null()).then(|| unsafe { mem::transmute_copy::<*mut c_void, F>(&found) })
+    }
+
+    #[cold]
+    fn look_up(&self) -> *mut c_void {
+        let found = next(self.name);
+        if found.is_null() {
+            eprintln!("dtype-preload: no library has {}", self.name.to_string_lossy());
+        }
+        self.found.store(found, Ordering::Release);
+        found
+    }
+}
+
+/// Parts of the file names of the libraries that have the originals.
+const LIBRARIES: [&str; 5] = ["/libopen-pal.", "/libmpi.", "/libmpich.", "/libucp.", "/libmpi_"];
+
+/// The symbol of this name that would be used if this library were not there; null if there is none.
+pub(crate) fn next(name: &CStr) -> *mut c_void {
+    // SAFETY: the name ends with a zero. The call looks behind this library, in the libraries that were loaded with
+    // the program or have joined them.
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if !found.is_null() {
+        return found;
+    }
+    // A library that a module has loaded for itself, as Python's does, is only found by its name.
+    loaded()
+        .into_iter()
+        .map(|path| symbol_of(&path, name))
+        .find(|found| !found.is_null())
+        .unwrap_or(ptr::null_mut())
+}
+
+/// A symbol of a library that is loaded, or of the libraries that it needs.
+fn symbol_of(path: &CStr, name: &CStr) -> *mut c_void {
+    // SAFETY: both names end with a zero. A library is never loaded by the call. The handle is not closed, which would
+    // only decrease a count; the library stays for as long as its own user needs it.
+    unsafe {
+        let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if handle.is_null() { ptr::null_mut() } else { libc::dlsym(handle, name.as_ptr()) }
+    }
+}
+
+/// The paths of the loaded libraries that may have the originals.
+fn loaded() -> Vec<CString> {
+    unsafe extern "C" fn each(
+        info: *mut libc::dl_phdr_info,
+        _: usize,
+        paths: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the loader passes the description of a library, and the vector that was given to it.
+        let (name, paths) =
+            unsafe { ((*info).dlpi_name.cast::<c_char>(), &mut *paths.cast::<Vec<CString>>()) };
+        if name.is_null() {
+            return 0;
+        }
+        // SAFETY: the loader's names end with a zero.
+        let name = unsafe { CStr::from_ptr(name) };
+        let text = name.to_string_lossy();
+        if LIBRARIES.iter().any(|part| text.contains(part)) {
+            paths.push(name.to_owned());
+        }
+        0
+    }
+
+    let mut paths: Vec<CString> = Vec::new();
+    // SAFETY: the function does not unwind (it allocates, and otherwise only compares), and the vector lives through
+    // the call.
+    unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut paths).cast()) };
+    paths
+}
+
+/// Declares originals: a static, its type, and its name.
+macro_rules! originals {
+    ($($(#[$doc:meta])* $vis:vis static $static:ident = $name:literal: $type:ty;)+) => {$(
+        $(#[$doc])*
+        $vis static $static: $crate::original::Original<$type> = {
+            // SAFETY: the declaration of the function in the header of every library that has it.
+            unsafe { $crate::original::Original::new($name) }
+        };
+    )+};
+}
+pub(crate) use originals;

@@ -1,0 +1,31 @@
+//! What is left to the MPI library because nothing would be gained.
+
+use dtype_runtime::Committed;
+
+/// Messages of fewer packed bytes are left to the library: whatever the layout, it is done with them before a plan is
+/// found.
+pub(crate) const FEWEST_BYTES: usize = 128;
+
+/// A type is compiled for its first message if that has at least this number of bytes, and the type is made of few
+/// parts. Otherwise it is compiled for its second message, because programs exist that make a type for each message:
+/// for those, the work would be done in vain.
+pub(crate) const BYTES_AT_ONCE: usize = 2048;
+
+/// The number of parts that a type may have to be compiled for its first message: compiling them costs less than the
+/// library loses on [`BYTES_AT_ONCE`].
+pub(crate) const PARTS_AT_ONCE: usize = 32;
+
+/// Whether a type is compiled for its first message.
+pub(crate) fn compiles_at_once(bytes: usize, parts: usize) -> bool {
+    bytes >= BYTES_AT_ONCE && parts <= PARTS_AT_ONCE
+}
+
+/// Whether the segments of memory of a type are shorter than `long` bytes on average. Long ones are copied by
+/// `memcpy`, whoever calls it.
+pub(crate) fn has_short_segments(committed: &Committed, long: u64) -> bool {
+    let size = committed.size();
+    match committed.iov(1, 0..size) {
+        Ok(iov) => size / iov.segments().max(1) < long,
+        Err(_) => false,
+    }
+}

@@ -1,0 +1,213 @@
+//! What is known about the types of the program, by the address or the handle that identifies each.
+//!
+//! An identity is valid while its type lives, and may then be given to another type. Every way in which a type comes
+//! into being or goes away calls [`Registry::forget`].
+//!
+//! A program that makes a type for each message must not pay for this. So a type enters the table only when it is
+//! compiled, or found to gain nothing; before, one slot of a small array remembers that a first message was seen. To
+//! forget a type that is in neither takes two loads.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, TryLockError};
+
+/// The number of slots for types of which one message was seen.
+const SLOTS: usize = 1024;
+
+type Table<T> = HashMap<usize, Arc<T>, BuildHasherDefault<Mixer>>;
+
+/// What is known about each type: a `T`.
+#[derive(Debug)]
+pub(crate) struct Registry<T> {
+    types: RwLock<Option<Table<T>>>,
+    /// The number of types in the table.
+    len: AtomicUsize,
+    /// Identities of types of which one message was seen. Zero is no type's.
+    seen: [AtomicUsize; SLOTS],
+    /// Changes whenever a type is removed.
+    generation: AtomicUsize,
+}
+
+/// What a [`Registry`] knows about a type.
+#[derive(Debug)]
+pub(crate) enum Known<T> {
+    Yes(Arc<T>),
+    /// The type is not in the table.
+    No,
+    /// Another thread is changing the table. Nobody waits for that.
+    Busy,
+}
+
+impl<T> Registry<T> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            types: RwLock::new(None),
+            len: AtomicUsize::new(0),
+            seen: [const { AtomicUsize::new(0) }; SLOTS],
+            generation: AtomicUsize::new(0),
+        }
+    }
+
+    /// A number that changes whenever a type is removed. What [`get`](Self::get) returned before is still right while
+    /// the number is the same.
+    #[inline]
+    pub(crate) fn generation(&self) -> usize {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn get(&self, identity: usize) -> Known<T> {
+        if self.len.load(Ordering::Acquire) == 0 {
+            return Known::No;
+        }
+        let types = match self.types.try_read() {
+            Ok(types) => types,
+            Err(TryLockError::Poisoned(types)) => types.into_inner(),
+            Err(TryLockError::WouldBlock) => return Known::Busy,
+        };
+        match types.as_ref().and_then(|types| types.get(&identity)) {
+            Some(found) => Known::Yes(Arc::clone(found)),
+            None => Known::No,
+        }
+    }
+
+    /// Whether a message of the type was seen before; remembers that one was.
+    pub(crate) fn saw_before(&self, identity: usize) -> bool {
+        self.seen[slot(identity)].swap(identity, Ordering::Relaxed) == identity
+    }
+
+    /// Enters a type. If two threads do so at the same time, one of the two values remains.
+    pub(crate) fn enter(&self, identity: usize, value: T) -> Arc<T> {
+        let value = Arc::new(value);
+        let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
+        let types = types.get_or_insert_default();
+        let entry = types.entry(identity).or_insert(value);
+        let entry = Arc::clone(entry);
+        self.len.store(types.len(), Ordering::Release);
+        entry
+    }
+
+    /// Forgets a type.
+    pub(crate) fn forget(&self, identity: usize) {
+        let seen = &self.seen[slot(identity)];
+        if seen.load(Ordering::Relaxed) == identity {
+            seen.store(0, Ordering::Relaxed);
+        }
+        if self.len.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let known = {
+            let types = self.types.read().unwrap_or_else(PoisonError::into_inner);
+            types.as_ref().is_some_and(|types| types.contains_key(&identity))
+        };
+        if !known {
+            return;
+        }
+        let removed = {
+            let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
+            let types = types.get_or_insert_default();
+            let removed = types.remove(&identity);
+            self.len.store(types.len(), Ordering::Release);
+            self.generation.fetch_add(1, Ordering::Release);
+            removed
+        };
+        drop(removed);
+    }
+}
+
+/// The slot of an identity. Addresses and handles differ in their middle bits.
+#[inline]
+fn slot(identity: usize) -> usize {
+    mixed(identity as u64) % SLOTS
+}
+
+#[inline]
+fn mixed(identity: u64) -> usize {
+    (identity.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
+}
+
+/// Hashes a single integer.
+#[derive(Debug, Default)]
+pub(crate) struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        // The table takes its bits from both ends.
+        self.0 ^= self.0 >> 32;
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_is_known_from_its_entry_to_its_end() {
+        let registry = Registry::<u32>::new();
+        assert!(matches!(registry.get(0x1000), Known::No));
+        assert_eq!(*registry.enter(0x1000, 7), 7);
+        assert_eq!(*registry.enter(0x1000, 8), 7, "the first value remains");
+        let before = registry.generation();
+        registry.forget(0x2000);
+        assert_eq!(registry.generation(), before);
+        assert!(matches!(registry.get(0x1000), Known::Yes(value) if *value == 7));
+        registry.forget(0x1000);
+        assert_ne!(registry.generation(), before);
+        assert!(matches!(registry.get(0x1000), Known::No));
+        assert_eq!(registry.len.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_forgotten_type_has_not_been_seen() {
+        let registry = Registry::<()>::new();
+        assert!(!registry.saw_before(0x40));
+        assert!(registry.saw_before(0x40));
+        registry.forget(0x40);
+        assert!(!registry.saw_before(0x40));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_change() {
+        let registry = Registry::<()>::new();
+        registry.enter(1, ());
+        let _change = registry.types.write().unwrap();
+        assert!(matches!(registry.get(1), Known::Busy));
+    }
+
+    #[test]
+    fn threads_enter_and_forget() {
+        let registry = Registry::<usize>::new();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let registry = &registry;
+                scope.spawn(move || {
+                    for round in 0..if cfg!(miri) { 20 } else { 5000 } {
+                        let identity = thread * 1000 + round % 7 + 1;
+                        assert_eq!(*registry.enter(identity, identity), identity);
+                        if let Known::Yes(value) = registry.get(identity) {
+                            assert_eq!(*value, identity);
+                        }
+                        registry.forget(identity);
+                        assert!(!matches!(registry.get(identity), Known::Yes(_)));
+                    }
+                });
+            }
+        });
+        assert_eq!(registry.len.load(Ordering::Relaxed), 0);
+    }
+}

@@ -1,0 +1,67 @@
+//! The mode `verify`: where this engine and the library differ, the program ends with a report.
+
+use std::fmt::Write;
+
+use dtype_runtime::Type;
+
+use crate::stats::picture;
+
+/// What was compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fragment<'a> {
+    /// The operation, as in "packed".
+    pub(crate) what: &'a str,
+    pub(crate) ty: &'a Type,
+    pub(crate) count: usize,
+    /// Packed bytes before the fragment.
+    pub(crate) position: usize,
+    pub(crate) len: usize,
+}
+
+/// Compares bytes of this engine with those of the library. On a difference, prints a report and aborts.
+pub(crate) fn compare(fragment: Fragment<'_>, here: &[u8], library: &[u8]) {
+    if here != library {
+        fail(fragment, &difference(here, library));
+    }
+}
+
+/// Prints a report of a difference and aborts.
+pub(crate) fn fail(fragment: Fragment<'_>, difference: &str) -> ! {
+    let Fragment { what, ty, count, position, len } = fragment;
+    let end = position.saturating_add(len);
+    eprintln!(
+        "dtype-preload: a difference between this engine and the MPI library: {what} {count} elements, packed bytes \
+         {position}..{end}: {difference}\n{}\nmarshalled: {}",
+        picture(ty),
+        hexadecimal(&ty.marshal()),
+    );
+    std::process::abort();
+}
+
+/// Where two strings of bytes differ first.
+fn difference(here: &[u8], library: &[u8]) -> String {
+    if here.len() != library.len() {
+        return format!("{} bytes here, {} in the library", here.len(), library.len());
+    }
+    let at = here.iter().zip(library).position(|(a, b)| a != b).unwrap_or(0);
+    let part = |bytes: &[u8]| hexadecimal(&bytes[at..bytes.len().min(at + 16)]);
+    format!("from byte {at}, {} here, {} in the library", part(here), part(library))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_located() {
+        assert_eq!(difference(&[1, 2, 3], &[1, 2, 4]), "from byte 2, 03 here, 04 in the library");
+        assert_eq!(difference(&[1], &[1, 2]), "1 bytes here, 2 in the library");
+    }
+}

@@ -1,0 +1,122 @@
+//! Compiles C programs with an MPI library's compiler, and starts them with and without the library under test.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// An MPI library, by the suffix that Debian gives its commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Library {
+    OpenMpi,
+    Mpich,
+}
+
+impl Library {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::OpenMpi => "openmpi",
+            Self::Mpich => "mpich",
+        }
+    }
+
+    /// The libraries to be tested: both, or those that `DTYPE_PRELOAD_LIBRARIES` names.
+    pub(crate) fn all() -> Vec<Self> {
+        let wanted = env::var("DTYPE_PRELOAD_LIBRARIES").unwrap_or("openmpi,mpich".to_owned());
+        let all: Vec<_> = [Self::OpenMpi, Self::Mpich]
+            .into_iter()
+            .filter(|library| wanted.split(',').any(|name| name == library.name()))
+            .collect();
+        assert!(!all.is_empty(), "DTYPE_PRELOAD_LIBRARIES={wanted} names no library");
+        all
+    }
+
+    pub(crate) fn compiler(self) -> String {
+        format!("mpicc.{}", self.name())
+    }
+
+    /// Compiles a program of this folder, and returns the path of the executable.
+    pub(crate) fn compile(self, program: &str, folder: &Path) -> PathBuf {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(program);
+        let executable = folder.join(format!("{program}.{}", self.name()));
+        let output = Command::new(self.compiler())
+            .args([
+                "-std=gnu11",
+                "-O1",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-Wno-stringop-overflow",
+                "-pthread",
+            ])
+            .arg(&source)
+            .arg("-o")
+            .arg(&executable)
+            .args(["-ldl", "-lm"])
+            .output()
+            .unwrap_or_else(|error| panic!("{} cannot be started: {error}", self.compiler()));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        executable
+    }
+
+    /// Starts a program with ranks, each with or without the library under test; `mode` is the value of `DTYPE_PRELOAD`.
+    pub(crate) fn start(
+        self,
+        program: &Path,
+        arguments: &[&str],
+        mode: &str,
+        hooked: &[bool],
+        variables: &[(&str, &str)],
+    ) -> Output {
+        let mut command = Command::new("timeout");
+        command.arg("400").arg(format!("mpirun.{}", self.name()));
+        for (rank, &hooked) in hooked.iter().enumerate() {
+            if rank > 0 {
+                command.arg(":");
+            }
+            command.args(["-n", "1", "env"]);
+            if hooked {
+                command.arg(format!("LD_PRELOAD={}", preload().display()));
+            }
+            command.arg(format!("DTYPE_PRELOAD={mode}")).arg(program).args(arguments);
+        }
+        command
+            .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+            .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+            .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+            .env("OMPI_MCA_mpi_yield_when_idle", "1")
+            .env("OMPI_MCA_opal_common_ucx_tls", "any")
+            .env("OMPI_MCA_opal_common_ucx_devices", "any")
+            .env("UCX_TLS", "self,sm")
+            .envs(variables.iter().copied());
+        command.output().expect("timeout can be started")
+    }
+
+    /// As [`start`](Self::start) for a program that must succeed: what it prints.
+    pub(crate) fn run(
+        self,
+        program: &Path,
+        arguments: &[&str],
+        mode: &str,
+        hooked: &[bool],
+        variables: &[(&str, &str)],
+    ) -> (String, String) {
+        let output = self.start(program, arguments, mode, hooked, variables);
+        let [out, err] = [output.stdout, output.stderr]
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let name = self.name();
+        assert!(
+            output.status.success(),
+            "{name}, {mode}, {hooked:?}: {}\n{out}\n{err}",
+            output.status
+        );
+        (out, err)
+    }
+}
+
+/// The library under test, which cargo has built beside this test.
+pub(crate) fn preload() -> PathBuf {
+    let test = env::current_exe().expect("a test knows its path");
+    let path = test.with_file_name("libdtype_preload.so");
+    assert!(path.is_file(), "{} is missing", path.display());
+    path
+}

@@ -1,0 +1,122 @@
+//! For each kind of MPI operation: this engine moves the bytes, and the right ones.
+
+#[allow(dead_code, reason = "each test uses a part")]
+mod launch;
+
+use std::collections::BTreeMap;
+
+use launch::Library;
+
+/// A line of the program: bytes moved on both ranks.
+type Moved = BTreeMap<String, [u64; 2]>;
+
+fn operations(
+    library: Library,
+    mode: &str,
+    hooked: [bool; 2],
+    variables: &[(&str, &str)],
+) -> Moved {
+    let folder = tempfile::tempdir().unwrap();
+    let program = library.compile("operations.c", folder.path());
+    let file = folder.path().join("file");
+    let (out, err) = library.run(&program, &[file.to_str().unwrap()], mode, &hooked, variables);
+    let lines = out.lines().map(|line| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let [name, first, second, verdict] = words[..] else { panic!("{line}\n{err}") };
+        assert_eq!(verdict, "right", "{library:?} {hooked:?} {variables:?}: {line}");
+        (name.to_owned(), [first, second].map(|number| number.parse().unwrap()))
+    });
+    lines.collect()
+}
+
+/// Packed bytes of 1000 records.
+const ALL: u64 = 9000;
+
+/// What is moved at least, on each rank, by this engine.
+fn expected(library: Library) -> Vec<(&'static str, [u64; 2])> {
+    let both = [ALL, ALL];
+    let mut expected = vec![
+        ("Send", both),
+        ("Ssend", both),
+        ("Isend", [2 * ALL; 2]),
+        ("Sendrecv", [2 * ALL; 2]),
+        ("Persistent", [4 * ALL; 2]),
+        ("Mprobe", both),
+        ("Freed-while-pending", [2 * ALL; 2]),
+        ("Shorter-message", [ALL / 2; 2]),
+        ("Gather", both),
+        ("Gatherv", [ALL / 2; 2]),
+        ("Scatter", both),
+        ("Allgather", both),
+        ("Alltoall", both),
+        ("Alltoallw", both),
+        ("Iallgather", both),
+        ("Ialltoall", both),
+        ("Neighbor_alltoall", [2 * ALL; 2]),
+        ("Pack", [2 * ALL; 2]),
+        ("Packed-to-records", [ALL, ALL + 7992]),
+    ];
+    match library {
+        Library::OpenMpi => expected.extend([
+            ("Bsend", [ALL / 2; 2]),
+            ("Bcast", both),
+            ("Sendrecv-self", both),
+            ("Put", both),
+            ("Get", both),
+            ("File", both),
+        ]),
+        // It packs for itself where it has to send bytes: only the receiver of a buffered message is asked.
+        Library::Mpich => expected.push(("Bsend", [0, ALL / 2])),
+    }
+    expected
+}
+
+fn moves_the_bytes(library: Library, variables: &[(&str, &str)]) {
+    let moved = operations(library, "verify,stats", [true, true], variables);
+    let mut missing = Vec::new();
+    for (name, least) in expected(library) {
+        let found = moved.get(name).unwrap_or_else(|| panic!("{name} was not tried"));
+        if found.iter().zip(least).any(|(&found, least)| found < least) {
+            missing.push(format!("{name}: {found:?} of {least:?}"));
+        }
+    }
+    assert!(missing.is_empty(), "{library:?} {variables:?}: {missing:#?}");
+    assert_eq!(moved["Pack-no-room"], [0, 0]);
+}
+
+#[test]
+fn every_operation_is_done_here() {
+    for library in Library::all() {
+        moves_the_bytes(library, &[]);
+    }
+}
+
+/// Open MPI packs through the same convertor whatever carries the bytes.
+#[test]
+fn every_operation_is_done_here_over_ucx() {
+    if Library::all().contains(&Library::OpenMpi) {
+        moves_the_bytes(Library::OpenMpi, &[("OMPI_MCA_pml", "ucx")]);
+    }
+}
+
+#[test]
+fn ranks_with_and_without_understand_each_other() {
+    for library in Library::all() {
+        for hooked in [[true, false], [false, true]] {
+            let moved = operations(library, "stats", hooked, &[]);
+            for (rank, &hooked) in hooked.iter().enumerate() {
+                assert_eq!(moved["Isend"][rank] > 0, hooked, "{library:?}: {moved:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn off_is_off() {
+    for library in Library::all() {
+        for mode in ["off", "off,stats", "nonsense"] {
+            let moved = operations(library, mode, [true, true], &[]);
+            assert!(moved.values().all(|&moved| moved == [0, 0]), "{library:?}: {moved:?}");
+        }
+    }
+}

@@ -1,0 +1,341 @@
+/* Every kind of MPI operation with a derived datatype, between two ranks. For each, rank 0 prints its name, the packed
+ * bytes that the engine has moved on both ranks meanwhile, and whether all data arrived and no gap was written. */
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 1000 };
+
+struct record {
+    char kind;
+    double value;
+};
+
+static int rank, other;
+static MPI_Datatype type;
+static struct record *from, *to;
+static uint64_t (*moved)(void);
+static uint64_t before;
+static int wrong;
+
+static uint64_t none(void) { return 0; }
+
+/* Records of this rank, numbered from `first`, and a destination with a pattern in it. */
+static void begin(int first) {
+    for (int i = 0; i < 2 * COUNT; i++) {
+        memset(&from[i], 0x11, sizeof *from);
+        from[i].kind = (char)(first + i + 7 * rank);
+        from[i].value = first + i + 0.5 * rank;
+    }
+    memset(to, 0x77, 2 * COUNT * sizeof *to);
+    wrong = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    before = moved();
+}
+
+/* Compares `count` records at `to + at` with those that `sender` has from `number` on. */
+static void expect(int at, int count, int first, int number, int sender) {
+    for (int i = 0; i < count; i++) {
+        struct record *record = &to[at + i];
+        const unsigned char *bytes = (const unsigned char *)record;
+        wrong += record->kind != (char)(first + number + i + 7 * sender);
+        wrong += record->value != first + number + i + 0.5 * sender;
+        for (int gap = 1; gap < 8; gap++)
+            wrong += bytes[gap] != 0x77;
+    }
+}
+
+static void end(const char *name) {
+    uint64_t here[2] = {moved() - before, (uint64_t)wrong}, all[4];
+    MPI_Gather(here, 2, MPI_UINT64_T, all, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%s %llu %llu %s\n", name, (unsigned long long)all[0], (unsigned long long)all[2],
+               all[1] + all[3] == 0 ? "right" : "WRONG");
+    fflush(stdout);
+}
+
+static void send_receive(const char *name, int count,
+                         int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm)) {
+    begin(1);
+    if (rank == 0) {
+        send(from, count, type, 1, 0, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(to, COUNT, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        expect(0, count, 1, 0, 0);
+    }
+    end(name);
+}
+
+static void point_to_point(void) {
+    send_receive("Send", COUNT, MPI_Send);
+    send_receive("Ssend", COUNT, MPI_Ssend);
+
+    int room = 2 * COUNT * (int)sizeof *from + MPI_BSEND_OVERHEAD;
+    void *buffer = malloc(room);
+    MPI_Buffer_attach(buffer, room);
+    /* MPICH 4.0 sends what it has packed as bytes, and its own receiver refuses fragments of more than 8 KiB. */
+    send_receive("Bsend", COUNT / 2, MPI_Bsend);
+    MPI_Buffer_detach(&buffer, &room);
+    free(buffer);
+
+    MPI_Request requests[2];
+    begin(2);
+    MPI_Irecv(to, COUNT, type, other, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(from, COUNT, type, other, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    expect(0, COUNT, 2, 0, other);
+    end("Isend");
+
+    begin(3);
+    MPI_Sendrecv(from, COUNT, type, other, 0, to, COUNT, type, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect(0, COUNT, 3, 0, other);
+    end("Sendrecv");
+
+    begin(4);
+    MPI_Sendrecv(from, COUNT, type, rank, 0, to, COUNT, type, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect(0, COUNT, 4, 0, rank);
+    end("Sendrecv-self");
+
+    begin(5);
+    MPI_Recv_init(to, COUNT, type, other, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Send_init(from, COUNT, type, other, 0, MPI_COMM_WORLD, &requests[1]);
+    for (int round = 0; round < 2; round++) {
+        memset(to, 0x77, 2 * COUNT * sizeof *to);
+        MPI_Startall(2, requests);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        expect(0, COUNT, 5, 0, other);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+    end("Persistent");
+
+    begin(6);
+    if (rank == 0) {
+        MPI_Send(from, COUNT, type, 1, 0, MPI_COMM_WORLD);
+    } else {
+        MPI_Message message;
+        MPI_Mprobe(0, 0, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+        MPI_Mrecv(to, COUNT, type, &message, MPI_STATUS_IGNORE);
+        expect(0, COUNT, 6, 0, 0);
+    }
+    end("Mprobe");
+
+    /* The type is freed while messages are pending. */
+    begin(7);
+    MPI_Datatype copy;
+    MPI_Type_dup(type, &copy);
+    MPI_Irecv(to, COUNT, copy, other, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(from, COUNT, copy, other, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Type_free(&copy);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    expect(0, COUNT, 7, 0, other);
+    end("Freed-while-pending");
+
+    /* More room than data: the receiver gets a part of what it asked for. */
+    begin(8);
+    if (rank == 0) {
+        MPI_Send(from, COUNT / 2, type, 1, 0, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(to, 2 * COUNT, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        expect(0, COUNT / 2, 8, 0, 0);
+        for (size_t i = COUNT / 2 * sizeof *to; i < 2 * COUNT * sizeof *to; i++)
+            wrong += ((unsigned char *)to)[i] != 0x77;
+    }
+    end("Shorter-message");
+
+    /* A receive that is cancelled. */
+    begin(9);
+    if (rank == 1) {
+        MPI_Irecv(to, COUNT, type, 0, 99, MPI_COMM_WORLD, &requests[0]);
+        MPI_Cancel(&requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    }
+    end("Cancel");
+}
+
+static void collectives(void) {
+    const int counts[2] = {COUNT / 2, COUNT / 2}, starts[2] = {COUNT / 2, 0};
+
+    begin(10);
+    if (rank == 0)
+        memcpy(to, from, COUNT * sizeof *to);
+    MPI_Bcast(rank == 0 ? from : to, COUNT, type, 0, MPI_COMM_WORLD);
+    if (rank == 1)
+        expect(0, COUNT, 10, 0, 0);
+    end("Bcast");
+
+    begin(11);
+    MPI_Gather(from, COUNT, type, to, COUNT, type, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        expect(0, COUNT, 11, 0, 0);
+        expect(COUNT, COUNT, 11, 0, 1);
+    }
+    end("Gather");
+
+    begin(12);
+    MPI_Gatherv(from, COUNT / 2, type, to, counts, starts, type, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        expect(COUNT / 2, COUNT / 2, 12, 0, 0);
+        expect(0, COUNT / 2, 12, 0, 1);
+    }
+    end("Gatherv");
+
+    begin(13);
+    MPI_Scatter(from, COUNT, type, to, COUNT, type, 0, MPI_COMM_WORLD);
+    expect(0, COUNT, 13, rank * COUNT, 0);
+    end("Scatter");
+
+    begin(14);
+    MPI_Allgather(from, COUNT, type, to, COUNT, type, MPI_COMM_WORLD);
+    expect(0, COUNT, 14, 0, 0);
+    expect(COUNT, COUNT, 14, 0, 1);
+    end("Allgather");
+
+    begin(15);
+    MPI_Alltoall(from, COUNT, type, to, COUNT, type, MPI_COMM_WORLD);
+    expect(0, COUNT, 15, rank * COUNT, 0);
+    expect(COUNT, COUNT, 15, rank * COUNT, 1);
+    end("Alltoall");
+
+    const int whole[2] = {COUNT, COUNT};
+    const int bytes[2] = {0, COUNT * (int)sizeof *to};
+    const MPI_Datatype types[2] = {type, type};
+    begin(16);
+    MPI_Alltoallw(from, whole, bytes, types, to, whole, bytes, types, MPI_COMM_WORLD);
+    expect(0, COUNT, 16, rank * COUNT, 0);
+    expect(COUNT, COUNT, 16, rank * COUNT, 1);
+    end("Alltoallw");
+
+    MPI_Request request;
+    begin(17);
+    MPI_Iallgather(from, COUNT, type, to, COUNT, type, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(0, COUNT, 17, 0, 0);
+    expect(COUNT, COUNT, 17, 0, 1);
+    end("Iallgather");
+
+    begin(18);
+    MPI_Ialltoall(from, COUNT, type, to, COUNT, type, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(0, COUNT, 18, rank * COUNT, 0);
+    expect(COUNT, COUNT, 18, rank * COUNT, 1);
+    end("Ialltoall");
+
+    MPI_Comm ring;
+    const int size[1] = {2}, periodic[1] = {1};
+    MPI_Cart_create(MPI_COMM_WORLD, 1, size, periodic, 0, &ring);
+    begin(19);
+    MPI_Neighbor_alltoall(from, COUNT, type, to, COUNT, type, ring);
+    /* The same rank is both neighbours; which of the two blocks is which is the library's choice. */
+    end("Neighbor_alltoall");
+    MPI_Comm_free(&ring);
+}
+
+static void packing(void) {
+    begin(20);
+    int room, position = 0;
+    MPI_Pack_size(COUNT, type, MPI_COMM_WORLD, &room);
+    char *packed = malloc(room);
+    MPI_Pack(from, COUNT / 2, type, packed, room, &position, MPI_COMM_WORLD);
+    MPI_Pack(from + COUNT / 2, COUNT / 2, type, packed, room, &position, MPI_COMM_WORLD);
+    int length = position;
+    wrong += length != 9 * COUNT;
+    position = 0;
+    MPI_Unpack(packed, length, &position, to, COUNT / 2, type, MPI_COMM_WORLD);
+    MPI_Unpack(packed, length, &position, to + COUNT / 2, COUNT / 2, type, MPI_COMM_WORLD);
+    wrong += position != length;
+    expect(0, COUNT, 20, 0, rank);
+    end("Pack");
+
+    /* Too little room is left to the library, which may report it or not. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    begin(21);
+    position = 0;
+    MPI_Pack(from, COUNT, type, packed, 100, &position, MPI_COMM_WORLD);
+    end("Pack-no-room");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+
+    /* Packed by hand, received as records: fragments end inside values. */
+    begin(22);
+    position = 0;
+    MPI_Pack(from, COUNT, type, packed, room, &position, MPI_COMM_WORLD);
+    if (rank == 0) {
+        MPI_Send(packed, position < 8000 ? position : 8000 / 9 * 9, MPI_PACKED, 1, 0, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(to, COUNT, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        expect(0, 8000 / 9, 22, 0, 0);
+    }
+    end("Packed-to-records");
+    free(packed);
+}
+
+static void one_sided(void) {
+    MPI_Win window;
+    MPI_Win_create(to, 2 * COUNT * sizeof *to, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    begin(23);
+    MPI_Win_fence(0, window);
+    MPI_Put(from, COUNT, type, other, 0, COUNT, type, window);
+    MPI_Win_fence(0, window);
+    expect(0, COUNT, 23, 0, other);
+    end("Put");
+
+    begin(24);
+    memcpy(to + COUNT, from, COUNT * sizeof *to);
+    struct record *got = malloc(COUNT * sizeof *got);
+    memset(got, 0x77, COUNT * sizeof *got);
+    MPI_Win_fence(0, window);
+    MPI_Get(got, COUNT, type, other, COUNT * sizeof *to, COUNT, type, window);
+    MPI_Win_fence(0, window);
+    memcpy(to, got, COUNT * sizeof *to);
+    expect(0, COUNT, 24, 0, other);
+    free(got);
+    end("Get");
+    MPI_Win_free(&window);
+}
+
+static void files(const char *path) {
+    MPI_File file;
+    begin(25);
+    MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    MPI_Offset at = (MPI_Offset)rank * COUNT * 9;
+    MPI_File_write_at_all(file, at, from, COUNT, type, MPI_STATUS_IGNORE);
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_sync(file);
+    MPI_File_read_at_all(file, (MPI_Offset)other * COUNT * 9, to, COUNT, type, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+    expect(0, COUNT, 25, 0, other);
+    end("File");
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    other = 1 - rank;
+    *(void **)&moved = dlsym(RTLD_DEFAULT, "dtype_preload_moved");
+    if (!moved)
+        moved = none;
+    const int lengths[2] = {1, 1};
+    const MPI_Aint displacements[2] = {0, 8};
+    const MPI_Datatype members[2] = {MPI_CHAR, MPI_DOUBLE};
+    MPI_Type_create_struct(2, lengths, displacements, members, &type);
+    MPI_Type_commit(&type);
+    from = calloc(2 * COUNT, sizeof *from);
+    to = calloc(2 * COUNT, sizeof *to);
+    point_to_point();
+    collectives();
+    packing();
+    one_sided();
+    if (argc > 1)
+        files(argv[1]);
+    free(from);
+    free(to);
+    MPI_Type_free(&type);
+    MPI_Finalize();
+    return 0;
+}
