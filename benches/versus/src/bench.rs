@@ -100,7 +100,8 @@ impl Bench {
         self.libraries.iter_mut().enumerate().map(contestant).collect()
     }
 
-    /// Runs the contestants alternately. A different one comes first in each round.
+    /// Runs the contestants alternately. A different one comes first in each round, and every other round goes the other
+    /// way round: otherwise each would always find the caches as the same other one leaves them.
     pub(crate) fn turns<S>(
         &mut self,
         stage: &mut S,
@@ -125,6 +126,7 @@ impl Bench {
         let everyone = contestants.len();
         for round in 0..rounds {
             for turn in 0..everyone {
+                let turn = if round % 2 == 0 { turn } else { everyone - 1 - turn };
                 let one = (round + turn) % everyone;
                 if let Outcome::Times(samples) = &mut columns[one].outcome {
                     let took = self.time(stage, &mut contestants[one], repetitions[one])?;
