@@ -81,7 +81,7 @@ unsafe fn packed(
     let end = end_of(position, size, room)?;
     let out = out.cast::<u8>().wrapping_add(end - size);
     let range = 0..size as u64;
-    // SAFETY: the program vouches for its elements, and for the buffer, whose end was checked.
+    // SAFETY: the program guarantees its elements, and for the buffer, whose end was checked.
     let run = || unsafe { compiled.committed.pack_range_raw(from.cast(), count, range, out) };
     compiled.counted(size, run).ok()?;
     if Mode::get().verify {
@@ -124,7 +124,7 @@ unsafe fn unpacked(
     let end = end_of(position, size, available)?;
     let from = from.cast::<u8>().wrapping_add(end - size);
     let range = 0..size as u64;
-    // SAFETY: the program vouches for its elements, and for the buffer, whose end was checked.
+    // SAFETY: the program guarantees its elements, and for the buffer, whose end was checked.
     let run = || unsafe { compiled.committed.unpack_range_raw(from, range, to.cast(), count) };
     compiled.counted(size, run).ok()?;
     if Mode::get().verify {

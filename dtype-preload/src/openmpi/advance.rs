@@ -118,7 +118,7 @@ unsafe fn fragment(convertor: &Convertor, packed: *mut u8, len: usize, direction
     // SAFETY: the library prepared it, for a type that lives.
     let compiled = unsafe { entry_of(convertor) }.and_then(Entry::compiled);
     let done = compiled.is_some_and(|compiled| {
-        // SAFETY: the program vouches for its elements, the library for the buffer.
+        // SAFETY: the program guarantees its elements, the library for the buffer.
         let run = || unsafe { convert(compiled, convertor, packed, len, direction) };
         contain(run) == Some(true)
     });
@@ -149,7 +149,7 @@ unsafe fn convert(
         unsafe { rehearse(committed, convertor, packed, len) };
     }
     let result = compiled.counted(len, || {
-        // SAFETY: the program vouches for all elements of the message, the library for the buffer, which is its own.
+        // SAFETY: the program guarantees all elements of the message, the library for the buffer, which is its own.
         unsafe {
             match direction {
                 Direction::Pack => committed.pack_range_raw(base, count, range, packed),

@@ -43,7 +43,7 @@ pub(super) unsafe fn copy(
         // SAFETY: the caller guarantees the elements at `from`.
         unsafe { rehearse(datatype, compiled, count, from) };
     }
-    // SAFETY: the program vouches for both memories, which are apart.
+    // SAFETY: the program guarantees both memories, which are apart.
     compiled.counted(size, || unsafe { committed.copy_raw(from, to, count) }.is_ok())
 }
 

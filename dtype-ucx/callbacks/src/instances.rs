@@ -4,7 +4,7 @@ use dtype_runtime::{Committed, Error};
 
 use crate::operations::{Message, Status};
 
-/// Instances of a committed type in memory that the code which made the value vouches for.
+/// Instances of a committed type in memory that the code which made the value guarantees.
 #[derive(Clone, Debug)]
 pub struct Instances {
     committed: Committed,

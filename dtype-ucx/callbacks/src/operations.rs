@@ -122,7 +122,7 @@ unsafe extern "C" fn start_pack<G: Generic>(
     count: usize,
 ) -> *mut c_void {
     contain(ptr::null_mut(), || {
-        // SAFETY: the context is a `G`, and the program vouches for the elements (`Operations::of`).
+        // SAFETY: the context is a `G`, and the program guarantees the elements (`Operations::of`).
         into_state(unsafe { (*context.cast::<G>()).start_pack(buffer.cast(), count) })
     })
 }
