@@ -138,7 +138,7 @@ pub fn write_with<T: Datatype>(
     // The axes of an array are axes of the file.
     let dtype = Dtype::of_map(map, options.layout, options.order);
     // Finds values whose order NumPy could not tell.
-    compare::fit(&dtype, map)?;
+    compare::fit(&dtype, map)?.check_one_order()?;
     let (lengths, item) = dtype.axes();
     let shape = [&[records.len() as u64], lengths].concat();
     let header = Header { version: (1, 0), dtype: item.clone(), fortran_order: false, shape };
@@ -269,6 +269,7 @@ fn plan<T: Datatype>(header: &Header) -> Result<Plan, NpyError> {
         || NpyError::TooLarge { shape: header.shape.clone(), itemsize: header.dtype.itemsize() };
     let record = Dtype::array(inner, header.dtype.clone()).ok_or_else(too_large)?;
     let fit = compare::fit(&record, map)?;
+    fit.check_one_order()?;
     // The record's axes are not 0, as it has data.
     let per_record = inner.iter().product::<u64>().max(1);
     let count =

@@ -27,6 +27,21 @@ pub(crate) unsafe fn gather(all: &Gather, count: usize, memory: *mut u8, packed:
     }
 }
 
+/// Asks for memory that is read soon, which need not exist.
+///
+/// Masked loads make some processors prefetch less by themselves.
+#[inline]
+pub(crate) fn prefetch(memory: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..bytes).step_by(64) {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(memory.wrapping_add(at).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (memory, bytes);
+}
+
 compiled_for_selected! {
     /// Copies the first values, and returns their number.
     ///

@@ -22,6 +22,20 @@ pub(super) struct Fit {
     pub(super) order: ByteOrder,
     /// Why the items cannot be used in place.
     pub(super) obstacle: Option<DtypeError>,
+    /// The first value in the other byte order.
+    foreign: Option<DtypeError>,
+    /// The first value whose order is not [`order`](Self::order).
+    mixed: Option<DtypeError>,
+}
+
+impl Fit {
+    /// An error if there are values in both byte orders.
+    pub(super) fn check_one_order(&self) -> Result<(), DtypeError> {
+        match &self.mixed {
+            None => Ok(()),
+            Some(mixed) => Err(mixed.clone()),
+        }
+    }
 }
 
 impl Dtype {
@@ -58,17 +72,27 @@ impl Dtype {
         }
     }
 
+    /// Whether the values have this machine's byte order.
+    ///
+    /// # Errors
+    ///
+    /// [`DtypeError`] with the first field whose order is the other one; and if the fields are not those of `T`, as for
+    /// [`check_memory`](Self::check_memory).
+    pub fn check_byte_order<T: Datatype>(&self) -> Result<(), DtypeError> {
+        match fit(self, T::TYPE_MAP)?.foreign {
+            None => Ok(()),
+            Some(foreign) => Err(foreign),
+        }
+    }
+
     /// An item as a datatype: the values of `T` in the order of its packed records, at their displacements in the item,
     /// with the item's extent. With it, [`Committed::pack`](crate::Committed::pack) makes the packed records of `T` from
     /// items, whose fields may be at any offset and in any order. Their values have the byte order that is returned.
     ///
     /// # Errors
     ///
-    /// [`DtypeError`] if the fields are not those of `T`: by name, with the same format and shape.
-    ///
-    /// # Panics
-    ///
-    /// Never: a dtype is not larger than memory can address.
+    /// [`NpyError::Dtype`] if the fields are not those of `T`, by name, with the same format and shape, or have several byte
+    /// orders.
     ///
     /// ```
     /// use dtype_runtime::npy::{Dtype, ItemLayout};
@@ -80,21 +104,25 @@ impl Dtype {
     /// ```
     pub fn item_type<T: Datatype>(&self) -> Result<(Type, ByteOrder), NpyError> {
         let fit = fit(self, T::TYPE_MAP)?;
+        fit.check_one_order()?;
         Ok((fit.item, fit.order))
     }
 }
 
 /// Compares the dtype of an item with a Rust type.
 pub(super) fn fit(dtype: &Dtype, map: &TypeMap) -> Result<Fit, DtypeError> {
-    let mut walk = Walk { order: None, obstacle: None };
+    let mut walk = Walk { order: None, obstacle: None, foreign: None, mixed: None };
     let item = walk.item(dtype, map, "")?;
-    Ok(Fit { item, order: walk.order.unwrap_or(ByteOrder::NATIVE), obstacle: walk.obstacle })
+    let Walk { order, obstacle, foreign, mixed } = walk;
+    Ok(Fit { item, order: order.unwrap_or(ByteOrder::NATIVE), obstacle, foreign, mixed })
 }
 
 struct Walk {
     /// That of the values so far.
     order: Option<ByteOrder>,
     obstacle: Option<DtypeError>,
+    foreign: Option<DtypeError>,
+    mixed: Option<DtypeError>,
 }
 
 impl Walk {
@@ -141,10 +169,13 @@ impl Walk {
         };
         if let Some(actual) = order {
             if *self.order.get_or_insert(actual) != actual {
-                return Err(DtypeError::MixedByteOrder { field: path.to_owned() });
+                let mixed = || DtypeError::MixedByteOrder { field: path.to_owned() };
+                self.mixed.get_or_insert_with(mixed);
             }
             if actual != ByteOrder::NATIVE {
-                self.obstacle(|| DtypeError::ByteOrder { field: path.to_owned(), actual });
+                let foreign = || DtypeError::ByteOrder { field: path.to_owned(), actual };
+                self.foreign.get_or_insert_with(foreign);
+                self.obstacle(foreign);
             }
         }
         Ok(Type::basic(basic))

@@ -48,6 +48,11 @@ impl Gather {
         let (most, window) = (WIDTH / len, 2 * PAIRS * WIDTH);
         let fit = (window - len) / stride + 1;
         let records = if fit < most { fit } else { most };
+        // Loads, permutations, `or` and a store, beside a load and a store for each value.
+        let windows = ((records - 1) * stride + len).div_ceil(WIDTH);
+        if 2 * windows + 1 > records * 3 / 2 {
+            return None;
+        }
         let mut all = Self {
             index: [[0; WIDTH]; PAIRS],
             keep: [0; PAIRS],

@@ -282,6 +282,8 @@ impl<T: Datatype> Columns<T> {
         for first in (0..records.len()).step_by(Leaves::<T>::TILE) {
             let count = Leaves::<T>::TILE.min(records.len() - first);
             let memory = base.wrapping_add(first * stride);
+            let next = Leaves::<T>::TILE.min(records.len() - first - count);
+            kernel::prefetch(memory.wrapping_add(count * stride), next * stride);
             for (leaf, storage) in leaves.iter().zip(&mut self.storages) {
                 let Some(storage) = storage else { continue };
                 let column = storage.start().wrapping_add(first * leaf.size());

@@ -4,7 +4,7 @@
 //! are stores as long as a vector is still to be written.
 
 use core::arch::x86_64::{
-    __m512i, __mmask64, _MM_HINT_T0, _mm_prefetch, _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
+    __m512i, __mmask64, _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
     _mm512_maskz_permutex2var_epi8, _mm512_or_si512, _mm512_setzero_si512, _mm512_storeu_si512,
 };
 
@@ -12,9 +12,6 @@ use crate::plan::Gather;
 
 /// Bytes of a register.
 const WIDTH: usize = size_of::<__m512i>();
-
-/// How many bytes ahead memory is prefetched.
-const AHEAD: usize = 2048;
 
 /// Copies the first values by `P` pairs of windows, and returns their number.
 ///
@@ -46,12 +43,8 @@ pub(super) unsafe fn gather<const P: usize>(
         for pair in 0..P {
             let window = memory.wrapping_add(pair * 2 * WIDTH);
             // SAFETY: the masks select values of the records of this piece, which are among those that the caller
-            // guarantees: a piece has no more records than fit into a vector, and as many are still to come. A prefetch is
-            // a hint, whatever the address.
+            // guarantees: a piece has no more records than fit into a vector, and as many are still to come.
             unsafe {
-                let ahead = window.wrapping_add(AHEAD);
-                _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
-                _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(WIDTH).cast());
                 let low = _mm512_maskz_loadu_epi8(data[pair][0], window.cast());
                 let high =
                     _mm512_maskz_loadu_epi8(data[pair][1], window.wrapping_add(WIDTH).cast());

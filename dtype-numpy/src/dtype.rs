@@ -1,0 +1,103 @@
+//! Dtypes in Python: made for a struct, and read to be compared with one.
+
+use std::ffi::CString;
+
+use dtype_runtime::Datatype;
+use dtype_runtime::npy::{Dtype, DtypeField};
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::show::{NumpyLayout, NumpyOptions, numpy_dtype};
+use numpy::PyArrayDescr;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::error::ArrayError;
+
+/// How deep dtypes may nest, so that none can exhaust the stack.
+const MAX_NESTING: usize = 64;
+
+/// The dtype of the memory of `T`: the names, formats and offsets of its fields, and its size.
+///
+/// # Errors
+///
+/// [`ArrayError::NoDtype`] for a struct with more fields than the limit; [`ArrayError::Python`].
+pub fn dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
+    made::<T>(py, NumpyLayout::Memory)
+}
+
+/// The dtype of the packed records of `T`, without padding.
+///
+/// # Errors
+///
+/// As for [`dtype_of`].
+pub fn packed_dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
+    made::<T>(py, NumpyLayout::Packed)
+}
+
+fn made<T: Datatype>(
+    py: Python<'_>,
+    layout: NumpyLayout,
+) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
+    let options = NumpyOptions::default().with_layout(layout);
+    let dtype = numpy_dtype::<T>(&options).map_err(ArrayError::NoDtype)?;
+    // Names have no zeros: they would be escaped.
+    let expression =
+        CString::new(dtype.expression).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let names = PyDict::new(py);
+    names.set_item("np", py.import("numpy")?)?;
+    let dtype = py.eval(&expression, Some(&names), None)?;
+    Ok(dtype.cast_into::<PyArrayDescr>().map_err(PyErr::from)?)
+}
+
+/// A dtype of Python as a value, to be compared with a Rust type.
+///
+/// # Errors
+///
+/// [`ArrayError::Foreign`], [`ArrayError::Layout`], [`ArrayError::Python`].
+pub fn read_dtype(dtype: &Bound<'_, PyAny>) -> Result<Dtype, ArrayError> {
+    read(dtype, "", 0)
+}
+
+fn read(dtype: &Bound<'_, PyAny>, path: &str, depth: usize) -> Result<Dtype, ArrayError> {
+    let layout = || ArrayError::Layout { field: path.to_owned() };
+    let foreign =
+        |kind: &str| ArrayError::Foreign { field: path.to_owned(), kind: kind.to_owned() };
+    if depth > MAX_NESTING {
+        return Err(foreign("nested too deep"));
+    }
+    let subarray = dtype.getattr("subdtype")?;
+    if !subarray.is_none() {
+        let (element, lengths): (Bound<'_, PyAny>, Vec<u64>) = subarray.extract()?;
+        let element = read(&element, path, depth + 1)?;
+        return Dtype::array(&lengths, element).ok_or_else(layout);
+    }
+    let itemsize: u64 = dtype.getattr("itemsize")?.extract()?;
+    let names = dtype.getattr("names")?;
+    if names.is_none() {
+        let kind: String = dtype.getattr("kind")?.extract()?;
+        let order: String = dtype.getattr("byteorder")?.extract()?;
+        let order = match order.as_str() {
+            "<" => ByteOrder::Little,
+            ">" => ByteOrder::Big,
+            _ => ByteOrder::NATIVE,
+        };
+        return match kind.chars().next() {
+            Some(letter @ ('b' | 'i' | 'u' | 'f' | 'c' | 'S' | 'U' | 'V' | 'm' | 'M')) => {
+                Dtype::scalar(letter, itemsize, order).ok_or_else(layout)
+            }
+            _ => Err(foreign(&kind)),
+        };
+    }
+    let all = dtype.getattr("fields")?;
+    let mut fields = Vec::new();
+    for name in names.cast_into::<PyTuple>().map_err(PyErr::from)? {
+        // The dtype, the offset, and perhaps a title.
+        let field = all.get_item(&name)?;
+        let name: String = name.extract()?;
+        let inner = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let dtype = read(&field.get_item(0)?, &inner, depth + 1)?;
+        let offset: u64 = field.get_item(1)?.extract()?;
+        fields.push(DtypeField { name, offset, dtype });
+    }
+    Dtype::structure(fields, itemsize).ok_or_else(layout)
+}

@@ -1,0 +1,152 @@
+//! Why an array is not an array of records.
+
+use std::fmt;
+
+use dtype_runtime::Error;
+use dtype_runtime::npy::{DtypeError, NpyError};
+use dtype_runtime::show::NumpyError;
+use pyo3::PyErr;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+
+/// The reason why an array is not an array of records, or why there is no array.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ArrayError {
+    /// The object is not an array of NumPy.
+    NotAnArray {
+        /// The name of its type.
+        found: String,
+    },
+    /// The dtype has a kind of value that records do not have: Python objects, for instance.
+    Foreign {
+        /// The path of the field; empty for the item itself.
+        field: String,
+        /// NumPy's letter of the kind.
+        kind: String,
+    },
+    /// The dtype is not that of the records.
+    Dtype(DtypeError),
+    /// The dtype does not describe an item: offsets and sizes contradict one another.
+    Layout {
+        /// The path of the field; empty for the item itself.
+        field: String,
+    },
+    /// The struct has no dtype.
+    NoDtype(NumpyError),
+    /// The items along an axis lie in descending order.
+    NegativeStride {
+        /// The axis, counted from the outermost.
+        axis: usize,
+        /// Bytes from one item to the next.
+        stride: isize,
+    },
+    /// The items along an axis overlap one another.
+    OverlappingStride {
+        /// The axis, counted from the outermost.
+        axis: usize,
+        /// Bytes from one item to the next.
+        stride: isize,
+        /// Bytes that the items of the inner axes take.
+        span: isize,
+    },
+    /// The items have gaps between them, or are in another order than C's, where they are to be borrowed.
+    NotContiguous {
+        /// The first axis that is not contiguous, counted from the outermost.
+        axis: usize,
+        /// Bytes from one item to the next.
+        stride: isize,
+        /// The stride that a contiguous array has.
+        expected: isize,
+    },
+    /// The values are not records.
+    Records(Error),
+    /// Python raised an exception.
+    Python(PyErr),
+}
+
+impl fmt::Display for ArrayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = |field: &str| match field {
+            "" => "the item".to_owned(),
+            field => format!("field `{field}`"),
+        };
+        match self {
+            Self::NotAnArray { found } => write!(f, "expected a NumPy array, found {found}"),
+            Self::Foreign { field, kind } => {
+                write!(
+                    f,
+                    "{} has values of the kind `{kind}`, which records do not have",
+                    named(field)
+                )
+            }
+            Self::Dtype(error) => write!(f, "{error}"),
+            Self::Layout { field } => {
+                write!(f, "{} of the dtype reaches past the end of its item", named(field))
+            }
+            Self::NoDtype(error) => write!(f, "{error}"),
+            Self::NegativeStride { axis, stride } => {
+                write!(f, "axis {axis} has a stride of {stride} bytes, expected a positive one")
+            }
+            Self::OverlappingStride { axis, stride, span } => write!(
+                f,
+                "axis {axis} has a stride of {stride} bytes, so its items overlap: each takes {span} bytes"
+            ),
+            Self::NotContiguous { axis, stride, expected } => write!(
+                f,
+                "axis {axis} has a stride of {stride} bytes, expected {expected} as in a contiguous array"
+            ),
+            Self::Records(error) => write!(f, "{error}"),
+            Self::Python(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for ArrayError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Dtype(error) => Some(error),
+            Self::NoDtype(error) => Some(error),
+            Self::Records(error) => Some(error),
+            Self::Python(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<PyErr> for ArrayError {
+    fn from(error: PyErr) -> Self {
+        Self::Python(error)
+    }
+}
+
+impl From<Error> for ArrayError {
+    fn from(error: Error) -> Self {
+        Self::Records(error)
+    }
+}
+
+impl From<DtypeError> for ArrayError {
+    fn from(error: DtypeError) -> Self {
+        Self::Dtype(error)
+    }
+}
+
+impl From<NpyError> for ArrayError {
+    fn from(error: NpyError) -> Self {
+        match error {
+            NpyError::Dtype(error) => Self::Dtype(error),
+            NpyError::Records(error) => Self::Records(error),
+            other => Self::Python(PyValueError::new_err(other.to_string())),
+        }
+    }
+}
+
+impl From<ArrayError> for PyErr {
+    fn from(error: ArrayError) -> Self {
+        match error {
+            ArrayError::Python(error) => error,
+            ArrayError::NotAnArray { .. } => PyTypeError::new_err(error.to_string()),
+            _ => PyValueError::new_err(error.to_string()),
+        }
+    }
+}

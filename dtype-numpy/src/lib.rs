@@ -1,0 +1,46 @@
+//! Arrays of derived structs as NumPy structured arrays and back.
+//!
+//! | from | to | function | copy |
+//! |---|---|---|---|
+//! | `Vec<T>` | array with the dtype of the memory | [`into_array`] | no |
+//! | `&[T]` | array with the packed dtype | [`packed_array`] | yes |
+//! | array | `Vec<T>` | [`to_vec`] | yes |
+//! | array with the dtype of the memory | `&[T]` | [`Records`] | no |
+//!
+//! The dtype has the names of the struct's fields. Nested structs are nested dtypes, arrays are fields with a shape, a `bool`
+//! is `?`, complex numbers are complex numbers, an enum is its integer; what NumPy has no number for, such as a `u128`, is
+//! raw bytes. An array that comes from Python is compared with the struct field by field, and its values are checked, so a
+//! `bool` is 0 or 1 and an enum has one of its values. [`ArrayError`] says what differs, and becomes a `ValueError` or a
+//! `TypeError` in Python.
+//!
+//! ```ignore
+//! # // Needs a Python to run in: see `examples/particles.rs`, which a test imports.
+//! use dtype_runtime::Datatype;
+//! use pyo3::prelude::*;
+//!
+//! #[derive(Datatype, Clone)]
+//! #[repr(C)]
+//! struct Particle {
+//!     charge: i8,
+//!     position: [f64; 3],
+//! }
+//!
+//! #[pyfunction]
+//! fn mirrored<'py>(py: Python<'py>, array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+//!     let mut particles: Vec<Particle> = dtype_numpy::to_vec(array)?;
+//!     particles.iter_mut().for_each(|particle| particle.position[0] *= -1.0);
+//!     Ok(dtype_numpy::into_array(py, particles)?.into_any())
+//! }
+//! ```
+
+mod array;
+mod dtype;
+mod error;
+mod record;
+mod records;
+
+pub use array::{into_array, packed_array, to_vec};
+pub use dtype::{dtype_of, packed_dtype_of, read_dtype};
+pub use error::ArrayError;
+pub use record::Record;
+pub use records::Records;

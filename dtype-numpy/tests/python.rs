@@ -1,0 +1,175 @@
+//! The module of `examples/particles.rs`, imported by a real Python.
+//!
+//! Without a Python that has NumPy the test prints a note, and passes.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+/// A Python that has NumPy, of the path or of the system.
+fn python() -> Option<&'static str> {
+    ["python3", "/usr/bin/python3"].into_iter().find(|python| {
+        let probe =
+            Command::new(python).args(["-c", "import numpy"]).stderr(Stdio::null()).status();
+        probe.is_ok_and(|status| status.success())
+    })
+}
+
+/// The module that cargo has built together with this test.
+fn module() -> PathBuf {
+    let program = env::current_exe().unwrap();
+    let folder = program.ancestors().nth(2).unwrap().join("examples");
+    ["libparticles.so", "libparticles.dylib", "particles.dll"]
+        .map(|name| folder.join(name))
+        .into_iter()
+        .find(|path| path.exists())
+        .expect("cargo builds the examples of a crate before its tests")
+}
+
+fn run(python: &str, folder: &Path, program: &str) {
+    let output = Command::new(python)
+        .args(["-X", "faulthandler", "-c", program])
+        .current_dir(folder)
+        .env("PYTHONPATH", folder)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}\n{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn python_and_rust_have_the_same_records() {
+    let Some(python) = python() else {
+        eprintln!("left out: no python3 with numpy here");
+        return;
+    };
+    let folder = env::temp_dir().join(format!("dtype-numpy-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let name = if cfg!(windows) { "particles.pyd" } else { "particles.so" };
+    fs::copy(module(), folder.join(name)).unwrap();
+    run(python, &folder, PROGRAM);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+const PROGRAM: &str = r"
+import gc
+import numpy as np
+import particles
+
+# There: without a copy, with the names, offsets and kinds of the struct.
+array = particles.make(5)
+assert array.__array_interface__['data'][0] == particles.address()
+assert array.shape == (5,) and array.flags.writeable and array.flags.aligned
+assert array.dtype.names == ('charge', 'position', 'spins', 'wall', 'id')
+assert array.dtype.itemsize == 64, array.dtype
+assert [array.dtype.fields[n][1] for n in array.dtype.names] == [0, 8, 32, 56, 60], array.dtype
+assert array.dtype['position'] == np.dtype(('f8', 3))
+spin = array.dtype['spins'].base
+assert spin['up'] == '?' and spin['phase'] == 'c8' and array.dtype['spins'].shape == (2,)
+assert array.dtype['wall'] == 'u1' and array.dtype['charge'] == 'i1'
+assert array['charge'].tolist() == [1, -1, 1, -1, 1]
+assert array['position'].tolist()[3] == [3.0, 1.5, -3.0]
+assert array['spins']['phase'].tolist() == [[1 + .5j, -1j]] * 5
+assert array['wall'].tolist() == [1, 2, 2, 1, 2]
+
+# Padding is zeros.
+data = np.frombuffer(array.tobytes(), np.uint8).reshape(5, 64)
+named = np.zeros(64, bool)
+named[[0, *range(8, 32), 56, *range(60, 64)]] = True
+for start in 32, 44:
+    named[start] = True
+    named[start + 4:start + 12] = True
+assert (data[:, ~named] == 0).all()
+
+# It outlives everything in Rust, and is freed once.
+view = array[1:3]
+del array
+gc.collect()
+assert view['id'].tolist() == [1, 2]
+for _ in range(100):
+    particles.make(1000)
+array = particles.make(12)
+
+# Packed.
+packed = particles.make_packed(12)
+assert packed.dtype.itemsize == 1 + 24 + 2 * 9 + 1 + 4
+assert (packed['id'] == array['id']).all() and (packed['spins']['up'] == array['spins']['up']).all()
+assert particles.make(0).shape == (0,) and particles.make_packed(0).shape == (0,)
+
+# And back.
+expected = (0, {'Reflect': 4, 'Absorb': 8})
+assert particles.summary(array) == expected
+assert particles.summary(packed) == expected
+assert particles.summary(array.reshape(3, 4)) == expected
+assert particles.summary(array.reshape(3, 4).T) == expected
+assert particles.summary(array[::2]) == (6, {'Reflect': 2, 'Absorb': 4})
+assert particles.summary(packed[::3]) == (0, {'Reflect': 4})
+assert particles.summary(array[:0]) == (0, {})
+reordered = np.zeros(12, [('id', 'u4'), ('wall', 'u1'), ('spins', [('phase', 'c8'), ('up', '?')], 2),
+    ('position', 'f8', 3), ('charge', 'i1')])
+for name in array.dtype.names:
+    if name != 'spins':
+        reordered[name] = array[name]
+assert particles.summary(reordered) == expected
+assert particles.are(array, list(range(12)))
+assert particles.are(array[3:7], [3, 4, 5, 6])
+assert particles.are(array.reshape(2, 6), list(range(12)))
+assert particles.are(array[:0], [])
+assert not particles.are(array, [1])
+other = particles.mirrored(packed)
+assert (other['position'] == -array['position']).all() and other.dtype == array.dtype
+array['charge'][5] = 100
+assert particles.summary(array)[0] == 101
+
+def refused(function, *arguments, kind=ValueError):
+    try:
+        function(*arguments)
+    except kind as error:
+        return str(error)
+    raise AssertionError(f'{function} accepted {arguments}')
+
+def with_format(name, format, source=packed):
+    fields = [(n, source.dtype[n].base, source.dtype[n].shape) for n in source.dtype.names]
+    return np.zeros(3, [(n, format, s) if n == name else (n, f, s) for n, f, s in fields])
+
+# What is refused, by name.
+assert refused(particles.summary, [1, 2], kind=TypeError) == 'expected a NumPy array, found list'
+assert refused(particles.summary, np.zeros(3)) == 'the item is <f8 in the dtype, expected a structure'
+assert refused(particles.summary, packed[['id', 'wall']].copy()) == 'field `charge` is missing in the dtype'
+assert refused(particles.summary, with_format('id', 'i4')) == 'field `id` is <i4 in the dtype, expected <u4'
+assert refused(particles.summary, with_format('id', '>u4')).startswith('field `id` is big-endian')
+assert refused(particles.summary, with_format('position', '>f8')).startswith('field `position` is big-endian')
+assert refused(particles.summary, array.astype(array.dtype.newbyteorder('>'))).startswith('field `position` is big-endian')
+assert refused(particles.are, array.astype(array.dtype.newbyteorder('>')), []).startswith('field `position` is big-endian')
+assert refused(particles.summary, with_format('wall', 'O')) == 'field `wall` has values of the kind `O`, which records do not have'
+assert refused(particles.summary, with_format('spins', [('up', '?'), ('phase', 'c16')])) == 'field `spins.phase` is <c16 in the dtype, expected <c8'
+assert 'field `position` has the shape (2,)' in refused(particles.summary,
+    np.zeros(3, [(n, packed.dtype[n].base, (2,) if n == 'position' else packed.dtype[n].shape) for n in packed.dtype.names]))
+more = np.zeros(3, [(n, packed.dtype[n].base, packed.dtype[n].shape) for n in packed.dtype.names] + [('extra', 'u1')])
+assert refused(particles.summary, more).startswith('field `extra` of the dtype is not a field of the type')
+assert refused(particles.are, packed, []) == 'field `position` is at offset 1 of the dtype, expected 8 to use it in place'
+assert refused(particles.summary, array[::-1]) == 'axis 0 has a stride of -64 bytes, expected a positive one'
+assert refused(particles.are, array[::-1], []) == 'axis 0 has a stride of -64 bytes, expected a positive one'
+overlapping = np.lib.stride_tricks.as_strided(array, (3, 4), (64, 64))
+assert refused(particles.summary, overlapping) == 'axis 1 has a stride of 64 bytes, so its items overlap: each takes 192 bytes'
+assert refused(particles.summary, np.broadcast_to(array[:1], 4)) == 'axis 0 has a stride of 0 bytes, so its items overlap: each takes 64 bytes'
+assert refused(particles.are, array[::2], []) == 'axis 0 has a stride of 128 bytes, expected 64 as in a contiguous array'
+assert refused(particles.are, array.reshape(3, 4).T, []).startswith('axis 1 has a stride of 256 bytes')
+misaligned = np.zeros(65, np.uint8)[1:].view(array.dtype)
+misaligned['wall'] = 1
+assert 'alignment of the records' in refused(particles.are, misaligned, [])
+assert particles.summary(misaligned) == (0, {'Reflect': 1})
+
+# Invalid values, by record and field.
+bad = array.copy()
+bad['wall'][7] = 3
+assert refused(particles.summary, bad) == 'record 7, field wall: 0x3 is not a valid Wall'
+assert refused(particles.are, bad, []) == 'record 7, field wall: 0x3 is not a valid Wall'
+bad = packed.copy()
+bad['spins']['up'].view(np.uint8)[2, 1] = 2
+assert refused(particles.summary, bad) == 'record 2, field spins[1].up: 0x2 is not a valid bool'
+";
