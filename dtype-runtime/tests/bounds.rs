@@ -89,6 +89,84 @@ fn padding() {
     assert_eq!(both(&other), [(0, 6), (0, 6)]);
 }
 
+/// The upper bound is odd without padding, and members of different types pad it by MPICH's rule.
+fn are_different(first: &Type, other: &Type) -> bool {
+    let pair = Type::structure(&[1, 1], &[0, 5], &[first.clone(), other.clone()]).unwrap();
+    both(&pair)[1].1 % 2 == 0
+}
+
+#[test]
+fn calls_with_an_effect_make_another_type() {
+    let i16 = &basic(Basic::I16);
+    let one = std::slice::from_ref(i16);
+    let marked = |ub| Type::structure(&[1, 1], &[0, ub], &[i16.clone(), Type::ub_marker()]);
+    let part = |size, subsize| Type::subarray(&[size], &[subsize], &[0], Order::C, i16);
+    let grid = |size| {
+        let block = [Distribution::Block(None)];
+        Type::darray(1, 0, &[size], &block, &[1], Order::C, i16)
+    };
+    let others = [
+        Type::contiguous(2, i16),
+        Type::vector(1, 2, 5, i16),
+        Type::vector(2, 1, 1, i16),
+        Type::hvector(1, 2, 9, i16),
+        Type::hvector(2, 1, 2, i16),
+        Type::indexed(&[2], &[0], i16),
+        Type::indexed(&[1], &[2], i16),
+        Type::indexed(&[1, 1], &[0, 1], i16),
+        Type::hindexed(&[2], &[0], i16),
+        Type::hindexed(&[1], &[4], i16),
+        Type::indexed_block(2, &[0], i16),
+        Type::indexed_block(1, &[2], i16),
+        Type::indexed_block(1, &[0, 1], i16),
+        Type::hindexed_block(2, &[0], i16),
+        Type::hindexed_block(1, &[4], i16),
+        Type::structure(&[2], &[0], one),
+        Type::structure(&[1], &[4], one),
+        Type::structure(&[1, 1], &[0, 2], &[i16.clone(), i16.clone()]),
+        marked(4),
+        Type::resized(i16, 0, 4),
+        Type::resized(i16, -2, 2),
+        Type::resized(i16, -2, 4),
+        part(2, 1),
+        part(2, 2),
+        grid(2),
+    ];
+    for other in others {
+        let other = other.unwrap();
+        assert!(are_different(i16, &other), "{other:?}");
+    }
+    let without_effect = [
+        Type::vector(1, 1, 7, i16),
+        Type::hindexed(&[1], &[0], i16),
+        Type::indexed_block(1, &[0], i16),
+        Type::hindexed_block(1, &[0], i16),
+        marked(2),
+        Type::resized(i16, 0, 2),
+        part(1, 1),
+        grid(1),
+    ];
+    for same in without_effect {
+        let same = same.unwrap();
+        assert!(!are_different(i16, &same), "{same:?}");
+    }
+}
+
+#[test]
+fn values_are_alike_by_their_kind_and_their_width() {
+    let alike = |a, b| !are_different(&basic(a), &basic(b)) && !are_different(&basic(b), &basic(a));
+    assert!(alike(Basic::I32, Basic::U32) && alike(Basic::I16, Basic::UnsignedShort));
+    assert!(alike(Basic::F32, Basic::Real4) && alike(Basic::Int, Basic::Logical));
+    for (a, b) in [
+        (Basic::I16, Basic::I32),
+        (Basic::I32, Basic::F32),
+        (Basic::F32, Basic::F64),
+        (Basic::Logical, Basic::F32),
+    ] {
+        assert!(are_different(&basic(a), &basic(b)) && are_different(&basic(b), &basic(a)));
+    }
+}
+
 #[test]
 fn types_without_data() {
     let empty = Type::resized(&Type::contiguous(0, &basic(Basic::I32)).unwrap(), -4, 100).unwrap();

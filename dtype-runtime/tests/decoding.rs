@@ -195,8 +195,12 @@ fn a_derived_struct_decodes_as_its_call() {
 fn arguments_that_fit_no_array() {
     let empty = Type::contiguous(0, &i32()).unwrap();
     let many = Type::contiguous(u64::MAX, &empty).unwrap();
-    let refused = Error::Overflow { call: "contiguous", quantity: "argument" };
-    assert_eq!(many.contents().err(), Some(refused));
+    let refused = |call| Some(Error::Overflow { call, quantity: "argument" });
+    assert_eq!(many.contents().err(), refused("contiguous"));
+    // The processes of a grid are an `int` in every form of the call.
+    let (size, block) = (1 << 32, [Distribution::Block(None)]);
+    let grid = Type::darray(size, 0, &[size], &block, &[size], Order::C, &i32()).unwrap();
+    assert_eq!((grid.size(), grid.contents().err()), (4, refused("darray")));
     // Blocks of 19 cannot be told from blocks of the default length.
     let nineteen = [Distribution::Block(Some(19))];
     let share = Type::darray(2, 0, &[30], &nineteen, &[2], Order::C, &i32()).unwrap();

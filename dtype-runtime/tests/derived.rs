@@ -9,6 +9,7 @@ use core::mem::MaybeUninit;
 use core::num::{NonZero, Wrapping};
 
 use dtype_runtime::typemap::{Node, TypeMap};
+use dtype_runtime::types::Combiner;
 use dtype_runtime::{
     Committed, Datatype, Error, Flags, Type, gaps, pack, pack_into, packed_size, runs, unpack,
     unpack_into, zero_gaps,
@@ -380,6 +381,11 @@ fn resized_elements_keep_rusts_stride_inside_a_struct() {
     let places: Vec<i64> =
         Type::of::<HoldsResized>().type_map().map(|entry| entry.displacement).collect();
     assert_eq!(places, [0, 4, 8, 12, 16, 20, 24, 28, 32]);
+    // So does an array that is in no struct. Elements with Rust's stride are the simpler call.
+    let [resized, plain] = [Type::of::<[Resized; 2]>(), Type::of::<[u32; 2]>()];
+    let places: Vec<i64> = resized.type_map().map(|entry| entry.displacement).collect();
+    assert_eq!((places, resized.envelope().combiner), (vec![0, 4, 8, 12], Combiner::Hvector));
+    assert_eq!((plain.extent(), plain.envelope().combiner), (8, Combiner::Contiguous));
 }
 
 #[test]

@@ -56,6 +56,23 @@ fn seed_000_optimized_description() {
     );
 }
 
+/// The first repetition touches the data before the loop and is merged with them; more than two remain.
+#[test]
+fn what_remains_of_a_loop_is_a_loop() {
+    let loops = Type::hvector(5, 1, 8, &basic(Basic::U32)).unwrap();
+    let ty = Type::structure(&[1, 1], &[0, 4], &[basic(Basic::F32), loops]).unwrap();
+    assert_eq!(
+        ty.commit().optimized_description().entries(),
+        [
+            elem(Basic::U8, 8, 0),
+            head(4, 2, 8, Flags::CONTIGUOUS),
+            elem(Basic::U8, 4, 12),
+            end(2, 4, 12, Flags::CONTIGUOUS),
+            end(4, 24, 0, Flags::NONE),
+        ]
+    );
+}
+
 #[test]
 fn seed_000_numbers() {
     let ty = seed_000();

@@ -28,6 +28,25 @@ fn counts_that_cannot_be_addressed() {
     assert_eq!(ty.unpack(&[], &mut [], usize::MAX), refused);
 }
 
+/// Markers have no data, so their copies are limited by the displacements alone.
+#[test]
+fn markers_lie_as_far_away_as_64_bits_reach() {
+    let copies = |count, stride, marker: &Type| {
+        let all = Type::hvector(count, 1, stride, marker)?;
+        Ok((all.lb(), all.ub()))
+    };
+    let (lb, ub) = (Type::lb_marker(), Type::ub_marker());
+    let half = 1_u64 << 63;
+    assert_eq!(copies(u64::MAX, 0, &lb), Ok((0, 0)));
+    assert_eq!(copies(half, 1, &ub), Ok((i64::MAX, i64::MAX)));
+    assert_eq!(copies(half, -1, &lb), Ok((-i64::MAX, -i64::MAX)));
+    assert_eq!(copies(half + 1, -1, &lb), Ok((i64::MIN, i64::MIN)));
+    let refused = Error::Overflow { call: "hvector", quantity: "displacement" };
+    for (count, stride) in [(half + 1, 1), (half + 2, -1), (half, -2), (half + 1, -2)] {
+        assert_eq!(copies(count, stride, &lb), Err(refused.clone()), "{count} · {stride}");
+    }
+}
+
 #[test]
 fn signatures_of_terabytes_compare_at_once() {
     let u8s = Type::basic(Basic::U8);

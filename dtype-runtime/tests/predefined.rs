@@ -127,6 +127,11 @@ fn kinds_of_fortran() {
         refused(Type::f90_real(None, Some(4932))),
         "f90_real: r is 4932, expected 0 to 4931"
     );
+    // The greatest precision is not what is wrong.
+    assert_eq!(
+        refused(Type::f90_real(Some(33), Some(4932))),
+        "f90_real: r is 4932, expected 0 to 4931"
+    );
 }
 
 #[test]

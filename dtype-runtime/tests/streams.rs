@@ -7,7 +7,7 @@
 #[cfg(feature = "std")]
 use std::io::{Seek, SeekFrom, Write};
 
-use dtype_runtime::convertor::{Checksum, Segment};
+use dtype_runtime::convertor::{Checksum, Segment, Stream};
 use dtype_runtime::{Basic, Datatype, Error, Packer, Type, Unpacker, pack};
 
 /// With padding, a skipped field and values for which not all bits are valid.
@@ -144,8 +144,8 @@ fn instances_that_touch_are_one_piece() {
     let (count, end) = (usize::MAX >> 3, (usize::MAX >> 3) as u64 * 4);
     let pieces: Vec<Segment> = number.iov(count, 3..end - 1).unwrap().collect();
     assert_eq!(pieces, [Segment { disp: 3, len: end - 4 }]);
-    let items = vec![0_u16; 1 << 20];
-    assert_eq!(Packer::new(&items).chunk().len(), 2 << 20);
+    let items = vec![0_u16; if cfg!(miri) { 1 << 10 } else { 1 << 20 }];
+    assert_eq!(Packer::new(&items).chunk().len(), 2 * items.len());
 }
 
 #[test]
@@ -174,7 +174,8 @@ type Wider = (Wide, u8, Wide, u16, Wide);
 fn slices_in_fragments() {
     fn same<T: Datatype + Clone>(items: &[T], mut target: Vec<T>) {
         let whole = pack(items);
-        for length in [1, 7, 64, 1000, 100_000] {
+        // A buffer that is longer than all of them is enough for Miri, which initialises it byte by byte.
+        for length in if cfg!(miri) { [1, 7, 64, 100, 1000] } else { [1, 7, 64, 1000, 100_000] } {
             let mut packer = Packer::new(items);
             let mut unpacker = Unpacker::new(&mut target);
             let mut buffer = vec![0; length];
@@ -279,6 +280,45 @@ fn a_checksum_runs_across_fragments() {
     assert_eq!(unpacker.checksum(), &Polynomial(258));
 }
 
+/// A list of buffers is summed as one buffer would be.
+#[cfg(feature = "std")]
+#[test]
+fn lists_of_buffers_are_summed() {
+    use std::io::{IoSlice, IoSliceMut, Read};
+    let items: Vec<(u8, u64)> = (0..20).map(|i| (i, u64::from(i) << 9)).collect();
+    let bytes = pack(&items);
+    let mut expected = Polynomial(0);
+    expected.update(&bytes[..70]);
+    let (mut first, mut second) = ([0; 7], [0; 63]);
+    let mut packer = Packer::new(&items).summed(Polynomial(0));
+    let mut buffers = [IoSliceMut::new(&mut first), IoSliceMut::new(&mut second)];
+    assert_eq!(packer.read_vectored(&mut buffers).unwrap(), 70);
+    assert_eq!([&first[..], &second].concat(), bytes[..70]);
+    let mut target = vec![(0, 0); 20];
+    let mut unpacker = Unpacker::new(&mut target).summed(Polynomial(0));
+    let buffers = [&bytes[..40], &[], &bytes[40..70]].map(IoSlice::new);
+    assert_eq!(unpacker.write_vectored(&buffers).unwrap(), 70);
+    assert_eq!((packer.checksum(), unpacker.checksum()), (&expected, &expected));
+    assert_eq!(unpacker.stream().position(), 70);
+}
+
+/// The buffers before a refused one are accepted; a refused one comes first in the next call, which says why.
+#[cfg(feature = "std")]
+#[test]
+fn lists_of_buffers_end_before_the_first_that_is_refused() {
+    use std::io::{ErrorKind, IoSlice};
+    let mut flags = [false; 6];
+    let mut unpacker = Unpacker::new(&mut flags).summed(Polynomial(0));
+    let buffers = [&[1, 0][..], &[1], &[1, 2], &[1]].map(IoSlice::new);
+    assert_eq!(unpacker.write_vectored(&buffers).unwrap(), 3);
+    let error = unpacker.write_vectored(&buffers[2..]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidData);
+    assert_eq!(unpacker.stream().position(), 3);
+    assert_eq!(*unpacker.checksum(), Polynomial(257 * 257 + 1));
+    drop(unpacker);
+    assert_eq!(flags, [true, false, true, false, false, false]);
+}
+
 #[cfg(feature = "crc32c")]
 #[test]
 fn crc_32c_of_the_check_string() {
@@ -354,6 +394,9 @@ fn a_packer_is_a_buf() {
     assert_eq!(first, whole[..first.len()]);
     let mut packer = Packer::new(&items);
     assert_eq!((packer.get_u8(), packer.get_u64_ne(), Buf::remaining(&packer)), (0, 0, 441));
+    let mut out = [0xA5; 100];
+    packer.copy_to_slice(&mut out);
+    assert_eq!((&out[..], Buf::remaining(&packer)), (&whole[9..109], 341));
 }
 
 #[cfg(feature = "std")]
@@ -395,4 +438,9 @@ fn a_stream_is_complete_after_its_last_byte() {
     assert!(packer.is_complete() && unpacker.is_complete());
     packer.set_position(7).unwrap();
     assert!(!packer.is_complete());
+    // Where any stream will do, the answer is the same.
+    fn is_complete(stream: &impl Stream) -> bool {
+        stream.is_complete()
+    }
+    assert!(is_complete(&unpacker) && !is_complete(&packer));
 }

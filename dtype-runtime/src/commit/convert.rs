@@ -154,20 +154,14 @@ impl Sink for ConversionCompiler {
             }
         };
         self.note(form);
-        let len = form.packed_size() as u64;
-        let one = Elements { blocks: Blocks::run(elem.disp, len), form };
-        let parts_apart = form.memory_size().cast_signed() as i64;
-        let value = one.repeated(parts.into(), parts_apart);
-        let all = value.and_then(|value| value.repeated(elem.count, elem.extent));
-        if let Some(all) = all {
-            return self.push(all);
-        }
-        // Two parts for each value, and gaps between the values.
-        let open = self.begin();
-        for part in 0..i64::from(parts) {
-            self.push(one.shifted(part * parts_apart));
-        }
-        self.end(open, elem.count, elem.extent);
+        let value = Blocks::run(elem.disp, form.packed_size() as u64);
+        let blocks = if parts == 1 {
+            value
+        } else {
+            let stride = form.memory_size().cast_signed() as i64;
+            Blocks { count: parts.into(), stride, ..value }
+        };
+        self.push(Elements { blocks, form });
     }
 
     fn begin(&mut self) -> Open {
@@ -212,8 +206,7 @@ impl Sink for Dense {
 
     #[expect(clippy::cast_possible_wrap, reason = "sizes are below 2⁶³")]
     fn elem(&mut self, elem: Elem) {
-        let extent = elem.basic.size() as i64;
-        self.inner.elem(Elem { disp: self.at, extent, ..elem });
+        self.inner.elem(Elem { disp: self.at, ..elem });
         self.at += elem.size() as i64;
     }
 

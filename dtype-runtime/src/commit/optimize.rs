@@ -29,7 +29,7 @@ pub(super) fn optimize(description: &Description) -> Description {
             Entry::EndLoop(_) => {
                 let Some((open, head)) = loops.pop() else { break };
                 match *out.body(&open) {
-                    [Entry::Elem(body)] if body.is_run() => {
+                    [Entry::Elem(body)] => {
                         out.discard(open);
                         repeat_run(&mut out, as_bytes(body), head.loops, head.extent);
                     }
@@ -43,8 +43,8 @@ pub(super) fn optimize(description: &Description) -> Description {
 
 /// Adds data, merged with the data before them where they touch.
 fn append(out: &mut Writer, elem: Elem) {
-    match out.last_run() {
-        Some(last) if last.basic != elem.basic && elem.is_run() && last.run_end() == elem.disp => {
+    match out.last_elem() {
+        Some(last) if last.basic != elem.basic && last.end() == elem.disp => {
             *last = as_bytes(*last);
             last.count += elem.size();
         }
@@ -57,7 +57,7 @@ fn repeat_run(out: &mut Writer, run: Elem, loops: u64, extent: i64) {
     if i128::from(extent) == i128::from(run.count) {
         return append(out, Elem { count: run.count * loops, ..run });
     }
-    let touches = out.last_run().is_some_and(|last| last.run_end() == run.disp);
+    let touches = out.last_elem().is_some_and(|last| last.end() == run.disp);
     let merged = u64::from(touches);
     if touches {
         append(out, run);

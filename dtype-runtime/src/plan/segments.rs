@@ -6,7 +6,6 @@
 //! where the first segment starts, where the last one ends, and how many there are. [`Segments`] holds these
 //! three. [`then`](Segments::then) joins two of them, and [`repeated`](Segments::repeated) multiplies one by a
 //! loop, in constant time for any number of iterations.
-//! time for any number of iterations.
 //!
 //! An example: a loop of 3 iterations, stride 12, over the runs `0..4` and `8..12`.
 //!

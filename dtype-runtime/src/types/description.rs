@@ -20,7 +20,7 @@ pub enum Entry {
     EndLoop(EndLoop),
 }
 
-/// `count` basic datatypes at equal distances (`ddt_elem_desc_t`).
+/// `count` basic datatypes that touch (`ddt_elem_desc_t`). Where there are gaps between them, they are in a [`Loop`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elem {
     /// The basic datatype.
@@ -30,7 +30,7 @@ pub struct Elem {
     /// Displacement of the first, in bytes from the origin of the whole type; the loops around it add their own
     /// displacements.
     pub disp: i64,
-    /// Distance in bytes from the start of one to the start of the next.
+    /// Distance in bytes from the start of one to the start of the next: the size of the basic datatype.
     pub extent: i64,
 }
 
@@ -97,13 +97,8 @@ impl Elem {
         self.count.saturating_mul(self.basic.size() as u64)
     }
 
-    /// Whether the elements touch, so that they are one run of bytes.
-    pub(crate) const fn is_run(&self) -> bool {
-        self.count == 1 || self.extent == self.basic.size() as i64
-    }
-
-    /// One past the last byte, for elements that touch.
-    pub(crate) const fn run_end(&self) -> i64 {
+    /// One past the last byte.
+    pub(crate) const fn end(&self) -> i64 {
         // The data's end was checked when the type was made.
         self.disp.wrapping_add(self.size().cast_signed())
     }
@@ -220,19 +215,16 @@ impl Writer {
         open
     }
 
-    /// Ends the innermost loop. A loop over one run of touching elements becomes a single entry if the repetitions
-    /// touch as well.
+    /// Ends the innermost loop. A loop over a single entry of data becomes a single entry if the repetitions touch.
     #[expect(clippy::needless_pass_by_value, reason = "a loop is ended once")]
     pub(crate) fn close(&mut self, open: LoopStart, loops: u64, extent: i64) {
         let LoopStart { start, fence } = open;
         if let [Entry::Elem(elem)] = self.entries[start + 1..]
-            && elem.is_run()
             && i128::from(extent) == i128::from(elem.size())
         {
             self.entries.truncate(start);
             self.fence = fence;
-            let extent = elem.basic.size() as i64;
-            return self.elem(Elem { count: elem.count * loops, extent, ..elem });
+            return self.elem(Elem { count: elem.count * loops, ..elem });
         }
         self.entries[start] = Entry::Loop(Loop { loops, items: 0, extent, flags: Flags::NONE });
         self.entries.push(Entry::EndLoop(EndLoop::UNFILLED));
@@ -241,21 +233,18 @@ impl Writer {
 
     /// Adds data. Merges them into the previous entry if that ends where these start and has the same type.
     pub(crate) fn elem(&mut self, elem: Elem) {
-        match self.last_run() {
-            Some(last)
-                if last.basic == elem.basic && elem.is_run() && last.run_end() == elem.disp =>
-            {
+        match self.last_elem() {
+            Some(last) if last.basic == elem.basic && last.end() == elem.disp => {
                 last.count += elem.count;
-                last.extent = elem.basic.size() as i64;
             }
             _ => self.entries.push(Entry::Elem(elem)),
         }
     }
 
-    /// The last entry, if it is a run of data in the innermost open loop.
-    pub(crate) fn last_run(&mut self) -> Option<&mut Elem> {
+    /// The last entry, if it is data in the innermost open loop.
+    pub(crate) fn last_elem(&mut self) -> Option<&mut Elem> {
         match self.entries[self.fence..].last_mut() {
-            Some(Entry::Elem(elem)) if elem.is_run() => Some(elem),
+            Some(Entry::Elem(elem)) => Some(elem),
             _ => None,
         }
     }
@@ -280,7 +269,7 @@ impl Writer {
         let mut level = LoopContent::default();
         for index in 0..self.entries.len() {
             match self.entries[index] {
-                Entry::Elem(elem) => level.add(elem.disp, elem.size(), elem.is_run()),
+                Entry::Elem(elem) => level.add(elem.disp, elem.size(), true),
                 Entry::Loop(_) => {
                     levels.push(level);
                     level = LoopContent { start: Some(index), ..LoopContent::default() };
@@ -297,8 +286,8 @@ impl Writer {
                         flags |= Flags::NO_GAPS.when(!inner.broken && touching);
                         head.items = items;
                         head.flags = flags;
-                        let run = !inner.broken && (touching || head.loops == 1);
-                        level.add(first, inner.size * head.loops, run);
+                        // A loop has more than one repetition.
+                        level.add(first, inner.size * head.loops, !inner.broken && touching);
                     } else {
                         let touching = i128::from(extent) == i128::from(inner.size);
                         flags |= Flags::NO_GAPS.when(!inner.broken && touching);

@@ -100,12 +100,7 @@ fn in_bytes(description: &Description) -> Description {
     let run = |count, disp| Elem { basic: Basic::U8, count, disp, extent: 1 };
     for entry in description.entries() {
         match entry {
-            Entry::Elem(elem) if elem.is_run() => out.elem(run(elem.size(), elem.disp)),
-            Entry::Elem(elem) => {
-                let open = out.open();
-                out.elem(run(elem.basic.size() as u64, elem.disp));
-                out.close(open, elem.count, elem.extent);
-            }
+            Entry::Elem(elem) => out.elem(run(elem.size(), elem.disp)),
             Entry::Loop(head) => loops.push((out.open(), head)),
             Entry::EndLoop(_) => {
                 let Some((open, head)) = loops.pop() else { break };

@@ -129,13 +129,8 @@ impl Layout {
         for item in items(body) {
             match item {
                 Item::Elem(elem) => {
-                    let (len, innermost) = if elem.is_run() {
-                        (elem.size(), around)
-                    } else {
-                        let elements = Dimension { count: elem.count, stride: elem.extent };
-                        (elem.basic.size() as u64, self.enter(elements, around))
-                    };
-                    self.blocks.push(Block { start: elem.disp, len, innermost });
+                    let (start, len) = (elem.disp, elem.size());
+                    self.blocks.push(Block { start, len, innermost: around });
                 }
                 Item::Loop(head, inside) => {
                     let dimension = Dimension { count: head.loops, stride: head.extent };

@@ -17,7 +17,7 @@ pub(crate) trait Sink {
     /// A loop that has started and not ended.
     type Open;
 
-    /// Adds data: elements that touch.
+    /// Adds data: a run of bytes if only those matter, otherwise a single value.
     fn elem(&mut self, elem: Elem);
 
     /// Adds repeated data.

@@ -126,7 +126,9 @@ pub(crate) fn trees_of(
     leaf: impl Strategy<Value = Tree> + 'static,
     ucp: u32,
 ) -> impl Strategy<Value = Tree> {
-    leaf.prop_recursive(5, 24, 4, move |inner| {
+    // Depth, nodes in all, and parts of a node. Rejected types are what takes Miri long.
+    let (depth, nodes, parts) = if cfg!(miri) { (2, 6, 3) } else { (5, 24, 4) };
+    leaf.prop_recursive(depth, nodes, parts, move |inner| {
         let old = inner.clone().prop_map(Box::new);
         let count = prop_oneof![1 => Just(0_u64), 9 => 1..5_u64];
         let aligned = prop_oneof![(-3..10_i64).prop_map(|n| n * 8), -20..60_i64];
