@@ -176,6 +176,37 @@ fn seed_003_descriptions() {
     );
 }
 
+/// Whether the repetitions of a loop are one run, and whether the loop is.
+#[test]
+fn a_loop_is_contiguous_if_its_repetitions_touch_in_order() {
+    let structure = |displacements: &[i64], types: &[Type]| {
+        Type::structure(&vec![1; types.len()], displacements, types).unwrap()
+    };
+    let flags = |ty: &Type| {
+        let entries = ty.description().entries().to_vec();
+        let flags = entries.iter().filter_map(|entry| match entry {
+            Entry::EndLoop(end) => Some(end.flags),
+            _ => None,
+        });
+        flags.collect::<Vec<Flags>>()
+    };
+    let (contiguous, none) = (Flags::CONTIGUOUS, Flags::NONE);
+    let [u16, u32] = [Basic::U16, Basic::U32].map(basic);
+    // Each of the following twice in a loop, which a number precedes: the inner loop, then the instances.
+    let inside = |part: &Type| {
+        let twice = Type::hvector(2, 1, part.extent(), part).unwrap();
+        flags(&structure(&[0, 4], &[basic(Basic::F32), twice]))
+    };
+    assert_eq!(inside(&structure(&[0, 4], &[u32.clone(), u16.clone()])), [contiguous, none]);
+    let three = structure(&[0, 2, 4], &[u16.clone(), basic(Basic::I16), u32.clone()]);
+    assert_eq!(inside(&three), [dense(), dense()]);
+    // As many bytes as the distance, and in another order.
+    let swapped = structure(&[2, 0], &[u16.clone(), basic(Basic::I16)]);
+    assert_eq!(inside(&swapped), [none, none]);
+    assert_eq!(flags(&swapped), [none]);
+    assert_eq!(flags(&Type::resized(&u32, 0, 8).unwrap()), [contiguous]);
+}
+
 /// The index, kind, count and displacement of each frame.
 fn frames(stack: &[StackFrame]) -> Vec<(i64, StackType, u64, i64)> {
     stack.iter().map(|frame| (frame.index, frame.kind, frame.count, frame.disp)).collect()
@@ -300,6 +331,9 @@ fn empty_blocks_have_no_effect_however_absurd_their_place() {
     assert_eq!(Type::vector(5, 0, i64::MAX, &i32).unwrap().extent(), 0);
     assert_eq!(Type::vector(1, 5, i64::MAX, &i32).unwrap().extent(), 20);
     assert_eq!(Type::hvector(1, 5, i64::MIN, &i32).unwrap().extent(), 20);
+    // Nor on the question whether the data are contiguous.
+    let list = Type::indexed(&[1, 0, 2], &[0, 50, 1], &i32).unwrap();
+    assert!(list.flags().contains(dense()) && list.extent() == 12);
 }
 
 #[test]
@@ -364,4 +398,15 @@ fn shared_parts_cannot_blow_up_a_description() {
         }
     };
     assert!(matches!(error, Error::TooManyEntries { limit: 0x100_0000, .. }), "{error}");
+    // Neither can a list of many blocks of a type with many entries, unless they have no data.
+    let (bytes, floats) = (basic(Basic::U8), basic(Basic::F32));
+    let types: Vec<Type> = [bytes, floats].iter().cycle().take(1000).cloned().collect();
+    let places: Vec<i64> = (0..1000).map(|i| 4 * i).collect();
+    let old = Type::structure(&[1; 1000], &places, &types).unwrap();
+    let blocks: Vec<i64> = (0..20_000).collect();
+    let error = Type::indexed_block(1, &blocks, &old).unwrap_err();
+    assert!(matches!(error, Error::TooManyEntries { limit: 0x100_0000, .. }), "{error}");
+    assert!(Type::indexed_block(1, &blocks[..10_000], &old).is_ok());
+    let nothing = Type::hindexed(&[0; 1000], &places, &old).unwrap();
+    assert_eq!(Type::indexed_block(1, &blocks, &nothing).unwrap().size(), 0);
 }

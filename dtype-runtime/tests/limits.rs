@@ -57,6 +57,12 @@ fn signatures_of_terabytes_compare_at_once() {
     let pairs = |stride| Type::hvector(1 << 40, 1, stride, &pair).unwrap().signature();
     assert_eq!(pairs(8), pairs(80));
     assert_ne!(pairs(8), of(16));
+    // Bytes with a gap between them, and without.
+    let twins = |gap: i64| {
+        let twin = Type::structure(&[1, 1], &[0, 1 + gap], &[u8s.clone(), u8s.clone()]).unwrap();
+        Type::hvector(1 << 40, 1, 16, &twin).unwrap().signature()
+    };
+    assert_eq!(twins(0), twins(3));
     let text = format!("{:?}", pairs(8));
     assert!(text.ends_with("… 2199023255552 in all}"), "{text}");
 }

@@ -439,8 +439,5 @@ fn a_stream_is_complete_after_its_last_byte() {
     packer.set_position(7).unwrap();
     assert!(!packer.is_complete());
     // Where any stream will do, the answer is the same.
-    fn is_complete(stream: &impl Stream) -> bool {
-        stream.is_complete()
-    }
-    assert!(is_complete(&unpacker) && !is_complete(&packer));
+    assert!(Stream::is_complete(&unpacker) && !Stream::is_complete(&packer));
 }

@@ -122,13 +122,14 @@ mod tests {
     fn both_ways_to_the_totals_agree() {
         let byte = Type::basic(Basic::U8);
         let extents = [-7, 0, 1, 24].map(|extent| Type::resized(&byte, 0, extent).unwrap());
-        let lists: [(&[u64], &[i64]); 6] = [
+        let lists: [(&[u64], &[i64]); 7] = [
             (&[1], &[0]),
             (&[3, 1, 2], &[5, -6, 7]),
             (&[2, 2, 9], &[-1, -300, -20]),
             (&[1, 70_000], &[i64::from(i32::MAX), 1 << 33]),
             (&[4, 0, 4], &[1, 2, 3]),
             (&[u64::MAX, 2], &[0, i64::MAX]),
+            (&[(1 << 63) + 5, 2], &[0, 1]),
         ];
         let mut taken = 0;
         for (lengths, displacements) in lists {

@@ -56,13 +56,13 @@ impl Type {
             Constructor::Basic(basic) | Constructor::Fortran { basic, .. } => {
                 Fingerprint::of(basic.canonical().code())
             }
-            Constructor::LbMarker | Constructor::UbMarker => Fingerprint::EMPTY,
             Constructor::Structure { members } => {
                 members.iter().fold(Fingerprint::EMPTY, |all, member| {
                     all.then(member.ty.fingerprint().repeated(member.blocklength))
                 })
             }
             Constructor::Pair { built, .. } => self.copies_of(built),
+            // A marker has no old type.
             _ => self.constructor().old().map_or(Fingerprint::EMPTY, |old| self.copies_of(old)),
         }
     }
