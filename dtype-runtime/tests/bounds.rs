@@ -178,6 +178,20 @@ fn types_without_data() {
     // Next to data of another type, the displacement counts.
     let beside = Type::structure(&[1, 1], &[0, 8], &[basic(Basic::I8), empty.clone()]).unwrap();
     assert_eq!(both(&beside)[1], (0, 104));
+    let back = Type::resized(&Type::contiguous(0, &basic(Basic::I32)).unwrap(), 5, -10).unwrap();
+    for (length, displacement, empty, lb, extent) in [
+        (1, -20, &empty, -24, 100),
+        (2, 8, &empty, 0, 204),
+        (3, -20, &empty, -24, 300),
+        (0, 8, &empty, 0, 1),
+        (1, -20, &back, -15, 16),
+        (3, 0, &back, -15, 16),
+        (3, 40, &back, 0, 35),
+    ] {
+        let types = [basic(Basic::I8), empty.clone()];
+        let beside = Type::structure(&[1, length], &[0, displacement], &types).unwrap();
+        assert_eq!(both(&beside)[1], (lb, extent), "{length} at {displacement}");
+    }
     let markers = [Type::ub_marker(), Type::ub_marker(), basic(Basic::I8)];
     let last = Type::structure(&[1, 1, 1], &[9, 5, 0], &markers).unwrap();
     assert_eq!(both(&last), [(0, 9), (0, 5)]);

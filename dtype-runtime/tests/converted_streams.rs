@@ -43,6 +43,31 @@ fn a_part_keeps_the_values_that_arrived_in_part() {
     assert_eq!(memory[..], expected);
 }
 
+#[test]
+fn a_stream_is_split_between_values_only() {
+    let conversion = Type::basic(Basic::Long).commit().conversion(Representation::External32);
+    let conversion = conversion.unwrap();
+    let mut memory = [0xA5; 32];
+    for position in 0..=16 {
+        let unpacker = conversion.unpacker(BufferMut::new(&mut memory), 4).unwrap();
+        let refused = unpacker.split_at(position).err();
+        let inside = Error::InsideRecord { position, record: 4 };
+        assert_eq!(refused, (position % 4 != 0).then_some(inside));
+    }
+}
+
+/// Only a whole stream has another representation, be the part that is missing at its end or at its start.
+#[test]
+fn a_part_of_a_stream_is_not_converted() {
+    let mut numbers = [0_u32; 4];
+    let (front, back) = Unpacker::new(&mut numbers).split_at(4).unwrap();
+    let (middle, last) = back.split_at(12).unwrap();
+    for (part, start, end) in [(front, 0, 4), (middle, 4, 12), (last, 12, 16)] {
+        let refused = part.converted(Representation::External32).err();
+        assert_eq!(refused, Some(Error::OutsidePart { position: 0, start, end }));
+    }
+}
+
 /// A value that is refused does not take along the bytes before it: they are packed and summed, and the next call says
 /// what was refused.
 #[test]
@@ -132,4 +157,50 @@ fn a_number_that_does_not_fit_a_checked_record_is_named_by_its_position() {
     assert_eq!(unpacker.unpack(&bytes[..34]), Ok(34));
     assert_eq!(pack(&items[..2]), pack(&[items[1]; 2]));
     assert!(items[0].0 && !items[2].0);
+}
+
+#[cfg(feature = "rayon")]
+mod parallel {
+    use super::*;
+
+    /// The first value that does not fit is named, and nothing is written, also where the bytes are cut for threads.
+    #[test]
+    fn all_cores_refuse_a_value_before_anything_is_written() {
+        let wide = Representation::Foreign(Architecture::HOST.with_logical(8).unwrap());
+        let logicals = Type::basic(Basic::Logical).commit();
+        let conversion = logicals.conversion(wide).unwrap();
+        for wrong in [[5, 190_000], [100_000, 150_000]] {
+            let mut values = vec![-3_i64; 200_000];
+            for index in wrong {
+                values[index] = (1 << 40) + index as i64;
+            }
+            let mut memory = vec![0xA5; 800_000];
+            let mut unpacker = conversion.unpacker(&mut memory, 200_000).unwrap();
+            let (position, value) = (8 * wrong[0] as u64, (1 << 40) + wrong[0] as i128);
+            let refused = Err(Error::IntegerRange { position, value, bytes: 4 });
+            assert_eq!(unpacker.par_unpack(&pack(&values)), refused);
+            assert_eq!(unpacker.position(), 0);
+            drop(unpacker);
+            assert!(memory.iter().all(|byte| *byte == 0xA5));
+        }
+    }
+
+    /// Values that have to be checked are checked.
+    #[test]
+    fn all_cores_write_no_value_that_is_not_valid() {
+        let items: Vec<(bool, u64)> = (0..200_000).map(|i| (i % 3 == 0, i)).collect();
+        let mut bytes = vec![0; 9 * items.len()];
+        let mut packer = Packer::new(&items).converted(Representation::External32).unwrap();
+        assert_eq!(packer.pack(&mut bytes), Ok(bytes.len()));
+        let good = bytes.clone();
+        bytes[9 * 170_000] = 2;
+        let mut target = vec![(false, 7); items.len()];
+        let unpacker = Unpacker::new(&mut target).converted(Representation::External32);
+        let mut unpacker = unpacker.unwrap();
+        let refused = unpacker.par_unpack(&bytes).unwrap_err();
+        assert_eq!(refused.to_string(), "record 170000, field 0: 0x2 is not a valid bool");
+        assert_eq!(unpacker.par_unpack(&good), Ok(good.len()));
+        drop(unpacker);
+        assert_eq!(target, items);
+    }
 }

@@ -406,7 +406,7 @@ fn shared_parts_cannot_blow_up_a_description() {
     let blocks: Vec<i64> = (0..20_000).collect();
     let error = Type::indexed_block(1, &blocks, &old).unwrap_err();
     assert!(matches!(error, Error::TooManyEntries { limit: 0x100_0000, .. }), "{error}");
-    assert!(Type::indexed_block(1, &blocks[..10_000], &old).is_ok());
+    assert!(Type::indexed_block(1, &blocks[..1000], &old).is_ok());
     let nothing = Type::hindexed(&[0; 1000], &places, &old).unwrap();
     assert_eq!(Type::indexed_block(1, &blocks, &nothing).unwrap().size(), 0);
 }

@@ -115,12 +115,10 @@ impl Descent<'_> {
     /// Goes to the iteration that holds the position, and pushes the frame.
     fn enter(&mut self, around: &Iterations, stack: &mut Vec<StackFrame>) {
         let Iterations { index, loops, size, extent } = *around;
-        let (mut iteration, mut rest) = match size {
-            0 => (0, 0),
-            _ => (self.rest / size, self.rest % size),
-        };
+        // Every loop has data, and at least one iteration.
+        let (mut iteration, mut rest) = (self.rest / size, self.rest % size);
         let begun = iteration + u64::from(rest > 0);
-        if iteration == loops && iteration > 0 {
+        if iteration == loops {
             // Everything is converted: remain in the last iteration.
             iteration -= 1;
             rest = size;

@@ -99,7 +99,7 @@ impl StridedCopy {
         let continues = |copy: &Self| {
             copy.count == 1 || (copy.memory_stride, copy.fragment_stride) == (stride, step)
         };
-        if self.len != next.len || step < self.len || !continues(self) || !continues(next) {
+        if self.len != next.len || !continues(self) || !continues(next) {
             return None;
         }
         let count = self.count + next.count;

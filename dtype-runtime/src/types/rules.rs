@@ -132,8 +132,7 @@ impl Type {
                 match (others.next(), others.next()) {
                     // Markers have no effect where they repeat the bounds of the only other member.
                     (Some(Member { blocklength: 1, displacement: 0, ty }), None)
-                        if ty.size() > 0
-                            && (self.lb(), self.extent()) == (ty.lb(), ty.extent()) =>
+                        if (self.lb(), self.extent()) == (ty.lb(), ty.extent()) =>
                     {
                         Some(ty)
                     }

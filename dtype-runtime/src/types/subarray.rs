@@ -239,7 +239,8 @@ impl Core<'_> {
         base: i64,
         sink: &mut S,
     ) {
-        if number == self.in_run && number > 0 {
+        // At least one dimension, so this is not an empty run.
+        if number == self.in_run {
             return sink.elem(run(self.run, base.wrapping_add(self.old.true_lb())));
         }
         let Some(Dimension { size, part, .. }) = dimensions.next_back() else { return };

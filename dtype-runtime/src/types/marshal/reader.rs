@@ -59,8 +59,8 @@ impl<'a> Reader<'a> {
             self.height = 0;
             let ty = self.node()?;
             let this = (self.height, self.bytes.since(start));
-            // The nodes are sorted, so equal ones would be neighbours.
-            if number > 0 && before >= this {
+            // The nodes are sorted, so equal ones would be neighbours. Before the first is one without bytes.
+            if before >= this {
                 let same = before == this;
                 let problem = if same { Malformed::Duplicate } else { Malformed::Disorder };
                 return Err(wrong(start, problem));
