@@ -98,6 +98,12 @@ fn committed(blocks: &[(u64, i64)]) -> Vec<String> {
         // SAFETY: as above.
         unsafe { committed.unpack_raw(&packed, origin, 1) }.unwrap();
         assert!(back == wanted);
+        // From memory to memory.
+        back.fill(0x5A);
+        let from = memory.as_ptr().wrapping_offset(-(least as isize));
+        // SAFETY: as above, in both memories.
+        unsafe { committed.copy_raw(from, origin, 1) }.unwrap();
+        assert!(back == wanted);
     }
 
     let form = |op: &Op| match op {
@@ -108,6 +114,24 @@ fn committed(blocks: &[(u64, i64)]) -> Vec<String> {
         _ => "elements".to_owned(),
     };
     plan.steady().iter().map(form).collect()
+}
+
+/// Blocks more than 32 bits apart, all of one length, and what comes after them: the sizes of both count.
+#[test]
+fn positions_after_a_list_of_distant_blocks() {
+    let places: Vec<i64> = (0..40).map(|i| (i * i) << 33).collect();
+    let list = Type::hindexed_block(1, &places, &Type::basic(Basic::U32)).unwrap();
+    let last = Type::vector(100, 1, 2, &Type::basic(Basic::U8)).unwrap();
+    let ty = Type::structure(&[1, 1], &[0, 1 << 60], &[list, last]).unwrap().commit();
+    let list = |op: &Op| matches!(op, Op::List(list) if list.block_len() == Some(4));
+    assert!(ty.plan().steady().iter().any(list), "{:?}", ty.plan());
+    let bytes = (0..100).map(|i| ((1 << 60) + 2 * i, 1));
+    let expected: Vec<(i64, u64)> =
+        places.iter().map(|place| (*place, 4)).chain(bytes).collect();
+    for first in 0..=40 {
+        let pieces = ty.iov(1, 4 * first as u64..260).unwrap();
+        assert!(pieces.map(|piece| (piece.disp, piece.len)).eq(expected[first..].iter().copied()));
+    }
 }
 
 #[test]

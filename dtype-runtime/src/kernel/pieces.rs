@@ -14,7 +14,6 @@ const LONGEST: usize = 128;
 /// How many moves [`copy`] makes for a run of `len` bytes.
 pub(crate) const fn count(len: usize) -> usize {
     match len {
-        0 => 0,
         1 | 2 | 4 | 8 => 1,
         3..=16 => 2 - (len == 16) as usize,
         _ => len.div_ceil(16),
