@@ -126,8 +126,7 @@ fn positions_after_a_list_of_distant_blocks() {
     let list = |op: &Op| matches!(op, Op::List(list) if list.block_len() == Some(4));
     assert!(ty.plan().steady().iter().any(list), "{:?}", ty.plan());
     let bytes = (0..100).map(|i| ((1 << 60) + 2 * i, 1));
-    let expected: Vec<(i64, u64)> =
-        places.iter().map(|place| (*place, 4)).chain(bytes).collect();
+    let expected: Vec<(i64, u64)> = places.iter().map(|place| (*place, 4)).chain(bytes).collect();
     for first in 0..=40 {
         let pieces = ty.iov(1, 4 * first as u64..260).unwrap();
         assert!(pieces.map(|piece| (piece.disp, piece.len)).eq(expected[first..].iter().copied()));
