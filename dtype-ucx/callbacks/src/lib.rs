@@ -2,7 +2,7 @@
 //!
 //! UCX calls six functions for a message whose type is generic: one to start, one that returns the packed size, one
 //! that packs or unpacks a fragment, and one to finish. [`Operations::of`] makes the table of these functions from two
-//! safe-to-reason-about traits: [`Generic`] is what the context points to, [`Message`] what a started message keeps.
+//! traits: [`Generic`] is what the context points to, [`Message`] what a started message keeps.
 //! [`Instances`] is the usual message: instances of a committed type in memory.
 //!
 //! What UCX does, and what follows for an implementation:
