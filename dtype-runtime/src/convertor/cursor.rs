@@ -246,11 +246,10 @@ impl Iterations<'_> {
         // Less than a repetition at the start, then whole ones, then less than one.
         let mut iteration = start / self.size;
         let into = start % self.size;
-        if self.outermost
-            && let Some(permutation) = self.permutation.or_else(|| self.body.program.of_steady())
-        {
+        if let Some((permutation, disp)) = self.of_all((end - start) / self.size) {
             let bytes = into..into + (end - start);
-            let part = Fragment { permutation, bytes, shift: self.shift_of(iteration) };
+            let shift = self.shift_of(iteration).wrapping_add(disp);
+            let part = Fragment { permutation, bytes, shift };
             if let Some(taken) = visitor.permuted(&part) {
                 return taken;
             }
@@ -270,6 +269,25 @@ impl Iterations<'_> {
             self.part(0..rest, iteration + whole, visitor)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// The permutation that copies any bytes of the instances, of which `whole` are copied whole, and the displacement
+    /// that it counts from.
+    #[inline]
+    fn of_all(&self, whole: u64) -> Option<(&Permutation, i64)> {
+        if !self.outermost {
+            return None;
+        }
+        let Body { ops, program, first, end, .. } = self.body;
+        if let Some(permutation) = self.permutation.or_else(|| program.of_steady()) {
+            return Some((permutation, 0));
+        }
+        // Instances that are single blocks are kept as blocks, which are copied one by one if they are few.
+        let [Op::Blocks(only @ Blocks { count: 1, disp, .. })] = &ops[first..end] else {
+            return None;
+        };
+        let all = Blocks { count: whole, stride: self.stride, ..*only };
+        Some((program.of_blocks(all)?, *disp))
     }
 
     /// Some packed bytes of one repetition.
