@@ -20,12 +20,10 @@ pub(crate) fn compiles_at_once(bytes: usize, parts: usize) -> bool {
     bytes >= BYTES_AT_ONCE && parts <= PARTS_AT_ONCE
 }
 
-/// Whether the segments of memory of a type are shorter than `long` bytes on average. Long ones are copied by
-/// `memcpy`, whoever calls it.
-pub(crate) fn has_short_segments(committed: &Committed, long: u64) -> bool {
+/// The number of segments of memory of an element, if they are shorter than `long` bytes on average. Long ones are copied
+/// by `memcpy`, whoever calls it.
+pub(crate) fn short_segments(committed: &Committed, long: u64) -> Option<u64> {
     let size = committed.size();
-    match committed.iov(1, 0..size) {
-        Ok(iov) => size / iov.segments().max(1) < long,
-        Err(_) => false,
-    }
+    let segments = committed.iov(1, 0..size).ok()?.segments().max(1);
+    (size / segments < long).then_some(segments)
 }

@@ -125,6 +125,7 @@ fn mpich() {
     }
     all.equal("MPI_DISTRIBUTE_DFLT_DARG", numbers::DISTRIBUTE_DFLT_DARG);
     all.equal("(unsigned)MPI_COMM_NULL", numbers::COMM_NULL);
+    all.equal("MPI_THREAD_MULTIPLE", numbers::THREAD_MULTIPLE);
     all.equal("MPI_MAX_OBJECT_NAME", i64::try_from(numbers::MAX_OBJECT_NAME).unwrap());
     all.equal(
         "MPI_MAX_LIBRARY_VERSION_STRING",

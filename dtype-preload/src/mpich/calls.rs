@@ -50,6 +50,12 @@ unsafe fn commit(datatype: *mut c_void) -> c_int {
     let making = handle.map(Making::begin);
     // SAFETY: likewise.
     let code = unsafe { original(datatype) };
+    if let Some(handle) = handle
+        && code == 0
+    {
+        // SAFETY: just committed, by this thread.
+        unsafe { Making::made(handle) };
+    }
     drop(making);
     code
 }
@@ -70,7 +76,8 @@ unsafe fn dup(datatype: *const c_void, new: *mut c_void) -> c_int {
     if code == 0 {
         // SAFETY: the library has written the handle.
         if let Some(handle) = unsafe { forget_at(new) } {
-            Making::made(handle);
+            // SAFETY: just made, by this thread.
+            unsafe { Making::made(handle) };
         }
     }
     drop(making);

@@ -11,15 +11,15 @@ use std::sync::{Mutex, OnceLock, TryLockError};
 
 use dtype_ucp_generic::{Generic, Instances, Message, Operations, Status};
 
-use super::library::is_supported;
+use super::library::{has_threads, is_supported};
 use super::numbers::Handle;
-use super::types::{compile, is_worth_it_at_once};
+use super::types::{Source, compile, is_worth_it_at_once, read};
 use super::values::Values;
 use crate::boundary::contain;
 use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::original::originals;
-use crate::policy::FEWEST_BYTES;
+use crate::policy::{FEWEST_BYTES, compiles_at_once};
 use crate::stats::{Left, left};
 use crate::verify::{self, Fragment};
 
@@ -53,11 +53,23 @@ impl Making {
         Self { before: MAKING.replace(Some(handle)) }
     }
 
-    /// Says which handle the type has got that this thread has just made.
-    pub(super) fn made(handle: Handle) {
+    /// Says that the library has made the type, and which handle it has.
+    ///
+    /// Where several threads may call MPI, UCX calls while the library holds a lock that `MPI_Type_get_envelope` wants,
+    /// too. There a type is decoded now, and otherwise when it is needed.
+    ///
+    /// # Safety
+    ///
+    /// This thread has made the type since [`begin`](Self::begin), and it lives.
+    pub(super) unsafe fn made(handle: Handle) {
         // SAFETY: made during the library's call, on this thread; the type lives.
         if let Some(context) = unsafe { MADE.get().as_ref() } {
             context.handle.store(handle, Ordering::Release);
+            if has_threads() {
+                // SAFETY: likewise.
+                let read = contain(|| unsafe { read(handle) });
+                let _ = context.source.set(read.flatten());
+            }
         }
     }
 }
@@ -76,6 +88,8 @@ struct Context {
     /// The context of these.
     library: *mut c_void,
     handle: AtomicI32,
+    /// The decoded type, if several threads may call MPI.
+    source: OnceLock<Option<Source>>,
     /// A first message has been seen.
     seen: AtomicBool,
     /// Taken by the thread that compiles. The others leave their messages to the library meanwhile.
@@ -112,8 +126,13 @@ impl Context {
             return None;
         }
         let seen = self.seen.swap(true, Ordering::Relaxed);
-        // SAFETY: the caller guarantees it.
-        if !seen && !unsafe { is_worth_it_at_once(handle, bytes) } {
+        let at_once = || match (has_threads(), self.source.get()) {
+            (true, Some(Some(source))) => compiles_at_once(bytes, source.parts),
+            (true, _) => false,
+            // SAFETY: the caller guarantees it.
+            (false, _) => unsafe { is_worth_it_at_once(handle, bytes) },
+        };
+        if !seen && !at_once() {
             left(Left::First);
             return None;
         }
@@ -122,8 +141,12 @@ impl Context {
             Err(TryLockError::Poisoned(_) | TryLockError::WouldBlock) => return None,
         };
         let make = || {
-            // SAFETY: likewise.
-            let (compiled, has_pairs) = unsafe { compile(handle) }?;
+            let (compiled, has_pairs) = if has_threads() {
+                compile(self.source.get()?.as_ref()?)?
+            } else {
+                // SAFETY: likewise.
+                compile(&unsafe { read(handle) }?)?
+            };
             // A fragment must not end inside a pair either, and they are rare.
             if has_pairs {
                 return None;
@@ -413,6 +436,7 @@ unsafe fn wrap(
         operations,
         library: context,
         handle: AtomicI32::new(handle),
+        source: OnceLock::new(),
         seen: AtomicBool::new(false),
         compiling: Mutex::new(()),
         compiled: OnceLock::new(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::numbers::Handle;
-use super::types::{compile, is_worth_it_at_once, size};
+use super::types::{compile, is_worth_it_at_once, read, size};
 use crate::compiled::Compiled;
 use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
@@ -47,7 +47,9 @@ pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Option<Com
                 }
             }
             // SAFETY: likewise.
-            let compiled = unsafe { compile(handle) }.map(|(compiled, _)| compiled);
+            let compiled = unsafe { read(handle) };
+            let compiled =
+                compiled.and_then(|source| compile(&source)).map(|(compiled, _)| compiled);
             TYPES.enter(identity, compiled)
         }
     };

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
 
-use super::numbers::{Handle, MAX_LIBRARY_VERSION_STRING};
+use super::numbers::{Handle, MAX_LIBRARY_VERSION_STRING, THREAD_MULTIPLE};
 use crate::boundary::contain;
 use crate::mode::Mode;
 use crate::original::originals;
@@ -15,6 +15,7 @@ pub(super) type Aint = isize;
 originals! {
     static GET_LIBRARY_VERSION = c"PMPI_Get_library_version":
         unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
+    static QUERY_THREAD = c"PMPI_Query_thread": unsafe extern "C" fn(*mut c_int) -> c_int;
     pub(super) static GET_ENVELOPE = c"PMPI_Type_get_envelope":
         unsafe extern "C" fn(Handle, *mut c_int, *mut c_int, *mut c_int, *mut c_int) -> c_int;
     pub(super) static GET_CONTENTS = c"PMPI_Type_get_contents":
@@ -33,6 +34,17 @@ static FOUND: OnceLock<bool> = OnceLock::new();
 #[inline]
 pub(super) fn is_supported() -> bool {
     *FOUND.get_or_init(|| contain(|| Mode::get().on && look()) == Some(true))
+}
+
+/// Whether several threads may call MPI at the same time. Called while MPI is running.
+pub(super) fn has_threads() -> bool {
+    static THREADS: OnceLock<bool> = OnceLock::new();
+    *THREADS.get_or_init(|| {
+        let mut level = THREAD_MULTIPLE;
+        // SAFETY: the number lives through the call. If it fails, the careful answer remains.
+        QUERY_THREAD.get().map(|query| unsafe { query(&raw mut level) });
+        level >= THREAD_MULTIPLE
+    })
 }
 
 fn look() -> bool {

@@ -160,7 +160,13 @@ macro_rules! functions {
             communicator: Word,
         ) -> c_int {
             let Some(original) = $PACK.get() else { return NO_ORIGINAL };
-            if !position.is_null() && is_supported() {
+            if !is_supported() {
+                // SAFETY: the caller's arguments.
+                return unsafe {
+                    original(from, count, datatype, out, room, position, communicator)
+                };
+            }
+            if !position.is_null() {
                 let library = |out: *mut u8| {
                     let mut at = 0;
                     // SAFETY: the caller's elements, and a buffer with room for them.
@@ -202,7 +208,13 @@ macro_rules! functions {
             communicator: Word,
         ) -> c_int {
             let Some(original) = $UNPACK.get() else { return NO_ORIGINAL };
-            if !position.is_null() && is_supported() {
+            if !is_supported() {
+                // SAFETY: the caller's arguments.
+                return unsafe {
+                    original(from, available, position, to, count, datatype, communicator)
+                };
+            }
+            if !position.is_null() {
                 let pack_again = |out: *mut u8, size: usize| {
                     let (Some(pack), Ok(size)) = ($PACK.get(), <$number>::try_from(size)) else {
                         return NO_ORIGINAL;

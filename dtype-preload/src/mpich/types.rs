@@ -4,32 +4,44 @@ use super::decode::{Decoded, decode, parts};
 use super::library::GET_SIZE;
 use super::numbers::Handle;
 use crate::compiled::Compiled;
-use crate::policy::{compiles_at_once, has_short_segments};
+use crate::policy::{compiles_at_once, short_segments};
 
 /// The library copies segments from this length on as fast as this engine. Shorter ones it copies value by value.
 const LONG: u64 = 8192;
 
-/// Compiles a type; `None` if it is left to the library. The second part of the result is whether some of its values are
-/// pairs.
+/// A type that was decoded, but not compiled.
+#[derive(Debug)]
+pub(super) struct Source {
+    decoded: Decoded,
+    /// The number of arguments of the call that made it.
+    pub(super) parts: usize,
+}
+
+/// Reads a type; `None` if something in it is not known.
 ///
 /// # Safety
 ///
 /// The handle belongs to a datatype of a library that is supported, which lives; MPI may be called.
-pub(super) unsafe fn compile(handle: Handle) -> Option<(Compiled, bool)> {
+pub(super) unsafe fn read(handle: Handle) -> Option<Source> {
     // SAFETY: the caller guarantees it.
-    let (Decoded { ty, has_pairs }, size) = unsafe { (decode(handle)?, size(handle)?) };
-    if ty.size() != size {
-        return None;
-    }
+    let (decoded, parts, size) = unsafe { (decode(handle)?, parts(handle)?, size(handle)?) };
+    (decoded.ty.size() == size).then_some(Source { decoded, parts })
+}
+
+/// Compiles a type; `None` if it is left to the library. The second part of the result is whether some of its values are
+/// pairs.
+pub(super) fn compile(source: &Source) -> Option<(Compiled, bool)> {
+    let Decoded { ty, has_pairs } = &source.decoded;
     let committed = ty.commit();
-    has_short_segments(&committed, LONG).then(|| (Compiled::new(committed), has_pairs))
+    short_segments(&committed, LONG)?;
+    Some((Compiled::new(committed), *has_pairs))
 }
 
 /// Packed bytes of an element.
 ///
 /// # Safety
 ///
-/// As for [`compile`].
+/// As for [`read`].
 pub(super) unsafe fn size(handle: Handle) -> Option<u64> {
     let mut size = 0;
     // SAFETY: the caller guarantees it, and the number lives through the call.
@@ -41,7 +53,7 @@ pub(super) unsafe fn size(handle: Handle) -> Option<u64> {
 ///
 /// # Safety
 ///
-/// As for [`compile`].
+/// As for [`read`].
 pub(super) unsafe fn is_worth_it_at_once(handle: Handle, bytes: usize) -> bool {
     // SAFETY: the caller guarantees it.
     compiles_at_once(bytes, 0)

@@ -31,18 +31,17 @@ unsafe fn exchange(
     if convertor.flags & (HOMOGENEOUS | OTHER_PATHS) != HOMOGENEOUS {
         return;
     }
-    contain(|| {
-        // SAFETY: the caller guarantees it.
-        let Some(entry) = (unsafe { find(datatype, count, supported) }) else { return };
-        let sends = convertor.flags & SEND != 0;
-        let disjoint = |entry: &Entry| {
-            entry.compiled().is_some_and(|one| one.committed.check_disjoint(count).is_ok())
-        };
-        if sends || disjoint(entry) {
-            convertor.description = entry.description();
-            convertor.advance = Some(advance);
+    // SAFETY: the caller guarantees it.
+    let Some(entry) = (unsafe { find(datatype, count, supported) }) else { return };
+    if convertor.flags & SEND == 0 {
+        let disjoint =
+            || entry.compiled().is_some_and(|one| one.committed.check_disjoint(count).is_ok());
+        if contain(disjoint) != Some(true) {
+            return;
         }
-    });
+    }
+    convertor.description = entry.description();
+    convertor.advance = Some(advance);
 }
 
 /// In front of Open MPI's function of this name.

@@ -7,13 +7,18 @@ use std::sync::Arc;
 use super::decode::{decode, description};
 use super::layout::{CONTIGUOUS, Datatype, Description, NO_GAPS};
 use super::supported::Supported;
+use crate::boundary::contain;
 use crate::compiled::Compiled;
-use crate::policy::{FEWEST_BYTES, compiles_at_once, has_short_segments};
+use crate::policy::{FEWEST_BYTES, compiles_at_once, short_segments};
 use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
 
 /// The library copies segments from this length on as fast as this engine.
-const LONG: u64 = 512;
+const LONG: u64 = 128;
+
+/// Messages of fewer segments are left to the library: it takes some nanoseconds for each, and is done with them in the time
+/// that it takes to come here.
+const FEWEST_SEGMENTS: u64 = 24;
 
 /// A type of the program.
 ///
@@ -27,6 +32,8 @@ pub(super) struct Entry {
     /// [`MARK`].
     mark: u64,
     bounds: Bounds,
+    /// Segments of an element.
+    segments: u64,
     /// `None` if the type is left to the library.
     compiled: Option<Compiled>,
 }
@@ -45,15 +52,13 @@ struct Bounds {
     size: usize,
     lb: isize,
     ub: isize,
-    true_lb: isize,
-    true_ub: isize,
     description: Description,
 }
 
 impl Bounds {
     fn of(datatype: &Datatype) -> Self {
-        let &Datatype { size, lb, ub, true_lb, true_ub, .. } = datatype;
-        Self { size, lb, ub, true_lb, true_ub, description: *description(datatype) }
+        let &Datatype { size, lb, ub, .. } = datatype;
+        Self { size, lb, ub, description: *description(datatype) }
     }
 }
 
@@ -119,19 +124,24 @@ pub(super) unsafe fn find<'a>(
         return None;
     }
     // SAFETY: as above.
-    unsafe { look_up(ty, bytes, supported) }
+    contain(|| unsafe { look_up(ty, count, bytes, supported) }).flatten()
 }
 
 /// # Safety
 ///
 /// As for [`find`].
-unsafe fn look_up<'a>(ty: &Datatype, bytes: usize, supported: &Supported) -> Option<&'a Entry> {
+unsafe fn look_up<'a>(
+    ty: &Datatype,
+    count: usize,
+    bytes: usize,
+    supported: &Supported,
+) -> Option<&'a Entry> {
     let identity = ptr::from_ref(ty).addr();
     let generation = TYPES.generation();
     let last = LAST.get();
     if last.identity == identity && last.generation == generation {
         // SAFETY: found in the table, and no type was removed since. The type lives, so nobody removes it now.
-        return usable(unsafe { &*last.entry }, ty);
+        return usable(unsafe { &*last.entry }, ty, count);
     }
     let entry = match TYPES.get(identity) {
         Known::Yes(entry) => entry,
@@ -149,18 +159,22 @@ unsafe fn look_up<'a>(ty: &Datatype, bytes: usize, supported: &Supported) -> Opt
     let entry = Arc::as_ptr(&entry);
     LAST.set(Last { identity, generation, entry });
     // SAFETY: the table has a reference to it until the type is freed.
-    usable(unsafe { &*entry }, ty)
+    usable(unsafe { &*entry }, ty, count)
 }
 
-/// The entry, if it was made for this type and has a plan.
+/// The entry, if it was made for this type, has a plan, and gains something on a message of this number of elements.
 #[inline]
-fn usable<'a>(entry: &'a Entry, ty: &Datatype) -> Option<&'a Entry> {
+fn usable<'a>(entry: &'a Entry, ty: &Datatype, count: usize) -> Option<&'a Entry> {
     if entry.bounds != Bounds::of(ty) {
         left(Left::Unknown);
         return None;
     }
     if entry.compiled.is_none() {
         left(Left::Long);
+        return None;
+    }
+    if entry.segments.saturating_mul(count as u64) < FEWEST_SEGMENTS {
+        left(Left::Small);
         return None;
     }
     Some(entry)
@@ -173,11 +187,13 @@ unsafe fn compile(ty: &Datatype, supported: &Supported) -> Entry {
     // SAFETY: the caller guarantees it.
     let decoded = unsafe { decode(ty, supported) };
     let committed = decoded.map(|ty| ty.commit());
-    let committed = committed.filter(|committed| has_short_segments(committed, LONG));
+    let segments = committed.as_ref().and_then(|committed| short_segments(committed, LONG));
+    let committed = committed.filter(|_| segments.is_some());
     Entry {
         description: ty.opt_desc,
         mark: MARK,
         bounds: Bounds::of(ty),
+        segments: segments.unwrap_or(0),
         compiled: committed.map(Compiled::new),
     }
 }

@@ -1,0 +1,20 @@
+//! `MPI_THREAD_MULTIPLE`: threads make, use and free types at the same time.
+
+#[allow(dead_code, reason = "each test uses a part")]
+mod launch;
+
+use launch::Library;
+
+#[test]
+fn threads_make_and_free_types_while_others_send() {
+    let folder = tempfile::tempdir().unwrap();
+    for library in Library::all() {
+        let program = library.compile("threads.c", folder.path());
+        for mode in ["verify,stats", "on"] {
+            let (out, err) = library.run(&program, &["40"], mode, &[true, true], &[]);
+            let lines: Vec<_> = out.lines().collect();
+            assert_eq!(lines, ["right", "right"], "{library:?}: {err}");
+            assert_eq!(err.contains(" calls moved "), mode != "on", "{library:?}: {err}");
+        }
+    }
+}
