@@ -14,7 +14,7 @@
 //! | `rows`, `blocks`, `tiles` | blocks at equal distances, in one and two dimensions |
 //! | `irregular` | lists of blocks |
 //! | `permute`, `records` | arrays of small structs |
-//! | `gather` | one field of such arrays, as a column |
+//! | `gather` | such arrays as columns, and back |
 //! | `lanes` | values of such arrays that must lie in a range |
 //! | `reverse`, `integers`, `elements` | values that change on the way |
 //! | `chosen`, `explain` | which kernel copies what |
@@ -46,7 +46,7 @@ mod x86_64;
 
 pub(crate) use blocks::{blocks, run};
 pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
-pub(crate) use gather::{gather, prefetch};
+pub(crate) use gather::{gather, scatter};
 pub(crate) use irregular::list;
 pub(crate) use lanes::all_valid;
 pub(crate) use permute::{blocks as permuted_blocks, permute, records as permuted_records};

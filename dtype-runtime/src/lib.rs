@@ -177,6 +177,7 @@
 //! | `derive` | yes | `#[derive(Datatype)]` |
 //! | `std` | yes | `Read`, `Write` and `Seek` for the convertor; without it the crate is `no_std` with `alloc` |
 //! | `show` | yes | the module `show`: pictures, explanations and other notations of layouts |
+//! | `arrow` | no | the module `arrow`: columns of records as Arrow's fields and buffers |
 //! | `npy` | no | the module `npy`: NumPy's files of records, without Python |
 //! | `crc32c` | no | `convertor::Crc32c`, a checksum over the packed stream |
 //! | `rayon` | no | `Packer::par_pack` and `Unpacker::par_unpack`: large messages on all cores |
@@ -224,6 +225,8 @@ extern crate alloc;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+#[cfg(feature = "arrow")]
+pub mod arrow;
 pub mod basic;
 pub mod commit;
 pub mod convertor;

@@ -25,6 +25,7 @@
 //! The [`datatype`](ArrayDatatype::datatype) of an array is an ordinary [`Type`] whose displacement 0 is the
 //! array's first element, where `as_ptr()` points: pass it to an MPI library with this pointer and a count of 1.
 
+mod columns;
 mod layout;
 mod one_by_one;
 

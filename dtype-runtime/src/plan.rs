@@ -18,7 +18,7 @@ use alloc::boxed::Box;
 use core::ops::Range;
 
 use self::program::Ops;
-pub(crate) use gather::Gather;
+pub(crate) use gather::{Constant, Gather, MOST_COLUMNS, Place};
 pub(crate) use index::Index;
 pub(crate) use lanes::{LaneVector, Lanes, Ranged, RangedList};
 pub use list::List;

@@ -265,6 +265,7 @@ macro_rules! strides {
                     })
                     .collect();
                 let all = columns(&records);
+                assert_eq!(dtype_runtime::pack(&all.to_records().unwrap()), dtype_runtime::pack(&records), "{isa}");
                 let i = || 0..count;
                 assert!(all.get::<u8>("first").unwrap().iter().copied().eq(i().map(|i| i as u8)), "{isa}");
                 assert!(all.get::<u8>("rest").unwrap().chunks($stride - 15).zip(i()).all(|(rest, i)| *rest == [i as u8; $stride - 15]));

@@ -25,7 +25,7 @@ const FLOORS: &[&[&str]] = &[
     &["commit", "kernel"],
     &["convertor"],
     &["typed"],
-    &["message", "ndarray", "npy", "show"],
+    &["arrow", "message", "ndarray", "npy", "show"],
     &["serialize", "private", "lib"],
 ];
 

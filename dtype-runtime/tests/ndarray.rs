@@ -472,3 +472,22 @@ fn a_few_elements_that_there_is_no_memory_for() {
     // SAFETY: the mapping, to which no references are left.
     unsafe { libc::munmap(start, SIZE) };
 }
+
+#[test]
+fn columns_are_arrays_with_the_axes_of_their_fields() {
+    let records =
+        [(1_u8, [[(1_u16, true), (2, false)], [(3, true), (4, true)], [(5, false), (6, true)]])];
+    let records = [records[0], records[0]];
+    let mut columns = dtype_runtime::columns(&records);
+    assert_eq!(columns.array::<u8>("0").unwrap().shape(), [2]);
+    let numbers = columns.array::<u16>("1.0").unwrap();
+    assert_eq!(numbers.shape(), [2, 3, 2]);
+    assert_eq!(numbers[[1, 2, 0]], 5);
+    let rows = columns.array::<[u16; 2]>("1.0").unwrap();
+    assert_eq!((rows.shape(), rows[[0, 1]]), (&[2, 3][..], [3, 4]));
+    columns.array_mut::<bool>("1.1").unwrap()[[1, 0, 1]] = true;
+    assert!(columns.to_records().unwrap()[1].1[0][1].1);
+    assert_eq!(columns.take_array::<u16>("1.0").unwrap().sum(), 42);
+    assert!(columns.array::<u16>("1.0").is_err());
+    assert!(columns.array::<u16>("0").is_err());
+}

@@ -1,53 +1,89 @@
-//! One field of many records as a column.
+//! Arrays of small structs as columns, and back.
 //!
-//! See [`Gather`] for the idea. The last records, and all of them without the instructions, are copied one by one.
+//! See [`Gather`] for the idea. The last records, and all of them without the instructions, are copied column by column.
 
-use super::direction::{Pack, Steps};
+use super::direction::{Pack, Steps, Unpack, Way};
 use super::registers::{Registers, compiled_for_selected};
 use super::rows::strided;
 use crate::kernels::selected;
-use crate::plan::Gather;
+use crate::plan::{Constant, Gather, MOST_COLUMNS};
 
-/// Copies the values of `count` records; the first is at `memory`.
+/// Copies `count` records, the first at `memory`, to the columns.
 ///
 /// # Safety
 ///
-/// The values must be readable, and `count` of them writable from `packed` on. The two must not overlap.
+/// The data of the columns must be readable in each record, and each column writable for as many bytes as these are. No two
+/// of them must overlap.
 #[inline]
-pub(crate) unsafe fn gather(all: &Gather, count: usize, memory: *mut u8, packed: *mut u8) {
-    // SAFETY: passed on to the caller; what the pieces leave are the last records.
+pub(crate) unsafe fn gather<G: Constant>(
+    count: usize,
+    memory: *mut u8,
+    columns: [*mut u8; MOST_COLUMNS],
+) {
+    // SAFETY: passed on to the caller.
     unsafe {
-        let done = if selected().permutes() { pieces(all, count, memory, packed) } else { 0 };
-        if done < count {
-            let steps = Steps { memory: all.stride().cast_signed(), packed: all.len() };
-            let (memory, packed) =
-                (memory.wrapping_add(done * all.stride()), packed.wrapping_add(done * all.len()));
-            strided::<Pack>(all.len(), count - done, steps, memory, packed);
-        }
+        let done = if selected().permutes() { pack::<G>(count, memory, columns) } else { 0 };
+        rest::<Pack>(G::GATHER, done..count, memory, columns);
     }
 }
 
-/// Asks for memory that is read soon, which need not exist.
+/// Copies columns to the data of `count` records, the first at `memory`.
 ///
-/// Masked loads make some processors prefetch less by themselves.
+/// # Safety
+///
+/// As [`gather`], with the memory written and the columns read.
 #[inline]
-pub(crate) fn prefetch(memory: *const u8, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
-    for at in (0..bytes).step_by(64) {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(memory.wrapping_add(at).cast()) };
+pub(crate) unsafe fn scatter<G: Constant>(
+    count: usize,
+    memory: *mut u8,
+    columns: [*mut u8; MOST_COLUMNS],
+) {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        let done = if selected().permutes() { unpack::<G>(count, memory, columns) } else { 0 };
+        rest::<Unpack>(G::GATHER, done..count, memory, columns);
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (memory, bytes);
+}
+
+/// Copies some of the records column by column.
+///
+/// # Safety
+///
+/// As [`gather`] or [`scatter`].
+unsafe fn rest<D: Way>(
+    all: &Gather,
+    records: core::ops::Range<usize>,
+    memory: *mut u8,
+    columns: [*mut u8; MOST_COLUMNS],
+) {
+    if records.is_empty() {
+        return;
+    }
+    for (place, column) in all.places().iter().zip(columns) {
+        let steps = Steps { memory: all.stride().cast_signed(), packed: place.len };
+        let memory = memory.wrapping_add(records.start * all.stride() + place.offset);
+        let column = column.wrapping_add(records.start * place.len);
+        // SAFETY: the values of this column in these records, which the caller guarantees.
+        unsafe { strided::<D>(place.len, records.len(), steps, memory, column) };
+    }
 }
 
 compiled_for_selected! {
-    /// Copies the first values, and returns their number.
+    /// Copies the first records, and returns their number.
     ///
     /// # Safety
     ///
     /// As [`gather`].
-    unsafe fn pieces[][](all: &Gather, count: usize, memory: *mut u8, packed: *mut u8) -> usize
-        = R => R::gather(all, count, memory, packed);
+    unsafe fn pack[G: Constant][G](count: usize, memory: *mut u8, columns: [*mut u8; MOST_COLUMNS]) -> usize
+        = R => R::gather::<G>(count, memory, columns);
+}
+
+compiled_for_selected! {
+    /// Copies the first records, and returns their number.
+    ///
+    /// # Safety
+    ///
+    /// As [`scatter`].
+    unsafe fn unpack[G: Constant][G](count: usize, memory: *mut u8, columns: [*mut u8; MOST_COLUMNS]) -> usize
+        = R => R::scatter::<G>(count, memory, columns);
 }

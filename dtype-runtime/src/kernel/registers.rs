@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::direction::Direction;
-use crate::plan::{Gather, Lanes, Permutation};
+use crate::plan::{Constant, Lanes, MOST_COLUMNS, Permutation};
 
 /// The registers of a set of instructions.
 ///
@@ -67,16 +67,35 @@ pub(super) trait Registers {
         false
     }
 
-    /// Copies the first values of a field of `count` records, several at a time, and returns their number: 0 if no
+    /// Copies the first of `count` records to the columns, several records at a time, and returns their number: 0 if no
     /// instruction does it.
     ///
     /// # Safety
     ///
-    /// The values of `count` records from `memory` on must be readable, as many must be writable from `packed` on, and the
-    /// two must not overlap. The processor must have the instructions.
+    /// The data of the columns must be readable in each record, and each column writable for as many bytes as these are. No
+    /// two of them must overlap. The processor must have the instructions.
     #[inline(always)]
-    unsafe fn gather(all: &Gather, count: usize, memory: *mut u8, packed: *mut u8) -> usize {
-        let _ = (all, count, memory, packed);
+    unsafe fn gather<G: Constant>(
+        count: usize,
+        memory: *mut u8,
+        columns: [*mut u8; MOST_COLUMNS],
+    ) -> usize {
+        let _ = (count, memory, columns);
+        0
+    }
+
+    /// Copies the columns to the first of `count` records, likewise.
+    ///
+    /// # Safety
+    ///
+    /// As [`gather`](Self::gather), with the columns read and the memory written.
+    #[inline(always)]
+    unsafe fn scatter<G: Constant>(
+        count: usize,
+        memory: *mut u8,
+        columns: [*mut u8; MOST_COLUMNS],
+    ) -> usize {
+        let _ = (count, memory, columns);
         0
     }
 }

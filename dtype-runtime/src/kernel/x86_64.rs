@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use super::direction::{Direction, Transfer};
 use super::registers::Registers;
-use crate::plan::{Gather, Lanes, Permutation};
+use crate::plan::{Constant, Lanes, MOST_COLUMNS, Permutation};
 
 /// AVX2: registers of 32 bytes.
 pub(super) struct Avx2;
@@ -84,15 +84,22 @@ impl Registers for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn gather(all: &Gather, count: usize, memory: *mut u8, packed: *mut u8) -> usize {
-        // SAFETY: the caller guarantees the values on both sides, and the instructions.
-        unsafe {
-            match all.number() {
-                1 => gather::gather::<1>(all, count, memory, packed),
-                2 => gather::gather::<2>(all, count, memory, packed),
-                3 => gather::gather::<3>(all, count, memory, packed),
-                _ => gather::gather::<4>(all, count, memory, packed),
-            }
-        }
+    unsafe fn gather<G: Constant>(
+        count: usize,
+        memory: *mut u8,
+        columns: [*mut u8; MOST_COLUMNS],
+    ) -> usize {
+        // SAFETY: the caller guarantees both sides, and the instructions.
+        unsafe { gather::gather::<G>(count, memory, columns) }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter<G: Constant>(
+        count: usize,
+        memory: *mut u8,
+        columns: [*mut u8; MOST_COLUMNS],
+    ) -> usize {
+        // SAFETY: the caller guarantees both sides, and the instructions.
+        unsafe { gather::scatter::<G>(count, memory, columns) }
     }
 }

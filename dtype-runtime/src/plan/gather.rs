@@ -1,111 +1,186 @@
-//! One short field of an array of structs as permutations of bytes: several records at a time become a piece of a column.
+//! Columns of an array of small structs as permutations of bytes, several records at a time.
 //!
-//! Take records of 16 bytes and their `f64` at 0. Eight of them lie in 128 bytes of memory, two vectors. Each is loaded
-//! under a mask that leaves the other fields and the padding out; one instruction picks the eight numbers out of the two
-//! vectors, one store writes them. That is 4 instructions for 8 values, which take 16 one by one.
+//! Take records of 24 bytes with an `f64` at 0, a `u32` at 8 and a `u8` at 20. Five of them lie in a *window* of two vectors,
+//! 128 bytes. The window is loaded once, under a mask that leaves out what is not in a column; for each column, one
+//! instruction picks its bytes out of the two vectors, and one store writes them:
 //!
 //! ```text
-//! window 0   a . b . c . d .      '.' is what the mask leaves out
-//! window 1   e . f . g . h .
-//! piece      a b c d e f g h      indices 0 … 127 into both windows
+//! window    f f f f f f f f u u u u . . . . . . . . b . . . f f f f f f f f u u u u …
+//! columns   f0 f1 f2 f3 f4    u0 u1 u2 u3 u4    b0 b1 b2 b3 b4
 //! ```
 //!
-//! Two windows make a pair, each pair contributes some bytes of the piece, and the pairs are joined by `or`. A piece has as
-//! many records as fit into one vector, and into [`PAIRS`] pairs of windows.
+//! That is 2 + 3 · 2 instructions for 15 values, which take 30 one by one. A store is wider than its piece; the next one
+//! overwrites the excess.
+//!
+//! The other direction loads a piece of each column, and one instruction puts the bytes of two columns where they belong in
+//! a vector of the window. The vectors of all pairs of columns are joined by `or`, and stored under the mask.
 
 use super::permutation::WIDTH;
 
-/// The most pairs of windows.
-const PAIRS: usize = 4;
+/// The most columns.
+pub(crate) const MOST_COLUMNS: usize = 16;
 
-/// Pieces of a column as permutations of bytes.
+/// Bytes of a window.
+const WINDOW: usize = 2 * WIDTH;
+
+/// A column in a record: where it is, and how many bytes it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) offset: usize,
+    pub(crate) len: usize,
+}
+
+/// Columns whose permutations are constants, so that the loops over them are written out, and the indices stay in registers.
+pub(crate) trait Constant {
+    /// The columns.
+    const GATHER: &'static Gather;
+}
+
+/// Columns as permutations of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gather {
-    /// For each pair and each byte of the piece, which byte of the pair it is.
-    index: [[u8; WIDTH]; PAIRS],
-    /// Which bytes of the piece are from the pair, one bit each.
-    keep: [u64; PAIRS],
-    /// Which bytes of the windows are data of the column, one bit each.
-    data: [[u64; 2]; PAIRS],
-    /// Pairs in use.
-    pairs: usize,
-    /// Records in a piece.
+    places: [Place; MOST_COLUMNS],
+    /// For each byte of a column's piece, which byte of the window it is.
+    index: [[u8; WIDTH]; MOST_COLUMNS],
+    /// The columns in use.
+    number: usize,
+    /// For each vector of the window and each pair of columns: which byte of the two pieces a byte is, and whether it is
+    /// one of theirs.
+    back: [[[u8; WIDTH]; MOST_COLUMNS / 2]; 2],
+    keep: [[u64; MOST_COLUMNS / 2]; 2],
+    /// Which bytes of the window are in a column, one bit each.
+    data: [u64; 2],
+    /// Records in a window.
     records: usize,
-    /// Bytes of the value.
-    len: usize,
     /// Bytes of memory from one record to the next.
     stride: usize,
+    /// With fewer records than this ahead, a store could reach past the end of a column.
+    fewest: usize,
 }
 
 impl Gather {
-    /// Values of `len` bytes in records of `stride` bytes, if there are machines that copy several at a time, and that pays:
-    /// values of 1, 2, 4 or 8 bytes, in records that are shorter than a vector.
-    pub(crate) const fn of(len: usize, stride: usize) -> Option<Self> {
-        if !matches!(len, 1 | 2 | 4 | 8) || stride >= WIDTH || stride <= len || WIDTH != 64 {
+    /// No columns.
+    pub(crate) const NONE: Self = Self {
+        places: [Place { offset: 0, len: 0 }; MOST_COLUMNS],
+        index: [[0; WIDTH]; MOST_COLUMNS],
+        number: 0,
+        back: [[[0; WIDTH]; MOST_COLUMNS / 2]; 2],
+        keep: [[0; MOST_COLUMNS / 2]; 2],
+        data: [0; 2],
+        records: 1,
+        stride: 0,
+        fewest: 0,
+    };
+
+    /// The first `number` of these columns, in records of `stride` bytes, if there are machines that copy several records at a
+    /// time, and that pays: two records lie in a window.
+    pub(crate) const fn of(
+        places: [Place; MOST_COLUMNS],
+        number: usize,
+        stride: usize,
+    ) -> Option<Self> {
+        if WIDTH != 64 || number == 0 || stride == 0 {
             return None;
         }
-        // Those whose values lie in the windows.
-        let (most, window) = (WIDTH / len, 2 * PAIRS * WIDTH);
-        let fit = (window - len) / stride + 1;
-        let records = if fit < most { fit } else { most };
-        // Loads, permutations, `or` and a store, beside a load and a store for each value.
-        let windows = ((records - 1) * stride + len).div_ceil(WIDTH);
-        if 2 * windows + 1 > records * 3 / 2 {
-            return None;
-        }
-        let mut all = Self {
-            index: [[0; WIDTH]; PAIRS],
-            keep: [0; PAIRS],
-            data: [[0; 2]; PAIRS],
-            pairs: 0,
-            records,
-            len,
-            stride,
-        };
-        let mut byte = 0;
-        while byte < records * len {
-            let at = byte / len * stride + byte % len;
-            let (pair, inside) = (at / (2 * WIDTH), at % (2 * WIDTH));
-            #[expect(clippy::cast_possible_truncation, reason = "at most 127")]
-            {
-                all.index[pair][byte] = inside as u8;
+        let mut records = WINDOW / stride;
+        let mut column = 0;
+        while column < number {
+            let fit = WIDTH / places[column].len;
+            if fit < records {
+                records = fit;
             }
-            all.keep[pair] |= 1 << byte;
-            all.data[pair][inside / WIDTH] |= 1 << (inside % WIDTH);
-            all.pairs = pair + 1;
-            byte += 1;
+            column += 1;
+        }
+        if records < 2 {
+            return None;
+        }
+        let mut all = Self { places, number, records, stride, fewest: records, ..Self::NONE };
+        column = 0;
+        while column < number {
+            let Place { offset, len } = places[column];
+            let mut byte = 0;
+            while byte < records * len {
+                let at = byte / len * stride + offset + byte % len;
+                let (vector, inside) = (at / WIDTH, at % WIDTH);
+                #[expect(clippy::cast_possible_truncation, reason = "at most 127")]
+                {
+                    all.index[column][byte] = at as u8;
+                    all.back[vector][column / 2][inside] = (column % 2 * WIDTH + byte) as u8;
+                }
+                all.keep[vector][column / 2] |= 1 << inside;
+                all.data[vector] |= 1 << inside;
+                byte += 1;
+            }
+            let fewest = all.width(column).div_ceil(len);
+            if fewest > all.fewest {
+                all.fewest = fewest;
+            }
+            column += 1;
         }
         Some(all)
     }
 
-    /// Index, kept bytes and data of each pair of windows.
+    /// Bytes that are moved at a time for a piece: 16, 32 or 64.
     #[inline(always)]
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&[u8; WIDTH], u64, [u64; 2])> {
-        let all = self.index.iter().zip(self.keep).zip(self.data);
-        all.take(self.pairs).map(|((index, keep), data)| (index, keep, data))
+    pub(crate) const fn width(&self, column: usize) -> usize {
+        match self.piece(column) {
+            0..=16 => 16,
+            17..=32 => 32,
+            _ => 64,
+        }
     }
 
-    /// The number of pairs.
+    /// Bytes of a column's piece.
+    #[inline(always)]
+    pub(crate) const fn piece(&self, column: usize) -> usize {
+        self.records * self.places[column].len
+    }
+
+    /// The columns.
+    #[inline(always)]
+    pub(crate) fn places(&self) -> &[Place] {
+        &self.places[..self.number]
+    }
+
+    /// The number of columns.
     #[inline(always)]
     pub(crate) const fn number(&self) -> usize {
-        self.pairs
+        self.number
     }
 
-    /// Records in a piece.
+    /// Which byte of the window each byte of a column's piece is.
+    #[inline(always)]
+    pub(crate) const fn index(&self, column: usize) -> &[u8; WIDTH] {
+        &self.index[column]
+    }
+
+    /// Which byte of the pieces of two columns each byte of this vector of the window is, and whether it is one.
+    #[inline(always)]
+    pub(crate) const fn back(&self, vector: usize, pair: usize) -> (&[u8; WIDTH], u64) {
+        (&self.back[vector][pair], self.keep[vector][pair])
+    }
+
+    /// Which bytes of the window are in a column.
+    #[inline(always)]
+    pub(crate) const fn data(&self) -> [u64; 2] {
+        self.data
+    }
+
+    /// Records in a window.
     #[inline(always)]
     pub(crate) const fn records(&self) -> usize {
         self.records
-    }
-
-    /// Bytes of a value.
-    #[inline(always)]
-    pub(crate) const fn len(&self) -> usize {
-        self.len
     }
 
     /// Bytes of memory from one record to the next.
     #[inline(always)]
     pub(crate) const fn stride(&self) -> usize {
         self.stride
+    }
+
+    /// With fewer records than this ahead, a move could reach past the end of a column.
+    #[inline(always)]
+    pub(crate) const fn fewest(&self) -> usize {
+        self.fewest
     }
 }

@@ -18,6 +18,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
+use core::ptr;
 
 use super::layout::Layout;
 use super::view::is_all_data;
@@ -27,7 +28,8 @@ use super::{
 use crate::basic::Basic;
 use crate::datatype::Datatype;
 use crate::error::Error;
-use crate::kernel::{self, Direction, Pack, Steps, Unpack};
+use crate::kernel::{self, Direction, Pack, Steps, Unpack, Way};
+use crate::plan::{Constant, Gather, MOST_COLUMNS, Place};
 use leaf::{Dimension, Found, Leaf};
 use storage::Storage;
 
@@ -101,7 +103,10 @@ pub fn columns<T: Datatype>(records: &[T]) -> Columns<T> {
 }
 
 /// The number of leaves that are constants.
-const MOST_CONSTANT: usize = 16;
+const MOST_CONSTANT: usize = MOST_COLUMNS;
+
+/// Bytes of the longest leaf that is copied several records at a time: half a register.
+const LONGEST: usize = 32;
 
 /// The leaves of a type.
 struct Leaves<T>(PhantomData<T>);
@@ -121,6 +126,28 @@ impl<T: Datatype> Leaves<T> {
         all
     };
 
+    /// The leaves that are copied several records at a time, and which of all leaves they are.
+    const TOGETHER: &'static (Option<Gather>, [usize; MOST_COLUMNS]) = &{
+        let mut places = [Place { offset: 0, len: 0 }; MOST_COLUMNS];
+        let (mut leaves, mut number, mut index) = ([0; MOST_COLUMNS], 0, 0);
+        // Those of more leaves are not constants.
+        while index < Self::COUNT && Self::COUNT <= MOST_CONSTANT {
+            if let Some(place) = Self::FIRST[index].place()
+                && place.len <= LONGEST
+            {
+                (places[number], leaves[number]) = (place, index);
+                number += 1;
+            }
+            index += 1;
+        }
+        (Gather::of(places, number, size_of::<T>()), leaves)
+    };
+
+    /// Whether a leaf is one of those.
+    fn is_together(leaf: &Leaf) -> bool {
+        Self::TOGETHER.0.is_some() && leaf.place().is_some_and(|place| place.len <= LONGEST)
+    }
+
     /// All leaves: constants, unless there are many.
     fn all() -> Cow<'static, [Leaf]> {
         match Self::FIRST.get(..Self::COUNT) {
@@ -133,6 +160,13 @@ impl<T: Datatype> Leaves<T> {
     const TILE: usize = {
         let most = 16_384 / if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
         if most < 64 { 64 } else { most / 64 * 64 }
+    };
+}
+
+impl<T: Datatype> Constant for Leaves<T> {
+    const GATHER: &'static Gather = match &Self::TOGETHER.0 {
+        Some(all) => all,
+        None => &Gather::NONE,
     };
 }
 
@@ -171,6 +205,47 @@ fn index_of<T: Datatype, F: Datatype>(path: &str) -> Result<usize, Error> {
 fn taken<T: Datatype>(path: &str) -> Error {
     let (path, parent) = (path.to_owned(), format!("Columns<{}>", T::TYPE_MAP));
     Error::NoField { field: path.clone(), path, parent }
+}
+
+/// Copies `count` records, the first at `memory`, from or to the columns, in which the first is record `first`. `starts` are
+/// the first bytes of the columns.
+///
+/// # Safety
+///
+/// The leaves must be those of `T`, `memory` be valid for `D` on their data in `count` records, and each column on as many
+/// bytes as these are, from record `first` on. No two of them must overlap.
+unsafe fn each<T: Datatype, D: Way>(
+    leaves: &[Leaf],
+    first: usize,
+    count: usize,
+    memory: *mut u8,
+    starts: impl Iterator<Item = Option<*mut u8>>,
+) {
+    let stride = size_of::<T>();
+    let mut columns = [ptr::null_mut(); MOST_CONSTANT];
+    for ((index, leaf), start) in leaves.iter().enumerate().zip(starts) {
+        // The caller has checked that no column was taken.
+        let Some(start) = start else { return };
+        let column = start.wrapping_add(first * leaf.size());
+        if Leaves::<T>::is_together(leaf) {
+            columns[index] = column;
+        } else {
+            // SAFETY: this leaf in the records, which the caller guarantees.
+            unsafe { copy::<D>(leaf, stride, count, memory, column) };
+        }
+    }
+    if const { Leaves::<T>::TOGETHER.0.is_some() } {
+        let which = Leaves::<T>::TOGETHER.1;
+        let columns = which.map(|index| columns[index]);
+        // SAFETY: the other leaves, which the caller guarantees.
+        unsafe {
+            if D::PACKS {
+                kernel::gather::<Leaves<T>>(count, memory, columns);
+            } else {
+                kernel::scatter::<Leaves<T>>(count, memory, columns);
+            }
+        }
+    }
 }
 
 /// Copies the values of one column of `count` records.
@@ -277,28 +352,16 @@ impl<T: Datatype> Columns<T> {
             *self = Self::uninitialised(records.len())?;
         }
         let base = records.as_ptr().cast::<u8>().cast_mut();
-        let stride = size_of::<T>();
         let leaves = Leaves::<T>::all();
         for first in (0..records.len()).step_by(Leaves::<T>::TILE) {
             let count = Leaves::<T>::TILE.min(records.len() - first);
-            let memory = base.wrapping_add(first * stride);
-            let next = Leaves::<T>::TILE.min(records.len() - first - count);
-            kernel::prefetch(memory.wrapping_add(count * stride), next * stride);
-            for (leaf, storage) in leaves.iter().zip(&mut self.storages) {
-                let Some(storage) = storage else { continue };
-                let column = storage.start().wrapping_add(first * leaf.size());
-                // SAFETY: the leaf was computed from the map of `T`, so it names data of each record, which by the promise
-                // of `Datatype` are initialised; they are only read. The column has room for those of all records, and is
-                // borrowed exclusively.
-                unsafe {
-                    match &leaf.gather {
-                        Some(all) => {
-                            kernel::gather(all, count, memory.wrapping_add(leaf.offset), column);
-                        }
-                        None => copy::<Pack>(leaf, stride, count, memory, column),
-                    }
-                }
-            }
+            let memory = base.wrapping_add(first * size_of::<T>());
+            let starts =
+                self.storages.iter_mut().map(|storage| storage.as_mut().map(Storage::start));
+            // SAFETY: the leaves were computed from the map of `T`, so they name data of each record, which by the promise of
+            // `Datatype` are initialised; they are only read. Each column has room for those of all records, and is borrowed
+            // exclusively.
+            unsafe { each::<T, Pack>(&leaves, first, count, memory, starts) };
         }
         self.is_valid = true;
         Ok(())
@@ -316,6 +379,11 @@ impl<T: Datatype> Columns<T> {
 
     /// The columns, in the order of the packed record, also those that were taken.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = ColumnField> + use<T> {
+        Self::all_fields()
+    }
+
+    /// As [`fields`](Self::fields).
+    pub(crate) fn all_fields() -> impl ExactSizeIterator<Item = ColumnField> + use<T> {
         (0..Leaves::<T>::COUNT).map(|index| {
             let (path, lengths) = leaf::path(T::TYPE_MAP, index);
             let basic = Leaf::of(T::TYPE_MAP, index).basic();
@@ -419,6 +487,50 @@ impl<T: Datatype> Columns<T> {
         }
     }
 
+    /// Removes column `index` and returns its bytes as numbers, without a copy if `U` has the alignment of the column's basic
+    /// datatype.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn take_raw<U: Datatype>(&mut self, index: usize) -> Result<Vec<U>, Error> {
+        const { assert!(is_all_data(U::TYPE_MAP) && !U::TYPE_MAP.is_restricted()) }
+        let Some(storage) = self.storages.get_mut(index).and_then(Option::take) else {
+            return Err(taken::<T>(&leaf::path(T::TYPE_MAP, index).0));
+        };
+        // SAFETY: any bytes are values of `U`. There are whole ones: a basic datatype is a multiple of its alignment.
+        match unsafe { storage.into_vec::<U>() } {
+            Ok(values) => Ok(values),
+            Err(storage) => super::unpack(storage.bytes()),
+        }
+    }
+
+    /// Copies bytes to column `index`.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn set_raw(&mut self, index: usize, bytes: &[u8]) -> Result<(), Error> {
+        let Some(Some(storage)) = self.storages.get_mut(index) else {
+            return Err(taken::<T>(&leaf::path(T::TYPE_MAP, index).0));
+        };
+        let column = storage.bytes_mut();
+        if column.len() != bytes.len() {
+            let (expected, actual) = (column.len() as u64, bytes.len() as u64);
+            return Err(Error::PackedLength { expected, actual });
+        }
+        column.copy_from_slice(bytes);
+        self.is_valid = false;
+        Ok(())
+    }
+
+    /// The shape of the column at a path, with elements of type `F`.
+    #[cfg(feature = "ndarray")]
+    pub(crate) fn shape<F: Datatype>(&self, path: &str) -> Result<Vec<usize>, Error> {
+        let index = index_of::<T, F>(path)?;
+        let (map, lengths) = leaf::element(T::TYPE_MAP, index);
+        let (mut shape, mut size) = (lengths, map.size());
+        while size < F::TYPE_MAP.size() {
+            size = size.saturating_mul(shape.pop().unwrap_or(usize::MAX));
+        }
+        shape.insert(0, self.len);
+        Ok(shape)
+    }
+
     /// The records.
     ///
     /// A type that skips fields does not compile here, because nothing would initialise them: use
@@ -508,16 +620,13 @@ impl<T: Datatype> Columns<T> {
     ///
     /// There must be these records, `items` must be valid for writing them, and no column must have been taken.
     unsafe fn scatter(&self, first: usize, count: usize, items: *mut T) {
-        for (leaf, storage) in Leaves::<T>::all().iter().zip(&self.storages) {
-            let Some(storage) = storage else { continue };
-            let bytes = &storage.bytes()[first * leaf.size()..][..count * leaf.size()];
-            // SAFETY: the leaf names data of each record, inside of it; `Unpack` only reads the column, which is as long.
-            // The caller guarantees the records.
-            unsafe {
-                let column = bytes.as_ptr().cast_mut();
-                copy::<Unpack>(leaf, size_of::<T>(), count, items.cast(), column);
-            }
-        }
+        let starts = self
+            .storages
+            .iter()
+            .map(|storage| storage.as_ref().map(|storage| storage.bytes().as_ptr().cast_mut()));
+        // SAFETY: the leaves name data of each record, inside of it; `Unpack` only reads the columns, which are long enough.
+        // The caller guarantees the records.
+        unsafe { each::<T, Unpack>(&Leaves::<T>::all(), first, count, items.cast(), starts) };
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::basic::Basic;
-use crate::plan::Gather;
+use crate::plan::Place;
 use crate::typemap::{Field, Node, TypeMap};
 
 /// One dimension of the blocks of a column in a record.
@@ -28,8 +28,6 @@ pub(super) struct Leaf {
     len: usize,
     /// The elements in a record, all together.
     pub(super) elements: usize,
-    /// Several records at a time, for one block in a record.
-    pub(super) gather: Option<Gather>,
 }
 
 impl Leaf {
@@ -37,11 +35,22 @@ impl Leaf {
     const MOST: usize = 8;
 
     /// The dimensions of the blocks, the outermost first. None if there is one block.
+    #[inline]
     pub(super) const fn dimensions(&self) -> &[Dimension] {
         self.dimensions.split_at(self.len).0
     }
 
+    /// Where the leaf is, if it is one block.
+    #[inline]
+    pub(super) const fn place(&self) -> Option<Place> {
+        match self.len {
+            0 => Some(Place { offset: self.offset, len: self.block }),
+            _ => None,
+        }
+    }
+
     /// Bytes of the column in a record.
+    #[inline]
     pub(super) const fn size(&self) -> usize {
         self.elements * self.map.size()
     }
@@ -64,7 +73,6 @@ impl Leaf {
             dimensions: [Dimension { count: 0, stride: 0 }; Self::MOST],
             len: 0,
             elements: 1,
-            gather: None,
         }
     }
 
@@ -72,9 +80,6 @@ impl Leaf {
     pub(super) const fn of(map: &'static TypeMap, index: usize) -> Self {
         let mut leaf = Self::none(map);
         leaf.find(map, index);
-        if leaf.len == 0 {
-            leaf.gather = Gather::of(leaf.block, map.stride());
-        }
         leaf
     }
 

@@ -22,6 +22,7 @@ unsafe impl Sync for Storage {}
 
 impl Storage {
     /// Memory that must be written before it is read; `None` if it cannot be allocated.
+    #[inline]
     pub(super) fn uninitialised(bytes: usize, align: usize) -> Option<Self> {
         let layout = Layout::from_size_align(bytes, align).ok()?;
         let memory = match layout.size() {
@@ -39,15 +40,18 @@ impl Storage {
     }
 
     /// The first byte.
+    #[inline]
     pub(super) fn start(&mut self) -> *mut u8 {
         self.memory.as_ptr()
     }
 
+    #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         // SAFETY: as many bytes were allocated, and are initialised; the result borrows the storage.
         unsafe { slice::from_raw_parts(self.memory.as_ptr(), self.layout.size()) }
     }
 
+    #[inline]
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `bytes`, and the storage is borrowed exclusively.
         unsafe { slice::from_raw_parts_mut(self.memory.as_ptr(), self.layout.size()) }

@@ -1,0 +1,235 @@
+//! Columns of records as Arrow's fields and buffers.
+//!
+//! A column is a field of a schema and the buffer of its values, in Arrow's memory format and without a copy: what an array
+//! of any Arrow implementation is made of. The name of the field is the path of the column.
+//!
+//! | Rust | Arrow |
+//! |---|---|
+//! | integers, `f16`, `f32`, `f64` | `Int8` to `UInt64`, `Float16`, `Float32`, `Float64` |
+//! | `bool` | `Boolean`: the values are packed into bits, which is a copy |
+//! | `char` | `UInt32` |
+//! | an enum | its integer |
+//! | complex numbers | `FixedSizeList` of two floats |
+//! | `[T; N]` | `FixedSizeList` of `N`; the buffer is that of the innermost elements |
+//! | integers of 128 bits, `bf16`, other basic datatypes | `FixedSizeBinary` |
+//!
+//! Nothing is null.
+//!
+//! ```
+//! use dtype_runtime::{arrow, columns};
+//!
+//! let records = [(1_u32, [0.5_f64, 1.5], true), (2, [2.5, 3.5], false)];
+//! let all = arrow::into_arrow(columns(&records))?;
+//! assert_eq!(all[0].field.to_string(), "Field { \"0\": UInt32 }");
+//! assert_eq!(all[1].buffer.typed_data::<f64>(), [0.5, 1.5, 2.5, 3.5]);
+//! assert_eq!(all[2].buffer.as_slice(), [0b01]);
+//! assert_eq!(arrow::from_arrow::<(u32, [f64; 2], bool)>(&all)?.to_records()?, records);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use arrow_buffer::{BooleanBuffer, Buffer};
+use arrow_schema::{DataType, Field, FieldRef, Schema};
+
+use crate::basic::Basic;
+use crate::datatype::Datatype;
+use crate::error::Error;
+use crate::typed::{ColumnField, Columns};
+
+/// A column: a field of a schema, and the values.
+#[derive(Clone, Debug)]
+pub struct ArrowColumn {
+    /// The field, whose name is the path.
+    pub field: FieldRef,
+    /// The number of records.
+    pub len: usize,
+    /// The values; those of the innermost elements, if the field is a list of fixed size.
+    pub buffer: Buffer,
+}
+
+/// Why columns of Arrow are not those of a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArrowError {
+    /// There is no such column, or two.
+    Column {
+        /// The path.
+        path: String,
+        /// The number of columns with this name.
+        found: usize,
+    },
+    /// A column has another type, or may have nulls.
+    Type {
+        /// The path.
+        path: String,
+        /// The type that the column should have.
+        expected: String,
+        /// Its type.
+        actual: String,
+    },
+    /// A column has another number of records than the first one.
+    Length {
+        /// The path.
+        path: String,
+        /// The first column's number of records.
+        expected: usize,
+        /// This column's.
+        actual: usize,
+    },
+    /// A buffer is too short.
+    Buffer {
+        /// The path.
+        path: String,
+        /// Bytes that the records need.
+        expected: usize,
+        /// Bytes that there are.
+        actual: usize,
+    },
+    /// The columns could not be made or read.
+    Records(Error),
+}
+
+impl fmt::Display for ArrowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Column { path, found } => {
+                write!(f, "field `{path}` is there {found} times, expected once")
+            }
+            Self::Type { path, expected, actual } => {
+                write!(f, "field `{path}` is {actual}, expected {expected}")
+            }
+            Self::Length { path, expected, actual } => {
+                write!(
+                    f,
+                    "field `{path}` has {actual} records, expected {expected} as in the first column"
+                )
+            }
+            Self::Buffer { path, expected, actual } => {
+                write!(
+                    f,
+                    "field `{path}` has a buffer of {actual} bytes, expected at least {expected}"
+                )
+            }
+            Self::Records(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl core::error::Error for ArrowError {}
+
+impl From<Error> for ArrowError {
+    fn from(error: Error) -> Self {
+        Self::Records(error)
+    }
+}
+
+/// The schema of the columns of a type.
+///
+/// ```
+/// let schema = dtype_runtime::arrow::schema::<(u8, [f32; 3])>();
+/// assert_eq!(schema.field(0).data_type(), &arrow_schema::DataType::UInt8);
+/// ```
+pub fn schema<T: Datatype>() -> Schema {
+    Schema::new(Columns::<T>::all_fields().map(|field| arrow_field(&field)).collect::<Vec<_>>())
+}
+
+/// The columns as Arrow's fields and buffers, without a copy of any but truth values.
+///
+/// # Errors
+///
+/// [`Error::NoField`] if a column was taken.
+pub fn into_arrow<T: Datatype>(mut columns: Columns<T>) -> Result<Vec<ArrowColumn>, Error> {
+    let len = columns.len();
+    let column = |(index, field): (usize, ColumnField)| {
+        let buffer = if field.basic.canonical() == Basic::Bool {
+            let values = columns.take_raw::<u8>(index)?;
+            BooleanBuffer::collect_bool(values.len(), |i| values[i] != 0).into_inner()
+        } else {
+            match field.basic.align() {
+                2 => Buffer::from_vec(columns.take_raw::<u16>(index)?),
+                4 => Buffer::from_vec(columns.take_raw::<u32>(index)?),
+                8 => Buffer::from_vec(columns.take_raw::<u64>(index)?),
+                16 => Buffer::from_vec(columns.take_raw::<i128>(index)?),
+                _ => Buffer::from_vec(columns.take_raw::<u8>(index)?),
+            }
+        };
+        Ok(ArrowColumn { field: Arc::new(arrow_field(&field)), len, buffer })
+    };
+    Columns::<T>::all_fields().enumerate().map(column).collect()
+}
+
+/// The columns of `T` from Arrow's fields and buffers, in any order, found by their names. The values are checked when records
+/// are made of them.
+///
+/// # Errors
+///
+/// [`ArrowError`] if a column is missing, is there twice, has another type or length, or its buffer is too short.
+pub fn from_arrow<T: Datatype>(all: &[ArrowColumn]) -> Result<Columns<T>, ArrowError> {
+    let len = all.first().map_or(0, |column| column.len);
+    let mut columns = Columns::<T>::zeroed(len)?;
+    for (index, field) in Columns::<T>::all_fields().enumerate() {
+        let path = &field.path;
+        let mut found = all.iter().filter(|column| column.field.name() == path);
+        let (Some(column), 0) = (found.next(), found.clone().count()) else {
+            let found = all.iter().filter(|column| column.field.name() == path).count();
+            return Err(ArrowError::Column { path: path.clone(), found });
+        };
+        let expected = arrow_field(&field);
+        if column.field.data_type() != expected.data_type() || column.field.is_nullable() {
+            let (expected, actual) = (expected.to_string(), column.field.to_string());
+            return Err(ArrowError::Type { path: path.clone(), expected, actual });
+        }
+        if column.len != len {
+            let (expected, actual) = (len, column.len);
+            return Err(ArrowError::Length { path: path.clone(), expected, actual });
+        }
+        // The columns have as many bytes, so the product fits.
+        let elements = field.lengths.iter().product::<usize>() * len;
+        let is_bits = field.basic.canonical() == Basic::Bool;
+        let expected = if is_bits { elements.div_ceil(8) } else { elements * field.basic.size() };
+        let bytes = column.buffer.as_slice();
+        let Some(bytes) = bytes.get(..expected) else {
+            let (path, actual) = (path.clone(), bytes.len());
+            return Err(ArrowError::Buffer { path, expected, actual });
+        };
+        if is_bits {
+            let values: Vec<u8> = (0..elements).map(|i| bytes[i / 8] >> (i % 8) & 1).collect();
+            columns.set_raw(index, &values)?;
+        } else {
+            columns.set_raw(index, bytes)?;
+        }
+    }
+    Ok(columns)
+}
+
+/// The field of a column.
+fn arrow_field(field: &ColumnField) -> Field {
+    let item = |of, length: usize| {
+        // A longer list does not fit in memory with Arrow's lengths.
+        let length = i32::try_from(length).unwrap_or(i32::MAX);
+        DataType::FixedSizeList(Arc::new(Field::new("item", of, false)), length)
+    };
+    let value = match (field.basic.numpy_kind(), field.basic.size()) {
+        ('b', _) => DataType::Boolean,
+        ('i', 1) => DataType::Int8,
+        ('i', 2) => DataType::Int16,
+        ('i', 4) => DataType::Int32,
+        ('i', 8) => DataType::Int64,
+        ('u' | 'S', 1) => DataType::UInt8,
+        ('u', 2) => DataType::UInt16,
+        ('u' | 'U', 4) => DataType::UInt32,
+        ('u', 8) => DataType::UInt64,
+        ('f', 2) => DataType::Float16,
+        ('f', 4) => DataType::Float32,
+        ('f', 8) => DataType::Float64,
+        ('c', 8) => item(DataType::Float32, 2),
+        ('c', 16) => item(DataType::Float64, 2),
+        (_, size) => DataType::FixedSizeBinary(i32::try_from(size).unwrap_or(i32::MAX)),
+    };
+    let all = field.lengths.iter().rev().fold(value, |of, length| item(of, *length));
+    Field::new(field.path.as_str(), all, false)
+}
