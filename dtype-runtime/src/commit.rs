@@ -66,7 +66,8 @@ impl Type {
         }
         let mut compiler = Compiler::new();
         let written = compiler.compile(self, extent);
-        Committed::new(ty, move || Plan::of_program(written))
+        let size = self.size();
+        Committed::new(ty, move || Plan::of_program(written, size))
     }
 }
 

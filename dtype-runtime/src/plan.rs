@@ -14,6 +14,7 @@ mod program;
 mod runs;
 mod segments;
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use core::ops::Range;
 
@@ -59,7 +60,7 @@ struct Overview {
 
 /// The output of a compiler: the operations of a plan and the lists that they refer to.
 pub(crate) struct Written<'a> {
-    pub(crate) ops: &'a [Op],
+    pub(crate) ops: Cow<'a, [Op]>,
     /// Which operations each repetition executes. The operations before and after them are the prologue and the
     /// epilogue.
     pub(crate) repeated: Range<usize>,
@@ -98,18 +99,26 @@ impl Plan {
         plan(Ops::boxed([head, between, seam, between, tail].map(Op::Blocks)), 1..3, sizes)
     }
 
-    /// The plan of a compiler's output.
+    /// The plan of a compiler's output for instances of `size` packed bytes.
     #[inline]
-    pub(crate) fn of_program(written: Written<'_>) -> Self {
+    pub(crate) fn of_program(written: Written<'_>, size: u64) -> Self {
         let lists = written.lists.as_deref().unwrap_or(Lists::none());
-        let parts = program::parts(written.ops, &written.repeated);
-        let sizes = parts.map(|ops| size(ops, lists));
+        let parts = program::parts(&written.ops, &written.repeated);
+        // The prologue and the epilogue are an instance, and each repetition goes from within one instance to the same
+        // byte of the next.
+        let sizes = if parts[0].is_empty() {
+            [0, size, 0]
+        } else {
+            let prologue = op::size(parts[0], lists);
+            [prologue, size, size - prologue]
+        };
+        debug_assert_eq!(sizes, parts.map(|ops| op::size(ops, lists)), "{parts:?}");
         let overview = (parts[1].len() >= index::FEWEST).then(|| {
             let segments = parts.map(|ops| Segments::of(ops, lists));
             Box::new(Overview { index: Index::of(parts[1], lists), segments })
         });
         let Written { ops, repeated, extent, lists, single } = written;
-        let program = Program::new(Ops::of(ops), repeated, extent, lists, single);
+        let program = Program::new(ops.into(), repeated, extent, lists, single);
         Self { program, sizes, overview }
     }
 

@@ -81,12 +81,17 @@ impl<'a> Builder<'a> {
 
     /// Adds one run of bytes.
     pub(super) const fn run(&mut self, disp: i64, len: u64) {
-        self.blocks(Blocks::run(disp, len));
+        self.add(Blocks::run(disp, len));
     }
 
     /// Adds blocks, merged with the operation before them where possible.
     pub(super) const fn blocks(&mut self, blocks: Blocks) {
-        let new = blocks.normalized();
+        self.add(blocks.normalized());
+    }
+
+    /// Adds normalized blocks. Inlined, because little of it is left for a single run.
+    #[inline(always)]
+    const fn add(&mut self, new: Blocks) {
         if new.len == 0 || new.count == 0 || self.overflow {
             return;
         }

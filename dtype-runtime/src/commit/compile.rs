@@ -3,7 +3,6 @@
 
 use alloc::vec::Vec;
 use core::iter;
-use core::ops::Range;
 
 use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
 use super::irregular::{Block, ByteLengths, End, OpenList, are_operations};
@@ -184,6 +183,10 @@ impl Compiler {
     /// Adds runs of bytes. About `more` further runs follow them.
     fn add(&mut self, lengths: ByteLengths<'_>, places: &[i64], more: usize) {
         self.end_loop();
+        if self.list.is_none() && self.stretch() + places.len() < STRETCH {
+            // Too few for a list.
+            return self.operations(lengths, places);
+        }
         let mut done = 0;
         while let Some(rest) = places.get(done..).filter(|rest| !rest.is_empty()) {
             let Some(open) = &mut self.list else {
@@ -213,16 +216,27 @@ impl Compiler {
             self.list = Some(OpenList::new(Block { disp: places[0], len: lengths.get(0) }));
             return 1;
         }
-        let number = self.at.len.saturating_sub(self.stretch);
-        let few = STRETCH.saturating_sub(number).clamp(1, places.len());
-        // Each run adds one operation at most.
-        self.build(few, |builder| {
-            for (index, place) in places[..few].iter().enumerate() {
-                builder.run(*place, lengths.get(index));
-            }
-        });
+        let few = STRETCH.saturating_sub(self.stretch()).clamp(1, places.len());
+        self.operations(lengths, &places[..few]);
         self.make_list();
         few
+    }
+
+    /// The number of operations in the current stretch.
+    fn stretch(&self) -> usize {
+        self.at.len.saturating_sub(self.stretch)
+    }
+
+    /// Adds runs of bytes to the operations.
+    #[inline(always)]
+    fn operations(&mut self, lengths: ByteLengths<'_>, places: &[i64]) {
+        // Each run adds one operation at most.
+        self.build(places.len(), |builder| match lengths {
+            ByteLengths::Same(len) => places.iter().for_each(|at| builder.run(*at, len)),
+            ByteLengths::Each(lengths) => {
+                places.iter().zip(lengths).for_each(|(at, len)| builder.run(*at, *len));
+            }
+        });
     }
 
     /// Adds a run of bytes.
@@ -239,7 +253,7 @@ impl Compiler {
 
     /// Makes the operations of the stretch the start of a list, if they are many and irregular.
     fn make_list(&mut self) {
-        let number = self.at.len.saturating_sub(self.stretch);
+        let number = self.stretch();
         if number < STRETCH {
             return;
         }
@@ -317,8 +331,14 @@ impl Compiler {
     }
 
     /// Ends the loop whose end was postponed, if there is one.
+    #[inline(always)]
     fn end_loop(&mut self) {
-        let Some(Ended { open, count, stride }) = self.ended.take() else { return };
+        if let Some(ended) = self.ended.take() {
+            self.end_loop_now(ended);
+        }
+    }
+
+    fn end_loop_now(&mut self, Ended { open, count, stride }: Ended) {
         let OpenBody { inner, stretch, .. } = open;
         let room = room_for_end(self.at.len - inner.start() - 1);
         self.build(room, |builder| builder.end_loop(inner, count, stride));
@@ -348,42 +368,34 @@ impl Compiler {
             [Op::Blocks(blocks)] => Some(*blocks),
             _ => None,
         };
-        let repeated = self.join_ends(extent);
-        Written { ops: self.written(), repeated, extent, lists, single }
-    }
-
-    /// Joins the last run of what was written to the first run of the next instance, if they touch. Returns the
-    /// range of operations that each repetition executes.
-    fn join_ends(&mut self, extent: i64) -> Range<usize> {
-        let number = self.at.len;
-        let Some(ends) = Ends::of(self.written(), 0, number, extent) else { return 0..number };
-        // The first run, then the operations between the two runs, twice, and a run after each.
-        let needed = 2 * number + 3;
-        if self.ops().len() < needed {
-            self.grow(needed);
-        }
-        let ops = self.ops();
-        let cut = [ends.between(ops, 0), ends.between(ops, number - 1)];
-        let (mut from, mut to) = (0, number);
-        match cut[0] {
-            Some(front) => ops[0] = front,
-            None => from = 1,
-        }
-        if number > 1 {
-            match cut[1] {
-                Some(back) => ops[number - 1] = back,
-                None => to -= 1,
+        let ops = self.written();
+        match Ends::of(ops, 0, ops.len(), extent) {
+            Some(ends) => {
+                let ops = joined(ops, &ends, extent);
+                Written { repeated: 1..ops.len() / 2 + 1, ops: ops.into(), extent, lists, single }
             }
+            None => Written { repeated: 0..ops.len(), ops: ops.into(), extent, lists, single },
         }
-        let each = to - from;
-        ops.copy_within(from..to, 1);
-        ops.copy_within(1..=each, each + 2);
-        ops[0] = Op::Blocks(ends.head);
-        ops[each + 1] = Op::Blocks(ends.seam(extent));
-        ops[2 * each + 2] = Op::Blocks(ends.tail);
-        self.at = Position { len: 2 * each + 3, last: None };
-        1..each + 2
     }
+}
+
+/// Operations whose last run is joined to the first run of the next instance: the first run, then twice the operations
+/// between the two runs with a run after them. The first half after the first run is repeated.
+fn joined(ops: &[Op], ends: &Ends, extent: i64) -> Vec<Op> {
+    let last = ops.len() - 1;
+    let front = ends.between(ops, 0);
+    let back = if last > 0 { ends.between(ops, last) } else { None };
+    let between = ops.get(1..last).unwrap_or(&[]);
+    let each = usize::from(front.is_some()) + between.len() + usize::from(back.is_some()) + 1;
+    let mut all = Vec::with_capacity(1 + 2 * each);
+    all.push(Op::Blocks(ends.head));
+    for after in [ends.seam(extent), ends.tail] {
+        all.extend(front);
+        all.extend_from_slice(between);
+        all.extend(back);
+        all.push(Op::Blocks(after));
+    }
+    all
 }
 
 /// Room for what the end of a loop over `items` operations adds.

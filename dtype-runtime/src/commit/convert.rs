@@ -131,9 +131,9 @@ impl ConversionCompiler {
             None | Some(All::Same) => How::Same,
             Some(All::Reversed(width)) => How::Reversed(width),
             Some(All::Different) => {
-                let (ops, repeated) = (&self.ops[..], 0..self.ops.len());
+                let (repeated, ops) = (0..self.ops.len(), self.ops.into());
                 let written = Written { ops, repeated, extent, lists: None, single: None };
-                How::Each(Box::new(Plan::of_program(written)))
+                How::Each(Box::new(Plan::of_program(written, size)))
             }
         };
         Ok(Converting { how, size, widest: self.widest })

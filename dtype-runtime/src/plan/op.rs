@@ -104,13 +104,16 @@ pub(super) const fn split_first(ops: &[Op]) -> Option<(&Op, &[Op], &[Op])> {
 
 /// Packed bytes of operations, executed once. `lists` holds the lists among them.
 pub(crate) fn size(ops: &[Op], lists: &Lists) -> u64 {
-    items(ops)
-        .map(|(op, body)| match op {
+    let (mut sum, mut rest) = (0, ops);
+    while let Some((op, body, after)) = split_first(rest) {
+        rest = after;
+        sum += match op {
             Op::Blocks(blocks) | Op::Elements(Elements { blocks, .. }) => blocks.len * blocks.count,
             Op::List(list) => lists.entries(list).size(),
             Op::Loop { count, .. } => count * size(body, lists),
-        })
-        .sum()
+        };
+    }
+    sum
 }
 
 impl Op {
@@ -174,7 +177,7 @@ impl Blocks {
     pub(crate) const fn normalized(self) -> Self {
         if self.count == 1 {
             Self { stride: 0, ..self }
-        } else if self.stride as i128 == self.len as i128 {
+        } else if self.stride >= 0 && self.stride.cast_unsigned() == self.len {
             Self::run(self.disp, self.len * self.count)
         } else {
             self
@@ -186,17 +189,10 @@ impl Blocks {
         if self.len != next.len {
             return None;
         }
-        let stride = next.disp as i128 - self.block(self.count - 1) as i128;
-        let fits = (self.count == 1 || self.stride as i128 == stride)
-            && (next.count == 1 || next.stride as i128 == stride)
-            && stride >= i64::MIN as i128
-            && stride <= i64::MAX as i128;
-        if !fits {
-            return None;
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "checked to fit")]
-        let stride = stride as i64;
-        Some(Self { count: self.count + next.count, stride, ..self })
+        let Some(stride) = next.disp.checked_sub(self.block(self.count - 1)) else { return None };
+        let fits = (self.count == 1 || self.stride == stride)
+            && (next.count == 1 || next.stride == stride);
+        if fits { Some(Self { count: self.count + next.count, stride, ..self }) } else { None }
     }
 
     /// `count` iterations over these blocks, if the result is blocks at equal distances.

@@ -1,5 +1,6 @@
 //! The operations of a plan with everything that they refer to: the lists and the permutations.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use core::ops::Range;
 
@@ -49,7 +50,7 @@ impl Ops {
     }
 
     #[inline(always)]
-    pub(super) fn of(ops: &[Op]) -> Self {
+    fn of(ops: &[Op]) -> Self {
         if ops.len() <= MOST_INLINE {
             let op = |index: usize| ops.get(index).copied().unwrap_or(Op::NONE);
             Self::Inline(core::array::from_fn(op), ops.len())
@@ -63,6 +64,16 @@ impl Ops {
         match self {
             Self::Inline(ops, number) => ops.get(..*number).unwrap_or(&[]),
             Self::Boxed(ops) => ops,
+        }
+    }
+}
+
+impl From<Cow<'_, [Op]>> for Ops {
+    #[inline(always)]
+    fn from(ops: Cow<'_, [Op]>) -> Self {
+        match ops {
+            Cow::Owned(ops) if ops.len() > MOST_INLINE => Self::Boxed(ops.into()),
+            ops => Self::of(&ops),
         }
     }
 }

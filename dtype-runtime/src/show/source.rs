@@ -59,7 +59,7 @@ pub(super) enum Names {
 /// Blocks of one type at irregular displacements.
 #[derive(Clone, Copy)]
 pub(super) struct List<'a> {
-    lengths: Lengths<'a>,
+    lengths: Lengths<&'a Integers<u64>>,
     displacements: &'a Integers<i64>,
     /// The unit of the displacements, in bytes.
     unit: i64,
@@ -242,7 +242,7 @@ fn grid(count: u64, stride: i64, blocklength: u64, old: &Type) -> Parts<'_> {
 }
 
 fn list<'a>(
-    lengths: Lengths<'a>,
+    lengths: Lengths<&'a Integers<u64>>,
     displacements: &'a Integers<i64>,
     unit: i64,
     old: &'a Type,

@@ -3,14 +3,40 @@
 use super::Type;
 use super::integers::Integers;
 
+/// Fewer blocks than this are added up one by one: preparing for many would take longer.
+const MANY: usize = 24;
+
 /// The lengths of a list of blocks.
 #[derive(Clone, Copy)]
-pub(crate) enum Lengths<'a> {
-    Each(&'a Integers<u64>),
+pub(crate) enum Lengths<E> {
+    Each(E),
     Same(u64),
 }
 
-impl Lengths<'_> {
+/// A list of blocks as the caller gave it: lengths and displacements.
+pub(super) type Given<'a> = (Lengths<&'a [u64]>, &'a [i64]);
+
+/// The same list as the type keeps it.
+pub(super) type Kept<'a> = (Lengths<&'a Integers<u64>>, &'a Integers<i64>);
+
+impl Lengths<&[u64]> {
+    /// Calls a function with each length and its displacement until it returns `None`.
+    #[inline(always)]
+    pub(super) fn try_each_with(
+        self,
+        displacements: &[i64],
+        mut with: impl FnMut(u64, i64) -> Option<()>,
+    ) -> Option<()> {
+        match self {
+            Self::Each(lengths) => {
+                lengths.iter().zip(displacements).try_for_each(|(length, at)| with(*length, *at))
+            }
+            Self::Same(length) => displacements.iter().try_for_each(|at| with(length, *at)),
+        }
+    }
+}
+
+impl Lengths<&Integers<u64>> {
     /// Lengths with their displacements.
     pub(super) fn with(self, displacements: &Integers<i64>) -> impl Iterator<Item = (u64, i64)> {
         displacements.iter().enumerate().map(move |(index, displacement)| match self {
@@ -40,15 +66,17 @@ pub(super) struct Totals {
 }
 
 impl Totals {
+    /// The totals of a list; `None` if a displacement overflows.
+    pub(super) fn of(old: &Type, unit: i64, given: Given<'_>, kept: Kept<'_>) -> Option<Self> {
+        let is_slow = given.1.len() < MANY && matches!(given.0, Lengths::Each(_));
+        let at_once = if is_slow { None } else { Self::at_once(old, unit, kept) };
+        at_once.or_else(|| Self::one_by_one(old, unit, given))
+    }
+
     /// The totals of a list without blocks of length zero in which nothing can overflow: the least and the
     /// greatest number of each list show this. `None` for other lists. Fast twin of
     /// [`one_by_one`](Self::one_by_one), kept equal by the test `both_ways_to_the_totals_agree`.
-    pub(super) fn at_once(
-        old: &Type,
-        unit: i64,
-        lengths: Lengths<'_>,
-        displacements: &Integers<i64>,
-    ) -> Option<Self> {
+    fn at_once(old: &Type, unit: i64, (lengths, displacements): Kept<'_>) -> Option<Self> {
         let (shortest, longest) = lengths.range()?;
         let (least, greatest) = displacements.range()?;
         let number = displacements.len() as u64;
@@ -81,34 +109,29 @@ impl Totals {
     }
 
     /// The totals of any list; `None` if a displacement overflows.
-    pub(super) fn one_by_one(
-        old: &Type,
-        unit: i64,
-        lengths: Lengths<'_>,
-        displacements: &Integers<i64>,
-    ) -> Option<Self> {
-        let extent = old.extent();
+    fn one_by_one(old: &Type, unit: i64, (lengths, displacements): Given<'_>) -> Option<Self> {
+        let (extent, has_bounds) = (old.extent(), old.has_bounds());
         let farthest = if extent == 0 { u64::MAX } else { 1 << 63 };
-        let mut totals =
-            Self { number: 0, instances: Some(0), displacements: (i64::MAX, i64::MIN) };
-        for (length, displacement) in lengths.with(displacements).filter(|(length, _)| *length > 0)
-        {
-            totals.number += 1;
-            totals.instances = totals.instances.and_then(|instances| instances.checked_add(length));
-            if !old.has_bounds() {
-                continue;
+        let (mut number, mut instances) = (0, Some(0_u64));
+        let (mut least, mut greatest) = (i64::MAX, i64::MIN);
+        lengths.try_each_with(displacements, |length, displacement| {
+            if length == 0 {
+                return Some(());
+            }
+            number += 1;
+            instances = instances.and_then(|instances| instances.checked_add(length));
+            if !has_bounds {
+                return Some(());
             }
             if length > farthest {
                 return None;
             }
             let first = displacement.checked_mul(unit)?;
             let last = first.checked_add((length - 1).cast_signed().checked_mul(extent)?)?;
-            totals.displacements = (
-                totals.displacements.0.min(first).min(last),
-                totals.displacements.1.max(first).max(last),
-            );
-        }
-        Some(totals)
+            (least, greatest) = (least.min(first).min(last), greatest.max(first).max(last));
+            Some(())
+        })?;
+        Some(Self { number, instances, displacements: (least, greatest) })
     }
 }
 
@@ -133,14 +156,18 @@ mod tests {
         ];
         let mut taken = 0;
         for (lengths, displacements) in lists {
-            let (each, displacements) = (lengths.into(), displacements.into());
-            for lengths in [Lengths::Each(&each), Lengths::Same(lengths[0])] {
+            let (each, kept) = (lengths.into(), displacements.into());
+            let same = lengths[0];
+            for (given, lengths) in [
+                (Lengths::Each(lengths), Lengths::Each(&each)),
+                (Lengths::Same(same), Lengths::Same(same)),
+            ] {
                 for old in &extents {
                     for unit in [1, -7, 24] {
-                        let at_once = Totals::at_once(old, unit, lengths, &displacements);
+                        let at_once = Totals::at_once(old, unit, (lengths, &kept));
                         let Some(at_once) = at_once else { continue };
                         taken += 1;
-                        let one_by_one = Totals::one_by_one(old, unit, lengths, &displacements);
+                        let one_by_one = Totals::one_by_one(old, unit, (given, displacements));
                         assert_eq!(Some(at_once), one_by_one);
                     }
                 }

@@ -4,6 +4,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+use core::ops::Deref;
 
 /// What is kept: an integer of 64 bits.
 pub(crate) trait Integer: Copy + Ord {
@@ -46,10 +47,45 @@ pub(crate) struct Integers<T> {
 
 #[derive(Clone, Debug)]
 enum Array {
-    U8(Box<[u8]>),
-    U16(Box<[u16]>),
-    I32(Box<[i32]>),
-    I64(Box<[i64]>),
+    U8(Numbers<u8, 22>),
+    U16(Numbers<u16, 11>),
+    I32(Numbers<i32, 5>),
+    I64(Numbers<i64, 2>),
+}
+
+/// Up to `FEW` numbers in place, more of them on the heap.
+#[derive(Clone, Debug)]
+enum Numbers<N, const FEW: usize> {
+    /// The numbers, followed by unused ones, and how many they are.
+    Few([N; FEW], u8),
+    Many(Box<[N]>),
+}
+
+impl<N: Copy + Default, const FEW: usize> Numbers<N, FEW> {
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 256")]
+    fn of<T: Copy>(values: &[T], convert: impl Fn(T) -> N) -> Self {
+        if values.len() > FEW {
+            return Self::Many(values.iter().map(|value| convert(*value)).collect());
+        }
+        let mut few = [N::default(); FEW];
+        for (number, value) in few.iter_mut().zip(values) {
+            *number = convert(*value);
+        }
+        Self::Few(few, values.len() as u8)
+    }
+}
+
+impl<N, const FEW: usize> Deref for Numbers<N, FEW> {
+    type Target = [N];
+
+    #[inline(always)]
+    fn deref(&self) -> &[N] {
+        match self {
+            Self::Few(numbers, number) => numbers.get(..usize::from(*number)).unwrap_or(&[]),
+            Self::Many(numbers) => numbers,
+        }
+    }
 }
 
 impl<T: Integer> Integers<T> {
@@ -146,15 +182,14 @@ impl<T: Integer> From<&[T]> for Integers<T> {
             bits |= value.bits();
             above |= value.bits().wrapping_sub(i32::MIN.into());
         }
-        let each = values.iter().map(|value| value.bits());
         let array = if u8::try_from(bits).is_ok() {
-            Array::U8(each.map(|bits| bits as u8).collect())
+            Array::U8(Numbers::of(values, |value| value.bits() as u8))
         } else if u16::try_from(bits).is_ok() {
-            Array::U16(each.map(|bits| bits as u16).collect())
+            Array::U16(Numbers::of(values, |value| value.bits() as u16))
         } else if u32::try_from(above).is_ok() {
-            Array::I32(each.map(|bits| bits as i32).collect())
+            Array::I32(Numbers::of(values, |value| value.bits() as i32))
         } else {
-            Array::I64(each.collect())
+            Array::I64(Numbers::of(values, T::bits))
         };
         Self { array, of: PhantomData }
     }
@@ -194,5 +229,10 @@ mod tests {
         assert_eq!(kept(&[65_535_u64]), 2);
         assert_eq!(kept(&[u64::MAX, 0]), 4);
         assert_eq!(kept(&[u64::MAX - (1 << 33), 0]), 8);
+        // More of them than fit in place.
+        assert_eq!(kept(&[7_u64; 30]), 1);
+        assert_eq!(kept(&[300_u64; 30]), 2);
+        assert_eq!(kept(&[-1_i64; 30]), 4);
+        assert_eq!(kept(&[i64::MIN; 30]), 8);
     }
 }

@@ -29,8 +29,9 @@ impl Type {
         let mut parts = Parts::new("indexed");
         let (expected, actual) = (blocklengths.len(), displacements.len());
         same_length("indexed", "array_of_displacements", expected, actual)?;
+        let given = (Lengths::Each(blocklengths), displacements);
         let (blocklengths, displacements) = (blocklengths.into(), displacements.into());
-        parts.add_list(old, old.extent(), Lengths::Each(&blocklengths), &displacements)?;
+        parts.add_list(old, old.extent(), given, (Lengths::Each(&blocklengths), &displacements))?;
         parts.finish(|| Constructor::Indexed { blocklengths, displacements, old: old.clone() })
     }
 
@@ -55,8 +56,9 @@ impl Type {
         let mut parts = Parts::new("hindexed");
         let (expected, actual) = (blocklengths.len(), displacements.len());
         same_length("hindexed", "array_of_displacements", expected, actual)?;
+        let given = (Lengths::Each(blocklengths), displacements);
         let (blocklengths, displacements) = (blocklengths.into(), displacements.into());
-        parts.add_list(old, 1, Lengths::Each(&blocklengths), &displacements)?;
+        parts.add_list(old, 1, given, (Lengths::Each(&blocklengths), &displacements))?;
         parts.finish(|| Constructor::Hindexed { blocklengths, displacements, old: old.clone() })
     }
 
@@ -81,8 +83,9 @@ impl Type {
         old: &Self,
     ) -> Result<Self, Error> {
         let mut parts = Parts::new("indexed_block");
+        let given = (Lengths::Same(blocklength), displacements);
         let displacements = displacements.into();
-        parts.add_list(old, old.extent(), Lengths::Same(blocklength), &displacements)?;
+        parts.add_list(old, old.extent(), given, (Lengths::Same(blocklength), &displacements))?;
         parts.finish(|| Constructor::IndexedBlock { blocklength, displacements, old: old.clone() })
     }
 
@@ -105,8 +108,9 @@ impl Type {
         old: &Self,
     ) -> Result<Self, Error> {
         let mut parts = Parts::new("hindexed_block");
+        let given = (Lengths::Same(blocklength), displacements);
         let displacements = displacements.into();
-        parts.add_list(old, 1, Lengths::Same(blocklength), &displacements)?;
+        parts.add_list(old, 1, given, (Lengths::Same(blocklength), &displacements))?;
         parts.finish(|| Constructor::HindexedBlock { blocklength, displacements, old: old.clone() })
     }
 }

@@ -5,10 +5,9 @@
 //! [`Parts::add`] or [`Parts::add_list`], its arm in the walk and its row in the [table of calls](super::call);
 //! the compiler points to the rest.
 
-use super::blocks::{Lengths, Totals};
+use super::blocks::{Given, Kept, Totals};
 use super::bounds::{BoundsRule, Hull, Interval, overflow, reach};
 use super::fingerprint::LazyFingerprint;
-use super::integers::Integers;
 use super::{Constructor, Flags, Inner, Lazy, Type};
 use crate::error::Error;
 use crate::shared::Shared;
@@ -155,13 +154,11 @@ impl Parts {
         &mut self,
         old: &Type,
         unit: i64,
-        lengths: Lengths<'_>,
-        displacements: &Integers<i64>,
+        given: Given<'_>,
+        kept: Kept<'_>,
     ) -> Result<(), Error> {
         self.inherit(old)?;
-        let Some(totals) = Totals::at_once(old, unit, lengths, displacements)
-            .or_else(|| Totals::one_by_one(old, unit, lengths, displacements))
-        else {
+        let Some(totals) = Totals::of(old, unit, given, kept) else {
             return Err(self.overflow("displacement"));
         };
         if totals.number == 0 {
@@ -169,13 +166,14 @@ impl Parts {
         }
         let gapless = old.extent() == old.size().cast_signed();
         if old.has_bounds() {
-            let mut blocks = lengths.with(displacements).filter(|(length, _)| *length > 0);
-            while !matches!(self.run, RunSoFar::Broken)
-                && let Some((length, place)) = blocks.next()
-            {
-                // Checked above.
-                self.extend_run(old, length, place.wrapping_mul(unit), length == 1 || gapless);
-            }
+            let (lengths, displacements) = given;
+            lengths.try_each_with(displacements, |length, place| {
+                if length > 0 {
+                    // Checked above.
+                    self.extend_run(old, length, place.wrapping_mul(unit), length == 1 || gapless);
+                }
+                (!matches!(self.run, RunSoFar::Broken)).then_some(())
+            });
         }
         // A block of touching elements is one entry; any other block is a loop.
         let each = if old.0.entries == 1 && gapless { 1 } else { old.0.entries + 2 };

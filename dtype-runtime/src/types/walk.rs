@@ -3,10 +3,12 @@
 //! Every view of a type comes from here: the description, entry by entry, and the plan, which commit compiles
 //! during the walk, without an intermediate list of entries.
 
-use super::blocks::Lengths;
-use super::integers::Integers;
+use super::blocks::{Kept, Lengths};
 use super::{Constructor, Elem, Flags, Level, Member, Type};
 use crate::basic::Basic;
+
+/// For so few runs, preparing for many would take longer than the rest of the work.
+const FEW: usize = 8;
 
 /// An output of the walk: data and loops in the order of the type map.
 pub(crate) trait Sink {
@@ -69,16 +71,16 @@ pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
             repeat(*count, *stride, sink, |sink| block(*blocklength, old, base, sink));
         }
         Constructor::Indexed { blocklengths, displacements, old } => {
-            list(Lengths::Each(blocklengths), displacements, old.extent(), old, base, sink);
+            list((Lengths::Each(blocklengths), displacements), old.extent(), old, base, sink);
         }
         Constructor::Hindexed { blocklengths, displacements, old } => {
-            list(Lengths::Each(blocklengths), displacements, 1, old, base, sink);
+            list((Lengths::Each(blocklengths), displacements), 1, old, base, sink);
         }
         Constructor::IndexedBlock { blocklength, displacements, old } => {
-            list(Lengths::Same(*blocklength), displacements, old.extent(), old, base, sink);
+            list((Lengths::Same(*blocklength), displacements), old.extent(), old, base, sink);
         }
         Constructor::HindexedBlock { blocklength, displacements, old } => {
-            list(Lengths::Same(*blocklength), displacements, 1, old, base, sink);
+            list((Lengths::Same(*blocklength), displacements), 1, old, base, sink);
         }
         Constructor::Structure { members } => {
             for Member { blocklength, displacement, ty } in members {
@@ -95,15 +97,14 @@ pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
 
 /// Blocks of these lengths at these displacements; the displacements count in units of `unit` bytes.
 fn list<S: Sink>(
-    lengths: Lengths<'_>,
-    displacements: &Integers<i64>,
+    (lengths, displacements): Kept<'_>,
     unit: i64,
     old: &Type,
     base: i64,
     sink: &mut S,
 ) {
     if S::BYTES && is_run(old) && touches(old) {
-        return list_of_runs(lengths, displacements, unit, old, base, sink);
+        return list_of_runs((lengths, displacements), unit, old, base, sink);
     }
     let mut add = |length, displacement: i64| {
         block(length, old, base.wrapping_add(displacement.wrapping_mul(unit)), sink);
@@ -114,32 +115,43 @@ fn list<S: Sink>(
 /// As [`list`], if each block is one run. Lists of a hundred thousand blocks take this path, so the work that is
 /// the same for all blocks is done once.
 fn list_of_runs<S: Sink>(
-    lengths: Lengths<'_>,
-    displacements: &Integers<i64>,
-    unit: i64,
-    old: &Type,
-    base: i64,
-    sink: &mut S,
-) {
-    // For a few blocks, clearing memory for many would take longer than the rest of the work.
-    if displacements.len() <= 8 {
-        list_of_runs_by::<8, S>(lengths, displacements, unit, old, base, sink);
-    } else {
-        list_of_runs_by::<128, S>(lengths, displacements, unit, old, base, sink);
-    }
-}
-
-/// As [`list_of_runs`], `AT_ONCE` blocks at a time.
-#[inline(never)]
-fn list_of_runs_by<const AT_ONCE: usize, S: Sink>(
-    lengths: Lengths<'_>,
-    displacements: &Integers<i64>,
+    (lengths, displacements): Kept<'_>,
     unit: i64,
     old: &Type,
     base: i64,
     sink: &mut S,
 ) {
     let (base, size) = (base.wrapping_add(old.true_lb()), old.size());
+    if displacements.len() > FEW {
+        return list_of_many_runs((lengths, displacements), unit, (base, size), sink);
+    }
+    let (mut counts, mut places) = ([0; FEW], [0; FEW]);
+    let all = displacements.read(0, &mut places);
+    match lengths {
+        Lengths::Each(lengths) => _ = lengths.read(0, &mut counts),
+        Lengths::Same(length) => counts = [length; FEW],
+    }
+    let mut number = 0;
+    for index in 0..all {
+        let (count, place) = (counts[index], places[index]);
+        if count > 0 {
+            counts[number] = count * size;
+            places[number] = base.wrapping_add(place.wrapping_mul(unit));
+            number += 1;
+        }
+    }
+    sink.runs(&counts[..number], &places[..number], 0);
+}
+
+/// As [`list_of_runs`], for many blocks of elements of `size` bytes: a batch at a time.
+#[inline(never)]
+fn list_of_many_runs<S: Sink>(
+    (lengths, displacements): Kept<'_>,
+    unit: i64,
+    (base, size): (i64, u64),
+    sink: &mut S,
+) {
+    const AT_ONCE: usize = 128;
     if let Lengths::Same(0) = lengths {
         return;
     }

@@ -6,6 +6,7 @@ use crate::commit::builder::tests::bytes_of_ops;
 use crate::numbers::Numbers;
 use crate::plan::Plan;
 use crate::types::Order;
+use core::ops::Range;
 
 /// Blocks of every kind that lists distinguish: irregular ones; regular ones, as many as become an operation of
 /// their own, a few fewer or more; blocks that touch; distant blocks; blocks of one length and of several.
@@ -144,7 +145,7 @@ fn blocks_at_equal_distances_need_no_compiler() {
         let extent = ty.extent();
         let all = Blocks::of_level(&level);
         touching += u32::from(all.touches_next(extent));
-        let expected = Plan::of_program(Compiler::new().compile(&ty, extent));
+        let expected = Plan::of_program(Compiler::new().compile(&ty, extent), ty.size());
         assert_eq!(ty.commit().plan(), &expected, "{level:?}");
     }
     assert!(tested > 15_000 && touching > 1000, "{tested} {touching}");

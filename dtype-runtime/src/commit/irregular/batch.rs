@@ -246,6 +246,9 @@ pub(in crate::commit) fn are_operations(
     lengths: ByteLengths<'_>,
     places: &[i64],
 ) -> bool {
+    if places.len() < number {
+        return false;
+    }
     // What the previous operation has: whether it is a single block, and otherwise the distance of its blocks.
     let (mut operations, mut is_single, mut distance) = (1, true, 0);
     for (index, pair) in places.windows(2).take(SEEN).enumerate() {
