@@ -359,6 +359,11 @@ impl Body<'_> {
     }
 
     fn visit<V: Visitor>(&self, range: Range<u64>, shift: i64, visitor: &mut V) -> ControlFlow<()> {
+        if let [op @ (Op::Blocks(_) | Op::List(_) | Op::Elements(_))] =
+            &self.ops[self.first..self.end]
+        {
+            return self.operation(self.first, op, range, shift, visitor);
+        }
         // A few operations are scanned; with many, those before the range are skipped.
         let (first, mut start) = match self.index {
             Some(index) => index.find(self.first..self.end, range.start),
@@ -473,11 +478,19 @@ fn of_list<V: Visitor>(
         (disp.wrapping_add(into.cast_signed()), len - into)
     };
     let (mut block, start) = entries.find(part.start, entries.guess(part.start));
-    let (last, last_start) = entries.find(part.end, block);
     let into = part.start - start;
-    if into > 0 || last == block {
-        let (disp, left) = byte(block, into);
-        visitor.run(disp, left.min(part.end - part.start))?;
+    let (disp, left) = byte(block, into);
+    if part.end - part.start <= left {
+        return visitor.run(disp, part.end - part.start);
+    }
+    let size = entries.size();
+    let (last, last_start) = if part.end == size {
+        (list.count as usize, size)
+    } else {
+        entries.find(part.end, block)
+    };
+    if into > 0 {
+        visitor.run(disp, left)?;
         block += 1;
     }
     if last > block {

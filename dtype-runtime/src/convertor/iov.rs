@@ -3,10 +3,10 @@
 use core::iter::FusedIterator;
 use core::ops::{ControlFlow, Range};
 
-use super::cursor::{Instances, Visitor};
+use super::cursor::{Instances, Repeated, Visitor};
 use crate::commit::Committed;
 use crate::error::Error;
-use crate::plan::{Op, Segments};
+use crate::plan::{Blocks, Entries, List, Op, Program, Segments};
 
 /// The number of segments that are looked up at a time.
 const AT_ONCE: usize = 32;
@@ -48,6 +48,21 @@ impl<const N: usize> FirstSegments<N> {
     pub(super) fn new() -> Self {
         Self { segments: [Segment { disp: 0, len: 0 }; N], len: 0, taken: 0 }
     }
+
+    /// Adds blocks of which no two neighbours touch.
+    #[inline(always)]
+    fn apart(&mut self, mut blocks: impl Iterator<Item = Segment>) -> ControlFlow<()> {
+        let Some(first) = blocks.next() else { return ControlFlow::Continue(()) };
+        self.run(first.disp, first.len)?;
+        for block in blocks {
+            let Some(next) = self.segments.get_mut(self.len) else {
+                return ControlFlow::Break(());
+            };
+            *next = block;
+            self.len += 1;
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 impl<const N: usize> Iterator for FirstSegments<N> {
@@ -62,6 +77,7 @@ impl<const N: usize> Iterator for FirstSegments<N> {
 }
 
 impl<const N: usize> Visitor for FirstSegments<N> {
+    #[inline]
     fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
         if let Some(last) = self.segments[..self.len].last_mut()
             && last.disp.wrapping_add(last.len.cast_signed()) == disp
@@ -74,6 +90,70 @@ impl<const N: usize> Visitor for FirstSegments<N> {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
+    }
+
+    fn blocks(&mut self, blocks: &Blocks) -> ControlFlow<()> {
+        let Blocks { disp, len, count, stride } = blocks.normalized();
+        let mut next = disp;
+        self.apart((0..count).map(|_| {
+            let disp = next;
+            next = next.wrapping_add(stride);
+            Segment { disp, len }
+        }))
+    }
+
+    fn list(&mut self, list: &List, program: &Program, shift: i64) -> ControlFlow<()> {
+        let disp = list.disp().wrapping_add(shift);
+        let at = |offset: u64, len| Segment { disp: disp.wrapping_add(offset.cast_signed()), len };
+        match program.entries(list) {
+            Entries::Even(offsets, len) => {
+                self.apart(offsets.iter().map(|offset| at((*offset).into(), len)))
+            }
+            Entries::Varied(entries) => self.apart(
+                entries
+                    .iter()
+                    .zip(entries.iter().skip(1))
+                    .map(|([offset, start], [_, end])| at((*offset).into(), (end - start).into())),
+            ),
+            Entries::WideEven(offsets, len) => {
+                self.apart(offsets.iter().map(|offset| at(*offset, len)))
+            }
+            Entries::WideVaried(entries) => self.apart(
+                entries
+                    .iter()
+                    .zip(entries.iter().skip(1))
+                    .map(|([offset, start], [_, end])| at(*offset, end - start)),
+            ),
+        }
+    }
+
+    /// Iterations over blocks, without a descent for each.
+    fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
+        let Repeated { ops, count, stride, shift, .. } = *repeated;
+        if let [Op::Blocks(only)] = ops
+            && only.count == 1
+        {
+            return Some(self.blocks(&Blocks { count, stride, ..only.shifted(shift) }));
+        }
+        if !ops.iter().all(|op| matches!(op, Op::Blocks(_))) {
+            return None;
+        }
+        let mut shift = shift;
+        for _ in 0..count {
+            for op in ops {
+                let Op::Blocks(blocks) = op else { continue };
+                let taken = if blocks.count == 1 {
+                    self.run(blocks.disp.wrapping_add(shift), blocks.len)
+                } else {
+                    self.blocks(&blocks.shifted(shift))
+                };
+                if taken.is_break() {
+                    return Some(taken);
+                }
+            }
+            shift = shift.wrapping_add(stride);
+        }
+        Some(ControlFlow::Continue(()))
     }
 }
 
@@ -163,6 +243,15 @@ impl<'a> Iov<'a> {
         buffered as u64 + skipped
     }
 
+    /// Looks up the next segments.
+    #[inline(never)]
+    fn look_up(&mut self) {
+        (self.first.len, self.first.taken) = (0, 0);
+        let _ = self.instances.visit(self.range.clone(), &mut self.first);
+        let found = self.first.segments[..self.first.len].iter();
+        self.range.start += found.map(|segment| segment.len).sum::<u64>();
+    }
+
     fn with_segments<R>(&self, look: impl FnOnce(&Instances<'a>, &[Segments; 3]) -> R) -> R {
         match self.segments {
             Some(segments) => look(&self.instances, segments),
@@ -177,11 +266,7 @@ impl Iterator for Iov<'_> {
     #[inline]
     fn next(&mut self) -> Option<Segment> {
         if self.first.taken == self.first.len {
-            (self.first.len, self.first.taken) = (0, 0);
-            let _ = self.instances.visit(self.range.clone(), &mut self.first);
-            let bytes: u64 =
-                self.first.segments[..self.first.len].iter().map(|segment| segment.len).sum();
-            self.range.start += bytes;
+            self.look_up();
         }
         self.first.next()
     }
