@@ -56,6 +56,16 @@ pub(crate) fn layouts() -> Vec<Layout> {
     ]
 }
 
+/// The number of pieces of memory in the layout of a row.
+pub(crate) fn pieces_of(row: &Row) -> Option<u64> {
+    let (_, _, count, ty) = layouts().into_iter().find(|(family, parameters, ..)| {
+        (*family, *parameters) == (&row.family, &row.parameters)
+    })?;
+    let ty = ty.ok()?.commit();
+    let bytes = ty.packed_size(count).ok()? as u64;
+    Some(ty.iov(count, 0..bytes).ok()?.segments())
+}
+
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     let number = if bench.quick { 2 } else { usize::MAX };
     for (family, parameters, count, ty) in layouts().into_iter().take(number) {

@@ -7,7 +7,7 @@ use crate::checked::{NEW, OVER};
 use crate::external::{EXTERNAL32, NATIVE};
 use crate::messages::SERIALIZERS;
 use crate::parallel::{COPY, ONE_CORE};
-use crate::streaming::{KIB_1, KIB_8, WHOLE};
+use crate::streaming::{KIB_1, KIB_8, WHOLE, pieces_of};
 
 use super::means::LIBRARIES;
 use super::row::{Group, Row};
@@ -181,8 +181,20 @@ fn rest(rows: &[Row], targets: &mut Vec<Target>) {
     targets.push(target("external32: native", 1.2, Of::EachRow, external, ratio));
     let creations = rows.iter().filter(|row| row.group == Group::Creation);
     let better = |row: &Row| row.ratio_to_best(who::DTYPE, &LIBRARIES);
+    let few = creations.clone().filter(|row| row.parameters == "5 blocks");
     let what = "create and commit: the better library";
     targets.push(target(what, 0.7, Of::Mean, creations, better));
+    let what = "create and commit, lists of 5 blocks: the better library";
+    targets.push(target(what, 1.0, Of::EachRow, few, better));
+    // MPI has no calls for these two.
+    let pieces = rows.iter().filter(|row| row.group == Group::Pieces);
+    let each = |row: &Row| Some(row.median(WHOLE)? / pieces_of(row)? as f64);
+    targets.push(target("pieces of memory, each one: 1 ns", 2.0, Of::EachRow, pieces, each));
+    let jumps =
+        rows.iter().filter(|row| row.group == Group::Jumps && row.parameters.starts_with("64000"));
+    let time = |row: &Row| row.median(who::DTYPE);
+    let what = "position in 64000 irregular blocks: 1 ns";
+    targets.push(target(what, 100.0, Of::EachRow, jumps, time));
 }
 
 #[cfg(test)]
