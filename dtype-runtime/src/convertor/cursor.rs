@@ -484,11 +484,8 @@ fn of_list<V: Visitor>(
         return visitor.run(disp, part.end - part.start);
     }
     let size = entries.size();
-    let (last, last_start) = if part.end == size {
-        (list.count as usize, size)
-    } else {
-        entries.find(part.end, block)
-    };
+    let (last, last_start) =
+        if part.end == size { (list.count as usize, size) } else { entries.find(part.end, block) };
     if into > 0 {
         visitor.run(disp, left)?;
         block += 1;
