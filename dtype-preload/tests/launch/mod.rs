@@ -36,8 +36,13 @@ impl Library {
 
     /// Compiles a program of this folder, and returns the path of the executable.
     pub(crate) fn compile(self, program: &str, folder: &Path) -> PathBuf {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(program);
-        let executable = folder.join(format!("{program}.{}", self.name()));
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+        self.compile_at(&sources.join(program), folder)
+    }
+
+    /// Compiles a program to a folder.
+    pub(crate) fn compile_at(self, source: &Path, folder: &Path) -> PathBuf {
+        let executable = folder.join(self.name());
         let output = Command::new(self.compiler())
             .args([
                 "-std=gnu11",
@@ -48,7 +53,7 @@ impl Library {
                 "-Wno-stringop-overflow",
                 "-pthread",
             ])
-            .arg(&source)
+            .arg(source)
             .arg("-o")
             .arg(&executable)
             .args(["-ldl", "-lm"])
