@@ -1,6 +1,6 @@
 //! NumPy's `.npy` files: records that Python reads with `np.load`, and arrays that it wrote with `np.save`.
 //!
-//! A file has a header with the dtype and the shape, and then the items. [`write`] writes the packed records, [`read`]
+//! A file has a header with the dtype and the shape, and then the items. [`write()`] writes the packed records, [`read`]
 //! reads records back whose dtype has the same fields by name: at any offset, in either byte order. [`view`] returns the
 //! records of a file that is mapped into memory where they lie.
 //!
@@ -106,7 +106,7 @@ pub fn write<T: Datatype>(to: impl Write, records: &[T]) -> Result<(), NpyError>
     write_with(to, records, &NpyOptions::default())
 }
 
-/// As [`write`], in another layout or byte order. In [memory](ItemLayout::Memory) layout, padding and skipped fields are
+/// As [`write()`], in another layout or byte order. In [memory](ItemLayout::Memory) layout, padding and skipped fields are
 /// zeros in the file.
 ///
 /// # Errors
