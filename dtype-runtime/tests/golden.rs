@@ -407,6 +407,13 @@ fn shared_parts_cannot_blow_up_a_description() {
     let error = Type::indexed_block(1, &blocks, &old).unwrap_err();
     assert!(matches!(error, Error::TooManyEntries { limit: 0x100_0000, .. }), "{error}");
     assert!(Type::indexed_block(1, &blocks[..1000], &old).is_ok());
+    // Without gaps, and a block is still more than one entry.
+    let twins = [Basic::U8, Basic::I8].map(basic);
+    let twins: Vec<Type> = twins.iter().cycle().take(1000).cloned().collect();
+    let places_of_twins: Vec<i64> = (0..1000).collect();
+    let gapless = Type::structure(&[1; 1000], &places_of_twins, &twins).unwrap();
+    let error = Type::indexed_block(1, &blocks, &gapless).unwrap_err();
+    assert!(matches!(error, Error::TooManyEntries { limit: 0x100_0000, .. }), "{error}");
     let nothing = Type::hindexed(&[0; 1000], &places, &old).unwrap();
     assert_eq!(Type::indexed_block(1, &blocks, &nothing).unwrap().size(), 0);
 }

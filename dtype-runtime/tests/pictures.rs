@@ -460,6 +460,10 @@ loop of 64, stride 8: 64 copies of 8 bytes at 0, every 512, kernel tiles
 "
     );
     assert_eq!(
+        words(&column, 0),
+        "0 instances: 0 packed bytes from 0 pieces of memory\nnothing\n"
+    );
+    assert_eq!(
         words(&Type::of::<Body>(), 1000),
         "\
 1000 instances: 43000 packed bytes from 3001 pieces of memory
