@@ -153,8 +153,9 @@ fn a_number_that_does_not_fit_a_checked_record_is_named_by_its_position() {
     let mut items = [(false, Extended([0; 16])); 3];
     let mut unpacker = Unpacker::new(&mut items).converted(Representation::External32).unwrap();
     let expected = Error::FloatRange { position: 35, format: LongDouble::X87In16 };
-    assert_eq!(unpacker.unpack(&bytes), Err(expected));
+    assert_eq!(unpacker.unpack(&bytes), Err(expected.clone()));
     assert_eq!(unpacker.unpack(&bytes[..34]), Ok(34));
+    assert_eq!(unpacker.unpack(&bytes[34..]), Err(expected));
     assert_eq!(pack(&items[..2]), pack(&[items[1]; 2]));
     assert!(items[0].0 && !items[2].0);
 }
