@@ -184,3 +184,18 @@ fn packers_and_unpackers_have_the_stack_of_their_position() {
         assert_eq!(unpacker.stack(), expected);
     }
 }
+
+/// The elements of a slice have Rust's stride, whatever the extent of their type.
+#[cfg(feature = "derive")]
+#[test]
+fn the_stack_of_a_slice() {
+    #[derive(dtype_runtime::Datatype)]
+    #[dtype(resize(lb = -4, extent = 100))]
+    struct Wide(u32, u8);
+
+    let items = [Wide(1, 2), Wide(3, 4), Wide(5, 6)];
+    let mut packer = dtype_runtime::Packer::new(&items);
+    packer.set_position(10).unwrap();
+    let stack: Vec<Frame> = packer.stack().iter().map(frame).collect();
+    assert_eq!(stack[0], (-1, None, 1, 16));
+}

@@ -196,15 +196,20 @@ fn slices_in_fragments() {
     #[derive(Datatype, Clone)]
     #[dtype(resize(lb = -8, extent = 100))]
     struct Resized(u8, u32, u8);
-    let items: Vec<(u8, u64)> = (0..300_u32).map(|i| (i as u8, u64::from(i) << 20)).collect();
-    same(&items, vec![(0, 0); 300]);
-    let items: Vec<Resized> = (0..100).map(|i| Resized(i, i.into(), !i)).collect();
-    same(&items, vec![Resized(0, 0, 0); 100]);
+    let less = if cfg!(miri) { 10 } else { 1 };
+    let items: Vec<(u8, u64)> =
+        (0..300 / less).map(|i: u32| (i as u8, u64::from(i) << 20)).collect();
+    same(&items, vec![(0, 0); items.len()]);
+    let items: Vec<Resized> =
+        (0..100 / less as u8).map(|i| Resized(i, i.into(), !i)).collect();
+    same(&items, vec![Resized(0, 0, 0); items.len()]);
     same(&[(), ()], vec![(); 2]);
     same::<u32>(&[], vec![]);
-    same(&[[1_u32; 40]; 30], vec![[0; 40]; 30]);
-    let many: Vec<[(u8, u16); 100]> = (0..9).map(|i| [(i, u16::from(i) << 8); 100]).collect();
-    same(&many, vec![[(0, 0); 100]; 9]);
+    let rows = 30 / less as usize;
+    same(&vec![[1_u32; 40]; rows], vec![[0; 40]; rows]);
+    let many: Vec<[(u8, u16); 100]> =
+        (0..if cfg!(miri) { 2 } else { 9 }).map(|i| [(i, u16::from(i) << 8); 100]).collect();
+    same(&many, vec![[(0, 0); 100]; many.len()]);
     let wide = |i: u8| {
         let j = u16::from(i);
         let odd: Odd = ((i, j), (j, i, 5), (i, 9));
@@ -212,8 +217,8 @@ fn slices_in_fragments() {
             (odd, (i, odd), (odd, i), (j, odd), (odd, 77), (i, !i, odd), (odd, odd, i));
         (wide, i, wide, j, wide)
     };
-    let items: Vec<Wider> = (0..20).map(wide).collect();
-    same(&items, vec![wide(0); 20]);
+    let items: Vec<Wider> = (0..20 / less as u8).map(wide).collect();
+    same(&items, vec![wide(0); items.len()]);
 }
 
 /// A position in a list of many blocks, and in loops around them.
