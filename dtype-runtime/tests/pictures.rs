@@ -459,10 +459,7 @@ copy of 26 bytes at 0, kernel copy
 loop of 64, stride 8: 64 copies of 8 bytes at 0, every 512, kernel tiles
 "
     );
-    assert_eq!(
-        words(&column, 0),
-        "0 instances: 0 packed bytes from 0 pieces of memory\nnothing\n"
-    );
+    assert_eq!(words(&column, 0), "0 instances: 0 packed bytes from 0 pieces of memory\nnothing\n");
     assert_eq!(
         words(&Type::of::<Body>(), 1000),
         "\

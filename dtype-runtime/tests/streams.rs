@@ -200,8 +200,7 @@ fn slices_in_fragments() {
     let items: Vec<(u8, u64)> =
         (0..300 / less).map(|i: u32| (i as u8, u64::from(i) << 20)).collect();
     same(&items, vec![(0, 0); items.len()]);
-    let items: Vec<Resized> =
-        (0..100 / less as u8).map(|i| Resized(i, i.into(), !i)).collect();
+    let items: Vec<Resized> = (0..100 / less as u8).map(|i| Resized(i, i.into(), !i)).collect();
     same(&items, vec![Resized(0, 0, 0); items.len()]);
     same(&[(), ()], vec![(); 2]);
     same::<u32>(&[], vec![]);
