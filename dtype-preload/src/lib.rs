@@ -17,7 +17,7 @@
 //! | | `opal_datatype_commit`, `opal_datatype_clone`, `opal_datatype_resize`, `ompi_datatype_destroy` | forget what was compiled for the type that was at this address |
 //! | MPICH 4.0 over UCX | `ucp_dt_create_generic`, `ucp_dt_destroy` | callbacks around MPICH's own |
 //! | | `MPI_Type_commit`, `MPI_Type_dup`, `MPI_Type_free` | know the handle; forget what was compiled for it |
-//! | | `MPI_Pack`, `MPI_Unpack`, their `_external` and `_c` forms | pack and unpack |
+//! | | `MPI_Pack`, `MPI_Unpack` and their `_c` forms | pack and unpack |
 //!
 //! The first use of either part checks the library's version and the sizes of the structures that are touched; if they
 //! are not known, everything goes to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `verify`,
