@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use std::sync::Mutex;
 
 use super::*;
 use crate::basic::Basic;
@@ -43,6 +44,16 @@ fn check(map: &TypeMap) {
     same(ConstantOps::<1024>::gaps(map).ops(), gaps);
 }
 
+/// The maps and their fields, which live as long as the program: nothing leaks.
+static KEPT: Mutex<(Vec<&'static TypeMap>, Vec<&'static [Field]>)> =
+    Mutex::new((Vec::new(), Vec::new()));
+
+fn kept(map: TypeMap) -> &'static TypeMap {
+    let map = Box::leak(Box::new(map));
+    KEPT.lock().unwrap().0.push(map);
+    map
+}
+
 /// A structure of fields that lie anywhere, in any order, with gaps or without.
 fn structure(numbers: &mut Numbers, depth: u32) -> &'static TypeMap {
     let mut fields = Vec::new();
@@ -64,6 +75,7 @@ fn structure(numbers: &mut Numbers, depth: u32) -> &'static TypeMap {
         }
     }
     let fields = Vec::leak(fields);
+    KEPT.lock().unwrap().1.push(fields);
     macro_rules! of_size {
         ($($size:literal)*) => {
             match end {
@@ -72,17 +84,17 @@ fn structure(numbers: &mut Numbers, depth: u32) -> &'static TypeMap {
             }
         };
     }
-    Box::leak(Box::new(of_size!(0 1 2 3 4 5 6 8 12 16 24 32 64 128 256 512)))
+    kept(of_size!(0 1 2 3 4 5 6 8 12 16 24 32 64 128 256 512))
 }
 
 fn map(numbers: &mut Numbers, depth: u32) -> &'static TypeMap {
     match numbers.below(if depth == 0 { 3 } else { 8 }) {
-        0 => Box::leak(Box::new(TypeMap::basic(Basic::U8))),
-        1 => Box::leak(Box::new(TypeMap::basic(Basic::U32))),
+        0 => kept(TypeMap::basic(Basic::U8)),
+        1 => kept(TypeMap::basic(Basic::U32)),
         2 => <(u8, u32, ())>::TYPE_MAP,
         3 | 4 => {
             let count = usize::try_from(numbers.below(4)).unwrap();
-            Box::leak(Box::new(TypeMap::array(map(numbers, depth - 1), count)))
+            kept(TypeMap::array(map(numbers, depth - 1), count))
         }
         _ => structure(numbers, depth - 1),
     }
