@@ -62,7 +62,7 @@ struct Declared {
 ///
 /// let problems = parse("struct P { double *x; };", Language::C, None).unwrap_err();
 /// assert_eq!(problems[0].message, "field `x` is a pointer");
-/// assert_eq!(problems[0].span, 19..20);
+/// assert_eq!(problems[0].span, 18..19);
 /// ```
 pub fn parse(
     source: &str,
