@@ -11,6 +11,7 @@
 
 use std::hint::black_box;
 
+use dtype_benches::figures::geometric_mean;
 use dtype_benches::turns::versus;
 use dtype_runtime::{Datatype, columns};
 
@@ -178,8 +179,8 @@ fn main() {
         ];
         print!("{:<28} {count:>9}", "geometric means");
         for column in 0..4 {
-            let logarithms: f64 = rows.iter().map(|row| row[column].ln()).sum();
-            print!(" {:>9.2}", (logarithms / 5.0).exp());
+            let mean = geometric_mean(rows.iter().map(|row| row[column]));
+            print!(" {:>9.2}", mean.unwrap_or(f64::NAN));
         }
         println!();
     }

@@ -9,6 +9,7 @@
 
 use core::hint::black_box;
 
+use dtype_benches::figures::geometric_mean;
 use dtype_benches::turns::{Figure, versus};
 use dtype_benches::{Body, Hole, Mixed, Nested, Scattered, Shape, Small, Tail};
 use dtype_runtime::{Type, pack, pack_into, unpack_into};
@@ -42,8 +43,8 @@ fn main() {
             row::<Nested>(count, pairs),
         ];
         let means: [String; 4] = core::array::from_fn(|column| {
-            let logarithms: f64 = rows.iter().map(|row| row[column].ln()).sum();
-            format!("{:.2}       ", (logarithms / 7.0).exp())
+            let mean = geometric_mean(rows.iter().map(|row| row[column]));
+            format!("{:.2}       ", mean.unwrap_or(f64::NAN))
         });
         let [a, b, c, d] = means;
         println!("{:<28} {count:>7} {a:>15} {b:>15} {c:>15} {d:>15}", "geometric means");
