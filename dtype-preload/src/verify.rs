@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use dtype_runtime::Type;
+use dtype_runtime::{Committed, Type};
 
 use crate::stats::picture;
 
@@ -16,6 +16,19 @@ pub(crate) struct Fragment<'a> {
     /// Packed bytes before the fragment.
     pub(crate) position: usize,
     pub(crate) len: usize,
+}
+
+/// Larger memories are not made and written twice for a comparison.
+const MOST_REHEARSED: usize = 1 << 20;
+
+/// The least displacement and the bytes of a memory that has `count` elements, in which both engines can write; `None` if
+/// it would be too large.
+pub(crate) fn memory_of(committed: &Committed, count: usize) -> Option<(isize, usize)> {
+    let steps = i128::from(committed.extent()) * (count as i128 - 1).max(0);
+    let low = i128::from(committed.true_lb()) + steps.min(0);
+    let high = i128::from(committed.true_ub()) + steps.max(0);
+    let span = usize::try_from(high - low).ok().filter(|&span| span <= MOST_REHEARSED)?;
+    Some((isize::try_from(low).ok()?, span))
 }
 
 /// Compares bytes of this engine with those of the library. On a difference, prints a report and aborts.

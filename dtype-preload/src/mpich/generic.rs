@@ -333,9 +333,6 @@ impl Message for Wrapped {
     }
 }
 
-/// Larger memories are not written twice for each fragment.
-const MOST_REHEARSED: usize = 1 << 20;
-
 impl Wrapped {
     /// Unpacks the fragment twice into memory of its own, by this engine and by the library, and compares all bytes,
     /// gaps included.
@@ -346,15 +343,7 @@ impl Wrapped {
     unsafe fn rehearse(&self, offset: usize, packed: *const u8, len: usize) {
         let Some(ours) = &self.ours else { return };
         let (committed, count) = (&ours.compiled().committed, ours.count);
-        let steps = i128::from(committed.extent()) * (count as i128 - 1).max(0);
-        let low = i128::from(committed.true_lb()) + steps.min(0);
-        let high = i128::from(committed.true_ub()) + steps.max(0);
-        let (Ok(low), Ok(span)) = (isize::try_from(low), usize::try_from(high - low)) else {
-            return;
-        };
-        if span > MOST_REHEARSED {
-            return;
-        }
+        let Some((low, span)) = verify::memory_of(committed, count) else { return };
         let mut here = vec![0xA5_u8; span];
         let mut library;
         let Operations { start_unpack, unpack, .. } = *self.operations();

@@ -226,9 +226,6 @@ unsafe fn read_back(
     verify::compare(fragment, unsafe { slice::from_raw_parts(packed, len) }, &library);
 }
 
-/// Larger memories are not written twice for each fragment.
-const MOST_REHEARSED: usize = 1 << 20;
-
 /// Unpacks the fragment twice into memory of its own, by this engine and by the library, and compares all bytes, gaps
 /// included.
 ///
@@ -237,13 +234,7 @@ const MOST_REHEARSED: usize = 1 << 20;
 /// As for [`fragment`].
 unsafe fn rehearse(committed: &Committed, convertor: &Convertor, packed: *mut u8, len: usize) {
     let &Convertor { count, converted: position, .. } = convertor;
-    let steps = i128::from(committed.extent()) * (count as i128 - 1).max(0);
-    let (first, last) = (i128::from(committed.true_lb()), i128::from(committed.true_ub()));
-    let (low, high) = (first + steps.min(0), last + steps.max(0));
-    let Some(span) = usize::try_from(high - low).ok().filter(|&span| span <= MOST_REHEARSED) else {
-        return;
-    };
-    let Ok(low) = isize::try_from(low) else { return };
+    let Some((low, span)) = verify::memory_of(committed, count) else { return };
     // Values of the packed stream that the library continues inside of must be the same on both sides.
     let pattern: Vec<u8> = (0..span).map(|at| (at * 37 + 11).to_le_bytes()[0]).collect();
     let (mut here, mut library) = (pattern.clone(), pattern);

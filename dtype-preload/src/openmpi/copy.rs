@@ -47,9 +47,6 @@ pub(super) unsafe fn copy(
     compiled.counted(size, || unsafe { committed.copy_raw(from, to, count) }.is_ok())
 }
 
-/// Larger memories are not copied twice.
-const MOST_REHEARSED: usize = 1 << 20;
-
 /// Copies into two memories, by this engine and by the library, and compares all bytes, gaps included.
 ///
 /// # Safety
@@ -57,14 +54,8 @@ const MOST_REHEARSED: usize = 1 << 20;
 /// As for [`copy`].
 unsafe fn rehearse(datatype: *const Datatype, compiled: &Compiled, count: usize, from: *mut u8) {
     let committed = &compiled.committed;
-    let steps = i128::from(committed.extent()) * (count as i128 - 1);
-    let low = i128::from(committed.true_lb()) + steps.min(0);
-    let high = i128::from(committed.true_ub()) + steps.max(0);
-    let (Ok(low), Ok(span)) = (isize::try_from(low), usize::try_from(high - low)) else { return };
+    let Some((low, span)) = verify::memory_of(committed, count) else { return };
     let (Some(original), Ok(number)) = (COPY.get(), i32::try_from(count)) else { return };
-    if span > MOST_REHEARSED {
-        return;
-    }
     let (mut here, mut library) = (vec![0xA5; span], vec![0xA5; span]);
     // SAFETY: the elements lie in the vectors, at their displacements from origins that may lie outside.
     unsafe {
