@@ -6,7 +6,7 @@ use core::ops::{ControlFlow, Range};
 use super::cursor::{Instances, Repeated, Visitor};
 use crate::commit::Committed;
 use crate::error::Error;
-use crate::plan::{Blocks, Entries, List, Op, Program, Segments};
+use crate::plan::{Blocks, Entries, List, Op, Program, Segments, items};
 
 /// The number of segments that are looked up at a time.
 const AT_ONCE: usize = 32;
@@ -127,33 +127,60 @@ impl<const N: usize> Visitor for FirstSegments<N> {
         }
     }
 
-    /// Iterations over blocks, without a descent for each.
+    /// Whole iterations, without a descent to each operation.
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
-        let Repeated { ops, count, stride, shift, .. } = *repeated;
+        Some(self.iterations(repeated))
+    }
+}
+
+impl<const N: usize> FirstSegments<N> {
+    /// Iterations, in order, until there is no room for another segment.
+    fn iterations(&mut self, repeated: &Repeated<'_>) -> ControlFlow<()> {
+        let Repeated { ops, program, count, stride, mut shift } = *repeated;
         if let [Op::Blocks(only)] = ops
             && only.count == 1
         {
-            return Some(self.blocks(&Blocks { count, stride, ..only.shifted(shift) }));
+            return self.blocks(&Blocks { count, stride, ..only.shifted(shift) });
         }
-        if !ops.iter().all(|op| matches!(op, Op::Blocks(_))) {
-            return None;
-        }
-        let mut shift = shift;
+        // Without loops and lists, the operations need no second look.
+        let plain = ops.iter().all(|op| matches!(op, Op::Blocks(_)));
         for _ in 0..count {
-            for op in ops {
-                let Op::Blocks(blocks) = op else { continue };
-                let taken = if blocks.count == 1 {
-                    self.run(blocks.disp.wrapping_add(shift), blocks.len)
-                } else {
-                    self.blocks(&blocks.shifted(shift))
-                };
-                if taken.is_break() {
-                    return Some(taken);
+            if plain {
+                for op in ops {
+                    let Op::Blocks(blocks) = op else { continue };
+                    if blocks.count == 1 {
+                        self.run(blocks.disp.wrapping_add(shift), blocks.len)?;
+                    } else {
+                        self.blocks(&blocks.shifted(shift))?;
+                    }
+                }
+            } else {
+                for (op, body) in items(ops) {
+                    self.operation(op, body, program, shift)?;
                 }
             }
             shift = shift.wrapping_add(stride);
         }
-        Some(ControlFlow::Continue(()))
+        ControlFlow::Continue(())
+    }
+
+    /// One execution of an operation.
+    fn operation(
+        &mut self,
+        op: &Op,
+        body: &[Op],
+        program: &Program,
+        shift: i64,
+    ) -> ControlFlow<()> {
+        match *op {
+            Op::Blocks(blocks) => self.blocks(&blocks.shifted(shift)),
+            Op::List(list) => self.list(&list, program, shift),
+            // Converted values differ in memory from the stream: they are no segments.
+            Op::Elements(_) => ControlFlow::Continue(()),
+            Op::Loop { count, stride, .. } => {
+                self.iterations(&Repeated { ops: body, program, count, stride, shift })
+            }
+        }
     }
 }
 
