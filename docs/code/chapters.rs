@@ -1,4 +1,5 @@
-//! The chapters, for the documentation tests. The one on MPI needs an MPI library, and is among those of `dtype-mpi`.
+//! The chapters, for the documentation tests. Those on MPI and UCX need these libraries, and are
+//! among the tests of `dtype-mpi` and `dtype-ucx`.
 
 /// A module for each chapter.
 macro_rules! chapters {

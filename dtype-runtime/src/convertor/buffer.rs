@@ -38,6 +38,11 @@ impl<'a> Buffer<'a> {
         Self { origin, ..self }
     }
 
+    /// The memory and the origin, for code that passes them on to another library.
+    pub const fn into_parts(self) -> (&'a [u8], i64) {
+        (self.memory, self.origin)
+    }
+
     /// The bytes of the memory.
     pub(crate) fn len(&self) -> usize {
         self.memory.len()
@@ -81,6 +86,18 @@ impl<'a> BufferMut<'a> {
     #[must_use]
     pub const fn origin(self, origin: i64) -> Self {
         Self { origin, ..self }
+    }
+
+    /// The memory and the origin, for code that passes them on to another library.
+    ///
+    /// ```
+    /// use dtype_runtime::BufferMut;
+    /// let mut memory = [1, 2, 3];
+    /// let (memory, origin) = BufferMut::new(&mut memory).origin(-1).into_parts();
+    /// assert_eq!((memory.len(), origin), (3, -1));
+    /// ```
+    pub const fn into_parts(self) -> (&'a mut [u8], i64) {
+        (self.memory, self.origin)
     }
 
     /// The bytes of the memory.

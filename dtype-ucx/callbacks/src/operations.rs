@@ -103,6 +103,26 @@ impl Operations {
             finish: finish::<G::Message>,
         }
     }
+
+    /// The functions for messages that the program makes before it calls UCX, and keeps: the buffer that it passes is
+    /// the address of an `M`, whose fragments are packed or unpacked. Context and count are not used.
+    ///
+    /// Nothing is allocated for a message, and a cancelled receive, for which UCX does not call `finish`, leaks nothing.
+    /// [`Message::finish`] is never called.
+    ///
+    /// Whoever passes the functions to UCX guarantees: the buffer of each message points to an `M`, which nobody else
+    /// accesses until UCX has completed the request; and its memory fits the direction of the message, as the functions
+    /// of [`Message`] require.
+    pub const fn in_place<M: Message>() -> Self {
+        Self {
+            start_pack: start_pack_in_place,
+            start_unpack: start_unpack_in_place,
+            packed_size: packed_size::<M>,
+            pack: pack::<M>,
+            unpack: unpack::<M>,
+            finish: finish_in_place,
+        }
+    }
 }
 
 /// Runs code that a foreign caller called; `on_panic` is its result if it panics.
@@ -139,7 +159,8 @@ unsafe extern "C" fn start_unpack<G: Generic>(
 }
 
 unsafe extern "C" fn packed_size<M: Message>(state: *mut c_void) -> usize {
-    // SAFETY: UCX passes the state that a start function returned, and not after `finish`.
+    // SAFETY: UCX passes the state that a start function returned, and not after `finish`: a box of `into_state`, or the
+    // message that the program keeps (`Operations::in_place`).
     let message = unsafe { state.cast::<M>().as_ref() };
     message.map_or(0, |message| contain(0, || message.packed_size()))
 }
@@ -192,3 +213,22 @@ unsafe extern "C" fn finish<M: Message>(state: *mut c_void) {
         message.finish();
     });
 }
+
+unsafe extern "C" fn start_pack_in_place(
+    _: *mut c_void,
+    message: *const c_void,
+    _: usize,
+) -> *mut c_void {
+    message.cast_mut()
+}
+
+unsafe extern "C" fn start_unpack_in_place(
+    _: *mut c_void,
+    message: *mut c_void,
+    _: usize,
+) -> *mut c_void {
+    message
+}
+
+/// The program keeps the message.
+unsafe extern "C" fn finish_in_place(_: *mut c_void) {}

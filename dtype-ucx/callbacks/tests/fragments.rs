@@ -178,6 +178,37 @@ fn fragments_outside_the_message_are_refused() {
 }
 
 #[test]
+fn a_message_in_place_is_the_state() {
+    const IN_PLACE: Operations = Operations::in_place::<Instances>();
+    let committed = types()[0].commit();
+    let memory: [u8; 32] = std::array::from_fn(|at| at.to_le_bytes()[0]);
+    let expected = committed.pack_to_vec(&memory, 2).unwrap();
+    let (mut packed, mut copy) = ([0_u8; 18], [0_u8; 32]);
+    let none = ptr::null_mut();
+    // SAFETY: the memory holds two elements, and the messages live to the end of the block.
+    unsafe {
+        let mut message = Instances::to_pack(&committed, memory.as_ptr(), 2).unwrap();
+        let message = ptr::from_mut(&mut message).cast::<c_void>();
+        assert_eq!((IN_PLACE.start_pack)(none, message, 1), message);
+        assert_eq!((IN_PLACE.packed_size)(message), 18);
+        let at = packed.as_mut_ptr();
+        assert_eq!((IN_PLACE.pack)(message, 7, at.add(7).cast(), usize::MAX), 11);
+        assert_eq!((IN_PLACE.pack)(message, 0, at.cast(), 7), 7);
+        (IN_PLACE.finish)(message);
+        // It is still there.
+        assert_eq!((IN_PLACE.packed_size)(message), 18);
+
+        let mut message = Instances::to_unpack(&committed, copy.as_mut_ptr(), 2).unwrap();
+        let message = ptr::from_mut(&mut message).cast::<c_void>();
+        assert_eq!((IN_PLACE.start_unpack)(none, message, 1), message);
+        assert_eq!((IN_PLACE.unpack)(message, 0, packed.as_ptr().cast(), 18), Status::OK);
+        (IN_PLACE.finish)(message);
+    }
+    assert_eq!(packed, *expected);
+    assert_eq!(committed.pack_to_vec(&copy, 2).unwrap(), expected);
+}
+
+#[test]
 fn what_cannot_be_started_is_an_empty_message() {
     // Two elements name the same bytes.
     let twice = Type::resized(&Type::basic(Basic::F64), 0, 4).unwrap();

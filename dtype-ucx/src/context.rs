@@ -1,0 +1,215 @@
+//! The context: UCX's transports, as the environment or the program configures them.
+
+use std::ffi::{CString, c_int, c_uint};
+use std::fmt;
+use std::ptr;
+use std::sync::Arc;
+
+use dtype_ucp_generic::Message;
+
+use crate::elements::{Incoming, Outgoing};
+use crate::error::{Error, check};
+use crate::raw;
+
+/// UCX, set up for a process (`ucp_context_h`). A clone is the same context; it is released with its last
+/// [`Worker`](crate::Worker).
+///
+/// ```
+/// use dtype_ucx::{Context, Single};
+/// let context = Context::with_settings([("TLS", "self")])?;
+/// let worker = context.worker::<Single>()?;
+/// let to_myself = worker.connect(&worker.address()?)?;
+/// to_myself.send(7, &[(1_u8, 2.5_f64)])?;
+/// assert_eq!(worker.recv::<(u8, f64)>(7)?.0, [(1, 2.5)]);
+/// # Ok::<(), dtype_ucx::Error>(())
+/// ```
+#[derive(Clone)]
+#[doc(alias = "ucp_context_h")]
+pub struct Context {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    handle: raw::Context,
+    datatypes: Datatypes,
+    /// Whether it was set up with `UCP_FEATURE_WAKEUP`.
+    events: bool,
+}
+
+// SAFETY: the context is made with `mt_workers_shared`, so that any thread may use it.
+unsafe impl Send for Inner {}
+// SAFETY: likewise.
+unsafe impl Sync for Inner {}
+
+/// The two generic datatypes that carry all messages: of one, buffers are addresses of [`Outgoing`] messages, of the
+/// other, of [`Incoming`] ones.
+struct Datatypes {
+    outgoing: GenericHandle,
+    incoming: GenericHandle,
+}
+
+/// A generic datatype of UCX.
+struct GenericHandle(raw::Datatype);
+
+impl GenericHandle {
+    /// The datatype whose buffers are addresses of an `M`.
+    fn in_place<M: Message>() -> Result<Self, Error> {
+        let mut handle = 0;
+        let operations = raw::Operations::in_place::<M>();
+        // SAFETY: UCX copies the table. Its functions do not use the context, which is null.
+        let status = unsafe {
+            raw::ucp_dt_create_generic(&raw const operations, ptr::null_mut(), &raw mut handle)
+        };
+        check("ucp_dt_create_generic", status)?;
+        Ok(Self(handle))
+    }
+}
+
+impl Drop for GenericHandle {
+    fn drop(&mut self) {
+        // SAFETY: the datatype was made by `in_place`. It belongs to a context whose last worker is destroyed, so no
+        // message uses it.
+        unsafe { raw::ucp_dt_destroy(self.0) };
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // SAFETY: the handle comes from `ucp_init_version`. Each worker owns the context, so all of them are destroyed.
+        unsafe { raw::ucp_cleanup(self.handle) };
+    }
+}
+
+impl Context {
+    /// Sets UCX up as the environment variables `UCX_…` say.
+    ///
+    /// Create the context after a `fork`, not before it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Call`], for example if no transport can be used.
+    #[doc(alias = "ucp_init")]
+    pub fn new() -> Result<Self, Error> {
+        Self::with_settings([])
+    }
+
+    /// Sets UCX up as the environment variables say, except for these settings: names without `UCX_`, and values. UCX
+    /// ignores a name that it does not know.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if UCX refuses one; [`Error::Call`].
+    #[doc(alias = "ucp_config_modify")]
+    pub fn with_settings<'a>(
+        settings: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, Error> {
+        Self::set_up(settings, false)
+    }
+
+    /// As [`with_settings`](Self::with_settings), for workers that can [sleep until an event](crate::Worker::events). UCX
+    /// then uses only transports that can wake a process: shared memory and networks, but not `self`.
+    ///
+    /// # Errors
+    ///
+    /// Likewise.
+    #[doc(alias = "UCP_FEATURE_WAKEUP")]
+    pub fn with_events<'a>(
+        settings: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, Error> {
+        Self::set_up(settings, true)
+    }
+
+    fn set_up<'a>(
+        settings: impl IntoIterator<Item = (&'a str, &'a str)>,
+        events: bool,
+    ) -> Result<Self, Error> {
+        let config = Config::read()?;
+        for (name, value) in settings {
+            config.set(name, value)?;
+        }
+        let datatypes = Datatypes {
+            outgoing: GenericHandle::in_place::<Outgoing<'static>>()?,
+            incoming: GenericHandle::in_place::<Incoming<'static>>()?,
+        };
+        let params = raw::Params {
+            field_mask: raw::PARAM_FIELD_FEATURES | raw::PARAM_FIELD_MT_WORKERS_SHARED,
+            features: raw::FEATURE_TAG | if events { raw::FEATURE_WAKEUP } else { 0 },
+            request_size: 0,
+            request_init: ptr::null(),
+            request_cleanup: ptr::null(),
+            tag_sender_mask: 0,
+            mt_workers_shared: c_int::from(true),
+        };
+        let (major, minor) = raw::API;
+        let mut handle = ptr::null_mut();
+        // SAFETY: the parameters have the fields of their mask, the configuration was read, and both are only read.
+        let status = unsafe {
+            raw::ucp_init_version(major, minor, &raw const params, config.0, &raw mut handle)
+        };
+        check("ucp_init", status)?;
+        Ok(Self { inner: Arc::new(Inner { handle, datatypes, events }) })
+    }
+
+    /// Whether workers have events.
+    pub(crate) fn has_events(&self) -> bool {
+        self.inner.events
+    }
+
+    /// The version of the UCX library: major, minor and release number.
+    #[doc(alias = "ucp_get_version")]
+    pub fn library_version() -> (u32, u32, u32) {
+        let (mut major, mut minor, mut release): (c_uint, c_uint, c_uint) = (0, 0, 0);
+        // SAFETY: the function writes the three numbers.
+        unsafe { raw::ucp_get_version(&raw mut major, &raw mut minor, &raw mut release) };
+        (major, minor, release)
+    }
+
+    pub(crate) fn handle(&self) -> raw::Context {
+        self.inner.handle
+    }
+
+    /// The datatype for buffers that are [`Outgoing`] messages.
+    pub(crate) fn outgoing(&self) -> raw::Datatype {
+        self.inner.datatypes.outgoing.0
+    }
+
+    /// The datatype for buffers that are [`Incoming`] messages.
+    pub(crate) fn incoming(&self) -> raw::Datatype {
+        self.inner.datatypes.incoming.0
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").finish_non_exhaustive()
+    }
+}
+
+/// UCX's settings.
+struct Config(raw::Config);
+
+impl Config {
+    fn read() -> Result<Self, Error> {
+        let mut config = ptr::null_mut();
+        // SAFETY: without a prefix and a file, UCX reads the environment.
+        let status = unsafe { raw::ucp_config_read(ptr::null(), ptr::null(), &raw mut config) };
+        check("ucp_config_read", status)?;
+        Ok(Self(config))
+    }
+
+    fn set(&self, name: &str, value: &str) -> Result<(), Error> {
+        let refused = || Error::Setting { name: name.to_owned(), value: value.to_owned() };
+        let texts = (CString::new(name), CString::new(value));
+        let (Ok(c_name), Ok(c_value)) = texts else { return Err(refused()) };
+        // SAFETY: the configuration was read, and UCX copies the texts.
+        let status = unsafe { raw::ucp_config_modify(self.0, c_name.as_ptr(), c_value.as_ptr()) };
+        check("ucp_config_modify", status).map_err(|_| refused())
+    }
+}
+
+impl Drop for Config {
+    fn drop(&mut self) {
+        // SAFETY: the configuration was read, and a context keeps a copy of what it needs.
+        unsafe { raw::ucp_config_release(self.0) };
+    }
+}

@@ -1,0 +1,204 @@
+//! Endpoints: connections to workers of other processes, or of this one.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI8, Ordering};
+use std::time::Duration;
+
+use crate::address::WorkerAddress;
+use crate::error::{Error, check, failed};
+use crate::mode::ThreadMode;
+use crate::operation;
+use crate::raw::{self, RawStatus, Started};
+use crate::worker::Worker;
+
+/// The longest time for which dropping an endpoint waits until what was sent is delivered.
+const CLOSING: Duration = Duration::from_secs(1);
+
+/// A connection to a worker (`ucp_ep_h`).
+///
+/// Dropping it closes the connection after everything that was sent is delivered, but waits no longer than a second for
+/// that. [`close`](Self::close) waits as long as it takes, and returns errors.
+#[doc(alias = "ucp_ep_h")]
+pub struct Endpoint<M: ThreadMode> {
+    worker: Worker<M>,
+    handle: raw::Endpoint,
+    /// The status with which the connection failed, set by UCX. It is shared with UCX until the endpoint is closed.
+    failure: Arc<AtomicI8>,
+    /// Whether the handle must not be used any more.
+    closed: bool,
+}
+
+// SAFETY: UCX has locks in such a worker and its endpoints, so that any thread may use them at any time.
+unsafe impl Send for Endpoint<crate::Multi> {}
+// SAFETY: likewise.
+unsafe impl Sync for Endpoint<crate::Multi> {}
+
+impl<M: ThreadMode> Worker<M> {
+    /// Connects to a worker.
+    ///
+    /// UCX makes the connection when it is first used, so an address to which there is no way may be noticed later.
+    /// With this connection UCX need not notice when the peer dies: a function that waits for the peer then waits
+    /// forever. For peers that may die, use [`connect_monitored`](Self::connect_monitored).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ConnectionLost`] if there is no way to the address; [`Error::Call`].
+    #[doc(alias = "ucp_ep_create")]
+    pub fn connect(&self, address: &WorkerAddress) -> Result<Endpoint<M>, Error> {
+        self.connect_with(address, raw::ERR_HANDLING_MODE_NONE)
+    }
+
+    /// Connects to a worker, over transports that notice when the peer dies: what is sent to it, or received from it,
+    /// then completes with [`Error::ConnectionLost`] or [`Error::Cancelled`]. Both sides must connect in this way.
+    ///
+    /// Over shared memory, UCX 1.13 notices it only with the setting `MM_ERROR_HANDLING=y`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ConnectionLost`] if there is no way to the address over such a transport; [`Error::Call`].
+    #[doc(alias = "UCP_ERR_HANDLING_MODE_PEER")]
+    pub fn connect_monitored(&self, address: &WorkerAddress) -> Result<Endpoint<M>, Error> {
+        self.connect_with(address, raw::ERR_HANDLING_MODE_PEER)
+    }
+
+    fn connect_with(&self, address: &WorkerAddress, error_mode: u32) -> Result<Endpoint<M>, Error> {
+        let failure = Arc::new(AtomicI8::new(RawStatus::OK.0));
+        let shared = Arc::into_raw(failure.clone());
+        let params = raw::EndpointParams {
+            field_mask: raw::EP_PARAM_FIELD_REMOTE_ADDRESS
+                | raw::EP_PARAM_FIELD_ERR_HANDLING_MODE
+                | raw::EP_PARAM_FIELD_ERR_HANDLER,
+            address: address.for_ucx().as_ptr().cast(),
+            error_mode,
+            error_handler: raw::ErrorHandler {
+                callback: Some(connection_failed),
+                argument: shared.cast_mut().cast(),
+            },
+        };
+        let mut handle = ptr::null_mut();
+        // SAFETY: the worker is alive, and the address is one that UCX made (`WorkerAddress`).
+        let status =
+            unsafe { raw::ucp_ep_create(self.handle(), &raw const params, &raw mut handle) };
+        if let Err(error) = check("ucp_ep_create", status) {
+            // SAFETY: the share of `into_raw`; UCX has made no endpoint that would use it.
+            drop(unsafe { Arc::from_raw(shared) });
+            return Err(error);
+        }
+        Ok(Endpoint { worker: self.clone(), handle, failure, closed: false })
+    }
+}
+
+/// UCX's error handler. Its argument is the [`Endpoint::failure`].
+unsafe extern "C" fn connection_failed(failure: *mut c_void, _: raw::Endpoint, status: RawStatus) {
+    // SAFETY: UCX's share of the status is kept until the endpoint is closed.
+    let failure = unsafe { &*failure.cast::<AtomicI8>() };
+    failure.store(status.0, Ordering::Release);
+}
+
+impl<M: ThreadMode> Endpoint<M> {
+    /// The worker that the endpoint belongs to.
+    pub fn worker(&self) -> &Worker<M> {
+        &self.worker
+    }
+
+    pub(crate) fn handle(&self) -> raw::Endpoint {
+        self.handle
+    }
+
+    /// Why the connection has failed, if it has.
+    pub fn failure(&self) -> Option<Error> {
+        let status = RawStatus(self.failure.load(Ordering::Acquire));
+        (status != RawStatus::OK).then(|| match failed("the error handler", status) {
+            Error::Call { call, status } => Error::ConnectionLost { call, status },
+            error => error,
+        })
+    }
+
+    /// The result of a send on this endpoint. If the connection has failed, the reason is the error.
+    pub(crate) fn sent(&self, call: &'static str, status: RawStatus) -> Result<(), Error> {
+        check(call, status).map_err(|error| match error {
+            Error::Cancelled => self.failure().unwrap_or(error),
+            error => error,
+        })
+    }
+
+    /// Waits until everything that was sent on this endpoint has been delivered to the peer's worker.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
+    #[doc(alias = "ucp_ep_flush_nbx")]
+    pub fn flush(&self) -> Result<(), Error> {
+        // SAFETY: a flush uses no data of this crate but its completion.
+        let outcome = unsafe {
+            self.worker.blocking(|user_data| {
+                let params = operation::params(0, operation::sent, user_data);
+                raw::ucp_ep_flush_nbx(self.handle, &raw const params)
+            })
+        };
+        self.sent("ucp_ep_flush_nbx", outcome.status)
+    }
+
+    /// Closes the connection after everything that was sent is delivered.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The endpoint is closed even then.
+    #[doc(alias = "ucp_ep_close_nbx")]
+    pub fn close(mut self) -> Result<(), Error> {
+        self.close_within(None)
+    }
+
+    /// Closes the endpoint. What is not delivered in time is left to the worker.
+    fn close_within(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+        if std::mem::replace(&mut self.closed, true) {
+            return Ok(());
+        }
+        let failure = self.failure();
+        let params = raw::RequestParams {
+            mask: raw::OP_ATTR_FIELD_FLAGS,
+            // There is nobody to deliver anything to after a failure.
+            flags: if failure.is_some() { raw::EP_CLOSE_FLAG_FORCE } else { 0 },
+            ..operation::params(0, operation::sent, ptr::null())
+        };
+        // SAFETY: the endpoint is alive, and not used after this. There is no callback.
+        let started = unsafe { raw::ucp_ep_close_nbx(self.handle, &raw const params) };
+        operation::wake();
+        let status = match Started::of(started) {
+            Started::Completed(status) => Some(status),
+            Started::Pending(request) => {
+                let status = self.worker.wait_for(timeout, || {
+                    // SAFETY: the request is freed below.
+                    let status = unsafe { raw::ucp_request_check_status(request) };
+                    (status != raw::IN_PROGRESS).then_some(status)
+                });
+                // SAFETY: it is not used again; UCX frees it when it completes, if it has not.
+                unsafe { raw::ucp_request_free(request) };
+                status
+            }
+        };
+        let Some(status) = status else { return Ok(()) };
+        // SAFETY: UCX's share (`connect_with`). The endpoint is closed, so the error handler is not called any more.
+        unsafe { Arc::decrement_strong_count(Arc::as_ptr(&self.failure)) };
+        match failure {
+            Some(error) => Err(error),
+            None => self.sent("ucp_ep_close_nbx", status),
+        }
+    }
+}
+
+impl<M: ThreadMode> Drop for Endpoint<M> {
+    fn drop(&mut self) {
+        // A program that wants to know calls `close`.
+        let _ = self.close_within(Some(CLOSING));
+    }
+}
+
+impl<M: ThreadMode> fmt::Debug for Endpoint<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint").field("failure", &self.failure()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,117 @@
+//! Errors of calls and of messages. Every variant says what was found and what was expected.
+
+use std::ffi::CStr;
+use std::fmt;
+use std::time::Duration;
+
+use crate::raw::{self, RawStatus};
+
+/// An error code of UCX (`ucs_status_t`). [`Display`](fmt::Display) shows UCX's own text for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Status(i8);
+
+impl Status {
+    pub(crate) fn of(status: RawStatus) -> Self {
+        Self(status.0)
+    }
+
+    /// The number, negative for an error.
+    pub fn code(self) -> i32 {
+        i32::from(self.0)
+    }
+
+    /// Whether the code says that the connection or the peer is lost: `UCS_ERR_UNREACHABLE`, `UCS_ERR_REJECTED`,
+    /// `UCS_ERR_NOT_CONNECTED`, `UCS_ERR_CONNECTION_RESET`, `UCS_ERR_ENDPOINT_TIMEOUT`, and other failures of a link or
+    /// an endpoint.
+    pub fn is_connection_lost(self) -> bool {
+        matches!(self.0, -6 | -25..=-23 | -89..=-40)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // SAFETY: the function takes any number, and returns a string that lives as long as the library, or one that is
+        // overwritten by the next call in the same thread, and copied before that.
+        let text = unsafe { CStr::from_ptr(raw::ucs_status_string(RawStatus(self.0))) };
+        write!(f, "{} ({})", text.to_string_lossy(), self.0)
+    }
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// UCX returned an error.
+    #[error("{call}: {status}")]
+    Call {
+        /// The function of UCX that was called, or that started the operation.
+        call: &'static str,
+        /// What it returned, or what the operation completed with.
+        status: Status,
+    },
+    /// The peer has died, or the connection to it is lost or was never made.
+    #[error("{call}: the connection to the peer is lost: {status}")]
+    ConnectionLost {
+        /// The function of UCX that was called, or that started the operation.
+        call: &'static str,
+        /// What it returned, or what the operation completed with.
+        status: Status,
+    },
+    /// The message is longer than what it was to be received into. It is consumed; nothing was written.
+    #[error("the message is longer than {room} bytes, for which there is room")]
+    TooLong {
+        /// Packed bytes that there is room for.
+        room: usize,
+    },
+    /// The operation was cancelled: its endpoint was closed, or its scope was left with an error.
+    #[error("the operation was cancelled")]
+    Cancelled,
+    /// No message came in time.
+    #[error("no message came within {timeout:?}")]
+    TimedOut {
+        /// The time that the caller gave.
+        timeout: Duration,
+    },
+    /// A setting with a value that UCX does not accept.
+    #[error("UCX does not accept the value {value:?} for a setting {name:?}")]
+    Setting {
+        /// The name of the setting, without `UCX_`.
+        name: String,
+        /// The value.
+        value: String,
+    },
+    /// UCX was built without support for threads.
+    #[error("UCX was built without support for a worker in several threads")]
+    Threads,
+    /// The context was not made by [`with_events`](crate::Context::with_events).
+    #[error("a worker has events only if its context was made by `Context::with_events`")]
+    NoEvents,
+    /// The bytes are no address of a worker, as [`WorkerAddress::to_bytes`](crate::WorkerAddress::to_bytes) makes them.
+    #[error("{len} bytes are not the address of a worker: {what}")]
+    Address {
+        /// The number of bytes.
+        len: usize,
+        /// What is wrong with them.
+        what: &'static str,
+    },
+    /// The data do not fit the type or the memory.
+    #[error(transparent)]
+    Datatype(#[from] dtype_runtime::Error),
+}
+
+/// The error for a status that is not `UCS_OK`.
+pub(crate) fn failed(call: &'static str, status: RawStatus) -> Error {
+    let status = Status::of(status);
+    if status.is_connection_lost() {
+        Error::ConnectionLost { call, status }
+    } else if status == Status::of(raw::ERR_CANCELED) {
+        Error::Cancelled
+    } else {
+        Error::Call { call, status }
+    }
+}
+
+/// The result of a call that returns only a status.
+pub(crate) fn check(call: &'static str, status: RawStatus) -> Result<(), Error> {
+    if status == RawStatus::OK { Ok(()) } else { Err(failed(call, status)) }
+}

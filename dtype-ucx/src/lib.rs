@@ -1,0 +1,109 @@
+//! Sends derived structs and irregular layouts through [UCX](https://openucx.org), packed and checked by
+//! [`dtype_runtime`].
+//!
+//! ```
+//! use dtype_runtime::Datatype;
+//! use dtype_ucx::{Context, Error, Single, WorkerAddress};
+//!
+//! #[derive(Datatype, Clone, Debug, PartialEq)]
+//! struct Particle {
+//!     position: [f64; 3],
+//!     charge: i8,
+//!     fixed: bool,
+//! }
+//!
+//! let context = Context::new()?;
+//! let worker = context.worker::<Single>()?;
+//! // Bytes for the peer, by any other channel; and its own, here the same.
+//! let address = worker.address()?.to_bytes();
+//! let peer = worker.connect(&WorkerAddress::from_bytes(&address)?)?;
+//!
+//! let particles = vec![Particle { position: [1.0, 2.0, 3.0], charge: -1, fixed: true }; 100];
+//! peer.send(7, &particles)?;
+//! let (came, received) = worker.recv::<Particle>(7)?;
+//! assert_eq!(came, particles);
+//! // Without the padding: a Particle takes 32 bytes in memory.
+//! assert_eq!(received.length, 100 * 26);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # What to use when
+//!
+//! | to do | use |
+//! |---|---|
+//! | set UCX up | [`Context`], [`Context::worker`], [`Worker::address`], [`Worker::connect`] |
+//! | send and receive one message | [`Endpoint::send`], [`Worker::recv_into`]; [`Worker::recv`] for any number of records |
+//! | parts of arrays, columns, lists of indices | the same with [`Elements::of`] and [`ElementsMut::of`] |
+//! | several messages at the same time | [`Worker::scope`] |
+//! | do something else meanwhile, or `await` | [`Endpoint::start_send`], [`Worker::start_recv`] |
+//! | look at a message before it is received | [`Worker::incoming`] |
+//! | wait without using the processor | [`Context::with_events`], [`Worker::events`] |
+//! | give up after a time | [`Worker::recv_into_timeout`], [`Worker::recv_timeout`], [`Receiving::wait_timeout`] |
+//! | notice that a peer has died | [`Worker::connect_monitored`] |
+//! | call UCX from C, or with another binding | [`GenericType`] |
+//! | several threads | [`Worker<Multi>`](Multi) |
+//!
+//! # On the wire
+//!
+//! A message is the packed records, as [`dtype_runtime::pack`] returns them, and nothing else: there is no header, and
+//! the peer may be a program in C. How UCX gets them depends on the type. Types without gaps are sent from where they
+//! lie, and received there. Blocks of several kilobytes go as a list of blocks (UCX's `iov`). For the rest UCX calls the
+//! engine for each fragment (a *generic datatype*), so that nothing is allocated or copied twice. All forms have the same
+//! bytes on the wire, and the two sides choose independently.
+//!
+//! Received values are checked if their type has invalid bit patterns (`bool`, `char`, enums): such a message is received
+//! as packed bytes, and unpacked when all of it has come and is valid.
+//!
+//! # What UCX may touch
+//!
+//! UCX reads and writes the memory of a message until the message has completed, and there is no call that takes the
+//! memory back. So no function here lends memory that could be freed earlier:
+//!
+//! - functions that take a slice return when the message has completed ([`Endpoint::send`]), or when all messages have
+//!   ([`Worker::scope`]);
+//! - a request owns its records ([`Endpoint::start_send`]), and shares them with UCX. When it is dropped, or leaked by
+//!   [`mem::forget`](std::mem::forget), UCX's share keeps them alive until the message has completed. A receive that is
+//!   dropped is cancelled.
+//!
+//! # Trust
+//!
+//! UCX itself trusts its peers: it does not check addresses, nor the packets of its own protocols. What arrives is
+//! checked here against the type that it is received as; that it comes from a peer of your program is up to the network.
+//!
+//! # Building
+//!
+//! Programs link to libucp of UCX 1.13 or later (Debian's `libucx-dev`). `UCX_DIR` names the folder that UCX was
+//! installed to, if pkg-config does not know it and it is not among the usual ones.
+
+mod address;
+mod context;
+mod elements;
+mod endpoint;
+mod error;
+mod events;
+mod generic;
+mod mode;
+mod operation;
+mod raw;
+mod request;
+mod scope;
+mod tagged;
+mod worker;
+
+pub use address::WorkerAddress;
+pub use context::Context;
+pub use elements::{Elements, ElementsMut};
+pub use endpoint::Endpoint;
+pub use error::{Error, Status};
+pub use events::Events;
+pub use generic::GenericType;
+pub use mode::{Multi, Single, ThreadMode};
+pub use request::{Receiving, Sending};
+pub use scope::{Scope, Scoped};
+pub use tagged::{Received, Tags};
+pub use worker::Worker;
+
+/// The code in the book is compiled and run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/src/on-ucx.md")]
+mod book {}

@@ -1,0 +1,241 @@
+//! What is known about a started operation, and the functions that UCX calls when it has completed.
+
+use std::cell::{RefCell, UnsafeCell};
+use std::ffi::c_void;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::atomic::{AtomicI8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use crate::raw::{self, RawStatus, Started, TagInfo};
+
+/// What an operation completed with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) status: RawStatus,
+    /// The tag and length of the message, if the operation received one.
+    pub(crate) tag: u64,
+    pub(crate) length: usize,
+}
+
+impl Outcome {
+    pub(crate) fn of(status: RawStatus, info: TagInfo) -> Self {
+        Self { status, tag: info.sender_tag, length: info.length }
+    }
+
+    pub(crate) fn without_message(status: RawStatus) -> Self {
+        Self { status, tag: 0, length: 0 }
+    }
+}
+
+/// Where a callback leaves the outcome. The thread that waits sees everything that UCX wrote before.
+#[derive(Debug)]
+pub(crate) struct Completion {
+    status: AtomicI8,
+    tag: AtomicU64,
+    length: AtomicUsize,
+}
+
+impl Completion {
+    pub(crate) fn new() -> Self {
+        Self {
+            status: AtomicI8::new(raw::IN_PROGRESS.0),
+            tag: AtomicU64::new(0),
+            length: AtomicUsize::new(0),
+        }
+    }
+
+    /// After the last store, the one who waits may free the completion: it must be the last access.
+    fn complete(&self, outcome: Outcome) {
+        self.tag.store(outcome.tag, Ordering::Relaxed);
+        self.length.store(outcome.length, Ordering::Relaxed);
+        self.status.store(outcome.status.0, Ordering::Release);
+    }
+
+    /// The outcome, once there is one.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        let status = RawStatus(self.status.load(Ordering::Acquire));
+        (status != raw::IN_PROGRESS).then(|| Outcome {
+            status,
+            tag: self.tag.load(Ordering::Relaxed),
+            length: self.length.load(Ordering::Relaxed),
+        })
+    }
+}
+
+/// Parameters of an operation that sends, or of one without data, with its callback. UCX calls it unless the operation
+/// completes at once.
+pub(crate) fn params(
+    datatype: raw::Datatype,
+    callback: raw::SendCallback,
+    user_data: *const c_void,
+) -> raw::RequestParams {
+    raw::RequestParams {
+        mask: raw::OP_ATTR_FIELD_CALLBACK
+            | raw::OP_ATTR_FIELD_USER_DATA
+            | raw::OP_ATTR_FIELD_DATATYPE
+            | raw::OP_ATTR_FIELD_MEMORY_TYPE,
+        flags: 0,
+        request: ptr::null_mut(),
+        callback: raw::Callback { send: callback },
+        datatype,
+        user_data: user_data.cast_mut(),
+        reply_buffer: ptr::null_mut(),
+        // The buffer may be the address of a message of this crate; what it names is memory of this process, too.
+        memory_type: raw::MEMORY_TYPE_HOST,
+    }
+}
+
+/// Parameters of an operation that receives, with its callback. UCX calls it also when the operation completes at once,
+/// because only a callback gets the message's length: UCX 1.13 does not write to the `recv_info` of the parameters.
+pub(crate) fn receive_params(
+    datatype: raw::Datatype,
+    callback: raw::ReceiveCallback,
+    user_data: *const c_void,
+) -> raw::RequestParams {
+    let sends = params(datatype, sent, user_data);
+    raw::RequestParams {
+        mask: sends.mask | raw::OP_ATTR_FLAG_NO_IMM_CMPL,
+        callback: raw::Callback { receive: callback },
+        ..sends
+    }
+}
+
+/// Called for an operation whose user data are the address of a [`Completion`] that somebody waits for.
+pub(crate) unsafe extern "C" fn sent(_: *mut c_void, status: RawStatus, completion: *mut c_void) {
+    // SAFETY: the completion lives until its outcome is seen (`Worker::wait`), which is stored last.
+    let completion = unsafe { &*completion.cast::<Completion>() };
+    completion.complete(Outcome::without_message(status));
+}
+
+/// As [`sent`], for a receive.
+pub(crate) unsafe extern "C" fn received(
+    _: *mut c_void,
+    status: RawStatus,
+    info: *const TagInfo,
+    completion: *mut c_void,
+) {
+    // SAFETY: as in `sent`; UCX passes information that is valid during the call.
+    let (completion, info) = unsafe { (&*completion.cast::<Completion>(), *info) };
+    completion.complete(Outcome::of(status, info));
+}
+
+thread_local! {
+    /// Wakers of operations that have completed in this thread. A waker is code of the program, which may call UCX, so it
+    /// is not called inside UCX.
+    static TO_WAKE: RefCell<Vec<Waker>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls the wakers of the operations that have completed; after a call of UCX that may complete some.
+pub(crate) fn wake() {
+    while let Ok(Some(waker)) = TO_WAKE.try_with(|all| all.borrow_mut().pop()) {
+        // Nothing unwinds while UCX uses what the program has lent.
+        if let Err(panicked) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+            mem::forget(panicked);
+        }
+    }
+}
+
+/// An operation that the program has started, and UCX completes at some later time. Both own it: UCX as the user data of
+/// the request, until the callback is called. So whatever is done with a request, the data stay until UCX is done.
+///
+/// If the callback is never called, because the worker is destroyed before, UCX's share is leaked, and the data with it.
+pub(crate) struct Operation<D> {
+    completion: Completion,
+    waker: Mutex<Option<Waker>>,
+    /// What UCX may read or write until the operation has completed, and nobody else.
+    data: UnsafeCell<D>,
+}
+
+// SAFETY: the callback may be called by any thread, and may be the one that drops the data; before the operation has
+// completed, only UCX uses them, and after it, only one owner of the request (`data_of_completed`).
+unsafe impl<D: Send> Send for Operation<D> {}
+// SAFETY: likewise.
+unsafe impl<D: Send> Sync for Operation<D> {}
+
+impl<D> Operation<D> {
+    /// Starts an operation: `start` gets the data at their final address, and the user data for UCX.
+    ///
+    /// # Safety
+    ///
+    /// `start` must pass the user data to at most one operation, with a callback of this type, and must return what that
+    /// operation returned.
+    pub(crate) unsafe fn start(
+        data: D,
+        start: impl FnOnce(*mut D, *const c_void) -> raw::StatusPointer,
+    ) -> (Arc<Self>, Option<*mut c_void>) {
+        let completion = Completion::new();
+        let waker = Mutex::new(None);
+        let operation = Arc::new(Self { completion, waker, data: UnsafeCell::new(data) });
+        let share = Arc::into_raw(operation.clone());
+        let started = Started::of(start(operation.data.get(), share.cast()));
+        wake();
+        match started {
+            Started::Pending(request) => (operation, Some(request)),
+            Started::Completed(status) => {
+                // SAFETY: the share is that of `into_raw`, and the callback, which would take it, is not called.
+                drop(unsafe { Arc::from_raw(share) });
+                operation.completion.complete(Outcome::without_message(status));
+                (operation, None)
+            }
+        }
+    }
+
+    /// The outcome, once there is one.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        self.completion.outcome()
+    }
+
+    /// Sets who is woken after the operation has completed.
+    pub(crate) fn set_waker(&self, waker: &Waker) {
+        // A waker is code of the program, which may make progress: not while the lock is held.
+        let waker = waker.clone();
+        let before = self.lock().replace(waker);
+        drop(before);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The data.
+    ///
+    /// # Safety
+    ///
+    /// The operation has completed, and nobody else uses the data.
+    #[expect(clippy::mut_from_ref, reason = "the caller guarantees that it is the only reference")]
+    pub(crate) unsafe fn data_of_completed(&self) -> &mut D {
+        // SAFETY: UCX is done with the data, and the caller guarantees the rest.
+        unsafe { &mut *self.data.get() }
+    }
+
+    fn complete(&self, outcome: Outcome) {
+        self.completion.complete(outcome);
+        let waker = self.lock().take();
+        if let Some(waker) = waker {
+            // A thread that ends while it makes progress polls nothing any more.
+            let _ = TO_WAKE.try_with(|all| all.borrow_mut().push(waker));
+        }
+    }
+
+    /// The callback of an operation that sends.
+    pub(crate) unsafe extern "C" fn sent(_: *mut c_void, status: RawStatus, share: *mut c_void) {
+        // SAFETY: the share of `start`, which UCX passes once.
+        let operation = unsafe { Arc::from_raw(share.cast::<Self>()) };
+        operation.complete(Outcome::without_message(status));
+    }
+
+    /// The callback of an operation that receives.
+    pub(crate) unsafe extern "C" fn received(
+        _: *mut c_void,
+        status: RawStatus,
+        info: *const TagInfo,
+        share: *mut c_void,
+    ) {
+        // SAFETY: likewise; UCX passes information that is valid during the call.
+        let (operation, info) = unsafe { (Arc::from_raw(share.cast::<Self>()), *info) };
+        operation.complete(Outcome::of(status, info));
+    }
+}

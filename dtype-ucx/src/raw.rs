@@ -1,0 +1,289 @@
+//! The functions and structures of libucp that this crate uses, as `ucp/api/ucp.h` of UCX 1.13 declares them.
+//!
+//! A structure that starts with a mask of valid fields is declared up to the last field in use: UCX reads and writes
+//! no field whose bit is not set. The test in `tests.rs` compares offsets, sizes and constants with the installed
+//! header.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::fmt;
+
+pub(crate) use dtype_ucp_generic::Operations;
+pub(crate) use dtype_ucp_generic::Status as RawStatus;
+
+/// The version of the API that these declarations follow (`UCP_API_MAJOR`, `UCP_API_MINOR`).
+pub(crate) const API: (c_uint, c_uint) = (1, 13);
+
+/// What a handle points to. UCX alone looks inside.
+#[repr(C)]
+pub(crate) struct Opaque {
+    _private: [u8; 0],
+}
+
+pub(crate) type Context = *mut Opaque;
+pub(crate) type Worker = *mut Opaque;
+pub(crate) type Endpoint = *mut Opaque;
+pub(crate) type Message = *mut Opaque;
+pub(crate) type Config = *mut Opaque;
+pub(crate) type Datatype = u64;
+/// A request, null for an operation that has completed, or an error (`ucs_status_ptr_t`).
+pub(crate) type StatusPointer = *mut c_void;
+
+pub(crate) const IN_PROGRESS: RawStatus = RawStatus(1);
+pub(crate) const ERR_BUSY: RawStatus = RawStatus(-15);
+pub(crate) const ERR_CANCELED: RawStatus = RawStatus(-16);
+pub(crate) const ERR_MESSAGE_TRUNCATED: RawStatus = RawStatus(-9);
+pub(crate) const ERR_LAST: RawStatus = RawStatus(-100);
+
+pub(crate) const PARAM_FIELD_FEATURES: u64 = 1;
+pub(crate) const PARAM_FIELD_MT_WORKERS_SHARED: u64 = 1 << 5;
+
+pub(crate) const FEATURE_TAG: u64 = 1;
+pub(crate) const FEATURE_WAKEUP: u64 = 1 << 4;
+
+pub(crate) const WORKER_PARAM_FIELD_THREAD_MODE: u64 = 1;
+pub(crate) const WORKER_ATTR_FIELD_THREAD_MODE: u64 = 1;
+
+pub(crate) const THREAD_MODE_SINGLE: c_uint = 0;
+pub(crate) const THREAD_MODE_MULTI: c_uint = 2;
+
+pub(crate) const EP_PARAM_FIELD_REMOTE_ADDRESS: u64 = 1;
+pub(crate) const EP_PARAM_FIELD_ERR_HANDLING_MODE: u64 = 1 << 1;
+pub(crate) const EP_PARAM_FIELD_ERR_HANDLER: u64 = 1 << 2;
+pub(crate) const ERR_HANDLING_MODE_NONE: c_uint = 0;
+pub(crate) const ERR_HANDLING_MODE_PEER: c_uint = 1;
+pub(crate) const EP_CLOSE_FLAG_FORCE: u32 = 1;
+
+pub(crate) const DATATYPE_IOV: Datatype = 2;
+/// `ucp_dt_make_contig(1)`: the count is the number of bytes.
+pub(crate) const DATATYPE_BYTES: Datatype = 1 << 3;
+
+pub(crate) const OP_ATTR_FIELD_CALLBACK: u32 = 1 << 1;
+pub(crate) const OP_ATTR_FIELD_USER_DATA: u32 = 1 << 2;
+pub(crate) const OP_ATTR_FIELD_DATATYPE: u32 = 1 << 3;
+pub(crate) const OP_ATTR_FIELD_FLAGS: u32 = 1 << 4;
+pub(crate) const OP_ATTR_FIELD_MEMORY_TYPE: u32 = 1 << 6;
+pub(crate) const OP_ATTR_FLAG_NO_IMM_CMPL: u32 = 1 << 16;
+
+pub(crate) const MEMORY_TYPE_HOST: c_uint = 0;
+
+/// `ucp_params_t`.
+#[repr(C)]
+pub(crate) struct Params {
+    pub(crate) field_mask: u64,
+    pub(crate) features: u64,
+    pub(crate) request_size: usize,
+    pub(crate) request_init: *const c_void,
+    pub(crate) request_cleanup: *const c_void,
+    pub(crate) tag_sender_mask: u64,
+    pub(crate) mt_workers_shared: c_int,
+}
+
+/// `ucp_worker_params_t`.
+#[repr(C)]
+pub(crate) struct WorkerParams {
+    pub(crate) field_mask: u64,
+    pub(crate) thread_mode: c_uint,
+}
+
+/// `ucp_worker_attr_t`.
+#[repr(C)]
+pub(crate) struct WorkerAttributes {
+    pub(crate) field_mask: u64,
+    pub(crate) thread_mode: c_uint,
+}
+
+/// `ucp_err_handler_t`.
+#[repr(C)]
+pub(crate) struct ErrorHandler {
+    pub(crate) callback: Option<unsafe extern "C" fn(*mut c_void, Endpoint, RawStatus)>,
+    pub(crate) argument: *mut c_void,
+}
+
+/// `ucp_ep_params_t`.
+#[repr(C)]
+pub(crate) struct EndpointParams {
+    pub(crate) field_mask: u64,
+    pub(crate) address: *const c_void,
+    pub(crate) error_mode: c_uint,
+    pub(crate) error_handler: ErrorHandler,
+}
+
+/// `ucp_dt_iov_t`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Block {
+    pub(crate) buffer: *mut c_void,
+    pub(crate) length: usize,
+}
+
+/// `ucp_tag_recv_info_t`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct TagInfo {
+    pub(crate) sender_tag: u64,
+    pub(crate) length: usize,
+}
+
+/// `ucp_send_nbx_callback_t`.
+pub(crate) type SendCallback = unsafe extern "C" fn(*mut c_void, RawStatus, *mut c_void);
+/// `ucp_tag_recv_nbx_callback_t`.
+pub(crate) type ReceiveCallback =
+    unsafe extern "C" fn(*mut c_void, RawStatus, *const TagInfo, *mut c_void);
+
+/// The union of callbacks in [`RequestParams`].
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) union Callback {
+    pub(crate) send: SendCallback,
+    pub(crate) receive: ReceiveCallback,
+}
+
+/// `ucp_request_param_t`.
+#[repr(C)]
+pub(crate) struct RequestParams {
+    pub(crate) mask: u32,
+    pub(crate) flags: u32,
+    pub(crate) request: *mut c_void,
+    pub(crate) callback: Callback,
+    pub(crate) datatype: Datatype,
+    pub(crate) user_data: *mut c_void,
+    pub(crate) reply_buffer: *mut c_void,
+    pub(crate) memory_type: c_uint,
+}
+
+unsafe extern "C" {
+    pub(crate) fn ucp_get_version(major: *mut c_uint, minor: *mut c_uint, release: *mut c_uint);
+    pub(crate) fn ucp_config_read(
+        prefix: *const c_char,
+        file: *const c_char,
+        config: *mut Config,
+    ) -> RawStatus;
+    pub(crate) fn ucp_config_modify(
+        config: Config,
+        name: *const c_char,
+        value: *const c_char,
+    ) -> RawStatus;
+    pub(crate) fn ucp_config_release(config: Config);
+    pub(crate) fn ucp_init_version(
+        major: c_uint,
+        minor: c_uint,
+        params: *const Params,
+        config: Config,
+        context: *mut Context,
+    ) -> RawStatus;
+    pub(crate) fn ucp_cleanup(context: Context);
+
+    pub(crate) fn ucp_worker_create(
+        context: Context,
+        params: *const WorkerParams,
+        worker: *mut Worker,
+    ) -> RawStatus;
+    pub(crate) fn ucp_worker_destroy(worker: Worker);
+    pub(crate) fn ucp_worker_query(worker: Worker, attributes: *mut WorkerAttributes) -> RawStatus;
+    pub(crate) fn ucp_worker_get_address(
+        worker: Worker,
+        address: *mut *mut c_void,
+        length: *mut usize,
+    ) -> RawStatus;
+    pub(crate) fn ucp_worker_release_address(worker: Worker, address: *mut c_void);
+    pub(crate) fn ucp_worker_progress(worker: Worker) -> c_uint;
+    pub(crate) fn ucp_worker_get_efd(worker: Worker, fd: *mut c_int) -> RawStatus;
+    pub(crate) fn ucp_worker_arm(worker: Worker) -> RawStatus;
+    pub(crate) fn ucp_worker_flush_nbx(
+        worker: Worker,
+        params: *const RequestParams,
+    ) -> StatusPointer;
+
+    pub(crate) fn ucp_ep_create(
+        worker: Worker,
+        params: *const EndpointParams,
+        endpoint: *mut Endpoint,
+    ) -> RawStatus;
+    pub(crate) fn ucp_ep_close_nbx(
+        endpoint: Endpoint,
+        params: *const RequestParams,
+    ) -> StatusPointer;
+    pub(crate) fn ucp_ep_flush_nbx(
+        endpoint: Endpoint,
+        params: *const RequestParams,
+    ) -> StatusPointer;
+
+    pub(crate) fn ucp_tag_send_nbx(
+        endpoint: Endpoint,
+        buffer: *const c_void,
+        count: usize,
+        tag: u64,
+        params: *const RequestParams,
+    ) -> StatusPointer;
+    pub(crate) fn ucp_tag_recv_nbx(
+        worker: Worker,
+        buffer: *mut c_void,
+        count: usize,
+        tag: u64,
+        mask: u64,
+        params: *const RequestParams,
+    ) -> StatusPointer;
+    pub(crate) fn ucp_tag_probe_nb(
+        worker: Worker,
+        tag: u64,
+        mask: u64,
+        remove: c_int,
+        info: *mut TagInfo,
+    ) -> Message;
+    pub(crate) fn ucp_tag_msg_recv_nbx(
+        worker: Worker,
+        buffer: *mut c_void,
+        count: usize,
+        message: Message,
+        params: *const RequestParams,
+    ) -> StatusPointer;
+
+    pub(crate) fn ucp_request_cancel(worker: Worker, request: *mut c_void);
+    pub(crate) fn ucp_request_check_status(request: *mut c_void) -> RawStatus;
+    pub(crate) fn ucp_request_free(request: *mut c_void);
+
+    pub(crate) fn ucp_dt_create_generic(
+        operations: *const Operations,
+        context: *mut c_void,
+        datatype: *mut Datatype,
+    ) -> RawStatus;
+    pub(crate) fn ucp_dt_destroy(datatype: Datatype);
+
+    pub(crate) fn ucs_status_string(status: RawStatus) -> *const c_char;
+}
+
+/// What a call that may start a request returned.
+pub(crate) enum Started {
+    /// It has completed, or failed. No callback is called.
+    Completed(RawStatus),
+    /// The callback will be called; then, or before, the request is to be freed.
+    Pending(*mut c_void),
+}
+
+impl Started {
+    /// Decodes a `ucs_status_ptr_t`: null, a small negative number as an address, or a request.
+    pub(crate) fn of(pointer: StatusPointer) -> Self {
+        let address = pointer.addr();
+        if address == 0 {
+            return Self::Completed(RawStatus::OK);
+        }
+        let least_error = (ERR_LAST.0 as isize).cast_unsigned();
+        if address >= least_error {
+            let [lowest, ..] = address.to_le_bytes();
+            return Self::Completed(RawStatus(lowest.cast_signed()));
+        }
+        Self::Pending(pointer)
+    }
+}
+
+impl fmt::Debug for Started {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Completed(status) => write!(f, "Completed({})", status.0),
+            Self::Pending(_) => f.write_str("Pending"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,313 @@
+//! Messages that own their data, to be sent and received while the program does something else.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::mem;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use dtype_runtime::Datatype;
+
+use crate::elements::{Elements, PackedBytes};
+use crate::endpoint::Endpoint;
+use crate::error::{Error, check};
+use crate::mode::{Multi, ThreadMode};
+use crate::operation::{self, Operation, Outcome};
+use crate::raw::{self, RawStatus};
+use crate::tagged::{Received, Tags};
+use crate::worker::{Worker, receive_failed};
+
+/// A request of UCX. Dropping it frees the request; one that has not completed is cancelled before, if UCX can do that,
+/// and else freed by UCX when it completes.
+pub(crate) struct Handle<M: ThreadMode> {
+    worker: Worker<M>,
+    request: Option<NonNull<c_void>>,
+}
+
+// SAFETY: UCX has locks in such a worker and its requests, so that any thread may use them at any time.
+unsafe impl Send for Handle<Multi> {}
+// SAFETY: likewise.
+unsafe impl Sync for Handle<Multi> {}
+
+impl<M: ThreadMode> Handle<M> {
+    /// A request that was started on the worker, or none if the operation completed at once.
+    pub(crate) fn new(worker: Worker<M>, request: Option<*mut c_void>) -> Self {
+        Self { worker, request: request.and_then(NonNull::new) }
+    }
+
+    /// Cancels the operation if UCX can do that: a receive that no message has matched. It completes with an error then.
+    pub(crate) fn cancel(&self) {
+        if let Some(request) = self.request {
+            // SAFETY: the request was started on this worker and is not freed. One that has completed is unchanged.
+            unsafe { raw::ucp_request_cancel(self.worker.handle(), request.as_ptr()) };
+            operation::wake();
+        }
+    }
+}
+
+impl<M: ThreadMode> Drop for Handle<M> {
+    fn drop(&mut self) {
+        self.cancel();
+        if let Some(request) = self.request {
+            // SAFETY: nobody uses the request any more. UCX frees it when it has completed.
+            unsafe { raw::ucp_request_free(request.as_ptr()) };
+        }
+    }
+}
+
+/// A message that is being sent, with the records: from [`Endpoint::start_send`].
+///
+/// [`wait`](Self::wait) returns the records, and so does the request as a future. Dropping it does not take the message
+/// back: UCX keeps the records until it has sent them.
+#[must_use = "UCX sends the message when the worker makes progress, for example in `wait`"]
+pub struct Sending<T, M: ThreadMode> {
+    // The request is freed before the worker.
+    handle: Handle<M>,
+    operation: Arc<Operation<Outbox<T>>>,
+}
+
+/// Records that are being sent.
+struct Outbox<T> {
+    /// Refers to the memory of `items`.
+    elements: Elements<'static>,
+    items: Vec<T>,
+}
+
+/// A message that is being received: from [`Worker::start_recv`].
+///
+/// [`wait`](Self::wait) returns the records, and so does the request as a future. Dropping it cancels the receive. If the
+/// message has begun to arrive, UCX receives it to its end, and the records are lost.
+#[must_use = "dropping the request cancels the receive"]
+pub struct Receiving<T, M: ThreadMode> {
+    handle: Handle<M>,
+    operation: Arc<Operation<PackedBytes>>,
+    records: std::marker::PhantomData<fn() -> T>,
+}
+
+/// Refuses records with destructors: UCX's callback, in which UCX must not be called, may have to drop them.
+const fn refuse_destructors<T>() {
+    assert!(
+        !mem::needs_drop::<T>(),
+        "records with destructors cannot be given to a request: use `send`, or a scope"
+    );
+}
+
+impl<M: ThreadMode> Endpoint<M> {
+    /// Starts to send the records, which the request owns until they are sent.
+    ///
+    /// The calls that wait, and [`Worker::progress`], continue to send.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`], if UCX finds out at once.
+    ///
+    /// ```
+    /// # use dtype_ucx::{Context, Error, Single};
+    /// # let worker = Context::with_settings([("TLS", "self")])?.worker::<Single>()?;
+    /// # let endpoint = worker.connect(&worker.address()?)?;
+    /// let receiving = worker.start_recv::<(u8, bool)>(1, 10)?;
+    /// let sending = endpoint.start_send(1, vec![(1, true), (2, false)])?;
+    /// let (records, received) = receiving.wait()?;
+    /// assert_eq!(records, sending.wait()?);
+    /// assert_eq!(received.length, 4);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn start_send<T: Datatype + Send + 'static>(
+        &self,
+        tag: u64,
+        items: Vec<T>,
+    ) -> Result<Sending<T, M>, Error> {
+        const { refuse_destructors::<T>() }
+        // SAFETY: the memory on the heap stays where it is, and is neither changed nor freed, as long as the elements
+        // are used: until the operation has completed, both lie untouched in the outbox.
+        let all: &'static [T] = unsafe { slice::from_raw_parts(items.as_ptr(), items.len()) };
+        let outbox = Outbox { elements: all.into(), items };
+        let outgoing = self.worker().context().outgoing();
+        // SAFETY: one operation is started, with the callback for sends of an outbox, which owns what UCX reads.
+        let (operation, request) = unsafe {
+            Operation::start(outbox, |outbox, user_data| {
+                let (buffer, count, datatype) = (*outbox).elements.arguments(outgoing);
+                let params = operation::params(datatype, Operation::<Outbox<T>>::sent, user_data);
+                raw::ucp_tag_send_nbx(self.handle(), buffer.cast(), count, tag, &raw const params)
+            })
+        };
+        let handle = Handle::new(self.worker().clone(), request);
+        if let (None, Some(outcome)) = (request, operation.outcome()) {
+            self.sent(SEND, outcome.status)?;
+        }
+        Ok(Sending { handle, operation })
+    }
+}
+
+const SEND: &str = "ucp_tag_send_nbx";
+const RECEIVE: &str = "ucp_tag_recv_nbx";
+
+impl<M: ThreadMode> Worker<M> {
+    /// Starts to receive a message of at most `most` records.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if there is no memory for the records; [`Error::TooLong`] and [`Error::Call`], if UCX finds out
+    /// at once.
+    pub fn start_recv<T: Datatype + Send + 'static>(
+        &self,
+        tags: impl Into<Tags>,
+        most: usize,
+    ) -> Result<Receiving<T, M>, Error> {
+        let Tags { tag, mask } = tags.into();
+        let room = most
+            .checked_mul(T::TYPE_MAP.size())
+            .ok_or(dtype_runtime::Error::Allocation { count: most, stride: T::TYPE_MAP.size() })?;
+        let bytes = PackedBytes::try_with_room(room)?;
+        // SAFETY: one operation is started, with the callback for receives of packed bytes, which own what UCX writes.
+        let (operation, request) = unsafe {
+            Operation::start(bytes, |bytes, user_data| {
+                let (start, room) = (*bytes).memory();
+                let callback = Operation::<PackedBytes>::received;
+                let params = operation::receive_params(raw::DATATYPE_BYTES, callback, user_data);
+                raw::ucp_tag_recv_nbx(
+                    self.handle(),
+                    start.cast(),
+                    room,
+                    tag,
+                    mask,
+                    &raw const params,
+                )
+            })
+        };
+        let handle = Handle::new(self.clone(), request);
+        Ok(Receiving { handle, operation, records: std::marker::PhantomData })
+    }
+}
+
+impl<T, M: ThreadMode> Sending<T, M> {
+    /// Waits until the records are sent, and returns them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
+    pub fn wait(self) -> Result<Vec<T>, Error> {
+        let outcome = self.handle.worker.wait(|| self.operation.outcome());
+        self.finish(outcome)
+    }
+
+    /// As [`wait`](Self::wait), but no longer than a time: then the result is the request.
+    ///
+    /// # Errors
+    ///
+    /// The request.
+    pub fn wait_timeout(self, timeout: Duration) -> Result<Result<Vec<T>, Error>, Self> {
+        match self.handle.worker.wait_for(Some(timeout), || self.operation.outcome()) {
+            Some(outcome) => Ok(self.finish(outcome)),
+            None => Err(self),
+        }
+    }
+
+    /// Whether the records are sent, or an error happened.
+    pub fn is_complete(&self) -> bool {
+        self.operation.outcome().is_some()
+    }
+
+    fn finish(&self, outcome: Outcome) -> Result<Vec<T>, Error> {
+        check(SEND, outcome.status)?;
+        // SAFETY: there is an outcome, and the reference is the only one: UCX's share does not look at the data.
+        let outbox = unsafe { self.operation.data_of_completed() };
+        outbox.elements = [0_u8; 0].as_slice().into();
+        Ok(mem::take(&mut outbox.items))
+    }
+}
+
+impl<T: Datatype, M: ThreadMode> Receiving<T, M> {
+    /// Waits for the message, and returns its records.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] if the message has more records than there is room for; [`Error::Datatype`] if its bytes are not
+    /// whole, valid records; [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
+    pub fn wait(self) -> Result<(Vec<T>, Received), Error> {
+        let outcome = self.handle.worker.wait(|| self.operation.outcome());
+        self.finish(outcome)
+    }
+
+    /// As [`wait`](Self::wait), but no longer than a time: then the result is the request.
+    ///
+    /// # Errors
+    ///
+    /// The request.
+    pub fn wait_timeout(
+        self,
+        timeout: Duration,
+    ) -> Result<Result<(Vec<T>, Received), Error>, Self> {
+        match self.handle.worker.wait_for(Some(timeout), || self.operation.outcome()) {
+            Some(outcome) => Ok(self.finish(outcome)),
+            None => Err(self),
+        }
+    }
+
+    /// Whether the message is received, or an error happened.
+    pub fn is_complete(&self) -> bool {
+        self.operation.outcome().is_some()
+    }
+
+    fn finish(&self, outcome: Outcome) -> Result<(Vec<T>, Received), Error> {
+        // SAFETY: there is an outcome, and the reference is the only one: UCX's share does not look at the data.
+        let bytes = unsafe { self.operation.data_of_completed() };
+        if outcome.status != RawStatus::OK {
+            return Err(receive_failed(RECEIVE, outcome.status, bytes.memory().1));
+        }
+        let Outcome { tag, length, .. } = outcome;
+        // SAFETY: UCX has written this number of bytes.
+        let items = dtype_runtime::unpack(unsafe { bytes.written(length) })?;
+        Ok((items, Received { tag, length }))
+    }
+}
+
+/// Polls an operation: makes progress, so that it also completes without a task that does.
+fn poll<D, M: ThreadMode>(
+    operation: &Operation<D>,
+    worker: &Worker<M>,
+    context: &Context<'_>,
+) -> Poll<Outcome> {
+    if operation.outcome().is_none() {
+        operation.set_waker(context.waker());
+        worker.progress();
+    }
+    operation.outcome().map_or(Poll::Pending, Poll::Ready)
+}
+
+/// Some task must make progress with the worker; see [`Events`](crate::Events). A future that is polled again after it has
+/// returned the records returns none.
+impl<T, M: ThreadMode> Future for Sending<T, M> {
+    type Output = Result<Vec<T>, Error>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        poll(&self.operation, &self.handle.worker, context).map(|outcome| self.finish(outcome))
+    }
+}
+
+/// Some task must make progress with the worker; see [`Events`](crate::Events).
+impl<T: Datatype, M: ThreadMode> Future for Receiving<T, M> {
+    type Output = Result<(Vec<T>, Received), Error>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        poll(&self.operation, &self.handle.worker, context).map(|outcome| self.finish(outcome))
+    }
+}
+
+impl<T, M: ThreadMode> fmt::Debug for Sending<T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let complete = self.operation.outcome().is_some();
+        f.debug_struct("Sending").field("complete", &complete).finish_non_exhaustive()
+    }
+}
+
+impl<T, M: ThreadMode> fmt::Debug for Receiving<T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let complete = self.operation.outcome().is_some();
+        f.debug_struct("Receiving").field("complete", &complete).finish_non_exhaustive()
+    }
+}

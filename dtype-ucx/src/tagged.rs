@@ -1,0 +1,325 @@
+//! Tagged messages, one at a time: functions that return when the message is sent or received.
+
+use std::ptr;
+use std::time::Duration;
+
+use dtype_runtime::Datatype;
+
+use crate::elements::{Elements, ElementsMut, PackedBytes, is_in_order};
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::mode::ThreadMode;
+use crate::operation::{self, Outcome};
+use crate::raw::{self, RawStatus, TagInfo};
+use crate::worker::{Worker, receive_failed};
+
+/// Which messages to receive: those whose tag equals a given one in the bits of a mask.
+///
+/// A number stands for the messages with this tag.
+///
+/// ```
+/// use dtype_ucx::Tags;
+/// assert_eq!(Tags::from(7), Tags { tag: 7, mask: u64::MAX });
+/// // From any sender, if the low 32 bits say who sends.
+/// let from_anyone = Tags { tag: 5 << 32, mask: !0 << 32 };
+/// assert!(from_anyone.contain((5 << 32) + 1000) && !from_anyone.contain(6 << 32));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tags {
+    /// The bits to compare with.
+    pub tag: u64,
+    /// The bits that are compared.
+    pub mask: u64,
+}
+
+impl Tags {
+    /// All messages.
+    pub const ALL: Self = Self { tag: 0, mask: 0 };
+
+    /// Whether a tag is one of these.
+    pub const fn contain(self, tag: u64) -> bool {
+        (tag ^ self.tag) & self.mask == 0
+    }
+}
+
+impl From<u64> for Tags {
+    fn from(tag: u64) -> Self {
+        Self { tag, mask: u64::MAX }
+    }
+}
+
+/// A message that was received, or waits to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[doc(alias = "ucp_tag_recv_info_t")]
+pub struct Received {
+    /// The tag that it was sent with.
+    pub tag: u64,
+    /// Its length in bytes.
+    pub length: usize,
+}
+
+impl Received {
+    /// The number of records of type `T` in the message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if its length is no multiple of the packed record.
+    pub fn records<T: Datatype>(self) -> Result<usize, Error> {
+        let record = T::TYPE_MAP.size();
+        match self.length.checked_rem(record) {
+            Some(0) => Ok(self.length / record),
+            None if self.length == 0 => Ok(0),
+            _ => {
+                let (actual, record) = (self.length as u64, record as u64);
+                Err(dtype_runtime::Error::PartialRecord { actual, record }.into())
+            }
+        }
+    }
+}
+
+impl From<TagInfo> for Received {
+    fn from(info: TagInfo) -> Self {
+        Self { tag: info.sender_tag, length: info.length }
+    }
+}
+
+const SEND: &str = "ucp_tag_send_nbx";
+const RECEIVE: &str = "ucp_tag_recv_nbx";
+const RECEIVE_PROBED: &str = "ucp_tag_msg_recv_nbx";
+
+impl<M: ThreadMode> Endpoint<M> {
+    /// Sends a message, and returns when the elements may be changed again.
+    ///
+    /// A short message may be under way then; a long one has been received. [`flush`](Self::flush) waits for all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
+    #[doc(alias = "ucp_tag_send_nbx")]
+    pub fn send<'a>(&self, tag: u64, elements: impl Into<Elements<'a>>) -> Result<(), Error> {
+        self.send_elements(tag, elements.into())
+    }
+
+    fn send_elements(&self, tag: u64, mut elements: Elements<'_>) -> Result<(), Error> {
+        let outgoing = self.worker().context().outgoing();
+        let (buffer, count, datatype) = elements.arguments(outgoing);
+        // SAFETY: the elements are borrowed until UCX is done with them, and so is what the arguments point to, which
+        // nobody else accesses meanwhile.
+        let outcome = unsafe {
+            self.worker().blocking(|user_data| {
+                let params = operation::params(datatype, operation::sent, user_data);
+                raw::ucp_tag_send_nbx(self.handle(), buffer.cast(), count, tag, &raw const params)
+            })
+        };
+        self.sent(SEND, outcome.status)
+    }
+}
+
+impl<M: ThreadMode> Worker<M> {
+    /// Waits for a message, and receives it into the elements: as many records, or bytes of instances, as it has. The
+    /// others are unchanged.
+    ///
+    /// Records of which not all bit patterns are valid are checked before any is written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] if the message has more records than there is room for; [`Error::Datatype`] if one of them is
+    /// invalid, or the last one is incomplete; [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The
+    /// message is consumed even then. An incomplete record may have been written, if all bit patterns are valid.
+    #[doc(alias = "ucp_tag_recv_nbx")]
+    pub fn recv_into<'a>(
+        &self,
+        tags: impl Into<Tags>,
+        elements: impl Into<ElementsMut<'a>>,
+    ) -> Result<Received, Error> {
+        self.recv_elements(None, tags.into(), elements.into())
+    }
+
+    /// As [`recv_into`](Self::recv_into), for a message that begins to arrive within a time.
+    ///
+    /// # Errors
+    ///
+    /// Likewise, and [`Error::TimedOut`].
+    pub fn recv_into_timeout<'a>(
+        &self,
+        tags: impl Into<Tags>,
+        elements: impl Into<ElementsMut<'a>>,
+        timeout: Duration,
+    ) -> Result<Received, Error> {
+        self.recv_elements(Some(timeout), tags.into(), elements.into())
+    }
+
+    fn recv_elements(
+        &self,
+        timeout: Option<Duration>,
+        Tags { tag, mask }: Tags,
+        mut elements: ElementsMut<'_>,
+    ) -> Result<Received, Error> {
+        let (buffer, count, datatype) = elements.arguments(self.context().incoming());
+        // SAFETY: the elements are borrowed exclusively until UCX is done with them, and so is what the arguments point
+        // to, which nobody else accesses meanwhile.
+        let outcome = unsafe {
+            self.blocking_for(timeout, |user_data| {
+                let params = operation::receive_params(datatype, operation::received, user_data);
+                raw::ucp_tag_recv_nbx(
+                    self.handle(),
+                    buffer.cast(),
+                    count,
+                    tag,
+                    mask,
+                    &raw const params,
+                )
+            })
+        };
+        let Some(outcome) = outcome else {
+            return Err(Error::TimedOut { timeout: timeout.unwrap_or_default() });
+        };
+        // SAFETY: the outcome is that of the receive with these arguments.
+        unsafe { received(RECEIVE, outcome, &mut elements) }
+    }
+
+    /// The first message with one of these tags that waits to be received, if there is one.
+    #[doc(alias = "ucp_tag_probe_nb")]
+    pub fn incoming(&self, tags: impl Into<Tags>) -> Option<Received> {
+        self.progress();
+        let Tags { tag, mask } = tags.into();
+        let mut info = TagInfo { sender_tag: 0, length: 0 };
+        // SAFETY: the worker is alive. The message stays where it is.
+        let message = unsafe { raw::ucp_tag_probe_nb(self.handle(), tag, mask, 0, &raw mut info) };
+        (!message.is_null()).then(|| info.into())
+    }
+
+    /// Waits for a message, and returns its records, however many these are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if the bytes are not whole, valid records, or there is no memory for them;
+    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The message is consumed even then.
+    #[doc(alias = "ucp_tag_msg_recv_nbx")]
+    pub fn recv<T: Datatype>(&self, tags: impl Into<Tags>) -> Result<(Vec<T>, Received), Error> {
+        let tags = tags.into();
+        let (message, received) = self.wait(|| self.take(tags));
+        self.recv_taken(message, received)
+    }
+
+    /// As [`recv`](Self::recv), for a message that comes within a time.
+    ///
+    /// # Errors
+    ///
+    /// Likewise, and [`Error::TimedOut`].
+    pub fn recv_timeout<T: Datatype>(
+        &self,
+        tags: impl Into<Tags>,
+        timeout: Duration,
+    ) -> Result<(Vec<T>, Received), Error> {
+        let tags = tags.into();
+        let (message, received) =
+            self.wait_for(Some(timeout), || self.take(tags)).ok_or(Error::TimedOut { timeout })?;
+        self.recv_taken(message, received)
+    }
+
+    /// Takes a message out of UCX's queue. It must be received.
+    fn take(&self, Tags { tag, mask }: Tags) -> Option<(raw::Message, Received)> {
+        let mut info = TagInfo { sender_tag: 0, length: 0 };
+        // SAFETY: the worker is alive.
+        let message = unsafe { raw::ucp_tag_probe_nb(self.handle(), tag, mask, 1, &raw mut info) };
+        (!message.is_null()).then(|| (message, info.into()))
+    }
+
+    fn recv_taken<T: Datatype>(
+        &self,
+        message: raw::Message,
+        info: Received,
+    ) -> Result<(Vec<T>, Received), Error> {
+        let Received { length, .. } = info;
+        let count = match info.records::<T>() {
+            Ok(count) => count,
+            Err(error) => return Err(self.refuse(message, error)),
+        };
+        if const { is_in_order(T::TYPE_MAP) && !T::TYPE_MAP.is_restricted() } {
+            let mut items = Vec::<T>::new();
+            if items.try_reserve_exact(count).is_err() {
+                let error = dtype_runtime::Error::Allocation { count, stride: size_of::<T>() };
+                return Err(self.refuse(message, error.into()));
+            }
+            // SAFETY: the vector has room for `count` records, which are `length` bytes: they have no padding.
+            let outcome = unsafe { self.recv_bytes(message, items.as_mut_ptr().cast(), length) };
+            whole(outcome, length)?;
+            // SAFETY: all bytes of `count` records were written. All of them are data, at their positions in the packed
+            // record, and all bit patterns are valid: by the promise of `Datatype` these are values.
+            unsafe { items.set_len(count) };
+            return Ok((items, info));
+        }
+        let mut bytes = match PackedBytes::try_with_room(length) {
+            Ok(bytes) => bytes,
+            Err(error) => return Err(self.refuse(message, error)),
+        };
+        let (start, room) = bytes.memory();
+        // SAFETY: the vector has the room.
+        let outcome = unsafe { self.recv_bytes(message, start, room) };
+        whole(outcome, length)?;
+        // SAFETY: as just received.
+        let items = dtype_runtime::unpack(unsafe { bytes.written(length) })?;
+        Ok((items, info))
+    }
+
+    /// Receives a message that was taken.
+    ///
+    /// # Safety
+    ///
+    /// The memory must be writable for `room` bytes.
+    unsafe fn recv_bytes(&self, message: raw::Message, start: *mut u8, room: usize) -> Outcome {
+        // SAFETY: the caller guarantees the memory, and the message was taken by this worker.
+        unsafe {
+            self.blocking(|user_data| {
+                let bytes = raw::DATATYPE_BYTES;
+                let params = operation::receive_params(bytes, operation::received, user_data);
+                raw::ucp_tag_msg_recv_nbx(
+                    self.handle(),
+                    start.cast(),
+                    room,
+                    message,
+                    &raw const params,
+                )
+            })
+        }
+    }
+
+    /// Discards a message that was taken: one that does not fit into nothing is consumed.
+    fn refuse(&self, message: raw::Message, error: Error) -> Error {
+        // SAFETY: nothing is written.
+        unsafe { self.recv_bytes(message, ptr::dangling_mut(), 0) };
+        error
+    }
+}
+
+/// Checks that a message was received as it was announced.
+fn whole(outcome: Outcome, length: usize) -> Result<(), Error> {
+    if outcome.status != RawStatus::OK {
+        return Err(receive_failed(RECEIVE_PROBED, outcome.status, length));
+    }
+    if outcome.length != length {
+        let (expected, actual) = (length as u64, outcome.length as u64);
+        return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
+    }
+    Ok(())
+}
+
+/// The result of a receive.
+///
+/// # Safety
+///
+/// The outcome must be that of the receive with the elements' arguments.
+pub(crate) unsafe fn received(
+    call: &'static str,
+    outcome: Outcome,
+    elements: &mut ElementsMut<'_>,
+) -> Result<Received, Error> {
+    if outcome.status != RawStatus::OK {
+        return Err(receive_failed(call, outcome.status, elements.packed_size()));
+    }
+    let Outcome { tag, length, .. } = outcome;
+    // SAFETY: the receive has completed with this length.
+    unsafe { elements.received(length)? };
+    Ok(Received { tag, length })
+}

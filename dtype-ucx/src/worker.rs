@@ -1,0 +1,256 @@
+//! The worker: what makes progress.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr;
+use std::slice;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::address::WorkerAddress;
+use crate::context::Context;
+use crate::error::{Error, check, failed};
+use crate::mode::{Multi, Single, ThreadMode};
+use crate::operation::{self, Completion, Outcome};
+use crate::raw::{self, RawStatus, Started};
+
+/// What sends and receives: transports, connections and the messages that came (`ucp_worker_h`). A clone is the same
+/// worker; it is destroyed with its last clone, endpoint and request.
+///
+/// UCX does everything inside calls: a worker that nobody [`progress`](Self::progress)es neither receives nor answers.
+/// The functions that wait make progress.
+#[doc(alias = "ucp_worker_h")]
+pub struct Worker<M: ThreadMode> {
+    inner: Arc<Inner<M>>,
+}
+
+struct Inner<M: ThreadMode> {
+    handle: raw::Worker,
+    /// Released after the worker.
+    context: Context,
+    mode: PhantomData<M>,
+}
+
+// SAFETY: UCX has locks in such a worker, so that any thread may use it at any time.
+unsafe impl Send for Inner<Multi> {}
+// SAFETY: likewise.
+unsafe impl Sync for Inner<Multi> {}
+
+impl<M: ThreadMode> Drop for Inner<M> {
+    fn drop(&mut self) {
+        // SAFETY: the handle comes from `ucp_worker_create`. Each endpoint and each request owns the worker, so they are
+        // closed and freed, or leaked and never used again. Data of operations that have not completed are owned by
+        // `Operation`s that are freed by their callback or never.
+        unsafe { raw::ucp_worker_destroy(self.handle) };
+    }
+}
+
+impl<M: ThreadMode> Clone for Worker<M> {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone() }
+    }
+}
+
+impl<M: ThreadMode> fmt::Debug for Worker<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker").field("mode", &M::NAME).finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Makes a worker, for use by the calling thread ([`Single`]) or by any threads ([`Multi`]).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Threads`] if UCX was built without locks and the mode is [`Multi`]; [`Error::Call`].
+    #[doc(alias = "ucp_worker_create")]
+    pub fn worker<M: ThreadMode>(&self) -> Result<Worker<M>, Error> {
+        let params = raw::WorkerParams {
+            field_mask: raw::WORKER_PARAM_FIELD_THREAD_MODE,
+            thread_mode: M::RAW,
+        };
+        let mut handle = ptr::null_mut();
+        // SAFETY: the context is alive, and the parameters have the fields of their mask.
+        let status =
+            unsafe { raw::ucp_worker_create(self.handle(), &raw const params, &raw mut handle) };
+        check("ucp_worker_create", status)?;
+        // From here on, it is destroyed on an error.
+        let inner = Inner { handle, context: self.clone(), mode: PhantomData };
+        let mut attributes = raw::WorkerAttributes {
+            field_mask: raw::WORKER_ATTR_FIELD_THREAD_MODE,
+            thread_mode: raw::THREAD_MODE_SINGLE,
+        };
+        // SAFETY: the worker is alive, and UCX writes the fields of the mask.
+        let status = unsafe { raw::ucp_worker_query(handle, &raw mut attributes) };
+        check("ucp_worker_query", status)?;
+        if attributes.thread_mode < M::RAW {
+            return Err(Error::Threads);
+        }
+        Ok(Worker { inner: Arc::new(inner) })
+    }
+}
+
+impl<M: ThreadMode> Worker<M> {
+    pub(crate) fn handle(&self) -> raw::Worker {
+        self.inner.handle
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.inner.context
+    }
+
+    /// The address that peers [`connect`](Self::connect) to.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Call`].
+    #[doc(alias = "ucp_worker_get_address")]
+    pub fn address(&self) -> Result<WorkerAddress, Error> {
+        let (mut address, mut len) = (ptr::null_mut::<c_void>(), 0);
+        // SAFETY: the worker is alive; UCX returns an address of this length, which is copied and given back.
+        unsafe {
+            let status = raw::ucp_worker_get_address(self.handle(), &raw mut address, &raw mut len);
+            check("ucp_worker_get_address", status)?;
+            let copy = WorkerAddress::of_ucx(slice::from_raw_parts(address.cast(), len));
+            raw::ucp_worker_release_address(self.handle(), address);
+            Ok(copy)
+        }
+    }
+
+    /// Does what there is to do: sends, receives, completes operations. Returns whether there was anything.
+    #[doc(alias = "ucp_worker_progress")]
+    pub fn progress(&self) -> bool {
+        // SAFETY: the worker is alive, and a thread that has it may use it, by its mode. UCX must not be called from its
+        // callbacks: these run no code of the program but what packs and unpacks, and its allocator.
+        let progressed = unsafe { raw::ucp_worker_progress(self.handle()) != 0 };
+        operation::wake();
+        progressed
+    }
+
+    /// Waits until everything that was sent has been delivered, on all endpoints.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
+    #[doc(alias = "ucp_worker_flush_nbx")]
+    pub fn flush(&self) -> Result<(), Error> {
+        // SAFETY: a flush uses no data of this crate but its completion.
+        let outcome = unsafe {
+            self.blocking(|user_data| {
+                let params = operation::params(0, operation::sent, user_data);
+                raw::ucp_worker_flush_nbx(self.handle(), &raw const params)
+            })
+        };
+        check("ucp_worker_flush_nbx", outcome.status)
+    }
+
+    /// Starts an operation, and waits until it has completed. `start` gets the user data.
+    ///
+    /// # Safety
+    ///
+    /// `start` must start one operation of this worker, with [`operation::sent`] or [`operation::received`], and pass the
+    /// user data to it. What it lends to UCX must live until this returns.
+    pub(crate) unsafe fn blocking(
+        &self,
+        start: impl FnOnce(*const c_void) -> raw::StatusPointer,
+    ) -> Outcome {
+        // SAFETY: as for the caller. Without a time limit it returns when the operation has completed.
+        let outcome = unsafe { self.blocking_for(None, start) };
+        outcome.unwrap_or(Outcome::without_message(raw::ERR_CANCELED))
+    }
+
+    /// As [`blocking`](Self::blocking). After the time given, the operation is cancelled: if that is possible, the
+    /// result is `None`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`blocking`](Self::blocking).
+    pub(crate) unsafe fn blocking_for(
+        &self,
+        timeout: Option<Duration>,
+        start: impl FnOnce(*const c_void) -> raw::StatusPointer,
+    ) -> Option<Outcome> {
+        let completion = Completion::new();
+        let started = Started::of(start(ptr::from_ref(&completion).cast()));
+        operation::wake();
+        let request = match started {
+            Started::Completed(status) => return Some(Outcome::without_message(status)),
+            Started::Pending(request) => request,
+        };
+        // Nothing from here to the end of the wait unwinds, so that the completion, and what the caller has lent, live
+        // until UCX is done with them.
+        let mut cancelled = false;
+        let outcome = self.wait_for(timeout, || completion.outcome()).unwrap_or_else(|| {
+            cancelled = true;
+            // SAFETY: the request has been started on this worker and is not freed.
+            unsafe { raw::ucp_request_cancel(self.handle(), request) };
+            // A message that has begun to arrive is received to its end.
+            self.wait(|| completion.outcome())
+        });
+        // SAFETY: the request has completed, and is not used again.
+        unsafe { raw::ucp_request_free(request) };
+        (!cancelled || outcome.status != raw::ERR_CANCELED).then_some(outcome)
+    }
+
+    /// Makes progress until there is a result.
+    pub(crate) fn wait<R>(&self, done: impl FnMut() -> Option<R>) -> R {
+        match self.wait_for(None, done) {
+            Some(result) => result,
+            None => unreachable!("a wait without a time limit"),
+        }
+    }
+
+    /// Makes progress until there is a result, or the time is over.
+    pub(crate) fn wait_for<R>(
+        &self,
+        timeout: Option<Duration>,
+        mut done: impl FnMut() -> Option<R>,
+    ) -> Option<R> {
+        /// Calls after which the clock is read, and those without progress after which the processor is offered to others.
+        const ROUNDS: u32 = 256;
+        // A time too far away to be represented never comes.
+        let mut end = None;
+        let (mut rounds, mut idle) = (0_u32, 0_u32);
+        loop {
+            if let Some(result) = done() {
+                return Some(result);
+            }
+            let progressed = self.progress();
+            idle = if progressed { 0 } else { idle + 1 };
+            if idle == ROUNDS {
+                idle = 0;
+                thread::yield_now();
+            } else if idle > 0 {
+                std::hint::spin_loop();
+            }
+            rounds = rounds.wrapping_add(1);
+            if let Some(timeout) = timeout
+                && rounds.is_multiple_of(ROUNDS)
+            {
+                let now = Instant::now();
+                match end.get_or_insert_with(|| now.checked_add(timeout)) {
+                    Some(end) if now >= *end => return None,
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+const _: () = {
+    const fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<Worker<Multi>>();
+    is_send_and_sync::<Context>();
+    assert!(Single::RAW < Multi::RAW);
+};
+
+/// An error of a receive.
+pub(crate) fn receive_failed(call: &'static str, status: RawStatus, room: usize) -> Error {
+    if status == raw::ERR_MESSAGE_TRUNCATED {
+        Error::TooLong { room }
+    } else {
+        failed(call, status)
+    }
+}

@@ -1,0 +1,476 @@
+//! One process that sends to itself: what is received, refused, cancelled and leaked.
+
+use std::future::Future;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Poll, Wake};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dtype_runtime::{Basic, Buffer, BufferMut, Datatype, Type};
+use dtype_ucx::{
+    Context, Elements, ElementsMut, Endpoint, Error, Multi, Received, Single, Tags, Worker,
+    WorkerAddress,
+};
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Particle {
+    position: [f64; 3],
+    charge: i8,
+}
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Checked {
+    value: u32,
+    valid: bool,
+}
+
+fn particles(count: usize) -> Vec<Particle> {
+    (0..u32::try_from(count).unwrap())
+        .map(|i| {
+            let x = f64::from(i);
+            Particle { position: [x, -x, 0.5 * x], charge: i.to_le_bytes()[0].cast_signed() }
+        })
+        .collect()
+}
+
+fn setup() -> (Worker<Single>, Endpoint<Single>) {
+    let context = Context::with_settings([("TLS", "self")]).unwrap();
+    let worker = context.worker().unwrap();
+    let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
+    (worker, endpoint)
+}
+
+/// As [`setup`], with a protocol in which the receiver fetches the data.
+fn rendezvous() -> (Worker<Single>, Endpoint<Single>) {
+    let settings = [("TLS", "self"), ("RNDV_THRESH", "0")];
+    let worker = Context::with_settings(settings).unwrap().worker().unwrap();
+    let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
+    (worker, endpoint)
+}
+
+#[test]
+fn structs_arrive_without_their_padding() {
+    let (worker, endpoint) = setup();
+    for count in [0, 1, 7, 300, 20_000] {
+        let items = particles(count);
+        let sending = endpoint.start_send(3, items.clone()).unwrap();
+        let (came, received) = worker.recv::<Particle>(3).unwrap();
+        assert_eq!(came, items);
+        assert_eq!(received, Received { tag: 3, length: 25 * count });
+        assert_eq!(received.records::<Particle>(), Ok(count));
+        assert_eq!(sending.wait().unwrap(), items);
+    }
+}
+
+#[test]
+fn what_is_shorter_than_the_room_leaves_the_rest() {
+    let (worker, endpoint) = setup();
+    let nothing = Particle { position: [9.0; 3], charge: 9 };
+    let mut room = [nothing; 5];
+    endpoint.send(3, &particles(2)).unwrap();
+    let received = worker.recv_into(3, &mut room).unwrap();
+    assert_eq!(received.records::<Particle>(), Ok(2));
+    assert_eq!(room[..2], particles(2));
+    assert_eq!(room[2..], [nothing; 3]);
+
+    let mut room = [Checked { value: 7, valid: true }; 3];
+    endpoint.send(3, &[Checked { value: 8, valid: false }]).unwrap();
+    worker.recv_into(3, &mut room).unwrap();
+    assert_eq!(room.map(|record| record.value), [8, 7, 7]);
+}
+
+#[test]
+fn a_message_that_is_too_long_is_an_error_and_consumed() {
+    for (worker, endpoint) in [setup(), rendezvous()] {
+        let column = Type::vector(2, 1, 2, &Type::basic(Basic::U8)).unwrap().commit();
+        let blocks = Type::vector(2, 10_000, 10_001, &Type::basic(Basic::U8)).unwrap().commit();
+        let mut memory = vec![0x55_u8; 20_001];
+        for unexpected in [false, true] {
+            for form in 0..5 {
+                let mut bytes = [0x55_u8; 4];
+                let mut records = [Checked { value: 7, valid: true }; 2];
+                let mut items = [Particle { position: [9.0; 3], charge: 9 }; 2];
+                let elements = match form {
+                    0 => ElementsMut::from(&mut bytes),
+                    1 => ElementsMut::from(&mut records),
+                    2 => ElementsMut::from(&mut items),
+                    3 => ElementsMut::of(&column, &mut bytes, 1).unwrap(),
+                    _ => ElementsMut::of(&blocks, &mut memory, 1).unwrap(),
+                };
+                let room = elements.packed_size();
+                let too_long = vec![1_u8; room + 1];
+                let sending;
+                let error = if unexpected {
+                    sending = endpoint.start_send(3, too_long).unwrap();
+                    while worker.incoming(3).is_none() {}
+                    worker.recv_into(3, elements)
+                } else {
+                    let mut waiting = Some(too_long);
+                    let mut held = None;
+                    let result = worker.scope(|scope| {
+                        let message = scope.recv_into(3, elements)?;
+                        held = Some(endpoint.start_send(3, waiting.take().unwrap())?);
+                        message.wait()
+                    });
+                    sending = held.unwrap();
+                    result.map(|received| received.unwrap())
+                };
+                assert_eq!(error, Err(Error::TooLong { room }), "{form} {unexpected}");
+                sending.wait().unwrap();
+                assert_eq!(bytes, [0x55; 4]);
+                assert_eq!(records[1].value, 7);
+                assert_eq!(items[1].charge, 9);
+            }
+        }
+        assert_eq!(memory, vec![0x55; 20_001]);
+        assert_eq!(worker.incoming(Tags::ALL), None);
+        let receiving = worker.start_recv::<u16>(3, 2).unwrap();
+        endpoint.send(3, &[1_u16, 2, 3]).unwrap();
+        assert_eq!(receiving.wait(), Err(Error::TooLong { room: 4 }));
+        // The next message is not affected.
+        let sending = endpoint.start_send(3, vec![1_u16, 2]).unwrap();
+        assert_eq!(worker.recv::<u16>(3).unwrap().0, [1, 2]);
+        sending.wait().unwrap();
+    }
+}
+
+#[test]
+fn invalid_values_are_refused_and_nothing_is_written() {
+    let (worker, endpoint) = setup();
+    let invalid = |error: Error| {
+        matches!(error, Error::Datatype(dtype_runtime::Error::InvalidValue { record: 1, .. }))
+    };
+    // Two records of five bytes; the bool of the second is 2.
+    let bytes = [1, 0, 0, 0, 1, 2, 0, 0, 0, 2_u8];
+    let before = [Checked { value: 7, valid: true }; 2];
+    let mut records = before;
+    endpoint.send(3, &bytes).unwrap();
+    assert!(invalid(worker.recv_into(3, &mut records).unwrap_err()));
+    assert_eq!(records, before);
+    endpoint.send(3, &bytes).unwrap();
+    assert!(invalid(worker.recv::<Checked>(3).unwrap_err()));
+    let receiving = worker.start_recv::<Checked>(3, 2).unwrap();
+    endpoint.send(3, &bytes).unwrap();
+    assert!(invalid(receiving.wait().unwrap_err()));
+    let error = worker.scope(|scope| {
+        scope.recv_into(3, &mut records)?;
+        scope.send(&endpoint, 3, &bytes)?;
+        Ok(())
+    });
+    assert!(invalid(error.unwrap_err()));
+    assert_eq!(records, before);
+    // A type without restrictions in the same memory takes them.
+    endpoint.send(3, &bytes).unwrap();
+    assert_eq!(worker.recv::<[u8; 5]>(3).unwrap().0.len(), 2);
+}
+
+#[test]
+fn a_message_of_incomplete_records_is_refused() {
+    let (worker, endpoint) = setup();
+    let refused = |error, actual, record| {
+        let expected = dtype_runtime::Error::PartialRecord { actual, record };
+        assert_eq!(error, Err(Error::Datatype(expected)));
+    };
+    let mut records = [Checked { value: 7, valid: true }; 2];
+    let mut numbers = [0_u16; 2];
+    endpoint.send(3, &[1_u8; 6]).unwrap();
+    refused(worker.recv_into(3, &mut records).map(drop), 6, 5);
+    assert_eq!(records, [Checked { value: 7, valid: true }; 2]);
+    endpoint.send(3, &[1_u8; 3]).unwrap();
+    refused(worker.recv_into(3, &mut numbers).map(drop), 3, 2);
+    endpoint.send(3, &[1_u8; 3]).unwrap();
+    refused(worker.recv::<u16>(3).map(drop), 3, 2);
+    endpoint.send(3, &[1_u8; 3]).unwrap();
+    refused(worker.recv::<()>(3).map(drop), 3, 0);
+    let receiving = worker.start_recv::<u16>(3, 2).unwrap();
+    endpoint.send(3, &[1_u8; 3]).unwrap();
+    refused(receiving.wait().map(drop), 3, 2);
+    // Instances of a type may be incomplete, as in MPI.
+    let pair = Type::contiguous(2, &Type::basic(Basic::U16)).unwrap().commit();
+    let mut memory = [0_u8; 4];
+    endpoint.send(3, &[1_u8; 3]).unwrap();
+    worker.recv_into(3, ElementsMut::of(&pair, &mut memory, 1).unwrap()).unwrap();
+    assert_eq!(memory, [1, 1, 1, 0]);
+    assert_eq!(worker.incoming(Tags::ALL), None);
+}
+
+#[test]
+fn types_with_an_origin() {
+    let (worker, endpoint) = setup();
+    // A matrix of 3 × 4, backwards, column by column.
+    let column = Type::vector(3, 1, -4, &Type::basic(Basic::U8)).unwrap();
+    let columns = Type::resized(&column, 0, -1).unwrap().commit();
+    let matrix = *b"abcdefghijkl";
+    let elements = Elements::of(&columns, Buffer::new(&matrix).origin(11), 4).unwrap();
+    assert_eq!(elements.packed_size(), 12);
+    endpoint.send(3, elements).unwrap();
+    assert_eq!(worker.recv::<[u8; 12]>(3).unwrap().0, [*b"lhdkgcjfbiea"]);
+
+    let mut copy = [b'.'; 12];
+    endpoint.send(3, b"lhdkgc").unwrap();
+    let elements = ElementsMut::of(&columns, BufferMut::new(&mut copy).origin(11), 4).unwrap();
+    assert_eq!(worker.recv_into(3, elements).unwrap().length, 6);
+    assert_eq!(&copy, b"..cd..gh..kl");
+
+    // One byte less.
+    let error = ElementsMut::of(&columns, BufferMut::new(&mut copy[1..]).origin(10), 4);
+    let expected = dtype_runtime::Error::OutOfBounds { start: -1, end: 11, len: 11 };
+    assert_eq!(error.unwrap_err(), Error::Datatype(expected));
+    let error = ElementsMut::of(&columns, BufferMut::new(&mut copy[..11]).origin(11), 4);
+    let expected = dtype_runtime::Error::OutOfBounds { start: 0, end: 12, len: 11 };
+    assert_eq!(error.unwrap_err(), Error::Datatype(expected));
+    assert!(Elements::of(&columns, Buffer::new(&copy[..11]).origin(11), 4).is_err());
+    ElementsMut::of(&columns, &mut copy[..0], 0).unwrap();
+
+    let twice = Type::resized(&Type::basic(Basic::U16), 0, 1).unwrap().commit();
+    let error = ElementsMut::of(&twice, &mut copy, 2).unwrap_err();
+    assert_eq!(error, Error::Datatype(dtype_runtime::Error::Overlap { count: 2 }));
+    endpoint.send(3, Elements::of(&twice, b"abc", 2).unwrap()).unwrap();
+    assert_eq!(worker.recv::<u8>(3).unwrap().0, b"abbc");
+}
+
+#[test]
+fn types_without_data() {
+    let (worker, endpoint) = setup();
+    endpoint.send(3, &[(); 5]).unwrap();
+    assert_eq!(worker.recv::<()>(3).unwrap().1.length, 0);
+    endpoint.send(3, &[0_u64; 0]).unwrap();
+    assert_eq!(worker.recv_into(3, &mut [(); 2]).unwrap().length, 0);
+    endpoint.send(3, &[Checked { value: 0, valid: true }; 0]).unwrap();
+    assert_eq!(worker.recv_into(3, &mut [Checked { value: 0, valid: true }; 0]).unwrap().length, 0);
+}
+
+#[test]
+fn tags_select() {
+    let (worker, endpoint) = setup();
+    for tag in [0x11, 0x21, 0x12] {
+        endpoint.send(tag, &[tag]).unwrap();
+    }
+    let low = Tags { tag: 2, mask: 0xF };
+    assert_eq!(worker.recv::<u64>(low).unwrap(), (vec![0x12], Received { tag: 0x12, length: 8 }));
+    assert_eq!(worker.incoming(0x21_u64), Some(Received { tag: 0x21, length: 8 }));
+    assert_eq!(worker.recv::<u64>(Tags::ALL).unwrap().0, [0x11]);
+    let mut one = [0_u64];
+    assert_eq!(worker.recv_into(Tags::ALL, &mut one).unwrap().tag, 0x21);
+}
+
+#[test]
+fn nothing_comes() {
+    let (worker, endpoint) = setup();
+    let timeout = Duration::from_millis(20);
+    let mut room = [0_u16; 3];
+    let start = Instant::now();
+    let timed_out = Err(Error::TimedOut { timeout });
+    assert_eq!(worker.recv_into_timeout(3, &mut room, timeout), timed_out);
+    assert_eq!(worker.recv_timeout::<u16>(3, timeout).map(drop), Err(Error::TimedOut { timeout }));
+    let receiving = worker.start_recv::<u16>(3, 2).unwrap();
+    let receiving = receiving.wait_timeout(timeout).unwrap_err();
+    assert!(start.elapsed() >= 3 * timeout && !receiving.is_complete());
+    // The first receive was cancelled, the last one was not.
+    endpoint.send(3, &[5_u16]).unwrap();
+    assert_eq!(receiving.wait_timeout(Duration::MAX).unwrap().unwrap().0, [5]);
+    assert_eq!(room, [0; 3]);
+}
+
+#[test]
+fn a_dropped_receive_is_cancelled() {
+    let (worker, endpoint) = setup();
+    for _ in 0..1000 {
+        drop(worker.start_recv::<Particle>(3, 10).unwrap());
+    }
+    endpoint.send(3, &particles(2)).unwrap();
+    assert_eq!(worker.recv::<Particle>(3).unwrap().0, particles(2));
+}
+
+#[test]
+fn dropped_and_leaked_sends_arrive() {
+    for (worker, endpoint) in [setup(), rendezvous()] {
+        for leak in [false, true] {
+            let sending = endpoint.start_send(3, particles(10_000)).unwrap();
+            if leak {
+                mem::forget(sending);
+            } else {
+                drop(sending);
+            }
+            // Memory that was freed would be used again.
+            let other = vec![0xAB_u8; 10_000 * size_of::<Particle>()];
+            let (came, _) = worker.recv::<Particle>(3).unwrap();
+            assert_eq!(came, particles(10_000));
+            drop(other);
+        }
+    }
+}
+
+#[test]
+fn a_leaked_receive_keeps_its_memory() {
+    let (worker, endpoint) = setup();
+    mem::forget(worker.start_recv::<u8>(3, 100_000).unwrap());
+    let other = vec![0xAB_u8; 100_000];
+    endpoint.send(3, &vec![1_u8; 100_000]).unwrap();
+    worker.progress();
+    assert_eq!(other, vec![0xAB; 100_000]);
+    assert_eq!(worker.incoming(Tags::ALL), None);
+}
+
+#[test]
+fn a_request_outlives_its_worker_and_endpoint() {
+    let (worker, endpoint) = setup();
+    let receiving = worker.start_recv::<u16>(3, 10).unwrap();
+    let sending = endpoint.start_send(3, vec![1_u16, 2]).unwrap();
+    drop((worker, endpoint));
+    assert_eq!(receiving.wait().unwrap().0, [1, 2]);
+    assert_eq!(sending.wait().unwrap(), [1, 2]);
+}
+
+#[test]
+fn a_scope_that_is_left_early_cancels_its_receives() {
+    let (worker, endpoint) = setup();
+    let mut room = particles(3);
+    let error = worker.scope(|scope| {
+        scope.recv_into(3, &mut room)?;
+        Err::<(), _>(Error::Threads)
+    });
+    assert_eq!(error, Err(Error::Threads));
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        worker.scope(|scope| {
+            scope.recv_into(3, &mut room)?;
+            panic!("in a scope");
+            #[expect(unreachable_code, reason = "the type of the result")]
+            Ok(())
+        })
+    }));
+    assert!(panicked.is_err());
+    // Neither receive is there any more.
+    room.fill(Particle { position: [0.0; 3], charge: 0 });
+    endpoint.send(3, &particles(2)).unwrap();
+    assert_eq!(worker.incoming(3).map(|message| message.length), Some(50));
+    assert_eq!(room[1].charge, 0);
+}
+
+#[test]
+fn a_scope_returns_the_first_error_that_was_not_returned() {
+    let (worker, endpoint) = setup();
+    let (mut short, mut long) = ([0_u8; 1], [0_u8; 4]);
+    let result = worker.scope(|scope| {
+        let first = scope.recv_into(1, &mut short)?;
+        let second = scope.recv_into(2, &mut long)?;
+        scope.send(&endpoint, 1, &[1_u8; 2])?;
+        let sent = scope.send(&endpoint, 2, &[1_u8; 3])?;
+        assert_eq!(first.wait(), Err(Error::TooLong { room: 1 }));
+        // An error is returned once.
+        assert_eq!(first.wait(), Ok(None));
+        assert_eq!(second.wait(), Ok(Some(Received { tag: 2, length: 3 })));
+        sent.wait()
+    });
+    assert_eq!(result, Ok(None));
+    assert_eq!(long, [1, 1, 1, 0]);
+    let result = worker.scope(|scope| {
+        scope.recv_into(1, &mut short)?;
+        scope.send(&endpoint, 1, &[1_u8; 2])?;
+        Ok(())
+    });
+    assert_eq!(result, Err(Error::TooLong { room: 1 }));
+}
+
+/// Counts, and makes progress, which a waker may do.
+struct Counting<'a>(Option<&'a Worker<Multi>>, AtomicUsize);
+
+impl Wake for Counting<'static> {
+    fn wake(self: Arc<Self>) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.map(Worker::progress);
+        panic!("a waker that panics");
+    }
+}
+
+#[test]
+fn requests_are_futures() {
+    let context = Context::with_settings([("TLS", "self")]).unwrap();
+    let worker: &'static Worker<Multi> = Box::leak(Box::new(context.worker().unwrap()));
+    let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
+    let counting = Arc::new(Counting(Some(worker), AtomicUsize::new(0)));
+    let waker = counting.clone().into();
+    let mut task = std::task::Context::from_waker(&waker);
+    let mut receiving = pin!(worker.start_recv::<u16>(3, 10).unwrap());
+    assert!(receiving.as_mut().poll(&mut task).is_pending());
+    assert!(receiving.as_mut().poll(&mut task).is_pending());
+    let mut sending = pin!(endpoint.start_send(3, vec![4_u16]).unwrap());
+    while !receiving.is_complete() {
+        worker.progress();
+    }
+    assert_eq!(counting.1.load(Ordering::Relaxed), 1);
+    let Poll::Ready(Ok((came, _))) = receiving.as_mut().poll(&mut task) else {
+        panic!("it has completed")
+    };
+    assert_eq!(came, [4]);
+    while !sending.is_complete() {
+        worker.progress();
+    }
+    assert_eq!(sending.as_mut().poll(&mut task), Poll::Ready(Ok(vec![4])));
+}
+
+#[test]
+fn a_worker_in_several_threads() {
+    let context = Context::with_settings([("TLS", "self")]).unwrap();
+    let worker = match context.worker::<Multi>() {
+        Err(Error::Threads) => return println!("left out: this UCX has no threads"),
+        worker => worker.unwrap(),
+    };
+    let endpoint = &worker.connect(&worker.address().unwrap()).unwrap();
+    thread::scope(|threads| {
+        for thread in 0..4_u64 {
+            let worker = worker.clone();
+            threads.spawn(move || {
+                for round in 0..200 {
+                    let items = particles(1 + round);
+                    let sending = endpoint.start_send(thread, items.clone()).unwrap();
+                    let mut came = particles(1000);
+                    let received = worker.recv_into(thread, &mut came).unwrap();
+                    assert_eq!(received.records::<Particle>(), Ok(items.len()));
+                    assert_eq!(came[..items.len()], items);
+                    sending.wait().unwrap();
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn settings_and_addresses_are_checked() {
+    for (name, value) in [("RNDV_THRESH", "many"), ("TL\0S", "self"), ("TLS", "se\0lf")] {
+        let error = Context::with_settings([(name, value)]).unwrap_err();
+        assert_eq!(error, Error::Setting { name: name.to_owned(), value: value.to_owned() });
+    }
+    let (worker, _endpoint) = setup();
+    let bytes = worker.address().unwrap().to_bytes();
+    assert!(WorkerAddress::from_bytes(&bytes).is_ok());
+    for len in 0..bytes.len() {
+        assert!(WorkerAddress::from_bytes(&bytes[..len]).is_err());
+    }
+    for at in 0..bytes.len() {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 0x10;
+        let error = WorkerAddress::from_bytes(&bytes).unwrap_err();
+        assert!(matches!(error, Error::Address { .. }), "{error}");
+    }
+    assert_eq!(worker.events().map(drop), Err(Error::NoEvents));
+    assert!(Context::library_version() >= (1, 13, 0));
+}
+
+#[test]
+fn errors_are_readable() {
+    let error = Context::with_settings([("TLS", "no_such_transport")])
+        .and_then(|context| context.worker::<Single>().map(drop))
+        .unwrap_err();
+    let Error::Call { status, .. } = error else { panic!("{error:?}") };
+    assert!(status.code() < 0 && !status.is_connection_lost(), "{error}");
+    assert!(error.to_string().starts_with("ucp_"), "{error}");
+    assert_eq!(
+        Error::TooLong { room: 8 }.to_string(),
+        "the message is longer than 8 bytes, for which there is room"
+    );
+}
