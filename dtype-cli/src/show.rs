@@ -53,7 +53,7 @@ pub(crate) fn show(
         Form::Tree => write!(out, "{}", ty.envelope_tree(MOST_LINES))?,
         Form::Numpy => {
             let dtype = ty
-                .numpy_dtype_with(&NumpyOptions::default(), |structure, member| {
+                .numpy_dtype_with(&NumpyOptions::memory(), |structure, member| {
                     parsed.fields.of(structure)?.get(member)?.clone()
                 })
                 .map_err(|error| Failure::Usage(format!("NumPy has {error}")))?;

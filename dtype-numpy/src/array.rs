@@ -1,7 +1,6 @@
 //! Arrays from records, and records from arrays.
 
-use dtype_runtime::npy::{Dtype, ItemLayout};
-use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::npy::{Dtype, NumpyOptions};
 use dtype_runtime::{Buffer, Datatype, Error, pack, packed_size, unpack};
 use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -96,7 +95,7 @@ pub fn to_vec<T: Datatype>(object: &Bound<'_, PyAny>) -> Result<Vec<T>, ArrayErr
     // NumPy copies the items one after another, whatever the strides are.
     let bytes = array.call_method0("tobytes")?;
     let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
-    if dtype == Dtype::of::<T>(ItemLayout::Packed, ByteOrder::NATIVE) {
+    if dtype == Dtype::of::<T>(&NumpyOptions::packed()) {
         return Ok(unpack(bytes)?);
     }
     let count = array.len();

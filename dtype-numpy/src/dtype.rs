@@ -5,7 +5,7 @@ use std::ffi::CString;
 use dtype_runtime::Datatype;
 use dtype_runtime::npy::{Dtype, DtypeField};
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::show::{NumpyLayout, NumpyOptions, numpy_dtype};
+use dtype_runtime::show::{NumpyOptions, numpy_dtype};
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ const MAX_NESTING: usize = 64;
 ///
 /// [`ArrayError::NoDtype`] for a struct with more fields than the limit; [`ArrayError::Python`].
 pub fn dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
-    made::<T>(py, NumpyLayout::Memory)
+    made::<T>(py, NumpyOptions::memory())
 }
 
 /// The dtype of the packed records of `T`, without padding.
@@ -31,14 +31,13 @@ pub fn dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, 
 ///
 /// As for [`dtype_of`].
 pub fn packed_dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
-    made::<T>(py, NumpyLayout::Packed)
+    made::<T>(py, NumpyOptions::packed())
 }
 
 fn made<T: Datatype>(
     py: Python<'_>,
-    layout: NumpyLayout,
+    options: NumpyOptions,
 ) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
-    let options = NumpyOptions::default().with_layout(layout);
     let dtype = numpy_dtype::<T>(&options).map_err(ArrayError::NoDtype)?;
     // Names have no zeros: they would be escaped.
     let expression =

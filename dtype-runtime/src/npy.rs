@@ -56,45 +56,13 @@ use crate::typed;
 use crate::typemap::{Node, TypeMap};
 use crate::types::Type;
 
-pub use dtype::{Dtype, DtypeField, ItemLayout, Kind};
+pub use crate::representation::numpy::{NumpyLayout, NumpyOptions};
+pub use dtype::{Dtype, DtypeField, Kind};
 pub use error::{DtypeError, NpyError};
 pub use header::Header;
 
 /// Bytes of items that are written at a time.
 const AT_ONCE: usize = 1 << 16;
-
-/// What a file is written for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NpyOptions {
-    /// Packed records, or memory for [`view`] and `np.memmap`.
-    pub layout: ItemLayout,
-    /// The order of the bytes of each value.
-    pub order: ByteOrder,
-}
-
-impl Default for NpyOptions {
-    /// Packed records in this machine's byte order.
-    fn default() -> Self {
-        Self { layout: ItemLayout::Packed, order: ByteOrder::NATIVE }
-    }
-}
-
-impl NpyOptions {
-    /// Sets [`layout`](Self::layout).
-    #[must_use]
-    pub const fn with_layout(mut self, layout: ItemLayout) -> Self {
-        self.layout = layout;
-        self
-    }
-
-    /// Sets [`order`](Self::order).
-    #[must_use]
-    pub const fn with_order(mut self, order: ByteOrder) -> Self {
-        self.order = order;
-        self
-    }
-}
 
 /// Writes the records as a `.npy` file with one axis: packed, in this machine's byte order. The bytes are those that
 /// `np.save` writes for an array of the same dtype and values.
@@ -103,10 +71,10 @@ impl NpyOptions {
 ///
 /// As for [`write_with`].
 pub fn write<T: Datatype>(to: impl Write, records: &[T]) -> Result<(), NpyError> {
-    write_with(to, records, &NpyOptions::default())
+    write_with(to, records, &NumpyOptions::packed())
 }
 
-/// As [`write()`], in another layout or byte order. In [memory](ItemLayout::Memory) layout, padding and skipped fields are
+/// As [`write()`], in another layout or byte order. In [memory](NumpyLayout::Memory) layout, padding and skipped fields are
 /// zeros in the file.
 ///
 /// # Errors
@@ -118,25 +86,25 @@ pub fn write<T: Datatype>(to: impl Write, records: &[T]) -> Result<(), NpyError>
 /// - [`NpyError::HeaderLength`] if the names make a header of more than a mebibyte.
 ///
 /// ```
-/// use dtype_runtime::npy::{self, ItemLayout, NpyOptions};
+/// use dtype_runtime::npy::{self, NumpyOptions};
 ///
 /// let records = [(1_u8, 2.5_f64), (3, 4.5)];
 /// let mut file = Vec::new();
-/// npy::write_with(&mut file, &records, &NpyOptions::default().with_layout(ItemLayout::Memory))?;
+/// npy::write_with(&mut file, &records, &NumpyOptions::memory())?;
 /// assert_eq!(file.len(), 128 + 2 * 16);
 /// # Ok::<(), npy::NpyError>(())
 /// ```
 pub fn write_with<T: Datatype>(
     mut to: impl Write,
     records: &[T],
-    options: &NpyOptions,
+    options: &NumpyOptions,
 ) -> Result<(), NpyError> {
     let map = T::TYPE_MAP;
     if map.size() == 0 {
         return Err(NpyError::NoData);
     }
     // The axes of an array are axes of the file.
-    let dtype = Dtype::of_map(map, options.layout, options.order);
+    let dtype = Dtype::of_map(map, *options);
     // Finds values whose order NumPy could not tell.
     compare::fit(&dtype, map)?.check_one_order()?;
     let (lengths, item) = dtype.axes();
@@ -144,7 +112,7 @@ pub fn write_with<T: Datatype>(
     let header = Header { version: (1, 0), dtype: item.clone(), fortran_order: false, shape };
     to.write_all(&header.to_bytes()?)?;
     let committed =
-        (options.layout == ItemLayout::Memory && !is_packed(map)).then(|| memory::<T>());
+        (options.layout == NumpyLayout::Memory && !is_packed(map)).then(|| memory::<T>());
     let at_once = (AT_ONCE / map.stride().max(1)).max(1);
     let (mut packed, mut items) = (Vec::new(), Vec::new());
     for records in records.chunks(at_once) {
@@ -197,7 +165,7 @@ pub fn read<T: Datatype>(mut from: impl Read) -> Result<Vec<T>, NpyError> {
 
 /// The records of a `.npy` file in memory, where they lie: of a mapped file, for instance.
 ///
-/// The file must have the [memory layout](ItemLayout::Memory) of `T` in this machine's byte order, as `np.save` writes
+/// The file must have the [memory layout](NumpyLayout::Memory) of `T` in this machine's byte order, as `np.save` writes
 /// an array with an aligned dtype of the same C struct. For a type without padding that is the packed layout as well.
 /// Bytes after the array are ignored.
 ///
@@ -210,7 +178,7 @@ pub fn read<T: Datatype>(mut from: impl Read) -> Result<Vec<T>, NpyError> {
 /// - [`Error::Misaligned`] if the items are not aligned for `T`: in a mapped file they are, up to 64 bytes.
 ///
 /// ```
-/// use dtype_runtime::npy::{self, ItemLayout, NpyOptions};
+/// use dtype_runtime::npy::{self, NumpyOptions};
 ///
 /// #[derive(dtype_runtime::Datatype)]
 /// #[repr(C)]
@@ -221,7 +189,7 @@ pub fn read<T: Datatype>(mut from: impl Read) -> Result<Vec<T>, NpyError> {
 ///
 /// let samples = [Sample { valid: true, value: 2.5 }, Sample { valid: false, value: 0.0 }];
 /// let mut file = Vec::with_capacity(4096);
-/// npy::write_with(&mut file, &samples, &NpyOptions::default().with_layout(ItemLayout::Memory))?;
+/// npy::write_with(&mut file, &samples, &NumpyOptions::memory())?;
 /// # if file.as_ptr() as usize % 4 != 0 { return Ok(()) }
 /// let same: &[Sample] = npy::view(&file)?;
 /// assert_eq!((same.len(), same[0].value), (2, 2.5));
@@ -276,7 +244,7 @@ fn plan<T: Datatype>(header: &Header) -> Result<Plan, NpyError> {
         if outer.contains(&0) { 0 } else { items / usize::try_from(per_record).unwrap_or(1) };
     let stride = usize::try_from(record.itemsize()).map_err(|_| too_large())?;
     let bytes = count.checked_mul(stride).ok_or_else(too_large)?;
-    let is_packed = Dtype::of_map(map, ItemLayout::Packed, fit.order) == record;
+    let is_packed = Dtype::of_map(map, NumpyOptions::packed().with_order(fit.order)) == record;
     Ok(Plan { fit, count, bytes, is_packed })
 }
 
@@ -318,7 +286,5 @@ fn memory<T: Datatype>() -> Committed {
 
 /// Whether the memory of a record is its packed bytes.
 fn is_packed(map: &TypeMap) -> bool {
-    let [memory, packed] = [ItemLayout::Memory, ItemLayout::Packed]
-        .map(|layout| Dtype::of_map(map, layout, ByteOrder::NATIVE));
-    memory == packed
+    Dtype::of_map(map, NumpyOptions::memory()) == Dtype::of_map(map, NumpyOptions::packed())
 }

@@ -56,11 +56,12 @@ mod tables;
 mod text;
 mod tree;
 
+pub use crate::representation::numpy::{NumpyLayout, NumpyOptions};
 pub use calls::{CallingSequence, Language};
 pub use diagram::{Bracket, BracketPart, Cell, Diagram, Line, Row, Sign, View};
 pub use explain::{ExplainStyle, Explanation};
 pub use fields::{DiagramField, MOST_FIELDS, Repeat};
-pub use numpy::{NumpyDtype, NumpyError, NumpyLayout, NumpyOptions, numpy_dtype};
+pub use numpy::{NumpyDtype, NumpyError, numpy_dtype};
 pub use svg::{SvgStyle, Theme};
 pub use tables::DescriptionTable;
 pub use text::{Text, TextStyle};

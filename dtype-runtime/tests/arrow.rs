@@ -3,19 +3,15 @@
 #![cfg(all(feature = "arrow", feature = "derive"))]
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
+mod tags;
+
 use std::sync::Arc;
 
 use arrow_buffer::Buffer;
 use arrow_schema::{DataType, Field};
 use dtype_runtime::arrow::{ArrowColumn, ArrowError, from_arrow, into_arrow, schema};
 use dtype_runtime::{Datatype, Error, columns};
-
-#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
-#[repr(u8)]
-enum Kind {
-    Free = 3,
-    Fixed = 200,
-}
+use tags::Kind;
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Body {

@@ -11,23 +11,12 @@
 #![allow(clippy::items_after_statements, reason = "structs beside the test that uses them")]
 
 mod model;
+mod tags;
 
 use dtype_runtime::kernels::{self, Isa};
 use dtype_runtime::{Basic, Columns, Datatype, Error, columns};
 use proptest::prelude::*;
-
-#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
-#[repr(u8)]
-enum Kind {
-    Free = 3,
-    Fixed = 200,
-}
-
-#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
-struct Tag {
-    letter: char,
-    kind: Kind,
-}
+use tags::{Kind, Tag};
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Body {

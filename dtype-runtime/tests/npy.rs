@@ -13,32 +13,19 @@
 #![allow(clippy::trivially_copy_pass_by_ref, reason = "as the crate takes them")]
 
 mod model;
+mod python;
+mod tags;
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use dtype_runtime::npy::{
-    self, Dtype, DtypeError, DtypeField, Header, ItemLayout, NpyError, NpyOptions,
-};
+use dtype_runtime::npy::{self, Dtype, DtypeError, DtypeField, Header, NpyError, NumpyOptions};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Datatype, Error, pack};
 use proptest::prelude::*;
-
-#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
-#[repr(u8)]
-enum Kind {
-    Free = 3,
-    Fixed = 200,
-}
-
-#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
-#[repr(C)]
-struct Tag {
-    letter: char,
-    kind: Kind,
-}
+use tags::{Kind, Tag};
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
@@ -65,16 +52,15 @@ fn bodies(count: usize) -> Vec<Body> {
         .collect()
 }
 
-fn file_of<T: Datatype>(records: &[T], options: &NpyOptions) -> Vec<u8> {
+fn file_of<T: Datatype>(records: &[T], options: &NumpyOptions) -> Vec<u8> {
     let mut file = Vec::new();
     npy::write_with(&mut file, records, options).unwrap();
     file
 }
 
-fn every_option() -> impl Iterator<Item = NpyOptions> {
-    [ItemLayout::Packed, ItemLayout::Memory].into_iter().flat_map(|layout| {
-        [ByteOrder::Little, ByteOrder::Big]
-            .map(|order| NpyOptions::default().with_layout(layout).with_order(order))
+fn every_option() -> impl Iterator<Item = NumpyOptions> {
+    [NumpyOptions::packed(), NumpyOptions::memory()].into_iter().flat_map(|options| {
+        [ByteOrder::Little, ByteOrder::Big].map(|order| options.with_order(order))
     })
 }
 
@@ -89,21 +75,9 @@ fn with_header(version: (u8, u8), text: &[u8], data: &[u8]) -> Vec<u8> {
     file
 }
 
-/// A Python that has NumPy, of the path or of the system.
-fn python_with_numpy() -> Option<&'static str> {
-    ["python3", "/usr/bin/python3"].into_iter().find(|python| {
-        let probe =
-            Command::new(python).args(["-c", "import numpy"]).stderr(Stdio::null()).status();
-        probe.is_ok_and(|status| status.success())
-    })
-}
-
 /// Runs a program in a folder; false without NumPy.
-fn python(program: &str, folder: &Path) -> bool {
-    let Some(python) = python_with_numpy() else {
-        eprintln!("left out: no python3 with numpy here");
-        return false;
-    };
+fn run(program: &str, folder: &Path) -> bool {
+    let Some(python) = python::with_numpy() else { return false };
     let output = Command::new(python).args(["-c", program]).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     true
@@ -127,6 +101,7 @@ impl Drop for Folder {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri starts no Python")]
 fn numpy_reads_what_is_written_here_and_writes_the_same() {
     let folder = Folder::new("there");
     let records = bodies(3);
@@ -135,7 +110,7 @@ fn numpy_reads_what_is_written_here_and_writes_the_same() {
     }
     fs::write(
         folder.0.join("numbers.npy"),
-        file_of(&[[[1_i16, 2, 3]; 2]; 4], &NpyOptions::default()),
+        file_of(&[[[1_i16, 2, 3]; 2]; 4], &NumpyOptions::packed()),
     )
     .unwrap();
     // Everything comes back equal, and NumPy writes the very same file.
@@ -164,11 +139,12 @@ for name in ['0', '1', '2', '3', 'numbers']:
     assert not again or ours == theirs, (ours, theirs)
 ";
     if cfg!(target_endian = "little") {
-        python(program, &folder.0);
+        run(program, &folder.0);
     }
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri starts no Python")]
 fn numpy_writes_what_is_read_here() {
     let folder = Folder::new("back");
     let program = "
@@ -204,7 +180,7 @@ np.save('mixed.npy', np.array([(1, 2)], dtype=[('a', '<u4'), ('b', '>u4')]))
 np.save('complex.npy', np.array([1 + 2j]))
 np.save('void.npy', np.array([(bytes(range(16)), 1)], dtype=[('a', 'V16'), ('b', '<u2')]))
 ";
-    if !python(program, &folder.0) || cfg!(target_endian = "big") {
+    if !run(program, &folder.0) || cfg!(target_endian = "big") {
         return;
     }
     let file = |name: &str| fs::read(folder.0.join(format!("{name}.npy"))).unwrap();
@@ -226,7 +202,7 @@ np.save('void.npy', np.array([(bytes(range(16)), 1)], dtype=[('a', 'V16'), ('b',
     let names = file("names");
     assert_eq!(Header::read(&names[..]).unwrap().version, (3, 0));
     assert_eq!(npy::read::<Named>(&names[..]).unwrap(), [Named { größe: 1, 温度: 2 }]);
-    assert_eq!(file_of(&[Named { größe: 1, 温度: 2 }], &NpyOptions::default()), names);
+    assert_eq!(file_of(&[Named { größe: 1, 温度: 2 }], &NumpyOptions::packed()), names);
 
     let numbers = file("numbers");
     assert_eq!(npy::read::<i32>(&numbers[..]).unwrap(), (0..12).collect::<Vec<_>>());
@@ -282,8 +258,8 @@ fn records_come_back_in_every_layout_and_order() {
 
 #[test]
 fn a_reader_is_left_after_the_array() {
-    let mut files = file_of(&[1_u16, 2], &NpyOptions::default());
-    files.extend(file_of(&[3_u8], &NpyOptions::default()));
+    let mut files = file_of(&[1_u16, 2], &NumpyOptions::packed());
+    files.extend(file_of(&[3_u8], &NumpyOptions::packed()));
     let mut rest = &files[..];
     assert_eq!(npy::read::<u16>(&mut rest).unwrap(), [1, 2]);
     assert_eq!(npy::read::<u8>(&mut rest).unwrap(), [3]);
@@ -294,7 +270,7 @@ fn a_reader_is_left_after_the_array() {
 
 #[test]
 fn padding_is_zero_in_memory_layout() {
-    let file = file_of(&[(1_u8, 2_u32)], &NpyOptions::default().with_layout(ItemLayout::Memory));
+    let file = file_of(&[(1_u8, 2_u32)], &NumpyOptions::memory());
     let item = &file[file.len() - 8..];
     assert_eq!(item.iter().filter(|byte| **byte != 0).count(), 2, "{item:?}");
 }
@@ -310,7 +286,7 @@ fn aligned(bytes: &[u8]) -> (Vec<u8>, usize) {
 #[test]
 fn a_file_is_viewed_in_place() {
     let records = bodies(300);
-    let memory = NpyOptions::default().with_layout(ItemLayout::Memory);
+    let memory = NumpyOptions::memory();
     let (all, start) = aligned(&file_of(&records, &memory));
     let file = &all[start..];
     let view: &[Body] = npy::view(file).unwrap();
@@ -330,7 +306,7 @@ fn a_file_is_viewed_in_place() {
     let error = npy::view::<Body>(&bad[shift..]).unwrap_err();
     assert_eq!(error.to_string(), "record 299, field on: 0x2 is not a valid bool");
 
-    let packed = file_of(&records, &NpyOptions::default());
+    let packed = file_of(&records, &NumpyOptions::packed());
     assert_eq!(
         npy::view::<Body>(&packed).unwrap_err().to_string(),
         "field `position` is at offset 1 of the dtype, expected 8 to use it in place"
@@ -346,7 +322,7 @@ fn a_file_is_viewed_in_place() {
 
 #[test]
 fn a_misaligned_file_is_refused() {
-    let file = file_of(&[1_u64, 2], &NpyOptions::default());
+    let file = file_of(&[1_u64, 2], &NumpyOptions::packed());
     let (mut all, start) = aligned(&file);
     all.rotate_right(1);
     assert!(matches!(
@@ -459,12 +435,12 @@ fn raw_bytes_have_no_other_order() {
     let other =
         if ByteOrder::NATIVE == ByteOrder::Little { ByteOrder::Big } else { ByteOrder::Little };
     let records = [(1_u16, 2_u128)];
-    let error = npy::write_with(io::sink(), &records, &NpyOptions::default().with_order(other));
+    let error = npy::write_with(io::sink(), &records, &NumpyOptions::packed().with_order(other));
     assert_eq!(
         error.unwrap_err().to_string(),
         "field `1` has another byte order than the fields before"
     );
-    let file = file_of(&records, &NpyOptions::default());
+    let file = file_of(&records, &NumpyOptions::packed());
     assert_eq!(npy::read::<(u16, u128)>(&file[..]).unwrap(), records);
 }
 
@@ -496,9 +472,9 @@ fn failures_of_the_reader_and_the_writer_are_returned() {
 /// copies the bytes of each value.
 fn scrambled(records: &[Body], order: &[usize], gaps: &[u64], big: bool) -> Vec<u8> {
     let byte_order = if big { ByteOrder::Big } else { ByteOrder::Little };
-    let whole = Dtype::of::<Body>(ItemLayout::Packed, byte_order);
+    let whole = Dtype::of::<Body>(&NumpyOptions::packed().with_order(byte_order));
     let npy::Kind::Structure { fields } = whole.kind() else { panic!("{whole}") };
-    let packed = file_of(records, &NpyOptions::default().with_order(byte_order));
+    let packed = file_of(records, &NumpyOptions::packed().with_order(byte_order));
     let size = pack(&records[..1]).len();
     let packed = &packed[packed.len() - size * records.len()..];
     let (mut placed, mut at) = (Vec::new(), 0);
@@ -546,7 +522,7 @@ proptest! {
     fn random_bytes_are_refused_or_read(bytes in proptest::collection::vec(any::<u8>(), 0..80), at in 0_usize..120, byte: u8) {
         prop_assert!(npy::read::<Body>(&bytes[..]).is_err());
         // One byte of a good file is another.
-        let mut file = file_of(&bodies(2), &NpyOptions::default());
+        let mut file = file_of(&bodies(2), &NumpyOptions::packed());
         file[at] = byte;
         if let Ok(header) = Header::read(&file[..]) {
             let again = header.to_bytes().unwrap();

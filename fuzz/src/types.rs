@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use dtype_runtime::show::{
-    ExplainStyle, Language, NumpyLayout, NumpyOptions, SvgStyle, TextStyle, View,
+    ExplainStyle, Language, NumpyOptions, SvgStyle, TextStyle, View,
 };
 use dtype_runtime::types::{BoundsRule, Combiner};
 use dtype_runtime::{Buffer, BufferMut, Error, Flags, Type};
@@ -176,8 +176,8 @@ fn drawn(ty: &Type) {
             .explain(&ExplainStyle::default().with_instances(instances).with_lines(20))
             .to_string();
     }
-    for layout in [NumpyLayout::Memory, NumpyLayout::Packed] {
-        let _ = ty.numpy_dtype(&NumpyOptions::default().with_layout(layout));
+    for options in [NumpyOptions::memory(), NumpyOptions::packed()] {
+        let _ = ty.numpy_dtype(&options);
     }
 }
 

@@ -47,8 +47,7 @@ impl Dtype {
     /// [`DtypeError`] with the first field that differs.
     ///
     /// ```
-    /// use dtype_runtime::npy::{Dtype, ItemLayout};
-    /// use dtype_runtime::representation::ByteOrder;
+    /// use dtype_runtime::npy::{Dtype, NumpyOptions};
     ///
     /// #[derive(dtype_runtime::Datatype)]
     /// #[repr(C)]
@@ -57,9 +56,9 @@ impl Dtype {
     ///     value: f64,
     /// }
     ///
-    /// let memory = Dtype::of::<Sample>(ItemLayout::Memory, ByteOrder::NATIVE);
+    /// let memory = Dtype::of::<Sample>(&NumpyOptions::memory());
     /// assert!(memory.check_memory::<Sample>().is_ok());
-    /// let packed = Dtype::of::<Sample>(ItemLayout::Packed, ByteOrder::NATIVE);
+    /// let packed = Dtype::of::<Sample>(&NumpyOptions::packed());
     /// assert_eq!(
     ///     packed.check_memory::<Sample>().unwrap_err().to_string(),
     ///     "field `value` is at offset 1 of the dtype, expected 8 to use it in place"
@@ -95,9 +94,9 @@ impl Dtype {
     /// orders.
     ///
     /// ```
-    /// use dtype_runtime::npy::{Dtype, ItemLayout};
+    /// use dtype_runtime::npy::{Dtype, NumpyOptions};
     /// use dtype_runtime::representation::ByteOrder;
-    /// let aligned = Dtype::of::<(u8, u16)>(ItemLayout::Memory, ByteOrder::Big);
+    /// let aligned = Dtype::of::<(u8, u16)>(&NumpyOptions::memory().with_order(ByteOrder::Big));
     /// let (item, order) = aligned.item_type::<(u8, u16)>()?;
     /// assert_eq!((item.size(), item.extent(), order), (3, 4, ByteOrder::Big));
     /// # Ok::<(), dtype_runtime::npy::NpyError>(())

@@ -7,17 +7,8 @@ use core::fmt;
 
 use crate::basic::Basic;
 use crate::representation::ByteOrder;
+use crate::representation::numpy::{NumpyLayout, NumpyOptions};
 use crate::typemap::{Node, TypeMap};
-
-/// The bytes of a file's or an array's items.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ItemLayout {
-    /// The packed records: fields in the order of their declaration, without padding.
-    #[default]
-    Packed,
-    /// The memory of the records, with padding and skipped fields as gaps.
-    Memory,
-}
 
 /// A NumPy dtype.
 ///
@@ -25,7 +16,7 @@ pub enum ItemLayout {
 ///
 /// ```
 /// use dtype_runtime::Datatype;
-/// use dtype_runtime::npy::{Dtype, ItemLayout};
+/// use dtype_runtime::npy::{Dtype, NumpyOptions};
 /// use dtype_runtime::representation::ByteOrder;
 ///
 /// #[derive(Datatype)]
@@ -35,9 +26,9 @@ pub enum ItemLayout {
 ///     position: [f32; 3],
 /// }
 ///
-/// let packed = Dtype::of::<Particle>(ItemLayout::Packed, ByteOrder::Little);
+/// let packed = Dtype::of::<Particle>(&NumpyOptions::packed().with_order(ByteOrder::Little));
 /// assert_eq!(packed.to_string(), "[('charge', '|i1'), ('position', '<f4', (3,))]");
-/// let memory = Dtype::of::<Particle>(ItemLayout::Memory, ByteOrder::Little);
+/// let memory = Dtype::of::<Particle>(&NumpyOptions::memory().with_order(ByteOrder::Little));
 /// assert_eq!(memory.to_string(), "[('charge', '|i1'), ('', '|V3'), ('position', '<f4', (3,))]");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,20 +119,20 @@ impl Dtype {
         is_whole.then_some(Self { kind: Kind::Structure { fields }, itemsize })
     }
 
-    /// The dtype of a Rust type, with values in this byte order. A field without data has none, nor has a skipped one.
+    /// The dtype of a Rust type. A field without data has none, nor has a skipped one.
     ///
     /// Truth values are `b1`, a `char` is `U1`, an enum is its integer. What NumPy has no number for is raw bytes, `V`:
     /// integers of 128 bits, `bf16`.
-    pub fn of<T: crate::Datatype>(layout: ItemLayout, order: ByteOrder) -> Self {
-        Self::of_map(T::TYPE_MAP, layout, order)
+    pub fn of<T: crate::Datatype>(options: &NumpyOptions) -> Self {
+        Self::of_map(T::TYPE_MAP, *options)
     }
 
-    pub(super) fn of_map(map: &TypeMap, layout: ItemLayout, order: ByteOrder) -> Self {
-        let is_packed = layout == ItemLayout::Packed;
+    pub(super) fn of_map(map: &TypeMap, options: NumpyOptions) -> Self {
+        let is_packed = options.layout == NumpyLayout::Packed;
         match *map.node() {
-            Node::Basic { basic, .. } => Self::of_basic(basic, order),
+            Node::Basic { basic, .. } => Self::of_basic(basic, options.order),
             Node::Array { count, element } => {
-                let element = Self::of_map(element, layout, order);
+                let element = Self::of_map(element, options);
                 // A type in memory is not larger than the largest object.
                 Self::array(&[count as u64], element.clone()).unwrap_or(element)
             }
@@ -149,7 +140,7 @@ impl Dtype {
                 let (mut fields, mut position) = (Vec::new(), 0);
                 for field in all {
                     if let Some(map) = field.map().filter(|map| map.size() > 0) {
-                        let dtype = Self::of_map(map, layout, order);
+                        let dtype = Self::of_map(map, options);
                         let offset = if is_packed { position } else { field.offset() as u64 };
                         position += dtype.itemsize;
                         fields.push(DtypeField { name: field.name().to_string(), offset, dtype });

@@ -8,52 +8,9 @@ use core::fmt;
 
 use super::source::Source;
 use crate::datatype::Datatype;
-use crate::representation::ByteOrder;
+use crate::representation::numpy::{NumpyLayout, NumpyOptions};
 use crate::types::Type;
 use expression::Writer;
-
-/// The bytes that NumPy reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum NumpyLayout {
-    /// Memory: instances with a stride of one extent, including their gaps.
-    #[default]
-    Memory,
-    /// The packed stream.
-    Packed,
-}
-
-/// The purpose of a dtype.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NumpyOptions {
-    /// Memory or the packed stream.
-    pub layout: NumpyLayout,
-    /// The order of the bytes of each value.
-    pub order: ByteOrder,
-}
-
-impl Default for NumpyOptions {
-    /// Memory of this machine.
-    fn default() -> Self {
-        Self { layout: NumpyLayout::Memory, order: ByteOrder::NATIVE }
-    }
-}
-
-impl NumpyOptions {
-    /// Sets [`layout`](Self::layout).
-    #[must_use]
-    pub const fn with_layout(mut self, layout: NumpyLayout) -> Self {
-        self.layout = layout;
-        self
-    }
-
-    /// Sets [`order`](Self::order).
-    #[must_use]
-    pub const fn with_order(mut self, order: ByteOrder) -> Self {
-        self.order = order;
-        self
-    }
-}
 
 /// The reason why NumPy does not have a dtype for a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,14 +101,14 @@ impl Type {
     /// let [f64, u8] = [Basic::F64, Basic::U8].map(Type::basic);
     /// let t = Type::structure(&[3, 1], &[0, 24], &[f64, u8])?;
     /// assert_eq!(
-    ///     t.numpy_dtype(&NumpyOptions::default())?.expression,
+    ///     t.numpy_dtype(&NumpyOptions::memory())?.expression,
     ///     "np.dtype({'names': ['f0', 'f1'], 'formats': [('<f8', (3,)), 'u1'], \
     ///      'offsets': [0, 24], 'itemsize': 32})"
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn numpy_dtype(&self, options: &NumpyOptions) -> Result<NumpyDtype, NumpyError> {
-        dtype(self, Source::Type(self), options, &|_, _| None)
+        dtype(self, Source::Type(self), *options, &|_, _| None)
     }
 
     /// As [`numpy_dtype`](Self::numpy_dtype), with names for the members of structures: `name` is called with a
@@ -170,7 +127,7 @@ impl Type {
     /// let t = Type::structure(&[3, 1], &[0, 24], &[f64, u8])?;
     /// let names = ["position", "kind"];
     /// assert_eq!(
-    ///     t.numpy_dtype_with(&NumpyOptions::default(), |_, member| Some(names[member].into()))?.expression,
+    ///     t.numpy_dtype_with(&NumpyOptions::memory(), |_, member| Some(names[member].into()))?.expression,
     ///     "np.dtype({'names': ['position', 'kind'], 'formats': [('<f8', (3,)), 'u1'], \
     ///      'offsets': [0, 24], 'itemsize': 32})"
     /// );
@@ -181,7 +138,7 @@ impl Type {
         options: &NumpyOptions,
         name: impl Fn(&Type, usize) -> Option<String>,
     ) -> Result<NumpyDtype, NumpyError> {
-        dtype(self, Source::Type(self), options, &name)
+        dtype(self, Source::Type(self), *options, &name)
     }
 }
 
@@ -193,7 +150,7 @@ impl Type {
 ///
 /// ```
 /// use dtype_runtime::Datatype;
-/// use dtype_runtime::show::{NumpyLayout, NumpyOptions, numpy_dtype};
+/// use dtype_runtime::show::{NumpyOptions, numpy_dtype};
 ///
 /// #[derive(Datatype)]
 /// #[repr(C)]
@@ -203,7 +160,7 @@ impl Type {
 /// }
 ///
 /// # if cfg!(target_endian = "big") { return Ok(()) }
-/// let packed = NumpyOptions::default().with_layout(NumpyLayout::Packed);
+/// let packed = NumpyOptions::packed();
 /// assert_eq!(
 ///     numpy_dtype::<Particle>(&packed)?.expression,
 ///     "np.dtype({'names': ['charge', 'position'], 'formats': ['i1', ('<f4', (3,))], \
@@ -212,13 +169,13 @@ impl Type {
 /// # Ok::<(), dtype_runtime::show::NumpyError>(())
 /// ```
 pub fn numpy_dtype<T: Datatype>(options: &NumpyOptions) -> Result<NumpyDtype, NumpyError> {
-    dtype(&Type::of::<T>(), Source::Map(T::TYPE_MAP), options, &|_, _| None)
+    dtype(&Type::of::<T>(), Source::Map(T::TYPE_MAP), *options, &|_, _| None)
 }
 
 fn dtype(
     ty: &Type,
     source: Source<'_>,
-    options: &NumpyOptions,
+    options: NumpyOptions,
     name: &dyn Fn(&Type, usize) -> Option<String>,
 ) -> Result<NumpyDtype, NumpyError> {
     let mut writer = Writer { order: options.order, names: 0, name };

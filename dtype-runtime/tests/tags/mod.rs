@@ -1,0 +1,20 @@
+//! What the records of several tests contain: an enum with gaps between its values, and a struct that has padding.
+
+#![allow(dead_code, reason = "no test uses all of it")]
+
+use dtype_runtime::Datatype;
+
+/// Most bytes are no value of it.
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Free = 3,
+    Fixed = 200,
+}
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub(crate) struct Tag {
+    pub(crate) letter: char,
+    pub(crate) kind: Kind,
+}
