@@ -1,0 +1,210 @@
+//! Records in datasets.
+
+use std::ops::Range;
+
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::{
+    Buffer, BufferMut, Datatype, Error as RecordError, Representation, pack, pack_as, packed_size,
+    unpack, unpack_as,
+};
+use hdf5_metno::{Dataset, Group};
+
+use crate::compare::{Fit, fit};
+use crate::descriptor::packed_datatype;
+use crate::error::Error;
+use crate::library::{Part, read_items, stored, write_items};
+
+/// Creates a dataset of these records in the group or file: with one axis, of the packed datatype, in this machine's byte
+/// order, without chunks and filters. In h5py, its dtype has the names of the fields.
+///
+/// For another dataset, make one of [`packed_datatype`], and [`write()`] to it.
+///
+/// # Errors
+///
+/// As for [`descriptor`](crate::descriptor), and [`Error::Hdf5`] if there is something of that name, for instance.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("samples.h5");
+/// let file = hdf5_metno::File::create(path)?;
+/// let dataset = dtype_hdf5::create(&file, "samples", &[(1_u8, 2.5_f64), (2, 3.5)])?;
+/// assert_eq!((dataset.shape(), dataset.dtype()?.size()), (vec![2], 9));
+/// # Ok::<(), dtype_hdf5::Error>(())
+/// ```
+pub fn create<T: Datatype>(group: &Group, name: &str, records: &[T]) -> Result<Dataset, Error> {
+    let datatype = packed_datatype::<T>()?;
+    let dataset =
+        group.new_dataset_builder().empty_as(datatype).shape(records.len()).create(name)?;
+    write(&dataset, records)?;
+    Ok(dataset)
+}
+
+/// Writes the records as all items of the dataset, in C order whatever the number of its axes.
+///
+/// The dataset's datatype must have the fields of `T`, by name, at any offset, all in one byte order. Gaps between them become
+/// zeros.
+///
+/// # Errors
+///
+/// - [`Error::Missing`], [`Error::Unknown`], [`Error::Format`], [`Error::Shape`], [`Error::MixedByteOrder`] and
+///   [`Error::Malformed`] if the fields are not those of `T`; [`Error::NoData`], [`Error::NoEquivalent`];
+/// - [`Error::Length`] if the dataset has another number of items;
+/// - [`Error::Hdf5`].
+pub fn write<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error> {
+    let part = whole(dataset)?;
+    if part.count != records.len() {
+        return Err(Error::Length { expected: records.len(), actual: part.count });
+    }
+    write_part(dataset, &part, records)
+}
+
+/// Writes the records to a dataset with one axis, from the item `first` on.
+///
+/// # Errors
+///
+/// As for [`write()`], with [`Error::Axes`] and [`Error::Range`] instead of [`Error::Length`].
+pub fn write_at<T: Datatype>(dataset: &Dataset, first: usize, records: &[T]) -> Result<(), Error> {
+    let part = range(dataset, first..first.saturating_add(records.len()))?;
+    write_part(dataset, &part, records)
+}
+
+/// Appends the records to a dataset with one axis that can grow: one that was made with chunks, and with a shape such as `0..`.
+/// The datatypes are compared before the dataset grows.
+///
+/// # Errors
+///
+/// As for [`write_at`], and [`Error::Hdf5`] if the dataset cannot grow.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("log.h5");
+/// let file = hdf5_metno::File::create(path)?;
+/// let datatype = dtype_hdf5::packed_datatype::<(u64, f32)>()?;
+/// let log =
+///     file.new_dataset_builder().chunk(1024).empty_as(datatype).shape(0..).create("log")?;
+/// dtype_hdf5::append(&log, &[(1_u64, 0.5_f32), (2, 1.5)])?;
+/// dtype_hdf5::append(&log, &[(3_u64, 2.5_f32)])?;
+/// assert_eq!(dtype_hdf5::read_range::<(u64, f32)>(&log, 1..3)?, [(2, 1.5), (3, 2.5)]);
+/// # Ok::<(), dtype_hdf5::Error>(())
+/// ```
+pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error> {
+    let len = axis(dataset)?;
+    fit_of::<T>(dataset)?;
+    dataset.resize(len.saturating_add(records.len()))?;
+    write_at(dataset, len, records)
+}
+
+/// Reads all records of the dataset, in C order whatever the number of its axes.
+///
+/// The dataset's datatype must have the fields of `T`, by name, at any offset, all in one byte order. The library does not
+/// convert anything: a field of another width is an error, not a rounded or cut value. The items are brought in order by the
+/// kernels of `dtype-runtime`, and their values are checked.
+///
+/// A type that skips fields does not compile here, because nothing would initialise them.
+///
+/// # Errors
+///
+/// - [`Error::Missing`], [`Error::Unknown`], [`Error::Format`], [`Error::Shape`], [`Error::MixedByteOrder`] and
+///   [`Error::Malformed`] if the fields are not those of `T`; [`Error::NoData`], [`Error::NoEquivalent`];
+/// - [`Error::Records`] for an invalid `bool`, `char`, `NonZero` or enum, and if the records do not fit in memory;
+/// - [`Error::Hdf5`].
+pub fn read<T: Datatype>(dataset: &Dataset) -> Result<Vec<T>, Error> {
+    read_part(dataset, &whole(dataset)?)
+}
+
+/// Reads the records of a part of a dataset with one axis.
+///
+/// # Errors
+///
+/// As for [`read`], with [`Error::Axes`] and [`Error::Range`].
+pub fn read_range<T: Datatype>(dataset: &Dataset, items: Range<usize>) -> Result<Vec<T>, Error> {
+    read_part(dataset, &range(dataset, items)?)
+}
+
+/// All items of a dataset.
+fn whole(dataset: &Dataset) -> Result<Part, Error> {
+    let space = dataset.space()?;
+    let count = space.size();
+    Ok(Part { space, count })
+}
+
+/// The length of the only axis.
+fn axis(dataset: &Dataset) -> Result<usize, Error> {
+    match *dataset.space()?.shape() {
+        [len] => Ok(len),
+        ref other => Err(Error::Axes { actual: other.len() }),
+    }
+}
+
+/// Some items of a dataset with one axis.
+fn range(dataset: &Dataset, items: Range<usize>) -> Result<Part, Error> {
+    let len = axis(dataset)?;
+    let Range { start, end } = items;
+    if start > end || end > len {
+        return Err(Error::Range { start, end, len });
+    }
+    let count = end - start;
+    let space = dataset.space()?;
+    // Nothing is read from an empty part.
+    let space = if count == 0 { space } else { space.select(start..end)? };
+    Ok(Part { space, count })
+}
+
+/// The dataset's datatype, beside the fields of `T`.
+fn fit_of<T: Datatype>(dataset: &Dataset) -> Result<(hdf5_metno::Datatype, Fit), Error> {
+    if T::TYPE_MAP.size() == 0 {
+        return Err(Error::NoData);
+    }
+    let datatype = dataset.dtype()?;
+    let fit = fit(&stored(&datatype)?, T::TYPE_MAP)?;
+    Ok((datatype, fit))
+}
+
+const fn representation(order: ByteOrder) -> Representation {
+    match order {
+        ByteOrder::Little => Representation::LittleEndian,
+        ByteOrder::Big => Representation::BigEndian,
+    }
+}
+
+/// `size` bytes of zeros.
+fn zeros(count: usize, stride: usize) -> Result<Vec<u8>, Error> {
+    let refused = RecordError::Allocation { count, stride };
+    let Some(size) = count.checked_mul(stride) else { return Err(refused.into()) };
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size).map_err(|_| refused)?;
+    bytes.resize(size, 0);
+    Ok(bytes)
+}
+
+fn write_part<T: Datatype>(dataset: &Dataset, part: &Part, records: &[T]) -> Result<(), Error> {
+    let (datatype, fit) = fit_of::<T>(dataset)?;
+    let packed = if fit.order == ByteOrder::NATIVE {
+        pack(records)
+    } else {
+        pack_as(records, representation(fit.order))?
+    };
+    if fit.is_packed {
+        return write_items(dataset, &datatype, part, &packed);
+    }
+    let mut items = zeros(records.len(), datatype.size())?;
+    fit.item.commit().unpack(&packed, BufferMut::new(&mut items), records.len())?;
+    write_items(dataset, &datatype, part, &items)
+}
+
+fn read_part<T: Datatype>(dataset: &Dataset, part: &Part) -> Result<Vec<T>, Error> {
+    let (datatype, fit) = fit_of::<T>(dataset)?;
+    let items = read_items(dataset, &datatype, part)?;
+    let packed = if fit.is_packed {
+        items
+    } else {
+        let mut packed = zeros(part.count, packed_size::<T>(1))?;
+        fit.item.commit().pack(Buffer::new(&items), part.count, &mut packed)?;
+        packed
+    };
+    if fit.order == ByteOrder::NATIVE {
+        Ok(unpack(&packed)?)
+    } else {
+        Ok(unpack_as(&packed, representation(fit.order))?)
+    }
+}

@@ -1,0 +1,137 @@
+//! Datatypes of HDF5 for Rust types.
+
+use dtype_runtime::Datatype;
+use dtype_runtime::typemap::{Node, TypeMap};
+use hdf5_metno::types::{CompoundField, CompoundType, TypeDescriptor};
+
+use crate::error::Error;
+use crate::leaf::Leaf;
+use crate::library::made;
+use crate::path::joined;
+
+/// The memory of `T` as a datatype: fields at their offsets, padding and skipped fields as gaps, and the size of `T`.
+///
+/// The fields are in the order of their offsets, as `hdf5-metno` requires it; their index is the order of their declaration. A
+/// field without data has no datatype, nor has a skipped one.
+///
+/// `hdf5-metno` lays the descriptor of a new dataset out again, by its own rules. Give it a [`datatype`] or [`packed_datatype`],
+/// which it takes as it is.
+///
+/// # Errors
+///
+/// - [`Error::NoData`] for a type without data;
+/// - [`Error::NoEquivalent`] for integers of 128 bits, `bf16` and `long double`, which HDF5 does not have as numbers of this
+///   kind or `hdf5-metno` cannot describe.
+///
+/// ```
+/// use hdf5_metno::types::{FloatSize, IntSize, TypeDescriptor};
+///
+/// #[derive(dtype_runtime::Datatype)]
+/// #[repr(C)]
+/// struct Particle {
+///     charge: i8,
+///     position: [f32; 3],
+/// }
+///
+/// let TypeDescriptor::Compound(memory) = dtype_hdf5::descriptor::<Particle>()? else { panic!() };
+/// assert_eq!((&*memory.fields[1].name, memory.fields[1].offset, memory.size), ("position", 4, 16));
+/// let position = TypeDescriptor::FixedArray(Box::new(TypeDescriptor::Float(FloatSize::U4)), 3);
+/// assert_eq!(memory.fields[1].ty, position);
+/// # Ok::<(), dtype_hdf5::Error>(())
+/// ```
+pub fn descriptor<T: Datatype>() -> Result<TypeDescriptor, Error> {
+    of_type(T::TYPE_MAP, Layout::Memory)
+}
+
+/// The packed records of `T` as a datatype: the fields in the order of their declaration, without gaps.
+///
+/// # Errors
+///
+/// As for [`descriptor`].
+///
+/// ```
+/// let packed = dtype_hdf5::packed_descriptor::<(u8, f64)>()?;
+/// assert_eq!(packed.size(), 9);
+/// assert_eq!(dtype_hdf5::descriptor::<(u8, f64)>()?.size(), 16);
+/// # Ok::<(), dtype_hdf5::Error>(())
+/// ```
+pub fn packed_descriptor<T: Datatype>() -> Result<TypeDescriptor, Error> {
+    of_type(T::TYPE_MAP, Layout::Packed)
+}
+
+/// The memory of `T` as a datatype of the library. A dataset of it has the padding of the records, which [`write`](crate::write)
+/// makes zeros: for programs in C that read whole structs.
+///
+/// The fields are in the order of their declaration, and arrays of arrays have several axes.
+///
+/// # Errors
+///
+/// As for [`descriptor`], and [`Error::Hdf5`].
+pub fn datatype<T: Datatype>() -> Result<hdf5_metno::Datatype, Error> {
+    made(&descriptor::<T>()?)
+}
+
+/// The packed records of `T` as a datatype of the library, from which a dataset can be made with chunks, filters and axes of
+/// any kind. [`write`](crate::write) writes the records into it.
+///
+/// # Errors
+///
+/// As for [`descriptor`], and [`Error::Hdf5`].
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("samples.h5");
+/// let file = hdf5_metno::File::create(path)?;
+/// let samples = vec![(1_u8, 2.5_f64); 1000];
+/// let dataset = file
+///     .new_dataset_builder()
+///     .empty_as(dtype_hdf5::packed_datatype::<(u8, f64)>()?)
+///     .shape(samples.len())
+///     .create("samples")?;
+/// dtype_hdf5::write(&dataset, &samples)?;
+/// # Ok::<(), dtype_hdf5::Error>(())
+/// ```
+pub fn packed_datatype<T: Datatype>() -> Result<hdf5_metno::Datatype, Error> {
+    made(&packed_descriptor::<T>()?)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Memory,
+    Packed,
+}
+
+fn of_type(map: &TypeMap, layout: Layout) -> Result<TypeDescriptor, Error> {
+    if map.size() == 0 {
+        return Err(Error::NoData);
+    }
+    of_map(map, layout, "")
+}
+
+fn of_map(map: &TypeMap, layout: Layout, path: &str) -> Result<TypeDescriptor, Error> {
+    match *map.node() {
+        Node::Basic { basic, .. } => match Leaf::of(basic) {
+            Some(leaf) => Ok(leaf.descriptor()),
+            None => Err(Error::NoEquivalent { field: path.to_owned(), basic }),
+        },
+        Node::Array { count, element } => {
+            let element = of_map(element, layout, path)?;
+            Ok(TypeDescriptor::FixedArray(Box::new(element), count))
+        }
+        Node::Structure { fields: all, .. } => {
+            let (mut fields, mut position) = (Vec::new(), 0);
+            for field in all {
+                let Some(map) = field.map().filter(|map| map.size() > 0) else { continue };
+                let inner = of_map(map, layout, &joined(path, field.name()))?;
+                let offset = if layout == Layout::Packed { position } else { field.offset() };
+                position += inner.size();
+                fields.push(CompoundField::new(field.name(), inner, offset, fields.len()));
+            }
+            fields.sort_by_key(|field| field.offset);
+            let size = if layout == Layout::Packed { position } else { map.stride() };
+            Ok(TypeDescriptor::Compound(CompoundType { fields, size }))
+        }
+        // A kind of node that this version does not know.
+        _ => Err(Error::Malformed { field: path.to_owned() }),
+    }
+}

@@ -1,0 +1,122 @@
+//! Why records and a dataset do not fit.
+
+use std::fmt;
+
+use dtype_runtime::Basic;
+
+/// The reason why records could not be written to a dataset, or read from it. A field is named by its path, such as
+/// `header.flags`; the path of the item itself is empty.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The HDF5 library, or its crate, reports an error.
+    #[error(transparent)]
+    Hdf5(#[from] hdf5_metno::Error),
+    /// The records have no data.
+    #[error("records without data cannot be in a dataset")]
+    NoData,
+    /// HDF5 has no datatype of this format.
+    #[error("{} is {basic}, and HDF5 has no such datatype", Named(field))]
+    NoEquivalent {
+        /// The path of the field.
+        field: String,
+        /// Its basic datatype.
+        basic: Basic,
+    },
+    /// The dataset's datatype does not have a field of the records.
+    #[error("{} is missing in the dataset", Named(field))]
+    Missing {
+        /// The path of the field.
+        field: String,
+    },
+    /// The dataset's datatype has a field that the records do not have, or has a name twice.
+    #[error("{} of the dataset is not a field of the records, or is there twice", Named(field))]
+    Unknown {
+        /// The path of the field.
+        field: String,
+    },
+    /// Another kind of value, or another width.
+    #[error("{} is {actual} in the dataset, expected {expected}", Named(field))]
+    Format {
+        /// The path of the field.
+        field: String,
+        /// The datatype of the records' field.
+        expected: String,
+        /// The datatype in the dataset.
+        actual: String,
+    },
+    /// Another shape.
+    #[error("{} has {} in the dataset, expected {}", Named(field), Shape(actual), Shape(expected))]
+    Shape {
+        /// The path of the field.
+        field: String,
+        /// The lengths of the records' array.
+        expected: Vec<u64>,
+        /// The lengths of the dataset's array.
+        actual: Vec<u64>,
+    },
+    /// Values in both byte orders.
+    #[error("{} has another byte order than the fields before", Named(field))]
+    MixedByteOrder {
+        /// The path of the first field whose order differs from that of the fields before.
+        field: String,
+    },
+    /// The dataset's datatype contradicts itself: a field ends after its compound, for instance, or datatypes nest too deep.
+    #[error("{} of the dataset has a malformed datatype", Named(field))]
+    Malformed {
+        /// The path of the field.
+        field: String,
+    },
+    /// The dataset has another number of items than there are records.
+    #[error("the dataset has {actual} items, expected {expected} as there are records")]
+    Length {
+        /// The number of records.
+        expected: usize,
+        /// The number of items.
+        actual: usize,
+    },
+    /// A part of a dataset that does not have one axis.
+    #[error("the dataset has {actual} axes, expected one axis to use a part of it")]
+    Axes {
+        /// The number of axes.
+        actual: usize,
+    },
+    /// A part that reaches past the end of the dataset, or ends before it starts.
+    #[error("items {start} to {end} are not in the dataset, which has {len}")]
+    Range {
+        /// The first item.
+        start: usize,
+        /// One past the last item.
+        end: usize,
+        /// The number of items.
+        len: usize,
+    },
+    /// The values are not records, or the records do not fit in memory.
+    #[error(transparent)]
+    Records(#[from] dtype_runtime::Error),
+}
+
+/// A field in a message.
+struct Named<'a>(&'a str);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            f.write_str("the item")
+        } else {
+            write!(f, "field `{}`", self.0.escape_debug())
+        }
+    }
+}
+
+/// The lengths of an array in a message.
+struct Shape<'a>(&'a [u64]);
+
+impl fmt::Display for Shape<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => f.write_str("no shape"),
+            lengths => write!(f, "the shape {lengths:?}"),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Arrays of derived structs in HDF5 files, as datasets of a compound type.
+//!
+//! `#[derive(Datatype)]` is enough: the compound has the names of the fields, and what h5py reads is a structured array.
+//!
+//! ```
+//! use dtype_runtime::Datatype;
+//! use hdf5_metno::File;
+//!
+//! #[derive(Datatype, Clone, Debug, PartialEq)]
+//! struct Particle {
+//!     charge: i8,
+//!     position: [f64; 3],
+//!     fixed: bool,
+//! }
+//!
+//! let particles = vec![Particle { charge: -1, position: [1.0, 2.0, 3.0], fixed: true }; 10];
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("particles.h5");
+//! let file = File::create(path)?;
+//! let dataset = dtype_hdf5::create(&file, "particles", &particles)?;
+//! // h5py.File(path)['particles']['position'] has the shape (10, 3)
+//! assert_eq!(dtype_hdf5::read::<Particle>(&dataset)?, particles);
+//! # Ok::<(), dtype_hdf5::Error>(())
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | write records to a new dataset | [`create`] |
+//! | write to one with chunks, filters or several axes | [`packed_datatype`], [`datatype`], [`write()`], [`write_at`] |
+//! | add records to one that grows | [`append`] |
+//! | read records | [`read`], [`read_range`] |
+//! | describe records | [`descriptor`], [`packed_descriptor`] |
+//!
+//! # Datatypes
+//!
+//! | Rust | HDF5 |
+//! |---|---|
+//! | integers, floats | the same, in this machine's byte order |
+//! | `bool` | h5py's enumeration of `FALSE` and `TRUE`; a byte is read as well |
+//! | complex numbers | h5py's compound of `r` and `i` |
+//! | an enum | its integer; an enumeration of HDF5 is read as well |
+//! | `char`, C's `char` | an unsigned integer of four bytes, a string of one byte |
+//! | a struct or tuple | a compound with the names of the fields |
+//! | `[[T; N]; M]` | an array of shape `[M, N]` |
+//! | integers of 128 bits, `bf16` | none: [`Error::NoEquivalent`] |
+//!
+//! Fields without data and skipped fields are not in the compound.
+//!
+//! A dataset is compared with the records field by field before anything is read or written, and values are checked before
+//! they become records, so a `bool` is 0 or 1 and an enum has one of its values. [`Error`] names the field. Fields may be at any
+//! offset and in any order, and of either byte order. The HDF5 library parses the file itself; it is a large library in C, and not
+//! made for files from untrusted sources.
+//!
+//! # Building
+//!
+//! The crate needs the HDF5 library, 1.8.13 or newer: `apt install libhdf5-dev` on Debian and Ubuntu.
+
+mod compare;
+mod dataset;
+mod descriptor;
+mod error;
+mod leaf;
+mod library;
+mod path;
+mod stored;
+
+pub use dataset::{append, create, read, read_range, write, write_at};
+pub use descriptor::{datatype, descriptor, packed_datatype, packed_descriptor};
+pub use error::Error;
+
+/// The code in the README is compiled with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

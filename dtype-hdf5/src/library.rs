@@ -1,0 +1,367 @@
+//! Calls of the HDF5 library.
+//!
+//! The library is not safe for threads, so every call is made under the lock that `hdf5-metno` takes for its own. It checks the
+//! handles that it is given: a call with the handle of a closed object fails.
+
+use std::ffi::{CStr, CString, c_int, c_uint};
+
+use dtype_runtime::Error as RecordError;
+use dtype_runtime::representation::ByteOrder;
+use hdf5_metno::datatype::ByteOrder as StoredOrder;
+use hdf5_metno::types::TypeDescriptor;
+use hdf5_metno::{Dataset, Dataspace, Datatype};
+use hdf5_metno_sys::LOCK;
+use hdf5_metno_sys::h5::{H5free_memory, hsize_t};
+use hdf5_metno_sys::h5d::{H5Dread, H5Dwrite};
+use hdf5_metno_sys::h5p::H5P_DEFAULT;
+use hdf5_metno_sys::h5t::{
+    H5T_class_t, H5T_norm_t, H5T_sign_t, H5Tarray_create2, H5Tcreate, H5Tget_array_dims2,
+    H5Tget_array_ndims, H5Tget_class, H5Tget_ebias, H5Tget_fields, H5Tget_member_name,
+    H5Tget_member_offset, H5Tget_member_type, H5Tget_member_value, H5Tget_nmembers, H5Tget_norm,
+    H5Tget_offset, H5Tget_precision, H5Tget_sign, H5Tget_super, H5Tinsert, H5Tis_variable_str,
+};
+
+use crate::error::Error;
+use crate::path::joined;
+use crate::stored::{Form, Stored, StoredField};
+
+/// How deep datatypes may nest, so that none can exhaust the stack.
+const MAX_NESTING: usize = 64;
+
+/// The greatest number of axes that the library allows.
+const MAX_AXES: usize = 32;
+
+/// The error of the library's last call.
+fn failed() -> Error {
+    hdf5_metno::Error::query().unwrap_or_else(|error| error).into()
+}
+
+/// A number that the library returns, which is negative for an error.
+fn number(result: c_int) -> Result<usize, Error> {
+    usize::try_from(result).map_err(|_| failed())
+}
+
+/// A datatype of a file as a value.
+pub(crate) fn stored(datatype: &Datatype) -> Result<Stored, Error> {
+    read(datatype, "", 0)
+}
+
+fn read(datatype: &Datatype, path: &str, depth: usize) -> Result<Stored, Error> {
+    if depth > MAX_NESTING {
+        return Err(Error::Malformed { field: path.to_owned() });
+    }
+    let size = datatype.size() as u64;
+    let _guard = LOCK.lock();
+    // SAFETY: it reads a datatype, and checks the handle.
+    let class = unsafe { H5Tget_class(datatype.id()) };
+    #[allow(
+        clippy::match_wildcard_for_single_variants,
+        reason = "newer libraries have more classes"
+    )]
+    let form = match class {
+        H5T_class_t::H5T_INTEGER => integer(datatype),
+        H5T_class_t::H5T_FLOAT => float(datatype),
+        H5T_class_t::H5T_ENUM => enumeration(datatype)?,
+        H5T_class_t::H5T_STRING => text(datatype),
+        H5T_class_t::H5T_COMPOUND => compound(datatype, path, depth)?,
+        H5T_class_t::H5T_ARRAY => array(datatype, path, depth)?,
+        H5T_class_t::H5T_TIME => Form::Other("a time"),
+        H5T_class_t::H5T_BITFIELD => Form::Other("a bit field"),
+        H5T_class_t::H5T_OPAQUE => Form::Other("opaque bytes"),
+        H5T_class_t::H5T_REFERENCE => Form::Other("a reference"),
+        H5T_class_t::H5T_VLEN => Form::Other("a list of variable length"),
+        H5T_class_t::H5T_NO_CLASS => return Err(failed()),
+        _ => Form::Other("of a class that is not known"),
+    };
+    Ok(Stored { form, size })
+}
+
+/// The byte order of a number. That of a single byte does not matter.
+fn order(datatype: &Datatype) -> Option<ByteOrder> {
+    match datatype.byte_order() {
+        StoredOrder::LittleEndian => Some(ByteOrder::Little),
+        StoredOrder::BigEndian => Some(ByteOrder::Big),
+        _ => (datatype.size() == 1).then_some(ByteOrder::NATIVE),
+    }
+}
+
+/// Whether all bits of a number count.
+fn is_whole(datatype: &Datatype) -> bool {
+    // SAFETY: they read a datatype, and check the handle.
+    let (precision, offset) =
+        unsafe { (H5Tget_precision(datatype.id()), H5Tget_offset(datatype.id())) };
+    offset == 0 && precision.checked_div(8) == Some(datatype.size()) && precision % 8 == 0
+}
+
+fn integer(datatype: &Datatype) -> Form {
+    // SAFETY: it reads a datatype, and checks the handle.
+    let sign = unsafe { H5Tget_sign(datatype.id()) };
+    match (order(datatype), sign) {
+        (Some(order), H5T_sign_t::H5T_SGN_NONE | H5T_sign_t::H5T_SGN_2) if is_whole(datatype) => {
+            Form::Integer { signed: sign == H5T_sign_t::H5T_SGN_2, order }
+        }
+        _ => Form::Other("an integer of another format"),
+    }
+}
+
+fn float(datatype: &Datatype) -> Form {
+    let id = datatype.id();
+    let (mut sign, mut exponent, mut exponent_bits) = (0, 0, 0);
+    let (mut mantissa, mut mantissa_bits) = (0, 0);
+    // SAFETY: they read a datatype, check the handle, and write to the five numbers.
+    let (status, bias, norm) = unsafe {
+        let status = H5Tget_fields(
+            id,
+            &raw mut sign,
+            &raw mut exponent,
+            &raw mut exponent_bits,
+            &raw mut mantissa,
+            &raw mut mantissa_bits,
+        );
+        (status, H5Tget_ebias(id), H5Tget_norm(id))
+    };
+    // The widths and the bias of the formats of IEEE 754.
+    let ieee = match datatype.size() {
+        2 => (5, 10, 15),
+        4 => (8, 23, 127),
+        8 => (11, 52, 1023),
+        _ => return Form::Other("a float of another format"),
+    };
+    let is_ieee = status >= 0
+        && (exponent_bits, mantissa_bits, bias) == ieee
+        && (mantissa, exponent) == (0, mantissa_bits)
+        && sign == exponent + exponent_bits
+        && norm == H5T_norm_t::H5T_NORM_IMPLIED
+        && is_whole(datatype);
+    match order(datatype) {
+        Some(order) if is_ieee => Form::Float { order },
+        _ => Form::Other("a float of another format"),
+    }
+}
+
+fn text(datatype: &Datatype) -> Form {
+    // SAFETY: it reads a datatype, and checks the handle.
+    match unsafe { H5Tis_variable_str(datatype.id()) } {
+        0 => Form::Text,
+        _ => Form::Other("a string of variable length"),
+    }
+}
+
+/// The datatype that a derived one is made of.
+fn base(datatype: &Datatype) -> Result<Datatype, Error> {
+    // SAFETY: it reads a datatype, and checks the handle. The new handle belongs to the value that is made of it alone.
+    Ok(unsafe { hdf5_metno::from_id(H5Tget_super(datatype.id())) }?)
+}
+
+/// The number of members of a compound or an enumeration.
+fn members(datatype: &Datatype) -> Result<c_uint, Error> {
+    // SAFETY: it reads a datatype, and checks the handle.
+    let members = unsafe { H5Tget_nmembers(datatype.id()) };
+    c_uint::try_from(members).map_err(|_| failed())
+}
+
+/// The name of a member. Bytes that are not UTF-8 are replaced: no Rust field has such a name.
+fn name(datatype: &Datatype, member: c_uint) -> Result<String, Error> {
+    // SAFETY: it reads a datatype, and checks the handle and the index.
+    let text = unsafe { H5Tget_member_name(datatype.id(), member) };
+    if text.is_null() {
+        return Err(failed());
+    }
+    // SAFETY: a string with its terminator, which is the caller's until it is freed; it is copied before.
+    let name = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+    // SAFETY: the library's own memory, which nothing refers to any more.
+    unsafe { H5free_memory(text.cast()) };
+    Ok(name)
+}
+
+fn enumeration(datatype: &Datatype) -> Result<Form, Error> {
+    let base = base(datatype)?;
+    let Form::Integer { signed, order } = integer(&base) else {
+        return Ok(Form::Other("an enumeration of another format"));
+    };
+    if datatype.size() == 1 && members(datatype)? == 2 {
+        let mut named = [(String::new(), [0_u8]), (String::new(), [0])];
+        for (member, (text, value)) in (0..).zip(&mut named) {
+            *text = name(datatype, member)?;
+            // SAFETY: it reads a datatype, checks the handle and the index, and writes as many bytes as the enumeration has:
+            // one.
+            let status =
+                unsafe { H5Tget_member_value(datatype.id(), member, value.as_mut_ptr().cast()) };
+            number(status)?;
+        }
+        named.sort();
+        if named == [("FALSE".to_owned(), [0]), ("TRUE".to_owned(), [1])] {
+            return Ok(Form::Bool);
+        }
+    }
+    Ok(Form::Enumeration { signed, order })
+}
+
+fn compound(datatype: &Datatype, path: &str, depth: usize) -> Result<Form, Error> {
+    let mut fields = Vec::new();
+    for member in 0..members(datatype)? {
+        let name = name(datatype, member)?;
+        let inner = joined(path, &name);
+        // SAFETY: they read a datatype, and check the handle and the index. The new handle belongs to the value that is made
+        // of it alone.
+        let (offset, of) = unsafe {
+            let id = datatype.id();
+            (H5Tget_member_offset(id, member), hdf5_metno::from_id(H5Tget_member_type(id, member)))
+        };
+        let (offset, datatype_of) = (offset as u64, read(&of?, &inner, depth + 1)?);
+        let end = offset.checked_add(datatype_of.size);
+        if end.is_none_or(|end| end > datatype.size() as u64) {
+            return Err(Error::Malformed { field: inner });
+        }
+        fields.push(StoredField { name, offset, datatype: datatype_of });
+    }
+    Ok(Form::Compound(fields))
+}
+
+fn array(datatype: &Datatype, path: &str, depth: usize) -> Result<Form, Error> {
+    let malformed = || Error::Malformed { field: path.to_owned() };
+    // SAFETY: it reads a datatype, and checks the handle.
+    let axes = number(unsafe { H5Tget_array_ndims(datatype.id()) })?;
+    if !(1..=MAX_AXES).contains(&axes) {
+        return Err(malformed());
+    }
+    let mut lengths: Vec<hsize_t> = vec![0; axes];
+    // SAFETY: it reads a datatype, checks the handle, and writes a length for each axis, of which there are as many as it just
+    // said: the lock is held, and a datatype does not change.
+    number(unsafe { H5Tget_array_dims2(datatype.id(), lengths.as_mut_ptr()) })?;
+    let element = read(&base(datatype)?, path, depth + 1)?;
+    let size = lengths.iter().try_fold(element.size, |size, length| size.checked_mul(*length));
+    if size != Some(datatype.size() as u64) {
+        return Err(malformed());
+    }
+    Ok(Form::Array { lengths, element: Box::new(element) })
+}
+
+/// A datatype as the descriptor says: fields at their offsets, inserted in the order of their index, and arrays of arrays as
+/// arrays of several axes. `Datatype::from_descriptor` refuses such an order, and nests the arrays.
+pub(crate) fn made(descriptor: &TypeDescriptor) -> Result<Datatype, Error> {
+    let _guard = LOCK.lock();
+    match descriptor {
+        TypeDescriptor::Compound(compound) => {
+            // SAFETY: it makes a datatype. The handle belongs to the value that is made of it alone.
+            let all: Datatype = unsafe {
+                hdf5_metno::from_id(H5Tcreate(H5T_class_t::H5T_COMPOUND, compound.size))
+            }?;
+            let mut fields: Vec<_> = compound.fields.iter().collect();
+            fields.sort_by_key(|field| field.index);
+            for field in fields {
+                let name = CString::new(&*field.name)
+                    .map_err(|error| hdf5_metno::Error::Internal(error.to_string()))?;
+                let of = made(&field.ty)?;
+                // SAFETY: it changes a datatype that nothing else refers to, checks the handles and the offset, and copies the
+                // name.
+                number(unsafe { H5Tinsert(all.id(), name.as_ptr(), field.offset, of.id()) })?;
+            }
+            Ok(all)
+        }
+        TypeDescriptor::FixedArray(..) => {
+            let (mut lengths, mut element) = (Vec::new(), descriptor);
+            while let TypeDescriptor::FixedArray(inner, length) = element {
+                lengths.push(*length as hsize_t);
+                element = inner;
+            }
+            let element = made(element)?;
+            let axes = c_uint::try_from(lengths.len()).unwrap_or(c_uint::MAX);
+            // SAFETY: it makes a datatype, checks the handle and the number of axes before it reads as many lengths; these are
+            // there, for a descriptor does not nest `c_uint::MAX` levels deep. The handle belongs to the value that is made of
+            // it alone.
+            let id = unsafe { H5Tarray_create2(element.id(), axes, lengths.as_ptr()) };
+            // SAFETY: see above.
+            Ok(unsafe { hdf5_metno::from_id(id) }?)
+        }
+        leaf => Ok(Datatype::from_descriptor(leaf)?),
+    }
+}
+
+/// The bytes of `count` items.
+fn bytes_of(datatype: &Datatype, count: usize) -> Result<usize, Error> {
+    let stride = datatype.size();
+    match count.checked_mul(stride) {
+        Some(bytes) if isize::try_from(bytes).is_ok() => Ok(bytes),
+        _ => Err(RecordError::Allocation { count, stride }.into()),
+    }
+}
+
+/// A part of a dataset: as many items as `count` says.
+pub(crate) struct Part {
+    pub(crate) space: Dataspace,
+    pub(crate) count: usize,
+}
+
+/// The items of a part of the dataset as they are stored: `datatype` is the dataset's own.
+///
+/// Bytes that are not in the file, because nothing was ever written there, are zeros or the dataset's fill value.
+pub(crate) fn read_items(
+    dataset: &Dataset,
+    datatype: &Datatype,
+    part: &Part,
+) -> Result<Vec<u8>, Error> {
+    let size = bytes_of(datatype, part.count)?;
+    let mut items = Vec::new();
+    let refused = |_| RecordError::Allocation { count: part.count, stride: datatype.size() };
+    items.try_reserve_exact(size).map_err(refused)?;
+    items.resize(size, 0);
+    if part.count > 0 {
+        let memory = Dataspace::try_new(part.count)?;
+        transfer(|| {
+            // SAFETY: the library checks the handles. It writes to the items that the dataspace `memory` has, as values of
+            // `datatype`: these are the bytes of the vector. Should the dataset have fewer or more of them by now, it fails.
+            unsafe {
+                H5Dread(
+                    dataset.id(),
+                    datatype.id(),
+                    memory.id(),
+                    part.space.id(),
+                    H5P_DEFAULT,
+                    items.as_mut_ptr().cast(),
+                )
+            }
+        })?;
+    }
+    Ok(items)
+}
+
+/// Writes the items of a part of the dataset as they are to be stored: `datatype` is the dataset's own.
+pub(crate) fn write_items(
+    dataset: &Dataset,
+    datatype: &Datatype,
+    part: &Part,
+    items: &[u8],
+) -> Result<(), Error> {
+    let expected = bytes_of(datatype, part.count)?;
+    if items.len() != expected {
+        let (expected, actual) = (expected as u64, items.len() as u64);
+        return Err(RecordError::PackedLength { expected, actual }.into());
+    }
+    if part.count > 0 {
+        let memory = Dataspace::try_new(part.count)?;
+        transfer(|| {
+            // SAFETY: the library checks the handles. It reads the items that the dataspace `memory` has, as values of
+            // `datatype`: these are the bytes of the slice. Should the dataset have fewer or more of them by now, it fails.
+            unsafe {
+                H5Dwrite(
+                    dataset.id(),
+                    datatype.id(),
+                    memory.id(),
+                    part.space.id(),
+                    H5P_DEFAULT,
+                    items.as_ptr().cast(),
+                )
+            }
+        })?;
+    }
+    Ok(())
+}
+
+fn transfer(call: impl FnOnce() -> c_int) -> Result<(), Error> {
+    let _guard = LOCK.lock();
+    match call() {
+        0.. => Ok(()),
+        _ => Err(failed()),
+    }
+}

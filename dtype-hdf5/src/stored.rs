@@ -1,0 +1,102 @@
+//! Datatypes as they are stored in a file.
+
+use std::fmt;
+
+use dtype_runtime::representation::ByteOrder;
+
+/// A datatype of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stored {
+    pub(crate) form: Form,
+    /// Bytes of one value.
+    pub(crate) size: u64,
+}
+
+/// The form of a [`Stored`] datatype.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// An integer all of whose bits count.
+    Integer { signed: bool, order: ByteOrder },
+    /// A binary floating-point number in the format of IEEE 754.
+    Float { order: ByteOrder },
+    /// `FALSE` and `TRUE` in one byte, as h5py and this crate write truth values.
+    Bool,
+    /// Values with names, stored as integers.
+    Enumeration { signed: bool, order: ByteOrder },
+    /// A string of a fixed length.
+    Text,
+    /// A compound.
+    Compound(Vec<StoredField>),
+    /// An array of at least one axis, the outermost length first.
+    Array { lengths: Vec<u64>, element: Box<Stored> },
+    /// Something that records do not have.
+    Other(&'static str),
+}
+
+/// A field of a compound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredField {
+    pub(crate) name: String,
+    /// Bytes from the start of the compound.
+    pub(crate) offset: u64,
+    pub(crate) datatype: Stored,
+}
+
+impl Stored {
+    /// The lengths of all axes, the outermost first, and the element that they repeat: the datatype itself if there are none.
+    pub(crate) fn axes(&self) -> (Vec<u64>, &Self) {
+        let (mut all, mut item) = (Vec::new(), self);
+        while let Form::Array { lengths, element } = &item.form {
+            all.extend_from_slice(lengths);
+            item = element;
+        }
+        (all, item)
+    }
+
+    /// The byte order, if this is a complex number as h5py and this crate write it: a compound of the floats `r` and `i`.
+    pub(crate) fn complex(&self) -> Option<ByteOrder> {
+        let Form::Compound(parts) = &self.form else { return None };
+        let [real, imaginary] = &**parts else { return None };
+        let is_complex = (&*real.name, &*imaginary.name) == ("r", "i")
+            && real.datatype == imaginary.datatype
+            && (real.offset, imaginary.offset) == (0, real.datatype.size)
+            && self.size == 2 * real.datatype.size;
+        match real.datatype.form {
+            Form::Float { order } if is_complex => Some(order),
+            _ => None,
+        }
+    }
+
+    /// The byte order of a number of several bytes.
+    pub(crate) fn order(&self) -> Option<ByteOrder> {
+        match self.form {
+            Form::Integer { order, .. }
+            | Form::Enumeration { order, .. }
+            | Form::Float { order } => (self.size > 1).then_some(order),
+            _ => self.complex(),
+        }
+    }
+}
+
+impl fmt::Display for Stored {
+    /// As Rust names the type, or a few words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bits = 8 * u128::from(self.size);
+        match &self.form {
+            Form::Integer { signed: true, .. } => write!(f, "i{bits}"),
+            Form::Integer { signed: false, .. } => write!(f, "u{bits}"),
+            Form::Float { .. } => write!(f, "f{bits}"),
+            Form::Bool => f.write_str("bool"),
+            Form::Enumeration { signed: true, .. } => write!(f, "an enumeration of i{bits}"),
+            Form::Enumeration { signed: false, .. } => write!(f, "an enumeration of u{bits}"),
+            Form::Text if self.size == 1 => f.write_str("a string of 1 byte"),
+            Form::Text => write!(f, "a string of {} bytes", self.size),
+            Form::Compound(_) => match self.complex() {
+                Some(_) => write!(f, "a complex number of {} bytes", self.size),
+                None => f.write_str("a compound"),
+            },
+            Form::Array { lengths, element } => write!(f, "an array {lengths:?} of {element}"),
+            Form::Other(what) => f.write_str(what),
+        }
+    }
+}

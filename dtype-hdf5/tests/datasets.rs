@@ -1,0 +1,357 @@
+//! Datasets written and read by Rust: layouts, parts, and what is refused.
+
+mod records;
+
+use dtype_hdf5::Error;
+use dtype_runtime::Datatype;
+use hdf5_metno::plist::file_access::FileCloseDegree;
+use hdf5_metno::types::TypeDescriptor;
+use hdf5_metno::{File, Group};
+use hdf5_metno_sys::h5t::{
+    H5T_STD_I64LE, H5T_order_t, H5Tcopy, H5Tenum_create, H5Tenum_insert, H5Tset_offset,
+    H5Tset_order, H5Tset_precision, H5Tset_size,
+};
+use records::{Particle, Spin};
+
+/// A file in memory.
+fn file() -> File {
+    // It has a name, too, which no other open file has.
+    let name = format!("{:?}.h5", std::thread::current().id());
+    let path = std::env::temp_dir().join(name);
+    File::with_options().with_fapl(|fapl| fapl.core_filebacked(false)).create(path).unwrap()
+}
+
+fn compound(descriptor: TypeDescriptor) -> hdf5_metno::types::CompoundType {
+    match descriptor {
+        TypeDescriptor::Compound(compound) => compound,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn descriptors_have_the_layout_of_the_memory_and_of_packed_records() {
+    let memory = dtype_hdf5::descriptor::<Particle>().unwrap();
+    let packed = dtype_hdf5::packed_descriptor::<Particle>().unwrap();
+    assert_eq!(memory.to_packed_repr(), packed);
+    assert_eq!(memory.size(), size_of::<Particle>());
+    assert_eq!(packed.size(), dtype_runtime::packed_size::<Particle>(1));
+    let memory = compound(memory);
+    let offset = |name: &str| memory.fields.iter().find(|field| field.name == name).unwrap().offset;
+    assert_eq!(offset("position"), std::mem::offset_of!(Particle, position));
+    assert_eq!(offset("wall"), std::mem::offset_of!(Particle, wall));
+    assert_eq!(offset("symbol"), std::mem::offset_of!(Particle, symbol));
+    assert!(memory.fields.is_sorted_by_key(|field| field.offset));
+    let mut declared: Vec<_> =
+        memory.fields.iter().map(|field| (field.index, &*field.name)).collect();
+    declared.sort_unstable();
+    let names = ["charge", "position", "spins", "wall", "id", "metric", "weight", "symbol"];
+    assert!(declared.into_iter().eq(names.into_iter().enumerate()));
+    // The library takes it as it is.
+    let made =
+        hdf5_metno::Datatype::from_descriptor(&dtype_hdf5::descriptor::<Particle>().unwrap());
+    assert_eq!(made.unwrap().size(), size_of::<Particle>());
+}
+
+#[test]
+fn skipped_and_empty_fields_are_not_in_the_compound() {
+    #[derive(Datatype)]
+    struct Cached {
+        value: f32,
+        #[dtype(skip)]
+        _cache: Vec<u8>,
+        _nothing: [u64; 0],
+        _unit: (),
+    }
+    #[derive(Datatype, Debug, PartialEq)]
+    struct Value {
+        value: f32,
+    }
+    let packed = compound(dtype_hdf5::packed_descriptor::<Cached>().unwrap());
+    assert_eq!((packed.fields.len(), packed.size), (1, 4));
+    let file = file();
+    let cached = [Cached { value: 1.5, _cache: vec![1], _nothing: [], _unit: () }];
+    let dataset = dtype_hdf5::create(&file, "cached", &cached).unwrap();
+    assert_eq!(dtype_hdf5::read::<Value>(&dataset).unwrap(), [Value { value: 1.5 }]);
+}
+
+#[test]
+fn every_layout_has_the_same_records() {
+    let file = file();
+    let records = Particle::several(37);
+    let packed = dtype_hdf5::packed_datatype::<Particle>().unwrap();
+    let nested = dtype_hdf5::packed_descriptor::<Particle>().unwrap();
+    let nested = hdf5_metno::Datatype::from_descriptor(&nested).unwrap();
+    let memory = dtype_hdf5::datatype::<Particle>().unwrap();
+    for (name, datatype) in [("packed", packed), ("memory", memory), ("nested", nested)] {
+        let builder = || file.new_dataset_builder().empty_as(&datatype);
+        let line = builder().shape(37).create(&*format!("{name}/line")).unwrap();
+        dtype_hdf5::write(&line, &records).unwrap();
+        assert_eq!(dtype_hdf5::read::<Particle>(&line).unwrap(), records);
+        assert_eq!(dtype_hdf5::read_range::<Particle>(&line, 5..30).unwrap(), records[5..30]);
+        let grid = builder().shape((4, 9)).create(&*format!("{name}/grid")).unwrap();
+        dtype_hdf5::write(&grid, &records[..36]).unwrap();
+        assert_eq!(dtype_hdf5::read::<Particle>(&grid).unwrap(), records[..36]);
+        let one = builder().shape(()).create(&*format!("{name}/one")).unwrap();
+        dtype_hdf5::write(&one, &records[3..4]).unwrap();
+        assert_eq!(dtype_hdf5::read::<Particle>(&one).unwrap(), records[3..4]);
+        let none = builder().shape(0).create(&*format!("{name}/none")).unwrap();
+        dtype_hdf5::write::<Particle>(&none, &[]).unwrap();
+        assert_eq!(dtype_hdf5::read::<Particle>(&none).unwrap(), []);
+        let grows = file
+            .new_dataset_builder()
+            .chunk(8)
+            .empty_as(&datatype)
+            .shape(0..)
+            .create(&*format!("{name}/grows"))
+            .unwrap();
+        for part in records.chunks(5) {
+            dtype_hdf5::append(&grows, part).unwrap();
+        }
+        dtype_hdf5::append::<Particle>(&grows, &[]).unwrap();
+        dtype_hdf5::write_at(&grows, 10, &records[..2]).unwrap();
+        let read = dtype_hdf5::read::<Particle>(&grows).unwrap();
+        assert_eq!((&read[..10], &read[10..12]), (&records[..10], &records[..2]));
+        assert_eq!(read[12..], records[12..]);
+    }
+}
+
+#[test]
+fn single_values_and_arrays_are_items_too() {
+    let file = file();
+    let numbers = dtype_hdf5::create(&file, "numbers", &[1.5_f64, 2.5]).unwrap();
+    assert_eq!(numbers.read_raw::<f64>().unwrap(), [1.5, 2.5]);
+    assert_eq!(dtype_hdf5::read::<f64>(&numbers).unwrap(), [1.5, 2.5]);
+    let vectors = [[1_i16, 2, 3], [4, 5, 6]];
+    let dataset = dtype_hdf5::create(&file, "vectors", &vectors).unwrap();
+    assert_eq!(dtype_hdf5::read::<[i16; 3]>(&dataset).unwrap(), vectors);
+    assert_eq!(
+        dtype_hdf5::read::<[i16; 4]>(&dataset).unwrap_err().to_string(),
+        "the item has the shape [3] in the dataset, expected the shape [4]"
+    );
+    assert_eq!(
+        dtype_hdf5::read::<i16>(&dataset).unwrap_err().to_string(),
+        "the item has the shape [3] in the dataset, expected no shape"
+    );
+}
+
+#[test]
+fn what_the_library_derives_is_the_same_compound() {
+    #[derive(Datatype, hdf5_metno::H5Type, Clone, Debug, PartialEq)]
+    #[repr(C)]
+    struct Sample {
+        valid: bool,
+        value: f64,
+        tags: [u16; 3],
+    }
+    let (ours, theirs) = (dtype_hdf5::descriptor::<Sample>().unwrap(), {
+        use hdf5_metno::H5Type;
+        Sample::type_descriptor()
+    });
+    assert_eq!(ours, theirs);
+    let file = file();
+    let samples = [1.0, 2.0].map(|value| Sample { valid: value > 1.0, value, tags: [1, 2, 3] });
+    let dataset = file.new_dataset_builder().with_data(&samples).create("theirs").unwrap();
+    assert_eq!(dtype_hdf5::read::<Sample>(&dataset).unwrap(), samples);
+    let dataset = dtype_hdf5::create(&file, "ours", &samples).unwrap();
+    assert_eq!(dataset.read_raw::<Sample>().unwrap(), samples);
+}
+
+#[test]
+fn lengths_and_ranges_are_checked() {
+    let file = file();
+    let dataset = dtype_hdf5::create(&file, "numbers", &[1_u32, 2, 3]).unwrap();
+    let message = |result: Result<(), Error>| result.unwrap_err().to_string();
+    assert_eq!(
+        message(dtype_hdf5::write(&dataset, &[1_u32])),
+        "the dataset has 3 items, expected 1 as there are records"
+    );
+    let outside =
+        |start, end| format!("items {start} to {end} are not in the dataset, which has 3");
+    assert_eq!(message(dtype_hdf5::write_at(&dataset, 2, &[1_u32, 2])), outside(2, 4));
+    assert_eq!(
+        message(dtype_hdf5::write_at(&dataset, usize::MAX, &[1_u32, 2])),
+        outside(usize::MAX, usize::MAX)
+    );
+    #[allow(clippy::reversed_empty_ranges, reason = "that is the mistake")]
+    for range in [0..4, 3..2, 4..4, 0..usize::MAX] {
+        let expected = outside(range.start, range.end);
+        let read = dtype_hdf5::read_range::<u32>(&dataset, range);
+        assert_eq!(read.unwrap_err().to_string(), expected);
+    }
+    assert_eq!(dtype_hdf5::read_range::<u32>(&dataset, 3..3).unwrap(), []);
+    // It cannot grow, and has what it had.
+    assert!(matches!(dtype_hdf5::append(&dataset, &[4_u32]), Err(Error::Hdf5(_))));
+    assert_eq!(dtype_hdf5::read::<u32>(&dataset).unwrap(), [1, 2, 3]);
+    let grid = file.new_dataset::<u32>().shape((2, 2)).create("grid").unwrap();
+    let axes = "the dataset has 2 axes, expected one axis to use a part of it";
+    assert_eq!(message(dtype_hdf5::append(&grid, &[4_u32])), axes);
+    assert_eq!(dtype_hdf5::read_range::<u32>(&grid, 0..1).unwrap_err().to_string(), axes);
+    // The name is taken.
+    assert!(matches!(dtype_hdf5::create(&file, "numbers", &[1_u32]), Err(Error::Hdf5(_))));
+    assert!(matches!(dtype_hdf5::create(&file, "a\0b", &[1_u32]), Err(Error::Hdf5(_))));
+}
+
+#[test]
+fn what_hdf5_does_not_have_is_refused_by_name() {
+    #[derive(Datatype)]
+    struct Wide {
+        _header: (u8, [(u16, u128); 2]),
+    }
+    assert_eq!(
+        dtype_hdf5::descriptor::<Wide>().unwrap_err().to_string(),
+        "field `_header.1.1` is u128, and HDF5 has no such datatype"
+    );
+    assert!(matches!(
+        dtype_hdf5::packed_descriptor::<half::bf16>(),
+        Err(Error::NoEquivalent { field, .. }) if field.is_empty()
+    ));
+    let empty = file().group("/").and_then(|group: Group| group.new_dataset::<u8>().create("x"));
+    assert!(matches!(dtype_hdf5::read::<()>(&empty.unwrap()), Err(Error::NoData)));
+    assert!(matches!(dtype_hdf5::descriptor::<[u64; 0]>(), Err(Error::NoData)));
+}
+
+#[test]
+fn a_failed_append_leaves_the_dataset_as_it_was() {
+    let file = file();
+    let datatype = dtype_hdf5::packed_datatype::<Spin>().unwrap();
+    let builder = file.new_dataset_builder().chunk(4).empty_as(&datatype);
+    let dataset = builder.shape(0..).create("spins").unwrap();
+    let error = dtype_hdf5::append(&dataset, &[(true, 1.5_f32)]).unwrap_err();
+    assert_eq!(error.to_string(), "field `0` is missing in the dataset");
+    assert_eq!(dataset.shape(), [0]);
+}
+
+/// A datatype that no safe call makes.
+fn handmade(make: impl FnOnce() -> i64) -> hdf5_metno::Datatype {
+    let _guard = hdf5_metno_sys::LOCK.lock();
+    // SAFETY: a new datatype that nothing else refers to.
+    unsafe { hdf5_metno::from_id(make()) }.unwrap()
+}
+
+#[test]
+fn numbers_of_other_formats_are_refused() {
+    let file = file();
+    let refused = |name: &str, datatype: hdf5_metno::Datatype| {
+        let dataset = file.new_dataset_builder().empty_as(datatype).shape(2).create(name).unwrap();
+        dtype_hdf5::read::<i64>(&dataset).unwrap_err().to_string()
+    };
+    let other = "the item is an integer of another format in the dataset, expected i64";
+    // SAFETY: the library's calls, with the handles that it returned.
+    let copy = || unsafe { H5Tcopy(*H5T_STD_I64LE) };
+    let partial = handmade(|| {
+        let id = copy();
+        // SAFETY: as above.
+        unsafe { H5Tset_precision(id, 40) };
+        id
+    });
+    assert_eq!(refused("partial", partial), other);
+    let shifted = handmade(|| {
+        let id = copy();
+        // SAFETY: as above.
+        unsafe { (H5Tset_precision(id, 40), H5Tset_offset(id, 8)) };
+        id
+    });
+    assert_eq!(refused("shifted", shifted), other);
+    let wide = || {
+        let id = copy();
+        // SAFETY: as above.
+        unsafe { (H5Tset_size(id, 16), H5Tset_precision(id, 128)) };
+        id
+    };
+    assert_eq!(refused("wide", handmade(wide)), "the item is i128 in the dataset, expected i64");
+    // Values of 16 bytes, which the member's value must not be read into 8 bytes of.
+    let enumeration = handmade(|| {
+        // SAFETY: as above; each value has the 16 bytes of its base.
+        unsafe {
+            let id = H5Tenum_create(wide());
+            let value = [7_u8; 16];
+            H5Tenum_insert(id, c"SEVEN".as_ptr(), value.as_ptr().cast());
+            id
+        }
+    });
+    assert_eq!(
+        refused("enumeration", enumeration),
+        "the item is an enumeration of i128 in the dataset, expected i64"
+    );
+    let swapped = handmade(|| {
+        let id = copy();
+        // SAFETY: as above.
+        unsafe { H5Tset_order(id, H5T_order_t::H5T_ORDER_BE) };
+        id
+    });
+    let builder = file.new_dataset_builder().empty_as(swapped);
+    let dataset = builder.shape(2).create("swapped").unwrap();
+    dtype_hdf5::write(&dataset, &[1_i64, -2]).unwrap();
+    assert_eq!(dataset.read_raw::<i64>().unwrap(), [1, -2]);
+    assert_eq!(dtype_hdf5::read::<i64>(&dataset).unwrap(), [1, -2]);
+}
+
+#[test]
+fn datatypes_nest_only_so_deep() {
+    let file = file();
+    let mut descriptor = TypeDescriptor::Unsigned(hdf5_metno::types::IntSize::U1);
+    for _ in 0..100 {
+        descriptor = TypeDescriptor::FixedArray(Box::new(descriptor), 1);
+    }
+    let datatype = hdf5_metno::Datatype::from_descriptor(&descriptor).unwrap();
+    let dataset = file.new_dataset_builder().empty_as(datatype).shape(1).create("deep").unwrap();
+    let error = dtype_hdf5::read::<u8>(&dataset).unwrap_err().to_string();
+    assert_eq!(error, "the item of the dataset has a malformed datatype");
+}
+
+#[test]
+fn closed_files_are_errors() {
+    // With all that is open in it.
+    let path = std::env::temp_dir().join("closed.h5");
+    let file = File::with_options()
+        .with_fapl(|fapl| fapl.core_filebacked(false).fclose_degree(FileCloseDegree::Strong))
+        .create(path)
+        .unwrap();
+    let dataset = dtype_hdf5::create(&file, "numbers", &[1_u32, 2, 3]).unwrap();
+    file.close().unwrap();
+    assert!(!dataset.is_valid());
+    assert!(matches!(dtype_hdf5::read::<u32>(&dataset), Err(Error::Hdf5(_))));
+    assert!(matches!(dtype_hdf5::write(&dataset, &[1_u32, 2, 3]), Err(Error::Hdf5(_))));
+}
+
+#[test]
+fn threads_share_a_file() {
+    let file = file();
+    std::thread::scope(|scope| {
+        for thread in 0..4_u32 {
+            let file = &file;
+            scope.spawn(move || {
+                let records = Particle::several(100 + thread);
+                let name = format!("particles-{thread}");
+                let dataset = dtype_hdf5::create(file, &name, &records).unwrap();
+                for _ in 0..20 {
+                    assert_eq!(dtype_hdf5::read::<Particle>(&dataset).unwrap(), records);
+                }
+            });
+        }
+    });
+}
+
+/// What this crate does not rely on, and why it has the library convert nothing.
+#[test]
+fn the_library_itself_cuts_values_and_leaves_missing_fields_as_they_were() {
+    #[derive(Datatype)]
+    struct Stored {
+        _wide: i64,
+    }
+    #[derive(hdf5_metno::H5Type, Datatype, Clone, Copy, Debug, PartialEq)]
+    #[repr(C)]
+    struct Read {
+        _wide: i32,
+        _missing: u32,
+    }
+    let file = file();
+    let dataset = dtype_hdf5::create(&file, "wide", &[Stored { _wide: 1 << 40 }]).unwrap();
+    let mut read = [Read { _wide: 0, _missing: 0x5555_5555 }];
+    dataset.read_into_raw(&mut read).unwrap();
+    assert_eq!(read, [Read { _wide: i32::MAX, _missing: 0x5555_5555 }]);
+    assert_eq!(
+        dtype_hdf5::read::<Read>(&dataset).unwrap_err().to_string(),
+        "field `_wide` is i64 in the dataset, expected i32"
+    );
+}
