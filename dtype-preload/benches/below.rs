@@ -3,7 +3,9 @@
 //! `cargo bench -p dtype-preload --bench below -- openmpi > benches/results/preload-openmpi.txt`
 //!
 //! Arguments: the MPI library (`openmpi` or `mpich`), the rounds, and the seconds for each row of a round. A time is the
-//! fastest of all rounds. `exchange.c` compares what arrives before it measures.
+//! fastest of all rounds. In each round the program also runs with the library loaded and switched off: what differs
+//! there comes from where the buffers of a process happen to lie, which decides about up to half of the time of a large
+//! message. `exchange.c` compares what arrives before it measures.
 
 #[allow(dead_code, reason = "this uses a part")]
 #[path = "../tests/launch/mod.rs"]
@@ -17,34 +19,34 @@ use std::process::Command;
 use dtype_benches::machine::Machine;
 use launch::Library;
 
-/// Rows in the order of the program: operation, name, bytes, nanoseconds.
-type Rows = Vec<(String, String, u64, f64)>;
+/// A row of the program: operation, name and packed bytes.
+type Row = (String, String, u64);
+
+/// The nanoseconds of the rows of a round.
+type Round = Vec<f64>;
 
 /// For Open MPI: a waiting rank does not yield its core, and the ranks are not bound to cores, as under MPICH.
 const VARIABLES: [(&str, &str); 2] =
     [("OMPI_MCA_mpi_yield_when_idle", "0"), ("OMPI_MCA_hwloc_base_binding_policy", "none")];
 
-fn measure(library: Library, program: &Path, seconds: &str, hooked: bool) -> Rows {
-    let (out, _) = library.run(program, &[seconds], "on", &[hooked; 2], &VARIABLES);
+/// The ways to run the program: whether the library is loaded, and what `DTYPE_PRELOAD` says.
+const WAYS: [(bool, &str); 3] = [(false, "on"), (true, "on"), (true, "off")];
+
+fn measure(
+    library: Library,
+    program: &Path,
+    seconds: &str,
+    (hooked, mode): (bool, &str),
+) -> (Vec<Row>, Round) {
+    let (out, _) = library.run(program, &[seconds], mode, &[hooked; 2], &VARIABLES);
     let row = |line: &str| {
         let mut words = line.splitn(4, ' ');
         let mut next = || words.next().unwrap_or_else(|| panic!("{line}"));
         let (operation, bytes, time, name) = (next(), next(), next(), next());
-        (operation.to_owned(), name.to_owned(), bytes.parse().unwrap(), time.parse().unwrap())
+        let row = (operation.to_owned(), name.to_owned(), bytes.parse().unwrap());
+        (row, time.parse::<f64>().unwrap())
     };
-    out.lines().map(row).collect()
-}
-
-/// Keeps the faster time of each row.
-fn merge(best: &mut Rows, more: Rows) {
-    if best.is_empty() {
-        *best = more;
-        return;
-    }
-    for (row, other) in best.iter_mut().zip(more) {
-        assert_eq!((&row.0, &row.1), (&other.0, &other.1), "the same rows each time");
-        row.3 = row.3.min(other.3);
-    }
+    out.lines().map(row).unzip()
 }
 
 /// The group of a row, for the means.
@@ -72,16 +74,22 @@ fn main() {
     let name = argument(0, "openmpi");
     let library = [Library::OpenMpi, Library::Mpich].into_iter().find(|one| one.name() == name);
     let library = library.unwrap_or_else(|| panic!("{name} is neither openmpi nor mpich"));
-    let rounds: usize = argument(1, "5").parse().expect("a number of rounds");
-    let seconds = argument(2, "0.02");
+    let rounds: usize = argument(1, "12").parse().expect("a number of rounds");
+    let seconds = argument(2, "0.01");
 
     let folder = tempfile::tempdir().expect("a folder for the program");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/exchange.c");
     let program = library.compile_at(&source, folder.path());
-    let (mut without, mut with) = (Rows::new(), Rows::new());
-    for _ in 0..rounds {
-        merge(&mut without, measure(library, &program, &seconds, false));
-        merge(&mut with, measure(library, &program, &seconds, true));
+    let mut rows = Vec::new();
+    let mut rounds_of: [Vec<Round>; WAYS.len()] = Default::default();
+    for round in 0..rounds {
+        for turn in 0..WAYS.len() {
+            let way = (round + turn) % WAYS.len();
+            let (found, times) = measure(library, &program, &seconds, WAYS[way]);
+            assert!(rows.is_empty() || rows == found, "the same rows each time");
+            rows = found;
+            rounds_of[way].push(times);
+        }
     }
 
     let version = Command::new(format!("mpirun.{name}")).arg("--version").output().expect("mpirun");
@@ -90,20 +98,34 @@ fn main() {
     words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     println!("{}", Machine::here(vec![words]).lines().join("\n"));
     println!(
-        "Two ranks in shared memory: times without and with dtype-preload, the fastest of {rounds} rounds, and their ratio\n"
+        "Two ranks in shared memory: times without and with dtype-preload, the fastest of {rounds} rounds; the ratio of \
+         with to without, and of loaded but off to without\n"
     );
-    println!("{:<8}{:<36}{:>10}{:>12}{:>12}{:>8}", "", "", "bytes", "without", "with", "ratio");
-    let mut means: BTreeMap<(String, &str), (f64, f64)> = BTreeMap::new();
-    for (row, other) in without.iter().zip(&with) {
-        let (operation, name, bytes, before) = row;
-        let ratio = other.3 / before;
-        let (before, after) = (time(*before), time(other.3));
-        println!("{operation:<8}{name:<36}{bytes:>10}{before:>12}{after:>12}{ratio:>8.3}");
-        let mean = means.entry((operation.clone(), group(name))).or_default();
-        *mean = (mean.0 + ratio.ln(), mean.1 + 1.0);
+    println!(
+        "{:<8}{:<36}{:>10}{:>12}{:>12}{:>8}{:>8}",
+        "", "", "bytes", "without", "with", "ratio", "off"
+    );
+    let mut means: BTreeMap<(&str, &str), ([f64; 2], f64)> = BTreeMap::new();
+    for (at, (operation, name, bytes)) in rows.iter().enumerate() {
+        let fastest = |rounds: &Vec<Round>| {
+            rounds.iter().map(|times| times[at]).fold(f64::INFINITY, f64::min)
+        };
+        let [without, with, off] = rounds_of.each_ref().map(fastest);
+        let ratios = [with / without, off / without];
+        let (before, after) = (time(without), time(with));
+        println!(
+            "{operation:<8}{name:<36}{bytes:>10}{before:>12}{after:>12}{:>8.3}{:>8.3}",
+            ratios[0], ratios[1]
+        );
+        let (sums, number) = means.entry((operation, group(name))).or_default();
+        *number += 1.0;
+        for (sum, ratio) in sums.iter_mut().zip(ratios) {
+            *sum += ratio.ln();
+        }
     }
-    println!("\nGeometric means of the ratios");
-    for ((operation, group), (sum, number)) in means {
-        println!("{operation:<8}{group:<36}{:.3}", (sum / number).exp());
+    println!("\nGeometric means of the ratios, with and off");
+    for ((operation, group), (sums, number)) in means {
+        let [with, off] = sums.map(|sum| (sum / number).exp());
+        println!("{operation:<8}{group:<36}{with:.3}{off:>8.3}");
     }
 }

@@ -27,22 +27,25 @@ impl<F: Copy> Original<F> {
     /// The function; `None` if no library that is loaded has it.
     #[inline]
     pub(crate) fn get(&self) -> Option<F> {
-        let mut found = self.found.load(Ordering::Acquire);
-        if found.is_null() {
-            found = self.look_up();
-        }
+        self.known().or_else(|| self.look_up())
+    }
+
+    /// The function, if it was looked up and found before.
+    #[inline]
+    pub(crate) fn known(&self) -> Option<F> {
+        let found = self.found.load(Ordering::Acquire);
         // SAFETY: the promise of `new`, and both are pointers.
         (!found.is_null()).then(|| unsafe { mem::transmute_copy::<*mut c_void, F>(&found) })
     }
 
     #[cold]
-    fn look_up(&self) -> *mut c_void {
+    fn look_up(&self) -> Option<F> {
         let found = next(self.name);
         if found.is_null() {
             eprintln!("dtype-preload: no library has {}", self.name.to_string_lossy());
         }
         self.found.store(found, Ordering::Release);
-        found
+        self.known()
     }
 }
 

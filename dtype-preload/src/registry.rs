@@ -5,7 +5,8 @@
 //!
 //! A program that makes a type for each message must not pay for this. So a type enters the table only when it is
 //! compiled, or found to gain nothing; before, one slot of a small array remembers that a first message was seen. To
-//! forget a type that is in neither takes two loads.
+//! forget a type that is in neither takes three loads. Another array remembers of types in the table below which number
+//! of elements a message gains nothing: to leave such a message to the MPI library takes two loads.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -25,8 +26,20 @@ pub(crate) struct Registry<T> {
     len: AtomicUsize,
     /// Identities of types of which one message was seen. Zero is no type's.
     seen: [AtomicUsize; SLOTS],
+    /// Types and the numbers of elements below which their messages gain nothing.
+    few: [Few; SLOTS],
     /// Changes whenever a type is removed.
     generation: AtomicUsize,
+}
+
+/// The number of elements below which a message of a type gains nothing.
+///
+/// Threads that write the two fields at the same time may mix them. A message is then left to the library, or looked up
+/// in the table, in vain; it is right in either case.
+#[derive(Debug)]
+struct Few {
+    identity: AtomicUsize,
+    fewest: AtomicUsize,
 }
 
 /// What a [`Registry`] knows about a type.
@@ -45,6 +58,8 @@ impl<T> Registry<T> {
             types: RwLock::new(None),
             len: AtomicUsize::new(0),
             seen: [const { AtomicUsize::new(0) }; SLOTS],
+            few: [const { Few { identity: AtomicUsize::new(0), fewest: AtomicUsize::new(0) } };
+                SLOTS],
             generation: AtomicUsize::new(0),
         }
     }
@@ -76,6 +91,21 @@ impl<T> Registry<T> {
         self.seen[slot(identity)].swap(identity, Ordering::Relaxed) == identity
     }
 
+    /// Remembers that messages of fewer than `fewest` elements of this type gain nothing.
+    pub(crate) fn leave_below(&self, identity: usize, fewest: usize) {
+        let few = &self.few[slot(identity)];
+        few.fewest.store(fewest, Ordering::Relaxed);
+        few.identity.store(identity, Ordering::Relaxed);
+    }
+
+    /// The number of elements below which a message of this type gains nothing, if that is remembered.
+    #[inline]
+    pub(crate) fn fewest(&self, identity: usize) -> Option<usize> {
+        let few = &self.few[slot(identity)];
+        (few.identity.load(Ordering::Relaxed) == identity)
+            .then(|| few.fewest.load(Ordering::Relaxed))
+    }
+
     /// Enters a type. If two threads do so at the same time, one of the two values remains.
     pub(crate) fn enter(&self, identity: usize, value: T) -> Arc<T> {
         let value = Arc::new(value);
@@ -92,6 +122,10 @@ impl<T> Registry<T> {
         let seen = &self.seen[slot(identity)];
         if seen.load(Ordering::Relaxed) == identity {
             seen.store(0, Ordering::Relaxed);
+        }
+        let few = &self.few[slot(identity)].identity;
+        if few.load(Ordering::Relaxed) == identity {
+            few.store(0, Ordering::Relaxed);
         }
         if self.len.load(Ordering::Acquire) == 0 {
             return;
@@ -179,6 +213,19 @@ mod tests {
         assert!(registry.saw_before(0x40));
         registry.forget(0x40);
         assert!(!registry.saw_before(0x40));
+    }
+
+    #[test]
+    fn a_forgotten_type_is_not_left() {
+        let registry = Registry::<()>::new();
+        assert_eq!(registry.fewest(0x40), None);
+        registry.leave_below(0x40, 3);
+        assert_eq!(registry.fewest(0x40), Some(3));
+        assert_eq!(registry.fewest(0x80), None);
+        registry.forget(0x80);
+        assert_eq!(registry.fewest(0x40), Some(3));
+        registry.forget(0x40);
+        assert_eq!(registry.fewest(0x40), None);
     }
 
     #[test]

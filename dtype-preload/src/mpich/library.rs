@@ -36,6 +36,12 @@ pub(super) fn is_supported() -> bool {
     *FOUND.get_or_init(|| contain(|| Mode::get().on && look()) == Some(true))
 }
 
+/// Whether [`is_supported`] has looked before, and found another library.
+#[inline]
+pub(super) fn is_another() -> bool {
+    FOUND.get() == Some(&false)
+}
+
 /// Whether several threads may call MPI at the same time. Called while MPI is running.
 pub(super) fn has_threads() -> bool {
     static THREADS: OnceLock<bool> = OnceLock::new();

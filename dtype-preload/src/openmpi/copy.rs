@@ -3,7 +3,7 @@
 use super::layout::Datatype;
 use super::originals::COPY;
 use super::supported::Supported;
-use super::types::find;
+use super::types::{find, nothing_gained};
 use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::verify::{self, Fragment};
@@ -21,7 +21,8 @@ pub(super) unsafe fn copy(
     supported: &Supported,
 ) -> bool {
     let Ok(count) = usize::try_from(count) else { return false };
-    if count == 0 {
+    // SAFETY: the caller guarantees it.
+    if count == 0 || unsafe { nothing_gained(datatype, count) }.is_some() {
         return false;
     }
     // SAFETY: the caller guarantees it.

@@ -4,15 +4,66 @@
 use super::advance::{entry_of, pack, unpack};
 use super::layout::{Advance, COMPLETED, Convertor, Datatype, HOMOGENEOUS, OTHER_PATHS, SEND};
 use super::originals::{
-    CLONE, COMMIT, COPY, DESTROY, PREPARE_RECEIVE, PREPARE_SEND, RAW, RESIZE, SET_POSITION,
+    CLONE, COMMIT, COPY, DESTROY, PREPARE_RECEIVE, PREPARE_SEND, Prepare, RAW, RESIZE, SET_POSITION,
 };
-use super::types::{Entry, find, forget};
+use super::types::{Entry, find, forget, nothing_gained};
 use super::{copy, raw, supported};
 use crate::boundary::contain;
+use crate::original::Original;
+use crate::stats::left;
 
 /// `OPAL_ERROR`: what is returned if there is no original to call, which only a program that does not use Open MPI can
 /// bring about.
 const ERROR: i32 = -1;
+
+/// Prepares a convertor by the library's function, and exchanges the function that advances it if this engine does the
+/// same and gains something. If it does not, this is a jump to the original, and saves no register.
+///
+/// # Safety
+///
+/// As for `original`.
+#[inline(always)]
+unsafe fn prepare(
+    original: &'static Original<Prepare>,
+    convertor: *mut Convertor,
+    datatype: *const Datatype,
+    count: usize,
+    buffer: *const u8,
+    advance: Advance,
+) -> i32 {
+    if let Some(original) = original.known()
+        && supported::is_silent()
+        // SAFETY: the caller's datatype, which the original reads as well, of a library whose structures are known.
+        && unsafe { nothing_gained(datatype, count) }.is_some()
+    {
+        // SAFETY: the caller's arguments.
+        return unsafe { original(convertor, datatype, count, buffer) };
+    }
+    // SAFETY: likewise.
+    unsafe { prepare_here(convertor, datatype, count, buffer, original, advance) }
+}
+
+/// # Safety
+///
+/// As for `original`.
+#[inline(never)]
+unsafe fn prepare_here(
+    convertor: *mut Convertor,
+    datatype: *const Datatype,
+    count: usize,
+    buffer: *const u8,
+    original: &Original<Prepare>,
+    advance: Advance,
+) -> i32 {
+    let Some(original) = original.get() else { return ERROR };
+    // SAFETY: the caller's arguments.
+    let result = unsafe { original(convertor, datatype, count, buffer) };
+    if result == 0 {
+        // SAFETY: just prepared.
+        unsafe { exchange(convertor, datatype, count, advance) };
+    }
+    result
+}
 
 /// After the library has prepared a convertor: exchanges the function that advances it, if this engine does the same.
 ///
@@ -29,6 +80,11 @@ unsafe fn exchange(
     // SAFETY: the caller guarantees it, and the layout was compared with the library's.
     let convertor = unsafe { &mut *convertor };
     if convertor.flags & (HOMOGENEOUS | OTHER_PATHS) != HOMOGENEOUS {
+        return;
+    }
+    // SAFETY: the caller guarantees it.
+    if let Some(reason) = unsafe { nothing_gained(datatype, count) } {
+        left(reason);
         return;
     }
     // SAFETY: the caller guarantees it.
@@ -56,14 +112,8 @@ pub(crate) unsafe extern "C" fn opal_convertor_prepare_for_send(
     count: usize,
     buffer: *const u8,
 ) -> i32 {
-    let Some(original) = PREPARE_SEND.get() else { return ERROR };
     // SAFETY: the caller's arguments.
-    let result = unsafe { original(convertor, datatype, count, buffer) };
-    if result == 0 {
-        // SAFETY: just prepared.
-        unsafe { exchange(convertor, datatype, count, pack) };
-    }
-    result
+    unsafe { prepare(&PREPARE_SEND, convertor, datatype, count, buffer, pack) }
 }
 
 /// In front of Open MPI's function of this name.
@@ -78,14 +128,8 @@ pub(crate) unsafe extern "C" fn opal_convertor_prepare_for_recv(
     count: usize,
     buffer: *const u8,
 ) -> i32 {
-    let Some(original) = PREPARE_RECEIVE.get() else { return ERROR };
     // SAFETY: the caller's arguments.
-    let result = unsafe { original(convertor, datatype, count, buffer) };
-    if result == 0 {
-        // SAFETY: just prepared.
-        unsafe { exchange(convertor, datatype, count, unpack) };
-    }
-    result
+    unsafe { prepare(&PREPARE_RECEIVE, convertor, datatype, count, buffer, unpack) }
 }
 
 /// The convertor if this engine drives it.

@@ -3,7 +3,9 @@
 use super::layout::{Advance, Convertor, Datatype};
 use crate::original::originals;
 
-type Prepare = unsafe extern "C" fn(*mut Convertor, *const Datatype, usize, *const u8) -> i32;
+/// Prepares a convertor.
+pub(super) type Prepare =
+    unsafe extern "C" fn(*mut Convertor, *const Datatype, usize, *const u8) -> i32;
 type SetPosition = unsafe extern "C" fn(*mut Convertor, *mut usize) -> i32;
 type CopyContent = unsafe extern "C" fn(*const Datatype, i32, *mut u8, *mut u8) -> i32;
 

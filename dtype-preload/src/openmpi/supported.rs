@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use dtype_runtime::Basic;
 
@@ -49,11 +50,20 @@ pub(super) fn is_known() -> bool {
     FOUND.get().is_some_and(Option::is_some)
 }
 
+/// Whether [`is_known`], and nobody counts the messages that are left to the library.
+#[inline]
+pub(super) fn is_silent() -> bool {
+    SILENT.load(Ordering::Acquire)
+}
+
+static SILENT: AtomicBool = AtomicBool::new(false);
+
 fn look() -> Option<Supported> {
     let version = text(next(c"opal_version_string"));
     match check(&version) {
         Ok(found) => {
             stats::begin(Ok(format!("Open MPI {version}")));
+            SILENT.store(!Mode::get().stats, Ordering::Release);
             Some(found)
         }
         Err(why) => {

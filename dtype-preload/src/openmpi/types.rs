@@ -18,7 +18,7 @@ const LONG: u64 = 128;
 
 /// Messages of fewer segments are left to the library: it takes some nanoseconds for each, and is done with them in the time
 /// that it takes to come here.
-const FEWEST_SEGMENTS: u64 = 24;
+const FEWEST_SEGMENTS: usize = 24;
 
 /// A type of the program.
 ///
@@ -32,8 +32,8 @@ pub(super) struct Entry {
     /// [`MARK`].
     mark: u64,
     bounds: Bounds,
-    /// Segments of an element.
-    segments: u64,
+    /// The number of elements from which a message gains something; `usize::MAX` if none does.
+    fewest: usize,
     /// `None` if the type is left to the library.
     compiled: Option<Compiled>,
 }
@@ -99,43 +99,49 @@ thread_local! {
         const { Cell::new(Last { identity: 0, generation: 0, entry: ptr::null() }) };
 }
 
-/// The compiled type for a message of `count` elements; `None` if the message is left to the library.
+/// Why a message of `count` elements gains nothing and is left to the library, as far as a few loads tell. They are all
+/// that a message may cost that the library is done with in some nanoseconds.
+///
+/// # Safety
+///
+/// As for [`find`].
+#[inline]
+pub(super) unsafe fn nothing_gained(datatype: *const Datatype, count: usize) -> Option<Left> {
+    // SAFETY: the caller guarantees it.
+    let ty = unsafe { &*datatype };
+    let flags = u32::from(ty.flags);
+    if flags & NO_GAPS != 0 || count <= 1 && flags & CONTIGUOUS != 0 {
+        return Some(Left::Contiguous);
+    }
+    if ty.size.saturating_mul(count) < FEWEST_BYTES {
+        return Some(Left::Small);
+    }
+    let fewest = TYPES.fewest(datatype.addr())?;
+    (count < fewest).then(|| reason_below(fewest))
+}
+
+/// The compiled type for a message of `count` elements that [may gain something](nothing_gained); `None` if the message is
+/// left to the library.
 ///
 /// The entry lives until the type is freed.
 ///
 /// # Safety
 ///
 /// The datatype must be committed, of the library that is supported, and alive.
-#[inline]
 pub(super) unsafe fn find<'a>(
     datatype: *const Datatype,
     count: usize,
     supported: &Supported,
 ) -> Option<&'a Entry> {
     // SAFETY: the caller guarantees it.
-    let ty = unsafe { &*datatype };
-    let flags = u32::from(ty.flags);
-    if flags & NO_GAPS != 0 || count <= 1 && flags & CONTIGUOUS != 0 {
-        return None;
-    }
-    let bytes = ty.size.checked_mul(count)?;
-    if bytes < FEWEST_BYTES {
-        left(Left::Small);
-        return None;
-    }
-    // SAFETY: as above.
-    contain(|| unsafe { look_up(ty, count, bytes, supported) }).flatten()
+    contain(|| unsafe { look_up(&*datatype, count, supported) }).flatten()
 }
 
 /// # Safety
 ///
 /// As for [`find`].
-unsafe fn look_up<'a>(
-    ty: &Datatype,
-    count: usize,
-    bytes: usize,
-    supported: &Supported,
-) -> Option<&'a Entry> {
+unsafe fn look_up<'a>(ty: &Datatype, count: usize, supported: &Supported) -> Option<&'a Entry> {
+    let bytes = ty.size.checked_mul(count)?;
     let identity = ptr::from_ref(ty).addr();
     let generation = TYPES.generation();
     let last = LAST.get();
@@ -162,22 +168,24 @@ unsafe fn look_up<'a>(
     usable(unsafe { &*entry }, ty, count)
 }
 
-/// The entry, if it was made for this type, has a plan, and gains something on a message of this number of elements.
+/// The entry, if it was made for this type and a message of this number of elements gains something.
 #[inline]
 fn usable<'a>(entry: &'a Entry, ty: &Datatype, count: usize) -> Option<&'a Entry> {
     if entry.bounds != Bounds::of(ty) {
         left(Left::Unknown);
         return None;
     }
-    if entry.compiled.is_none() {
-        left(Left::Long);
-        return None;
-    }
-    if entry.segments.saturating_mul(count as u64) < FEWEST_SEGMENTS {
-        left(Left::Small);
+    if count < entry.fewest {
+        TYPES.leave_below(ptr::from_ref(ty).addr(), entry.fewest);
+        left(reason_below(entry.fewest));
         return None;
     }
     Some(entry)
+}
+
+/// Why messages of fewer elements than this are left to the library.
+fn reason_below(fewest: usize) -> Left {
+    if fewest == usize::MAX { Left::Long } else { Left::Small }
 }
 
 /// # Safety
@@ -188,12 +196,15 @@ unsafe fn compile(ty: &Datatype, supported: &Supported) -> Entry {
     let decoded = unsafe { decode(ty, supported) };
     let committed = decoded.map(|ty| ty.commit());
     let segments = committed.as_ref().and_then(|committed| short_segments(committed, LONG));
+    let fewest = segments.map_or(usize::MAX, |each| {
+        FEWEST_SEGMENTS.div_ceil(usize::try_from(each).unwrap_or(usize::MAX))
+    });
     let committed = committed.filter(|_| segments.is_some());
     Entry {
         description: ty.opt_desc,
         mark: MARK,
         bounds: Bounds::of(ty),
-        segments: segments.unwrap_or(0),
+        fewest,
         compiled: committed.map(Compiled::new),
     }
 }
