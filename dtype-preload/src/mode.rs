@@ -8,6 +8,7 @@ pub const VARIABLE: &str = "DTYPE_PRELOAD";
 
 /// What this library does. Without `DTYPE_PRELOAD`, it is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "words that can be combined")]
 pub struct Mode {
     /// Whether it does anything.
     pub on: bool,
@@ -15,6 +16,8 @@ pub struct Mode {
     pub verify: bool,
     /// Whether a report is printed at exit.
     pub stats: bool,
+    /// Whether messages are taken over that gain nothing.
+    pub all: bool,
 }
 
 impl Mode {
@@ -28,13 +31,14 @@ impl Mode {
     /// assert_eq!(Mode::parse("of").1, Some("of"));
     /// ```
     pub fn parse(value: &str) -> (Self, Option<&str>) {
-        let mut mode = Self { on: true, verify: false, stats: false };
+        let mut mode = Self { on: true, verify: false, stats: false, all: false };
         for word in value.split(',').map(str::trim) {
             match word {
                 "" | "on" => {}
                 "off" => mode.on = false,
                 "verify" => mode.verify = true,
                 "stats" => mode.stats = true,
+                "all" => mode.all = true,
                 unknown => return (Self { on: false, ..mode }, Some(unknown)),
             }
         }
@@ -49,7 +53,7 @@ impl Mode {
             let (mode, unknown) = Self::parse(&value);
             if let Some(word) = unknown {
                 eprintln!(
-                    "dtype-preload: {VARIABLE} has the word {word:?}; it knows on, off, verify and stats. \
+                    "dtype-preload: {VARIABLE} has the word {word:?}; it knows on, off, verify, stats and all. \
                      Everything is left to the MPI library."
                 );
             }

@@ -1,10 +1,17 @@
-//! What is left to the MPI library because nothing would be gained.
+//! What is left to the MPI library because nothing would be gained. With the word `all` in `DTYPE_PRELOAD`, nothing is.
 
 use dtype_runtime::Committed;
+
+use crate::mode::Mode;
 
 /// Messages of fewer packed bytes are left to the library: whatever the layout, it is done with them before a plan is
 /// found.
 pub(crate) const FEWEST_BYTES: usize = 128;
+
+/// Whether a message is left to the library because it has few packed bytes.
+pub(crate) fn is_small(bytes: usize) -> bool {
+    bytes < FEWEST_BYTES && !Mode::get().all
+}
 
 /// A type is compiled for its first message if that has at least this number of bytes, and the type is made of few
 /// parts. Otherwise it is compiled for its second message, because programs exist that make a type for each message:
@@ -17,7 +24,7 @@ pub(crate) const PARTS_AT_ONCE: usize = 32;
 
 /// Whether a type is compiled for its first message.
 pub(crate) fn compiles_at_once(bytes: usize, parts: usize) -> bool {
-    bytes >= BYTES_AT_ONCE && parts <= PARTS_AT_ONCE
+    bytes >= BYTES_AT_ONCE && parts <= PARTS_AT_ONCE || Mode::get().all
 }
 
 /// The number of segments of memory of an element, if they are shorter than `long` bytes on average. Long ones are copied
@@ -25,5 +32,5 @@ pub(crate) fn compiles_at_once(bytes: usize, parts: usize) -> bool {
 pub(crate) fn short_segments(committed: &Committed, long: u64) -> Option<u64> {
     let size = committed.size();
     let segments = committed.iov(1, 0..size).ok()?.segments().max(1);
-    (size / segments < long).then_some(segments)
+    (size / segments < long || Mode::get().all).then_some(segments)
 }

@@ -19,7 +19,7 @@ use crate::boundary::contain;
 use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::original::originals;
-use crate::policy::{FEWEST_BYTES, compiles_at_once};
+use crate::policy::{compiles_at_once, is_small};
 use crate::stats::{Left, left};
 use crate::verify::{self, Fragment};
 
@@ -110,7 +110,7 @@ impl Context {
     ///
     /// The type lives, and MPI may be called.
     unsafe fn find(&self, bytes: usize) -> Option<&(Compiled, Values)> {
-        if bytes < FEWEST_BYTES {
+        if is_small(bytes) {
             left(Left::Small);
             return None;
         }

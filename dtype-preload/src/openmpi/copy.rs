@@ -3,7 +3,7 @@
 use super::layout::Datatype;
 use super::originals::COPY;
 use super::supported::Supported;
-use super::types::{find, nothing_gained};
+use super::types::{find, stays};
 use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::verify::{self, Fragment};
@@ -22,7 +22,7 @@ pub(super) unsafe fn copy(
 ) -> bool {
     let Ok(count) = usize::try_from(count) else { return false };
     // SAFETY: the caller guarantees it.
-    if count == 0 || unsafe { nothing_gained(datatype, count) }.is_some() {
+    if count == 0 || unsafe { stays(datatype, count) } {
         return false;
     }
     // SAFETY: the caller guarantees it.

@@ -6,11 +6,10 @@ use super::layout::{Advance, COMPLETED, Convertor, Datatype, HOMOGENEOUS, OTHER_
 use super::originals::{
     CLONE, COMMIT, COPY, DESTROY, PREPARE_RECEIVE, PREPARE_SEND, Prepare, RAW, RESIZE, SET_POSITION,
 };
-use super::types::{Entry, find, forget, nothing_gained};
+use super::types::{Entry, find, forget, nothing_gained, stays};
 use super::{copy, raw, supported};
 use crate::boundary::contain;
 use crate::original::Original;
-use crate::stats::left;
 
 /// `OPAL_ERROR`: what is returned if there is no original to call, which only a program that does not use Open MPI can
 /// bring about.
@@ -83,8 +82,7 @@ unsafe fn exchange(
         return;
     }
     // SAFETY: the caller guarantees it.
-    if let Some(reason) = unsafe { nothing_gained(datatype, count) } {
-        left(reason);
+    if unsafe { stays(datatype, count) } {
         return;
     }
     // SAFETY: the caller guarantees it.

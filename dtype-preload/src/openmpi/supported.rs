@@ -50,7 +50,7 @@ pub(super) fn is_known() -> bool {
     FOUND.get().is_some_and(Option::is_some)
 }
 
-/// Whether [`is_known`], and nobody counts the messages that are left to the library.
+/// Whether [`is_known`], messages that gain nothing are left to the library, and nobody counts them.
 #[inline]
 pub(super) fn is_silent() -> bool {
     SILENT.load(Ordering::Acquire)
@@ -63,7 +63,8 @@ fn look() -> Option<Supported> {
     match check(&version) {
         Ok(found) => {
             stats::begin(Ok(format!("Open MPI {version}")));
-            SILENT.store(!Mode::get().stats, Ordering::Release);
+            let mode = Mode::get();
+            SILENT.store(!mode.stats && !mode.all, Ordering::Release);
             Some(found)
         }
         Err(why) => {

@@ -9,6 +9,7 @@ use super::layout::{CONTIGUOUS, Datatype, Description, NO_GAPS};
 use super::supported::Supported;
 use crate::boundary::contain;
 use crate::compiled::Compiled;
+use crate::mode::Mode;
 use crate::policy::{FEWEST_BYTES, compiles_at_once, short_segments};
 use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
@@ -120,6 +121,22 @@ pub(super) unsafe fn nothing_gained(datatype: *const Datatype, count: usize) -> 
     (count < fewest).then(|| reason_below(fewest))
 }
 
+/// Whether a message of `count` elements is left to the library for such a reason, which is counted.
+///
+/// # Safety
+///
+/// As for [`find`].
+pub(super) unsafe fn stays(datatype: *const Datatype, count: usize) -> bool {
+    // SAFETY: the caller guarantees it.
+    match unsafe { nothing_gained(datatype, count) } {
+        Some(reason) if reason == Left::Contiguous || !Mode::get().all => {
+            left(reason);
+            true
+        }
+        _ => false,
+    }
+}
+
 /// The compiled type for a message of `count` elements that [may gain something](nothing_gained); `None` if the message is
 /// left to the library.
 ///
@@ -196,9 +213,11 @@ unsafe fn compile(ty: &Datatype, supported: &Supported) -> Entry {
     let decoded = unsafe { decode(ty, supported) };
     let committed = decoded.map(|ty| ty.commit());
     let segments = committed.as_ref().and_then(|committed| short_segments(committed, LONG));
-    let fewest = segments.map_or(usize::MAX, |each| {
-        FEWEST_SEGMENTS.div_ceil(usize::try_from(each).unwrap_or(usize::MAX))
-    });
+    let fewest = match segments {
+        Some(_) if Mode::get().all => 0,
+        Some(each) => FEWEST_SEGMENTS.div_ceil(usize::try_from(each).unwrap_or(usize::MAX)),
+        None => usize::MAX,
+    };
     let committed = committed.filter(|_| segments.is_some());
     Entry {
         description: ty.opt_desc,

@@ -72,6 +72,19 @@ impl Library {
         hooked: &[bool],
         variables: &[(&str, &str)],
     ) -> Output {
+        self.start_in(Path::new("."), program, arguments, mode, hooked, variables)
+    }
+
+    /// As [`start`](Self::start), in a folder.
+    pub(crate) fn start_in(
+        self,
+        folder: &Path,
+        program: &Path,
+        arguments: &[&str],
+        mode: &str,
+        hooked: &[bool],
+        variables: &[(&str, &str)],
+    ) -> Output {
         let mut command = Command::new("timeout");
         command.arg("400").arg(format!("mpirun.{}", self.name()));
         for (rank, &hooked) in hooked.iter().enumerate() {
@@ -92,6 +105,8 @@ impl Library {
             .env("OMPI_MCA_opal_common_ucx_tls", "any")
             .env("OMPI_MCA_opal_common_ucx_devices", "any")
             .env("UCX_TLS", "self,sm")
+            .env("OPENBLAS_NUM_THREADS", "1")
+            .current_dir(folder)
             .envs(variables.iter().copied());
         command.output().expect("timeout can be started")
     }
