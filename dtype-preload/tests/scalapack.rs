@@ -6,6 +6,7 @@
 #[allow(dead_code, reason = "each test uses a part")]
 mod launch;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -56,8 +57,8 @@ fn copy_input(to: &Path) {
     }
 }
 
-/// What a program printed and wrote, without times and the digits of residuals, which depend on the order in which messages
-/// arrive.
+/// What a program printed and wrote, but for times, for the digits of residuals, which depend on the order in which messages
+/// arrive, and for the test of BLACS that is skipped if they happen to arrive in one order.
 fn result_of(printed: &str, folder: &Path) -> String {
     let mut text = printed.to_owned();
     let mut outputs: Vec<_> = fs::read_dir(folder)
@@ -72,8 +73,9 @@ fn result_of(printed: &str, folder: &Path) -> String {
         text += &String::from_utf8_lossy(&fs::read(&path).unwrap());
         fs::remove_file(path).unwrap();
     }
-    let is_timed =
-        |line: &str| ["WALL", "CPU ", "MFLOP", "ime"].iter().any(|word| line.contains(word));
+    let is_timed = |line: &str| {
+        ["WALL", "CPU ", "MFLOP", "ime", "REPEATABLE"].iter().any(|word| line.contains(word))
+    };
     let words = |line: &str| {
         let exact = line
             .split_whitespace()
@@ -86,13 +88,20 @@ fn result_of(printed: &str, folder: &Path) -> String {
     lines.join("\n")
 }
 
+/// The lines that only one of two outputs has.
+fn differences(plain: &str, compared: &str) -> String {
+    let [plain, compared] = [plain, compared].map(|text| text.lines().collect::<BTreeSet<_>>());
+    let alone = plain.difference(&compared).map(|line| format!("without: {line}\n"));
+    alone.chain(compared.difference(&plain).map(|line| format!("with:    {line}\n"))).collect()
+}
+
 #[test]
 #[ignore = "needs Debian's scalapack-mpi-test"]
 fn programs_print_the_same() {
     for library in Library::all() {
         let programs = programs(library);
         assert!(!programs.is_empty(), "no program has a name of DTYPE_PRELOAD_SCALAPACK");
-        let (mut calls, mut used) = (0, 0);
+        let (mut calls, mut used, mut failed) = (0, 0, Vec::new());
         for program in &programs {
             let folder = tempfile::tempdir().unwrap();
             copy_input(folder.path());
@@ -111,8 +120,11 @@ fn programs_print_the_same() {
             };
             let (passes, plain, _) = run("off", false);
             let (same, compared, report) = run("verify,stats,all", true);
-            assert_eq!(passes, same, "{}: {report}", program.display());
-            assert_eq!(plain, compared, "{}", program.display());
+            let differences = differences(&plain, &compared);
+            if passes != same || !differences.is_empty() {
+                eprintln!("{}, differs:\n{differences}{report}", program.display());
+                failed.push(program.clone());
+            }
             let found: u64 = report
                 .lines()
                 .filter_map(|line| {
@@ -128,6 +140,7 @@ fn programs_print_the_same() {
             library.name(),
             programs.len()
         );
+        assert!(failed.is_empty(), "{failed:?}");
         assert!(calls > 0, "{library:?}: nothing was compared");
     }
 }
