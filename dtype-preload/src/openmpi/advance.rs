@@ -5,7 +5,7 @@ use std::slice;
 
 use dtype_runtime::Committed;
 
-use super::layout::{COMPLETED, Convertor, RECEIVE, SEND};
+use super::layout::{Advance, COMPLETED, Convertor, RECEIVE, SEND};
 use super::shadow::Shadow;
 use super::types::Entry;
 use crate::boundary::contain;
@@ -14,7 +14,14 @@ use crate::mode::Mode;
 use crate::verify::{self, Fragment};
 
 /// `fAdvance` of a convertor that sends: packs into the buffers of `iov`.
-pub(super) unsafe extern "C" fn pack(
+///
+/// Addresses of functions are compared, and only that of a static is one and the same everywhere.
+pub(super) static PACK: Advance = pack;
+
+/// `fAdvance` of a convertor that receives: unpacks from the buffers of `iov`.
+pub(super) static UNPACK: Advance = unpack;
+
+unsafe extern "C" fn pack(
     convertor: *mut Convertor,
     iov: *mut libc::iovec,
     vectors: *mut u32,
@@ -24,8 +31,7 @@ pub(super) unsafe extern "C" fn pack(
     unsafe { advance(convertor, iov, vectors, bytes, Direction::Pack) }
 }
 
-/// `fAdvance` of a convertor that receives: unpacks from the buffers of `iov`.
-pub(super) unsafe extern "C" fn unpack(
+unsafe extern "C" fn unpack(
     convertor: *mut Convertor,
     iov: *mut libc::iovec,
     vectors: *mut u32,
@@ -50,8 +56,8 @@ enum Direction {
 ///
 /// The convertor was prepared by the library, and its type lives.
 pub(super) unsafe fn entry_of<'a>(convertor: &Convertor) -> Option<&'a Entry> {
-    let advance = convertor.advance? as usize;
-    if advance != pack as *const () as usize && advance != unpack as *const () as usize {
+    let advance = convertor.advance?;
+    if ![PACK, UNPACK].iter().any(|&ours| ptr::fn_addr_eq(advance, ours)) {
         return None;
     }
     let datatype = convertor.datatype;
@@ -264,4 +270,129 @@ unsafe fn rehearse(committed: &Committed, convertor: &Convertor, packed: *mut u8
     }
     let fragment = Fragment { what: "memory of", ty: committed.as_type(), count, position, len };
     verify::compare(fragment, &here, &library);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem;
+
+    use dtype_runtime::{Basic, Type};
+
+    use super::super::layout::{Datatype, HOMOGENEOUS};
+    use super::*;
+
+    /// A convertor as the library leaves it, and then exchanged.
+    fn convertor(datatype: &Datatype, entry: &Entry, base: *mut u8, count: usize) -> Convertor {
+        // SAFETY: numbers, pointers that may be null, and a function that may be missing.
+        let mut convertor: Convertor = unsafe { mem::zeroed() };
+        let size = entry.compiled().unwrap().committed.packed_size(count).unwrap();
+        convertor.flags = HOMOGENEOUS;
+        (convertor.local_size, convertor.remote_size) = (size, size);
+        (convertor.datatype, convertor.description) = (datatype, entry.description());
+        (convertor.base, convertor.count) = (base, count);
+        convertor
+    }
+
+    /// Calls the function of a convertor with buffers of these lengths in turn, up to three at a time.
+    fn drive(convertor: &mut Convertor, packed: &mut [u8], lengths: &[usize]) {
+        let mut lengths = lengths.iter().copied().cycle();
+        let (start, mut at) = (packed.as_mut_ptr(), 0);
+        loop {
+            let empty = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
+            let (mut iov, mut offered) = ([empty; 3], at);
+            for buffer in &mut iov {
+                let len = lengths.next().unwrap().min(packed.len() - offered);
+                *buffer =
+                    libc::iovec { iov_base: start.wrapping_add(offered).cast(), iov_len: len };
+                offered += len;
+            }
+            let (mut vectors, mut bytes) = (3, usize::MAX);
+            let advance = convertor.advance.unwrap();
+            // SAFETY: the convertor was exchanged, and the buffers have these lengths.
+            let done =
+                unsafe { advance(convertor, iov.as_mut_ptr(), &raw mut vectors, &raw mut bytes) };
+            assert_eq!(bytes, offered - at, "all that was offered");
+            let used: usize = iov[..vectors as usize].iter().map(|buffer| buffer.iov_len).sum();
+            assert_eq!(used, bytes);
+            at = offered;
+            assert_eq!((done == 1, convertor.converted), (at == packed.len(), at));
+            assert_eq!(convertor.flags & COMPLETED != 0, done == 1);
+            if done == 1 {
+                return;
+            }
+        }
+    }
+
+    fn types() -> Vec<Type> {
+        let [byte, short, double] = [Basic::U8, Basic::I16, Basic::F64].map(Type::basic);
+        let record = Type::structure(
+            &[1, 1, 3],
+            &[0, 8, 16],
+            &[byte.clone(), double.clone(), short.clone()],
+        );
+        let record = record.and_then(|record| Type::resized(&record, 0, 24)).unwrap();
+        let column = Type::vector(5, 1, 3, &record).unwrap();
+        let list = Type::hindexed(&[2, 1, 3], &[40, 8, -32], &short).unwrap();
+        vec![record, column, list]
+    }
+
+    #[test]
+    fn fragments_make_the_whole() {
+        // SAFETY: as for a convertor.
+        let datatype: Datatype = unsafe { mem::zeroed() };
+        for ty in types() {
+            for (count, lengths) in [(1, &[1][..]), (3, &[7, 0, 64]), (5, &[13, 2, 5, 1000])] {
+                let entry = Entry::of_committed(ty.commit());
+                let committed = &entry.compiled().unwrap().committed;
+                let (low, span) = verify::memory_of(committed, count).unwrap();
+                let mut memory: Vec<u8> =
+                    (0..span).map(|at| (at * 7 + 1).to_le_bytes()[0]).collect();
+                let base = memory.as_mut_ptr().wrapping_offset(-low);
+                let mut packed = vec![0; committed.packed_size(count).unwrap()];
+                let mut expected = packed.clone();
+                // SAFETY: the elements lie in the memory, at their displacements from an origin that may lie outside.
+                unsafe {
+                    let all = 0..expected.len() as u64;
+                    committed.pack_range_raw(base, count, all, expected.as_mut_ptr()).unwrap();
+                }
+                let mut sends = convertor(&datatype, &entry, base, count);
+                sends.advance = Some(PACK);
+                drive(&mut sends, &mut packed, lengths);
+                assert_eq!(packed, expected);
+
+                let mut other = vec![0x55_u8; span];
+                let base = other.as_mut_ptr().wrapping_offset(-low);
+                let mut receives = convertor(&datatype, &entry, base, count);
+                receives.advance = Some(UNPACK);
+                drive(&mut receives, &mut packed, lengths);
+                let mut again = vec![0; packed.len()];
+                // SAFETY: likewise.
+                unsafe {
+                    let all = 0..again.len() as u64;
+                    committed.pack_range_raw(base, count, all, again.as_mut_ptr()).unwrap();
+                }
+                assert_eq!(again, expected);
+                let changed: Vec<_> = other.iter().filter(|&&byte| byte != 0x55).collect();
+                assert!(changed.len() <= expected.len(), "the gaps are as they were");
+            }
+        }
+    }
+
+    #[test]
+    fn a_convertor_that_was_prepared_again_is_the_librarys() {
+        // SAFETY: as for a convertor.
+        let datatype: Datatype = unsafe { mem::zeroed() };
+        let entry = Entry::of_committed(types()[0].commit());
+        let mut one = convertor(&datatype, &entry, ptr::null_mut(), 1);
+        // SAFETY: the function and the address are missing, the library's, or both of this library; the datatype lives.
+        unsafe {
+            assert!(entry_of(&one).is_none());
+            one.advance = Some(PACK);
+            assert!(entry_of(&one).is_some());
+            for own in [&raw const datatype.desc, &raw const datatype.opt_desc] {
+                one.description = own;
+                assert!(entry_of(&one).is_none());
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The functions of Open MPI that this library exports. The dynamic linker binds all calls between Open MPI's own
 //! libraries to them.
 
-use super::advance::{entry_of, pack, unpack};
+use super::advance::{PACK, UNPACK, entry_of};
 use super::layout::{Advance, COMPLETED, Convertor, Datatype, HOMOGENEOUS, OTHER_PATHS, SEND};
 use super::originals::{
     CLONE, COMMIT, COPY, DESTROY, PREPARE_RECEIVE, PREPARE_SEND, Prepare, RAW, RESIZE, SET_POSITION,
@@ -111,7 +111,7 @@ pub(crate) unsafe extern "C" fn opal_convertor_prepare_for_send(
     buffer: *const u8,
 ) -> i32 {
     // SAFETY: the caller's arguments.
-    unsafe { prepare(&PREPARE_SEND, convertor, datatype, count, buffer, pack) }
+    unsafe { prepare(&PREPARE_SEND, convertor, datatype, count, buffer, PACK) }
 }
 
 /// In front of Open MPI's function of this name.
@@ -127,7 +127,7 @@ pub(crate) unsafe extern "C" fn opal_convertor_prepare_for_recv(
     buffer: *const u8,
 ) -> i32 {
     // SAFETY: the caller's arguments.
-    unsafe { prepare(&PREPARE_RECEIVE, convertor, datatype, count, buffer, unpack) }
+    unsafe { prepare(&PREPARE_RECEIVE, convertor, datatype, count, buffer, UNPACK) }
 }
 
 /// The convertor if this engine drives it.

@@ -73,6 +73,15 @@ impl Entry {
         self.compiled.as_ref()
     }
 
+    /// An entry without a type of the library.
+    #[cfg(test)]
+    pub(super) fn of_committed(committed: dtype_runtime::Committed) -> Self {
+        let description = Description { length: 0, used: 0, entries: ptr::null_mut() };
+        let bounds = Bounds { size: 0, lb: 0, ub: 0, description };
+        let compiled = Some(Compiled::new(committed));
+        Self { description, mark: MARK, bounds, fewest: 0, compiled }
+    }
+
     /// The entry whose address a convertor has.
     ///
     /// # Safety
