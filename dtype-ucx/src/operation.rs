@@ -239,3 +239,6 @@ impl<D> Operation<D> {
         operation.complete(Outcome::of(status, info));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! The data of an operation live until both owners are done with them, and no longer.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::{Operation, receive_params};
+use crate::raw;
+use crate::request::Handle;
+use crate::{Context, Single, Tags, Worker};
+
+/// Memory to receive into, which counts how many of its kind there are.
+struct Counted {
+    memory: [u8; 16],
+    _alive: Rc<()>,
+}
+
+type Receive = (Arc<Operation<Counted>>, Handle<Single>);
+
+fn receive(worker: &Worker<Single>, alive: &Rc<()>) -> Receive {
+    let Tags { tag, mask } = Tags::from(1);
+    let data = Counted { memory: [0; 16], _alive: alive.clone() };
+    // SAFETY: one operation is started, with the callback for receives of these data, which own what UCX writes. The
+    // worker stays in its thread, and so does the counter.
+    let (operation, request) = unsafe {
+        Operation::start(data, |data: *mut Counted, user_data| {
+            let callback = Operation::<Counted>::received;
+            let params = receive_params(raw::DATATYPE_BYTES, callback, user_data);
+            let memory = (&raw mut (*data).memory).cast();
+            raw::ucp_tag_recv_nbx(worker.handle(), memory, 16, tag, mask, &raw const params)
+        })
+    };
+    (operation, Handle::new(worker.clone(), request))
+}
+
+/// A worker, and how many data of operations there are besides the counter itself.
+fn setup() -> (Worker<Single>, Rc<()>, impl Fn(&Rc<()>) -> usize) {
+    let worker = Context::with_settings([("TLS", "self")]).unwrap().worker().unwrap();
+    (worker, Rc::new(()), |alive| Rc::strong_count(alive) - 1)
+}
+
+#[test]
+fn a_cancelled_operation_frees_its_data_at_once() {
+    let (worker, alive, count) = setup();
+    for _ in 0..100 {
+        let (operation, handle) = receive(&worker, &alive);
+        assert_eq!(count(&alive), 1);
+        drop(operation);
+        assert_eq!(count(&alive), 1, "UCX owns them, too");
+        drop(handle);
+        assert_eq!(count(&alive), 0);
+    }
+}
+
+#[test]
+fn a_completed_operation_frees_its_data_with_the_last_owner() {
+    let (worker, alive, count) = setup();
+    let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
+    for expected in [true, false] {
+        let early = expected.then(|| receive(&worker, &alive));
+        endpoint.send(1, &[7_u8; 16]).unwrap();
+        let (operation, handle) = early.unwrap_or_else(|| receive(&worker, &alive));
+        let outcome = worker.wait(|| operation.outcome());
+        assert_eq!((outcome.status, outcome.length), (raw::RawStatus::OK, 16));
+        assert_eq!((count(&alive), Arc::strong_count(&operation)), (1, 1));
+        // SAFETY: it has completed, and nobody else uses the data.
+        assert_eq!(unsafe { operation.data_of_completed() }.memory, [7; 16]);
+        drop((operation, handle));
+        assert_eq!(count(&alive), 0);
+    }
+}
+
+#[test]
+fn what_is_refused_at_once_frees_its_data() {
+    let (_, alive, count) = setup();
+    let data = Counted { memory: [0; 16], _alive: alive.clone() };
+    // SAFETY: no operation is started, as the result says.
+    let (operation, request) = unsafe {
+        Operation::start(data, |_, _| std::ptr::without_provenance_mut((-5_isize).cast_unsigned()))
+    };
+    assert!(request.is_none());
+    assert_eq!(operation.outcome().map(|outcome| outcome.status), Some(raw::RawStatus(-5)));
+    assert_eq!((count(&alive), Arc::strong_count(&operation)), (1, 1));
+    drop(operation);
+    assert_eq!(count(&alive), 0);
+}
