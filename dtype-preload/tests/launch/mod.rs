@@ -72,13 +72,15 @@ impl Library {
         hooked: &[bool],
         variables: &[(&str, &str)],
     ) -> Output {
-        self.start_in(Path::new("."), program, arguments, mode, hooked, variables)
+        self.start_in(Path::new("."), 400, program, arguments, mode, hooked, variables)
     }
 
-    /// As [`start`](Self::start), in a folder.
+    /// As [`start`](Self::start), in a folder, and for at most this number of seconds.
+    #[expect(clippy::too_many_arguments, reason = "what a process is started with")]
     pub(crate) fn start_in(
         self,
         folder: &Path,
+        seconds: u32,
         program: &Path,
         arguments: &[&str],
         mode: &str,
@@ -86,7 +88,7 @@ impl Library {
         variables: &[(&str, &str)],
     ) -> Output {
         let mut command = Command::new("timeout");
-        command.arg("400").arg(format!("mpirun.{}", self.name()));
+        command.arg(seconds.to_string()).arg(format!("mpirun.{}", self.name()));
         for (rank, &hooked) in hooked.iter().enumerate() {
             if rank > 0 {
                 command.arg(":");
