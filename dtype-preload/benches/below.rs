@@ -5,7 +5,7 @@
 //! Arguments: the MPI library (`openmpi` or `mpich`), the rounds, and the seconds for each row of a round. A time is the
 //! fastest of all rounds. In each round the program also runs with the library loaded and switched off: what differs
 //! there comes from where the buffers of a process happen to lie, which decides about up to half of the time of a large
-//! message. `exchange.c` compares what arrives before it measures.
+//! message. The programs compare what arrives before they measure.
 
 #[allow(dead_code, reason = "this uses a part")]
 #[path = "../tests/launch/mod.rs"]
@@ -13,7 +13,7 @@ mod launch;
 
 use std::collections::BTreeMap;
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use dtype_benches::machine::Machine;
@@ -32,13 +32,36 @@ const VARIABLES: [(&str, &str); 2] =
 /// The ways to run the program: whether the library is loaded, and what `DTYPE_PRELOAD` says.
 const WAYS: [(bool, &str); 3] = [(false, "on"), (true, "on"), (true, "off")];
 
+/// A program, and its arguments.
+type Program = (PathBuf, Vec<String>);
+
+/// The programs for a library. Debian's mpi4py is made for Open MPI.
+fn programs(library: Library, seconds: &str, folder: &Path) -> Vec<Program> {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches");
+    let executable = library.compile_at(&sources.join("exchange.c"), folder);
+    let mut programs = vec![(executable, vec![seconds.to_owned()])];
+    let python = PathBuf::from("/usr/bin/python3");
+    let has_mpi4py = || {
+        let status = Command::new(&python).args(["-c", "import mpi4py, numpy"]).status();
+        status.is_ok_and(|status| status.success())
+    };
+    if library == Library::OpenMpi && has_mpi4py() {
+        let script = sources.join("exchange.py").display().to_string();
+        programs.push((python, vec![script, seconds.to_owned()]));
+    }
+    programs
+}
+
 fn measure(
     library: Library,
-    program: &Path,
-    seconds: &str,
+    programs: &[Program],
     (hooked, mode): (bool, &str),
 ) -> (Vec<Row>, Round) {
-    let (out, _) = library.run(program, &[seconds], mode, &[hooked; 2], &VARIABLES);
+    let mut out = String::new();
+    for (program, arguments) in programs {
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        out += &library.run(program, &arguments, mode, &[hooked; 2], &VARIABLES).0;
+    }
     let row = |line: &str| {
         let mut words = line.splitn(4, ' ');
         let mut next = || words.next().unwrap_or_else(|| panic!("{line}"));
@@ -53,6 +76,7 @@ fn measure(
 fn group(name: &str) -> &'static str {
     match name {
         _ if name.starts_with("transpose") => "transposes",
+        _ if name.ends_with("mpi4py") => "mpi4py",
         _ if !name.starts_with('{') => "DDTBench",
         _ if name.ends_with(" x 1") => "structs x 1",
         _ if name.ends_with(" x 16") => "structs x 16",
@@ -78,14 +102,13 @@ fn main() {
     let seconds = argument(2, "0.01");
 
     let folder = tempfile::tempdir().expect("a folder for the program");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/exchange.c");
-    let program = library.compile_at(&source, folder.path());
+    let programs = programs(library, &seconds, folder.path());
     let mut rows = Vec::new();
     let mut rounds_of: [Vec<Round>; WAYS.len()] = Default::default();
     for round in 0..rounds {
         for turn in 0..WAYS.len() {
             let way = (round + turn) % WAYS.len();
-            let (found, times) = measure(library, &program, &seconds, WAYS[way]);
+            let (found, times) = measure(library, &programs, WAYS[way]);
             assert!(rows.is_empty() || rows == found, "the same rows each time");
             rows = found;
             rounds_of[way].push(times);
