@@ -82,13 +82,19 @@ fn result_of(printed: &str, folder: &Path) -> String {
     let words = |line: &str| {
         let exact = line
             .split_whitespace()
-            .filter(|word| !word.contains('.') || word.parse::<f64>().is_err());
+            .filter(|word| !(word.contains('.') && word.contains(|c: char| c.is_ascii_digit())));
         exact.collect::<Vec<_>>().join(" ")
     };
     let mut lines: Vec<_> = text.lines().filter(|line| !is_timed(line)).map(words).collect();
     // The lines of several ranks come in any order.
     lines.sort();
     lines.join("\n")
+}
+
+/// Whether a program says that some of its tests have failed, as the one for eigenvalues does at times.
+fn reports_failures(text: &str) -> bool {
+    let failed = |line: &str| line.strip_suffix("tests completed and failed.")?.trim().parse().ok();
+    text.lines().filter_map(failed).any(|tests: u64| tests > 0)
 }
 
 /// The lines that only one of two outputs has.
@@ -123,8 +129,8 @@ fn programs_print_the_same() {
                 (output.status.code(), result_of(&out, folder.path()), err.into_owned())
             };
             let (code, plain, _) = run("off", false, 60);
-            if code == TIMED_OUT {
-                println!("{:<60} does not end without the library", program.display());
+            if code == TIMED_OUT || reports_failures(&plain) {
+                println!("{:<60} does not pass without the library", program.display());
                 continue;
             }
             // Those of BLACS end with an error on purpose.
