@@ -379,8 +379,9 @@ impl Message for Outgoing<'_> {
         {
             return 0;
         }
-        // SAFETY: the caller guarantees that the fragment is writable. It is foreign memory, which Rust does not know to
-        // be uninitialised, and is only written.
+        let room = room.min(self.size.saturating_sub(offset));
+        // SAFETY: the caller guarantees that the fragment is writable up to the end of the message. It is foreign memory,
+        // which Rust does not know to be uninitialised, and is only written.
         self.packer.pack(unsafe { std::slice::from_raw_parts_mut(out, room) })
     }
 
