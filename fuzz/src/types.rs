@@ -6,9 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use dtype_runtime::show::{
-    ExplainStyle, Language, NumpyOptions, SvgStyle, TextStyle, View,
-};
+use dtype_runtime::show::{ExplainStyle, Language, NumpyOptions, SvgStyle, TextStyle, View};
 use dtype_runtime::types::{BoundsRule, Combiner};
 use dtype_runtime::{Buffer, BufferMut, Error, Flags, Type};
 
