@@ -55,7 +55,7 @@ impl<M: ThreadMode> Worker<M> {
     /// then completes with [`Error::ConnectionLost`] or [`Error::Cancelled`]. Both sides must connect in this way.
     ///
     /// Over shared memory, UCX 1.13 notices it only with the setting `MM_ERROR_HANDLING=y`. A peer that closes its worker
-    /// and lives on is not noticed there: when there is no room any more, a send waits. A request can be waited for with a
+    /// and lives on may not be noticed: when there is no room any more, a send waits. A request can be waited for with a
     /// [time limit](crate::Sending::wait_timeout).
     ///
     /// # Errors
