@@ -12,54 +12,12 @@ use crate::received::{Received, received};
 
 /// Whether the values in memory equal their packed bytes, and any bytes are valid values.
 const fn is_plain<T: Described>() -> bool {
-    T::TYPE_MAP.is_dense()
-        && !T::TYPE_MAP.is_restricted()
-        && !T::TYPE_MAP.skips_fields()
-        && is_in_order::<T>()
-}
-
-/// Whether the packed order is the order of the addresses.
-const fn is_in_order<T: Described>() -> bool {
-    in_order(T::TYPE_MAP, 0).is_some()
-}
-
-/// The end of a type map's data, if they lie one after another in packed order from `start` on.
-const fn in_order(map: &dtype_runtime::TypeMap, start: usize) -> Option<usize> {
-    use dtype_runtime::typemap::Node;
-    match map.node() {
-        Node::Basic { .. } => Some(start + map.size()),
-        // Dense, so that the elements are adjacent.
-        Node::Array { element, .. } => match in_order(element, 0) {
-            Some(_) => Some(start + map.size()),
-            None => None,
-        },
-        Node::Structure { fields, .. } => {
-            let mut end = 0;
-            let mut i = 0;
-            while i < fields.len() {
-                if let Some(field) = fields[i].map() {
-                    // A field without data may have any displacement.
-                    if field.size() > 0 {
-                        if fields[i].offset() != end {
-                            return None;
-                        }
-                        match in_order(field, 0) {
-                            Some(size) => end += size,
-                            None => return None,
-                        }
-                    }
-                }
-                i += 1;
-            }
-            Some(start + end)
-        }
-        _ => None,
-    }
+    T::TYPE_MAP.is_packed() && !T::TYPE_MAP.is_restricted()
 }
 
 /// The packed bytes of elements: borrowed if they equal the memory.
 pub(crate) fn packed<T: Described>(elements: &[T]) -> Cow<'_, [u8]> {
-    if const { T::TYPE_MAP.is_dense() && is_in_order::<T>() } {
+    if const { T::TYPE_MAP.is_packed() } {
         let at = elements.as_ptr().cast();
         // SAFETY: all bytes of a `T` are data, which is initialised; the lifetime is the same.
         Cow::Borrowed(unsafe { slice::from_raw_parts(at, size_of_val(elements)) })

@@ -357,6 +357,43 @@ impl TypeMap {
         self.size == self.stride
     }
 
+    /// Whether the packed records are the memory of the values: every byte is data, no field is left out, and each field lies
+    /// at its position in the packed record.
+    ///
+    /// ```
+    /// use dtype_runtime::Datatype;
+    /// assert!(<[(u16, u16); 3]>::TYPE_MAP.is_packed());
+    /// // A byte of padding.
+    /// assert!(!<(u16, u8)>::TYPE_MAP.is_packed());
+    /// ```
+    pub const fn is_packed(&self) -> bool {
+        !self.skips && self.is_dense() && self.is_in_order()
+    }
+
+    /// Whether each field lies at its position in the packed record. The map must be dense; then so are the maps in it.
+    const fn is_in_order(&self) -> bool {
+        match *self.node() {
+            Node::Basic { .. } => true,
+            Node::Array { element, .. } => element.is_in_order(),
+            Node::Structure { fields, .. } => {
+                let mut position = 0;
+                let mut i = 0;
+                while i < fields.len() {
+                    if let Some(field) = fields[i].map() {
+                        if field.size() > 0
+                            && (fields[i].offset() != position || !field.is_in_order())
+                        {
+                            return false;
+                        }
+                        position += field.size();
+                    }
+                    i += 1;
+                }
+                true
+            }
+        }
+    }
+
     /// The 64-bit hash of the type signature: equal for types with the same basic datatypes in the
     /// same order, however they are nested and laid out. Stable across versions and platforms.
     pub const fn signature_hash(&self) -> u64 {

@@ -11,7 +11,6 @@
 
 use std::marker::PhantomData;
 
-use dtype_runtime::typemap::{Node, TypeMap};
 use dtype_runtime::{Buffer, BufferMut, Committed, Datatype, Packer, Unpacker};
 use dtype_ucp_generic::{Message, Status};
 
@@ -208,7 +207,7 @@ impl<'a> ElementsMut<'a> {
 
 impl<'a, T: Datatype> From<&'a [T]> for Elements<'a> {
     fn from(items: &'a [T]) -> Self {
-        if const { is_in_order(T::TYPE_MAP) } {
+        if const { T::TYPE_MAP.is_packed() } {
             Self { form: Form::Bytes { start: items.as_ptr().cast(), len: size_of_val(items) } }
         } else if const { size_of::<T>() < LONG_BLOCK } {
             let packer = Packer::new(items);
@@ -228,7 +227,7 @@ impl<'a, T: Datatype> From<&'a mut [T]> for ElementsMut<'a> {
         let form = if const { T::TYPE_MAP.is_restricted() } {
             let unpacker = Unpacker::new(items);
             FormMut::Checked { bytes: PackedBytes::with_room(size), unpacker }
-        } else if const { is_in_order(T::TYPE_MAP) } {
+        } else if const { T::TYPE_MAP.is_packed() } {
             FormMut::Bytes { start: items.as_mut_ptr().cast(), len: size, memory: PhantomData }
         } else {
             FormMut::Unpacked(Incoming { unpacker: Unpacker::new(items), size })
@@ -257,33 +256,6 @@ macro_rules! from_containers {
 
 from_containers!(Elements, &'a);
 from_containers!(ElementsMut, &'a mut);
-
-/// Whether the packed records of a type are its memory: every byte is data, and each field lies at its position in the
-/// packed record.
-pub(crate) const fn is_in_order(map: &TypeMap) -> bool {
-    if !map.is_dense() || map.skips_fields() {
-        return false;
-    }
-    match *map.node() {
-        Node::Basic { .. } => true,
-        Node::Array { element, .. } => is_in_order(element),
-        Node::Structure { fields, .. } => {
-            let mut position = 0;
-            let mut i = 0;
-            while i < fields.len() {
-                if let Some(field) = fields[i].map() {
-                    if field.size() > 0 && (fields[i].offset() != position || !is_in_order(field)) {
-                        return false;
-                    }
-                    position += field.size();
-                }
-                i += 1;
-            }
-            true
-        }
-        _ => false,
-    }
-}
 
 /// The blocks, if they are long on average. `first` is the length of the first one.
 fn long_blocks<I: Iterator<Item = raw::Block>>(

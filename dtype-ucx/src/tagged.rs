@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dtype_runtime::Datatype;
 
-use crate::elements::{Elements, ElementsMut, PackedBytes, is_in_order};
+use crate::elements::{Elements, ElementsMut, PackedBytes};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::mode::ThreadMode;
@@ -236,7 +236,7 @@ impl<M: ThreadMode> Worker<M> {
             Ok(count) => count,
             Err(error) => return Err(self.refuse(message, error)),
         };
-        if const { is_in_order(T::TYPE_MAP) && !T::TYPE_MAP.is_restricted() } {
+        if const { T::TYPE_MAP.is_packed() && !T::TYPE_MAP.is_restricted() } {
             let mut items = Vec::<T>::new();
             if items.try_reserve_exact(count).is_err() {
                 let error = dtype_runtime::Error::Allocation { count, stride: size_of::<T>() };

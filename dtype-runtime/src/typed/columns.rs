@@ -21,7 +21,6 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::layout::Layout;
-use super::view::is_all_data;
 use super::{
     NOT_INITIALISED, packed_size, refuse_skipped_fields, validate, view, view_mut, with_room,
 };
@@ -285,14 +284,14 @@ impl<T: Datatype> Columns<T> {
         let index = index_of::<T, F>(path)?;
         let Some(place) = self.storages.get_mut(index) else { return Err(taken::<T>(path)) };
         let Some(storage) = place.take() else { return Err(taken::<T>(path)) };
-        if const { is_all_data(F::TYPE_MAP) }
+        if const { F::TYPE_MAP.is_packed() }
             && let Err(error) = super::view_memory::<F>(storage.bytes())
             && !matches!(error, Error::Misaligned { .. })
         {
             *place = Some(storage);
             return Err(error);
         }
-        let storage = if const { is_all_data(F::TYPE_MAP) } {
+        let storage = if const { F::TYPE_MAP.is_packed() } {
             // SAFETY: all bytes of `F` are data, in the order of the map; `index_of` has compared the signatures and the
             // view has just accepted the bytes. If they are not aligned, the alignment is not that of `F` either.
             match unsafe { storage.into_vec::<F>() } {
@@ -315,7 +314,7 @@ impl<T: Datatype> Columns<T> {
     /// datatype.
     #[cfg(feature = "arrow")]
     pub(crate) fn take_raw<U: Datatype>(&mut self, index: usize) -> Result<Vec<U>, Error> {
-        const { assert!(is_all_data(U::TYPE_MAP) && !U::TYPE_MAP.is_restricted()) }
+        const { assert!(U::TYPE_MAP.is_packed() && !U::TYPE_MAP.is_restricted()) }
         let Some(storage) = self.storages.get_mut(index).and_then(Option::take) else {
             return Err(taken::<T>(&leaf::path(T::TYPE_MAP, index).0));
         };

@@ -15,7 +15,6 @@ use super::{refuse_skipped_fields, validate, whole_records};
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::kernel::Pack;
-use crate::typemap::{Node, TypeMap};
 
 /// Returns the records in `bytes`, where they lie: in a memory-mapped file, in a receive buffer.
 ///
@@ -212,11 +211,6 @@ fn check_alignment<T>(bytes: &[u8]) -> Result<(), Error> {
     Err(Error::Misaligned { offset: start.addr() % alignment, alignment })
 }
 
-/// Whether the packed records of a type are its memory.
-pub(super) const fn is_all_data(map: &TypeMap) -> bool {
-    !map.skips_fields() && map.is_dense() && is_in_order(map)
-}
-
 /// Refuses, at compile time, types whose packed records are not their memory.
 #[track_caller]
 const fn refuse_other_memory<T: Datatype>() {
@@ -229,31 +223,8 @@ const fn refuse_other_memory<T: Datatype>() {
         "this type has padding, so its memory is not its packed records: use `pack` and `unpack`"
     );
     assert!(
-        is_in_order(T::TYPE_MAP),
+        T::TYPE_MAP.is_packed(),
         "the fields of this type lie in another order in memory: put `#[repr(C)]` on it, or use `pack` \
          and `unpack`"
     );
-}
-
-/// Whether each field lies in memory at its position in the packed record. The map must be dense; then so
-/// are the maps in it.
-const fn is_in_order(map: &TypeMap) -> bool {
-    match *map.node() {
-        Node::Basic { .. } => true,
-        Node::Array { element, .. } => is_in_order(element),
-        Node::Structure { fields, .. } => {
-            let mut position = 0;
-            let mut i = 0;
-            while i < fields.len() {
-                if let Some(field) = fields[i].map() {
-                    if field.size() > 0 && (fields[i].offset() != position || !is_in_order(field)) {
-                        return false;
-                    }
-                    position += field.size();
-                }
-                i += 1;
-            }
-            true
-        }
-    }
 }
