@@ -1,6 +1,7 @@
 //! The address of a worker, as bytes for any other channel.
 
 use crate::error::Error;
+use crate::process;
 
 /// The address of a worker, to be sent to peers by any other channel: a file, a socket, an environment variable.
 ///
@@ -19,26 +20,37 @@ use crate::error::Error;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[doc(alias = "ucp_address_t")]
-pub struct WorkerAddress(Box<[u8]>);
+pub struct WorkerAddress {
+    /// The worker's process ([`process::id`]).
+    process: u64,
+    /// UCX's bytes.
+    bytes: Box<[u8]>,
+}
 
 const MAGIC: [u8; 8] = *b"dtypeUCX";
-/// The magic bytes and the checksum.
+/// The magic bytes and the checksum of the rest.
 const HEADER: usize = 16;
 
 impl WorkerAddress {
-    /// Bytes that UCX returned.
+    /// Bytes that UCX returned for a worker of this process.
     pub(crate) fn of_ucx(bytes: &[u8]) -> Self {
-        Self(bytes.into())
+        Self { process: process::id(), bytes: bytes.into() }
     }
 
     /// The bytes for UCX.
     pub(crate) fn for_ucx(&self) -> &[u8] {
-        &self.0
+        &self.bytes
+    }
+
+    /// The worker's process.
+    pub(crate) fn process(&self) -> u64 {
+        self.process
     }
 
     /// The address as bytes: some hundred, depending on the number of networks.
     pub fn to_bytes(&self) -> Vec<u8> {
-        [&MAGIC[..], &checksum(&self.0).to_le_bytes(), &self.0].concat()
+        let body = [&self.process.to_le_bytes()[..], &self.bytes].concat();
+        [&MAGIC[..], &checksum(&body).to_le_bytes(), &body].concat()
     }
 
     /// The address in bytes that [`to_bytes`](Self::to_bytes) returned.
@@ -48,22 +60,27 @@ impl WorkerAddress {
     /// [`Error::Address`] for any other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let refused = |what| Error::Address { len: bytes.len(), what };
-        let (header, address) = bytes
+        let (header, body) = bytes
             .split_at_checked(HEADER)
             .ok_or_else(|| refused("they are shorter than the header"))?;
         let (magic, sum) = header.split_at(MAGIC.len());
         if magic != MAGIC {
             return Err(refused("they do not start with `dtypeUCX`"));
         }
-        if address.is_empty() || sum != checksum(address).to_le_bytes() {
+        if sum != checksum(body).to_le_bytes() {
             return Err(refused("the checksum is wrong"));
         }
-        Ok(Self(address.into()))
+        match body.split_first_chunk() {
+            Some((process, address)) if !address.is_empty() => {
+                Ok(Self { process: u64::from_le_bytes(*process), bytes: address.into() })
+            }
+            _ => Err(refused("there is no address in them")),
+        }
     }
 }
 
 /// FNV-1a, 64 bits.
-fn checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |sum, &byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
     })

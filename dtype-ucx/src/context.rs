@@ -133,7 +133,9 @@ impl Context {
         };
         let params = raw::Params {
             field_mask: raw::PARAM_FIELD_FEATURES | raw::PARAM_FIELD_MT_WORKERS_SHARED,
-            features: raw::FEATURE_TAG | if events { raw::FEATURE_WAKEUP } else { 0 },
+            features: raw::FEATURE_TAG
+                | raw::FEATURE_RMA
+                | if events { raw::FEATURE_WAKEUP } else { 0 },
             request_size: 0,
             request_init: ptr::null(),
             request_cleanup: ptr::null(),

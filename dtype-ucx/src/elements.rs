@@ -278,7 +278,12 @@ fn blocks_of(packer: &Packer<'_>) -> impl Iterator<Item = raw::Block> {
 }
 
 /// Checks that the data of `count` instances lie in a memory of `len` bytes.
-fn check_span(committed: &Committed, len: usize, origin: i64, count: usize) -> Result<(), Error> {
+pub(crate) fn check_span(
+    committed: &Committed,
+    len: usize,
+    origin: i64,
+    count: usize,
+) -> Result<(), Error> {
     if count == 0 || committed.size() == 0 {
         return Ok(());
     }
@@ -335,7 +340,7 @@ impl PackedBytes {
 /// A message that UCX asks for fragment by fragment.
 #[derive(Debug)]
 pub(crate) struct Outgoing<'a> {
-    packer: Packer<'a>,
+    pub(crate) packer: Packer<'a>,
     /// Bytes from the packer's first position to its end.
     size: usize,
 }
@@ -367,7 +372,7 @@ impl Message for Outgoing<'_> {
 /// A message that UCX delivers fragment by fragment.
 #[derive(Debug)]
 pub(crate) struct Incoming<'a> {
-    unpacker: Unpacker<'a>,
+    pub(crate) unpacker: Unpacker<'a>,
     /// Bytes of all elements.
     size: usize,
 }

@@ -25,6 +25,8 @@ const CLOSING: Duration = Duration::from_secs(1);
 pub struct Endpoint<M: ThreadMode> {
     worker: Worker<M>,
     handle: raw::Endpoint,
+    /// The peer's process.
+    process: u64,
     /// The status with which the connection failed, set by UCX. It is shared with UCX until the endpoint is closed.
     failure: Arc<AtomicI8>,
     /// Whether the handle must not be used any more.
@@ -89,7 +91,13 @@ impl<M: ThreadMode> Worker<M> {
             drop(unsafe { Arc::from_raw(shared) });
             return Err(error);
         }
-        Ok(Endpoint { worker: self.clone(), handle, failure, closed: false })
+        Ok(Endpoint {
+            worker: self.clone(),
+            handle,
+            process: address.process(),
+            failure,
+            closed: false,
+        })
     }
 }
 
@@ -108,6 +116,11 @@ impl<M: ThreadMode> Endpoint<M> {
 
     pub(crate) fn handle(&self) -> raw::Endpoint {
         self.handle
+    }
+
+    /// The process of the peer's worker.
+    pub(crate) fn process(&self) -> u64 {
+        self.process
     }
 
     /// Why the connection has failed, if it has.

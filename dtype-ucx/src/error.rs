@@ -94,6 +94,44 @@ pub enum Error {
         /// What is wrong with them.
         what: &'static str,
     },
+    /// The bytes are no key of registered memory, as [`MemoryKey::to_bytes`](crate::MemoryKey::to_bytes) makes them.
+    #[error("{len} bytes are not the key of registered memory: {what}")]
+    Key {
+        /// The number of bytes.
+        len: usize,
+        /// What is wrong with them.
+        what: &'static str,
+    },
+    /// A key was used with an endpoint that leads to another process than the one whose memory it names.
+    #[error(
+        "the key names memory of process {key:016x}, but the endpoint leads to process {peer:016x}"
+    )]
+    OtherProcess {
+        /// The identifier of the process that made the key.
+        key: u64,
+        /// The identifier of the process that the endpoint leads to.
+        peer: u64,
+    },
+    /// The registered memory has records of another type, or with another layout, than the type that was asked for.
+    #[error("the registered memory holds {found}, expected {expected}")]
+    RegisteredType {
+        /// The type that was asked for.
+        expected: String,
+        /// What the key says about the memory.
+        found: String,
+    },
+    /// A layout names something else at a displacement than the registered memory holds there.
+    #[error(
+        "displacement {displacement}: the layout names {layout}, the registered memory holds {memory}"
+    )]
+    RemoteLayout {
+        /// In bytes from the start of the memory, of the first of a repeated value.
+        displacement: i64,
+        /// The basic datatype that the layout names.
+        layout: &'static str,
+        /// The basic datatype that starts there in the registered memory, or `"no value"`.
+        memory: &'static str,
+    },
     /// The data do not fit the type or the memory.
     #[error(transparent)]
     Datatype(#[from] dtype_runtime::Error),

@@ -37,6 +37,9 @@
 //! | several messages at the same time | [`Worker::scope`] |
 //! | do something else meanwhile, or `await` | [`Endpoint::start_send`], [`Worker::start_recv`] |
 //! | look at a message before it is received | [`Worker::incoming`] |
+//! | let peers read and write memory here | [`Context::register`], [`Registered::key`] |
+//! | read and write the memory of a peer | [`Endpoint::remote_memory`], [`RemoteMemory::put`], [`RemoteMemory::get`] |
+//! | columns, faces and fields in it | [`RemoteMemory::strided`] |
 //! | wait without using the processor | [`Context::with_events`], [`Worker::events`] |
 //! | give up after a time | [`Worker::recv_into_timeout`], [`Worker::recv_timeout`], [`Receiving::wait_timeout`] |
 //! | notice that a peer has died | [`Worker::connect_monitored`] |
@@ -65,9 +68,12 @@
 //!   [`mem::forget`](std::mem::forget), UCX's share keeps them alive until the message has completed. A receive that is
 //!   dropped is cancelled.
 //!
+//! Registered memory is different: peers access it whenever they want. So there are no references to it, only copies from and
+//! to it; and once a key has been made, it is not freed by dropping its owner. See [`Registered`].
+//!
 //! # Trust
 //!
-//! UCX itself trusts its peers: it does not check addresses, nor the packets of its own protocols. What arrives is
+//! UCX itself trusts its peers: it does not check addresses, keys of memory, nor the packets of its own protocols. What arrives is
 //! checked here against the type that it is received as; that it comes from a peer of your program is up to the network.
 //!
 //! # Building
@@ -84,7 +90,9 @@ mod events;
 mod generic;
 mod mode;
 mod operation;
+mod process;
 mod raw;
+mod remote;
 mod request;
 mod scope;
 mod tagged;
@@ -98,6 +106,7 @@ pub use error::{Error, Status};
 pub use events::Events;
 pub use generic::GenericType;
 pub use mode::{Multi, Single, ThreadMode};
+pub use remote::{MemoryKey, Registered, RemoteMemory, Strided};
 pub use request::{Receiving, Sending};
 pub use scope::{Scope, Scoped};
 pub use tagged::{Received, Tags};

@@ -23,6 +23,8 @@ pub(crate) type Context = *mut Opaque;
 pub(crate) type Worker = *mut Opaque;
 pub(crate) type Endpoint = *mut Opaque;
 pub(crate) type Message = *mut Opaque;
+pub(crate) type Memory = *mut Opaque;
+pub(crate) type RemoteKey = *mut Opaque;
 pub(crate) type Config = *mut Opaque;
 pub(crate) type Datatype = u64;
 /// A request, null for an operation that has completed, or an error (`ucs_status_ptr_t`).
@@ -38,6 +40,7 @@ pub(crate) const PARAM_FIELD_FEATURES: u64 = 1;
 pub(crate) const PARAM_FIELD_MT_WORKERS_SHARED: u64 = 1 << 5;
 
 pub(crate) const FEATURE_TAG: u64 = 1;
+pub(crate) const FEATURE_RMA: u64 = 1 << 1;
 pub(crate) const FEATURE_WAKEUP: u64 = 1 << 4;
 
 pub(crate) const WORKER_PARAM_FIELD_THREAD_MODE: u64 = 1;
@@ -52,6 +55,13 @@ pub(crate) const EP_PARAM_FIELD_ERR_HANDLER: u64 = 1 << 2;
 pub(crate) const ERR_HANDLING_MODE_NONE: c_uint = 0;
 pub(crate) const ERR_HANDLING_MODE_PEER: c_uint = 1;
 pub(crate) const EP_CLOSE_FLAG_FORCE: u32 = 1;
+
+pub(crate) const MEM_MAP_PARAM_FIELD_ADDRESS: u64 = 1;
+pub(crate) const MEM_MAP_PARAM_FIELD_LENGTH: u64 = 1 << 1;
+pub(crate) const MEM_MAP_PARAM_FIELD_FLAGS: u64 = 1 << 2;
+pub(crate) const MEM_MAP_ALLOCATE: c_uint = 1 << 1;
+pub(crate) const MEM_ATTR_FIELD_ADDRESS: u64 = 1;
+pub(crate) const MEM_ATTR_FIELD_LENGTH: u64 = 1 << 1;
 
 pub(crate) const DATATYPE_IOV: Datatype = 2;
 /// `ucp_dt_make_contig(1)`: the count is the number of bytes.
@@ -106,6 +116,23 @@ pub(crate) struct EndpointParams {
     pub(crate) address: *const c_void,
     pub(crate) error_mode: c_uint,
     pub(crate) error_handler: ErrorHandler,
+}
+
+/// `ucp_mem_map_params_t`.
+#[repr(C)]
+pub(crate) struct MemoryParams {
+    pub(crate) field_mask: u64,
+    pub(crate) address: *mut c_void,
+    pub(crate) length: usize,
+    pub(crate) flags: c_uint,
+}
+
+/// `ucp_mem_attr_t`.
+#[repr(C)]
+pub(crate) struct MemoryAttributes {
+    pub(crate) field_mask: u64,
+    pub(crate) address: *mut c_void,
+    pub(crate) length: usize,
 }
 
 /// `ucp_dt_iov_t`.
@@ -235,6 +262,45 @@ unsafe extern "C" {
         buffer: *mut c_void,
         count: usize,
         message: Message,
+        params: *const RequestParams,
+    ) -> StatusPointer;
+
+    pub(crate) fn ucp_mem_map(
+        context: Context,
+        params: *const MemoryParams,
+        memory: *mut Memory,
+    ) -> RawStatus;
+    pub(crate) fn ucp_mem_unmap(context: Context, memory: Memory) -> RawStatus;
+    pub(crate) fn ucp_mem_query(memory: Memory, attributes: *mut MemoryAttributes) -> RawStatus;
+    pub(crate) fn ucp_rkey_pack(
+        context: Context,
+        memory: Memory,
+        buffer: *mut *mut c_void,
+        length: *mut usize,
+    ) -> RawStatus;
+    pub(crate) fn ucp_rkey_buffer_release(buffer: *mut c_void);
+    pub(crate) fn ucp_ep_rkey_unpack(
+        endpoint: Endpoint,
+        buffer: *const c_void,
+        key: *mut RemoteKey,
+    ) -> RawStatus;
+    pub(crate) fn ucp_rkey_destroy(key: RemoteKey);
+    pub(crate) fn ucp_rkey_ptr(key: RemoteKey, remote: u64, pointer: *mut *mut c_void)
+    -> RawStatus;
+    pub(crate) fn ucp_put_nbx(
+        endpoint: Endpoint,
+        buffer: *const c_void,
+        count: usize,
+        remote: u64,
+        key: RemoteKey,
+        params: *const RequestParams,
+    ) -> StatusPointer;
+    pub(crate) fn ucp_get_nbx(
+        endpoint: Endpoint,
+        buffer: *mut c_void,
+        count: usize,
+        remote: u64,
+        key: RemoteKey,
         params: *const RequestParams,
     ) -> StatusPointer;
 

@@ -4,6 +4,9 @@
 //! `DTYPE_UCX_FULL=1` runs all sizes with all pairs of forms, which takes minutes. A part of a name, as an argument,
 //! selects tests.
 
+#[path = "peers/remote.rs"]
+mod remote;
+
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio, exit};
@@ -110,8 +113,12 @@ fn exchange(
     WorkerAddress::from_bytes(&bytes).unwrap()
 }
 
+fn context(settings: &[(&str, &str)]) -> Context {
+    Context::with_settings(settings.iter().copied()).unwrap()
+}
+
 fn worker(settings: &[(&str, &str)]) -> Worker<Single> {
-    Context::with_settings(settings.iter().copied()).unwrap().worker().unwrap()
+    context(settings).worker().unwrap()
 }
 
 /// How the bytes of a message lie in memory.
@@ -342,12 +349,21 @@ fn the_peer_closes(side: Side) {
 fn peer(test: &str) {
     let settings: Vec<String> = env::args().skip(1).collect();
     let settings: Vec<_> = settings.iter().filter_map(|setting| setting.split_once('=')).collect();
-    let worker = worker(&settings);
+    let context = context(&settings);
+    let worker = context.worker().unwrap();
     let address = exchange(&worker, &mut std::io::stdout(), &mut std::io::stdin().lock());
     match test {
         "forms" => {
             let peer = worker.connect(&address).unwrap();
             every_form(&Side { worker, peer, number: 1 });
+        }
+        "remote" => {
+            let peer = worker.connect(&address).unwrap();
+            remote::owner(&context, &Side { worker, peer, number: 1 });
+        }
+        "the owner dies" => {
+            let peer = worker.connect_monitored(&address).unwrap();
+            remote::victim(&context, &Side { worker, peer, number: 1 });
         }
         "dies" => {
             let peer = worker.connect_monitored(&address).unwrap();
@@ -400,6 +416,15 @@ fn main() {
                 every_form(&Side { worker, peer: endpoint, number: 0 });
                 peer.finish();
             });
+            run(format!("remote memory {transport} {protocol}"), &|| {
+                let settings = [settings, more].concat();
+                let mut peer = Peer::start("remote", &settings);
+                let worker = worker(&settings);
+                let endpoint = worker.connect(&peer.exchange(&worker)).unwrap();
+                let side = Side { worker, peer: endpoint, number: 0 };
+                remote::user(&side, transport != "tcp");
+                peer.finish();
+            });
         }
     }
     let monitored: [(&str, &[(&str, &str)]); 2] = [
@@ -415,6 +440,12 @@ fn main() {
             let worker = worker(settings);
             let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
             the_peer_dies(&mut peer, &Side { worker, peer: endpoint, number: 0 });
+        });
+        run(format!("the owner dies {transport}"), &|| {
+            let mut peer = Peer::start("the owner dies", settings);
+            let worker = worker(settings);
+            let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
+            remote::the_owner_dies(&mut peer, &Side { worker, peer: endpoint, number: 0 });
         });
         run(format!("the peer closes {transport}"), &|| {
             let mut peer = Peer::start("closes", settings);

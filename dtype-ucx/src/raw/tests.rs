@@ -47,6 +47,12 @@ fn assertions() -> String {
         field_mask: "field_mask", address: "address", error_mode: "err_mode",
         error_handler: "err_handler",
     });
+    structure!(text, MemoryParams, "ucp_mem_map_params_t", ">=", {
+        field_mask: "field_mask", address: "address", length: "length", flags: "flags",
+    });
+    structure!(text, MemoryAttributes, "ucp_mem_attr_t", ">=", {
+        field_mask: "field_mask", address: "address", length: "length",
+    });
     structure!(text, Block, "ucp_dt_iov_t", "==", { buffer: "buffer", length: "length" });
     structure!(text, TagInfo, "ucp_tag_recv_info_t", "==", {
         sender_tag: "sender_tag", length: "length",
@@ -75,7 +81,14 @@ fn assertions() -> String {
         PARAM_FIELD_FEATURES => "UCP_PARAM_FIELD_FEATURES",
         PARAM_FIELD_MT_WORKERS_SHARED => "UCP_PARAM_FIELD_MT_WORKERS_SHARED",
         FEATURE_TAG => "UCP_FEATURE_TAG",
+        FEATURE_RMA => "UCP_FEATURE_RMA",
         FEATURE_WAKEUP => "UCP_FEATURE_WAKEUP",
+        MEM_MAP_PARAM_FIELD_ADDRESS => "UCP_MEM_MAP_PARAM_FIELD_ADDRESS",
+        MEM_MAP_PARAM_FIELD_LENGTH => "UCP_MEM_MAP_PARAM_FIELD_LENGTH",
+        MEM_MAP_PARAM_FIELD_FLAGS => "UCP_MEM_MAP_PARAM_FIELD_FLAGS",
+        MEM_MAP_ALLOCATE => "UCP_MEM_MAP_ALLOCATE",
+        MEM_ATTR_FIELD_ADDRESS => "UCP_MEM_ATTR_FIELD_ADDRESS",
+        MEM_ATTR_FIELD_LENGTH => "UCP_MEM_ATTR_FIELD_LENGTH",
         WORKER_PARAM_FIELD_THREAD_MODE => "UCP_WORKER_PARAM_FIELD_THREAD_MODE",
         WORKER_ATTR_FIELD_THREAD_MODE => "UCP_WORKER_ATTR_FIELD_THREAD_MODE",
         THREAD_MODE_SINGLE => "UCS_THREAD_MODE_SINGLE",

@@ -1,0 +1,173 @@
+//! Keys of registered memory, as bytes for any other channel.
+
+use dtype_runtime::{Datatype, Type};
+
+use crate::address::checksum;
+use crate::error::Error;
+
+/// What a peer needs to access [`Registered`](crate::Registered) memory: where it is, how many records it has, their type,
+/// and UCX's key.
+///
+/// UCX reads its own key without any checks, so [`from_bytes`](Self::from_bytes) accepts only what
+/// [`to_bytes`](Self::to_bytes) returned, as a checksum tells. That protects from mistakes, not from malice: a program must
+/// take keys only from programs that it trusts as much as itself, and give them only to such programs. Whoever has a key can
+/// write any bytes to the memory.
+///
+/// ```
+/// # use dtype_ucx::{Context, Error, MemoryKey, Single};
+/// # let context = Context::with_settings([("TLS", "self")])?;
+/// let memory = context.register(&[0_u32; 100])?;
+/// let mut bytes = memory.key()?.to_bytes();
+/// let key = MemoryKey::from_bytes(&bytes)?;
+/// assert_eq!((key.len(), key.record()), (100, &dtype_runtime::Type::of::<u32>()));
+/// bytes[50] ^= 1;
+/// assert!(MemoryKey::from_bytes(&bytes).is_err());
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[doc(alias = "ucp_rkey_pack")]
+pub struct MemoryKey {
+    /// The process that has the memory ([`process::id`](crate::process::id)).
+    process: u64,
+    /// The address of the first record, there.
+    address: u64,
+    /// The number of records.
+    len: usize,
+    /// The type of a record; its extent is the distance between neighbours.
+    record: Type,
+    /// UCX's key.
+    packed: Box<[u8]>,
+}
+
+const MAGIC: [u8; 8] = *b"dtypeKEY";
+/// As a machine of the same byte order reads it.
+const ORDER: u32 = 0x0102_0304;
+
+impl MemoryKey {
+    /// A key of this process's memory, with UCX's bytes.
+    pub(crate) fn new<T: Datatype>(address: u64, len: usize, packed: &[u8]) -> Self {
+        let process = crate::process::id();
+        Self { process, address, len, record: Type::of::<T>(), packed: packed.into() }
+    }
+
+    /// The number of records in the memory.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the memory has no records.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The type of a record. The distance between neighbours is its extent.
+    pub fn record(&self) -> &Type {
+        &self.record
+    }
+
+    pub(crate) fn process(&self) -> u64 {
+        self.process
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// UCX's key, as UCX returned it.
+    pub(crate) fn for_ucx(&self) -> &[u8] {
+        &self.packed
+    }
+
+    /// Checks that the memory holds records of type `T`, with the same layout.
+    pub(crate) fn check_record<T: Datatype>(&self) -> Result<(), Error> {
+        let (found, expected) = (&self.record, Type::of::<T>());
+        let summary = |ty: &Type| (ty.size(), ty.elements(), ty.lb(), ty.extent());
+        let same = summary(found) == summary(&expected)
+            && found.signature_hash() == expected.signature_hash()
+            // Types with one layout may have been made by different calls.
+            && (*found == expected || found.type_map().eq(expected.type_map()));
+        if same {
+            return Ok(());
+        }
+        let name = std::any::type_name::<T>();
+        Err(Error::RegisteredType {
+            expected: format!("{name}: {}", describe(&expected)),
+            found: describe(found),
+        })
+    }
+
+    /// The key as bytes: some hundred, depending on the type of the records.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let record = self.record.marshal();
+        let mut body = Vec::with_capacity(36 + record.len() + self.packed.len());
+        body.extend(ORDER.to_ne_bytes());
+        for number in [self.process, self.address, self.len as u64, record.len() as u64] {
+            body.extend(number.to_ne_bytes());
+        }
+        body.extend(record);
+        body.extend_from_slice(&self.packed);
+        [&MAGIC[..], &checksum(&body).to_le_bytes(), &body].concat()
+    }
+
+    /// The key in bytes that [`to_bytes`](Self::to_bytes) returned.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Key`] for any other bytes, and for a key from a machine of another byte order; [`Error::Datatype`] if the type
+    /// of the records is damaged.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let refused = |what| Error::Key { len: bytes.len(), what };
+        let short = || refused("they end too early");
+        let (magic, rest) = bytes.split_first_chunk().ok_or_else(short)?;
+        if *magic != MAGIC {
+            return Err(refused("they do not start with `dtypeKEY`"));
+        }
+        let (sum, body) = rest.split_first_chunk().ok_or_else(short)?;
+        if *sum != checksum(body).to_le_bytes() {
+            return Err(refused("the checksum is wrong"));
+        }
+        let (order, mut rest) = body.split_first_chunk().ok_or_else(short)?;
+        if u32::from_ne_bytes(*order) != ORDER {
+            return Err(refused("they come from a machine of another byte order"));
+        }
+        let mut number = || {
+            let (number, after) = rest.split_first_chunk().ok_or_else(short)?;
+            rest = after;
+            Ok::<_, Error>(u64::from_ne_bytes(*number))
+        };
+        let [process, address, len, record] = [number()?, number()?, number()?, number()?];
+        let record = usize::try_from(record).map_err(|_| short())?;
+        let (record, packed) = rest.split_at_checked(record).ok_or_else(short)?;
+        let record = Type::unmarshal(record)?;
+        if packed.is_empty() {
+            return Err(short());
+        }
+        // The displacement of every byte of the memory is a valid one here, too.
+        let bytes_long = i128::from(record.extent()) * i128::from(len);
+        let fits = (0..=isize::MAX as i128).contains(&bytes_long)
+            && i128::from(address) + bytes_long <= i128::from(u64::MAX);
+        match usize::try_from(len) {
+            Ok(len) if fits && record.extent() >= 0 => {
+                Ok(Self { process, address, len, record, packed: packed.into() })
+            }
+            _ => Err(refused("the memory is larger than an address space")),
+        }
+    }
+}
+
+/// What an error says about the type of records.
+fn describe(ty: &Type) -> String {
+    /// Basic datatypes that are listed.
+    const LISTED: usize = 8;
+    let mut text = format!("records of {} bytes with", ty.extent());
+    for (index, entry) in ty.type_map().take(LISTED).enumerate() {
+        let comma = if index == 0 { "" } else { "," };
+        let (name, displacement) = (entry.basic.name(), entry.displacement);
+        text = format!("{text}{comma} {name} at {displacement}");
+    }
+    match ty.elements() {
+        0 => text + " no data",
+        more if more > LISTED as u64 => text + &format!(" and {} more", more - LISTED as u64),
+        _ => text,
+    }
+}

@@ -1,0 +1,472 @@
+//! The owner's side: memory that peers may read and write at any time.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::{self, MaybeUninit};
+use std::ops::Range;
+use std::ptr;
+use std::slice;
+use std::sync::atomic::{Ordering, fence};
+
+use dtype_runtime::{Committed, Datatype, Type};
+
+use crate::context::Context;
+use crate::error::{Error, check};
+use crate::raw;
+use crate::remote::key::MemoryKey;
+
+/// Records in memory that peers with a [key](Self::key) read and write, by [`RemoteMemory`](crate::RemoteMemory), without
+/// this process doing anything: from [`Context::register`].
+///
+/// # Cells, not slices
+///
+/// A peer may write at any time, so no reference to the memory is ever handed out: records are copied out
+/// ([`get`](Self::get), [`read`](Self::read)) and in ([`set`](Self::set), [`write`](Self::write)), as with a
+/// [`Cell`]. A record that is copied while a peer writes it may be partly old and partly new. The copy is
+/// checked after that: bytes that make no valid `bool`, `char` or enum are an error. When to read is up to the program; a peer
+/// usually sends a message after it has put and [flushed](crate::Endpoint::flush).
+///
+/// The transports that cannot write to the memory themselves (TCP) ask the owner's process to do it: then one of its workers must
+/// make progress.
+///
+/// # When the memory is freed
+///
+/// UCX cannot take a key back. Over some transports a peer that has one can write to the memory even after UCX has been told that it is no
+/// longer registered, when something else may lie there. So dropping the value gives the memory back only if no key was made;
+/// otherwise the memory stays what it is until the process ends, and so does the context. [`unregister`](Self::unregister)
+/// gives it back, and is unsafe: the program vouches that no peer uses a key any more.
+///
+/// ```
+/// # use dtype_ucx::{Context, Error, Single};
+/// let context = Context::with_settings([("TLS", "self")])?;
+/// let memory = context.register(&[(1_u8, 0.5_f64); 10])?;
+/// memory.set(3, &(7, 0.25))?;
+/// assert_eq!(memory.read(2..4)?, [(1, 0.5), (7, 0.25)]);
+/// # Ok::<(), Error>(())
+/// ```
+#[doc(alias = "ucp_mem_h")]
+#[must_use = "peers can access the memory by its key"]
+pub struct Registered<T> {
+    context: Context,
+    handle: raw::Memory,
+    start: *mut T,
+    len: usize,
+    /// The type of a record.
+    record: Committed,
+    /// Whether the memory is the caller's: [`Context::register_in_place`].
+    lent: bool,
+    /// Whether there is a key. Also, no two threads may access the memory through this value at the same time.
+    exported: Cell<bool>,
+    records: PhantomData<T>,
+}
+
+// SAFETY: the value owns the memory, or was promised it, and any thread may use the context.
+unsafe impl<T: Send> Send for Registered<T> {}
+
+/// Refuses types of which a part is not in the type map: a copy would have nothing to put there.
+pub(crate) const fn refuse_skipped_fields<T: Datatype>() {
+    assert!(
+        !T::TYPE_MAP.skips_fields(),
+        "records with skipped fields cannot be in remote memory: a peer would not write all of a record"
+    );
+}
+
+impl Context {
+    /// Allocates memory that peers may access, and copies records into it.
+    ///
+    /// UCX allocates the memory, so that processes of the same machine can map it and access it directly. A type with skipped
+    /// fields does not compile here:
+    ///
+    /// ```compile_fail,E0080
+    /// #[derive(dtype_runtime::Datatype)]
+    /// struct Cached {
+    ///     value: f64,
+    ///     #[dtype(skip)]
+    ///     square: f64,
+    /// }
+    /// let context = dtype_ucx::Context::new().unwrap();
+    /// let memory = context.register(&[Cached { value: 3.0, square: 9.0 }]);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if there are too many records for any memory; [`Error::Call`], for example if there is no memory.
+    #[doc(alias = "ucp_mem_map")]
+    pub fn register<T: Datatype>(&self, items: &[T]) -> Result<Registered<T>, Error> {
+        const { refuse_skipped_fields::<T>() }
+        let len = items.len();
+        // What lies before the first aligned address is unused. UCX refuses to allocate nothing.
+        let room = size_of_val(items)
+            .checked_add(align_of::<T>())
+            .ok_or(dtype_runtime::Error::Allocation { count: len, stride: size_of::<T>() })?;
+        let params = raw::MemoryParams {
+            field_mask: raw::MEM_MAP_PARAM_FIELD_LENGTH | raw::MEM_MAP_PARAM_FIELD_FLAGS,
+            address: ptr::null_mut(),
+            length: room,
+            flags: raw::MEM_MAP_ALLOCATE,
+        };
+        let mut memory = self.map::<T>(&params, len, false)?;
+        let mut attributes = raw::MemoryAttributes {
+            field_mask: raw::MEM_ATTR_FIELD_ADDRESS | raw::MEM_ATTR_FIELD_LENGTH,
+            address: ptr::null_mut(),
+            length: 0,
+        };
+        // SAFETY: the memory is registered, and UCX writes the fields of the mask.
+        let status = unsafe { raw::ucp_mem_query(memory.handle, &raw mut attributes) };
+        check("ucp_mem_query", status)?;
+        let first: *mut u8 = attributes.address.cast();
+        memory.start = first.wrapping_add(first.align_offset(align_of::<T>())).cast();
+        // SAFETY: UCX has allocated at least this room, which nobody else knows of: there is no key yet. The records start at
+        // most at the last byte of the first alignment. Every byte is initialised, and so is the data of the items.
+        unsafe {
+            ptr::write_bytes(first, 0, room);
+            memory.record.copy_raw(items.as_ptr().cast(), memory.start.cast(), len)?;
+        }
+        Ok(memory)
+    }
+
+    /// Registers memory that exists, for peers to access it where it is: a part of a large array, or memory of another
+    /// language. UCX can map memory into other processes only if it has allocated it itself, so [`register`](Self::register)
+    /// is faster within a machine.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if there are too many records for any memory; [`Error::Call`].
+    ///
+    /// # Safety
+    ///
+    /// `start` must be aligned, and `len` records from there on must be valid for reads and writes and hold initialised bytes.
+    /// Until the result is dropped and no peer uses a key of it any more, the memory must stay
+    /// so, and be accessed only through the result and by peers.
+    ///
+    /// ```
+    /// # use dtype_ucx::{Context, Error, Single};
+    /// # let context = Context::with_settings([("TLS", "self")])?;
+    /// let mut grid = vec![0.0_f64; 1000];
+    /// // SAFETY: nobody uses the grid until the result is dropped, and no key is made.
+    /// let memory = unsafe { context.register_in_place(grid.as_mut_ptr(), grid.len())? };
+    /// memory.set(999, &0.5)?;
+    /// drop(memory);
+    /// assert_eq!(grid[999], 0.5);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub unsafe fn register_in_place<T: Datatype>(
+        &self,
+        start: *mut T,
+        len: usize,
+    ) -> Result<Registered<T>, Error> {
+        const { refuse_skipped_fields::<T>() }
+        let bytes = len
+            .checked_mul(size_of::<T>())
+            .ok_or(dtype_runtime::Error::Allocation { count: len, stride: size_of::<T>() })?;
+        let params = raw::MemoryParams {
+            field_mask: raw::MEM_MAP_PARAM_FIELD_ADDRESS | raw::MEM_MAP_PARAM_FIELD_LENGTH,
+            address: start.cast(),
+            length: bytes,
+            flags: 0,
+        };
+        let mut memory = self.map::<T>(&params, len, true)?;
+        memory.start = start;
+        Ok(memory)
+    }
+
+    /// Registers, or allocates, memory. Where it starts is not yet known.
+    fn map<T: Datatype>(
+        &self,
+        params: &raw::MemoryParams,
+        len: usize,
+        lent: bool,
+    ) -> Result<Registered<T>, Error> {
+        let record = Type::of::<T>().commit();
+        let mut handle = ptr::null_mut();
+        // SAFETY: the context is alive, and the parameters have the fields of their mask. The callers guarantee the memory,
+        // if it is not to be allocated.
+        let status =
+            unsafe { raw::ucp_mem_map(self.handle(), ptr::from_ref(params), &raw mut handle) };
+        check("ucp_mem_map", status)?;
+        let (context, start, exported) = (self.clone(), ptr::null_mut(), Cell::new(false));
+        Ok(Registered { context, handle, start, len, record, lent, exported, records: PhantomData })
+    }
+}
+
+impl<T: Datatype> Registered<T> {
+    /// The number of records.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// A key for peers: send its [bytes](MemoryKey::to_bytes) to them, over any channel.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Call`].
+    #[doc(alias = "ucp_rkey_pack")]
+    pub fn key(&self) -> Result<MemoryKey, Error> {
+        let (mut buffer, mut len) = (ptr::null_mut::<c_void>(), 0);
+        // SAFETY: the memory is registered with this context. UCX returns a key of this length, which is copied and given
+        // back.
+        let packed = unsafe {
+            let context = self.context.handle();
+            let status = raw::ucp_rkey_pack(context, self.handle, &raw mut buffer, &raw mut len);
+            check("ucp_rkey_pack", status)?;
+            let packed = slice::from_raw_parts(buffer.cast::<u8>(), len).to_vec();
+            raw::ucp_rkey_buffer_release(buffer);
+            packed
+        };
+        self.exported.set(true);
+        Ok(MemoryKey::new::<T>(self.start.expose_provenance() as u64, self.len, &packed))
+    }
+
+    /// A copy of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if there is no such record, or its bytes are no valid value.
+    #[inline]
+    pub fn get(&self, index: usize) -> Result<T, Error> {
+        self.check(index, 1)?;
+        if const { T::TYPE_MAP.is_restricted() } {
+            return self.checked(index, 1)?.pop().ok_or_else(|| self.outside(index, 1).into());
+        }
+        let mut item = MaybeUninit::<T>::uninit();
+        // SAFETY: the record is in the memory, as just checked. Its bytes are initialised, all of them are copied, all bit
+        // patterns of its data are valid, and no field is left out: by the promise of `Datatype` this is a value.
+        unsafe {
+            load(self.start.add(index).cast(), item.as_mut_ptr().cast(), size_of::<T>());
+            Ok(item.assume_init())
+        }
+    }
+
+    /// Copies a record into the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if there is no such record.
+    #[inline]
+    pub fn set(&self, index: usize, item: &T) -> Result<(), Error> {
+        self.write(index, slice::from_ref(item))
+    }
+
+    /// Copies of some records.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if the range reaches outside the memory, or the bytes of a record are no valid value.
+    pub fn read(&self, range: Range<usize>) -> Result<Vec<T>, Error> {
+        let Range { start, end } = range;
+        let count = end.saturating_sub(start);
+        self.check(start, count)?;
+        if const { T::TYPE_MAP.is_restricted() } {
+            return self.checked(start, count);
+        }
+        let mut items = Vec::<T>::with_capacity(count);
+        // SAFETY: as in `get`, for `count` records, for which the vector has room.
+        unsafe {
+            load(self.start.add(start).cast(), items.as_mut_ptr().cast(), size_of::<T>() * count);
+            items.set_len(count);
+        }
+        Ok(items)
+    }
+
+    /// Copies records into a slice: from index `at` on, as many as it has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if they reach outside the memory, or the bytes of a record are no valid value. Nothing is written
+    /// then.
+    pub fn read_into(&self, at: usize, items: &mut [T]) -> Result<(), Error> {
+        self.check(at, items.len())?;
+        if const { T::TYPE_MAP.is_restricted() } {
+            let copies = self.checked(at, items.len())?;
+            for (item, new) in items.iter_mut().zip(copies) {
+                *item = new;
+            }
+            return Ok(());
+        }
+        // SAFETY: the records are in the memory, as just checked. Their bytes are initialised, all bit patterns of their data
+        // are valid, no field is left out, and the slice is borrowed exclusively.
+        unsafe {
+            load(self.start.add(at).cast(), items.as_mut_ptr().cast(), size_of_val(items));
+        }
+        Ok(())
+    }
+
+    /// Copies records into the memory, from index `at` on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if they reach outside the memory. Nothing is written then.
+    #[inline]
+    pub fn write(&self, at: usize, items: &[T]) -> Result<(), Error> {
+        self.check(at, items.len())?;
+        let start: *mut u8 = self.start.wrapping_add(at).cast();
+        if const { T::TYPE_MAP.is_packed() } {
+            // SAFETY: the records are in the memory, as just checked. All bytes of the items are data, and initialised.
+            unsafe { store(items.as_ptr().cast(), start, size_of_val(items)) };
+            return Ok(());
+        }
+        for (index, item) in items.iter().enumerate() {
+            // The padding of the item may not be initialised.
+            let mut whole = MaybeUninit::<T>::zeroed();
+            // SAFETY: one record is readable at the one address and writable at the other.
+            unsafe {
+                let whole = whole.as_mut_ptr().cast::<u8>();
+                self.record.copy_raw(ptr::from_ref(item).cast(), whole, 1)?;
+                store(whole, start.add(index * size_of::<T>()), size_of::<T>());
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the memory back.
+    ///
+    /// # Safety
+    ///
+    /// No peer may use a key of this memory any more: each [`RemoteMemory`](crate::RemoteMemory) of it is dropped, its puts
+    /// are [flushed](crate::Endpoint::flush), and none is made again.
+    #[doc(alias = "ucp_mem_unmap")]
+    pub unsafe fn unregister(self) {
+        self.exported.set(false);
+        drop(self);
+    }
+
+    /// Copies of records in the memory, which are checked after they were copied.
+    fn checked(&self, at: usize, count: usize) -> Result<Vec<T>, Error> {
+        let mut copies = Vec::<MaybeUninit<T>>::with_capacity(count);
+        let mut packed = vec![0; self.record.packed_size(count)?];
+        // SAFETY: the callers have checked that the records are in the memory; the vector has room for them. Only their
+        // packed bytes are used, which peers do not know of.
+        unsafe {
+            let private: *mut u8 = copies.as_mut_ptr().cast();
+            load(self.start.add(at).cast(), private, size_of::<T>() * count);
+            self.record.pack_raw(private, count, &mut packed)?;
+        }
+        let items = dtype_runtime::unpack(&packed)?;
+        Ok(items)
+    }
+
+    /// Checks that records are in the memory.
+    #[inline]
+    fn check(&self, at: usize, count: usize) -> Result<(), Error> {
+        if self.len.checked_sub(at).is_some_and(|room| count <= room) {
+            return Ok(());
+        }
+        Err(self.outside(at, count).into())
+    }
+
+    #[cold]
+    fn outside(&self, at: usize, count: usize) -> dtype_runtime::Error {
+        outside(size_of::<T>(), self.len, at, count)
+    }
+}
+
+/// The error for records that are not in a memory of `len` records.
+pub(crate) fn outside(stride: usize, len: usize, at: usize, count: usize) -> dtype_runtime::Error {
+    let bytes = |records: usize| records as i128 * stride as i128;
+    let (start, end) = (bytes(at), bytes(at) + bytes(count));
+    dtype_runtime::Error::OutOfBounds { start, end, len: (len * stride) as u64 }
+}
+
+impl<T> Drop for Registered<T> {
+    fn drop(&mut self) {
+        if self.exported.get() && !self.lent {
+            // A peer may still write there. The memory must outlive all of them, and be unregistered before the context is
+            // released.
+            mem::forget(self.context.clone());
+            return;
+        }
+        // SAFETY: the memory was registered with this context, which is alive. No peer has a key, or none uses one any more:
+        // the caller of `unregister` guarantees it, or the memory itself outlives them, as the caller of `register_in_place`
+        // guarantees.
+        unsafe { raw::ucp_mem_unmap(self.context.handle(), self.handle) };
+    }
+}
+
+impl<T> fmt::Debug for Registered<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registered").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+/// The word in which shared memory is copied.
+type Word = u64;
+
+/// Copies bytes from memory that peers may write meanwhile.
+///
+/// The accesses are volatile: each byte is read once, whatever is done with the copy, so that what was checked is what is used.
+/// A write at the same time makes bytes old or new, no more: it comes from another process, or from UCX, which the compiler
+/// knows nothing of.
+///
+/// # Safety
+///
+/// `len` bytes must be readable and writable, and no thread of this process may write the first ones by code in Rust.
+#[inline]
+#[expect(clippy::cast_ptr_alignment, reason = "words begin at aligned addresses")]
+unsafe fn load(from: *const u8, to: *mut u8, len: usize) {
+    // What a peer wrote before it told us is seen.
+    fence(Ordering::Acquire);
+    let (head, words) = parts(from, len);
+    // SAFETY: the caller guarantees the memory, and words of the first one are aligned.
+    unsafe {
+        let mut at = 0;
+        while at < head {
+            to.add(at).write(from.add(at).read_volatile());
+            at += 1;
+        }
+        for _ in 0..words {
+            let word = from.add(at).cast::<Word>().read_volatile();
+            to.add(at).cast::<Word>().write_unaligned(word);
+            at += size_of::<Word>();
+        }
+        while at < len {
+            to.add(at).write(from.add(at).read_volatile());
+            at += 1;
+        }
+    }
+}
+
+/// Copies bytes to memory that peers may access meanwhile: as [`load`].
+///
+/// # Safety
+///
+/// `len` bytes must be initialised and readable, and writable, and no thread of this process may access the latter by code in
+/// Rust.
+#[inline]
+#[expect(clippy::cast_ptr_alignment, reason = "words begin at aligned addresses")]
+unsafe fn store(from: *const u8, to: *mut u8, len: usize) {
+    let (head, words) = parts(to, len);
+    // SAFETY: the caller guarantees the memory, and words of the second one are aligned.
+    unsafe {
+        let mut at = 0;
+        while at < head {
+            to.add(at).write_volatile(from.add(at).read());
+            at += 1;
+        }
+        for _ in 0..words {
+            let word = from.add(at).cast::<Word>().read_unaligned();
+            to.add(at).cast::<Word>().write_volatile(word);
+            at += size_of::<Word>();
+        }
+        while at < len {
+            to.add(at).write_volatile(from.add(at).read());
+            at += 1;
+        }
+    }
+    // Seen by peers before anything that we tell them after it.
+    fence(Ordering::Release);
+}
+
+/// The number of bytes before the first aligned word, and that of words.
+#[inline]
+fn parts(shared: *const u8, len: usize) -> (usize, usize) {
+    let head = shared.addr().wrapping_neg() % size_of::<Word>();
+    let head = head.min(len);
+    (head, (len - head) / size_of::<Word>())
+}

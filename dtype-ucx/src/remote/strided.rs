@@ -1,0 +1,268 @@
+//! Puts and gets of layouts.
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::atomic::{Ordering, fence};
+
+use dtype_runtime::types::Level;
+use dtype_runtime::{Committed, Datatype, Type};
+
+use crate::elements::{Elements, ElementsMut, Form, FormMut, check_span};
+use crate::error::Error;
+use crate::mode::ThreadMode;
+use crate::raw;
+use crate::remote::fit::Record;
+use crate::remote::memory::{RemoteMemory, zeros};
+use crate::remote::transfer::{self, Way, cut};
+
+/// Packed bytes that are between two layouts at a time: they stay in the first-level cache.
+const CHUNK: usize = 8192;
+
+/// A part of a peer's memory, as a layout describes it: a column of a matrix, a face of a grid, one field of all records. It
+/// is what the strided keys of UCX's struct datatype proposal are. From [`RemoteMemory::strided`].
+///
+/// What is put or got has a layout of its own, here: records, or [`Elements::of`] any type with as many packed bytes.
+pub struct Strided<'r, T, M: ThreadMode> {
+    memory: &'r RemoteMemory<'r, T, M>,
+    /// All instances.
+    layout: Committed,
+    /// Where displacement 0 is, in bytes from the start of the memory.
+    origin: i64,
+}
+
+impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
+    /// The part of the memory that `count` instances of a type name, with displacement 0 at `origin`, in bytes from the start
+    /// of the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if the layout reaches outside the memory; [`Error::RemoteLayout`] if it names something else than
+    /// the records there have at the same displacement.
+    ///
+    /// ```
+    /// use dtype_runtime::types::Level;
+    /// use dtype_runtime::{Basic, Type};
+    /// # use dtype_ucx::{Context, Error, Single};
+    /// # let context = Context::with_settings([("TLS", "self")])?;
+    /// # let worker = context.worker::<Single>()?;
+    /// # let endpoint = worker.connect(&worker.address()?)?;
+    /// // A peer's matrix of 3 × 4, and its last column.
+    /// let matrix = context.register(&[0_u16; 12])?;
+    /// let remote = endpoint.remote_memory::<u16>(&matrix.key()?)?;
+    /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::U16))?.commit();
+    /// let column = remote.strided(&column, 6, 1)?;
+    /// assert_eq!(column.levels(), Some(vec![Level { base: 6, length: 2, count: 3, stride: 8 }]));
+    ///
+    /// column.put(&[7_u16, 8, 9])?;
+    /// endpoint.flush()?;
+    /// assert_eq!(matrix.read(0..12)?, [0, 0, 0, 7, 0, 0, 0, 8, 0, 0, 0, 9]);
+    ///
+    /// let mut back = [0_u16; 3];
+    /// column.get(&mut back)?;
+    /// assert_eq!(back, [7, 8, 9]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn strided<'r>(
+        &'r self,
+        layout: &Committed,
+        origin: i64,
+        count: usize,
+    ) -> Result<Strided<'r, T, M>, Error> {
+        let layout = match count {
+            1 => layout.clone(),
+            _ => Type::contiguous(count as u64, layout)?.commit(),
+        };
+        layout.packed_size(1)?;
+        check_span(&layout, self.bytes(), origin, 1)?;
+        Record::of(&self.record).check(&layout, origin)?;
+        Ok(Strided { memory: self, layout, origin })
+    }
+}
+
+impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
+    /// The repetitions as rows, outermost first, with the base from the start of the memory: what a network adapter would be
+    /// told. `None` if the layout is no nest of repetitions of one run of bytes; see [`Type::levels`].
+    pub fn levels(&self) -> Option<Vec<Level>> {
+        let mut levels = self.layout.levels()?;
+        if let Some(outermost) = levels.first_mut() {
+            outermost.base += self.origin;
+        }
+        Some(levels)
+    }
+
+    /// The number of packed bytes that are put or got.
+    pub fn packed_size(&self) -> usize {
+        // It was checked when the layout was.
+        self.layout.packed_size(1).unwrap_or(usize::MAX)
+    }
+
+    /// Writes the elements to this part of the memory. They are there when the endpoint has been
+    /// [flushed](crate::Endpoint::flush).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if the elements have more or fewer packed bytes, or the layout names a byte more than once: nothing is
+    /// written then. [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
+    #[doc(alias = "ucp_put_nbx")]
+    pub fn put<'a>(&self, elements: impl Into<Elements<'a>>) -> Result<(), Error> {
+        self.put_elements(elements.into())
+    }
+
+    fn put_elements(&self, elements: Elements<'_>) -> Result<(), Error> {
+        let size = self.check(elements.packed_size())?;
+        self.layout.check_disjoint(1)?;
+        let Some(mapped) = self.mapped() else {
+            let (blocks, packed);
+            let here: &[raw::Block] = match elements.form {
+                Form::Bytes { start, len } => {
+                    blocks = vec![block(start.cast_mut(), len)];
+                    &blocks
+                }
+                Form::Blocks(all) => {
+                    blocks = all;
+                    &blocks
+                }
+                Form::Packed(mut outgoing) => {
+                    let mut bytes = zeros(size)?;
+                    outgoing.packer.pack(&mut bytes);
+                    packed = bytes;
+                    blocks = vec![block(packed.as_ptr().cast_mut(), size)];
+                    &blocks
+                }
+            };
+            // SAFETY: the blocks are parts of the elements, which are borrowed, or of the buffer.
+            return unsafe { self.transfer(Way::Put, here) };
+        };
+        let unpack = |from: *const u8, at: usize, len: usize| {
+            let range = at as u64..(at + len) as u64;
+            // SAFETY: the layout lies in the memory, as `strided` has checked, whose mapping lives as long as the key. The
+            // callers below pass bytes that are borrowed, and not in that mapping. Only raw pointers are made; if a peer writes
+            // there at the same time, the bytes are those of one or the other. Nothing is decided by what is there.
+            unsafe { self.layout.unpack_range_raw(from, range, mapped, 1) }
+        };
+        match elements.form {
+            Form::Bytes { start, len } => unpack(start, 0, len)?,
+            Form::Blocks(blocks) => {
+                let mut at = 0;
+                for block in blocks {
+                    unpack(block.buffer.cast(), at, block.length)?;
+                    at += block.length;
+                }
+            }
+            Form::Packed(mut outgoing) => {
+                let (mut chunk, mut at) = ([0; CHUNK], 0);
+                loop {
+                    let len = outgoing.packer.pack(&mut chunk);
+                    if len == 0 {
+                        break;
+                    }
+                    unpack(chunk.as_ptr(), at, len)?;
+                    at += len;
+                }
+            }
+        }
+        fence(Ordering::Release);
+        Ok(())
+    }
+
+    /// Reads this part of the memory into the elements. Records of which not all bit patterns are valid are checked before any
+    /// is written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if the elements have more or fewer packed bytes, or a value is invalid: nothing is written then.
+    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]; some of the elements may have been written then.
+    #[doc(alias = "ucp_get_nbx")]
+    pub fn get<'a>(&self, elements: impl Into<ElementsMut<'a>>) -> Result<(), Error> {
+        self.get_elements(elements.into())
+    }
+
+    fn get_elements(&self, elements: ElementsMut<'_>) -> Result<(), Error> {
+        let size = self.check(elements.packed_size())?;
+        fence(Ordering::Acquire);
+        let (blocks, mut unpacker) = match elements.form {
+            FormMut::Bytes { start, len, .. } => (vec![block(start, len)], None),
+            FormMut::Blocks(blocks) => (blocks, None),
+            FormMut::Unpacked(incoming) => (Vec::new(), Some((incoming.unpacker, CHUNK))),
+            // All are checked before the first is written.
+            FormMut::Checked { unpacker, .. } => (Vec::new(), Some((unpacker, size))),
+        };
+        let Some(mapped) = self.mapped() else {
+            let Some((unpacker, _)) = &mut unpacker else {
+                // SAFETY: the blocks are parts of the elements, which are borrowed exclusively.
+                return unsafe { self.transfer(Way::Get, &blocks) };
+            };
+            let mut bytes = zeros(size)?;
+            // SAFETY: the buffer has the size of the data.
+            unsafe { self.transfer(Way::Get, &[block(bytes.as_mut_ptr(), size)])? };
+            unpacker.unpack(&bytes)?;
+            return Ok(());
+        };
+        let pack = |to: *mut u8, at: usize, len: usize| {
+            let range = at as u64..(at + len) as u64;
+            // SAFETY: as in `put_elements`: the callers below pass memory that is borrowed exclusively. What the peer writes at
+            // the same time is copied in parts: nothing is decided by it before it is copied.
+            unsafe { self.layout.pack_range_raw(mapped, 1, range, to) }
+        };
+        let mut at = 0;
+        for block in blocks {
+            pack(block.buffer.cast(), at, block.length)?;
+            at += block.length;
+        }
+        if let Some((mut unpacker, chunk)) = unpacker {
+            let mut bytes = zeros(chunk.min(size))?;
+            while at < size {
+                let len = bytes.len().min(size - at);
+                pack(bytes.as_mut_ptr(), at, len)?;
+                unpacker.unpack(&bytes[..len])?;
+                at += len;
+            }
+        }
+        Ok(())
+    }
+
+    /// The origin of the layout in the mapping, if there is one.
+    fn mapped(&self) -> Option<*mut u8> {
+        #[expect(clippy::cast_possible_truncation, reason = "the data lie in memory")]
+        let origin = self.origin as isize;
+        self.memory.mapped.map(|start: NonNull<u8>| start.as_ptr().wrapping_offset(origin))
+    }
+
+    /// Checks that the elements have as many bytes as the layout, and that there is a connection.
+    fn check(&self, elements: usize) -> Result<usize, Error> {
+        let size = self.packed_size();
+        if elements != size {
+            let (expected, actual) = (size as u64, elements as u64);
+            return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
+        }
+        self.memory.endpoint.failure().map_or(Ok(size), Err)
+    }
+
+    /// A put or a get of each block.
+    ///
+    /// # Safety
+    ///
+    /// The blocks must be readable for a put, and writable for a get, and have as many bytes as the layout; nobody else may
+    /// access them.
+    unsafe fn transfer(&self, way: Way, here: &[raw::Block]) -> Result<(), Error> {
+        let segments = self.layout.iov(1, 0..self.packed_size() as u64)?;
+        let start = self.memory.address.wrapping_add_signed(self.origin);
+        let there = segments.map(|segment| (start.wrapping_add_signed(segment.disp), segment.len));
+        let here = here.iter().map(|block| (block.buffer.cast(), block.length));
+        // SAFETY: the caller guarantees the blocks here; the others lie in the memory, as `strided` has checked.
+        unsafe { transfer::pieces(way, self.memory.endpoint, self.memory.key, cut(here, there)) }
+    }
+}
+
+fn block(start: *mut u8, length: usize) -> raw::Block {
+    raw::Block { buffer: start.cast(), length }
+}
+
+impl<T, M: ThreadMode> fmt::Debug for Strided<'_, T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Strided")
+            .field("layout", &self.layout)
+            .field("origin", &self.origin)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,170 @@
+//! How bytes get to and from the memory of a peer.
+//!
+//! A mapping of the memory is the fastest way: the engine copies from layout to layout. Otherwise each block of the layout is
+//! a put or a get of UCX, which only takes contiguous bytes; all are started, and then waited for together.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicI8, AtomicUsize, Ordering};
+
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::mode::ThreadMode;
+use crate::operation;
+use crate::raw::{self, RawStatus, Started};
+
+/// Puts and gets that are under way at the same time; UCX keeps a request for each.
+const WINDOW: usize = 1024;
+
+/// Which way the bytes go.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Way {
+    Put,
+    Get,
+}
+
+impl Way {
+    pub(crate) fn call(self) -> &'static str {
+        match self {
+            Self::Put => "ucp_put_nbx",
+            Self::Get => "ucp_get_nbx",
+        }
+    }
+}
+
+/// What the callbacks of all operations share.
+struct Progress {
+    pending: AtomicUsize,
+    /// The status of the first that failed.
+    status: AtomicI8,
+}
+
+impl Progress {
+    fn ended(&self, status: RawStatus) {
+        if status != RawStatus::OK {
+            let (ok, relaxed) = (RawStatus::OK.0, Ordering::Relaxed);
+            let _ = self.status.compare_exchange(ok, status.0, relaxed, relaxed);
+        }
+        // After the last one, the progress may be gone.
+        self.pending.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// The callback of an operation, with the progress as its user data.
+unsafe extern "C" fn ended(request: *mut c_void, status: RawStatus, progress: *mut c_void) {
+    // SAFETY: the request has completed, nobody else frees it, and it is not used again.
+    unsafe { raw::ucp_request_free(request) };
+    // SAFETY: the progress lives until all operations have ended (`Waits`).
+    unsafe { &*progress.cast::<Progress>() }.ended(status);
+}
+
+/// Waits until all operations have ended, also when it is dropped: nothing that they use is freed before.
+struct Waits<'a, M: ThreadMode> {
+    endpoint: &'a Endpoint<M>,
+    progress: &'a Progress,
+}
+
+impl<M: ThreadMode> Waits<'_, M> {
+    /// Until at most this number of operations are under way.
+    fn until(&self, most: usize) {
+        let progress = self.progress;
+        if progress.pending.load(Ordering::Acquire) > most {
+            let few = || (progress.pending.load(Ordering::Acquire) <= most).then_some(());
+            self.endpoint.worker().wait(few);
+        }
+    }
+}
+
+impl<M: ThreadMode> Drop for Waits<'_, M> {
+    fn drop(&mut self) {
+        self.until(0);
+    }
+}
+
+/// A piece of memory here, and where it is, or goes to, in the peer's.
+pub(crate) struct Piece {
+    pub(crate) here: *mut u8,
+    pub(crate) len: usize,
+    pub(crate) there: u64,
+}
+
+/// Starts a put or a get for each piece, and waits until all have completed: the memory here may be used again.
+///
+/// # Safety
+///
+/// The key must be one of this endpoint's. Each piece must be readable here for a put, and writable for a get, and nobody else
+/// may access it meanwhile; it must lie in the memory that the key names.
+pub(crate) unsafe fn pieces<M: ThreadMode>(
+    way: Way,
+    endpoint: &Endpoint<M>,
+    key: raw::RemoteKey,
+    pieces: impl Iterator<Item = Piece>,
+) -> Result<(), Error> {
+    let progress =
+        Progress { pending: AtomicUsize::new(0), status: AtomicI8::new(RawStatus::OK.0) };
+    let waits = Waits { endpoint, progress: &progress };
+    let params =
+        operation::params(raw::DATATYPE_BYTES, ended, ptr::from_ref(&progress).cast::<c_void>());
+    for Piece { here, len, there } in pieces.filter(|piece| piece.len > 0) {
+        waits.until(WINDOW - 1);
+        if progress.status.load(Ordering::Relaxed) != RawStatus::OK.0 {
+            break;
+        }
+        progress.pending.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the endpoint is alive, and the caller guarantees the rest until the operation has ended, which the guard
+        // waits for.
+        let started = unsafe {
+            let (endpoint, params) = (endpoint.handle(), &raw const params);
+            match way {
+                Way::Put => raw::ucp_put_nbx(endpoint, here.cast(), len, there, key, params),
+                Way::Get => raw::ucp_get_nbx(endpoint, here.cast(), len, there, key, params),
+            }
+        };
+        if let Started::Completed(status) = Started::of(started) {
+            progress.ended(status);
+        }
+    }
+    operation::wake();
+    drop(waits);
+    endpoint.sent(way.call(), RawStatus(progress.status.load(Ordering::Relaxed)))
+}
+
+/// The pieces of two lists of blocks of the same bytes, cut where either has an end.
+pub(crate) fn cut(
+    here: impl Iterator<Item = (*mut u8, usize)>,
+    there: impl Iterator<Item = (u64, u64)>,
+) -> impl Iterator<Item = Piece> {
+    let mut here = here.filter(|&(_, len)| len > 0);
+    let mut there = there.filter(|&(_, len)| len > 0);
+    let (mut mine, mut theirs) = (None, None);
+    std::iter::from_fn(move || {
+        let (at, room) = mine.take().or_else(|| here.next())?;
+        let (to, wanted) = theirs.take().or_else(|| there.next())?;
+        let len = usize::try_from(wanted).map_or(room, |wanted: usize| wanted.min(room));
+        if len < room {
+            mine = Some((at.wrapping_add(len), room - len));
+        }
+        if (len as u64) < wanted {
+            theirs = Some((to + len as u64, wanted - len as u64));
+        }
+        Some(Piece { here: at, len, there: to })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Piece, cut};
+
+    #[test]
+    fn pieces_end_where_either_block_ends() {
+        let mut memory = [0_u8; 20];
+        let start = memory.as_mut_ptr();
+        let here = [(0, 3), (5, 0), (5, 4), (12, 8)];
+        let there = [(100, 1), (200, 7), (300, 0), (400, 7)];
+        let found: Vec<_> =
+            cut(here.into_iter().map(|(at, len)| (start.wrapping_add(at), len)), there.into_iter())
+                .map(|Piece { here, len, there }| (here.addr() - start.addr(), len, there))
+                .collect();
+        assert_eq!(found, [(0, 1, 100), (1, 2, 200), (5, 4, 202), (12, 1, 206), (13, 7, 400)]);
+    }
+}
