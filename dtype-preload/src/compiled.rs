@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use dtype_runtime::Committed;
+use dtype_runtime::types::Entry;
+use dtype_runtime::{Basic, Committed};
 
+use crate::mode::Mode;
 use crate::stats::{self, Row};
 
 /// A compiled type, with the row of the report that counts its use.
@@ -13,12 +15,22 @@ pub(crate) struct Compiled {
     pub(crate) committed: Committed,
     /// Present if there will be a report.
     row: Option<Arc<Row>>,
+    /// Whether some values have padding, which MPI libraries may leave out: a `long double` of 10 bytes takes 16. Known if
+    /// there will be comparisons.
+    pub(crate) has_padding: bool,
 }
 
 impl Compiled {
     pub(crate) fn new(committed: Committed) -> Self {
         let row = stats::row_of(&committed);
-        Self { committed, row }
+        let has_padding = Mode::get().verify && has_padding(&committed);
+        Self { committed, row, has_padding }
+    }
+
+    /// What a memory that the library writes for a comparison has in it before: the bytes of this engine if the library may
+    /// leave out some, and otherwise others.
+    pub(crate) fn library_start(&self, here: &[u8]) -> Vec<u8> {
+        here.iter().map(|&byte| if self.has_padding { byte } else { !byte }).collect()
     }
 
     /// Runs a call that moves some bytes, and counts it if there will be a report.
@@ -30,4 +42,16 @@ impl Compiled {
         row.add(bytes, start.elapsed());
         result
     }
+}
+
+fn has_padding(committed: &Committed) -> bool {
+    committed.as_type().description().entries().iter().any(|entry| match entry {
+        Entry::Elem(elem) => is_padded(elem.basic),
+        Entry::Loop(_) | Entry::EndLoop(_) => false,
+    })
+}
+
+/// Whether a basic type's values have padding.
+const fn is_padded(basic: Basic) -> bool {
+    matches!(basic, Basic::LongDouble | Basic::LongDoubleComplex | Basic::CxxLongDoubleComplex)
 }

@@ -8,4 +8,3 @@ mod library;
 pub mod numbers;
 mod pack;
 mod types;
-mod values;

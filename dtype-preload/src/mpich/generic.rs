@@ -14,13 +14,13 @@ use dtype_ucp_generic::{Generic, Instances, Message, Operations, Status};
 use super::library::{has_threads, is_supported};
 use super::numbers::Handle;
 use super::types::{Source, compile, is_worth_it_at_once, read};
-use super::values::Values;
 use crate::boundary::contain;
 use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::original::originals;
 use crate::policy::{compiles_at_once, is_small};
 use crate::stats::{Left, left};
+use crate::values::Values;
 use crate::verify::{self, Fragment};
 
 /// A datatype of UCX (`ucp_datatype_t`): an address, whose lowest bits are a class.
@@ -245,11 +245,6 @@ impl Ours {
         unsafe { &*self.compiled }
     }
 
-    fn values(&self) -> &Values {
-        // SAFETY: likewise.
-        unsafe { &*self.values }
-    }
-
     fn fragment<'a>(&'a self, what: &'a str, position: usize, len: usize) -> Fragment<'a> {
         let ty = self.instances.committed().as_type();
         Fragment { what, ty, count: self.count, position, len }
@@ -273,12 +268,8 @@ impl Message for Wrapped {
         let packed = contain(|| {
             // SAFETY: parts of the context, which lives.
             let (compiled, values) = unsafe { (&*ours.compiled, &*ours.values) };
-            let end = offset.saturating_add(room);
-            // The last fragment ends with a value anyway. A room that a value does not fit in is used as it is.
-            let room = match values.start(end).saturating_sub(offset) {
-                0 => room,
-                whole => whole,
-            };
+            // The last fragment ends with a value anyway.
+            let room = values.whole(offset, room);
             // SAFETY: the caller guarantees it.
             compiled.counted(room, || unsafe { ours.instances.pack(offset, out, room) })
         });
@@ -286,10 +277,8 @@ impl Message for Wrapped {
         if Mode::get().verify {
             // SAFETY: just written.
             let here = unsafe { std::slice::from_raw_parts(out, packed) };
-            let mut bytes = vec![0; room];
-            if ours.values().have_padding {
-                bytes[..packed].copy_from_slice(here);
-            }
+            let mut bytes = ours.compiled().library_start(here);
+            bytes.resize(room, 0);
             let found = library(bytes.as_mut_ptr()).min(packed);
             // The library may stop between two values.
             verify::compare(
@@ -355,7 +344,7 @@ impl Wrapped {
             if message.unpack(offset, packed, len).is_err() {
                 return;
             }
-            library = if ours.values().have_padding { here.clone() } else { vec![0xA5; span] };
+            library = if ours.compiled().has_padding { here.clone() } else { vec![0xA5; span] };
             let base = library.as_mut_ptr().wrapping_offset(-low);
             let state = start_unpack((*self.context).library, base.cast(), count);
             let status = unpack(state, offset, packed.cast(), len);

@@ -5,13 +5,10 @@
 
 use std::ffi::{c_int, c_void};
 
-use dtype_runtime::Committed;
-
 use super::calls::{NO_ORIGINAL, exported};
 use super::handles::find;
 use super::library::{is_another, is_supported};
 use super::numbers::{COMM_NULL, Handle};
-use super::values::Values;
 use crate::boundary::contain;
 use crate::mode::Mode;
 use crate::original::originals;
@@ -87,7 +84,7 @@ unsafe fn packed(
     if Mode::get().verify {
         // SAFETY: just written.
         let here = unsafe { std::slice::from_raw_parts(out, size) };
-        let mut bytes = library_start(&compiled.committed, here);
+        let mut bytes = compiled.library_start(here);
         if library(bytes.as_mut_ptr()) == 0 {
             let ty = compiled.committed.as_type();
             let fragment = Fragment { what: "packed", ty, count, position: 0, len: size };
@@ -130,7 +127,7 @@ unsafe fn unpacked(
     if Mode::get().verify {
         // SAFETY: the program's buffer, whose end was checked.
         let here = unsafe { std::slice::from_raw_parts(from, size) };
-        let mut bytes = library_start(&compiled.committed, here);
+        let mut bytes = compiled.library_start(here);
         if pack_again(bytes.as_mut_ptr(), size) == 0 {
             let ty = compiled.committed.as_type();
             let fragment = Fragment { what: "unpacked", ty, count, position: 0, len: size };
@@ -138,13 +135,6 @@ unsafe fn unpacked(
         }
     }
     i64::try_from(end).ok()
-}
-
-/// What the library packs into when it is compared with this engine: its own bytes if the library leaves some of them
-/// out, and otherwise others.
-fn library_start(committed: &Committed, here: &[u8]) -> Vec<u8> {
-    let padding = Values::of(committed).is_some_and(|values| values.have_padding);
-    here.iter().map(|&byte| if padding { byte } else { !byte }).collect()
 }
 
 /// The two functions for one type of numbers, and what they do below MPICH.

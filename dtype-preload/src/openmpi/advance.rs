@@ -3,8 +3,6 @@
 use std::ptr;
 use std::slice;
 
-use dtype_runtime::Committed;
-
 use super::layout::{Advance, COMPLETED, Convertor, RECEIVE, SEND};
 use super::shadow::Shadow;
 use super::types::Entry;
@@ -98,7 +96,13 @@ unsafe fn advance(
         if rest == 0 {
             break;
         }
-        let len = buffer.iov_len.min(rest);
+        let mut len = buffer.iov_len.min(rest);
+        if direction == Direction::Pack && len < rest
+            // SAFETY: the library prepared it, for a type that lives.
+            && let Some(values) = unsafe { entry_of(convertor) }.and_then(Entry::values)
+        {
+            len = values.whole(convertor.converted, len);
+        }
         // SAFETY: the caller guarantees that the convertor was exchanged, and the buffer.
         unsafe { fragment(convertor, buffer.iov_base.cast(), len, direction) };
         buffer.iov_len = len;
@@ -122,10 +126,10 @@ unsafe fn advance(
 /// As for [`advance`]; `packed` has `len` bytes.
 unsafe fn fragment(convertor: &Convertor, packed: *mut u8, len: usize, direction: Direction) {
     // SAFETY: the library prepared it, for a type that lives.
-    let compiled = unsafe { entry_of(convertor) }.and_then(Entry::compiled);
-    let done = compiled.is_some_and(|compiled| {
+    let entry = unsafe { entry_of(convertor) };
+    let done = entry.is_some_and(|entry| {
         // SAFETY: the program guarantees its elements, the library for the buffer.
-        let run = || unsafe { convert(compiled, convertor, packed, len, direction) };
+        let run = || unsafe { convert(entry, convertor, packed, len, direction) };
         contain(run) == Some(true)
     });
     if !done {
@@ -140,19 +144,27 @@ unsafe fn fragment(convertor: &Convertor, packed: *mut u8, len: usize, direction
 ///
 /// As for [`fragment`].
 unsafe fn convert(
-    compiled: &Compiled,
+    entry: &Entry,
     convertor: &Convertor,
     packed: *mut u8,
     len: usize,
     direction: Direction,
 ) -> bool {
     let &Convertor { base, count, converted: position, .. } = convertor;
+    let Some(compiled) = entry.compiled() else { return false };
     let committed = &compiled.committed;
     let range = position as u64..(position + len) as u64;
-    let verify = Mode::get().verify;
+    // What the library would do wrong is no difference to be reported.
+    let ends_with_values = || {
+        let ends = [position, position + len];
+        entry.values().is_none_or(|values| {
+            ends.iter().all(|&end| end == convertor.local_size || values.start(end) == end)
+        })
+    };
+    let verify = Mode::get().verify && ends_with_values();
     if verify && direction == Direction::Unpack {
         // SAFETY: as for this function.
-        unsafe { rehearse(committed, convertor, packed, len) };
+        unsafe { rehearse(compiled, convertor, packed, len) };
     }
     let result = compiled.counted(len, || {
         // SAFETY: the program guarantees all elements of the message, the library for the buffer, which is its own.
@@ -165,7 +177,7 @@ unsafe fn convert(
     });
     if verify && result.is_ok() {
         // SAFETY: as for this function.
-        unsafe { read_back(committed, convertor, packed, len, direction) };
+        unsafe { read_back(compiled, convertor, packed, len, direction) };
     }
     result.is_ok()
 }
@@ -208,7 +220,7 @@ const SPARE: usize = 64;
 ///
 /// As for [`fragment`].
 unsafe fn read_back(
-    committed: &Committed,
+    compiled: &Compiled,
     convertor: &Convertor,
     packed: *mut u8,
     len: usize,
@@ -216,20 +228,23 @@ unsafe fn read_back(
 ) {
     let &Convertor { base, count, converted: position, .. } = convertor;
     let mut shadow = Shadow::new();
+    // SAFETY: the fragment has this number of bytes, which were written or received.
+    let here = unsafe { slice::from_raw_parts(packed, len) };
     // SAFETY: the program's elements are readable, also those that are received: they were written.
     let library = unsafe {
         let Some(start) = shadow.prepare(convertor, base, SEND, position) else { return };
         let ahead = position - start.min(position);
-        let mut bytes = vec![0; ahead + len + SPARE];
+        let mut bytes = vec![0; ahead];
+        bytes.extend(compiled.library_start(here));
+        bytes.resize(ahead + len + SPARE, 0);
         let found = shadow.advance(bytes.as_mut_ptr(), bytes.len());
         bytes.truncate(found.min(ahead + len));
         bytes.drain(..ahead.min(bytes.len()));
         bytes
     };
     let what = if direction == Direction::Pack { "packed" } else { "unpacked" };
-    let fragment = Fragment { what, ty: committed.as_type(), count, position, len };
-    // SAFETY: the buffer of the library has this number of bytes.
-    verify::compare(fragment, unsafe { slice::from_raw_parts(packed, len) }, &library);
+    let fragment = Fragment { what, ty: compiled.committed.as_type(), count, position, len };
+    verify::compare(fragment, here, &library);
 }
 
 /// Unpacks the fragment twice into memory of its own, by this engine and by the library, and compares all bytes, gaps
@@ -238,12 +253,14 @@ unsafe fn read_back(
 /// # Safety
 ///
 /// As for [`fragment`].
-unsafe fn rehearse(committed: &Committed, convertor: &Convertor, packed: *mut u8, len: usize) {
+unsafe fn rehearse(compiled: &Compiled, convertor: &Convertor, packed: *mut u8, len: usize) {
     let &Convertor { count, converted: position, .. } = convertor;
+    let committed = &compiled.committed;
     let Some((low, span)) = verify::memory_of(committed, count) else { return };
     // Values of the packed stream that the library continues inside of must be the same on both sides.
     let pattern: Vec<u8> = (0..span).map(|at| (at * 37 + 11).to_le_bytes()[0]).collect();
-    let (mut here, mut library) = (pattern.clone(), pattern);
+    let mut here = pattern.clone();
+    let mut library;
     let range = position as u64..(position + len) as u64;
     let mut shadow = Shadow::new();
     // SAFETY: the elements lie in the vectors, at their displacements from origins that may lie outside.
@@ -252,6 +269,7 @@ unsafe fn rehearse(committed: &Committed, convertor: &Convertor, packed: *mut u8
         if committed.unpack_range_raw(packed, range, base, count).is_err() {
             return;
         }
+        library = if compiled.has_padding { here.clone() } else { pattern };
         let base = library.as_mut_ptr().wrapping_offset(-low);
         // The start of the value that the fragment starts in.
         let Some(start) = shadow.prepare(convertor, base, SEND, position) else { return };

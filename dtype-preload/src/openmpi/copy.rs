@@ -57,10 +57,12 @@ unsafe fn rehearse(datatype: *const Datatype, compiled: &Compiled, count: usize,
     let committed = &compiled.committed;
     let Some((low, span)) = verify::memory_of(committed, count) else { return };
     let (Some(original), Ok(number)) = (COPY.get(), i32::try_from(count)) else { return };
-    let (mut here, mut library) = (vec![0xA5; span], vec![0xA5; span]);
+    let mut here = vec![0xA5; span];
+    let mut library;
     // SAFETY: the elements lie in the vectors, at their displacements from origins that may lie outside.
     unsafe {
         let _ = committed.copy_raw(from, here.as_mut_ptr().wrapping_offset(-low), count);
+        library = if compiled.has_padding { here.clone() } else { vec![0xA5; span] };
         original(datatype, number, library.as_mut_ptr().wrapping_offset(-low), from);
     }
     let len = committed.packed_size(count).unwrap_or(0);

@@ -165,10 +165,11 @@ fn list(lengths: &[u64], blocks: &[i64], old: &Type) -> Result<Type, Error> {
     }
 }
 
-/// A value of a basic type: as bytes if only its size is known.
+/// A value of a basic type: as bytes if only its size is known, and nobody has to know where values end.
 fn value(kind: u16, supported: &Supported) -> Option<Type> {
     match supported.basic(kind)? {
         (Some(basic), _) => Some(Type::basic(basic)),
+        (None, size) if supported.whole_values && size > 1 => None,
         (None, size) => Type::contiguous(size as u64, &Type::basic(Basic::Byte)).ok(),
     }
 }

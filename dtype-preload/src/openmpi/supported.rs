@@ -13,11 +13,22 @@ use crate::mode::Mode;
 use crate::original::next;
 use crate::stats;
 
-/// The prefixes of versions that this was compared with.
-const VERSIONS: [&str; 2] = ["4.1.", "5.0."];
+/// A version that this was compared with.
+struct Version {
+    prefix: &'static str,
+    /// The number of predefined types, those that stand for no data included.
+    predefined: usize,
+    /// Its receiver writes parts of values to wrong displacements: 5.0.11 the first part of a value that begins a block.
+    whole_values: bool,
+}
 
-/// The number of predefined types of both versions, those that stand for no data included.
-const PREDEFINED: usize = 26;
+const VERSIONS: [Version; 2] = [
+    Version { prefix: "4.1.", predefined: 26, whole_values: false },
+    Version { prefix: "5.0.", predefined: MAX_PREDEFINED, whole_values: true },
+];
+
+/// The most predefined types of a known version.
+const MAX_PREDEFINED: usize = 28;
 
 /// The number of the first predefined type that stands for data.
 const FIRST: usize = 4;
@@ -26,8 +37,12 @@ const FIRST: usize = 4;
 #[derive(Debug)]
 pub(super) struct Supported {
     /// The basic types by their numbers, with their sizes in bytes.
-    basics: [Option<(Option<Basic>, usize)>; PREDEFINED],
+    basics: Basics,
+    /// Whether a fragment for the library must end with a value.
+    pub(super) whole_values: bool,
 }
+
+type Basics = [Option<(Option<Basic>, usize)>; MAX_PREDEFINED];
 
 impl Supported {
     /// The basic type with this number, if it is known, and the size of a value; `None` for a number that is no type's.
@@ -84,12 +99,13 @@ fn text(at: *mut c_void) -> String {
 }
 
 fn check(version: &str) -> Result<Supported, String> {
-    if !VERSIONS.iter().any(|known| version.starts_with(known)) {
-        return Err(format!("only the versions {}x are known", VERSIONS.join("x and ")));
-    }
+    let Some(known) = VERSIONS.iter().find(|known| version.starts_with(known.prefix)) else {
+        let known = VERSIONS.map(|known| known.prefix);
+        return Err(format!("only the versions {}x are known", known.join("x and ")));
+    };
     check_size(c"opal_convertor_t_class", "opal_convertor_t", &CONVERTOR_SIZES)?;
     check_size(c"opal_datatype_t_class", "opal_datatype_t", &[size_of::<Datatype>()])?;
-    basics()
+    Ok(Supported { basics: basics(known.predefined)?, whole_values: known.whole_values })
 }
 
 /// Checks the size of an object.
@@ -109,13 +125,13 @@ fn check_size(class: &CStr, name: &str, known: &[usize]) -> Result<(), String> {
 }
 
 /// Reads the predefined types, and compares what their structures say in several places.
-fn basics() -> Result<Supported, String> {
+fn basics(predefined: usize) -> Result<Basics, String> {
     let table = next(c"opal_datatype_basicDatatypes").cast::<*const Datatype>();
     if table.is_null() {
         return Err("it has no table of predefined types".to_owned());
     }
-    let mut basics = [None; PREDEFINED];
-    for (number, slot) in basics.iter_mut().enumerate().skip(FIRST) {
+    let mut basics = [None; MAX_PREDEFINED];
+    for (number, slot) in basics.iter_mut().enumerate().take(predefined).skip(FIRST) {
         // SAFETY: the table has more entries than are read; each is the address of a constant datatype, of the size
         // that was checked.
         let (name, id, size, desc) = unsafe {
@@ -141,10 +157,10 @@ fn basics() -> Result<Supported, String> {
     if basics.iter().flatten().count() < 10 {
         return Err("it has fewer predefined types than are known".to_owned());
     }
-    Ok(Supported { basics })
+    Ok(basics)
 }
 
-/// The basic type of this name, if it has this size. Only pictures need to know more than the size.
+/// The basic type of this name, if it has this size. Only pictures and comparisons need to know more than the size.
 fn basic(name: &str, size: usize) -> Option<Basic> {
     let basic = match name {
         "OPAL_INT1" => Basic::I8,
@@ -160,6 +176,9 @@ fn basic(name: &str, size: usize) -> Option<Basic> {
         "OPAL_FLOAT_COMPLEX" => Basic::C32,
         "OPAL_DOUBLE_COMPLEX" => Basic::C64,
         "OPAL_BOOL" => Basic::Bool,
+        // Where both have 16 bytes, one of them is C's `long double` and the other Fortran's `real(16)`.
+        "OPAL_FLOAT12" | "OPAL_FLOAT16" => Basic::LongDouble,
+        "OPAL_LONG_DOUBLE_COMPLEX" => Basic::LongDoubleComplex,
         _ => return None,
     };
     (basic.size() == size).then_some(basic)

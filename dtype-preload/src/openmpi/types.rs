@@ -13,6 +13,7 @@ use crate::mode::Mode;
 use crate::policy::{FEWEST_BYTES, compiles_at_once, short_segments};
 use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
+use crate::values::Values;
 
 /// The library copies segments from this length on as fast as this engine.
 const LONG: u64 = 128;
@@ -37,6 +38,8 @@ pub(super) struct Entry {
     fewest: usize,
     /// `None` if the type is left to the library.
     compiled: Option<Compiled>,
+    /// Where values start, if a fragment must end with one.
+    values: Option<Values>,
 }
 
 // SAFETY: the address of the library's description is compared and copied, but not followed.
@@ -73,13 +76,18 @@ impl Entry {
         self.compiled.as_ref()
     }
 
+    /// Where values start, if a fragment must end with one.
+    pub(super) fn values(&self) -> Option<&Values> {
+        self.values.as_ref()
+    }
+
     /// An entry without a type of the library.
     #[cfg(test)]
     pub(super) fn of_committed(committed: dtype_runtime::Committed) -> Self {
         let description = Description { length: 0, used: 0, entries: ptr::null_mut() };
         let bounds = Bounds { size: 0, lb: 0, ub: 0, description };
         let compiled = Some(Compiled::new(committed));
-        Self { description, mark: MARK, bounds, fewest: 0, compiled }
+        Self { description, mark: MARK, bounds, fewest: 0, compiled, values: None }
     }
 
     /// The entry whose address a convertor has.
@@ -228,12 +236,15 @@ unsafe fn compile(ty: &Datatype, supported: &Supported) -> Entry {
         None => usize::MAX,
     };
     let committed = committed.filter(|_| segments.is_some());
+    let values =
+        committed.as_ref().filter(|_| supported.whole_values).and_then(|ty| Values::of(ty));
     Entry {
         description: ty.opt_desc,
         mark: MARK,
         bounds: Bounds::of(ty),
         fewest,
         compiled: committed.map(Compiled::new),
+        values,
     }
 }
 

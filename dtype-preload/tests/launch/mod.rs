@@ -30,8 +30,17 @@ impl Library {
         all
     }
 
-    pub(crate) fn compiler(self) -> String {
-        format!("mpicc.{}", self.name())
+    pub(crate) fn compiler(self) -> PathBuf {
+        self.command("mpicc")
+    }
+
+    /// A command of the library: Debian's, or the one in the folder that `DTYPE_PRELOAD_OPENMPI` or `DTYPE_PRELOAD_MPICH`
+    /// names.
+    fn command(self, name: &str) -> PathBuf {
+        match env::var_os(format!("DTYPE_PRELOAD_{}", self.name().to_uppercase())) {
+            Some(folder) => Path::new(&folder).join(name),
+            None => format!("{name}.{}", self.name()).into(),
+        }
     }
 
     /// Compiles a program of this folder, and returns the path of the executable.
@@ -58,7 +67,9 @@ impl Library {
             .arg(&executable)
             .args(["-ldl", "-lm"])
             .output()
-            .unwrap_or_else(|error| panic!("{} cannot be started: {error}", self.compiler()));
+            .unwrap_or_else(|error| {
+                panic!("{} cannot be started: {error}", self.compiler().display())
+            });
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         executable
     }
@@ -88,7 +99,7 @@ impl Library {
         variables: &[(&str, &str)],
     ) -> Output {
         let mut command = Command::new("timeout");
-        command.arg(seconds.to_string()).arg(format!("mpirun.{}", self.name()));
+        command.arg(seconds.to_string()).arg(self.command("mpirun"));
         for (rank, &hooked) in hooked.iter().enumerate() {
             if rank > 0 {
                 command.arg(":");
@@ -103,6 +114,7 @@ impl Library {
             .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
             .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
             .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+            .env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe")
             .env("OMPI_MCA_mpi_yield_when_idle", "1")
             .env("OMPI_MCA_opal_common_ucx_tls", "any")
             .env("OMPI_MCA_opal_common_ucx_devices", "any")

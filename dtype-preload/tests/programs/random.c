@@ -38,8 +38,11 @@ static MPI_Aint room_of(MPI_Datatype type) {
     return extent > data ? extent : data;
 }
 
-/* MPICH does not copy the padding inside of a long double, which could not be compared here. */
-#ifdef MPICH_VERSION
+/* MPICH and Open MPI 5 do not copy the padding inside of a long double, which could not be compared here. Open MPI 5.0.11
+ * also packs complex numbers from wrong displacements if the stride is not a multiple of their size. */
+#if OMPI_MAJOR_VERSION >= 5
+#define WIDE MPI_DOUBLE
+#elif defined MPICH_VERSION
 #define WIDE MPI_C_DOUBLE_COMPLEX
 #else
 #define WIDE MPI_LONG_DOUBLE

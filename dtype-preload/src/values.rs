@@ -1,19 +1,18 @@
 //! Where values start in the packed stream.
 //!
-//! MPICH's own receiver refuses a fragment that ends inside a value ("Message truncated"). The other rank may run
-//! without this library, so the fragments that are packed here end where values do.
+//! Not every library's receiver accepts a fragment that ends inside a value: MPICH 4.0 refuses it ("Message truncated"), and
+//! Open MPI 5.0 writes the start of a value that begins a block into the gap before the block. The other rank may run without
+//! this library, so the fragments that are packed here for such a library end where values do.
 
+use dtype_runtime::Type;
 use dtype_runtime::types::Entry;
-use dtype_runtime::{Basic, Type};
 
 /// The packed bytes of an instance, as a sequence of values.
 #[derive(Debug)]
-pub(super) struct Values {
+pub(crate) struct Values {
     /// Packed bytes of an instance.
     size: usize,
     kind: Kind,
-    /// Whether some values have padding, which MPICH does not copy: a `long double` of 10 bytes takes 16.
-    pub(super) have_padding: bool,
 }
 
 #[derive(Debug)]
@@ -24,30 +23,33 @@ enum Kind {
 }
 
 impl Values {
-    pub(super) fn of(ty: &Type) -> Option<Self> {
+    pub(crate) fn of(ty: &Type) -> Option<Self> {
         let size = usize::try_from(ty.size()).ok().filter(|&size| size > 0)?;
         let description = ty.description();
         let entries = description.entries();
-        let basics = || {
-            entries.iter().filter_map(|entry| match entry {
-                Entry::Elem(elem) => Some(elem.basic),
-                Entry::Loop(_) | Entry::EndLoop(_) => None,
-            })
-        };
-        let have_padding =
-            basics().any(|basic| basic.mpi_name().is_some_and(|name| name.contains("LONG_DOUBLE")));
-        let mut sizes = basics().map(Basic::size);
+        let mut sizes = entries.iter().filter_map(|entry| match entry {
+            Entry::Elem(elem) => Some(elem.basic.size()),
+            Entry::Loop(_) | Entry::EndLoop(_) => None,
+        });
         let first = sizes.next()?;
         let kind = if sizes.all(|size| size == first) {
             Kind::Equal(first)
         } else {
             Kind::Mixed(entries.to_vec())
         };
-        Some(Self { size, kind, have_padding })
+        Some(Self { size, kind })
+    }
+
+    /// The packed bytes of a fragment of up to `room` bytes that ends with a value; `room` if no value fits in it.
+    pub(crate) fn whole(&self, position: usize, room: usize) -> usize {
+        match self.start(position.saturating_add(room)).saturating_sub(position) {
+            0 => room,
+            whole => whole,
+        }
     }
 
     /// The start of the value that a position of the packed stream lies in.
-    pub(super) fn start(&self, position: usize) -> usize {
+    pub(crate) fn start(&self, position: usize) -> usize {
         let inside = position % self.size;
         let back = match &self.kind {
             Kind::Equal(size) => inside % size,
@@ -93,6 +95,8 @@ fn start(entries: &[Entry], position: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use dtype_runtime::Basic;
+
     use super::*;
 
     /// All starts, from the type map.
