@@ -1,7 +1,6 @@
 //! The calls that make and free datatypes.
 //!
-//! They are MPI's, so they are called below Open MPI as well. There a datatype is an address and the calls go straight
-//! to the original.
+//! They are MPI's, so they are called below Open MPI as well, where a datatype is an address.
 
 use std::ffi::{c_int, c_void};
 
@@ -39,7 +38,8 @@ unsafe fn forget_at(datatype: *mut c_void) -> Option<Handle> {
 /// # Safety
 ///
 /// As `MPI_Type_commit`.
-unsafe fn commit(datatype: *mut c_void) -> c_int {
+#[inline(never)]
+unsafe extern "C" fn commit(datatype: *mut c_void) -> c_int {
     let Some(original) = COMMIT.get() else { return NO_ORIGINAL };
     if !is_supported() {
         // SAFETY: the caller's argument.
@@ -63,7 +63,8 @@ unsafe fn commit(datatype: *mut c_void) -> c_int {
 /// # Safety
 ///
 /// As `MPI_Type_dup`.
-unsafe fn dup(datatype: *const c_void, new: *mut c_void) -> c_int {
+#[inline(never)]
+unsafe extern "C" fn dup(datatype: *const c_void, new: *mut c_void) -> c_int {
     let Some(original) = DUP.get() else { return NO_ORIGINAL };
     if !is_supported() {
         // SAFETY: the caller's arguments.
@@ -87,7 +88,8 @@ unsafe fn dup(datatype: *const c_void, new: *mut c_void) -> c_int {
 /// # Safety
 ///
 /// As `MPI_Type_free`.
-unsafe fn free(datatype: *mut c_void) -> c_int {
+#[inline(never)]
+unsafe extern "C" fn free(datatype: *mut c_void) -> c_int {
     let Some(original) = FREE.get() else { return NO_ORIGINAL };
     if is_supported() {
         // SAFETY: the caller's argument.
@@ -98,8 +100,18 @@ unsafe fn free(datatype: *mut c_void) -> c_int {
 }
 
 /// Exports a function under both names that MPI has for it.
+///
+/// Below another library a call goes straight to the original, with the same arguments in the same registers and at the same
+/// place of the stack: a jump, because `MPI_Pack` of one struct takes Open MPI no more than 20 ns. So the function must be
+/// `extern "C"` and not inlined.
 macro_rules! exported {
-    ($($name:ident, $profiled:ident = $function:ident($($argument:ident: $type:ty),*);)+) => {$(
+    ($(
+        $name:ident, $profiled:ident = $function:ident, $ORIGINAL:ident($($argument:ident: $type:ty),*);
+    )+) => {
+        $($crate::mpich::calls::exported!(@ $name, $function, $ORIGINAL($($argument: $type),*));)+
+        $($crate::mpich::calls::exported!(@ $profiled, $function, $ORIGINAL($($argument: $type),*));)+
+    };
+    (@ $name:ident, $function:ident, $ORIGINAL:ident($($argument:ident: $type:ty),*)) => {
         /// In front of MPI's function of this name.
         ///
         /// # Safety
@@ -107,27 +119,20 @@ macro_rules! exported {
         /// As for the original.
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $name($($argument: $type),*) -> ::std::ffi::c_int {
-            // SAFETY: the caller's arguments.
-            unsafe { $function($($argument),*) }
+            match $ORIGINAL.known() {
+                // SAFETY: the caller's arguments.
+                Some(original) if $crate::mpich::library::is_another() => unsafe { original($($argument),*) },
+                // SAFETY: likewise.
+                _ => unsafe { $function($($argument),*) },
+            }
         }
-
-        /// In front of MPI's function of this name.
-        ///
-        /// # Safety
-        ///
-        /// As for the original.
-        #[unsafe(no_mangle)]
-        pub(crate) unsafe extern "C" fn $profiled($($argument: $type),*) -> ::std::ffi::c_int {
-            // SAFETY: the caller's arguments.
-            unsafe { $function($($argument),*) }
-        }
-    )+};
+    };
 }
 pub(super) use exported;
 
 // The names are the standard's.
 exported! {
-    MPI_Type_commit, PMPI_Type_commit = commit(datatype: *mut c_void);
-    MPI_Type_dup, PMPI_Type_dup = dup(datatype: *const c_void, new: *mut c_void);
-    MPI_Type_free, PMPI_Type_free = free(datatype: *mut c_void);
+    MPI_Type_commit, PMPI_Type_commit = commit, COMMIT(datatype: *mut c_void);
+    MPI_Type_dup, PMPI_Type_dup = dup, DUP(datatype: *const c_void, new: *mut c_void);
+    MPI_Type_free, PMPI_Type_free = free, FREE(datatype: *mut c_void);
 }

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 
 use super::calls::{NO_ORIGINAL, exported};
 use super::handles::find;
-use super::library::{is_another, is_supported};
+use super::library::is_supported;
 use super::numbers::{COMM_NULL, Handle};
 use crate::boundary::contain;
 use crate::mode::Mode;
@@ -137,64 +137,11 @@ unsafe fn unpacked(
     i64::try_from(end).ok()
 }
 
-/// The two functions for one type of numbers, and what they do below MPICH.
-///
-/// Below another library a function does nothing but to go on to the original, with the same arguments in the same
-/// registers and at the same place of the stack: a jump, because `MPI_Pack` of one struct takes Open MPI no more than 20 ns.
+/// The two functions for one type of numbers.
 macro_rules! functions {
-    (
-        $pack:ident, $pack_here:ident = $PACK:ident,
-        $unpack:ident, $unpack_here:ident = $UNPACK:ident,
-        $number:ty
-    ) => {
-        #[inline(always)]
-        unsafe fn $pack(
-            from: *const c_void,
-            count: $number,
-            datatype: Word,
-            out: *mut c_void,
-            room: $number,
-            position: *mut $number,
-            communicator: Word,
-        ) -> c_int {
-            match $PACK.known() {
-                Some(original) if is_another() => {
-                    // SAFETY: the caller's arguments.
-                    unsafe { original(from, count, datatype, out, room, position, communicator) }
-                }
-                // SAFETY: likewise.
-                _ => unsafe {
-                    $pack_here(from, count, datatype, out, room, position, communicator)
-                },
-            }
-        }
-
-        #[inline(always)]
-        unsafe fn $unpack(
-            from: *const c_void,
-            available: $number,
-            position: *mut $number,
-            to: *mut c_void,
-            count: $number,
-            datatype: Word,
-            communicator: Word,
-        ) -> c_int {
-            match $UNPACK.known() {
-                Some(original) if is_another() => {
-                    // SAFETY: the caller's arguments.
-                    unsafe {
-                        original(from, available, position, to, count, datatype, communicator)
-                    }
-                }
-                // SAFETY: likewise.
-                _ => unsafe {
-                    $unpack_here(from, available, position, to, count, datatype, communicator)
-                },
-            }
-        }
-
+    ($pack:ident = $PACK:ident, $unpack:ident = $UNPACK:ident, $number:ty) => {
         #[inline(never)]
-        unsafe extern "C" fn $pack_here(
+        unsafe extern "C" fn $pack(
             from: *const c_void,
             count: $number,
             datatype: Word,
@@ -243,7 +190,7 @@ macro_rules! functions {
         }
 
         #[inline(never)]
-        unsafe extern "C" fn $unpack_here(
+        unsafe extern "C" fn $unpack(
             from: *const c_void,
             available: $number,
             position: *mut $number,
@@ -296,22 +243,16 @@ macro_rules! functions {
     };
 }
 
-functions!(pack, pack_here = PACK, unpack, unpack_here = UNPACK, c_int);
-functions!(
-    pack_large,
-    pack_large_here = PACK_LARGE,
-    unpack_large,
-    unpack_large_here = UNPACK_LARGE,
-    i64
-);
+functions!(pack = PACK, unpack = UNPACK, c_int);
+functions!(pack_large = PACK_LARGE, unpack_large = UNPACK_LARGE, i64);
 
 exported! {
-    MPI_Pack, PMPI_Pack = pack(from: *const c_void, count: c_int, datatype: Word, out: *mut c_void,
+    MPI_Pack, PMPI_Pack = pack, PACK(from: *const c_void, count: c_int, datatype: Word, out: *mut c_void,
         room: c_int, position: *mut c_int, communicator: Word);
-    MPI_Unpack, PMPI_Unpack = unpack(from: *const c_void, available: c_int, position: *mut c_int,
+    MPI_Unpack, PMPI_Unpack = unpack, UNPACK(from: *const c_void, available: c_int, position: *mut c_int,
         to: *mut c_void, count: c_int, datatype: Word, communicator: Word);
-    MPI_Pack_c, PMPI_Pack_c = pack_large(from: *const c_void, count: i64, datatype: Word,
+    MPI_Pack_c, PMPI_Pack_c = pack_large, PACK_LARGE(from: *const c_void, count: i64, datatype: Word,
         out: *mut c_void, room: i64, position: *mut i64, communicator: Word);
-    MPI_Unpack_c, PMPI_Unpack_c = unpack_large(from: *const c_void, available: i64,
+    MPI_Unpack_c, PMPI_Unpack_c = unpack_large, UNPACK_LARGE(from: *const c_void, available: i64,
         position: *mut i64, to: *mut c_void, count: i64, datatype: Word, communicator: Word);
 }
