@@ -135,6 +135,7 @@ impl Context {
             field_mask: raw::PARAM_FIELD_FEATURES | raw::PARAM_FIELD_MT_WORKERS_SHARED,
             features: raw::FEATURE_TAG
                 | raw::FEATURE_RMA
+                | raw::FEATURE_AM
                 | if events { raw::FEATURE_WAKEUP } else { 0 },
             request_size: 0,
             request_init: ptr::null(),

@@ -10,6 +10,7 @@
 //! All forms are the same bytes on the wire, so the two sides choose independently.
 
 use std::marker::PhantomData;
+use std::ptr;
 
 use dtype_runtime::{Buffer, BufferMut, Committed, Datatype, Packer, Unpacker};
 use dtype_ucp_generic::{Message, Status};
@@ -185,18 +186,59 @@ impl<'a> ElementsMut<'a> {
         }
     }
 
-    /// Ends a receive of `len` bytes: unpacks what has to be checked first.
-    ///
-    /// # Safety
-    ///
-    /// The receive with these [`arguments`](Self::arguments) has completed, and written `len` bytes.
-    pub(crate) unsafe fn received(&mut self, len: usize) -> Result<(), Error> {
+    /// Checks that a message of `len` bytes can be received.
+    pub(crate) fn check_length(&self, len: usize) -> Result<(), Error> {
+        if len > self.size {
+            return Err(Error::TooLong { room: self.size });
+        }
+        self.check_records(len)
+    }
+
+    fn check_records(&self, len: usize) -> Result<(), Error> {
         if let Some(record) = self.record
             && !len.is_multiple_of(record)
         {
             let (actual, record) = (len as u64, record as u64);
             return Err(dtype_runtime::Error::PartialRecord { actual, record }.into());
         }
+        Ok(())
+    }
+
+    /// Receives a message that is here, and was [checked](Self::check_length).
+    pub(crate) fn unpack(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
+        match &mut self.form {
+            FormMut::Bytes { start, len, .. } => {
+                let len = bytes.len().min(*len);
+                // SAFETY: the memory is borrowed exclusively and has this length, and all bytes are valid there.
+                unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), *start, len) };
+            }
+            FormMut::Blocks(blocks) => {
+                for block in blocks {
+                    let (part, rest) = bytes.split_at(bytes.len().min(block.length));
+                    // SAFETY: likewise, for each block.
+                    unsafe {
+                        ptr::copy_nonoverlapping(part.as_ptr(), block.buffer.cast(), part.len());
+                    }
+                    bytes = rest;
+                }
+            }
+            FormMut::Unpacked(message) => {
+                message.unpacker.unpack(bytes)?;
+            }
+            FormMut::Checked { unpacker, .. } => {
+                unpacker.unpack(bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a receive of `len` bytes: unpacks what has to be checked first.
+    ///
+    /// # Safety
+    ///
+    /// The receive with these [`arguments`](Self::arguments) has completed, and written `len` bytes.
+    pub(crate) unsafe fn received(&mut self, len: usize) -> Result<(), Error> {
+        self.check_records(len)?;
         if let FormMut::Checked { bytes, unpacker } = &mut self.form {
             // SAFETY: the caller guarantees the bytes.
             unpacker.unpack(unsafe { bytes.written(len) })?;

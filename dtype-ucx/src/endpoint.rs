@@ -164,7 +164,9 @@ impl<M: ThreadMode> Endpoint<M> {
     /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The endpoint is closed even then.
     #[doc(alias = "ucp_ep_close_nbx")]
     pub fn close(mut self) -> Result<(), Error> {
-        self.close_within(None)
+        let closed = self.close_within(None);
+        self.worker.resume_panic();
+        closed
     }
 
     /// Closes the endpoint. What is not delivered in time is left to the worker.

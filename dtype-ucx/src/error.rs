@@ -63,6 +63,20 @@ pub enum Error {
         /// Packed bytes that there is room for.
         room: usize,
     },
+    /// The header of an active message is longer than the transports of the worker allow.
+    #[error("a header of {len} bytes: an active message of this worker has at most {most}")]
+    HeaderTooLong {
+        /// The length of the header in bytes.
+        len: usize,
+        /// The length in bytes of the longest header.
+        most: usize,
+    },
+    /// The worker has a handler for this id. It is not replaced.
+    #[error("the worker has a handler for active messages with the id {id}")]
+    HandlerExists {
+        /// The id.
+        id: u8,
+    },
     /// The operation was cancelled: its endpoint was closed, or its scope was left with an error.
     #[error("the operation was cancelled")]
     Cancelled,

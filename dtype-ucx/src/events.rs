@@ -57,6 +57,10 @@ impl<M: ThreadMode> Events<M> {
     /// [`Error::Call`].
     #[doc(alias = "ucp_worker_arm")]
     pub fn arm(&self) -> Result<bool, Error> {
+        // Messages that UCX has delivered wake nobody.
+        if self.worker.handlers().are_due() {
+            return Ok(false);
+        }
         // SAFETY: the worker is alive, and the context was made with the feature for events.
         match unsafe { raw::ucp_worker_arm(self.worker.handle()) } {
             raw::ERR_BUSY => Ok(false),

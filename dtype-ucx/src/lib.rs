@@ -40,6 +40,7 @@
 //! | let peers read and write memory here | [`Context::register`], [`Registered::key`] |
 //! | read and write the memory of a peer | [`Endpoint::remote_memory`], [`RemoteMemory::put`], [`RemoteMemory::get`] |
 //! | columns, faces and fields in it | [`RemoteMemory::strided`] |
+//! | have a function called for each message | [`Worker::handle_active`], [`Endpoint::send_active`] |
 //! | wait without using the processor | [`Context::with_events`], [`Worker::events`] |
 //! | give up after a time | [`Worker::recv_into_timeout`], [`Worker::recv_timeout`], [`Receiving::wait_timeout`] |
 //! | notice that a peer has died | [`Worker::connect_monitored`] |
@@ -48,8 +49,8 @@
 //!
 //! # On the wire
 //!
-//! A message is the packed records, as [`dtype_runtime::pack`] returns them, and nothing else: there is no header, and
-//! the peer may be a program in C. How UCX gets them depends on the type. Types without gaps are sent from where they
+//! A message is the packed records, as [`dtype_runtime::pack`] returns them, and nothing else: only an active message has a
+//! [`Header`], and the peer may be a program in C. How UCX gets them depends on the type. Types without gaps are sent from where they
 //! lie, and received there. Blocks of several kilobytes go as a list of blocks (UCX's `iov`). For the rest UCX calls the
 //! engine for each fragment (a *generic datatype*), so that nothing is allocated or copied twice. All forms have the same
 //! bytes on the wire, and the two sides choose independently.
@@ -81,6 +82,7 @@
 //! Programs link to libucp of UCX 1.13 or later (Debian's `libucx-dev`). `UCX_DIR` names the folder that UCX was
 //! installed to, if pkg-config does not know it and it is not among the usual ones.
 
+mod active;
 mod address;
 mod context;
 mod elements;
@@ -88,8 +90,13 @@ mod endpoint;
 mod error;
 mod events;
 mod generic;
+mod handler;
+mod handlers;
+mod header;
+mod inbox;
 mod mode;
 mod operation;
+mod outbound;
 mod process;
 mod raw;
 mod remote;
@@ -98,6 +105,7 @@ mod scope;
 mod tagged;
 mod worker;
 
+pub use active::{ActiveMessage, Fetching};
 pub use address::WorkerAddress;
 pub use context::Context;
 pub use elements::{Elements, ElementsMut};
@@ -105,7 +113,9 @@ pub use endpoint::Endpoint;
 pub use error::{Error, Status};
 pub use events::Events;
 pub use generic::GenericType;
-pub use mode::{Multi, Single, ThreadMode};
+pub use handler::Handler;
+pub use header::Header;
+pub use mode::{Multi, RunsIn, Single, ThreadMode};
 pub use remote::{MemoryKey, Registered, RemoteMemory, Strided};
 pub use request::{Receiving, Sending};
 pub use scope::{Scope, Scoped};

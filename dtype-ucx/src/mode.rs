@@ -5,7 +5,7 @@ use std::ffi::c_uint;
 use crate::raw;
 
 /// Which threads may use a worker, its endpoints and its requests: [`Single`] or [`Multi`].
-pub trait ThreadMode: sealed::Sealed {
+pub trait ThreadMode: sealed::Sealed + 'static {
     #[doc(hidden)]
     const RAW: c_uint;
     #[doc(hidden)]
@@ -44,7 +44,23 @@ impl ThreadMode for Multi {
     const NAME: &'static str = "multi";
 }
 
+/// Functions that the threads of a worker of mode `M` may call: any functions for [`Single`], those that are `Send` for
+/// [`Multi`].
+#[diagnostic::on_unimplemented(
+    message = "a worker of mode `{M}` cannot have `{Self}` as a handler",
+    label = "must be `Send`",
+    note = "other threads may call the handlers of a worker that they can use"
+)]
+pub trait RunsIn<M>: sealed::RunsIn<M> {}
+
+impl<F: sealed::RunsIn<M>, M> RunsIn<M> for F {}
+
 mod sealed {
+    /// Nobody else can implement it, so that it holds what the workers rely on.
+    pub trait RunsIn<M> {}
+    impl<F> RunsIn<super::Single> for F {}
+    impl<F: Send> RunsIn<super::Multi> for F {}
+
     pub trait Sealed {}
     impl Sealed for super::Single {}
     impl Sealed for super::Multi {}

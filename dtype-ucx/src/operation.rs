@@ -103,6 +103,19 @@ pub(crate) fn receive_params(
     }
 }
 
+/// Parameters of an operation that fetches an active message whose length is known, with its callback. UCX calls it unless
+/// the operation completes at once.
+pub(crate) fn fetch_params(
+    datatype: raw::Datatype,
+    callback: raw::FetchCallback,
+    user_data: *const c_void,
+) -> raw::RequestParams {
+    raw::RequestParams {
+        callback: raw::Callback { fetch: callback },
+        ..params(datatype, sent, user_data)
+    }
+}
+
 /// Called for an operation whose user data are the address of a [`Completion`] that somebody waits for.
 pub(crate) unsafe extern "C" fn sent(_: *mut c_void, status: RawStatus, completion: *mut c_void) {
     // SAFETY: the completion lives until its outcome is seen (`Worker::wait`), which is stored last.
@@ -120,6 +133,17 @@ pub(crate) unsafe extern "C" fn received(
     // SAFETY: as in `sent`; UCX passes information that is valid during the call.
     let (completion, info) = unsafe { (&*completion.cast::<Completion>(), *info) };
     completion.complete(Outcome::of(status, info));
+}
+
+/// As [`sent`], for an active message that is fetched.
+pub(crate) unsafe extern "C" fn fetched(
+    request: *mut c_void,
+    status: RawStatus,
+    _: usize,
+    completion: *mut c_void,
+) {
+    // SAFETY: as for the caller.
+    unsafe { sent(request, status, completion) };
 }
 
 thread_local! {
@@ -237,6 +261,17 @@ impl<D> Operation<D> {
         // SAFETY: likewise; UCX passes information that is valid during the call.
         let (operation, info) = unsafe { (Arc::from_raw(share.cast::<Self>()), *info) };
         operation.complete(Outcome::of(status, info));
+    }
+
+    /// The callback of an operation that fetches an active message.
+    pub(crate) unsafe extern "C" fn fetched(
+        request: *mut c_void,
+        status: RawStatus,
+        _: usize,
+        share: *mut c_void,
+    ) {
+        // SAFETY: as for the caller.
+        unsafe { Self::sent(request, status, share) };
     }
 }
 

@@ -42,9 +42,11 @@ pub(crate) const PARAM_FIELD_MT_WORKERS_SHARED: u64 = 1 << 5;
 pub(crate) const FEATURE_TAG: u64 = 1;
 pub(crate) const FEATURE_RMA: u64 = 1 << 1;
 pub(crate) const FEATURE_WAKEUP: u64 = 1 << 4;
+pub(crate) const FEATURE_AM: u64 = 1 << 6;
 
 pub(crate) const WORKER_PARAM_FIELD_THREAD_MODE: u64 = 1;
 pub(crate) const WORKER_ATTR_FIELD_THREAD_MODE: u64 = 1;
+pub(crate) const WORKER_ATTR_FIELD_MAX_AM_HEADER: u64 = 1 << 3;
 
 pub(crate) const THREAD_MODE_SINGLE: c_uint = 0;
 pub(crate) const THREAD_MODE_MULTI: c_uint = 2;
@@ -76,6 +78,12 @@ pub(crate) const OP_ATTR_FLAG_NO_IMM_CMPL: u32 = 1 << 16;
 
 pub(crate) const MEMORY_TYPE_HOST: c_uint = 0;
 
+pub(crate) const AM_HANDLER_PARAM_FIELD_ID: u64 = 1;
+pub(crate) const AM_HANDLER_PARAM_FIELD_CALLBACK: u64 = 1 << 2;
+pub(crate) const AM_HANDLER_PARAM_FIELD_ARGUMENT: u64 = 1 << 3;
+pub(crate) const AM_RECV_ATTR_FLAG_DATA: u64 = 1 << 16;
+pub(crate) const AM_RECV_ATTR_FLAG_RNDV: u64 = 1 << 17;
+
 /// `ucp_params_t`.
 #[repr(C)]
 pub(crate) struct Params {
@@ -100,6 +108,10 @@ pub(crate) struct WorkerParams {
 pub(crate) struct WorkerAttributes {
     pub(crate) field_mask: u64,
     pub(crate) thread_mode: c_uint,
+    pub(crate) address_flags: u32,
+    pub(crate) address: *mut c_void,
+    pub(crate) address_length: usize,
+    pub(crate) max_am_header: usize,
 }
 
 /// `ucp_err_handler_t`.
@@ -157,12 +169,43 @@ pub(crate) type SendCallback = unsafe extern "C" fn(*mut c_void, RawStatus, *mut
 pub(crate) type ReceiveCallback =
     unsafe extern "C" fn(*mut c_void, RawStatus, *const TagInfo, *mut c_void);
 
+/// `ucp_am_recv_data_nbx_callback_t`.
+pub(crate) type FetchCallback = unsafe extern "C" fn(*mut c_void, RawStatus, usize, *mut c_void);
+
 /// The union of callbacks in [`RequestParams`].
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) union Callback {
     pub(crate) send: SendCallback,
     pub(crate) receive: ReceiveCallback,
+    pub(crate) fetch: FetchCallback,
+}
+
+/// `ucp_am_recv_param_t`.
+#[repr(C)]
+pub(crate) struct ActiveParams {
+    pub(crate) attributes: u64,
+    pub(crate) reply_endpoint: Endpoint,
+}
+
+/// `ucp_am_recv_callback_t`: argument, header, its length, data, their length, parameters.
+pub(crate) type ActiveCallback = unsafe extern "C" fn(
+    *mut c_void,
+    *const c_void,
+    usize,
+    *mut c_void,
+    usize,
+    *const ActiveParams,
+) -> RawStatus;
+
+/// `ucp_am_handler_param_t`.
+#[repr(C)]
+pub(crate) struct HandlerParams {
+    pub(crate) field_mask: u64,
+    pub(crate) id: c_uint,
+    pub(crate) flags: u32,
+    pub(crate) callback: Option<ActiveCallback>,
+    pub(crate) argument: *mut c_void,
 }
 
 /// `ucp_request_param_t`.
@@ -303,6 +346,28 @@ unsafe extern "C" {
         key: RemoteKey,
         params: *const RequestParams,
     ) -> StatusPointer;
+
+    pub(crate) fn ucp_worker_set_am_recv_handler(
+        worker: Worker,
+        params: *const HandlerParams,
+    ) -> RawStatus;
+    pub(crate) fn ucp_am_send_nbx(
+        endpoint: Endpoint,
+        id: c_uint,
+        header: *const c_void,
+        header_length: usize,
+        buffer: *const c_void,
+        count: usize,
+        params: *const RequestParams,
+    ) -> StatusPointer;
+    pub(crate) fn ucp_am_recv_data_nbx(
+        worker: Worker,
+        data: *mut c_void,
+        buffer: *mut c_void,
+        count: usize,
+        params: *const RequestParams,
+    ) -> StatusPointer;
+    pub(crate) fn ucp_am_data_release(worker: Worker, data: *mut c_void);
 
     pub(crate) fn ucp_request_cancel(worker: Worker, request: *mut c_void);
     pub(crate) fn ucp_request_check_status(request: *mut c_void) -> RawStatus;

@@ -15,8 +15,10 @@ use dtype_runtime::Datatype;
 use crate::elements::{Elements, PackedBytes};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, check};
+use crate::header::Header;
 use crate::mode::{Multi, ThreadMode};
 use crate::operation::{self, Operation, Outcome};
+use crate::outbound::Outbound;
 use crate::raw::{self, RawStatus};
 use crate::tagged::{Received, Tags};
 use crate::worker::{Worker, receive_failed};
@@ -39,6 +41,33 @@ impl<M: ThreadMode> Handle<M> {
         Self { worker, request: request.and_then(NonNull::new) }
     }
 
+    /// Waits until the operation has completed. Not in a `drop`: a panic of a handler is resumed.
+    pub(crate) fn wait<D>(&self, operation: &Operation<D>) -> Outcome {
+        let outcome = self.worker.wait(|| operation.outcome());
+        self.worker.resume_panic();
+        outcome
+    }
+
+    /// As [`wait`](Self::wait), but no longer than a time.
+    pub(crate) fn wait_for<D>(
+        &self,
+        timeout: Duration,
+        operation: &Operation<D>,
+    ) -> Option<Outcome> {
+        let outcome = self.worker.wait_for(Some(timeout), || operation.outcome());
+        self.worker.resume_panic();
+        outcome
+    }
+
+    /// Polls the operation: makes progress, so that it also completes without a task that does.
+    pub(crate) fn poll<D>(&self, operation: &Operation<D>, context: &Context<'_>) -> Poll<Outcome> {
+        if operation.outcome().is_none() {
+            operation.set_waker(context.waker());
+            self.worker.progress();
+        }
+        operation.outcome().map_or(Poll::Pending, Poll::Ready)
+    }
+
     /// Cancels the operation if UCX can do that: a receive that no message has matched. It completes with an error then.
     pub(crate) fn cancel(&self) {
         if let Some(request) = self.request {
@@ -59,7 +88,7 @@ impl<M: ThreadMode> Drop for Handle<M> {
     }
 }
 
-/// A message that is being sent, with the records: from [`Endpoint::start_send`].
+/// A message that is being sent, with the records: from [`Endpoint::start_send`] or [`Endpoint::start_send_active`].
 ///
 /// [`wait`](Self::wait) returns the records, and so does the request as a future. Dropping it does not take the message
 /// back: UCX keeps the records until it has sent them.
@@ -73,7 +102,7 @@ pub struct Sending<T, M: ThreadMode> {
 /// Records that are being sent.
 struct Outbox<T> {
     /// Refers to the memory of `items`.
-    elements: Elements<'static>,
+    outbound: Outbound<'static>,
     items: Vec<T>,
 }
 
@@ -89,7 +118,7 @@ pub struct Receiving<T, M: ThreadMode> {
 }
 
 /// Refuses records with destructors: UCX's callback, in which UCX must not be called, may have to drop them.
-const fn refuse_destructors<T>() {
+pub(crate) const fn refuse_destructors<T>() {
     assert!(
         !mem::needs_drop::<T>(),
         "records with destructors cannot be given to a request: use `send`, or a scope"
@@ -121,29 +150,48 @@ impl<M: ThreadMode> Endpoint<M> {
         tag: u64,
         items: Vec<T>,
     ) -> Result<Sending<T, M>, Error> {
+        self.start(items, |elements| Ok(Outbound::tagged(tag, elements)))
+    }
+
+    /// As [`start_send`](Self::start_send), an active message: as [`send_active`](Self::send_active).
+    ///
+    /// # Errors
+    ///
+    /// Likewise, and [`Error::HeaderTooLong`].
+    pub fn start_send_active<T: Datatype + Send + 'static>(
+        &self,
+        id: u8,
+        header: impl Into<Header>,
+        items: Vec<T>,
+    ) -> Result<Sending<T, M>, Error> {
+        self.start(items, |elements| Outbound::active(self, id, header.into(), elements))
+    }
+
+    fn start<T: Datatype + Send + 'static>(
+        &self,
+        items: Vec<T>,
+        address: impl FnOnce(Elements<'static>) -> Result<Outbound<'static>, Error>,
+    ) -> Result<Sending<T, M>, Error> {
         const { refuse_destructors::<T>() }
         // SAFETY: the memory on the heap stays where it is, and is neither changed nor freed, as long as the elements
         // are used: until the operation has completed, both lie untouched in the outbox.
         let all: &'static [T] = unsafe { slice::from_raw_parts(items.as_ptr(), items.len()) };
-        let outbox = Outbox { elements: all.into(), items };
-        let outgoing = self.worker().context().outgoing();
+        let outbound = address(all.into())?;
+        let call = outbound.call();
         // SAFETY: one operation is started, with the callback for sends of an outbox, which owns what UCX reads.
         let (operation, request) = unsafe {
-            Operation::start(outbox, |outbox, user_data| {
-                let (buffer, count, datatype) = (*outbox).elements.arguments(outgoing);
-                let params = operation::params(datatype, Operation::<Outbox<T>>::sent, user_data);
-                raw::ucp_tag_send_nbx(self.handle(), buffer.cast(), count, tag, &raw const params)
+            Operation::start(Outbox { outbound, items }, |outbox, user_data| {
+                (*outbox).outbound.start(self, Operation::<Outbox<T>>::sent, user_data)
             })
         };
         let handle = Handle::new(self.worker().clone(), request);
         if let (None, Some(outcome)) = (request, operation.outcome()) {
-            self.sent(SEND, outcome.status)?;
+            self.sent(call, outcome.status)?;
         }
         Ok(Sending { handle, operation })
     }
 }
 
-const SEND: &str = "ucp_tag_send_nbx";
 const RECEIVE: &str = "ucp_tag_recv_nbx";
 
 impl<M: ThreadMode> Worker<M> {
@@ -191,7 +239,7 @@ impl<T, M: ThreadMode> Sending<T, M> {
     ///
     /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
     pub fn wait(self) -> Result<Vec<T>, Error> {
-        let outcome = self.handle.worker.wait(|| self.operation.outcome());
+        let outcome = self.handle.wait(&self.operation);
         self.finish(outcome)
     }
 
@@ -201,7 +249,7 @@ impl<T, M: ThreadMode> Sending<T, M> {
     ///
     /// The request.
     pub fn wait_timeout(self, timeout: Duration) -> Result<Result<Vec<T>, Error>, Self> {
-        match self.handle.worker.wait_for(Some(timeout), || self.operation.outcome()) {
+        match self.handle.wait_for(timeout, &self.operation) {
             Some(outcome) => Ok(self.finish(outcome)),
             None => Err(self),
         }
@@ -213,10 +261,10 @@ impl<T, M: ThreadMode> Sending<T, M> {
     }
 
     fn finish(&self, outcome: Outcome) -> Result<Vec<T>, Error> {
-        check(SEND, outcome.status)?;
         // SAFETY: there is an outcome, and the reference is the only one: UCX's share does not look at the data.
         let outbox = unsafe { self.operation.data_of_completed() };
-        outbox.elements = [0_u8; 0].as_slice().into();
+        check(outbox.outbound.call(), outcome.status)?;
+        outbox.outbound.elements = [0_u8; 0].as_slice().into();
         Ok(mem::take(&mut outbox.items))
     }
 }
@@ -229,7 +277,7 @@ impl<T: Datatype, M: ThreadMode> Receiving<T, M> {
     /// [`Error::TooLong`] if the message has more records than there is room for; [`Error::Datatype`] if its bytes are not
     /// whole, valid records; [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
     pub fn wait(self) -> Result<(Vec<T>, Received), Error> {
-        let outcome = self.handle.worker.wait(|| self.operation.outcome());
+        let outcome = self.handle.wait(&self.operation);
         self.finish(outcome)
     }
 
@@ -242,7 +290,7 @@ impl<T: Datatype, M: ThreadMode> Receiving<T, M> {
         self,
         timeout: Duration,
     ) -> Result<Result<(Vec<T>, Received), Error>, Self> {
-        match self.handle.worker.wait_for(Some(timeout), || self.operation.outcome()) {
+        match self.handle.wait_for(timeout, &self.operation) {
             Some(outcome) => Ok(self.finish(outcome)),
             None => Err(self),
         }
@@ -266,26 +314,13 @@ impl<T: Datatype, M: ThreadMode> Receiving<T, M> {
     }
 }
 
-/// Polls an operation: makes progress, so that it also completes without a task that does.
-fn poll<D, M: ThreadMode>(
-    operation: &Operation<D>,
-    worker: &Worker<M>,
-    context: &Context<'_>,
-) -> Poll<Outcome> {
-    if operation.outcome().is_none() {
-        operation.set_waker(context.waker());
-        worker.progress();
-    }
-    operation.outcome().map_or(Poll::Pending, Poll::Ready)
-}
-
 /// Some task must make progress with the worker; see [`Events`](crate::Events). A future that is polled again after it has
 /// returned the records returns none.
 impl<T, M: ThreadMode> Future for Sending<T, M> {
     type Output = Result<Vec<T>, Error>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        poll(&self.operation, &self.handle.worker, context).map(|outcome| self.finish(outcome))
+        self.handle.poll(&self.operation, context).map(|outcome| self.finish(outcome))
     }
 }
 
@@ -294,7 +329,7 @@ impl<T: Datatype, M: ThreadMode> Future for Receiving<T, M> {
     type Output = Result<(Vec<T>, Received), Error>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        poll(&self.operation, &self.handle.worker, context).map(|outcome| self.finish(outcome))
+        self.handle.poll(&self.operation, context).map(|outcome| self.finish(outcome))
     }
 }
 

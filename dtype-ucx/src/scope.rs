@@ -8,8 +8,10 @@ use std::sync::Arc;
 use crate::elements::{Elements, ElementsMut};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, check};
+use crate::header::Header;
 use crate::mode::ThreadMode;
 use crate::operation::{self, Operation, Outcome};
+use crate::outbound::Outbound;
 use crate::raw;
 use crate::request::Handle;
 use crate::tagged::{Received, Tags, received};
@@ -33,14 +35,14 @@ struct Entry<'env, M: ThreadMode> {
 }
 
 enum Message<'env> {
-    Outgoing(Arc<Operation<Elements<'env>>>),
+    Outgoing { operation: Arc<Operation<Outbound<'env>>>, call: &'static str },
     Incoming(Arc<Operation<ElementsMut<'env>>>),
 }
 
 impl Message<'_> {
     fn outcome(&self) -> Option<Outcome> {
         match self {
-            Self::Outgoing(operation) => operation.outcome(),
+            Self::Outgoing { operation, .. } => operation.outcome(),
             Self::Incoming(operation) => operation.outcome(),
         }
     }
@@ -94,6 +96,7 @@ impl<M: ThreadMode> Worker<M> {
         // Nothing is cancelled: the guard finds all of them complete.
         scope.finish()?;
         drop(left);
+        self.resume_panic();
         Ok(result)
     }
 }
@@ -126,25 +129,40 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         tag: u64,
         elements: impl Into<Elements<'env>>,
     ) -> Result<Scoped<'s, 'env, M>, Error> {
-        let outgoing = endpoint.worker().context().outgoing();
-        // SAFETY: one operation is started, with the callback for sends of elements. They are borrowed until the scope is
-        // left, which waits for the operation.
+        Ok(self.start(endpoint, Outbound::tagged(tag, elements.into())))
+    }
+
+    /// Starts to send an active message, as [`Endpoint::send_active`] does. The header is copied.
+    ///
+    /// # Errors
+    ///
+    /// Likewise, and [`Error::HeaderTooLong`].
+    pub fn send_active<'s>(
+        &'s self,
+        endpoint: &Endpoint<M>,
+        id: u8,
+        header: impl Into<Header>,
+        elements: impl Into<Elements<'env>>,
+    ) -> Result<Scoped<'s, 'env, M>, Error> {
+        let outbound = Outbound::active(endpoint, id, header.into(), elements.into())?;
+        Ok(self.start(endpoint, outbound))
+    }
+
+    fn start<'s>(
+        &'s self,
+        endpoint: &Endpoint<M>,
+        outbound: Outbound<'env>,
+    ) -> Scoped<'s, 'env, M> {
+        let call = outbound.call();
+        // SAFETY: one operation is started, with the callback for sends of these data, which it owns. The elements are
+        // borrowed until the scope is left, which waits for the operation.
         let (operation, request) = unsafe {
-            Operation::start(elements.into(), |elements: *mut Elements<'env>, user_data| {
-                let (buffer, count, datatype) = (*elements).arguments(outgoing);
-                let callback = Operation::<Elements<'env>>::sent;
-                let params = operation::params(datatype, callback, user_data);
-                raw::ucp_tag_send_nbx(
-                    endpoint.handle(),
-                    buffer.cast(),
-                    count,
-                    tag,
-                    &raw const params,
-                )
+            Operation::start(outbound, |outbound: *mut Outbound<'env>, user_data| {
+                (*outbound).start(endpoint, Operation::<Outbound<'env>>::sent, user_data)
             })
         };
         let handle = Handle::new(endpoint.worker().clone(), request);
-        Ok(self.keep(Message::Outgoing(operation), handle))
+        self.keep(Message::Outgoing { operation, call }, handle)
     }
 
     /// Starts to receive a message into the elements, as [`Worker::recv_into`] does.
@@ -199,7 +217,7 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         let first = !std::mem::replace(&mut entry.settled, true);
         match &entry.message {
             _ if !first => Ok(None),
-            Message::Outgoing(_) => check("ucp_tag_send_nbx", outcome.status).map(|()| None),
+            Message::Outgoing { call, .. } => check(call, outcome.status).map(|()| None),
             Message::Incoming(operation) => {
                 // SAFETY: it has completed. Only this function uses the data, under an exclusive borrow.
                 let elements = unsafe { operation.data_of_completed() };
@@ -216,7 +234,7 @@ impl<M: ThreadMode> Scoped<'_, '_, M> {
     ///
     /// # Errors
     ///
-    /// As [`Endpoint::send`] and [`Worker::recv_into`], when it is first waited for.
+    /// As [`Endpoint::send`], [`Endpoint::send_active`] and [`Worker::recv_into`], when it is first waited for.
     pub fn wait(self) -> Result<Option<Received>, Error> {
         self.scope.settle(self.index)
     }

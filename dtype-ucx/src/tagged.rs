@@ -10,6 +10,7 @@ use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::mode::ThreadMode;
 use crate::operation::{self, Outcome};
+use crate::outbound::Outbound;
 use crate::raw::{self, RawStatus, TagInfo};
 use crate::worker::{Worker, receive_failed};
 
@@ -65,14 +66,19 @@ impl Received {
     ///
     /// [`Error::Datatype`] if its length is no multiple of the packed record.
     pub fn records<T: Datatype>(self) -> Result<usize, Error> {
-        let record = T::TYPE_MAP.size();
-        match self.length.checked_rem(record) {
-            Some(0) => Ok(self.length / record),
-            None if self.length == 0 => Ok(0),
-            _ => {
-                let (actual, record) = (self.length as u64, record as u64);
-                Err(dtype_runtime::Error::PartialRecord { actual, record }.into())
-            }
+        records_in::<T>(self.length)
+    }
+}
+
+/// The number of records of type `T` in a message of `length` bytes.
+pub(crate) fn records_in<T: Datatype>(length: usize) -> Result<usize, Error> {
+    let record = T::TYPE_MAP.size();
+    match length.checked_rem(record) {
+        Some(0) => Ok(length / record),
+        None if length == 0 => Ok(0),
+        _ => {
+            let (actual, record) = (length as u64, record as u64);
+            Err(dtype_runtime::Error::PartialRecord { actual, record }.into())
         }
     }
 }
@@ -83,7 +89,6 @@ impl From<TagInfo> for Received {
     }
 }
 
-const SEND: &str = "ucp_tag_send_nbx";
 const RECEIVE: &str = "ucp_tag_recv_nbx";
 const RECEIVE_PROBED: &str = "ucp_tag_msg_recv_nbx";
 
@@ -97,21 +102,17 @@ impl<M: ThreadMode> Endpoint<M> {
     /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
     #[doc(alias = "ucp_tag_send_nbx")]
     pub fn send<'a>(&self, tag: u64, elements: impl Into<Elements<'a>>) -> Result<(), Error> {
-        self.send_elements(tag, elements.into())
+        self.send_outbound(Outbound::tagged(tag, elements.into()))
     }
 
-    fn send_elements(&self, tag: u64, mut elements: Elements<'_>) -> Result<(), Error> {
-        let outgoing = self.worker().context().outgoing();
-        let (buffer, count, datatype) = elements.arguments(outgoing);
-        // SAFETY: the elements are borrowed until UCX is done with them, and so is what the arguments point to, which
-        // nobody else accesses meanwhile.
+    /// Sends a message, and waits until UCX does not read it any more.
+    pub(crate) fn send_outbound(&self, mut outbound: Outbound<'_>) -> Result<(), Error> {
+        // SAFETY: the message lies on the stack, and the elements are borrowed, until UCX is done with them; nobody else
+        // accesses it meanwhile.
         let outcome = unsafe {
-            self.worker().blocking(|user_data| {
-                let params = operation::params(datatype, operation::sent, user_data);
-                raw::ucp_tag_send_nbx(self.handle(), buffer.cast(), count, tag, &raw const params)
-            })
+            self.worker().blocking(|user_data| outbound.start(self, operation::sent, user_data))
         };
-        self.sent(SEND, outcome.status)
+        self.sent(outbound.call(), outcome.status)
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use crate::address::WorkerAddress;
 use crate::context::Context;
 use crate::error::{Error, check, failed};
+use crate::handlers::Handlers;
 use crate::mode::{Multi, Single, ThreadMode};
 use crate::operation::{self, Completion, Outcome};
 use crate::raw::{self, RawStatus, Started};
@@ -30,16 +31,22 @@ struct Inner<M: ThreadMode> {
     handle: raw::Worker,
     /// Released after the worker.
     context: Context,
+    /// UCX calls its functions until the worker is destroyed.
+    handlers: Handlers<Worker<M>>,
+    /// The length of the longest header of an active message.
+    most_header: usize,
     mode: PhantomData<M>,
 }
 
-// SAFETY: UCX has locks in such a worker, so that any thread may use it at any time.
+// SAFETY: UCX has locks in such a worker, so that any thread may use it at any time. The functions of its handlers can be
+// sent (`RunsIn`), and one thread at a time calls them, or drops them.
 unsafe impl Send for Inner<Multi> {}
 // SAFETY: likewise.
 unsafe impl Sync for Inner<Multi> {}
 
 impl<M: ThreadMode> Drop for Inner<M> {
     fn drop(&mut self) {
+        self.handlers.clear();
         // SAFETY: the handle comes from `ucp_worker_create`. Each endpoint and each request owns the worker, so they are
         // closed and freed, or leaked and never used again. Data of operations that have not completed are owned by
         // `Operation`s that are freed by their callback or never.
@@ -77,10 +84,20 @@ impl Context {
             unsafe { raw::ucp_worker_create(self.handle(), &raw const params, &raw mut handle) };
         check("ucp_worker_create", status)?;
         // From here on, it is destroyed on an error.
-        let inner = Inner { handle, context: self.clone(), mode: PhantomData };
+        let mut inner = Inner {
+            handle,
+            context: self.clone(),
+            handlers: Handlers::new(handle),
+            most_header: 0,
+            mode: PhantomData,
+        };
         let mut attributes = raw::WorkerAttributes {
-            field_mask: raw::WORKER_ATTR_FIELD_THREAD_MODE,
+            field_mask: raw::WORKER_ATTR_FIELD_THREAD_MODE | raw::WORKER_ATTR_FIELD_MAX_AM_HEADER,
             thread_mode: raw::THREAD_MODE_SINGLE,
+            address_flags: 0,
+            address: ptr::null_mut(),
+            address_length: 0,
+            max_am_header: 0,
         };
         // SAFETY: the worker is alive, and UCX writes the fields of the mask.
         let status = unsafe { raw::ucp_worker_query(handle, &raw mut attributes) };
@@ -88,6 +105,8 @@ impl Context {
         if attributes.thread_mode < M::RAW {
             return Err(Error::Threads);
         }
+        inner.most_header = attributes.max_am_header;
+        inner.handlers.initialise()?;
         Ok(Worker { inner: Arc::new(inner) })
     }
 }
@@ -99,6 +118,16 @@ impl<M: ThreadMode> Worker<M> {
 
     pub(crate) fn context(&self) -> &Context {
         &self.inner.context
+    }
+
+    pub(crate) fn handlers(&self) -> &Handlers<Self> {
+        &self.inner.handlers
+    }
+
+    /// The length in bytes of the longest header of an active message.
+    #[doc(alias = "max_am_header")]
+    pub fn most_header(&self) -> usize {
+        self.inner.most_header
     }
 
     /// The address that peers [`connect`](Self::connect) to.
@@ -119,14 +148,30 @@ impl<M: ThreadMode> Worker<M> {
         }
     }
 
-    /// Does what there is to do: sends, receives, completes operations. Returns whether there was anything.
+    /// Does what there is to do: sends, receives, completes operations, calls handlers. Returns whether there was anything.
+    ///
+    /// # Panics
+    ///
+    /// If a [handler](Self::handle_active) has panicked, with its panic.
     #[doc(alias = "ucp_worker_progress")]
     pub fn progress(&self) -> bool {
+        let progressed = self.advance();
+        self.resume_panic();
+        progressed
+    }
+
+    /// As [`progress`](Self::progress), but keeps a panic of a handler: nothing unwinds.
+    fn advance(&self) -> bool {
         // SAFETY: the worker is alive, and a thread that has it may use it, by its mode. UCX must not be called from its
         // callbacks: these run no code of the program but what packs and unpacks, and its allocator.
         let progressed = unsafe { raw::ucp_worker_progress(self.handle()) != 0 };
         operation::wake();
-        progressed
+        self.inner.handlers.call(self) || progressed
+    }
+
+    /// Resumes the panic of a handler, if there was one; where UCX uses nothing that unwinding would free.
+    pub(crate) fn resume_panic(&self) {
+        self.inner.handlers.resume_panic();
     }
 
     /// Waits until everything that was sent has been delivered, on all endpoints.
@@ -191,10 +236,12 @@ impl<M: ThreadMode> Worker<M> {
         });
         // SAFETY: the request has completed, and is not used again.
         unsafe { raw::ucp_request_free(request) };
+        self.resume_panic();
         (!cancelled || outcome.status != raw::ERR_CANCELED).then_some(outcome)
     }
 
-    /// Makes progress until there is a result.
+    /// Makes progress until there is a result. Nothing unwinds: a panic of a handler is kept for
+    /// [`resume_panic`](Self::resume_panic).
     pub(crate) fn wait<R>(&self, done: impl FnMut() -> Option<R>) -> R {
         match self.wait_for(None, done) {
             Some(result) => result,
@@ -217,7 +264,7 @@ impl<M: ThreadMode> Worker<M> {
             if let Some(result) = done() {
                 return Some(result);
             }
-            let progressed = self.progress();
+            let progressed = self.advance();
             idle = if progressed { 0 } else { idle + 1 };
             if idle == ROUNDS {
                 idle = 0;

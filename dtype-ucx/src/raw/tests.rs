@@ -38,7 +38,14 @@ fn assertions() -> String {
         field_mask: "field_mask", thread_mode: "thread_mode",
     });
     structure!(text, WorkerAttributes, "ucp_worker_attr_t", ">=", {
-        field_mask: "field_mask", thread_mode: "thread_mode",
+        field_mask: "field_mask", thread_mode: "thread_mode", address_flags: "address_flags",
+        address: "address", address_length: "address_length", max_am_header: "max_am_header",
+    });
+    structure!(text, ActiveParams, "ucp_am_recv_param_t", "==", {
+        attributes: "recv_attr", reply_endpoint: "reply_ep",
+    });
+    structure!(text, HandlerParams, "ucp_am_handler_param_t", ">=", {
+        field_mask: "field_mask", id: "id", flags: "flags", callback: "cb", argument: "arg",
     });
     structure!(text, ErrorHandler, "ucp_err_handler_t", "==", {
         callback: "cb", argument: "arg",
@@ -89,8 +96,10 @@ fn assertions() -> String {
         MEM_MAP_ALLOCATE => "UCP_MEM_MAP_ALLOCATE",
         MEM_ATTR_FIELD_ADDRESS => "UCP_MEM_ATTR_FIELD_ADDRESS",
         MEM_ATTR_FIELD_LENGTH => "UCP_MEM_ATTR_FIELD_LENGTH",
+        FEATURE_AM => "UCP_FEATURE_AM",
         WORKER_PARAM_FIELD_THREAD_MODE => "UCP_WORKER_PARAM_FIELD_THREAD_MODE",
         WORKER_ATTR_FIELD_THREAD_MODE => "UCP_WORKER_ATTR_FIELD_THREAD_MODE",
+        WORKER_ATTR_FIELD_MAX_AM_HEADER => "UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER",
         THREAD_MODE_SINGLE => "UCS_THREAD_MODE_SINGLE",
         THREAD_MODE_MULTI => "UCS_THREAD_MODE_MULTI",
         EP_PARAM_FIELD_REMOTE_ADDRESS => "UCP_EP_PARAM_FIELD_REMOTE_ADDRESS",
@@ -108,6 +117,11 @@ fn assertions() -> String {
         OP_ATTR_FIELD_MEMORY_TYPE => "UCP_OP_ATTR_FIELD_MEMORY_TYPE",
         OP_ATTR_FLAG_NO_IMM_CMPL => "UCP_OP_ATTR_FLAG_NO_IMM_CMPL",
         MEMORY_TYPE_HOST => "UCS_MEMORY_TYPE_HOST",
+        AM_HANDLER_PARAM_FIELD_ID => "UCP_AM_HANDLER_PARAM_FIELD_ID",
+        AM_HANDLER_PARAM_FIELD_CALLBACK => "UCP_AM_HANDLER_PARAM_FIELD_CB",
+        AM_HANDLER_PARAM_FIELD_ARGUMENT => "UCP_AM_HANDLER_PARAM_FIELD_ARG",
+        AM_RECV_ATTR_FLAG_DATA => "UCP_AM_RECV_ATTR_FLAG_DATA",
+        AM_RECV_ATTR_FLAG_RNDV => "UCP_AM_RECV_ATTR_FLAG_RNDV",
     });
     text
 }

@@ -1,0 +1,383 @@
+//! Active messages: sent to a handler, which receives them.
+
+use std::fmt;
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::ptr;
+use std::slice;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use dtype_runtime::Datatype;
+
+use crate::elements::{Elements, ElementsMut, PackedBytes};
+use crate::endpoint::Endpoint;
+use crate::error::{Error, check};
+use crate::header::Header;
+use crate::inbox::{Delivered, Payload};
+use crate::mode::ThreadMode;
+use crate::operation::{self, Operation};
+use crate::outbound::Outbound;
+use crate::raw;
+use crate::request::{Handle, refuse_destructors};
+use crate::tagged::records_in;
+use crate::worker::Worker;
+
+const FETCH: &str = "ucp_am_recv_data_nbx";
+
+impl<M: ThreadMode> Endpoint<M> {
+    /// Sends an active message to the peer's [handler](Worker::handle_active) for an id, and returns when the elements may
+    /// be changed again.
+    ///
+    /// The header, of at most [`Worker::most_header`] bytes, comes with the first fragment, so it should be short. A short
+    /// message may be under way when this returns; a long one has been received or refused.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::HeaderTooLong`]; [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. For a peer without a handler
+    /// for the id, UCX completes the send of a long message with an error, and drops a short one.
+    #[doc(alias = "ucp_am_send_nbx")]
+    pub fn send_active<'a>(
+        &self,
+        id: u8,
+        header: impl Into<Header>,
+        elements: impl Into<Elements<'a>>,
+    ) -> Result<(), Error> {
+        self.send_outbound(Outbound::active(self, id, header.into(), elements.into())?)
+    }
+}
+
+/// An active message that has come, or that the sender has announced: what a [handler](Worker::handle_active) gets.
+///
+/// UCX announces long messages, and fetches them when they are received. A message that is dropped is refused.
+pub struct ActiveMessage<'w, M: ThreadMode> {
+    worker: &'w Worker<M>,
+    message: Delivered,
+}
+
+impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
+    pub(crate) fn new(worker: &'w Worker<M>, message: Delivered) -> Self {
+        Self { worker, message }
+    }
+
+    /// The worker that the message was sent to.
+    pub fn worker(&self) -> &'w Worker<M> {
+        self.worker
+    }
+
+    /// The id of the handler.
+    pub fn id(&self) -> u8 {
+        self.message.id
+    }
+
+    /// The bytes of the header.
+    pub fn header(&self) -> &[u8] {
+        self.message.header.as_bytes()
+    }
+
+    /// The record in the header.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if the header is not exactly one valid record.
+    pub fn header_as<H: Datatype>(&self) -> Result<H, Error> {
+        Ok(dtype_runtime::unpack_one(self.header())?)
+    }
+
+    /// The length of the payload in bytes.
+    pub fn length(&self) -> usize {
+        self.message.length
+    }
+
+    /// The number of records of type `T` in the payload.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if its length is no multiple of the packed record.
+    pub fn records<T: Datatype>(&self) -> Result<usize, Error> {
+        records_in::<T>(self.length())
+    }
+
+    /// The packed payload, if it is here: unless the sender has announced it only.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        self.message.bytes()
+    }
+
+    /// Receives the payload: unpacks it, or waits until it is fetched.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if the bytes are not whole, valid records, or there is no memory for them;
+    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The message is consumed even then.
+    #[doc(alias = "ucp_am_recv_data_nbx")]
+    pub fn recv<T: Datatype>(self) -> Result<Vec<T>, Error> {
+        let count = self.records::<T>()?;
+        if let Some(bytes) = self.bytes() {
+            return Ok(dtype_runtime::unpack(bytes)?);
+        }
+        let mut room = Room::with_count(count, self.length())?;
+        let arguments = room.arguments(self.worker);
+        // SAFETY: the room lies on the stack until the message is fetched, and nobody else accesses it.
+        unsafe { self.fetch(arguments)? };
+        // SAFETY: it is fetched.
+        unsafe { room.into_records() }
+    }
+
+    /// Receives the payload into the elements: as many records, or bytes of instances, as it has. The others are unchanged.
+    /// Returns its length in bytes.
+    ///
+    /// Records of which not all bit patterns are valid are checked before any is written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] if the message has more records than there is room for; [`Error::Datatype`] if one of them is
+    /// invalid, or the last one is incomplete; nothing is written then. [`Error::ConnectionLost`], [`Error::Cancelled`],
+    /// [`Error::Call`]. The message is consumed even then.
+    pub fn recv_into<'a>(self, elements: impl Into<ElementsMut<'a>>) -> Result<usize, Error> {
+        self.recv_elements(elements.into())
+    }
+
+    fn recv_elements(self, mut elements: ElementsMut<'_>) -> Result<usize, Error> {
+        let length = self.length();
+        elements.check_length(length)?;
+        if let Some(bytes) = self.bytes() {
+            elements.unpack(bytes)?;
+            return Ok(length);
+        }
+        let arguments = elements.arguments(self.worker.context().incoming());
+        // SAFETY: the elements are borrowed exclusively until the message is fetched, and so is what the arguments point to.
+        unsafe { self.fetch(arguments)? };
+        // SAFETY: all of it was fetched.
+        unsafe { elements.received(length)? };
+        Ok(length)
+    }
+
+    /// Starts to receive the payload, which need not be complete when the handler returns. The request owns the records.
+    ///
+    /// # Errors
+    ///
+    /// As for [`recv`](Self::recv), if they are found out at once. The message is consumed even then.
+    ///
+    /// ```
+    /// # use std::{cell::RefCell, rc::Rc};
+    /// # use dtype_ucx::{Context, Error, Single};
+    /// # let worker = Context::with_settings([("TLS", "self")])?.worker::<Single>()?;
+    /// # let peer = worker.connect(&worker.address()?)?;
+    /// // Long messages of many peers are fetched at the same time.
+    /// let fetching = Rc::new(RefCell::new(Vec::new()));
+    /// let mine = fetching.clone();
+    /// let _handler = worker.handle_active(7, move |message| {
+    ///     mine.borrow_mut().push(message.start_recv::<(u8, f64)>());
+    /// })?;
+    ///
+    /// let sending = peer.start_send_active(7, &(), vec![(1_u8, 0.5_f64); 100_000])?;
+    /// let request = loop {
+    ///     worker.progress();
+    ///     if let Some(request) = fetching.borrow_mut().pop() {
+    ///         break request?;
+    ///     }
+    /// };
+    /// let came = request.wait()?;
+    /// assert_eq!(came, sending.wait()?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn start_recv<T: Datatype + Send + 'static>(self) -> Result<Fetching<T, M>, Error> {
+        const { refuse_destructors::<T>() }
+        let count = self.records::<T>()?;
+        let Self { worker, message } = self;
+        if let Some(bytes) = message.bytes() {
+            let room = Room::Received(dtype_runtime::unpack(bytes)?);
+            // SAFETY: no operation is started, as the result says.
+            let (operation, _) = unsafe { Operation::start(room, |_, _| ptr::null_mut()) };
+            return Ok(Fetching { handle: Handle::new(worker.clone(), None), operation });
+        }
+        let Delivered { payload: Payload::Announced(data), length, .. } = message else {
+            unreachable!("a payload that is not here is announced")
+        };
+        let room = Room::with_count(count, length)?;
+        // SAFETY: one operation is started, with the callback for fetches into room, which owns what UCX writes.
+        let (operation, request) = unsafe {
+            Operation::start(room, |room: *mut Room<T>, user_data| {
+                let (buffer, count, datatype) = (*room).arguments(worker);
+                let callback = Operation::<Room<T>>::fetched;
+                let params = operation::fetch_params(datatype, callback, user_data);
+                let (worker, data) = (worker.handle(), data.into_raw().as_ptr());
+                raw::ucp_am_recv_data_nbx(worker, data, buffer.cast(), count, &raw const params)
+            })
+        };
+        let handle = Handle::new(worker.clone(), request);
+        if let (None, Some(outcome)) = (request, operation.outcome()) {
+            check(FETCH, outcome.status)?;
+        }
+        Ok(Fetching { handle, operation })
+    }
+
+    /// Fetches an announced payload, and waits for it.
+    ///
+    /// # Safety
+    ///
+    /// The arguments must be a buffer, count and datatype with room for the payload, which nobody else accesses until this
+    /// returns.
+    unsafe fn fetch(
+        self,
+        (buffer, count, datatype): (*mut u8, usize, raw::Datatype),
+    ) -> Result<(), Error> {
+        let Payload::Announced(data) = self.message.payload else { return Ok(()) };
+        let worker = self.worker;
+        // SAFETY: the caller guarantees the buffer. UCX gets the data back, and releases them.
+        let outcome = unsafe {
+            worker.blocking(|user_data| {
+                let params = operation::fetch_params(datatype, operation::fetched, user_data);
+                let (worker, data) = (worker.handle(), data.into_raw().as_ptr());
+                raw::ucp_am_recv_data_nbx(worker, data, buffer.cast(), count, &raw const params)
+            })
+        };
+        check(FETCH, outcome.status)
+    }
+}
+
+impl<M: ThreadMode> fmt::Debug for ActiveMessage<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ActiveMessage")
+            .field("id", &self.id())
+            .field("header", &self.header())
+            .field("length", &self.length())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Memory for the records of a message whose length is known.
+enum Room<T> {
+    /// Values to check, which are unpacked when all have come.
+    Packed(PackedBytes, usize),
+    /// Any bytes are values: they are received in place. The elements refer to the memory of the records.
+    InPlace { elements: ElementsMut<'static>, items: Vec<T> },
+    /// They need not be fetched.
+    Received(Vec<T>),
+}
+
+impl<T: Datatype> Room<T> {
+    /// Room for `count` records, which are `length` packed bytes.
+    fn with_count(count: usize, length: usize) -> Result<Self, Error> {
+        if const { T::TYPE_MAP.is_restricted() } {
+            return Ok(Self::Packed(PackedBytes::try_with_room(length)?, length));
+        }
+        let mut items = Vec::<T>::new();
+        let stride = size_of::<T>();
+        let refused = |_| dtype_runtime::Error::Allocation { count, stride };
+        items.try_reserve_exact(count).map_err(refused)?;
+        let start = items.as_mut_ptr();
+        // SAFETY: the vector has room for `count` records. All bit patterns of their data are valid, zeros also: by the
+        // promise of `Datatype` these are values, as `into_records` does not compile for a type that skips fields.
+        let records = unsafe {
+            ptr::write_bytes(start, 0, count);
+            items.set_len(count);
+            slice::from_raw_parts_mut(start, count)
+        };
+        // SAFETY: the memory is on the heap, where it stays, and is not accessed through the vector until UCX is done with the
+        // elements, nor freed: both are owned by the room.
+        let elements = unsafe {
+            mem::transmute::<ElementsMut<'_>, ElementsMut<'static>>(ElementsMut::from(records))
+        };
+        Ok(Self::InPlace { elements, items })
+    }
+
+    /// Buffer, count and datatype for UCX.
+    fn arguments<M: ThreadMode>(&mut self, worker: &Worker<M>) -> (*mut u8, usize, raw::Datatype) {
+        match self {
+            Self::Packed(bytes, _) => {
+                let (start, room) = bytes.memory();
+                (start, room, raw::DATATYPE_BYTES)
+            }
+            Self::InPlace { elements, .. } => elements.arguments(worker.context().incoming()),
+            Self::Received(_) => (ptr::dangling_mut(), 0, raw::DATATYPE_BYTES),
+        }
+    }
+
+    /// The records.
+    ///
+    /// # Safety
+    ///
+    /// UCX has written all of them.
+    unsafe fn into_records(self) -> Result<Vec<T>, Error> {
+        match self {
+            Self::Packed(mut bytes, length) => {
+                // SAFETY: the caller guarantees the bytes.
+                Ok(dtype_runtime::unpack(unsafe { bytes.written(length) })?)
+            }
+            Self::InPlace { elements, items } => {
+                drop(elements);
+                Ok(items)
+            }
+            Self::Received(items) => Ok(items),
+        }
+    }
+}
+
+/// An active message that is being fetched: from [`ActiveMessage::start_recv`].
+///
+/// [`wait`](Self::wait) returns the records, and so does the request as a future. Dropping it does not stop UCX, which keeps the
+/// memory until the message is received; the records are lost.
+#[must_use = "the records are lost when the request is dropped"]
+pub struct Fetching<T, M: ThreadMode> {
+    // The request is freed before the worker.
+    handle: Handle<M>,
+    operation: Arc<Operation<Room<T>>>,
+}
+
+impl<T: Datatype, M: ThreadMode> Fetching<T, M> {
+    /// Waits for the payload, and returns its records.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if its bytes are not valid records; [`Error::ConnectionLost`], [`Error::Cancelled`],
+    /// [`Error::Call`].
+    pub fn wait(self) -> Result<Vec<T>, Error> {
+        let outcome = self.handle.wait(&self.operation);
+        self.finish(outcome.status)
+    }
+
+    /// As [`wait`](Self::wait), but no longer than a time: then the result is the request.
+    ///
+    /// # Errors
+    ///
+    /// The request.
+    pub fn wait_timeout(self, timeout: Duration) -> Result<Result<Vec<T>, Error>, Self> {
+        match self.handle.wait_for(timeout, &self.operation) {
+            Some(outcome) => Ok(self.finish(outcome.status)),
+            None => Err(self),
+        }
+    }
+
+    /// Whether the payload is received, or an error happened.
+    pub fn is_complete(&self) -> bool {
+        self.operation.outcome().is_some()
+    }
+
+    fn finish(&self, status: raw::RawStatus) -> Result<Vec<T>, Error> {
+        check(FETCH, status)?;
+        // SAFETY: there is an outcome, and the reference is the only one: UCX's share does not look at the data.
+        let room = unsafe { self.operation.data_of_completed() };
+        // SAFETY: UCX has completed the operation without an error.
+        unsafe { mem::replace(room, Room::Received(Vec::new())).into_records() }
+    }
+}
+
+/// Some task must make progress with the worker; see [`Events`](crate::Events). A future that is polled again after it has
+/// returned the records returns none.
+impl<T: Datatype, M: ThreadMode> Future for Fetching<T, M> {
+    type Output = Result<Vec<T>, Error>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.handle.poll(&self.operation, context).map(|outcome| self.finish(outcome.status))
+    }
+}
+
+impl<T, M: ThreadMode> fmt::Debug for Fetching<T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let complete = self.operation.outcome().is_some();
+        f.debug_struct("Fetching").field("complete", &complete).finish_non_exhaustive()
+    }
+}

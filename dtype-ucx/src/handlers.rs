@@ -1,0 +1,195 @@
+//! The functions that are called for active messages.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::mem;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use crate::error::{Error, check};
+use crate::inbox::{self, Delivered, Inbox, Slot};
+use crate::raw;
+
+/// The handlers of a worker of type `W`, and the messages for them.
+pub(crate) struct Handlers<W> {
+    worker: raw::Worker,
+    inbox: Arc<Inbox>,
+    /// What UCX passes to its callback, for each id that there ever was a handler for. They live as long as the worker.
+    slots: Mutex<HashMap<u8, Arc<Slot>>>,
+    functions: Mutex<HashMap<u8, Function<W>>>,
+    /// The thread that is calling handlers.
+    caller: Mutex<Option<ThreadId>>,
+    /// The first panic of a handler that was not resumed.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    /// Whether there is one.
+    panicked: AtomicBool,
+}
+
+/// A handler's function. The one who calls handlers owns it, too, as it may be removed meanwhile.
+type Function<W> = Arc<Mutex<dyn FnMut(&W, Delivered)>>;
+
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<W> Handlers<W> {
+    #[expect(clippy::arc_with_non_send_sync, reason = "threads that share a worker share it, too")]
+    pub(crate) fn new(worker: raw::Worker) -> Self {
+        Self {
+            worker,
+            inbox: Arc::new(Inbox::new(worker)),
+            slots: Mutex::default(),
+            functions: Mutex::default(),
+            caller: Mutex::default(),
+            panic: Mutex::default(),
+            panicked: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether there are messages whose handlers were not called.
+    fn have_messages(&self) -> bool {
+        self.inbox.len() > 0
+    }
+
+    /// Whether this thread can call handlers.
+    pub(crate) fn are_due(&self) -> bool {
+        self.have_messages() && *lock(&self.caller) != Some(thread::current().id())
+    }
+
+    /// Sets all ids to have no handler. UCX 1.13 does not initialise the entries of its table besides the one that is set, and
+    /// looks the ids of announced messages up without comparing them with its length: a message without a handler would be
+    /// undefined behaviour. Ids have 8 bits so that the table can be complete.
+    pub(crate) fn initialise(&self) -> Result<(), Error> {
+        // The last one makes room for all.
+        (0..=u8::MAX).rev().try_for_each(|id| {
+            // SAFETY: there is no callback that would use the slot.
+            unsafe { self.tell(id, None, ptr::null()) }
+        })
+    }
+
+    #[expect(clippy::arc_with_non_send_sync, reason = "likewise")]
+    /// Has a function called for the messages with an id.
+    pub(crate) fn set(
+        &self,
+        id: u8,
+        function: impl FnMut(&W, Delivered) + 'static,
+    ) -> Result<(), Error> {
+        let mut functions = lock(&self.functions);
+        if functions.contains_key(&id) {
+            return Err(Error::HandlerExists { id });
+        }
+        let mut slots = lock(&self.slots);
+        let slot =
+            slots.entry(id).or_insert_with(|| Arc::new(Slot { id, inbox: self.inbox.clone() }));
+        // SAFETY: the slot lives as long as the worker.
+        unsafe { self.tell(id, Some(inbox::delivered), Arc::as_ptr(slot))? };
+        functions.insert(id, Arc::new(Mutex::new(function)));
+        Ok(())
+    }
+
+    /// Tells UCX what to call. It delivers nothing in this call.
+    ///
+    /// # Safety
+    ///
+    /// The slot must live until the worker is destroyed, or another one is set.
+    unsafe fn tell(
+        &self,
+        id: u8,
+        callback: Option<raw::ActiveCallback>,
+        slot: *const Slot,
+    ) -> Result<(), Error> {
+        let params = raw::HandlerParams {
+            field_mask: raw::AM_HANDLER_PARAM_FIELD_ID
+                | raw::AM_HANDLER_PARAM_FIELD_CALLBACK
+                | raw::AM_HANDLER_PARAM_FIELD_ARGUMENT,
+            id: id.into(),
+            flags: 0,
+            callback,
+            argument: slot.cast_mut().cast(),
+        };
+        // SAFETY: the worker is alive, the parameters have the fields of their mask, and the caller guarantees the slot.
+        let status = unsafe { raw::ucp_worker_set_am_recv_handler(self.worker, &raw const params) };
+        check("ucp_worker_set_am_recv_handler", status)
+    }
+
+    /// Removes a handler. Its messages are refused.
+    pub(crate) fn remove(&self, id: u8) {
+        let function = {
+            let mut functions = lock(&self.functions);
+            // UCX has the id already, so it needs no memory, and succeeds. Otherwise the messages are refused when they come.
+            // SAFETY: there is no callback that would use the slot.
+            let _ = unsafe { self.tell(id, None, ptr::null()) };
+            functions.remove(&id)
+        };
+        // Both call code that may call this worker: no lock is held.
+        drop(self.inbox.take(id));
+        drop(function);
+    }
+
+    /// Removes all handlers and messages; before the worker is destroyed.
+    pub(crate) fn clear(&mut self) {
+        let ids: Vec<u8> = lock(&self.slots).keys().copied().collect();
+        for id in ids {
+            let dropped = catch_unwind(AssertUnwindSafe(|| self.remove(id)));
+            if let Err(panic) = dropped {
+                mem::forget(panic);
+            }
+        }
+    }
+
+    /// Keeps the panic of a handler, if it is the first one.
+    fn keep(&self, panic: Box<dyn Any + Send>) {
+        let mut kept = lock(&self.panic);
+        if kept.is_none() {
+            *kept = Some(panic);
+            self.panicked.store(true, Ordering::Relaxed);
+        } else {
+            // What it holds may panic when it is dropped.
+            mem::forget(panic);
+        }
+    }
+
+    /// Calls the handlers for the messages that have come. Returns whether there was a message. Nothing unwinds.
+    pub(crate) fn call(&self, worker: &W) -> bool {
+        self.have_messages() && self.call_now(worker)
+    }
+
+    fn call_now(&self, worker: &W) -> bool {
+        match &mut *lock(&self.caller) {
+            // This thread, in a handler, or another one.
+            Some(_) => return false,
+            caller => *caller = Some(thread::current().id()),
+        }
+        // Handlers may send to this worker without end: what comes from now on waits for the next call.
+        for _ in 0..self.inbox.len() {
+            let Some(message) = self.inbox.pop() else { break };
+            let function = lock(&self.functions).get(&message.id).cloned();
+            // Without a handler, which may be removed meanwhile, the message is refused here.
+            let Some(function) = function else { continue };
+            // What a function leaves half done is its own. It is dropped here if the handler was removed meanwhile.
+            let called = catch_unwind(AssertUnwindSafe(move || lock(&function)(worker, message)));
+            if let Err(panic) = called {
+                self.keep(panic);
+            }
+        }
+        *lock(&self.caller) = None;
+        true
+    }
+
+    /// Resumes the panic of a handler, if there was one; where UCX uses nothing that unwinding would free.
+    pub(crate) fn resume_panic(&self) {
+        if self.panicked.load(Ordering::Relaxed) && !thread::panicking() {
+            let panic = {
+                let mut kept = lock(&self.panic);
+                self.panicked.store(false, Ordering::Relaxed);
+                kept.take()
+            };
+            if let Some(panic) = panic {
+                panic::resume_unwind(panic);
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Active messages that UCX has delivered, until a handler is called.
+//!
+//! UCX delivers a message inside a call, in which UCX must not be called. So its callback only keeps the message, and the
+//! handler, which is code of the program, is called after that.
+
+use std::collections::VecDeque;
+use std::ffi::c_void;
+use std::mem;
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::header::Header;
+use crate::operation;
+use crate::raw::{self, ActiveParams, RawStatus};
+
+/// The messages of a worker that no handler has got.
+pub(crate) struct Inbox {
+    worker: raw::Worker,
+    messages: Mutex<VecDeque<Delivered>>,
+    /// Their number, for those who need no message.
+    count: AtomicUsize,
+}
+
+/// A message that UCX has delivered.
+pub(crate) struct Delivered {
+    pub(crate) id: u8,
+    pub(crate) header: Header,
+    pub(crate) payload: Payload,
+    /// Bytes of the payload.
+    pub(crate) length: usize,
+}
+
+/// Where the bytes of a message are.
+pub(crate) enum Payload {
+    /// UCX has lent them for the call only.
+    Copied(Vec<u8>),
+    /// UCX keeps them until they are released.
+    Held(Held),
+    /// The sender has them, until they are fetched.
+    Announced(Held),
+}
+
+/// Data that UCX keeps for a message, or about it. They are released when this is dropped: before the worker is destroyed.
+pub(crate) struct Held {
+    worker: raw::Worker,
+    data: NonNull<c_void>,
+}
+
+impl Held {
+    /// The address that UCX gave. It is not released any more.
+    pub(crate) fn into_raw(self) -> NonNull<c_void> {
+        let data = self.data;
+        mem::forget(self);
+        data
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // SAFETY: UCX keeps the data since its callback returned `UCS_INPROGRESS`, and they are not used any more. The
+        // worker is alive: a `Delivered` is in its inbox, or in a message that borrows it.
+        unsafe { raw::ucp_am_data_release(self.worker, self.data.as_ptr()) };
+        operation::wake();
+    }
+}
+
+impl Delivered {
+    /// The payload, if it is here.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        match &self.payload {
+            _ if self.length == 0 => Some(&[]),
+            Payload::Copied(bytes) => Some(bytes),
+            // SAFETY: UCX keeps this number of bytes there, unchanged, until they are released.
+            Payload::Held(held) => Some(unsafe {
+                slice::from_raw_parts(held.data.as_ptr().cast_const().cast(), self.length)
+            }),
+            Payload::Announced(_) => None,
+        }
+    }
+}
+
+impl Inbox {
+    pub(crate) fn new(worker: raw::Worker) -> Self {
+        Self { worker, messages: Mutex::default(), count: AtomicUsize::new(0) }
+    }
+
+    /// The number of messages.
+    pub(crate) fn len(&self) -> usize {
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// Takes the first message.
+    pub(crate) fn pop(&self) -> Option<Delivered> {
+        self.change(VecDeque::pop_front)
+    }
+
+    /// Takes all messages for a handler.
+    pub(crate) fn take(&self, id: u8) -> Vec<Delivered> {
+        self.change(|messages| {
+            let (taken, kept) =
+                mem::take(messages).into_iter().partition(|message| message.id == id);
+            *messages = kept;
+            Vec::from(taken)
+        })
+    }
+
+    fn push(&self, message: Delivered) {
+        self.change(|messages| messages.push_back(message));
+    }
+
+    /// The lock is not held while UCX is called, which calls the callback.
+    fn change<R>(&self, change: impl FnOnce(&mut VecDeque<Delivered>) -> R) -> R {
+        let mut messages = self.lock();
+        let result = change(&mut messages);
+        self.count.store(messages.len(), Ordering::Release);
+        result
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Delivered>> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the argument of UCX's callback points to.
+pub(crate) struct Slot {
+    pub(crate) id: u8,
+    pub(crate) inbox: Arc<Inbox>,
+}
+
+/// UCX's callback for the messages with an id. Its argument is a [`Slot`].
+pub(crate) unsafe extern "C" fn delivered(
+    slot: *mut c_void,
+    header: *const c_void,
+    header_length: usize,
+    data: *mut c_void,
+    length: usize,
+    params: *const ActiveParams,
+) -> RawStatus {
+    // SAFETY: the slot lives until the worker is destroyed, and UCX passes parameters that are valid during the call.
+    let (Slot { id, inbox }, attributes) =
+        unsafe { (&*slot.cast_const().cast::<Slot>(), (*params).attributes) };
+    let header = if header_length == 0 {
+        Header::from(&())
+    } else {
+        // SAFETY: UCX passes a header of this length, which is valid during the call.
+        Header::from(unsafe { slice::from_raw_parts(header.cast(), header_length) })
+    };
+    let held = || NonNull::new(data).map(|data| Held { worker: inbox.worker, data });
+    let payload = if attributes & raw::AM_RECV_ATTR_FLAG_RNDV != 0 {
+        held().map(Payload::Announced)
+    } else if attributes & raw::AM_RECV_ATTR_FLAG_DATA != 0 && length > 0 {
+        held().map(Payload::Held)
+    } else {
+        None
+    };
+    let (payload, status) = match payload {
+        Some(payload) => (payload, raw::IN_PROGRESS),
+        None if length == 0 => (Payload::Copied(Vec::new()), RawStatus::OK),
+        None => {
+            // SAFETY: without the flags, UCX passes the bytes, which are valid during the call.
+            let bytes = unsafe { slice::from_raw_parts(data.cast_const().cast::<u8>(), length) };
+            (Payload::Copied(bytes.to_vec()), RawStatus::OK)
+        }
+    };
+    inbox.push(Delivered { id: *id, header, payload, length });
+    status
+}

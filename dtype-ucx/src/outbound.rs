@@ -1,0 +1,87 @@
+//! A message to be sent: its elements, and where they go. Every form of sending starts here.
+
+use std::ffi::c_void;
+
+use crate::elements::Elements;
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::header::Header;
+use crate::mode::ThreadMode;
+use crate::operation;
+use crate::raw;
+
+/// What UCX reads while it sends.
+#[derive(Debug)]
+pub(crate) struct Outbound<'a> {
+    pub(crate) elements: Elements<'a>,
+    target: Target,
+}
+
+/// What the receiver finds the message by.
+#[derive(Debug)]
+enum Target {
+    Tag(u64),
+    Handler { id: u8, header: Header },
+}
+
+impl<'a> Outbound<'a> {
+    /// A tagged message.
+    pub(crate) fn tagged(tag: u64, elements: Elements<'a>) -> Self {
+        Self { elements, target: Target::Tag(tag) }
+    }
+
+    /// An active message on this endpoint.
+    pub(crate) fn active<M: ThreadMode>(
+        endpoint: &Endpoint<M>,
+        id: u8,
+        header: Header,
+        elements: Elements<'a>,
+    ) -> Result<Self, Error> {
+        let (len, most) = (header.as_bytes().len(), endpoint.worker().most_header());
+        if len > most {
+            return Err(Error::HeaderTooLong { len, most });
+        }
+        Ok(Self { elements, target: Target::Handler { id, header } })
+    }
+
+    /// The function of UCX that sends it.
+    pub(crate) fn call(&self) -> &'static str {
+        match self.target {
+            Target::Tag(_) => "ucp_tag_send_nbx",
+            Target::Handler { .. } => "ucp_am_send_nbx",
+        }
+    }
+
+    /// Starts to send the message.
+    ///
+    /// # Safety
+    ///
+    /// The message must stay where it is, and be accessed by nobody else, until UCX has completed the operation; so must the
+    /// memory of the elements. The callback must fit the user data.
+    pub(crate) unsafe fn start<M: ThreadMode>(
+        &mut self,
+        endpoint: &Endpoint<M>,
+        callback: raw::SendCallback,
+        user_data: *const c_void,
+    ) -> raw::StatusPointer {
+        let outgoing = endpoint.worker().context().outgoing();
+        let (buffer, count, datatype) = self.elements.arguments(outgoing);
+        let params = operation::params(datatype, callback, user_data);
+        let (endpoint, buffer) = (endpoint.handle(), buffer.cast());
+        match &self.target {
+            // SAFETY: the endpoint is alive, and the caller guarantees what the arguments point to.
+            Target::Tag(tag) => unsafe {
+                raw::ucp_tag_send_nbx(endpoint, buffer, count, *tag, &raw const params)
+            },
+            Target::Handler { id, header } => {
+                // UCX reads the header until the operation has completed, too.
+                let (id, header) = (u32::from(*id), header.as_bytes());
+                let (start, len) = (header.as_ptr().cast(), header.len());
+                // SAFETY: likewise.
+                unsafe {
+                    raw::ucp_am_send_nbx(endpoint, id, start, len, buffer, count, &raw const params)
+                }
+            }
+        }
+    }
+}

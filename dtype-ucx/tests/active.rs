@@ -1,0 +1,618 @@
+//! Active messages in one process that sends to itself: what is received, refused, dropped and left open.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use dtype_runtime::{Basic, Buffer, BufferMut, Committed, Datatype, Type};
+use dtype_ucx::{
+    ActiveMessage, Context, Elements, ElementsMut, Endpoint, Error, Fetching, Handler, Multi,
+    Single, Worker,
+};
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Particle {
+    position: [f64; 3],
+    charge: i8,
+}
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Checked {
+    value: u32,
+    valid: bool,
+}
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Step {
+    time: f64,
+    last: bool,
+}
+
+const ID: u8 = 7;
+
+/// Eager, with UCX's choice, and announced.
+const PROTOCOLS: [&str; 3] = ["inf", "auto", "0"];
+
+fn setup(threshold: &str) -> (Worker<Single>, Endpoint<Single>) {
+    let settings = [("TLS", "self"), ("RNDV_THRESH", threshold)];
+    let worker = Context::with_settings(settings).unwrap().worker().unwrap();
+    let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
+    (worker, endpoint)
+}
+
+fn particles(count: usize) -> Vec<Particle> {
+    (0..u32::try_from(count).unwrap())
+        .map(|i| {
+            let x = f64::from(i);
+            Particle { position: [x, -x, 0.5 * x], charge: i.to_le_bytes()[0].cast_signed() }
+        })
+        .collect()
+}
+
+fn checked(count: usize) -> Vec<Checked> {
+    (0..u32::try_from(count).unwrap())
+        .map(|value| Checked { value, valid: value % 3 == 0 })
+        .collect()
+}
+
+/// What a handler did with each message.
+type Results<R> = Rc<RefCell<Vec<R>>>;
+
+/// Makes a handler keep the results of a function.
+fn collect<R: 'static>(
+    worker: &Worker<Single>,
+    mut function: impl FnMut(ActiveMessage<'_, Single>) -> R + 'static,
+) -> (Handler<Single>, Results<R>) {
+    let results = Results::default();
+    let mine = results.clone();
+    let handler = worker.handle_active(ID, move |message| {
+        let result = function(message);
+        mine.borrow_mut().push(result);
+    });
+    (handler.unwrap(), results)
+}
+
+/// Waits until there is a result.
+fn next<R>(worker: &Worker<Single>, results: &Results<R>) -> R {
+    loop {
+        if !results.borrow().is_empty() {
+            return results.borrow_mut().remove(0);
+        }
+        worker.progress();
+    }
+}
+
+#[test]
+fn structs_arrive_with_a_header() {
+    for threshold in PROTOCOLS {
+        let (worker, endpoint) = setup(threshold);
+        let (_handler, came) = collect(&worker, |message| {
+            assert_eq!((message.id(), message.header().len()), (ID, 9));
+            assert_eq!(message.length(), 25 * message.records::<Particle>().unwrap());
+            (message.header_as::<Step>(), message.recv::<Particle>())
+        });
+        for count in [0, 1, 7, 329, 330, 20_000, 50_000] {
+            let (step, items) = (Step { time: 0.5, last: count > 1 }, particles(count));
+            endpoint.send_active(ID, &step, &items).unwrap();
+            assert_eq!(next(&worker, &came), (Ok(step), Ok(items.clone())));
+
+            let sending = endpoint.start_send_active(ID, &step, items.clone()).unwrap();
+            assert_eq!(next(&worker, &came), (Ok(step), Ok(items.clone())));
+            assert!(sending.wait().unwrap() == items);
+
+            let result = worker.scope(|scope| {
+                scope.send_active(&endpoint, ID, &step, &items)?;
+                Ok(next(&worker, &came))
+            });
+            assert_eq!(result, Ok((Ok(step), Ok(items.clone()))));
+        }
+    }
+}
+
+/// Bytes that lie in memory as they are, in long blocks, and in short ones.
+fn forms(size: usize) -> [Committed; 3] {
+    [(size.max(1), 0), (8192, 8), (5, 3)].map(|(block, gap)| {
+        let byte = Type::basic(Basic::U8);
+        let stride = (block + gap) as i64;
+        let (whole, rest) = ((size / block) as u64, (size % block) as u64);
+        let blocks = Type::vector(whole, block as u64, stride, &byte).unwrap();
+        let at = whole as i64 * stride;
+        Type::structure(&[1, rest], &[0, at], &[blocks, byte]).unwrap().commit()
+    })
+}
+
+#[test]
+fn types_with_an_origin_in_every_form() {
+    for threshold in PROTOCOLS {
+        let (worker, endpoint) = setup(threshold);
+        for size in [0, 1, 8239, 8240, 8241, 3 * 8192, 1 << 20] {
+            let bytes: Vec<u8> =
+                (0..size).map(|at: usize| (at * 31 / 7).to_le_bytes()[0]).collect();
+            for sent in forms(size) {
+                // The data begin 3 bytes after the start of the memory.
+                let span = |ty: &Committed| 3 + usize::try_from(ty.true_ub()).unwrap();
+                let mut memory = vec![0x55; span(&sent)];
+                sent.unpack(&bytes, &mut memory[3..], 1).unwrap();
+                for received in forms(size) {
+                    let ty = received.clone();
+                    let (_handler, came) = collect(&worker, move |message| {
+                        let mut memory = vec![0x55; span(&ty)];
+                        let room = BufferMut::new(&mut memory).origin(3);
+                        let room = ElementsMut::of(&ty, room, 1).unwrap();
+                        (message.recv_into(room), memory)
+                    });
+                    let elements = Elements::of(&sent, Buffer::new(&memory).origin(3), 1).unwrap();
+                    endpoint.send_active(ID, b"", elements).unwrap();
+                    let mut expected = vec![0x55; span(&received)];
+                    received.unpack(&bytes, &mut expected[3..], 1).unwrap();
+                    let (length, found) = next(&worker, &came);
+                    assert_eq!(length, Ok(size));
+                    assert!(found == expected, "{threshold} {size}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn requests_own_the_records() {
+    for threshold in PROTOCOLS {
+        let (worker, endpoint) = setup(threshold);
+        let (handler, came) = collect(&worker, |message| message.start_recv::<Particle>().unwrap());
+        for count in [0, 1, 330, 50_000] {
+            let items = particles(count);
+            let sending = endpoint.start_send_active(ID, &(), items.clone()).unwrap();
+            let fetching = next(&worker, &came);
+            let fetching = match fetching.wait_timeout(Duration::ZERO) {
+                Ok(came) => {
+                    assert!(came.unwrap() == items);
+                    continue;
+                }
+                Err(fetching) => fetching,
+            };
+            assert!(fetching.wait().unwrap() == items);
+            assert!(sending.wait().unwrap() == items);
+        }
+        drop(handler);
+        // Records that are checked.
+        let (_handler, came) = collect(&worker, |message| {
+            assert_eq!(message.records::<Checked>(), Ok(message.length() / 5));
+            message.start_recv::<Checked>()
+        });
+        let sending = endpoint.start_send_active(ID, &(), checked(5000)).unwrap();
+        assert!(next(&worker, &came).unwrap().wait().unwrap() == checked(5000));
+        drop(sending);
+        let invalid = vec![[1, 0, 0, 0, 2_u8]; 3000];
+        let sending = endpoint.start_send_active(ID, &(), invalid).unwrap();
+        let error = next(&worker, &came).and_then(Fetching::wait);
+        assert!(is_invalid(&error.unwrap_err(), 0));
+        drop(sending);
+    }
+}
+
+fn is_invalid(error: &Error, at: usize) -> bool {
+    matches!(
+        error,
+        Error::Datatype(dtype_runtime::Error::InvalidValue { record, .. }) if *record == at
+    )
+}
+
+#[test]
+fn invalid_values_are_refused_and_nothing_is_written() {
+    for threshold in PROTOCOLS {
+        let (worker, endpoint) = setup(threshold);
+        let before = [Checked { value: 7, valid: true }; 2];
+        let (_handler, came) = collect(&worker, move |message| {
+            if message.header() == b"into" {
+                let mut records = before;
+                let error = message.recv_into(&mut records).unwrap_err();
+                assert_eq!(records, before);
+                error
+            } else {
+                message.recv::<Checked>().unwrap_err()
+            }
+        });
+        // Two records of five bytes; the bool of the second is 2.
+        let bytes = [1, 0, 0, 0, 1, 2, 0, 0, 0, 2_u8];
+        for header in [b"into", b"recv"] {
+            endpoint.send_active(ID, header, &bytes).unwrap();
+            assert!(is_invalid(&next(&worker, &came), 1));
+        }
+    }
+}
+
+#[test]
+fn lengths_that_do_not_fit_are_refused_and_nothing_is_written() {
+    let partial =
+        |actual, record| Error::Datatype(dtype_runtime::Error::PartialRecord { actual, record });
+    for threshold in PROTOCOLS {
+        let (worker, endpoint) = setup(threshold);
+        let (handler, came) = collect(&worker, |message| {
+            let column = Type::vector(2, 1, 2, &Type::basic(Basic::U8)).unwrap().commit();
+            let mut bytes = [0x55_u8; 4];
+            let mut records = [Checked { value: 7, valid: true }; 2];
+            let mut items = [Particle { position: [9.0; 3], charge: 9 }; 2];
+            let before = (records, items);
+            let result = match message.header_as().unwrap() {
+                0_u8 => message.recv_into(&mut bytes),
+                1 => message.recv_into(&mut records),
+                2 => message.recv_into(&mut items),
+                3 => message.recv_into(ElementsMut::of(&column, &mut bytes, 1).unwrap()),
+                4 => message.recv::<u16>().map(|items| items.len()),
+                5 => message.recv::<Particle>().map(|items| items.len()),
+                6 => message.recv::<()>().map(|items| items.len()),
+                _ => message.start_recv::<Checked>().map(|_| 0),
+            };
+            assert_eq!((bytes, records, items), ([0x55; 4], before.0, before.1));
+            result
+        });
+        for (form, length, error) in [
+            (0_u8, 5, Error::TooLong { room: 4 }),
+            (1, 11, Error::TooLong { room: 10 }),
+            (2, 51, Error::TooLong { room: 50 }),
+            (3, 3, Error::TooLong { room: 2 }),
+            (3, 100_000, Error::TooLong { room: 2 }),
+            (1, 6, partial(6, 5)),
+            (2, 26, partial(26, 25)),
+            (4, 3, partial(3, 2)),
+            (5, 50_001, partial(50_001, 25)),
+            (6, 1, partial(1, 0)),
+            (7, 9, partial(9, 5)),
+        ] {
+            endpoint.send_active(ID, &form, &vec![1_u8; length]).unwrap();
+            assert_eq!(next(&worker, &came), Err(error));
+        }
+        drop(handler);
+        // As many as there are leave the rest.
+        let (_handler, came) = collect(&worker, |message| {
+            let mut records = [Checked { value: 7, valid: true }; 3];
+            message.recv_into(&mut records).map(|length| (length, records[1]))
+        });
+        endpoint.send_active(ID, &(), &checked(1)).unwrap();
+        assert_eq!(next(&worker, &came), Ok((5, Checked { value: 7, valid: true })));
+        // A type without data.
+        endpoint.send_active(ID, &(), &[(); 5]).unwrap();
+        assert_eq!(next(&worker, &came).unwrap().0, 0);
+    }
+}
+
+#[test]
+fn headers_of_every_length() {
+    for threshold in PROTOCOLS {
+        let (worker, endpoint) = setup(threshold);
+        let most = worker.most_header();
+        assert!(most >= 1000, "{most}");
+        let (_handler, came) = collect(&worker, |message| {
+            (message.header().to_vec(), message.header_as::<Step>(), message.recv::<u8>().unwrap())
+        });
+        let bytes: Vec<u8> = (0..=most).map(|at| at.to_le_bytes()[0]).collect();
+        for len in [0, 1, 9, 63, 64, 65, 1000, most - 1, most] {
+            for length in [0, 1, 9000, 100_000] {
+                let items = vec![7; length];
+                endpoint.send_active(ID, &bytes[..len], &items).unwrap();
+                let (header, step, came) = next(&worker, &came);
+                assert!(header == bytes[..len] && came == items, "{threshold} {len} {length}");
+                assert!(step.is_err());
+            }
+        }
+        let error = endpoint.send_active(ID, &bytes[..], &[1_u8]);
+        assert_eq!(error, Err(Error::HeaderTooLong { len: most + 1, most }));
+        let error = endpoint.start_send_active(ID, &bytes[..], vec![1_u8]).map(drop);
+        assert_eq!(error, Err(Error::HeaderTooLong { len: most + 1, most }));
+        let error =
+            worker.scope(|scope| scope.send_active(&endpoint, ID, &bytes[..], &[1_u8]).map(drop));
+        assert_eq!(error, Err(Error::HeaderTooLong { len: most + 1, most }));
+    }
+}
+
+#[test]
+fn a_message_that_is_not_received_is_refused() {
+    for threshold in PROTOCOLS {
+        let (worker, endpoint) = setup(threshold);
+        let (_handler, came) = collect(&worker, |message| message.bytes().map(<[u8]>::len));
+        for length in [0, 1, 9000, 1 << 20] {
+            for _ in 0..20 {
+                let sending = endpoint.start_send_active(ID, &(), vec![1_u8; length]).unwrap();
+                let here = next(&worker, &came);
+                let announced = here.is_none();
+                assert!(here.is_none_or(|len| len == length));
+                assert!(!announced || (threshold != "inf" && length > 0));
+                assert!(announced || threshold != "0" || length == 0);
+                assert_eq!(sending.wait().unwrap().len(), length);
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_without_a_handler_are_refused() {
+    for threshold in PROTOCOLS {
+        let (worker, endpoint) = setup(threshold);
+        // Before there was a handler at all.
+        let sent = endpoint.send_active(u8::MAX, &(), &[1_u8]);
+        assert_eq!(sent.is_err(), threshold == "0");
+        // UCX knows the second id.
+        drop(worker.handle_active(1, |_| panic!("it was removed")).unwrap());
+        for id in (0..=u8::MAX).filter(|id| id % 7 == 1 || *id == u8::MAX) {
+            for length in [0, 1, 9000, 1 << 20] {
+                let sent = endpoint.send_active(id, b"header", &vec![1_u8; length]);
+                match sent {
+                    Ok(()) => assert!(threshold != "0" || length == 0, "{id} {length}"),
+                    Err(Error::Call { .. }) => assert!(threshold != "inf", "{id} {length}"),
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+        while worker.progress() {}
+    }
+}
+
+#[test]
+fn a_handler_is_removed_with_its_messages() {
+    for threshold in PROTOCOLS {
+        let (worker, endpoint) = setup(threshold);
+        let calls = Rc::new(Cell::new(0));
+        let mine = calls.clone();
+        let count = move |_: ActiveMessage<'_, Single>| mine.set(mine.get() + 1);
+        let handler = worker.handle_active(ID, count.clone()).unwrap();
+        assert_eq!(handler.id(), ID);
+        let error = worker.handle_active(ID, count.clone()).map(drop);
+        assert_eq!(error, Err(Error::HandlerExists { id: ID }));
+        let other = worker.handle_active(ID + 1, count.clone()).unwrap();
+        // They are delivered in the calls that send, and wait for their handlers.
+        let sending: Vec<_> = [ID, ID + 1, ID]
+            .map(|id| endpoint.start_send_active(id, &(), particles(100)).unwrap())
+            .into();
+        drop(handler);
+        for sending in sending {
+            sending.wait().unwrap();
+        }
+        while worker.progress() {}
+        assert_eq!(calls.get(), 1);
+        let handler = worker.handle_active(ID, count).unwrap();
+        endpoint.send_active(ID, &(), &particles(100)).unwrap();
+        while calls.get() < 2 {
+            worker.progress();
+        }
+        // The functions are dropped: only the two handlers own the counter, besides this one.
+        assert_eq!(Rc::strong_count(&calls), 3);
+        drop((handler, other));
+        assert_eq!(Rc::strong_count(&calls), 1);
+    }
+}
+
+#[test]
+fn a_handler_may_remove_itself() {
+    let (worker, endpoint) = setup("0");
+    let handler = Rc::new(RefCell::new(None));
+    let (mine, calls) = (handler.clone(), Rc::new(Cell::new(0)));
+    let counter = calls.clone();
+    let made = worker.handle_active(ID, move |message| {
+        drop(mine.take());
+        counter.set(counter.get() + 1);
+        assert_eq!(message.recv::<u8>().unwrap(), [5; 1000]);
+    });
+    *handler.borrow_mut() = Some(made.unwrap());
+    endpoint.send_active(ID, &(), &[5_u8; 1000]).unwrap();
+    assert_eq!((calls.get(), Rc::strong_count(&calls)), (1, 1));
+    assert!(endpoint.send_active(ID, &(), &[5_u8; 1000]).is_err());
+}
+
+#[test]
+fn a_kept_handler_lives_as_long_as_its_worker() {
+    let (worker, endpoint) = setup("inf");
+    let calls = Rc::new(Cell::new(0));
+    let mine = calls.clone();
+    worker.handle_active(ID, move |_| mine.set(mine.get() + 1)).unwrap().keep();
+    endpoint.send_active(ID, &(), &[1_u8]).unwrap();
+    while calls.get() == 0 {
+        worker.progress();
+    }
+    drop((worker, endpoint));
+    assert_eq!(Rc::strong_count(&calls), 1);
+}
+
+#[test]
+fn a_handler_may_send_and_wait_and_is_not_called_meanwhile() {
+    for threshold in PROTOCOLS {
+        let (worker, endpoint) = setup(threshold);
+        let reply = worker.connect(&worker.address().unwrap()).unwrap();
+        let (running, calls) = (Cell::new(false), Rc::new(Cell::new(0)));
+        let mine = calls.clone();
+        let _handler = worker.handle_active(ID, move |message| {
+            assert!(!running.replace(true), "a handler was called in a handler");
+            let worker = message.worker().clone();
+            let (round, items) = (message.header_as::<u8>().unwrap(), message.recv::<u16>());
+            let items = items.unwrap();
+            if round > 0 {
+                // To itself, and to nobody who would answer before this returns.
+                let sending = reply.start_send_active(ID, &(round - 1), items.clone()).unwrap();
+                worker.progress();
+                drop(sending);
+            }
+            drop(reply.start_send(u64::from(round), items).unwrap());
+            worker.progress();
+            mine.set(mine.get() + 1);
+            running.set(false);
+        });
+        endpoint.start_send_active(ID, &3_u8, vec![1, 2, 3_u16]).unwrap().wait().unwrap();
+        for round in (0..=3).rev() {
+            assert_eq!(worker.recv::<u16>(round).unwrap().0, [1, 2, 3]);
+        }
+        while calls.get() < 4 {
+            worker.progress();
+        }
+    }
+}
+
+#[test]
+fn a_panic_of_a_handler_resumes_from_the_call() {
+    let panic_of = |call: &mut dyn FnMut()| {
+        let panic = catch_unwind(AssertUnwindSafe(call)).unwrap_err();
+        *panic.downcast::<&str>().unwrap()
+    };
+    for threshold in PROTOCOLS {
+        let (worker, endpoint) = setup(threshold);
+        let calls = Rc::new(Cell::new(0));
+        let mine = calls.clone();
+        let handler = worker.handle_active(ID, move |_| {
+            mine.set(mine.get() + 1);
+            panic!("in a handler");
+        });
+        // From `progress`.
+        let sending = endpoint.start_send_active(ID, &(), vec![1_u8; 1000]).unwrap();
+        let panicked = panic_of(&mut || {
+            for _ in 0..1000 {
+                worker.progress();
+            }
+        });
+        assert_eq!((panicked, calls.get()), ("in a handler", 1));
+        // It does not come again, and the message was refused.
+        worker.progress();
+        sending.wait().unwrap();
+        // From a function that waits, when it is done: the message was received.
+        let sending = endpoint.start_send_active(ID, &(), vec![1_u8; 1000]).unwrap();
+        let other = endpoint.start_send(3, vec![7_u8]).unwrap();
+        let mut room = [0_u8];
+        let panicked = panic_of(&mut || {
+            worker.recv_into(3, &mut room).unwrap();
+            worker.flush().unwrap();
+            worker.progress();
+        });
+        assert_eq!((panicked, calls.get()), ("in a handler", 2));
+        drop((sending, other));
+        // From a scope, which waits before.
+        let panicked = panic_of(&mut || {
+            worker
+                .scope(|scope| scope.send_active(&endpoint, ID, &(), &[1_u8; 1000]).map(drop))
+                .unwrap();
+            worker.progress();
+        });
+        assert_eq!((panicked, calls.get()), ("in a handler", 3));
+        // Several panics are one, and dropping resumes none.
+        for _ in 0..2 {
+            drop(endpoint.start_send_active(ID, &(), vec![1_u8; 1000]).unwrap());
+        }
+        drop(handler);
+        drop(endpoint);
+        let _ = catch_unwind(AssertUnwindSafe(|| worker.progress()));
+        while worker.progress() {}
+    }
+}
+
+#[test]
+fn a_worker_is_dropped_with_messages_that_nobody_has_received() {
+    for threshold in PROTOCOLS {
+        for length in [1, 9000, 1 << 20] {
+            let (worker, endpoint) = setup(threshold);
+            let (handler, _) = collect(&worker, |_| panic!("it is not called"));
+            // They are in the worker when it is destroyed.
+            let leaked = endpoint.start_send_active(ID, &(), vec![1_u8; length]).unwrap();
+            let dropped = endpoint.start_send_active(ID, &(), vec![1_u8; length]).unwrap();
+            std::mem::forget(endpoint);
+            drop((dropped, leaked));
+            handler.keep();
+            drop(worker);
+        }
+    }
+}
+
+#[test]
+fn a_worker_is_dropped_while_messages_are_fetched() {
+    for threshold in PROTOCOLS {
+        for leak in [false, true] {
+            let (worker, endpoint) = setup(threshold);
+            let (_handler, came) =
+                collect(&worker, |message| message.start_recv::<Particle>().unwrap());
+            let sending: Vec<_> = (0..3)
+                .map(|_| endpoint.start_send_active(ID, &(), particles(50_000)).unwrap())
+                .collect();
+            let fetching: Vec<_> = (0..3).map(|_| next(&worker, &came)).collect();
+            if leak {
+                std::mem::forget((sending, fetching));
+            } else {
+                drop((fetching, sending));
+            }
+            // Memory that was freed would be used again.
+            let other = vec![0xAB_u8; 50_000 * size_of::<Particle>()];
+            while worker.progress() {}
+            assert!(other.iter().all(|&byte| byte == 0xAB));
+            drop((worker, endpoint));
+        }
+    }
+}
+
+#[test]
+fn handlers_of_a_worker_in_several_threads() {
+    const THREADS: usize = 4;
+    const ROUNDS: usize = 100;
+    let context = Context::with_settings([("TLS", "self")]).unwrap();
+    let worker = match context.worker::<Multi>() {
+        Err(Error::Threads) => return println!("left out: this UCX has no threads"),
+        worker => worker.unwrap(),
+    };
+    let endpoint = &worker.connect(&worker.address().unwrap()).unwrap();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let sums = Arc::new(Mutex::new([0; THREADS]));
+    let (counter, all) = (calls.clone(), sums.clone());
+    let _handler = worker
+        .handle_active(ID, move |message| {
+            let thread = usize::from(message.header_as::<u8>().unwrap());
+            let items = if thread.is_multiple_of(2) {
+                message.recv::<Particle>()
+            } else {
+                message.start_recv::<Particle>().and_then(Fetching::wait)
+            };
+            let items = items.unwrap();
+            assert!(items == particles(items.len()));
+            all.lock().unwrap()[thread] += items.len();
+            counter.fetch_add(1, Ordering::Relaxed);
+        })
+        .unwrap();
+    let counts = |round: usize| [1, 300, 20_000][round % 3];
+    thread::scope(|threads| {
+        for thread in 0..THREADS {
+            let (worker, calls) = (worker.clone(), calls.clone());
+            threads.spawn(move || {
+                let header = u8::try_from(thread).unwrap();
+                for round in 0..ROUNDS {
+                    endpoint.send_active(ID, &header, &particles(counts(round))).unwrap();
+                }
+                while calls.load(Ordering::Relaxed) < THREADS * ROUNDS {
+                    worker.progress();
+                }
+            });
+        }
+    });
+    let expected: usize = (0..ROUNDS).map(counts).sum();
+    assert_eq!(*sums.lock().unwrap(), [expected; THREADS]);
+}
+
+#[test]
+fn a_worker_with_messages_does_not_sleep() {
+    let context = Context::with_events([("TLS", "sm,tcp")]).unwrap();
+    let worker: Worker<Single> = context.worker().unwrap();
+    let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
+    let events = worker.events().unwrap();
+    let (_handler, came) = collect(&worker, move |message| {
+        // No handler is due while one runs.
+        while message.worker().progress() || !events.arm().unwrap() {}
+        message.recv::<u8>()
+    });
+    let sleepy = worker.events().unwrap();
+    for round in 0..100_u8 {
+        let sending = endpoint.start_send_active(ID, &(), vec![round; 1000]).unwrap();
+        let start = std::time::Instant::now();
+        while came.borrow().is_empty() {
+            // It would sleep on the descriptor.
+            while worker.progress() || !sleepy.arm().unwrap() {}
+            assert!(start.elapsed() < Duration::from_secs(60));
+        }
+        assert_eq!(next(&worker, &came), Ok(vec![round; 1000]));
+        sending.wait().unwrap();
+    }
+}
