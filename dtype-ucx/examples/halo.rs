@@ -6,18 +6,22 @@
 //! ```
 //!
 //! Each process has half of the columns. After each step it sends the column at the cut, and receives the one of the other
-//! half: a column is a `Type`, and the grid is sent from and received into as it is. At the end the second process sends its
-//! half, and what its probes measured as structs. The first one computes everything again alone, and compares.
+//! half: a column is a `Type`, and the grid is sent from and received into as it is. Then they do everything again with grids
+//! in registered memory, where each puts its column into the grid of the other, and compare. At the end the second process sends
+//! its half, and what its probes measured as structs. The first one computes everything again alone, and compares.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
+use std::ops::RangeInclusive;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use dtype_runtime::types::Order;
 use dtype_runtime::{Basic, Buffer, BufferMut, Committed, Datatype, Type, bytes_of, bytes_of_mut};
-use dtype_ucx::{Context, Elements, ElementsMut, Endpoint, Single, Worker, WorkerAddress};
+use dtype_ucx::{
+    Context, Elements, ElementsMut, Endpoint, MemoryKey, Single, Worker, WorkerAddress,
+};
 
 #[derive(Parser, Clone, Debug)]
 struct Options {
@@ -38,6 +42,8 @@ struct Options {
 const HALO: u64 = 1;
 const HALF: u64 = 2;
 const MEASURED: u64 = 3;
+const KEY: u64 = 4;
+const READY: u64 = 5;
 
 /// What a probe measured: 16 bytes in memory, 13 on the wire.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
@@ -63,17 +69,26 @@ impl Grid {
     }
 
     /// One step; the border of the grid, and the outer columns, are unchanged.
-    fn step(&mut self, inner: std::ops::RangeInclusive<usize>) {
-        let width = self.columns + 2;
+    fn step(&mut self, inner: RangeInclusive<usize>) {
         let before = self.values.clone();
-        for row in 1..self.rows - 1 {
-            for column in inner.clone() {
-                let at = row * width + column;
-                let around =
-                    before[at - 1] + before[at + 1] + before[at - width] + before[at + width];
-                self.values[at] = 0.5 * before[at] + 0.125 * around;
-            }
+        for (at, value) in self.after(&before, inner) {
+            self.values[at] = value;
         }
+    }
+
+    /// The values after a step, and their indices.
+    fn after<'a>(
+        &self,
+        before: &'a [f64],
+        inner: RangeInclusive<usize>,
+    ) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        let (rows, width) = (self.rows, self.columns + 2);
+        let cells = (1..rows - 1)
+            .flat_map(move |row| inner.clone().map(move |column| row * width + column));
+        cells.map(move |at| {
+            let around = before[at - 1] + before[at + 1] + before[at - width] + before[at + width];
+            (at, 0.5 * before[at] + 0.125 * around)
+        })
     }
 
     /// A column as a type.
@@ -97,12 +112,16 @@ struct Half {
 }
 
 impl Half {
+    /// The columns at the cut: the one to send, the one to receive, and those that a step changes.
+    fn columns(&self, options: &Options) -> (usize, usize, RangeInclusive<usize>) {
+        let last = self.grid.columns;
+        if options.second { (1, 0, 1..=last - 1) } else { (last, last + 1, 2..=last) }
+    }
+
     fn run(&mut self, options: &Options) -> Result<()> {
         let column = self.grid.column()?;
         let last = self.grid.columns;
-        // The columns at the cut, and the one that moves with the half.
-        let (send, receive, inner) =
-            if options.second { (1, 0, 1..=last - 1) } else { (last, last + 1, 2..=last) };
+        let (send, receive, inner) = self.columns(options);
         for step in 0..options.steps {
             // The outgoing column is a copy, because the grid is received into at the same time.
             let origin = |column: usize| (8 * column) as i64;
@@ -118,6 +137,56 @@ impl Half {
             self.grid.step(inner.clone());
             self.measured.push(self.grid.measure(step, last / 2));
         }
+        Ok(())
+    }
+
+    /// Does the same with strided puts, from the grid at the start, and compares.
+    fn run_by_puts(&self, options: &Options, context: &Context, start: &Grid) -> Result<()> {
+        let (send, receive, inner) = self.columns(options);
+        let (rows, cells) = (start.rows, start.values.len());
+        let memory = context.register(&start.values)?;
+        // The other half may have another width.
+        let key = memory.key()?.to_bytes();
+        let mut theirs = Vec::new();
+        self.worker.scope(|scope| {
+            scope.send(&self.other, KEY, &key)?;
+            theirs = self.worker.recv(KEY)?.0;
+            Ok(())
+        })?;
+        let theirs = self.other.remote_memory::<f64>(&MemoryKey::from_bytes(&theirs)?)?;
+        ensure!(theirs.len().is_multiple_of(rows), "the other half has other rows");
+        let width = theirs.len() / rows;
+        let column = start.column()?;
+        let halo = Type::vector(rows as u64, 1, width as i64, &Type::basic(Basic::F64))?.commit();
+        let at = if options.second { width - 1 } else { 0 };
+        let halo = theirs.strided(&halo, 8 * at as i64, 1)?;
+        for _ in 0..options.steps {
+            halo.put(&memory.pack(&column, 8 * send as i64, 1)?)?;
+            self.other.flush()?;
+            self.meet()?;
+            let before = memory.read(0..cells)?;
+            // The other one may put the next column from here on.
+            self.meet()?;
+            for (at, value) in start.after(&before, inner.clone()) {
+                memory.set(at, &value)?;
+            }
+        }
+        let after = memory.read(0..cells)?;
+        let outer = |at: &usize| at % (start.columns + 2) == receive;
+        let same = (0..cells)
+            .filter(|at| !outer(at))
+            .all(|at| after[at].to_bits() == self.grid.values[at].to_bits());
+        ensure!(same, "the exchange by puts has another result than the one by messages");
+        Ok(())
+    }
+
+    /// Waits until the other one is there, too.
+    fn meet(&self) -> Result<()> {
+        self.worker.scope(|scope| {
+            scope.recv_into(READY, &mut [(); 0])?;
+            scope.send(&self.other, READY, &[(); 0])?;
+            Ok(())
+        })?;
         Ok(())
     }
 }
@@ -142,6 +211,14 @@ fn half(options: &Options, worker: Worker<Single>, address: &str) -> Result<Half
     Ok(Half { worker, other, grid, measured: Vec::new() })
 }
 
+/// By messages, and then by puts.
+fn both_ways(half: &mut Half, options: &Options, context: &Context) -> Result<()> {
+    let (first, columns) = halves(options)[usize::from(options.second)];
+    half.run(options)?;
+    let start = Grid::new(options.rows as usize, columns, first);
+    half.run_by_puts(options, context, &start)
+}
+
 fn address(worker: &Worker<Single>) -> Result<String> {
     let mut hex = String::new();
     for byte in worker.address()?.to_bytes() {
@@ -151,12 +228,13 @@ fn address(worker: &Worker<Single>) -> Result<String> {
 }
 
 fn second(options: &Options) -> Result<()> {
-    let worker = Context::new()?.worker()?;
+    let context = Context::new()?;
+    let worker = context.worker()?;
     println!("{}", address(&worker)?);
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
     let mut half = half(options, worker, line.trim())?;
-    half.run(options)?;
+    both_ways(&mut half, options, &context)?;
     // Without the columns of the other half.
     let inner = inner(&half.grid)?;
     half.other.send(HALF, Elements::of(&inner, bytes_of(&half.grid.values), 1)?)?;
@@ -177,12 +255,13 @@ fn first(options: &Options) -> Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(std::env::args_os().skip(1)).arg("--second");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    let worker = Context::new()?.worker()?;
+    let context = Context::new()?;
+    let worker = context.worker()?;
     let mut line = String::new();
     BufReader::new(child.stdout.take().context("its output")?).read_line(&mut line)?;
     writeln!(child.stdin.take().context("its input")?, "{}", address(&worker)?)?;
     let mut half = half(options, worker, line.trim())?;
-    half.run(options)?;
+    both_ways(&mut half, options, &context)?;
 
     // The other half goes to its columns of the whole grid.
     let (rows, columns) = (options.rows as usize, options.columns as usize);
@@ -214,7 +293,7 @@ fn first(options: &Options) -> Result<()> {
     ensure!(found? == right?, "the grid differs from the one computed alone");
     ensure!(measured == expected, "the probes measured something else");
     println!(
-        "{rows} x {columns}, {} steps in two processes: the same as alone; {} measurements in {} bytes",
+        "{rows} x {columns}, {} steps in two processes, by messages and by puts: the same as alone; {} measurements in {} bytes",
         options.steps,
         measured.len(),
         message.length

@@ -15,7 +15,7 @@ use crate::mode::{Multi, ThreadMode};
 use crate::raw::{self, RawStatus};
 use crate::remote::key::MemoryKey;
 use crate::remote::registered::{outside, refuse_skipped_fields};
-use crate::remote::transfer::{self, Piece, Way};
+use crate::remote::transfer::{self, Piece, Way, zeros};
 
 /// Records in the memory of a peer, which it has [registered](crate::Context::register): from [`Endpoint::remote_memory`].
 ///
@@ -277,15 +277,6 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
         // A key says so only if it fits (`MemoryKey::from_bytes`).
         self.len * size_of::<T>()
     }
-}
-
-/// Bytes for a copy.
-pub(crate) fn zeros(len: usize) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
-    let refused = |_| dtype_runtime::Error::Allocation { count: len, stride: 1 };
-    bytes.try_reserve_exact(len).map_err(refused)?;
-    bytes.resize(len, 0);
-    Ok(bytes)
 }
 
 impl<T, M: ThreadMode> Drop for RemoteMemory<'_, T, M> {

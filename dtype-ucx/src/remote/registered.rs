@@ -13,9 +13,11 @@ use std::sync::atomic::{Ordering, fence};
 use dtype_runtime::{Committed, Datatype, Type};
 
 use crate::context::Context;
+use crate::elements::check_span;
 use crate::error::{Error, check};
 use crate::raw;
 use crate::remote::key::MemoryKey;
+use crate::remote::transfer::zeros;
 
 /// Records in memory that peers with a [key](Self::key) read and write, by [`RemoteMemory`](crate::RemoteMemory), without
 /// this process doing anything: from [`Context::register`].
@@ -323,6 +325,88 @@ impl<T: Datatype> Registered<T> {
             }
         }
         Ok(())
+    }
+
+    /// Copies a part of the memory: the packed bytes of `count` instances of a type, with displacement 0 at `origin`, in bytes
+    /// from the start of the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if the layout reaches outside the memory.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type, bytes_of};
+    /// # use dtype_ucx::{Context, Error, Single};
+    /// # let context = Context::with_settings([("TLS", "self")])?;
+    /// let matrix = context.register(&[1_u16, 2, 3, 4, 5, 6])?;
+    /// let column = Type::vector(2, 1, 3, &Type::basic(Basic::U16))?.commit();
+    /// let last = matrix.pack(&column, 4, 1)?;
+    /// assert_eq!(last, bytes_of(&[3_u16, 6]));
+    /// matrix.unpack(&last, &column, 0, 1)?;
+    /// assert_eq!(matrix.read(0..6)?, [3, 2, 3, 6, 5, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn pack(&self, layout: &Committed, origin: i64, count: usize) -> Result<Vec<u8>, Error> {
+        let size = layout.packed_size(count)?;
+        check_span(layout, self.bytes(), origin, count)?;
+        let (mut packed, mut at) = (zeros(size)?, 0);
+        for (start, len) in self.segments(layout, origin, count)? {
+            // SAFETY: the segment lies in the memory, as just checked; all segments together have the size of the bytes.
+            unsafe { load(start, packed.as_mut_ptr().add(at), len) };
+            at += len;
+        }
+        Ok(packed)
+    }
+
+    /// Copies packed bytes into a part of the memory: the mirror image of [`pack`](Self::pack). The bytes are checked when
+    /// records are read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if the layout reaches outside the memory or names a byte more than once, or if the number of bytes is wrong.
+    /// Nothing is written then.
+    pub fn unpack(
+        &self,
+        packed: &[u8],
+        layout: &Committed,
+        origin: i64,
+        count: usize,
+    ) -> Result<(), Error> {
+        let size = layout.packed_size(count)?;
+        if packed.len() != size {
+            let (expected, actual) = (size as u64, packed.len() as u64);
+            return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
+        }
+        check_span(layout, self.bytes(), origin, count)?;
+        layout.check_disjoint(count)?;
+        let mut at = 0;
+        for (start, len) in self.segments(layout, origin, count)? {
+            // SAFETY: likewise.
+            unsafe { store(packed.as_ptr().add(at), start, len) };
+            at += len;
+        }
+        Ok(())
+    }
+
+    /// Where the segments of a layout are, which lies in the memory.
+    fn segments<'a>(
+        &self,
+        layout: &'a Committed,
+        origin: i64,
+        count: usize,
+    ) -> Result<impl Iterator<Item = (*mut u8, usize)> + use<'a, T>, Error> {
+        let size = layout.packed_size(count)? as u64;
+        let start = self.start.cast::<u8>();
+        #[expect(clippy::cast_possible_truncation, reason = "the data lie in memory")]
+        let segment = move |disp: i64, len: u64| {
+            (start.wrapping_offset(origin.wrapping_add(disp) as isize), len as usize)
+        };
+        Ok(layout.iov(count, 0..size)?.map(move |part| segment(part.disp, part.len)))
+    }
+
+    /// The length of the memory in bytes.
+    fn bytes(&self) -> usize {
+        self.len * size_of::<T>()
     }
 
     /// Gives the memory back.

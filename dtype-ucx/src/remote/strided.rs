@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::mode::ThreadMode;
 use crate::raw;
 use crate::remote::fit::Record;
-use crate::remote::memory::{RemoteMemory, zeros};
-use crate::remote::transfer::{self, Way, cut};
+use crate::remote::memory::RemoteMemory;
+use crate::remote::transfer::{self, Way, cut, zeros};
 
 /// Packed bytes that are between two layouts at a time: they stay in the first-level cache.
 const CHUNK: usize = 8192;
