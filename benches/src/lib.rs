@@ -5,6 +5,7 @@
 //! every length and removes every bounds check. The tests check that it does the same work as the library.
 
 pub mod checked;
+pub mod ddtbench;
 pub mod figures;
 pub mod forms;
 pub mod machine;

@@ -1,10 +1,17 @@
-//! One-way times between two processes: structs and faces of grids sent as they are, over packing them by hand and sending
-//! the bytes. This process starts itself again as the other one.
+//! One-way times between two processes: structs, faces of grids and the layouts of `DDTBench` sent as they are, over packing
+//! them by hand and sending the bytes; and the same by puts into registered memory. This process starts itself again as the
+//! other one.
 //!
 //! `cargo bench -p dtype-ucx --bench oneway`, with the transports of `UCX_TLS`; `-- --quick` only checks that everything
 //! arrives, `-- --only NAS_MG` measures some rows. The two alternate in short rounds, and a ratio is the median over the
 //! rounds. It needs two otherwise idle cores.
 
+#[path = "oneway/ddtbench.rs"]
+mod ddtbench;
+#[path = "oneway/puts.rs"]
+mod puts;
+
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -37,11 +44,12 @@ const TAG: u64 = 1;
 
 /// One of the two processes.
 struct Side {
+    context: Context,
     worker: Worker<Single>,
     peer: Endpoint<Single>,
     arguments: Arguments,
     /// The ratios of the section.
-    ratios: Vec<f64>,
+    ratios: RefCell<Vec<f64>>,
 }
 
 /// What one process does with its data to send a message, and to receive one.
@@ -80,7 +88,7 @@ impl Side {
         Ok(start.elapsed().as_secs_f64() * 1e9 / f64::from(2 * times))
     }
 
-    fn measure<R: Row>(&mut self, name: &str, mut row: R) -> Result<()> {
+    fn measure<R: Row>(&self, name: &str, mut row: R) -> Result<()> {
         if !name.contains(&self.arguments.only) {
             return Ok(());
         }
@@ -109,7 +117,7 @@ impl Side {
             return Ok(());
         }
         let ratio = ratio(&ours, &by_hand);
-        self.ratios.push(ratio);
+        self.ratios.borrow_mut().push(ratio);
         if !self.arguments.second {
             let (size, ours, by_hand) = (row.size(), lower_decile(ours), lower_decile(by_hand));
             println!(
@@ -121,8 +129,8 @@ impl Side {
         Ok(())
     }
 
-    fn section(&mut self, name: &str) {
-        let mean = geometric_mean(std::mem::take(&mut self.ratios));
+    fn section(&self, name: &str) {
+        let mean = geometric_mean(self.ratios.take());
         if let (Some(mean), false) = (mean, self.arguments.second) {
             println!("{name:<48} {:>9}  {:>9}  {:>9}  {mean:.2}  (geometric mean)\n", "", "", "");
         }
@@ -230,13 +238,19 @@ impl Face {
     }
 
     fn unpack(&mut self) {
+        let packed = std::mem::take(&mut self.packed);
+        self.unpack_from(&packed);
+        self.packed = packed;
+    }
+
+    fn unpack_from(&mut self, packed: &[f64]) {
         let (rows, length) = (self.rows(self.to), self.size[2]);
         if length == 1 {
-            for (&packed, row) in self.packed.iter().zip(rows) {
+            for (&packed, row) in packed.iter().zip(rows) {
                 self.arrived[row] = packed;
             }
         } else {
-            for (packed, row) in self.packed.chunks_exact(length).zip(rows) {
+            for (packed, row) in packed.chunks_exact(length).zip(rows) {
                 self.arrived[row..row + length].copy_from_slice(packed);
             }
         }
@@ -277,7 +291,7 @@ impl Row for Face {
     }
 }
 
-fn rows(side: &mut Side) -> Result<()> {
+fn rows(side: &Side) -> Result<()> {
     for count in [1, 16, 1000, 20_000] {
         for_shapes(side, count)?;
         side.section(&format!("structs × {count}"));
@@ -300,10 +314,11 @@ fn rows(side: &mut Side) -> Result<()> {
         side.measure(&name("column"), column)?;
     }
     side.section("rows and columns");
-    Ok(())
+    ddtbench::rows(side)?;
+    puts::rows(side)
 }
 
-fn for_shapes(side: &mut Side, count: usize) -> Result<()> {
+fn for_shapes(side: &Side, count: usize) -> Result<()> {
     side.measure(&format!("{{{}}} × {count}", Tail::NAME), Records::<Tail>::new(count))?;
     side.measure(&format!("{{{}}} × {count}", Hole::NAME), Records::<Hole>::new(count))?;
     side.measure(&format!("{{{}}} × {count}", Nested::NAME), Records::<Nested>::new(count))
@@ -311,7 +326,8 @@ fn for_shapes(side: &mut Side, count: usize) -> Result<()> {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
-    let worker: Worker<Single> = Context::new()?.worker()?;
+    let context = Context::new()?;
+    let worker: Worker<Single> = context.worker()?;
     let mut address = String::new();
     for byte in worker.address()?.to_bytes() {
         write!(address, "{byte:02x}")?;
@@ -339,8 +355,8 @@ fn main() -> Result<()> {
         .collect();
     let address = WorkerAddress::from_bytes(&bytes.context("the peer has no address")?)?;
     let peer = worker.connect(&address)?;
-    let mut side = Side { worker, peer, arguments, ratios: Vec::new() };
-    rows(&mut side)?;
+    let side = Side { context, worker, peer, arguments, ratios: RefCell::default() };
+    rows(&side)?;
     side.peer.close()?;
     if let Some(mut child) = child {
         ensure!(child.wait()?.success(), "the second process failed");

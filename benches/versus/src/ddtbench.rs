@@ -1,23 +1,16 @@
 //! The layouts of `DDTBench` (Schneider, Gerstenberger, Hoefler: "Micro-applications for communication data access
 //! patterns and MPI datatypes"), with the loops that the applications used before they had datatypes.
 //!
-//! In all of them `x` varies fastest. Both directions use the layout of the sender.
-
-mod fft;
-mod lammps;
-mod loops;
-mod milc;
-mod nas;
-mod specfem;
-mod wrf;
+//! The layouts are those of `dtype_benches::ddtbench`.
 
 use std::hint::black_box;
 
 use anyhow::{Context, Result, ensure};
-use dtype_benches::noise::{Random, fill, fingerprint};
+use dtype_benches::ddtbench::{ByHand, Element, Pattern, Visitor, families};
+use dtype_benches::noise::{fill, fingerprint};
 use dtype_benches::peer::{BACKGROUND, DATA, Work};
-use dtype_runtime::{Buffer, BufferMut, Committed, Type};
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
+use dtype_runtime::{Buffer, BufferMut, Committed};
+use zerocopy::IntoBytes;
 
 use crate::bench::{Bench, Contestant, who};
 use crate::report::row::{Column, Group, Row};
@@ -25,92 +18,26 @@ use crate::report::row::{Column, Group, Row};
 /// Memory is copied as a whole only if it is at most this large.
 const LARGEST_SPAN: usize = 64 << 20;
 
-/// The elements of a layout.
-trait Element: Copy + FromBytes + FromZeros + IntoBytes + Immutable + 'static {}
-
-impl<E: Copy + FromBytes + IntoBytes + Immutable + 'static> Element for E {}
-
-/// A hand-written layout.
-trait ByHand: 'static {
-    /// The element type of the memory.
-    type Element: Element;
-
-    fn pack(&self, memory: &[Self::Element], out: &mut [Self::Element]);
-
-    fn unpack(&self, packed: &[Self::Element], memory: &mut [Self::Element]);
-}
-
-/// Instances of a type in a memory, and the same data by hand.
-struct Pattern<H> {
-    family: &'static str,
-    parameters: String,
-    ty: Type,
-    count: usize,
-    /// The element at which the first instance starts.
-    base: usize,
-    /// The memory's length in elements.
-    length: usize,
-    by_hand: H,
-}
-
-/// A pattern of any kind.
-trait Measure {
-    fn measure(self: Box<Self>, bench: &mut Bench) -> Result<()>;
-}
-
 pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
-    for family in [
-        nas::lu_x()?,
-        nas::lu_y()?,
-        nas::mg_x()?,
-        nas::mg_y()?,
-        nas::mg_z()?,
-        milc::su3_zd()?,
-        fft::gather()?,
-        fft::scatter()?,
-        lammps::full()?,
-        lammps::atomic()?,
-        specfem::oc()?,
-        specfem::cm()?,
-        specfem::mt()?,
-        wrf::all()?,
-    ] {
+    for family in families()? {
         let patterns = if bench.quick { 1 } else { family.len() };
         for pattern in family.into_iter().take(patterns) {
-            pattern.measure(bench)?;
+            pattern.visit(bench)?;
         }
     }
     Ok(())
 }
 
-type Patterns = Result<Vec<Box<dyn Measure>>>;
-
-/// The first entries of a random order of the numbers below `all`, as the applications shuffle their lists; the
-/// same in every run.
-fn shuffled(number: u32, all: u32) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..all).collect();
-    let mut random = Random::new(u64::from(all));
-    for place in 0..number {
-        order.swap(place as usize, (place + random.below(all - place)) as usize);
-    }
-    order.truncate(number as usize);
-    order
-}
-
-/// The list's numbers as displacements in elements: each is multiplied by `each`.
-fn displacements(list: &[u32], each: i64) -> Vec<i64> {
-    list.iter().map(|&place| each * i64::from(place)).collect()
-}
-
-impl<H: ByHand> Measure for Pattern<H> {
-    fn measure(self: Box<Self>, bench: &mut Bench) -> Result<()> {
-        let (group, family) = (Group::Ddtbench, self.family.to_owned());
-        let parameters = self.parameters.clone();
+impl Visitor for Bench {
+    fn visit<H: ByHand>(&mut self, pattern: Pattern<H>) -> Result<()> {
+        let bench = self;
+        let (group, family) = (Group::Ddtbench, pattern.family.to_owned());
+        let parameters = pattern.parameters.clone();
         let name = format!("{family} {parameters}");
         if !bench.wants(group.key(), &name) {
             return Ok(());
         }
-        let mut stage = Stage::new(*self).with_context(|| name.clone())?;
+        let mut stage = Stage::new(pattern).with_context(|| name.clone())?;
         stage.compare(bench).with_context(|| name)?;
         let bytes = size_of_val(stage.packed.as_slice()) as u64;
         for (work, columns) in [("pack", stage.pack(bench)?), ("unpack", stage.unpack(bench)?)] {
@@ -252,19 +179,4 @@ impl<H: ByHand> Stage<H> {
 
 fn zeroed<E: Element>(length: usize) -> Vec<E> {
     vec![E::new_zeroed(); length]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_name_each_place_once() {
-        let mut list = shuffled(300, 1000);
-        assert_ne!(list, shuffled(300, 999));
-        list.sort_unstable();
-        list.dedup();
-        assert_eq!(list.len(), 300);
-        assert!(list.iter().all(|&place| place < 1000));
-    }
 }

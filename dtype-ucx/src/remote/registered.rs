@@ -204,6 +204,12 @@ impl<T: Datatype> Registered<T> {
         self.len == 0
     }
 
+    /// The address of the first record, for code in other languages. Peers may access the memory at any time, so code in Rust
+    /// may only make references to it while the program knows that none does.
+    pub fn as_ptr(&self) -> *mut T {
+        self.start
+    }
+
     /// A key for peers: send its [bytes](MemoryKey::to_bytes) to them, over any channel.
     ///
     /// # Errors

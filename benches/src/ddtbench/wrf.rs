@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use dtype_runtime::{Basic, Error, Order, Type};
 
 use super::loops::{Part, Rows};
-use super::{Measure, Pattern, Patterns};
+use super::{Family, Pattern, Visit, Visitor};
 
 /// A grid and the part that is sent: first and last index of x, of y and of z, which is not divided.
 struct Part3 {
@@ -121,7 +121,7 @@ impl Box3 {
     }
 }
 
-pub(super) fn all() -> Patterns {
+pub(super) fn all<V: Visitor>() -> Family<V> {
     let mut patterns = Vec::new();
     for (direction, part) in parts() {
         for subarrays in [false, true] {
@@ -131,7 +131,11 @@ pub(super) fn all() -> Patterns {
     Ok(patterns)
 }
 
-fn pattern(direction: char, part: &Box3, subarrays: bool) -> anyhow::Result<Box<dyn Measure>> {
+fn pattern<V: Visitor>(
+    direction: char,
+    part: &Box3,
+    subarrays: bool,
+) -> anyhow::Result<Box<dyn Visit<V>>> {
     let (mut types, mut places, mut by_hand) = (Vec::new(), Vec::new(), Vec::new());
     let mut base = 0;
     for dimensions in DIMENSIONS {

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use dtype_runtime::{Basic, Type};
 
 use super::loops::{Listed, Part, ShortRows};
-use super::{Pattern, Patterns, displacements, shuffled};
+use super::{Family, Pattern, Visitor, displacements, shuffled};
 
 /// Points of the outer core that are sent, of how many.
 const OUTER_CORE: [[u32; 2]; 4] = [[493, 3697], [877, 12_857], [1897, 38_585], [3225, 88_881]];
@@ -26,7 +26,7 @@ fn f32() -> Type {
 }
 
 /// One number at each point.
-pub(super) fn oc() -> Patterns {
+pub(super) fn oc<V: Visitor>() -> Family<V> {
     OUTER_CORE
         .map(|[number, all]| {
             let list = shuffled(number, all);
@@ -45,7 +45,7 @@ pub(super) fn oc() -> Patterns {
 }
 
 /// Three numbers at each point, of two arrays.
-pub(super) fn cm() -> Patterns {
+pub(super) fn cm<V: Visitor>() -> Family<V> {
     CRUST_MANTLE
         .map(|[number, all, inner_number, inner_all]| {
             let lists = [shuffled(number, all), shuffled(inner_number, inner_all)];
@@ -72,7 +72,7 @@ pub(super) fn cm() -> Patterns {
 }
 
 /// Every other vector of three.
-pub(super) fn mt() -> Patterns {
+pub(super) fn mt<V: Visitor>() -> Family<V> {
     VECTORS
         .map(|vectors| {
             let vector = Type::contiguous(3, &f32())?;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use dtype_runtime::{Basic, Type};
 
 use super::loops::{Listed, Part};
-use super::{Pattern, Patterns, displacements, shuffled};
+use super::{Family, Pattern, Visitor, displacements, shuffled};
 
 /// Atoms that are sent, and atoms in total. The arrays have room for the sum of both.
 const FULL: [[u32; 2]; 3] = [[1662, 1907], [2243, 2597], [3062, 3534]];
@@ -36,7 +36,7 @@ fn other(number: usize, list: &[u32], room: usize) -> Part<Listed<f64, 1>> {
 }
 
 /// Position, tag, type, mask, charge and molecule.
-pub(super) fn full() -> Patterns {
+pub(super) fn full<V: Visitor>() -> Family<V> {
     FULL.map(|[number, all]| {
         let (list, room) = (shuffled(number, all), (all + number) as usize);
         let [tag, kind, mask, charge, molecule] = [0, 1, 2, 3, 4].map(|i| other(i, &list, room));
@@ -55,7 +55,7 @@ pub(super) fn full() -> Patterns {
 }
 
 /// Position, tag, type and mask.
-pub(super) fn atomic() -> Patterns {
+pub(super) fn atomic<V: Visitor>() -> Family<V> {
     ATOMIC
         .map(|[number, all]| {
             let (list, room) = (shuffled(number, all), (all + number) as usize);

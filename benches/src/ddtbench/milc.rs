@@ -5,13 +5,13 @@ use std::marker::PhantomData;
 use dtype_runtime::{Basic, Type};
 
 use super::loops::Rows;
-use super::{Pattern, Patterns};
+use super::{Family, Pattern, Visitor};
 
 /// The lattices.
 const LATTICES: [[usize; 4]; 4] = [[8, 8, 8, 8], [8, 8, 8, 16], [8, 16, 16, 16], [16, 16, 16, 16]];
 
 /// The face across the third direction.
-pub(super) fn su3_zd() -> Patterns {
+pub(super) fn su3_zd<V: Visitor>() -> Family<V> {
     LATTICES
         .map(|lattice| {
             let [x, y, z, t] = lattice;

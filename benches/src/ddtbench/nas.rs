@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use dtype_runtime::{Basic, Type};
 
 use super::loops::{Rows, ShortRows, Strided};
-use super::{Pattern, Patterns};
+use super::{Family, Pattern, Visitor};
 
 /// Points along an edge of LU's grids.
 const LU: [usize; 7] = [12, 33, 64, 102, 162, 408, 1020];
@@ -18,7 +18,7 @@ fn f64() -> Type {
 }
 
 /// A row of points, which is contiguous.
-pub(super) fn lu_x() -> Patterns {
+pub(super) fn lu_x<V: Visitor>() -> Family<V> {
     LU.map(|edge| {
         let (line, length) = (5 * (edge + 2), 5 * edge);
         let base = 5 + line * edge;
@@ -46,7 +46,7 @@ pub(super) fn lu_x() -> Patterns {
 }
 
 /// A column of points.
-pub(super) fn lu_y() -> Patterns {
+pub(super) fn lu_y<V: Visitor>() -> Family<V> {
     LU.map(|edge| {
         let line = 5 * (edge + 2);
         let base = 5 * edge + line;
@@ -70,7 +70,7 @@ fn grid([x, y, z]: [usize; 3]) -> String {
 }
 
 /// The face whose points are not adjacent.
-pub(super) fn mg_x() -> Patterns {
+pub(super) fn mg_x<V: Visitor>() -> Family<V> {
     MG.map(|edges| {
         let [x, y, z] = edges;
         let base = x - 2 + x + x * y;
@@ -98,7 +98,7 @@ pub(super) fn mg_x() -> Patterns {
 }
 
 /// A row of each plane.
-pub(super) fn mg_y() -> Patterns {
+pub(super) fn mg_y<V: Visitor>() -> Family<V> {
     MG.map(|edges| {
         let [x, y, z] = edges;
         let base = 1 + x * (y - 2) + x * y;
@@ -126,7 +126,7 @@ pub(super) fn mg_y() -> Patterns {
 }
 
 /// The rows of one plane.
-pub(super) fn mg_z() -> Patterns {
+pub(super) fn mg_z<V: Visitor>() -> Family<V> {
     MG.map(|edges| {
         let [x, y, z] = edges;
         let base = 1 + x + x * y;

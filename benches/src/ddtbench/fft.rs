@@ -3,7 +3,7 @@
 use dtype_runtime::{Basic, Type};
 
 use super::loops::Rows;
-use super::{ByHand, Pattern, Patterns};
+use super::{ByHand, Family, Pattern, Visitor};
 use std::marker::PhantomData;
 
 /// Points along an edge of the matrices.
@@ -18,7 +18,7 @@ fn complex() -> Result<Type, dtype_runtime::Error> {
 }
 
 /// Blocks of rows, one for each process.
-pub(super) fn gather() -> Patterns {
+pub(super) fn gather<V: Visitor>() -> Family<V> {
     EDGES
         .map(|edge| {
             let part = edge / PROCESSES;
@@ -47,7 +47,7 @@ pub(super) fn gather() -> Patterns {
 }
 
 /// The same data as columns: a transpose.
-pub(super) fn scatter() -> Patterns {
+pub(super) fn scatter<V: Visitor>() -> Family<V> {
     EDGES
         .map(|edge| {
             let part = edge / PROCESSES;
