@@ -140,7 +140,7 @@ fn entries(ty: &Type, known: &mut HashMap<*const (), u64>) -> u64 {
                 _ => 1,
             };
             parts.iter().fold(0, |all: u64, part| {
-                all.saturating_add((part + 2).saturating_mul(copies as u64))
+                all.saturating_add(part.saturating_add(2).saturating_mul(copies as u64))
             })
         }
         Err(Error::NoContents { .. }) => 2,
@@ -166,6 +166,7 @@ fn drawn(ty: &Type) {
         let packed = diagram.fields().iter().map(|field| u128::from(field.bytes)).sum::<u128>();
         assert!(diagram.has_more_fields() || packed == u128::from(ty.size()));
     }
+    let _ = ty.diagram().to_string();
     assert!(ty.envelope_tree(20).to_string().lines().count() <= 21);
     assert!(ty.description().table(20).to_string().lines().count() <= 22);
     let committed = ty.commit();
@@ -193,7 +194,7 @@ fn described(ty: &Type) {
         }
         assert!(description.stack(1, size + 1).is_err());
     }
-    let _ = (ty.diagram().to_string(), format!("{ty:?} {:?}", committed.plan()));
+    let _ = format!("{ty:?} {:?}", committed.plan());
     for language in [Language::C, Language::Rust] {
         let text = ty.calling_sequence(language);
         assert!(text.variables() > 0 && !text.to_string().is_empty());
@@ -214,12 +215,11 @@ fn described(ty: &Type) {
     }
     // A memory of a hundred bytes: data outside it are refused.
     let mut memory = [1; 100];
-    for origin in [0, 50, usize::MAX] {
+    for origin in [0, 50, -1, i64::MIN, i64::MAX] {
         for count in [0, 1, 2, usize::MAX] {
-            let _ =
-                committed.pack(Buffer::new(&memory).origin(origin as i64), count, &mut [0; 200]);
+            let _ = committed.pack(Buffer::new(&memory).origin(origin), count, &mut [0; 200]);
             let _ = committed
-                .packer(Buffer::new(&memory).origin(origin as i64), count)
+                .packer(Buffer::new(&memory).origin(origin), count)
                 .map(|mut packer| packer.pack(&mut [0; 9]));
             let range = 0..committed.packed_size(count).unwrap_or(0) as u64;
             assert!(committed.iov(count, range).is_err() || committed.packed_size(count).is_ok());
@@ -228,7 +228,7 @@ fn described(ty: &Type) {
             {
                 let _ = committed.unpack(
                     &[2; 200][..size],
-                    BufferMut::new(&mut memory).origin(origin as i64),
+                    BufferMut::new(&mut memory).origin(origin),
                     count,
                 );
             }
@@ -263,20 +263,20 @@ fn written_out(ty: &Type) {
         return;
     }
     // The instance for which the memory is just large enough.
-    let Ok(origin) = usize::try_from(-i128::from(ty.true_lb())) else { return };
+    let Some(origin) = ty.true_lb().checked_neg() else { return };
     let place = |at: &i64| (at - ty.true_lb()) as usize;
     let mut memory: Vec<u8> = (0..ty.true_extent()).map(|i| (i * 31 + 7) as u8).collect();
     let wanted: Vec<u8> = bytes.iter().map(|at| memory[place(at)]).collect();
     let committed = ty.commit();
     let mut packed = vec![0; wanted.len()];
     assert_eq!(
-        committed.pack(Buffer::new(&memory).origin(origin as i64), 1, &mut packed),
+        committed.pack(Buffer::new(&memory).origin(origin), 1, &mut packed),
         Ok(wanted.len())
     );
     assert_eq!(packed, wanted);
     memory.fill(0x5A);
     let mut target = memory.clone();
-    let result = committed.unpack(&packed, BufferMut::new(&mut target).origin(origin as i64), 1);
+    let result = committed.unpack(&packed, BufferMut::new(&mut target).origin(origin), 1);
     if overlaps {
         assert_eq!(result, Err(Error::Overlap { count: 1 }));
     } else {

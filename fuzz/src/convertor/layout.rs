@@ -1,19 +1,27 @@
 //! A layout written out byte by byte: the reference for every call.
 
 use std::cell::OnceCell;
+use std::mem;
+use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
 use dtype_runtime::convertor::Segment;
 use dtype_runtime::{Buffer, BufferMut, Committed, Error, Type};
 
 use super::shape;
-use crate::model::{Map, Tree, has_duplicates};
+use crate::model::{Map, Tree};
 
 /// The maximum number of values of all instances.
 const MAX_VALUES: u64 = 5 << 9;
 
-/// The maximum number of bytes of memory.
-const MAX_SPAN: i64 = 1 << 15;
+/// The maximum number of bytes of memory. Each call compares all of it.
+const MAX_SPAN: i64 = 1 << 13;
+
+/// The bytes of the source's memory, and of a target's. They are the same in each run, and made once.
+static MEMORY: LazyLock<Vec<u8>> =
+    LazyLock::new(|| (0..MAX_SPAN).map(|i| (i * 31 + 7 + (i >> 8)) as u8).collect());
+static UNTOUCHED: LazyLock<Vec<u8>> =
+    LazyLock::new(|| (0..MAX_SPAN).map(|i| !(i * 13 + 5) as u8).collect());
 
 /// Instances of a type in a memory.
 ///
@@ -57,10 +65,12 @@ impl Layout {
         }
         // The arguments are small and ascending.
         let committed = tree.build().unwrap().commit();
-        let memory: Vec<u8> = (0..end - start).map(|i| (i * 31 + 7 + (i >> 8)) as u8).collect();
+        let memory = MEMORY[..(end - start) as usize].to_vec();
         let packed = places.iter().map(|at| memory[(at - start) as usize]).collect();
-        let (origin, overlaps) = (-start as usize, has_duplicates(&places));
-        let dense = OnceCell::new();
+        // A sort would take longer than most of the calls.
+        let mut seen = vec![false; memory.len()];
+        let overlaps = places.iter().any(|at| mem::replace(&mut seen[(at - start) as usize], true));
+        let (origin, dense) = (-start as usize, OnceCell::new());
         Ok(Some(Self { committed, map, count, places, memory, origin, packed, overlaps, dense }))
     }
 
@@ -83,7 +93,7 @@ impl Layout {
 
     /// A memory of the same size with other bytes.
     pub(super) fn untouched(&self) -> Vec<u8> {
-        (0..self.memory.len()).map(|i| !(i * 13 + 5) as u8).collect()
+        UNTOUCHED[..self.memory.len()].to_vec()
     }
 
     /// The same basic datatypes, contiguous.
