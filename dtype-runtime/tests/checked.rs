@@ -6,9 +6,13 @@
 #![allow(clippy::float_cmp, reason = "the same bits")]
 #![allow(clippy::trivially_copy_pass_by_ref, reason = "a check takes a reference")]
 
+#[path = "model/cases.rs"]
+mod cases;
+
 use core::num::NonZero;
 use std::cell::Cell;
 
+use cases::cases;
 use dtype_runtime::{
     Datatype, Error, FixedStr, FixedVec, Maybe, Packed, Representation, Unpacker, pack, pack_as,
     unpack, unpack_as, unpack_into, unpack_one, view, view_mut,
@@ -226,7 +230,7 @@ fn a_type_without_data_is_asked_where_there_is_a_record() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: if cfg!(miri) { 4 } else { 256 },
+        cases: cases(256, 4),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

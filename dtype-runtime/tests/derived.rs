@@ -3,11 +3,14 @@
 #![cfg(feature = "derive")]
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
+#[path = "model/cases.rs"]
+mod cases;
 mod numbers;
 
 use core::mem::MaybeUninit;
 use core::num::{NonZero, Wrapping};
 
+use cases::cases;
 use dtype_runtime::typemap::{Node, TypeMap};
 use dtype_runtime::types::Combiner;
 use dtype_runtime::{
@@ -312,7 +315,7 @@ struct Generic<T, const N: usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 1 } else { 40 }, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(40, 1), failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn derived_types(count in 0_usize..20, seed: u64) {

@@ -1,8 +1,11 @@
 //! Extreme arguments in every constructor, and every call on the resulting type: no panic, no walk that does not
 //! end.
 
+#[path = "model/cases.rs"]
+mod cases;
 mod extreme;
 
+use cases::cases;
 use dtype_runtime::Buffer;
 use dtype_runtime::BufferMut;
 use dtype_runtime::types::BoundsRule;
@@ -11,7 +14,7 @@ use proptest::prelude::*;
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: std::env::var_os("PROPTEST_CASES").map_or(4000, |_| ProptestConfig::default().cases),
+        cases: cases(4000, 10),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

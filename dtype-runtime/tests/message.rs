@@ -345,8 +345,15 @@ fn records_without_data() {
         message::read::<()>(&mut &announced(u64::MAX)[..], &Limits::new()),
         Error::RecordLimit { limit: 0x4000_0000, actual: u64::MAX }
     );
-    let many = message::read::<()>(&mut &announced(u64::MAX)[..], &Limits::UNLIMITED);
+    let most = usize::MAX as u64;
+    let many = message::read::<()>(&mut &announced(most)[..], &Limits::UNLIMITED);
     assert_eq!(many.unwrap().unwrap().len(), usize::MAX);
+    if most < u64::MAX {
+        refused!(
+            message::read::<()>(&mut &announced(most + 1)[..], &Limits::UNLIMITED),
+            Error::Records(dtype_runtime::Error::CountTooLarge { size: 0, .. })
+        );
+    }
 
     // The records have no data but take memory, so the limit of the payload applies to that memory.
     let mut notes = vec![Note::default()];

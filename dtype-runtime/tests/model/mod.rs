@@ -2,8 +2,10 @@
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
+mod cases;
 mod tree;
 
+use cases::cases;
 use dtype_runtime::Basic;
 use dtype_runtime::types::{Distribution, Order, Pair};
 use proptest::prelude::*;
@@ -11,18 +13,15 @@ use proptest::test_runner::FileFailurePersistence;
 
 pub(crate) use tree::*;
 
-/// The given number of cases, or `PROPTEST_CASES`; failing cases are kept beside the test. Miri takes a thousand
-/// times as long for each case, so it runs one in four hundred of them and has no files.
-pub(crate) fn config(cases: u32) -> ProptestConfig {
-    let default = ProptestConfig::default();
-    let is_set = std::env::var_os("PROPTEST_CASES").is_some();
-    if cfg!(miri) {
-        let cases = if is_set { default.cases } else { cases.div_ceil(400) };
-        return ProptestConfig { cases, failure_persistence: None, ..default };
-    }
+/// The given number of cases, or `PROPTEST_CASES`; failing cases are kept beside the test. Miri runs one in four
+/// hundred of them, and has no files.
+pub(crate) fn config(usual: u32) -> ProptestConfig {
     let kept = FileFailurePersistence::WithSource("regressions");
-    let cases = if is_set { default.cases } else { cases };
-    ProptestConfig { cases, failure_persistence: Some(Box::new(kept)), ..default }
+    ProptestConfig {
+        cases: cases(usual, usual.div_ceil(400)),
+        failure_persistence: if cfg!(miri) { None } else { Some(Box::new(kept)) },
+        ..ProptestConfig::default()
+    }
 }
 
 /// The maximum size of a random type in bytes.
