@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::mem;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI8, Ordering};
@@ -20,7 +21,9 @@ const CLOSING: Duration = Duration::from_secs(1);
 /// A connection to a worker (`ucp_ep_h`).
 ///
 /// Dropping it closes the connection after everything that was sent is delivered, but waits no longer than a second for
-/// that. [`close`](Self::close) waits as long as it takes, and returns errors.
+/// that. [`close`](Self::close) waits as long as it takes, and returns errors. A long message that the peer has not begun to
+/// receive by then can still be received while the worker lives; on a [monitored](Worker::connect_monitored) connection it is
+/// cancelled. UCX keeps some memory for a connection that is not monitored until the worker is destroyed.
 #[doc(alias = "ucp_ep_h")]
 pub struct Endpoint<M: ThreadMode> {
     worker: Worker<M>,
@@ -29,6 +32,8 @@ pub struct Endpoint<M: ThreadMode> {
     process: u64,
     /// The status with which the connection failed, set by UCX. It is shared with UCX until the endpoint is closed.
     failure: Arc<AtomicI8>,
+    /// Whether UCX notices that the peer is gone.
+    monitored: bool,
     /// Whether the handle must not be used any more.
     closed: bool,
 }
@@ -96,6 +101,7 @@ impl<M: ThreadMode> Worker<M> {
             handle,
             process: address.process(),
             failure,
+            monitored: error_mode != raw::ERR_HANDLING_MODE_NONE,
             closed: false,
         })
     }
@@ -169,22 +175,62 @@ impl<M: ThreadMode> Endpoint<M> {
         closed
     }
 
-    /// Closes the endpoint. What is not delivered in time is left to the worker.
+    /// Closes the connection. If not everything is delivered in time, the worker goes on, or the rest is lost if the connection
+    /// is monitored.
+    ///
+    /// UCX 1.13 does not keep track of what still refers to an endpoint. After an ordinary close, it would use freed memory for
+    /// a message that has been announced and is not received, and on a monitored connection end the program if a long message
+    /// is not received. So an endpoint is left to the worker, which closes it when it is destroyed, or, on a monitored
+    /// connection, closed by force, which cancels what refers to it.
     fn close_within(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
-        if std::mem::replace(&mut self.closed, true) {
+        if mem::replace(&mut self.closed, true) {
             return Ok(());
         }
         let failure = self.failure();
-        let params = raw::RequestParams {
-            mask: raw::OP_ATTR_FIELD_FLAGS,
-            // There is nobody to deliver anything to after a failure.
-            flags: if failure.is_some() { raw::EP_CLOSE_FLAG_FORCE } else { 0 },
-            ..operation::params(0, operation::sent, ptr::null())
+        let params = operation::params(0, operation::sent, ptr::null());
+        let flushed = if failure.is_some() {
+            // There is nobody to deliver anything to.
+            Some(RawStatus::OK)
+        } else {
+            let params = raw::RequestParams { mask: 0, ..params };
+            // SAFETY: the endpoint is alive. There is no callback.
+            let started = unsafe { raw::ucp_ep_flush_nbx(self.handle, &raw const params) };
+            // SAFETY: the request was just started.
+            unsafe { self.finish(started, timeout) }
         };
-        // SAFETY: the endpoint is alive, and not used after this. There is no callback.
-        let started = unsafe { raw::ucp_ep_close_nbx(self.handle, &raw const params) };
+        if self.monitored {
+            let flags = raw::EP_CLOSE_FLAG_FORCE;
+            let params = raw::RequestParams { mask: raw::OP_ATTR_FIELD_FLAGS, flags, ..params };
+            // SAFETY: the endpoint is alive, and not used after this. There is no callback.
+            let started = unsafe { raw::ucp_ep_close_nbx(self.handle, &raw const params) };
+            // SAFETY: the request was just started.
+            let closed = unsafe { self.finish(started, timeout) };
+            if closed.is_some() {
+                // SAFETY: UCX's share (`connect_with`). The endpoint is closed, so the error handler is not called any more.
+                unsafe { Arc::decrement_strong_count(Arc::as_ptr(&self.failure)) };
+            }
+        } else {
+            // SAFETY: likewise, but it is kept until the worker is destroyed, and the endpoint with it.
+            self.worker.leave(unsafe { Arc::from_raw(Arc::as_ptr(&self.failure)) });
+        }
+        match failure {
+            Some(error) => Err(error),
+            None => self.sent("ucp_ep_flush_nbx", flushed.unwrap_or(RawStatus::OK)),
+        }
+    }
+
+    /// Waits until an operation of the endpoint has completed, and returns its status; `None` if it does not in time.
+    ///
+    /// # Safety
+    ///
+    /// The operation was just started, without a callback.
+    unsafe fn finish(
+        &self,
+        started: raw::StatusPointer,
+        timeout: Option<Duration>,
+    ) -> Option<RawStatus> {
         operation::wake();
-        let status = match Started::of(started) {
+        match Started::of(started) {
             Started::Completed(status) => Some(status),
             Started::Pending(request) => {
                 let status = self.worker.wait_for(timeout, || {
@@ -196,13 +242,6 @@ impl<M: ThreadMode> Endpoint<M> {
                 unsafe { raw::ucp_request_free(request) };
                 status
             }
-        };
-        let Some(status) = status else { return Ok(()) };
-        // SAFETY: UCX's share (`connect_with`). The endpoint is closed, so the error handler is not called any more.
-        unsafe { Arc::decrement_strong_count(Arc::as_ptr(&self.failure)) };
-        match failure {
-            Some(error) => Err(error),
-            None => self.sent("ucp_ep_close_nbx", status),
         }
     }
 }

@@ -372,6 +372,8 @@ unsafe extern "C" {
     pub(crate) fn ucp_request_cancel(worker: Worker, request: *mut c_void);
     pub(crate) fn ucp_request_check_status(request: *mut c_void) -> RawStatus;
     pub(crate) fn ucp_request_free(request: *mut c_void);
+    /// As `ucp_request_free`, but the callback of a request that has not completed is still called.
+    pub(crate) fn ucp_request_release(request: *mut c_void);
 
     pub(crate) fn ucp_dt_create_generic(
         operations: *const Operations,

@@ -82,8 +82,9 @@ impl<M: ThreadMode> Drop for Handle<M> {
     fn drop(&mut self) {
         self.cancel();
         if let Some(request) = self.request {
-            // SAFETY: nobody uses the request any more. UCX frees it when it has completed.
-            unsafe { raw::ucp_request_free(request.as_ptr()) };
+            // SAFETY: nobody uses the request any more. UCX frees it when it has completed, and calls the callback, which frees
+            // UCX's share of the data.
+            unsafe { raw::ucp_request_release(request.as_ptr()) };
         }
     }
 }

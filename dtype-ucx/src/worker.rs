@@ -5,7 +5,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 use std::slice;
-use std::sync::Arc;
+use std::sync::atomic::AtomicI8;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,8 @@ struct Inner<M: ThreadMode> {
     handlers: Handlers<Worker<M>>,
     /// The length of the longest header of an active message.
     most_header: usize,
+    /// What UCX's error handler writes to for endpoints that are left to the worker; freed after it.
+    failures: Mutex<Vec<Arc<AtomicI8>>>,
     mode: PhantomData<M>,
 }
 
@@ -89,6 +92,7 @@ impl Context {
             context: self.clone(),
             handlers: Handlers::new(handle),
             most_header: 0,
+            failures: Mutex::default(),
             mode: PhantomData,
         };
         let mut attributes = raw::WorkerAttributes {
@@ -122,6 +126,11 @@ impl<M: ThreadMode> Worker<M> {
 
     pub(crate) fn handlers(&self) -> &Handlers<Self> {
         &self.inner.handlers
+    }
+
+    /// Keeps the failure of an endpoint that is left to the worker.
+    pub(crate) fn leave(&self, failure: Arc<AtomicI8>) {
+        self.inner.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
     }
 
     /// The length in bytes of the longest header of an active message.

@@ -497,8 +497,8 @@ fn a_panic_of_a_handler_resumes_from_the_call() {
         for _ in 0..2 {
             drop(endpoint.start_send_active(ID, &(), vec![1_u8; 1000]).unwrap());
         }
-        drop(handler);
         drop(endpoint);
+        drop(handler);
         let _ = catch_unwind(AssertUnwindSafe(|| worker.progress()));
         while worker.progress() {}
     }
@@ -543,6 +543,44 @@ fn a_worker_is_dropped_while_messages_are_fetched() {
             assert!(other.iter().all(|&byte| byte == 0xAB));
             drop((worker, endpoint));
         }
+    }
+}
+
+#[test]
+fn a_message_outlives_its_endpoint() {
+    for threshold in PROTOCOLS {
+        let (worker, endpoint) = setup(threshold);
+        let (_handler, came) = collect(&worker, |message| message.recv::<Particle>());
+        let sending = endpoint.start_send_active(ID, &(), particles(1000)).unwrap();
+        drop(endpoint);
+        assert!(next(&worker, &came).unwrap() == particles(1000));
+        assert!(sending.wait().unwrap() == particles(1000));
+    }
+}
+
+#[test]
+fn closing_a_monitored_connection_cancels_long_messages() {
+    let settings = [("TLS", "self,tcp"), ("NET_DEVICES", "lo"), ("RNDV_THRESH", "0")];
+    for early in [true, false] {
+        let worker: Worker<Single> = Context::with_settings(settings).unwrap().worker().unwrap();
+        let endpoint = worker.connect_monitored(&worker.address().unwrap()).unwrap();
+        let shared = Rc::new(RefCell::new(Some(endpoint)));
+        let mine = shared.clone();
+        let (_handler, came) = collect(&worker, move |message| {
+            if early {
+                drop(mine.take());
+            }
+            message.start_recv::<u8>()
+        });
+        let sending = {
+            let endpoint = shared.borrow();
+            endpoint.as_ref().unwrap().start_send_active(ID, &(), vec![7; 10 << 20]).unwrap()
+        };
+        let fetching = next(&worker, &came);
+        drop(shared.take());
+        let error = fetching.and_then(Fetching::wait).map(drop);
+        assert_eq!(error, Err(Error::Cancelled), "{early}");
+        assert_eq!(sending.wait().map(drop), Err(Error::Cancelled));
     }
 }
 

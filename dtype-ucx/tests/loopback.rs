@@ -327,6 +327,38 @@ fn a_request_outlives_its_worker_and_endpoint() {
 }
 
 #[test]
+fn a_long_message_outlives_its_endpoint() {
+    let (worker, endpoint) = rendezvous();
+    let sending = endpoint.start_send(3, particles(10_000)).unwrap();
+    while worker.incoming(3).is_none() {}
+    drop(endpoint);
+    assert!(worker.recv::<Particle>(3).unwrap().0 == particles(10_000));
+    assert!(sending.wait().unwrap() == particles(10_000));
+}
+
+#[test]
+fn closing_a_monitored_connection_cancels_long_messages() {
+    let settings = [("TLS", "self,tcp"), ("NET_DEVICES", "lo"), ("RNDV_THRESH", "0")];
+    for (received, leaked) in [(true, false), (false, false), (false, true)] {
+        let worker: Worker<Single> = Context::with_settings(settings).unwrap().worker().unwrap();
+        let endpoint = worker.connect_monitored(&worker.address().unwrap()).unwrap();
+        let sending = endpoint.start_send(3, particles(10_000)).unwrap();
+        while worker.incoming(3).is_none() {}
+        if leaked {
+            // The worker closes it.
+            mem::forget(endpoint);
+            drop(sending);
+        } else {
+            drop(endpoint);
+            if received {
+                assert_eq!(worker.recv::<Particle>(3).map(drop), Err(Error::Cancelled));
+            }
+            assert_eq!(sending.wait().map(drop), Err(Error::Cancelled));
+        }
+    }
+}
+
+#[test]
 fn a_scope_that_is_left_early_cancels_its_receives() {
     let (worker, endpoint) = setup();
     let mut room = particles(3);

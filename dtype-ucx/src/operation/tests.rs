@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Operation, receive_params};
+use super::{Operation, params, receive_params};
 use crate::raw;
 use crate::request::Handle;
 use crate::{Context, Single, Tags, Worker};
@@ -66,6 +66,32 @@ fn a_completed_operation_frees_its_data_with_the_last_owner() {
         assert_eq!(unsafe { operation.data_of_completed() }.memory, [7; 16]);
         drop((operation, handle));
         assert_eq!(count(&alive), 0);
+    }
+}
+
+#[test]
+fn a_dropped_send_frees_its_data_when_it_completes() {
+    let settings = [("TLS", "self"), ("RNDV_THRESH", "0")];
+    let worker = Context::with_settings(settings).unwrap().worker::<Single>().unwrap();
+    let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
+    let alive = Rc::new(());
+    for _ in 0..100 {
+        let data = Counted { memory: [7; 16], _alive: alive.clone() };
+        // SAFETY: one operation is started, with the callback for sends of these data, which own what UCX reads.
+        let (operation, request) = unsafe {
+            Operation::start(data, |data: *mut Counted, user_data| {
+                let callback = Operation::<Counted>::sent;
+                let params = params(raw::DATATYPE_BYTES, callback, user_data);
+                let memory = (&raw const (*data).memory).cast();
+                raw::ucp_tag_send_nbx(endpoint.handle(), memory, 16, 1, &raw const params)
+            })
+        };
+        drop(operation);
+        drop(Handle::new(worker.clone(), request));
+        assert_eq!(Rc::strong_count(&alive), 2, "UCX reads them");
+        assert_eq!(worker.recv::<u8>(1).unwrap().0, [7; 16]);
+        while worker.progress() {}
+        assert_eq!(Rc::strong_count(&alive), 1);
     }
 }
 
