@@ -1,11 +1,13 @@
 //! One-way times between two processes: structs, faces of grids and the layouts of `DDTBench` sent as they are, over packing
-//! them by hand and sending the bytes; and the same by puts into registered memory. This process starts itself again as the
-//! other one.
+//! them by hand and sending the bytes; and the same by active messages, and by puts into registered memory. This process
+//! starts itself again as the other one.
 //!
 //! `cargo bench -p dtype-ucx --bench oneway`, with the transports of `UCX_TLS`; `-- --quick` only checks that everything
 //! arrives, `-- --only NAS_MG` measures some rows. The two alternate in short rounds, and a ratio is the median over the
 //! rounds. It needs two otherwise idle cores.
 
+#[path = "oneway/active.rs"]
+mod active;
 #[path = "oneway/ddtbench.rs"]
 mod ddtbench;
 #[path = "oneway/puts.rs"]
@@ -315,6 +317,7 @@ fn rows(side: &Side) -> Result<()> {
     }
     side.section("rows and columns");
     ddtbench::rows(side)?;
+    active::rows(side)?;
     puts::rows(side)
 }
 

@@ -45,7 +45,7 @@
 //! | give up after a time | [`Worker::recv_into_timeout`], [`Worker::recv_timeout`], [`Receiving::wait_timeout`] |
 //! | notice that a peer has died | [`Worker::connect_monitored`] |
 //! | call UCX from C, or with another binding | [`GenericType`] |
-//! | several threads | [`Worker<Multi>`](Multi) |
+//! | several threads | [`Worker<Multi>`](Multi); one after the other: [`Worker<Serialized>`](Serialized), [`Worker::detach`] |
 //!
 //! # On the wire
 //!
@@ -72,6 +72,9 @@
 //! Registered memory is different: peers access it whenever they want. So there are no references to it, only copies from and
 //! to it; and once a key has been made, it is not freed by dropping its owner. See [`Registered`].
 //!
+//! What UCX keeps for an active message is given back when the message is received or dropped. A handler is not called by UCX, but
+//! after it, so it may call this crate; what it was lent is freed when it is removed, or with its worker.
+//!
 //! # Trust
 //!
 //! UCX itself trusts its peers: it does not check addresses, keys of memory, nor the packets of its own protocols. What arrives is
@@ -85,6 +88,7 @@
 mod active;
 mod address;
 mod context;
+mod detached;
 mod elements;
 mod endpoint;
 mod error;
@@ -108,6 +112,7 @@ mod worker;
 pub use active::{ActiveMessage, Fetching};
 pub use address::WorkerAddress;
 pub use context::Context;
+pub use detached::Detached;
 pub use elements::{Elements, ElementsMut};
 pub use endpoint::Endpoint;
 pub use error::{Error, Status};
@@ -115,7 +120,7 @@ pub use events::Events;
 pub use generic::GenericType;
 pub use handler::Handler;
 pub use header::Header;
-pub use mode::{Multi, RunsIn, Single, ThreadMode};
+pub use mode::{Multi, RunsIn, Serialized, Single, ThreadMode};
 pub use remote::{MemoryKey, Registered, RemoteMemory, Strided};
 pub use request::{Receiving, Sending};
 pub use scope::{Scope, Scoped};

@@ -4,7 +4,7 @@ use std::ffi::c_uint;
 
 use crate::raw;
 
-/// Which threads may use a worker, its endpoints and its requests: [`Single`] or [`Multi`].
+/// Which threads may use a worker, its endpoints and its requests: [`Single`], [`Serialized`] or [`Multi`].
 pub trait ThreadMode: sealed::Sealed + 'static {
     #[doc(hidden)]
     const RAW: c_uint;
@@ -23,6 +23,20 @@ pub trait ThreadMode: sealed::Sealed + 'static {
 #[doc(alias = "UCS_THREAD_MODE_SINGLE")]
 pub enum Single {}
 
+/// One thread at a time. A worker moves to another one together with its endpoints, when nothing else belongs to it
+/// ([`Worker::detach`](crate::Worker::detach)). UCX takes no locks.
+///
+/// The worker itself cannot leave the thread, where its endpoints and requests may be:
+///
+/// ```compile_fail
+/// fn leave(worker: dtype_ucx::Worker<dtype_ucx::Serialized>) {
+///     std::thread::spawn(move || worker.progress());
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[doc(alias = "UCS_THREAD_MODE_SERIALIZED")]
+pub enum Serialized {}
+
 /// Any threads, at the same time: UCX takes locks.
 ///
 /// ```
@@ -39,13 +53,26 @@ impl ThreadMode for Single {
     const NAME: &'static str = "single";
 }
 
+impl ThreadMode for Serialized {
+    const RAW: c_uint = raw::THREAD_MODE_SERIALIZED;
+    const NAME: &'static str = "serialized";
+}
+
 impl ThreadMode for Multi {
     const RAW: c_uint = raw::THREAD_MODE_MULTI;
     const NAME: &'static str = "multi";
 }
 
 /// Functions that the threads of a worker of mode `M` may call: any functions for [`Single`], those that are `Send` for
-/// [`Multi`].
+/// [`Serialized`] and [`Multi`].
+///
+/// ```compile_fail
+/// use std::{cell::Cell, rc::Rc};
+/// use dtype_ucx::{Context, Multi};
+/// let worker = Context::new().unwrap().worker::<Multi>().unwrap();
+/// let calls = Rc::new(Cell::new(0));
+/// worker.handle_active(1, move |_| calls.set(calls.get() + 1));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a worker of mode `{M}` cannot have `{Self}` as a handler",
     label = "must be `Send`",
@@ -59,9 +86,11 @@ mod sealed {
     /// Nobody else can implement it, so that it holds what the workers rely on.
     pub trait RunsIn<M> {}
     impl<F> RunsIn<super::Single> for F {}
+    impl<F: Send> RunsIn<super::Serialized> for F {}
     impl<F: Send> RunsIn<super::Multi> for F {}
 
     pub trait Sealed {}
     impl Sealed for super::Single {}
+    impl Sealed for super::Serialized {}
     impl Sealed for super::Multi {}
 }

@@ -49,6 +49,7 @@ pub(crate) const WORKER_ATTR_FIELD_THREAD_MODE: u64 = 1;
 pub(crate) const WORKER_ATTR_FIELD_MAX_AM_HEADER: u64 = 1 << 3;
 
 pub(crate) const THREAD_MODE_SINGLE: c_uint = 0;
+pub(crate) const THREAD_MODE_SERIALIZED: c_uint = 1;
 pub(crate) const THREAD_MODE_MULTI: c_uint = 2;
 
 pub(crate) const EP_PARAM_FIELD_REMOTE_ADDRESS: u64 = 1;

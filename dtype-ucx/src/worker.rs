@@ -70,7 +70,8 @@ impl<M: ThreadMode> fmt::Debug for Worker<M> {
 }
 
 impl Context {
-    /// Makes a worker, for use by the calling thread ([`Single`]) or by any threads ([`Multi`]).
+    /// Makes a worker, for use by the calling thread ([`Single`]), by one thread at a time
+    /// ([`Serialized`](crate::Serialized)) or by any threads ([`Multi`]).
     ///
     /// # Errors
     ///
@@ -126,6 +127,16 @@ impl<M: ThreadMode> Worker<M> {
 
     pub(crate) fn handlers(&self) -> &Handlers<Self> {
         &self.inner.handlers
+    }
+
+    /// Whether this is the same worker.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    /// The number of clones, endpoints, requests and others that own the worker.
+    pub(crate) fn owners(&self) -> usize {
+        Arc::strong_count(&self.inner)
     }
 
     /// Keeps the failure of an endpoint that is left to the worker.

@@ -331,14 +331,16 @@ fn a_worker_is_dropped_with_messages_that_nobody_has_received() {
     for threshold in PROTOCOLS {
         for length in [1, 9000, 1 << 20] {
             let (worker, endpoint) = setup(threshold);
-            let (handler, _) = collect(&worker, |_| panic!("it is not called"));
-            // They are in the worker when it is destroyed.
-            let leaked = endpoint.start_send_active(ID, &(), vec![1_u8; length]).unwrap();
-            let dropped = endpoint.start_send_active(ID, &(), vec![1_u8; length]).unwrap();
-            std::mem::forget(endpoint);
-            drop((dropped, leaked));
+            let (handler, calls) = collect(&worker, |message| message.length());
+            // They are delivered in the calls that send, and wait for their handlers.
+            let sending = [1, 2]
+                .map(|byte| endpoint.start_send_active(ID, b"header", vec![byte; length]).unwrap());
             handler.keep();
+            drop(sending);
+            drop(endpoint);
             drop(worker);
+            // The worker was destroyed, and its handler with it.
+            assert_eq!((calls.borrow().len(), Rc::strong_count(&calls)), (0, 1));
         }
     }
 }
