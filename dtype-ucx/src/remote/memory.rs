@@ -28,7 +28,8 @@ use crate::remote::transfer::{self, Piece, Way, zeros};
 /// [`Endpoint::flush`] has returned: flush before you tell the peer, or anyone else, that it is there. Puts to the same
 /// memory may arrive in any order, and a put of several bytes at the same time as any other access may be seen in parts.
 ///
-/// Peers on the same machine, with memory that UCX has allocated, access a mapping of it ([`is_mapped`](Self::is_mapped)), and are done when the call returns.
+/// Peers on the same machine, with memory that UCX has allocated, access a mapping of it ([`is_mapped`](Self::is_mapped)),
+/// and are done when the call returns.
 ///
 /// # Trust
 ///
@@ -97,7 +98,13 @@ impl<M: ThreadMode> Endpoint<M> {
         let mut pointer = ptr::null_mut();
         // SAFETY: the key was just unpacked, and the address is in the memory that it names.
         let status = unsafe { raw::ucp_rkey_ptr(handle, key.address(), &raw mut pointer) };
-        let mapped = NonNull::new(pointer.cast()).filter(|_| status == RawStatus::OK);
+        // In the process that has the memory, the mapping is at another address: what is accessed through it is, to the
+        // compiler, foreign memory, as in any other process. An address that the owner uses itself would not be.
+        let is_own = |at: NonNull<u8>| {
+            key.process() == crate::process::id() && at.addr().get() as u64 == key.address()
+        };
+        let mapped =
+            NonNull::new(pointer.cast()).filter(|&at| status == RawStatus::OK && !is_own(at));
         Ok(RemoteMemory {
             endpoint: self,
             key: handle,

@@ -35,10 +35,10 @@ use crate::remote::transfer::zeros;
 ///
 /// # When the memory is freed
 ///
-/// UCX cannot take a key back. Over some transports a peer that has one can write to the memory even after UCX has been told that it is no
-/// longer registered, when something else may lie there. So dropping the value gives the memory back only if no key was made;
-/// otherwise the memory stays what it is until the process ends, and so does the context. [`unregister`](Self::unregister)
-/// gives it back, and is unsafe: the program vouches that no peer uses a key any more.
+/// UCX cannot revoke a key. Over some transports a peer that has one can write to the memory even after it was unregistered,
+/// when it may hold something else. So dropping the value frees the memory only if no key was made; otherwise the memory
+/// stays registered until the process ends, and the context stays alive. [`unregister`](Self::unregister) frees it, and is
+/// unsafe: the caller guarantees that no peer uses a key any more.
 ///
 /// ```
 /// # use dtype_ucx::{Context, Error, Single};
