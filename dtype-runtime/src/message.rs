@@ -106,6 +106,7 @@ mod codec;
 mod decoder;
 mod encoder;
 mod error;
+mod fill;
 mod framing;
 mod header;
 mod limits;

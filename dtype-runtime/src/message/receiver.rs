@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Read};
 use super::CHUNK;
 use super::decoder::Decoder;
 use super::error::Error;
-use super::header::fill_some;
+use super::fill::fill_some;
 use super::limits::Limits;
 use super::messages::Messages;
 
