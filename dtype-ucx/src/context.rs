@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dtype_ucp_generic::Message;
 
-use crate::elements::{Incoming, Outgoing};
+use crate::elements::{Discarded, Incoming, Outgoing};
 use crate::error::{Error, check};
 use crate::raw;
 
@@ -41,11 +41,12 @@ unsafe impl Send for Inner {}
 // SAFETY: likewise.
 unsafe impl Sync for Inner {}
 
-/// The two generic datatypes that carry all messages: of one, buffers are addresses of [`Outgoing`] messages, of the
-/// other, of [`Incoming`] ones.
+/// The generic datatypes that carry all messages: of one, buffers are addresses of [`Outgoing`] messages, of the others, of
+/// [`Incoming`] and of [`Discarded`] ones.
 struct Datatypes {
     outgoing: GenericHandle,
     incoming: GenericHandle,
+    discarded: GenericHandle,
 }
 
 /// A generic datatype of UCX.
@@ -130,6 +131,7 @@ impl Context {
         let datatypes = Datatypes {
             outgoing: GenericHandle::in_place::<Outgoing<'static>>()?,
             incoming: GenericHandle::in_place::<Incoming<'static>>()?,
+            discarded: GenericHandle::in_place::<Discarded>()?,
         };
         let params = raw::Params {
             field_mask: raw::PARAM_FIELD_FEATURES | raw::PARAM_FIELD_MT_WORKERS_SHARED,
@@ -179,6 +181,11 @@ impl Context {
     /// The datatype for buffers that are [`Incoming`] messages.
     pub(crate) fn incoming(&self) -> raw::Datatype {
         self.inner.datatypes.incoming.0
+    }
+
+    /// The datatype for buffers that are [`Discarded`] messages.
+    pub(crate) fn discarded(&self) -> raw::Datatype {
+        self.inner.datatypes.discarded.0
     }
 }
 

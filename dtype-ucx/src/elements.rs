@@ -447,3 +447,25 @@ impl Message for Incoming<'_> {
 
     fn finish(self) {}
 }
+
+/// A message of this number of bytes that UCX delivers to nowhere.
+#[derive(Debug)]
+pub(crate) struct Discarded {
+    pub(crate) size: usize,
+}
+
+impl Message for Discarded {
+    fn packed_size(&self) -> usize {
+        self.size
+    }
+
+    unsafe fn pack(&mut self, _: usize, _: *mut u8, _: usize) -> usize {
+        0
+    }
+
+    unsafe fn unpack(&mut self, _: usize, _: *const u8, _: usize) -> Result<(), Status> {
+        Ok(())
+    }
+
+    fn finish(self) {}
+}

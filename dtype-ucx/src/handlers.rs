@@ -37,10 +37,10 @@ fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<W> Handlers<W> {
     #[expect(clippy::arc_with_non_send_sync, reason = "threads that share a worker share it, too")]
-    pub(crate) fn new(worker: raw::Worker) -> Self {
+    pub(crate) fn new(worker: raw::Worker, discard: Option<raw::Datatype>) -> Self {
         Self {
             worker,
-            inbox: Arc::new(Inbox::new(worker)),
+            inbox: Arc::new(Inbox::new(worker, discard)),
             slots: Mutex::default(),
             functions: Mutex::default(),
             caller: Mutex::default(),
@@ -133,6 +133,7 @@ impl<W> Handlers<W> {
     pub(crate) fn clear(&mut self) {
         let ids: Vec<u8> = lock(&self.slots).keys().copied().collect();
         for id in ids {
+            self.inbox.take(id).into_iter().for_each(Delivered::refuse_alone);
             let dropped = catch_unwind(AssertUnwindSafe(|| self.remove(id)));
             if let Err(panic) = dropped {
                 mem::forget(panic);

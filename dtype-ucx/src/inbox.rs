@@ -11,13 +11,16 @@ use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::elements::Discarded;
 use crate::header::Header;
-use crate::operation;
+use crate::operation::{self, Operation};
 use crate::raw::{self, ActiveParams, RawStatus};
 
 /// The messages of a worker that no handler has got.
 pub(crate) struct Inbox {
     worker: raw::Worker,
+    /// The datatype for messages that go nowhere, if other threads may use the worker.
+    discard: Option<raw::Datatype>,
     messages: Mutex<VecDeque<Delivered>>,
     /// Their number, for those who need no message.
     count: AtomicUsize,
@@ -46,6 +49,9 @@ pub(crate) enum Payload {
 pub(crate) struct Held {
     worker: raw::Worker,
     data: NonNull<c_void>,
+    /// The datatype and the size with which an announced message is fetched to nowhere instead of released: UCX 1.13 does not
+    /// take the worker's lock while it tells the sender of a release.
+    discard: Option<(raw::Datatype, usize)>,
 }
 
 impl Held {
@@ -59,14 +65,37 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // SAFETY: UCX keeps the data since its callback returned `UCS_INPROGRESS`, and they are not used any more. The
-        // worker is alive: a `Delivered` is in its inbox, or in a message that borrows it.
-        unsafe { raw::ucp_am_data_release(self.worker, self.data.as_ptr()) };
-        operation::wake();
+        let (worker, data) = (self.worker, self.data.as_ptr());
+        // SAFETY: UCX keeps the data since its callback returned `UCS_INPROGRESS`, and they are not used any more. The worker is
+        // alive: a `Delivered` is in its inbox, or in a message that borrows it.
+        let release = || unsafe { raw::ucp_am_data_release(worker, data) };
+        let Some((datatype, size)) = self.discard else {
+            release();
+            return operation::wake();
+        };
+        // SAFETY: likewise. One operation is started, with the callback for fetches of these data, which own what UCX uses. The
+        // request is released, and freed when it completes.
+        unsafe {
+            let (_, request) = Operation::start(Discarded { size }, |message, user_data| {
+                let callback = Operation::<Discarded>::fetched;
+                let params = operation::fetch_params(datatype, callback, user_data);
+                raw::ucp_am_recv_data_nbx(worker, data, message.cast(), 1, &raw const params)
+            });
+            if let Some(request) = request {
+                raw::ucp_request_release(request);
+            }
+        }
     }
 }
 
 impl Delivered {
+    /// Refuses the message when no other thread has the worker.
+    pub(crate) fn refuse_alone(mut self) {
+        if let Payload::Announced(held) = &mut self.payload {
+            held.discard = None;
+        }
+    }
+
     /// The payload, if it is here.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match &self.payload {
@@ -82,8 +111,8 @@ impl Delivered {
 }
 
 impl Inbox {
-    pub(crate) fn new(worker: raw::Worker) -> Self {
-        Self { worker, messages: Mutex::default(), count: AtomicUsize::new(0) }
+    pub(crate) fn new(worker: raw::Worker, discard: Option<raw::Datatype>) -> Self {
+        Self { worker, discard, messages: Mutex::default(), count: AtomicUsize::new(0) }
     }
 
     /// The number of messages.
@@ -147,11 +176,14 @@ pub(crate) unsafe extern "C" fn delivered(
         // SAFETY: UCX passes a header of this length, which is valid during the call.
         Header::from(unsafe { slice::from_raw_parts(header.cast(), header_length) })
     };
-    let held = || NonNull::new(data).map(|data| Held { worker: inbox.worker, data });
+    let held = |discard: Option<raw::Datatype>| {
+        let discard = discard.filter(|_| length > 0).map(|datatype| (datatype, length));
+        NonNull::new(data).map(|data| Held { worker: inbox.worker, data, discard })
+    };
     let payload = if attributes & raw::AM_RECV_ATTR_FLAG_RNDV != 0 {
-        held().map(Payload::Announced)
+        held(inbox.discard).map(Payload::Announced)
     } else if attributes & raw::AM_RECV_ATTR_FLAG_DATA != 0 && length > 0 {
-        held().map(Payload::Held)
+        held(None).map(Payload::Held)
     } else {
         None
     };

@@ -91,7 +91,10 @@ impl Context {
         let mut inner = Inner {
             handle,
             context: self.clone(),
-            handlers: Handlers::new(handle),
+            handlers: Handlers::new(
+                handle,
+                (M::RAW == raw::THREAD_MODE_MULTI).then(|| self.discarded()),
+            ),
             most_header: 0,
             failures: Mutex::default(),
             mode: PhantomData,

@@ -215,6 +215,8 @@ fn handlers_of_a_worker_in_several_threads() {
             counter.fetch_add(1, Ordering::Relaxed);
         })
         .unwrap();
+    // It refuses everything.
+    let _other = worker.handle_active(ID + 1, |_| {}).unwrap();
     let counts = |round: usize| [1, 300, 20_000][round % 3];
     thread::scope(|threads| {
         for thread in 0..THREADS {
@@ -222,7 +224,9 @@ fn handlers_of_a_worker_in_several_threads() {
             threads.spawn(move || {
                 let header = u8::try_from(thread).unwrap();
                 for round in 0..ROUNDS {
-                    endpoint.send_active(ID, &header, &particles(counts(round))).unwrap();
+                    let items = particles(counts(round));
+                    endpoint.send_active(ID, &header, &items).unwrap();
+                    endpoint.send_active(ID + 1, &header, &items).unwrap();
                 }
                 while calls.load(Ordering::Relaxed) < THREADS * ROUNDS {
                     worker.progress();
