@@ -31,6 +31,18 @@ use crate::remote::transfer::{self, Piece, Way, zeros};
 /// Peers on the same machine, with memory that UCX has allocated, access a mapping of it ([`is_mapped`](Self::is_mapped)),
 /// and are done when the call returns.
 ///
+/// # Borrows the endpoint
+///
+/// UCX's key belongs to the endpoint, which cannot be closed before:
+///
+/// ```compile_fail,E0505
+/// # fn close(endpoint: dtype_ucx::Endpoint<dtype_ucx::Single>, key: &dtype_ucx::MemoryKey) {
+/// let remote = endpoint.remote_memory::<u32>(key).unwrap();
+/// endpoint.close().unwrap();
+/// remote.put(0, &[7]).unwrap();
+/// # }
+/// ```
+///
 /// # Trust
 ///
 /// The key says where the memory is, and UCX believes it; see [`MemoryKey`]. Received records are checked as those of messages

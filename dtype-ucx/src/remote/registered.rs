@@ -369,8 +369,8 @@ impl<T: Datatype> Registered<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if the layout reaches outside the memory or names a byte more than once, or if the number of bytes is wrong.
-    /// Nothing is written then.
+    /// [`Error::Datatype`] if the layout reaches outside the memory or names a byte more than once, or if the number of bytes is
+    /// wrong. Nothing is written then.
     pub fn unpack(
         &self,
         packed: &[u8],

@@ -126,6 +126,8 @@ pub(crate) unsafe fn pieces<M: ThreadMode>(
     }
     operation::wake();
     drop(waits);
+    // UCX is done with what the caller has lent.
+    endpoint.worker().resume_panic();
     endpoint.sent(way.call(), RawStatus(progress.status.load(Ordering::Relaxed)))
 }
 
