@@ -7,11 +7,12 @@
 #[path = "peers/remote.rs"]
 mod remote;
 
-use std::cell::RefCell;
+#[path = "peers/active.rs"]
+mod active;
+
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio, exit};
-use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, process};
@@ -257,92 +258,6 @@ impl Side {
     }
 }
 
-/// Active messages of all sizes and forms, with a header, received in the handler or after it.
-fn active(side: &Side) {
-    const ID: u8 = 7;
-    type Header = (u32, bool);
-    let came = Rc::new(RefCell::new(Vec::new()));
-    let next = || loop {
-        if let Some(message) = came.borrow_mut().pop() {
-            return message;
-        }
-        side.worker.progress();
-    };
-    let full = env::var_os("DTYPE_UCX_FULL").is_some();
-    for size in SIZES.into_iter().filter(|&size| full || size <= 1 << 20) {
-        for (index, sent) in FORMS.into_iter().enumerate() {
-            for (other, received) in FORMS.into_iter().enumerate() {
-                if !full && size == 1 << 20 && other != (index + 1) % 3 {
-                    continue;
-                }
-                let bytes: Vec<u8> =
-                    (0..size).map(|at| (at * 31 / 7 + index).to_le_bytes()[0]).collect();
-                let header: Header = (u32::try_from(size).unwrap(), index == 1);
-                for sender in 0..2 {
-                    if side.number == sender {
-                        let ty = sent.ty(size);
-                        let mut memory = vec![0x55; usize::try_from(ty.true_ub()).unwrap()];
-                        ty.unpack(&bytes, &mut memory, 1).unwrap();
-                        let elements = Elements::of(&ty, &memory, 1).unwrap();
-                        // The peer has a handler.
-                        side.worker.recv::<()>(READY).unwrap();
-                        side.peer.send_active(ID, &header, elements).unwrap();
-                        side.worker.recv::<()>(READY).unwrap();
-                        continue;
-                    }
-                    let (ty, mine) = (received.ty(size), came.clone());
-                    let handler = side.worker.handle_active(ID, move |message| {
-                        let mut memory = vec![0x55; usize::try_from(ty.true_ub()).unwrap()];
-                        let header = message.header_as::<Header>().unwrap();
-                        let elements = ElementsMut::of(&ty, &mut memory, 1).unwrap();
-                        let length = message.recv_into(elements).unwrap();
-                        mine.borrow_mut().push((header, length, memory));
-                    });
-                    let handler = handler.unwrap();
-                    side.peer.send(READY, &[(); 0]).unwrap();
-                    let (found, length, memory) = next();
-                    drop(handler);
-                    assert_eq!((found, length), (header, size));
-                    let ty = received.ty(size);
-                    let mut expected = vec![0x55; memory.len()];
-                    ty.unpack(&bytes, &mut expected, 1).unwrap();
-                    assert!(memory == expected, "{size} {sent:?} {received:?}: other bytes came");
-                    side.peer.send(READY, &[(); 0]).unwrap();
-                }
-            }
-        }
-    }
-    // Structs, several at the same time, fetched after the handler.
-    let counts = [0, 1, 3, 300, 20_000, 50_000];
-    let fetching = Rc::new(RefCell::new(Vec::new()));
-    let mine = fetching.clone();
-    let handler = side.worker.handle_active(ID, move |message| {
-        let round = message.header_as::<u8>().unwrap();
-        mine.borrow_mut().push((round, message.start_recv::<Particle>().unwrap()));
-    });
-    let handler = handler.unwrap();
-    meet(side);
-    let sending: Vec<_> = (0..)
-        .zip(counts)
-        .map(|(round, count)| {
-            side.peer.start_send_active(ID, &round, particles(count, round)).unwrap()
-        })
-        .collect();
-    while fetching.borrow().len() < counts.len() {
-        side.worker.progress();
-    }
-    for (round, request) in fetching.take() {
-        let expected = particles(counts[usize::from(round)], round);
-        assert!(request.wait().unwrap() == expected, "round {round}");
-    }
-    for sending in sending {
-        sending.wait().unwrap();
-    }
-    side.worker.flush().unwrap();
-    meet(side);
-    drop(handler);
-}
-
 /// Returns when the other side has called this, too.
 fn meet(side: &Side) {
     let met = side.worker.scope(|scope| {
@@ -460,12 +375,20 @@ fn peer(test: &str) {
         }
         "active" => {
             let peer = worker.connect(&address).unwrap();
-            active(&Side { worker, peer, number: 1 });
+            active::every_form(&Side { worker, peer, number: 1 });
         }
         "dies" => {
             let peer = worker.connect_monitored(&address).unwrap();
             peer.send(READY, &[1_u8]).unwrap();
             peer.flush().unwrap();
+            loop {
+                worker.progress();
+            }
+        }
+        "sender" => {
+            let peer = worker.connect_monitored(&address).unwrap();
+            worker.recv::<u8>(READY).unwrap();
+            let _sending = peer.start_send_active(7, &1_u8, particles(200_000, 1)).unwrap();
             loop {
                 worker.progress();
             }
@@ -518,7 +441,7 @@ fn main() {
                 let mut peer = Peer::start("active", &settings);
                 let worker = worker(&settings);
                 let endpoint = worker.connect(&peer.exchange(&worker)).unwrap();
-                active(&Side { worker, peer: endpoint, number: 0 });
+                active::every_form(&Side { worker, peer: endpoint, number: 0 });
                 peer.finish();
             });
             run(format!("remote memory {transport} {protocol}"), &|| {
@@ -551,6 +474,13 @@ fn main() {
             let worker = worker(settings);
             let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
             remote::the_owner_dies(&mut peer, &Side { worker, peer: endpoint, number: 0 });
+        });
+        run(format!("the sender dies {transport}"), &|| {
+            let settings = [settings, &[("RNDV_THRESH", "0")]].concat();
+            let mut peer = Peer::start("sender", &settings);
+            let worker = worker(&settings);
+            let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
+            active::the_sender_dies(&peer, Side { worker, peer: endpoint, number: 0 });
         });
         run(format!("the peer closes {transport}"), &|| {
             let mut peer = Peer::start("closes", settings);
