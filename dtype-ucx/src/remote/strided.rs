@@ -17,6 +17,8 @@ use crate::remote::transfer::{self, Way, cut, zeros};
 
 /// Packed bytes that are between two layouts at a time: they stay in the first-level cache.
 const CHUNK: usize = 8192;
+/// Up to here, data are few.
+const SHORT: usize = 512;
 
 /// A part of a peer's memory, as a layout describes it: a column of a matrix, a face of a grid, one field of all records. It
 /// is what the strided keys of UCX's struct datatype proposal are. From [`RemoteMemory::strided`].
@@ -150,9 +152,18 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
                 }
             }
             Form::Packed(mut outgoing) => {
-                let (mut chunk, mut at) = ([0; CHUNK], 0);
+                // Of two arrays, so that little data do not wait until a large one is zeroed.
+                let (mut short, mut long);
+                let chunk: &mut [u8] = if size <= SHORT {
+                    short = [0; SHORT];
+                    &mut short
+                } else {
+                    long = [0; CHUNK];
+                    &mut long
+                };
+                let mut at = 0;
                 loop {
-                    let len = outgoing.packer.pack(&mut chunk);
+                    let len = outgoing.packer.pack(chunk);
                     if len == 0 {
                         break;
                     }
