@@ -6,8 +6,9 @@ mod frames;
 mod numbers;
 
 use dtype_runtime::message::{self, Header, Incoming, Limits};
+use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Basic, Type, pack, unpack};
-use frames::{Drops, announce, seal};
+use frames::{Drops, announce, changed, seal};
 use numbers::Numbers;
 use proptest::prelude::*;
 
@@ -22,15 +23,36 @@ fn frame(records: &[Record]) -> Vec<u8> {
     bytes
 }
 
+/// The frame of the records by a machine with the header's byte order.
+fn written(header: &Header, records: &[Record]) -> Vec<u8> {
+    let mut frame = Vec::new();
+    message::write_framed(&mut frame, records, header.framing()).unwrap();
+    if header.byte_order() != ByteOrder::NATIVE {
+        let end = frame.len() - header.checksum_len();
+        for record in frame[header.header_len()..end].chunks_exact_mut(3) {
+            record[..2].reverse();
+        }
+        if !header.is_compact() {
+            frame[5] = 3 - frame[5];
+            seal(&mut frame);
+            return frame;
+        }
+        frame[0] ^= 1;
+        if header.checksum_len() > 0 {
+            let checksum = crc32c::crc32c(&frame[..end]);
+            frame[end..].copy_from_slice(&checksum.to_le_bytes());
+        }
+    }
+    frame
+}
+
 /// Reads one message in every form. An accepted message is a frame that the writer would have written.
 fn read_all_forms(bytes: &[u8]) -> Option<Vec<Record>> {
     let mut input = bytes;
     let read = message::read::<Record>(&mut input, &LIMITS);
     if let Ok(Some(records)) = &read {
         let header = Header::read(&mut &bytes[..]).unwrap().unwrap();
-        let mut frame = Vec::new();
-        message::write_framed(&mut frame, records, header.framing()).unwrap();
-        assert_eq!(frame, bytes[..bytes.len() - input.len()]);
+        assert_eq!(written(&header, records), bytes[..bytes.len() - input.len()]);
     }
     let read = read.ok().flatten();
 
@@ -77,6 +99,16 @@ fn every_change_of_one_byte_is_found() {
                 assert_eq!(read_all_forms(&bytes), None, "byte {at} by {change:#x}");
             }
         }
+    }
+}
+
+/// One change of the header makes such a frame, if the checksums are corrected.
+#[test]
+fn a_frame_may_be_in_either_byte_order() {
+    for records in [&[][..], &[(7, false), (0xFF01, true)]] {
+        let other = changed(&frame(records), |frame| frame[5] = 3 - frame[5]);
+        let swapped: Vec<Record> = records.iter().map(|(a, b)| (a.swap_bytes(), *b)).collect();
+        assert_eq!(read_all_forms(&other), Some(swapped));
     }
 }
 
