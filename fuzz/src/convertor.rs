@@ -20,10 +20,14 @@ mod stack;
 
 use arbitrary::{Arbitrary, Unstructured};
 
+use crate::allocations::most_in_use;
 use behind::Behind;
 use layout::Layout;
 use receiving::Receiver;
 use sending::Sender;
+
+/// The maximum number of bytes that a run has in use. Its types are small.
+const MAX_MEMORY: usize = 16 << 20;
 
 /// The maximum number of steps of one input.
 const MAX_STEPS: usize = 100;
@@ -48,7 +52,8 @@ enum Step {
 
 /// Makes a layout from the input, and runs its steps.
 pub fn run(input: &[u8]) {
-    let _ = run_all(&mut Unstructured::new(input));
+    let (most, _) = most_in_use(|| run_all(&mut Unstructured::new(input)));
+    assert!(most <= MAX_MEMORY, "{most} bytes of memory");
 }
 
 /// Ends with the input.

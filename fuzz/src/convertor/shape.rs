@@ -44,7 +44,8 @@ fn nested(input: &mut Unstructured<'_>, depth: u32, max: u64) -> Result<Counted>
     Ok(match call {
         0 if input.arbitrary()? => (Tree::Dup(old), each),
         0 => columns(input, most, old, each)?,
-        1 => (Tree::Resized(old, input.int_in_range(-10..=10)?, place(input)?), each),
+        // It has markers even if it has no data.
+        1 => (Tree::Resized(old, input.int_in_range(-10..=10)?, place(input)?), each.max(1)),
         2 => {
             let count = count(input, most)?;
             (Tree::Contiguous(count, old), count * each)
@@ -217,7 +218,7 @@ fn subarray(input: &mut Unstructured<'_>, most: u64, old: Box<Tree>, each: u64) 
             Ok((size, subsize, input.int_in_range(0..=size - subsize)?))
         })
         .collect();
-    Ok((Tree::Subarray(dimensions?, order(input)?, old), all))
+    Ok((Tree::Subarray(dimensions?, order(input)?, old), all.max(1)))
 }
 
 fn darray(input: &mut Unstructured<'_>, most: u64, old: Box<Tree>, each: u64) -> Result<Counted> {
@@ -237,5 +238,5 @@ fn darray(input: &mut Unstructured<'_>, most: u64, old: Box<Tree>, each: u64) ->
         dimensions.push((size, kind, processes));
         coordinates.push(input.int_in_range(0..=processes - 1)?);
     }
-    Ok((Tree::Darray(dimensions, coordinates, order(input)?, old), all))
+    Ok((Tree::Darray(dimensions, coordinates, order(input)?, old), all.max(1)))
 }
