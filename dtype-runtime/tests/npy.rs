@@ -242,8 +242,7 @@ struct Pair {
 
 #[test]
 fn records_come_back_in_every_layout_and_order() {
-    // Thousands of records take Miri minutes.
-    for count in [0, 1, 3, if cfg!(miri) { 70 } else { 5000 }] {
+    for count in [0, 1, 3, if cfg!(miri) { 5 } else { 5000 }] {
         let records = bodies(count);
         for options in every_option() {
             let file = file_of(&records, &options);
@@ -286,7 +285,8 @@ fn aligned(bytes: &[u8]) -> (Vec<u8>, usize) {
 
 #[test]
 fn a_file_is_viewed_in_place() {
-    let records = bodies(300);
+    let count = if cfg!(miri) { 3 } else { 300 };
+    let records = bodies(count);
     let memory = NumpyOptions::memory();
     let (all, start) = aligned(&file_of(&records, &memory));
     let file = &all[start..];
@@ -296,7 +296,8 @@ fn a_file_is_viewed_in_place() {
     let written = file_of(&records, &memory).len();
     assert!(matches!(
         npy::view::<Body>(&file[..written - 1]),
-        Err(NpyError::Truncated { expected: 21_600, actual: 21_599 })
+        Err(NpyError::Truncated { expected, actual })
+            if expected == 72 * count as u64 && actual == expected - 1
     ));
     // An invalid value in the last record.
     let on = start + written - size_of::<Body>() + core::mem::offset_of!(Body, on);
@@ -305,7 +306,8 @@ fn a_file_is_viewed_in_place() {
     bad.copy_within(start..start + written, shift);
     bad[on - start + shift] = 2;
     let error = npy::view::<Body>(&bad[shift..]).unwrap_err();
-    assert_eq!(error.to_string(), "record 299, field on: 0x2 is not a valid bool");
+    let text = format!("record {}, field on: 0x2 is not a valid bool", count - 1);
+    assert_eq!(error.to_string(), text);
 
     let packed = file_of(&records, &NumpyOptions::packed());
     assert_eq!(
