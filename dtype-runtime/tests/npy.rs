@@ -242,7 +242,9 @@ struct Pair {
 
 #[test]
 fn records_come_back_in_every_layout_and_order() {
-    for count in [0, 1, 3, if cfg!(miri) { 5 } else { 5000 }] {
+    // Each file takes Miri seconds.
+    let counts: &[usize] = if cfg!(miri) { &[2] } else { &[0, 1, 3, 5000] };
+    for &count in counts {
         let records = bodies(count);
         for options in every_option() {
             let file = file_of(&records, &options);
