@@ -244,7 +244,7 @@ fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Tok
                 #[inline]
                 fn append(
                     &self,
-                    out: &mut #krate::__private::Vec<u8>,
+                    out: &mut impl #krate::AppendBytes,
                     framing: #module::Framing,
                 ) -> #result<(), #module::Error> {
                     match *self {

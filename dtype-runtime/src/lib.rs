@@ -264,10 +264,10 @@ pub use dtype_derive::Datatype;
 pub use error::{Error, Malformed};
 pub use representation::Representation;
 pub use typed::{
-    ByteRanges, Column, ColumnField, ColumnIter, Columns, FixedDuration, FixedStr, FixedVec, Maybe,
-    Packed, PackedIter, bytes_of, bytes_of_mut, columns, gaps, pack, pack_as, pack_into, pack_iter,
-    pack_onto, packed_size, runs, unpack, unpack_as, unpack_into, unpack_one, view, view_memory,
-    view_mut, zero_gaps,
+    AppendBytes, ByteRanges, Column, ColumnField, ColumnIter, Columns, FixedDuration, FixedStr,
+    FixedVec, Maybe, Packed, PackedIter, bytes_of, bytes_of_mut, columns, gaps, pack, pack_as,
+    pack_into, pack_iter, pack_onto, packed_size, runs, unpack, unpack_as, unpack_into, unpack_one,
+    view, view_memory, view_mut, zero_gaps,
 };
 pub use typemap::TypeMap;
 pub use types::{

@@ -1,7 +1,6 @@
 //! The names that the derive's output uses. They are not public API: they may change with any version of the
 //! derive.
 
-pub use alloc::vec::Vec;
 pub use core;
 pub use memoffset;
 

@@ -4,6 +4,7 @@
 //! of each copy. What is left is the code that a person would have written by hand, with fewer copies
 //! where fields touch.
 
+mod append;
 mod check;
 mod column;
 mod columns;
@@ -28,6 +29,7 @@ use crate::error::Error;
 use crate::kernel::{self, Pack, Unpack, Zero};
 use layout::Layout;
 
+pub use append::AppendBytes;
 pub use check::ask;
 pub use column::{Column, ColumnIter};
 pub use columns::{ColumnField, Columns, columns};
@@ -87,33 +89,31 @@ pub fn pack<T: Datatype>(items: &[T]) -> Vec<u8> {
 /// assert_eq!(message, [b'#', 1, 2]);
 /// ```
 #[inline]
-pub fn pack_onto<T: Datatype>(out: &mut Vec<u8>, items: &[T]) -> usize {
+pub fn pack_onto<T: Datatype>(out: &mut impl AppendBytes, items: &[T]) -> usize {
     // No overflow: the items' data are part of their memory.
     let size = packed_size::<T>(items.len());
-    out.reserve(size);
-    let len = out.len();
-    // SAFETY: the vector has room for `size` more bytes, which is what `pack_records` writes, all of them.
-    // The vector is borrowed exclusively, so its memory does not overlap the items.
+    let room = out.room(size);
+    // SAFETY: there is room for `size` bytes, which is what `pack_records` writes, all of them. What they are appended to is
+    // borrowed exclusively, so its memory does not overlap the items.
     unsafe {
-        pack_records(items, out.as_mut_ptr().add(len));
-        out.set_len(len + size);
+        pack_records(items, room);
+        out.grow(size);
     }
     size
 }
 
 /// As [`pack_onto`], for one record, which may have been made just before: see [`Layout::execute_one`].
 #[inline]
-pub(crate) fn pack_one_onto<T: Datatype>(out: &mut Vec<u8>, record: &T) {
+pub(crate) fn pack_one_onto<T: Datatype>(out: &mut impl AppendBytes, record: &T) {
     let size = packed_size::<T>(1);
-    out.reserve(size);
-    let len = out.len();
+    let room = out.room(size);
     let memory = core::ptr::from_ref(record).cast::<u8>().cast_mut();
     // SAFETY: `Pack` only reads the memory. By the promise of `Datatype` the moves lie within the record and are
-    // initialised. The vector has room for `size` more bytes, which is what is written, all of them. The vector is
+    // initialised. There is room for `size` bytes, which is what is written, all of them. What they are appended to is
     // borrowed exclusively, so its memory does not overlap the record.
     unsafe {
-        Layout::<T>::execute_one::<Pack>(memory, out.as_mut_ptr().add(len));
-        out.set_len(len + size);
+        Layout::<T>::execute_one::<Pack>(memory, room);
+        out.grow(size);
     }
 }
 

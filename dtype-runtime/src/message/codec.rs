@@ -1,7 +1,5 @@
 //! Messages as a codec of tokio-util.
 
-use alloc::vec::Vec;
-
 use bytes::{Buf, BytesMut};
 use tokio_util::codec;
 
@@ -38,13 +36,12 @@ use super::messages::Messages;
 pub struct Codec<M: Messages> {
     decoder: Decoder<M>,
     framing: Framing,
-    frame: Vec<u8>,
 }
 
 impl<M: Messages> Codec<M> {
     /// Decodes within these limits, and encodes in this framing.
     pub fn new(limits: Limits, framing: Framing) -> Self {
-        Self { decoder: Decoder::new(limits), framing, frame: Vec::new() }
+        Self { decoder: Decoder::new(limits), framing }
     }
 }
 
@@ -80,12 +77,7 @@ impl<M: Messages> codec::Encoder<&M> for Codec<M> {
     type Error = Error;
 
     fn encode(&mut self, message: &M, dst: &mut BytesMut) -> Result<(), Error> {
-        self.frame.clear();
-        message.append(&mut self.frame, self.framing)?;
-        dst.extend_from_slice(&self.frame);
-        // One long message does not keep its memory forever.
-        self.frame.shrink_to(CHUNK);
-        Ok(())
+        message.append(dst, self.framing)
     }
 }
 

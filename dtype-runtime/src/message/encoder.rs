@@ -10,7 +10,7 @@ use super::header::{CHECKSUM_LEN, Header, Sizes};
 use crate::commit::Committed;
 use crate::convertor::{Buffer, Packer};
 use crate::datatype::Datatype;
-use crate::typed::pack_onto;
+use crate::typed::{AppendBytes, pack_onto};
 
 /// The bytes of one frame, packed 64 KiB at a time, for any transport, whether it blocks or not.
 ///
@@ -155,19 +155,19 @@ impl Read for Encoder<'_> {
 #[inline]
 pub(super) fn append<T: Datatype>(
     items: &[T],
-    out: &mut Vec<u8>,
+    out: &mut impl AppendBytes,
     framing: Framing,
 ) -> Result<(), Error> {
     let header = Header::of::<T>(items.len(), framing)?;
     let payload = header.in_memory()?.payload;
     let bytes = header.to_bytes();
-    out.reserve(bytes.len() + payload + CHECKSUM_LEN);
-    let start = out.len();
-    bytes.append_to(out);
+    out.room(bytes.len() + payload + CHECKSUM_LEN);
+    let start = out.bytes().len();
+    out.append(&bytes);
     pack_onto(out, items);
     if framing.is_checked() {
-        let checksum = Header::frame_checksum(&out[start..]);
-        out.extend_from_slice(&checksum.to_le_bytes());
+        let checksum = Header::frame_checksum(&out.bytes()[start..]);
+        out.append(&checksum.to_le_bytes());
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::header::Header;
 use super::limits::Limits;
 use super::quick;
 use crate::datatype::Datatype;
-use crate::typed::unpack_one;
+use crate::typed::{AppendBytes, unpack_one};
 
 /// A type that can be sent as a message: one record, a `Vec` of records, a `String`, or an enum of these.
 ///
@@ -77,7 +77,7 @@ pub trait Messages: Sized {
     /// # Errors
     ///
     /// As [`encoder`](Self::encoder).
-    fn append(&self, out: &mut Vec<u8>, framing: Framing) -> Result<(), Error>;
+    fn append(&self, out: &mut impl AppendBytes, framing: Framing) -> Result<(), Error>;
 
     /// Compares the header with the type and the limits, and makes room for the message.
     ///
@@ -125,7 +125,7 @@ impl<T: Datatype> Messages for T {
     }
 
     #[inline]
-    fn append(&self, out: &mut Vec<u8>, framing: Framing) -> Result<(), Error> {
+    fn append(&self, out: &mut impl AppendBytes, framing: Framing) -> Result<(), Error> {
         if quick::put(self, out, framing) {
             return Ok(());
         }
@@ -169,7 +169,7 @@ impl<T: Datatype> Messages for Vec<T> {
         Encoder::new(self, framing)
     }
 
-    fn append(&self, out: &mut Vec<u8>, framing: Framing) -> Result<(), Error> {
+    fn append(&self, out: &mut impl AppendBytes, framing: Framing) -> Result<(), Error> {
         append(self, out, framing)
     }
 
@@ -194,7 +194,7 @@ impl Messages for String {
         Encoder::new(self.as_bytes(), framing)
     }
 
-    fn append(&self, out: &mut Vec<u8>, framing: Framing) -> Result<(), Error> {
+    fn append(&self, out: &mut impl AppendBytes, framing: Framing) -> Result<(), Error> {
         append(self.as_bytes(), out, framing)
     }
 

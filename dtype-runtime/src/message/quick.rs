@@ -20,8 +20,7 @@ use super::header::{
 use super::limits::Limits;
 use crate::datatype::Datatype;
 use crate::representation::ByteOrder;
-use crate::typed::{pack_one_onto, unpack_one};
-use alloc::vec::Vec;
+use crate::typed::{AppendBytes, pack_one_onto, unpack_one};
 
 /// The first byte, without the flags that vary.
 const PLAIN: u8 = match ByteOrder::NATIVE {
@@ -47,7 +46,7 @@ const fn constants<T: Datatype>() -> [u8; SIGNED - 2] {
 
 /// Appends the frame of a record, if it is of the usual form; otherwise returns `false`.
 #[inline]
-pub(super) fn put<T: Datatype>(record: &T, out: &mut Vec<u8>, framing: Framing) -> bool {
+pub(super) fn put<T: Datatype>(record: &T, out: &mut impl AppendBytes, framing: Framing) -> bool {
     let usual = framing.is_compact() && !framing.has_schema();
     let Some(tag) = u8::try_from(framing.tag()).ok().filter(|tag| usize::from(*tag) < LONG) else {
         return false;
@@ -56,18 +55,18 @@ pub(super) fn put<T: Datatype>(record: &T, out: &mut Vec<u8>, framing: Framing) 
         return false;
     }
     let [size, a, b, c, d] = const { constants::<T>() };
-    let start = out.len();
-    out.reserve(const { SIGNED + T::TYPE_MAP.size() + CHECKSUM_LEN });
+    let start = out.bytes().len();
+    out.room(const { SIGNED + T::TYPE_MAP.size() + CHECKSUM_LEN });
     let first = PLAIN | if framing.is_checked() { IS_CHECKED } else { 0 };
     if framing.is_signed() {
-        out.extend_from_slice(&[first | HAS_SIGNATURE, tag, size, a, b, c, d]);
+        out.append(&[first | HAS_SIGNATURE, tag, size, a, b, c, d]);
     } else {
-        out.extend_from_slice(&[first, tag, size]);
+        out.append(&[first, tag, size]);
     }
     pack_one_onto(out, record);
     if framing.is_checked() {
-        let checksum = crc32c::crc32c(&out[start..]);
-        out.extend_from_slice(&checksum.to_le_bytes());
+        let checksum = crc32c::crc32c(&out.bytes()[start..]);
+        out.append(&checksum.to_le_bytes());
     }
     true
 }

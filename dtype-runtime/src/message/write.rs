@@ -11,7 +11,7 @@ use super::messages::Messages;
 use crate::commit::Committed;
 use crate::convertor::Buffer;
 use crate::datatype::Datatype;
-use crate::typed::packed_size;
+use crate::typed::{AppendBytes, packed_size};
 
 /// Writes the records as one message in a full frame, and returns the length of the frame in bytes.
 ///
@@ -95,7 +95,11 @@ pub fn send<M: Messages>(
 ///
 /// [`CountTooLarge`](crate::Error::CountTooLarge) inside [`Error::Records`].
 #[inline]
-pub fn encode<M: Messages>(out: &mut Vec<u8>, message: &M, framing: Framing) -> Result<(), Error> {
+pub fn encode<M: Messages>(
+    out: &mut impl AppendBytes,
+    message: &M,
+    framing: Framing,
+) -> Result<(), Error> {
     message.append(out, framing)
 }
 

@@ -44,7 +44,6 @@
 //! Neither frame starts like text: in UTF-8, `80` to `BF` continue a character and never start one, and `D7` starts a
 //! character of two bytes, which `44` does not end.
 
-use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 
@@ -294,12 +293,6 @@ impl HeaderBytes {
         }
         self.bytes[self.len] = number.to_le_bytes()[0];
         self.len += 1;
-    }
-
-    /// Appends the header to a list of bytes.
-    #[inline]
-    pub(in crate::message) fn append_to(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self);
     }
 }
 

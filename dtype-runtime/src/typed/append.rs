@@ -1,0 +1,91 @@
+//! Bytes in memory that grow at the end.
+
+use alloc::vec::Vec;
+
+/// Bytes in memory that packed records and frames are appended to: a `Vec<u8>`, or with the feature `bytes` a
+/// `bytes::BytesMut`. No other type implements it.
+///
+/// ```
+/// # #[cfg(feature = "bytes")] {
+/// use bytes::BytesMut;
+/// let mut frame = BytesMut::from(&b"#"[..]);
+/// assert_eq!(dtype_runtime::pack_onto(&mut frame, &[1_u8, 2]), 2);
+/// assert_eq!(frame[..], [b'#', 1, 2]);
+/// # }
+/// ```
+pub trait AppendBytes: sealed::Sealed {}
+
+mod sealed {
+    /// What packing needs of the bytes.
+    pub trait Sealed {
+        fn bytes(&self) -> &[u8];
+
+        fn append(&mut self, bytes: &[u8]);
+
+        /// Makes room for more bytes, and returns where they are to be written.
+        fn room(&mut self, more: usize) -> *mut u8;
+
+        /// Counts bytes that were written to the room.
+        ///
+        /// # Safety
+        ///
+        /// The last call of `room` must have made room for as many, and all of them must have been written since.
+        unsafe fn grow(&mut self, more: usize);
+    }
+}
+
+use sealed::Sealed;
+
+impl AppendBytes for Vec<u8> {}
+
+impl Sealed for Vec<u8> {
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+
+    #[inline]
+    fn append(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    fn room(&mut self, more: usize) -> *mut u8 {
+        self.reserve(more);
+        self.spare_capacity_mut().as_mut_ptr().cast()
+    }
+
+    #[inline]
+    unsafe fn grow(&mut self, more: usize) {
+        // SAFETY: the caller guarantees that the bytes are within the capacity, and initialised.
+        unsafe { self.set_len(self.len() + more) };
+    }
+}
+
+#[cfg(feature = "bytes")]
+impl AppendBytes for bytes::BytesMut {}
+
+#[cfg(feature = "bytes")]
+impl Sealed for bytes::BytesMut {
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+
+    #[inline]
+    fn append(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    fn room(&mut self, more: usize) -> *mut u8 {
+        self.reserve(more);
+        self.spare_capacity_mut().as_mut_ptr().cast()
+    }
+
+    #[inline]
+    unsafe fn grow(&mut self, more: usize) {
+        // SAFETY: the caller guarantees that the bytes are within the capacity, and initialised.
+        unsafe { self.set_len(self.len() + more) };
+    }
+}
