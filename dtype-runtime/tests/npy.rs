@@ -341,7 +341,10 @@ fn bad_headers_say_what_was_found() {
     let says = |file: &[u8], expected: &str| {
         let error = npy::read::<Pair>(file).unwrap_err();
         assert_eq!(error.to_string(), expected);
-        assert_eq!(npy::view::<Pair>(file).unwrap_err().to_string(), expected);
+        // The headers are little-endian, which a view on other machines may say first.
+        if cfg!(target_endian = "little") {
+            assert_eq!(npy::view::<Pair>(file).unwrap_err().to_string(), expected);
+        }
     };
     let header = |text: &str| with_header((1, 0), text.as_bytes(), &[0; 64]);
     let descr = |descr: &str| {
@@ -407,7 +410,11 @@ fn bad_headers_say_what_was_found() {
         &descr("[('a', '<u4'), ('b', '<u4'), ('c', '<u4')]"),
         "field `c` of the dtype is not a field of the type, or is there twice",
     );
-    says(&descr("[('a', '<u4'), ('b', '<f4')]"), "field `b` is <f4 in the dtype, expected <u4");
+    let native = if ByteOrder::NATIVE == ByteOrder::Little { '<' } else { '>' };
+    says(
+        &descr("[('a', '<u4'), ('b', '<f4')]"),
+        &format!("field `b` is <f4 in the dtype, expected {native}u4"),
+    );
     says(
         &descr("[('a', '<u4'), ('b', '<u4', (2,))]"),
         "field `b` has the shape (2,) in the dtype, expected no shape",
