@@ -70,13 +70,7 @@ type Step<R> = fn(&mut R, &Side) -> Result<()>;
 
 impl Side {
     /// Nanoseconds of one message, half of a round trip.
-    fn rally<R: Row>(
-        &self,
-        row: &mut R,
-        times: u32,
-        send: Step<R>,
-        receive: Step<R>,
-    ) -> Result<f64> {
+    fn rally<R>(&self, row: &mut R, times: u32, send: Step<R>, receive: Step<R>) -> Result<f64> {
         let start = Instant::now();
         for _ in 0..times {
             if self.arguments.second {
@@ -90,6 +84,19 @@ impl Side {
         Ok(start.elapsed().as_secs_f64() * 1e9 / f64::from(2 * times))
     }
 
+    /// Checks what has come, on both sides before either continues: a put changes the memory of the other one.
+    fn check<R: Row>(&self, row: &mut R) -> Result<()> {
+        row.check()?;
+        let [send, receive]: [Step<()>; 2] = [
+            |(), side| Ok(side.peer.send(TAG, &[(); 0])?),
+            |(), side| {
+                side.worker.recv_into(TAG, &mut [(); 0])?;
+                Ok(())
+            },
+        ];
+        self.rally(&mut (), 1, send, receive).map(drop)
+    }
+
     fn measure<R: Row>(&self, name: &str, mut row: R) -> Result<()> {
         if !name.contains(&self.arguments.only) {
             return Ok(());
@@ -101,7 +108,7 @@ impl Side {
         for round in 0..=rounds {
             let one = self.rally(&mut row, times, R::send, R::receive)?;
             if round == 0 {
-                row.check().context(name.to_owned())?;
+                self.check(&mut row).context(name.to_owned())?;
             }
             let other = self.rally(&mut row, times, R::send_by_hand, R::receive_by_hand)?;
             // The first round is for the caches and the connection.
@@ -109,7 +116,7 @@ impl Side {
                 ours.push(one);
                 by_hand.push(other);
             } else {
-                row.check().context(name.to_owned())?;
+                self.check(&mut row).context(name.to_owned())?;
             }
         }
         if self.arguments.quick {
