@@ -327,8 +327,8 @@ impl Committed {
     ///
     /// # Errors
     ///
-    /// [`Error::CountTooLarge`]; [`Error::Position`] if the range ends past the last byte, or before it
-    /// starts.
+    /// [`Error::CountTooLarge`] if the packed bytes of all instances do not fit a `usize`; [`Error::Position`] if the range
+    /// ends past the last byte, or before it starts.
     ///
     /// ```
     /// use dtype_runtime::convertor::Segment;
