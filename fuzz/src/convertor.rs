@@ -51,6 +51,10 @@ enum Step {
 }
 
 /// Makes a layout from the input, and runs its steps.
+///
+/// # Panics
+///
+/// If the engine and the reference differ, or a run has more than 16 MiB in use.
 pub fn run(input: &[u8]) {
     let (most, _) = most_in_use(|| run_all(&mut Unstructured::new(input)));
     assert!(most <= MAX_MEMORY, "{most} bytes of memory");
