@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use dtype_runtime::Datatype;
 
+use crate::allocation::with_room;
 use crate::elements::{Elements, ElementsMut, PackedBytes};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, check};
@@ -264,10 +265,7 @@ impl<T: Datatype> Room<T> {
         if const { T::TYPE_MAP.is_restricted() } {
             return Ok(Self::Packed(PackedBytes::try_with_room(length)?, length));
         }
-        let mut items = Vec::<T>::new();
-        let stride = size_of::<T>();
-        let refused = |_| dtype_runtime::Error::Allocation { count, stride };
-        items.try_reserve_exact(count).map_err(refused)?;
+        let mut items = with_room::<T>(count)?;
         let start = items.as_mut_ptr();
         // SAFETY: the vector has room for `count` records. All bit patterns of their data are valid, zeros also: by the
         // promise of `Datatype` these are values, as `into_records` does not compile for a type that skips fields.

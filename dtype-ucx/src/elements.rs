@@ -15,6 +15,7 @@ use std::ptr;
 use dtype_runtime::{Buffer, BufferMut, Committed, Datatype, Packer, Unpacker};
 use dtype_ucp_generic::{Message, Status};
 
+use crate::allocation::with_room;
 use crate::error::Error;
 use crate::raw;
 
@@ -354,11 +355,7 @@ impl PackedBytes {
 
     /// As [`with_room`](Self::with_room), for a length that a peer or the program has chosen.
     pub(crate) fn try_with_room(room: usize) -> Result<Self, Error> {
-        let mut bytes = Vec::new();
-        bytes
-            .try_reserve_exact(room)
-            .map_err(|_| dtype_runtime::Error::Allocation { count: room, stride: 1 })?;
-        Ok(Self { bytes, room })
+        Ok(Self { bytes: with_room(room)?, room })
     }
 
     /// The address of the first byte, which stays the same, and the number of bytes that may be written.

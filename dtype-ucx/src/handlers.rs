@@ -70,8 +70,8 @@ impl<W> Handlers<W> {
         })
     }
 
-    #[expect(clippy::arc_with_non_send_sync, reason = "likewise")]
     /// Has a function called for the messages with an id.
+    #[expect(clippy::arc_with_non_send_sync, reason = "threads that share a worker share it, too")]
     pub(crate) fn set(
         &self,
         id: u8,

@@ -87,6 +87,7 @@
 
 mod active;
 mod address;
+mod allocation;
 mod context;
 mod detached;
 mod elements;

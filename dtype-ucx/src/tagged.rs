@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dtype_runtime::Datatype;
 
+use crate::allocation::with_room;
 use crate::elements::{Elements, ElementsMut, PackedBytes};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
@@ -238,11 +239,10 @@ impl<M: ThreadMode> Worker<M> {
             Err(error) => return Err(self.refuse(message, error)),
         };
         if const { T::TYPE_MAP.is_packed() && !T::TYPE_MAP.is_restricted() } {
-            let mut items = Vec::<T>::new();
-            if items.try_reserve_exact(count).is_err() {
-                let error = dtype_runtime::Error::Allocation { count, stride: size_of::<T>() };
-                return Err(self.refuse(message, error.into()));
-            }
+            let mut items = match with_room::<T>(count) {
+                Ok(items) => items,
+                Err(error) => return Err(self.refuse(message, error)),
+            };
             // SAFETY: the vector has room for `count` records, which are `length` bytes: they have no padding.
             let outcome = unsafe { self.recv_bytes(message, items.as_mut_ptr().cast(), length) };
             whole(outcome, length)?;

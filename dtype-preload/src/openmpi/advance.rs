@@ -90,6 +90,8 @@ unsafe fn advance(
         // SAFETY: the library passes this number of buffers.
         unsafe { slice::from_raw_parts_mut(iov, available) }
     };
+    // SAFETY: the library prepared it, for a type that lives.
+    let entry = unsafe { entry_of(convertor) };
     let (mut used, mut total) = (0, 0);
     for buffer in iov {
         let rest = convertor.local_size.saturating_sub(convertor.converted);
@@ -97,14 +99,14 @@ unsafe fn advance(
             break;
         }
         let mut len = buffer.iov_len.min(rest);
-        if direction == Direction::Pack && len < rest
-            // SAFETY: the library prepared it, for a type that lives.
-            && let Some(values) = unsafe { entry_of(convertor) }.and_then(Entry::values)
+        if direction == Direction::Pack
+            && len < rest
+            && let Some(values) = entry.and_then(Entry::values)
         {
             len = values.whole(convertor.converted, len);
         }
         // SAFETY: the caller guarantees that the convertor was exchanged, and the buffer.
-        unsafe { fragment(convertor, buffer.iov_base.cast(), len, direction) };
+        unsafe { fragment(entry, convertor, buffer.iov_base.cast(), len, direction) };
         buffer.iov_len = len;
         convertor.converted += len;
         total += len;
@@ -123,10 +125,14 @@ unsafe fn advance(
 ///
 /// # Safety
 ///
-/// As for [`advance`]; `packed` has `len` bytes.
-unsafe fn fragment(convertor: &Convertor, packed: *mut u8, len: usize, direction: Direction) {
-    // SAFETY: the library prepared it, for a type that lives.
-    let entry = unsafe { entry_of(convertor) };
+/// As for [`advance`]; the entry is the convertor's, and `packed` has `len` bytes.
+unsafe fn fragment(
+    entry: Option<&Entry>,
+    convertor: &Convertor,
+    packed: *mut u8,
+    len: usize,
+    direction: Direction,
+) {
     let done = entry.is_some_and(|entry| {
         // SAFETY: the program guarantees its elements, the library for the buffer.
         let run = || unsafe { convert(entry, convertor, packed, len, direction) };

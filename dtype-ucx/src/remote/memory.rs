@@ -9,13 +9,14 @@ use std::sync::atomic::{Ordering, fence};
 
 use dtype_runtime::{Committed, Datatype, Type};
 
+use crate::allocation::{with_room, zeros};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, check};
 use crate::mode::{Multi, ThreadMode};
 use crate::raw::{self, RawStatus};
 use crate::remote::key::MemoryKey;
 use crate::remote::registered::{outside, refuse_skipped_fields};
-use crate::remote::transfer::{self, Piece, Way, zeros};
+use crate::remote::transfer::{self, Piece, Way};
 
 /// Records in the memory of a peer, which it has [registered](crate::Context::register): from [`Endpoint::remote_memory`].
 ///
@@ -192,9 +193,7 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
         let Range { start, end } = range;
         let count = end.saturating_sub(start);
         self.check(start, count)?;
-        let mut items = Vec::<T>::new();
-        let refused = |_| dtype_runtime::Error::Allocation { count, stride: size_of::<T>() };
-        items.try_reserve_exact(count).map_err(refused)?;
+        let mut items = with_room::<T>(count)?;
         // SAFETY: the vector has room for the records, which are in the memory. Where any bit pattern is valid, they are
         // values when all of their data are written: registered types have no skipped fields.
         unsafe {
@@ -220,9 +219,7 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
             // SAFETY: the records are in the memory, the slice is borrowed exclusively, and any bit pattern is valid.
             return unsafe { self.fetch(at, items.as_mut_ptr().cast(), count) };
         }
-        let mut copies = Vec::<MaybeUninit<T>>::new();
-        let refused = |_| dtype_runtime::Error::Allocation { count, stride: size_of::<T>() };
-        copies.try_reserve_exact(count).map_err(refused)?;
+        let mut copies = with_room::<MaybeUninit<T>>(count)?;
         let private: *mut u8 = copies.as_mut_ptr().cast();
         // SAFETY: the vector has room for the records, which are in the memory.
         let packed = unsafe {

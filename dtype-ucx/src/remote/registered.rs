@@ -12,12 +12,12 @@ use std::sync::atomic::{Ordering, fence};
 
 use dtype_runtime::{Committed, Datatype, Type};
 
+use crate::allocation::{with_room, zeros};
 use crate::context::Context;
 use crate::elements::check_span;
 use crate::error::{Error, check};
 use crate::raw;
 use crate::remote::key::MemoryKey;
-use crate::remote::transfer::zeros;
 
 /// Records in memory that peers with a [key](Self::key) read and write, by [`RemoteMemory`](crate::RemoteMemory), without
 /// this process doing anything: from [`Context::register`].
@@ -274,7 +274,7 @@ impl<T: Datatype> Registered<T> {
         if const { T::TYPE_MAP.is_restricted() } {
             return self.checked(start, count);
         }
-        let mut items = Vec::<T>::with_capacity(count);
+        let mut items = with_room::<T>(count)?;
         // SAFETY: as in `get`, for `count` records, for which the vector has room.
         unsafe {
             load(self.start.add(start).cast(), items.as_mut_ptr().cast(), size_of::<T>() * count);
@@ -429,8 +429,8 @@ impl<T: Datatype> Registered<T> {
 
     /// Copies of records in the memory, which are checked after they were copied.
     fn checked(&self, at: usize, count: usize) -> Result<Vec<T>, Error> {
-        let mut copies = Vec::<MaybeUninit<T>>::with_capacity(count);
-        let mut packed = vec![0; self.record.packed_size(count)?];
+        let mut copies = with_room::<MaybeUninit<T>>(count)?;
+        let mut packed = zeros(self.record.packed_size(count)?)?;
         // SAFETY: the callers have checked that the records are in the memory; the vector has room for them. Only their
         // packed bytes are used, which peers do not know of.
         unsafe {
@@ -502,24 +502,14 @@ type Word = u64;
 unsafe fn load(from: *const u8, to: *mut u8, len: usize) {
     // What a peer wrote before it told us is seen.
     fence(Ordering::Acquire);
-    let (head, words) = parts(from, len);
-    // SAFETY: the caller guarantees the memory, and words of the first one are aligned.
-    unsafe {
-        let mut at = 0;
-        while at < head {
-            to.add(at).write(from.add(at).read_volatile());
-            at += 1;
-        }
-        for _ in 0..words {
-            let word = from.add(at).cast::<Word>().read_volatile();
-            to.add(at).cast::<Word>().write_unaligned(word);
-            at += size_of::<Word>();
-        }
-        while at < len {
-            to.add(at).write(from.add(at).read_volatile());
-            at += 1;
-        }
-    }
+    // SAFETY: the caller guarantees both memories.
+    let byte = |at| unsafe { to.add(at).write(from.add(at).read_volatile()) };
+    // SAFETY: likewise, and words of the first one are aligned.
+    let word = |at| unsafe {
+        let word = from.add(at).cast::<Word>().read_volatile();
+        to.add(at).cast::<Word>().write_unaligned(word);
+    };
+    visit(from, len, byte, word);
 }
 
 /// Copies bytes to memory that peers may access meanwhile: as [`load`].
@@ -531,32 +521,25 @@ unsafe fn load(from: *const u8, to: *mut u8, len: usize) {
 #[inline]
 #[expect(clippy::cast_ptr_alignment, reason = "words begin at aligned addresses")]
 unsafe fn store(from: *const u8, to: *mut u8, len: usize) {
-    let (head, words) = parts(to, len);
-    // SAFETY: the caller guarantees the memory, and words of the second one are aligned.
-    unsafe {
-        let mut at = 0;
-        while at < head {
-            to.add(at).write_volatile(from.add(at).read());
-            at += 1;
-        }
-        for _ in 0..words {
-            let word = from.add(at).cast::<Word>().read_unaligned();
-            to.add(at).cast::<Word>().write_volatile(word);
-            at += size_of::<Word>();
-        }
-        while at < len {
-            to.add(at).write_volatile(from.add(at).read());
-            at += 1;
-        }
-    }
+    // SAFETY: the caller guarantees both memories.
+    let byte = |at| unsafe { to.add(at).write_volatile(from.add(at).read()) };
+    // SAFETY: likewise, and words of the second one are aligned.
+    let word = |at| unsafe {
+        let word = from.add(at).cast::<Word>().read_unaligned();
+        to.add(at).cast::<Word>().write_volatile(word);
+    };
+    visit(to, len, byte, word);
     // Seen by peers before anything that we tell them after it.
     fence(Ordering::Release);
 }
 
-/// The number of bytes before the first aligned word, and that of words.
+/// Calls `word` with the offset of each aligned word of shared memory, and `byte` with those of the bytes before and after
+/// them, in order.
 #[inline]
-fn parts(shared: *const u8, len: usize) -> (usize, usize) {
-    let head = shared.addr().wrapping_neg() % size_of::<Word>();
-    let head = head.min(len);
-    (head, (len - head) / size_of::<Word>())
+fn visit(shared: *const u8, len: usize, byte: impl Fn(usize), word: impl Fn(usize)) {
+    let head = len.min(shared.addr().wrapping_neg() % size_of::<Word>());
+    let tail = len - (len - head) % size_of::<Word>();
+    (0..head).for_each(&byte);
+    (head..tail).step_by(size_of::<Word>()).for_each(word);
+    (tail..len).for_each(byte);
 }

@@ -7,13 +7,14 @@ use std::sync::atomic::{Ordering, fence};
 use dtype_runtime::types::Level;
 use dtype_runtime::{Committed, Datatype, Type};
 
+use crate::allocation::zeros;
 use crate::elements::{Elements, ElementsMut, Form, FormMut, check_span};
 use crate::error::Error;
 use crate::mode::ThreadMode;
 use crate::raw;
 use crate::remote::fit::Record;
 use crate::remote::memory::RemoteMemory;
-use crate::remote::transfer::{self, Way, cut, zeros};
+use crate::remote::transfer::{self, Way, cut};
 
 /// Packed bytes that are between two layouts at a time: they stay in the first-level cache.
 const CHUNK: usize = 8192;

@@ -153,15 +153,6 @@ pub(crate) fn cut(
     })
 }
 
-/// Bytes for a copy.
-pub(crate) fn zeros(len: usize) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
-    let refused = |_| dtype_runtime::Error::Allocation { count: len, stride: 1 };
-    bytes.try_reserve_exact(len).map_err(refused)?;
-    bytes.resize(len, 0);
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Piece, cut};
