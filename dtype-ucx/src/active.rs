@@ -305,7 +305,10 @@ impl<T: Datatype> Room<T> {
                 // SAFETY: the caller guarantees the bytes.
                 Ok(dtype_runtime::unpack(unsafe { bytes.written(length) })?)
             }
-            Self::InPlace { elements, items } => {
+            Self::InPlace { mut elements, items } => {
+                let length = elements.packed_size();
+                // SAFETY: likewise.
+                unsafe { elements.received(length)? };
                 drop(elements);
                 Ok(items)
             }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use dtype_ucp_generic::Message;
 
-use crate::elements::{Discarded, Incoming, Outgoing};
 use crate::error::{Error, check};
+use crate::fragments::{Discarded, Incoming, Outgoing};
 use crate::raw;
 
 /// UCX, set up for a process (`ucp_context_h`). A clone is the same context; it is released with its last

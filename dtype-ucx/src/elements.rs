@@ -2,26 +2,35 @@
 //!
 //! ```text
 //! the packed bytes lie in memory as they are          one range of bytes     contiguous
+//! there are at most SHORT of them                     a packed copy          contiguous, unpacked at the end
+//! values must be checked (bool, char, enums)          a packed copy          contiguous, unpacked at the end
 //! they lie in blocks of LONG_BLOCK bytes on average   a list of blocks       UCX's iov
 //! anything else                                       a packer               generic datatype
-//! values must be checked (bool, char, enums)          packed bytes           contiguous, unpacked at the end
 //! ```
 //!
 //! All forms are the same bytes on the wire, so the two sides choose independently.
 
 use std::marker::PhantomData;
-use std::ptr;
+use std::ops::Range;
+use std::{ptr, slice};
 
-use dtype_runtime::{Buffer, BufferMut, Committed, Datatype, Packer, Unpacker};
-use dtype_ucp_generic::{Message, Status};
+use dtype_runtime::convertor::Segment;
+use dtype_runtime::types::Flags;
+use dtype_runtime::{
+    Buffer, BufferMut, Committed, Datatype, Error as DatatypeError, Packer, Unpacker,
+};
 
 use crate::allocation::with_room;
 use crate::error::Error;
+use crate::fragments::{Incoming, Outgoing};
 use crate::raw;
 
 /// Average length in bytes from which blocks are listed for UCX instead of packed: about a fragment of UCX in shared
 /// memory, so that a block costs no more than a call of the packer.
 const LONG_BLOCK: usize = 8192;
+
+/// Packed bytes up to which a copy of them costs less than UCX's calls for a generic datatype.
+const SHORT: usize = 4096;
 
 /// What to send: a slice of records, or instances of a committed type in memory.
 ///
@@ -47,15 +56,16 @@ pub struct ElementsMut<'a> {
 pub(crate) enum Form<'a> {
     Bytes { start: *const u8, len: usize },
     Blocks(Vec<raw::Block>),
-    Packed(Outgoing<'a>),
+    Copy(Vec<u8>),
+    Packed(Box<Outgoing<'a>>),
 }
 
 #[derive(Debug)]
 pub(crate) enum FormMut<'a> {
     Bytes { start: *mut u8, len: usize, memory: PhantomData<&'a mut [u8]> },
     Blocks(Vec<raw::Block>),
-    Unpacked(Incoming<'a>),
-    Checked { bytes: PackedBytes, unpacker: Unpacker<'a> },
+    Whole(Whole<'a>),
+    Unpacked(Box<Incoming<'a>>),
 }
 
 // SAFETY: the addresses are those of memory that is borrowed for `'a`, of data bytes that nobody writes meanwhile,
@@ -86,22 +96,16 @@ impl<'a> Elements<'a> {
         memory: impl Into<Buffer<'a>>,
         count: usize,
     ) -> Result<Self, Error> {
-        Ok(Self::packed(committed.packer(memory.into(), count)?))
-    }
-
-    /// The rest of a packer's stream.
-    fn packed(packer: Packer<'a>) -> Self {
-        // The data lie in memory, at most once for each byte that a type repeats; more cannot be sent at all.
-        let size = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
-        let first = packer.chunk();
-        let form = if first.len() == size {
-            Form::Bytes { start: first.as_ptr(), len: size }
-        } else if let Some(blocks) = long_blocks(first.len(), size, || blocks_of(&packer)) {
-            Form::Blocks(blocks)
+        let memory = memory.into();
+        let (bytes, origin) = memory.into_parts();
+        let form = if let Some(run) = contiguous(committed, bytes.len(), origin, count)? {
+            Form::Bytes { start: bytes[run.clone()].as_ptr(), len: run.len() }
+        } else if committed.packed_size(count)? <= SHORT {
+            Form::Copy(committed.pack_to_vec(memory, count)?)
         } else {
-            Form::Packed(Outgoing { packer, size })
+            Form::of_packer(committed.packer(memory, count)?)
         };
-        Self { form }
+        Ok(Self { form })
     }
 
     /// The length of the message in bytes.
@@ -109,6 +113,7 @@ impl<'a> Elements<'a> {
         match &self.form {
             Form::Bytes { len, .. } => *len,
             Form::Blocks(blocks) => blocks.iter().map(|block| block.length).sum(),
+            Form::Copy(bytes) => bytes.len(),
             Form::Packed(outgoing) => outgoing.size,
         }
     }
@@ -121,7 +126,23 @@ impl<'a> Elements<'a> {
         match &mut self.form {
             Form::Bytes { start, len } => (*start, *len, raw::DATATYPE_BYTES),
             Form::Blocks(blocks) => (blocks.as_ptr().cast(), blocks.len(), raw::DATATYPE_IOV),
-            Form::Packed(message) => (std::ptr::from_mut(message).cast_const().cast(), 1, outgoing),
+            Form::Copy(bytes) => (bytes.as_ptr(), bytes.len(), raw::DATATYPE_BYTES),
+            Form::Packed(message) => {
+                (ptr::from_mut(&mut **message).cast_const().cast(), 1, outgoing)
+            }
+        }
+    }
+}
+
+impl<'a> Form<'a> {
+    /// The stream of a packer.
+    fn of_packer(packer: Packer<'a>) -> Self {
+        // The data lie in memory, at most once for each byte that a type repeats; more cannot be sent at all.
+        let size = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
+        let first = packer.chunk().len();
+        match long_blocks(first, size, || blocks_of(&packer)) {
+            Some(blocks) => Self::Blocks(blocks),
+            None => Self::Packed(Box::new(Outgoing { packer, size })),
         }
     }
 }
@@ -140,29 +161,35 @@ impl<'a> ElementsMut<'a> {
     ) -> Result<Self, Error> {
         let (memory, origin) = memory.into().into_parts();
         let size = committed.packed_size(count)?;
-        check_span(committed, memory.len(), origin, count)?;
+        let run = contiguous(committed, memory.len(), origin, count)?;
         committed.check_disjoint(count)?;
+        if let Some(run) = run {
+            let start = memory[run].as_mut_ptr();
+            let form = FormMut::Bytes { start, len: size, memory: PhantomData };
+            return Ok(Self { form, size, record: None });
+        }
         #[expect(clippy::cast_possible_truncation, reason = "addresses are modulo their width")]
         let origin = memory.as_mut_ptr().wrapping_offset(origin as isize);
-        let block = |disp: i64, len: u64| {
-            #[expect(clippy::cast_possible_truncation, reason = "the data lie in the memory")]
-            raw::Block {
-                buffer: origin.wrapping_offset(disp as isize).cast(),
-                length: len as usize,
-            }
+        if size <= SHORT {
+            let committed = committed.clone();
+            let destination = Destination::Instances { committed, origin, count };
+            let form = FormMut::Whole(Whole { copy: None, destination, memory: PhantomData });
+            return Ok(Self { form, size, record: None });
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "the data lie in the memory")]
+        let block = |segment: Segment| raw::Block {
+            buffer: origin.wrapping_offset(segment.disp as isize).cast(),
+            length: segment.len as usize,
         };
-        let segments = || committed.iov(count, 0..size as u64);
-        let first = segments()?.next().map_or(block(0, 0), |first| block(first.disp, first.len));
-        let blocks = || segments().into_iter().flatten().map(|s| block(s.disp, s.len));
-        let form = if first.length == size {
-            FormMut::Bytes { start: first.buffer.cast(), len: size, memory: PhantomData }
-        } else if let Some(blocks) = long_blocks(first.length, size, blocks) {
+        let segments = committed.iov(count, 0..size as u64)?;
+        let first = segments.clone().next().map_or(0, |first| block(first).length);
+        let form = if let Some(blocks) = long_blocks(first, size, || segments.map(block)) {
             FormMut::Blocks(blocks)
         } else {
             // SAFETY: the data lie in the memory, as just checked, which is borrowed exclusively for `'a`. It holds
             // bytes, any of which are valid.
             let unpacker = unsafe { Unpacker::from_raw(committed, origin, count)? };
-            FormMut::Unpacked(Incoming { unpacker, size })
+            FormMut::Unpacked(Box::new(Incoming { unpacker, size }))
         };
         Ok(Self { form, size, record: None })
     }
@@ -179,11 +206,12 @@ impl<'a> ElementsMut<'a> {
             FormMut::Blocks(blocks) => {
                 (blocks.as_mut_ptr().cast(), blocks.len(), raw::DATATYPE_IOV)
             }
-            FormMut::Unpacked(message) => (std::ptr::from_mut(message).cast(), 1, incoming),
-            FormMut::Checked { bytes, .. } => {
-                let (start, room) = bytes.memory();
+            FormMut::Whole(message) => {
+                let copy = message.copy.insert(PackedBytes::with_room(self.size));
+                let (start, room) = copy.memory();
                 (start, room, raw::DATATYPE_BYTES)
             }
+            FormMut::Unpacked(message) => (ptr::from_mut(&mut **message).cast(), 1, incoming),
         }
     }
 
@@ -200,12 +228,12 @@ impl<'a> ElementsMut<'a> {
             && !len.is_multiple_of(record)
         {
             let (actual, record) = (len as u64, record as u64);
-            return Err(dtype_runtime::Error::PartialRecord { actual, record }.into());
+            return Err(DatatypeError::PartialRecord { actual, record }.into());
         }
         Ok(())
     }
 
-    /// Receives a message that is here, and was [checked](Self::check_length).
+    /// Receives a message that is here, and was [checked](Self::check_length), or the next part of it if records are not.
     pub(crate) fn unpack(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         match &mut self.form {
             FormMut::Bytes { start, len, .. } => {
@@ -223,26 +251,24 @@ impl<'a> ElementsMut<'a> {
                     bytes = rest;
                 }
             }
+            FormMut::Whole(message) => message.destination.unpack(bytes)?,
             FormMut::Unpacked(message) => {
                 message.unpacker.unpack(bytes)?;
-            }
-            FormMut::Checked { unpacker, .. } => {
-                unpacker.unpack(bytes)?;
             }
         }
         Ok(())
     }
 
-    /// Ends a receive of `len` bytes: unpacks what has to be checked first.
+    /// Ends a receive of `len` bytes: unpacks the copy, if there is one.
     ///
     /// # Safety
     ///
     /// The receive with these [`arguments`](Self::arguments) has completed, and written `len` bytes.
     pub(crate) unsafe fn received(&mut self, len: usize) -> Result<(), Error> {
         self.check_records(len)?;
-        if let FormMut::Checked { bytes, unpacker } = &mut self.form {
+        if let FormMut::Whole(Whole { copy: Some(copy), destination, .. }) = &mut self.form {
             // SAFETY: the caller guarantees the bytes.
-            unpacker.unpack(unsafe { bytes.written(len) })?;
+            destination.unpack(unsafe { copy.written(len) })?;
         }
         Ok(())
     }
@@ -250,16 +276,18 @@ impl<'a> ElementsMut<'a> {
 
 impl<'a, T: Datatype> From<&'a [T]> for Elements<'a> {
     fn from(items: &'a [T]) -> Self {
-        if const { T::TYPE_MAP.is_packed() } {
-            Self { form: Form::Bytes { start: items.as_ptr().cast(), len: size_of_val(items) } }
+        // The items' data are part of their memory.
+        let size = dtype_runtime::packed_size::<T>(items.len());
+        let form = if const { T::TYPE_MAP.is_packed() } {
+            Form::Bytes { start: items.as_ptr().cast(), len: size }
+        } else if size <= SHORT {
+            Form::Copy(dtype_runtime::pack(items))
         } else if const { size_of::<T>() < LONG_BLOCK } {
-            let packer = Packer::new(items);
-            // The items' data are part of their memory.
-            let size = dtype_runtime::packed_size::<T>(items.len());
-            Self { form: Form::Packed(Outgoing { packer, size }) }
+            Form::Packed(Box::new(Outgoing { packer: Packer::new(items), size }))
         } else {
-            Self::packed(Packer::new(items))
-        }
+            Form::of_packer(Packer::new(items))
+        };
+        Self { form }
     }
 }
 
@@ -267,13 +295,16 @@ impl<'a, T: Datatype> From<&'a mut [T]> for ElementsMut<'a> {
     fn from(items: &'a mut [T]) -> Self {
         let size = dtype_runtime::packed_size::<T>(items.len());
         let record = Some(T::TYPE_MAP.size()).filter(|&size| size > 0);
-        let form = if const { T::TYPE_MAP.is_restricted() } {
-            let unpacker = Unpacker::new(items);
-            FormMut::Checked { bytes: PackedBytes::with_room(size), unpacker }
-        } else if const { T::TYPE_MAP.is_packed() } {
+        let restricted = const { T::TYPE_MAP.is_restricted() };
+        let form = if const { T::TYPE_MAP.is_packed() } && !restricted {
             FormMut::Bytes { start: items.as_mut_ptr().cast(), len: size, memory: PhantomData }
+        } else if restricted || size <= SHORT {
+            let start = items.as_mut_ptr().cast();
+            let (count, unpack) = (items.len(), unpack_records::<T> as UnpackRecords);
+            let destination = Destination::Records { start, count, unpack };
+            FormMut::Whole(Whole { copy: None, destination, memory: PhantomData })
         } else {
-            FormMut::Unpacked(Incoming { unpacker: Unpacker::new(items), size })
+            FormMut::Unpacked(Box::new(Incoming { unpacker: Unpacker::new(items), size }))
         };
         Self { form, size, record }
     }
@@ -320,6 +351,24 @@ fn blocks_of(packer: &Packer<'_>) -> impl Iterator<Item = raw::Block> {
         .map(|chunk| raw::Block { buffer: chunk.as_ptr().cast_mut().cast(), length: chunk.len() })
 }
 
+/// The part of a memory of `len` bytes in which the packed bytes of `count` instances lie as they are, if they do.
+fn contiguous(
+    committed: &Committed,
+    len: usize,
+    origin: i64,
+    count: usize,
+) -> Result<Option<Range<usize>>, Error> {
+    check_span(committed, len, origin, count)?;
+    let run = if count == 1 { Flags::CONTIGUOUS } else { Flags::NO_GAPS };
+    if !committed.flags().contains(run) {
+        return Ok(None);
+    }
+    // The data lie in the memory, as just checked.
+    let start = usize::try_from(origin.wrapping_add(committed.true_lb())).unwrap_or(0);
+    let size = committed.packed_size(count)?;
+    Ok(start.checked_add(size).filter(|&end| end <= len).map(|end| start..end))
+}
+
 /// Checks that the data of `count` instances lie in a memory of `len` bytes.
 pub(crate) fn check_span(
     committed: &Committed,
@@ -335,9 +384,68 @@ pub(crate) fn check_span(
     let start = i128::from(origin) + i128::from(committed.true_lb()) + last.min(0);
     let end = i128::from(origin) + i128::from(committed.true_ub()) + last.max(0);
     if start < 0 || end > len as i128 {
-        return Err(dtype_runtime::Error::OutOfBounds { start, end, len: len as u64 }.into());
+        return Err(DatatypeError::OutOfBounds { start, end, len: len as u64 }.into());
     }
     Ok(())
+}
+
+/// A message that is unpacked when all of it has come.
+#[derive(Debug)]
+pub(crate) struct Whole<'a> {
+    /// Where it comes to.
+    copy: Option<PackedBytes>,
+    destination: Destination,
+    memory: PhantomData<&'a mut [u8]>,
+}
+
+/// What the message is unpacked to: memory that is borrowed exclusively for as long as this exists.
+#[derive(Debug)]
+enum Destination {
+    /// `count` records.
+    Records { start: *mut u8, count: usize, unpack: UnpackRecords },
+    /// Instances that name no byte twice.
+    Instances { committed: Committed, origin: *mut u8, count: usize },
+}
+
+type UnpackRecords = unsafe fn(&[u8], *mut u8, usize) -> Result<(), DatatypeError>;
+
+impl Destination {
+    /// Unpacks a message.
+    fn unpack(&self, bytes: &[u8]) -> Result<(), DatatypeError> {
+        match self {
+            // SAFETY: these are the records, and the function is that for their type.
+            Self::Records { start, count, unpack } => unsafe { unpack(bytes, *start, *count) },
+            Self::Instances { committed, origin, count } => {
+                let (origin, count) = (*origin, *count);
+                // A message may be shorter; all of one takes half the time of a range.
+                // SAFETY: the data lie in the memory, which holds bytes, any of which are valid.
+                unsafe {
+                    if committed.packed_size(count)? == bytes.len() {
+                        committed.unpack_raw(bytes, origin, count).map(drop)
+                    } else {
+                        let start = 0..bytes.len() as u64;
+                        committed.unpack_range_raw(bytes.as_ptr(), start, origin, count)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Unpacks to the first of some records, which are all checked before any is written.
+///
+/// # Safety
+///
+/// `count` records of type `T` must begin at `start`, and be accessed by nobody else.
+unsafe fn unpack_records<T: Datatype>(
+    bytes: &[u8],
+    start: *mut u8,
+    count: usize,
+) -> Result<(), DatatypeError> {
+    // SAFETY: the caller guarantees the records.
+    let records = unsafe { slice::from_raw_parts_mut(start.cast::<T>(), count) };
+    let came = bytes.len().checked_div(T::TYPE_MAP.size()).unwrap_or(0);
+    dtype_runtime::unpack_into(bytes, &mut records[..came.min(count)]).map(drop)
 }
 
 /// Packed bytes that UCX writes, into memory that is not initialised before.
@@ -374,95 +482,4 @@ impl PackedBytes {
         unsafe { self.bytes.set_len(len.min(self.room)) };
         &self.bytes
     }
-}
-
-/// A message that UCX asks for fragment by fragment.
-#[derive(Debug)]
-pub(crate) struct Outgoing<'a> {
-    pub(crate) packer: Packer<'a>,
-    /// Bytes from the packer's first position to its end.
-    size: usize,
-}
-
-impl Message for Outgoing<'_> {
-    fn packed_size(&self) -> usize {
-        self.size
-    }
-
-    unsafe fn pack(&mut self, offset: usize, out: *mut u8, room: usize) -> usize {
-        if self.packer.position() != offset as u64
-            && self.packer.set_position(offset as u64).is_err()
-        {
-            return 0;
-        }
-        let room = room.min(self.size.saturating_sub(offset));
-        // SAFETY: the caller guarantees that the fragment is writable up to the end of the message. It is foreign memory,
-        // which Rust does not know to be uninitialised, and is only written.
-        self.packer.pack(unsafe { std::slice::from_raw_parts_mut(out, room) })
-    }
-
-    unsafe fn unpack(&mut self, _: usize, _: *const u8, _: usize) -> Result<(), Status> {
-        Err(Status::INVALID_PARAM)
-    }
-
-    fn finish(self) {}
-}
-
-/// A message that UCX delivers fragment by fragment.
-#[derive(Debug)]
-pub(crate) struct Incoming<'a> {
-    pub(crate) unpacker: Unpacker<'a>,
-    /// Bytes of all elements.
-    size: usize,
-}
-
-impl Message for Incoming<'_> {
-    fn packed_size(&self) -> usize {
-        self.size
-    }
-
-    unsafe fn pack(&mut self, _: usize, _: *mut u8, _: usize) -> usize {
-        0
-    }
-
-    unsafe fn unpack(
-        &mut self,
-        offset: usize,
-        packed: *const u8,
-        len: usize,
-    ) -> Result<(), Status> {
-        if self.unpacker.position() != offset as u64 {
-            self.unpacker.set_position(offset as u64).map_err(|_| Status::INVALID_PARAM)?;
-        }
-        // SAFETY: the caller guarantees the fragment.
-        let packed = unsafe { std::slice::from_raw_parts(packed, len) };
-        match self.unpacker.unpack(packed) {
-            Ok(taken) if taken == len => Ok(()),
-            _ => Err(Status::INVALID_PARAM),
-        }
-    }
-
-    fn finish(self) {}
-}
-
-/// A message of this number of bytes that UCX delivers to nowhere.
-#[derive(Debug)]
-pub(crate) struct Discarded {
-    pub(crate) size: usize,
-}
-
-impl Message for Discarded {
-    fn packed_size(&self) -> usize {
-        self.size
-    }
-
-    unsafe fn pack(&mut self, _: usize, _: *mut u8, _: usize) -> usize {
-        0
-    }
-
-    unsafe fn unpack(&mut self, _: usize, _: *const u8, _: usize) -> Result<(), Status> {
-        Ok(())
-    }
-
-    fn finish(self) {}
 }

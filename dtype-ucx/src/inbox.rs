@@ -11,7 +11,7 @@ use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::elements::Discarded;
+use crate::fragments::Discarded;
 use crate::header::Header;
 use crate::operation::{self, Operation};
 use crate::raw::{self, ActiveParams, RawStatus};

@@ -94,6 +94,7 @@ mod elements;
 mod endpoint;
 mod error;
 mod events;
+mod fragments;
 mod generic;
 mod handler;
 mod handlers;

@@ -1,8 +1,8 @@
 //! Puts and gets of layouts.
 
-use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{Ordering, fence};
+use std::{fmt, mem};
 
 use dtype_runtime::types::Level;
 use dtype_runtime::{Committed, Datatype, Type};
@@ -18,8 +18,6 @@ use crate::remote::transfer::{self, Way, cut};
 
 /// Packed bytes that are between two layouts at a time: they stay in the first-level cache.
 const CHUNK: usize = 8192;
-/// Up to here, data are few.
-const SHORT: usize = 512;
 
 /// A part of a peer's memory, as a layout describes it: a column of a matrix, a face of a grid, one field of all records. It
 /// is what the strided keys of UCX's struct datatype proposal are. From [`RemoteMemory::strided`].
@@ -125,6 +123,11 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
                     blocks = all;
                     &blocks
                 }
+                Form::Copy(bytes) => {
+                    packed = bytes;
+                    blocks = vec![block(packed.as_ptr().cast_mut(), size)];
+                    &blocks
+                }
                 Form::Packed(mut outgoing) => {
                     let mut bytes = zeros(size)?;
                     outgoing.packer.pack(&mut bytes);
@@ -152,19 +155,12 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
                     at += block.length;
                 }
             }
+            Form::Copy(bytes) => unpack(bytes.as_ptr(), 0, size)?,
             Form::Packed(mut outgoing) => {
-                // Of two arrays, so that little data do not wait until a large one is zeroed.
-                let (mut short, mut long);
-                let chunk: &mut [u8] = if size <= SHORT {
-                    short = [0; SHORT];
-                    &mut short
-                } else {
-                    long = [0; CHUNK];
-                    &mut long
-                };
+                let mut chunk = [0; CHUNK];
                 let mut at = 0;
                 loop {
-                    let len = outgoing.packer.pack(chunk);
+                    let len = outgoing.packer.pack(&mut chunk);
                     if len == 0 {
                         break;
                     }
@@ -189,26 +185,25 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
         self.get_elements(elements.into())
     }
 
-    fn get_elements(&self, elements: ElementsMut<'_>) -> Result<(), Error> {
+    fn get_elements(&self, mut elements: ElementsMut<'_>) -> Result<(), Error> {
         let size = self.check(elements.packed_size())?;
         fence(Ordering::Acquire);
-        let (blocks, mut unpacker) = match elements.form {
-            FormMut::Bytes { start, len, .. } => (vec![block(start, len)], None),
-            FormMut::Blocks(blocks) => (blocks, None),
-            FormMut::Unpacked(incoming) => (Vec::new(), Some((incoming.unpacker, CHUNK))),
-            // All are checked before the first is written.
-            FormMut::Checked { unpacker, .. } => (Vec::new(), Some((unpacker, size))),
+        // Either blocks of memory, or the bytes that are unpacked at a time.
+        let (blocks, chunk) = match &mut elements.form {
+            FormMut::Bytes { start, len, .. } => (vec![block(*start, *len)], None),
+            FormMut::Blocks(blocks) => (mem::take(blocks), None),
+            FormMut::Whole(_) => (Vec::new(), Some(size)),
+            FormMut::Unpacked(_) => (Vec::new(), Some(CHUNK)),
         };
         let Some(mapped) = self.mapped() else {
-            let Some((unpacker, _)) = &mut unpacker else {
+            if chunk.is_none() {
                 // SAFETY: the blocks are parts of the elements, which are borrowed exclusively.
                 return unsafe { self.transfer(Way::Get, &blocks) };
-            };
+            }
             let mut bytes = zeros(size)?;
             // SAFETY: the buffer has the size of the data.
             unsafe { self.transfer(Way::Get, &[block(bytes.as_mut_ptr(), size)])? };
-            unpacker.unpack(&bytes)?;
-            return Ok(());
+            return elements.unpack(&bytes);
         };
         let pack = |to: *mut u8, at: usize, len: usize| {
             let range = at as u64..(at + len) as u64;
@@ -221,12 +216,12 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
             pack(block.buffer.cast(), at, block.length)?;
             at += block.length;
         }
-        if let Some((mut unpacker, chunk)) = unpacker {
+        if let Some(chunk) = chunk {
             let mut bytes = zeros(chunk.min(size))?;
             while at < size {
                 let len = bytes.len().min(size - at);
                 pack(bytes.as_mut_ptr(), at, len)?;
-                unpacker.unpack(&bytes[..len])?;
+                elements.unpack(&bytes[..len])?;
                 at += len;
             }
         }

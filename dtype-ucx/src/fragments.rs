@@ -1,0 +1,97 @@
+//! Messages that UCX asks for, or delivers, fragment by fragment: the generic datatypes of this crate.
+
+use std::slice;
+
+use dtype_runtime::{Packer, Unpacker};
+use dtype_ucp_generic::{Message, Status};
+
+/// A message that UCX asks for fragment by fragment.
+#[derive(Debug)]
+pub(crate) struct Outgoing<'a> {
+    pub(crate) packer: Packer<'a>,
+    /// Bytes from the packer's first position to its end.
+    pub(crate) size: usize,
+}
+
+impl Message for Outgoing<'_> {
+    fn packed_size(&self) -> usize {
+        self.size
+    }
+
+    unsafe fn pack(&mut self, offset: usize, out: *mut u8, room: usize) -> usize {
+        if self.packer.position() != offset as u64
+            && self.packer.set_position(offset as u64).is_err()
+        {
+            return 0;
+        }
+        let room = room.min(self.size.saturating_sub(offset));
+        // SAFETY: the caller guarantees that the fragment is writable up to the end of the message. It is foreign memory,
+        // which Rust does not know to be uninitialised, and is only written.
+        self.packer.pack(unsafe { slice::from_raw_parts_mut(out, room) })
+    }
+
+    unsafe fn unpack(&mut self, _: usize, _: *const u8, _: usize) -> Result<(), Status> {
+        Err(Status::INVALID_PARAM)
+    }
+
+    fn finish(self) {}
+}
+
+/// A message that UCX delivers fragment by fragment.
+#[derive(Debug)]
+pub(crate) struct Incoming<'a> {
+    pub(crate) unpacker: Unpacker<'a>,
+    /// Bytes of all elements.
+    pub(crate) size: usize,
+}
+
+impl Message for Incoming<'_> {
+    fn packed_size(&self) -> usize {
+        self.size
+    }
+
+    unsafe fn pack(&mut self, _: usize, _: *mut u8, _: usize) -> usize {
+        0
+    }
+
+    unsafe fn unpack(
+        &mut self,
+        offset: usize,
+        packed: *const u8,
+        len: usize,
+    ) -> Result<(), Status> {
+        if self.unpacker.position() != offset as u64 {
+            self.unpacker.set_position(offset as u64).map_err(|_| Status::INVALID_PARAM)?;
+        }
+        // SAFETY: the caller guarantees the fragment.
+        let packed = unsafe { slice::from_raw_parts(packed, len) };
+        match self.unpacker.unpack(packed) {
+            Ok(taken) if taken == len => Ok(()),
+            _ => Err(Status::INVALID_PARAM),
+        }
+    }
+
+    fn finish(self) {}
+}
+
+/// A message of this number of bytes that UCX delivers to nowhere.
+#[derive(Debug)]
+pub(crate) struct Discarded {
+    pub(crate) size: usize,
+}
+
+impl Message for Discarded {
+    fn packed_size(&self) -> usize {
+        self.size
+    }
+
+    unsafe fn pack(&mut self, _: usize, _: *mut u8, _: usize) -> usize {
+        0
+    }
+
+    unsafe fn unpack(&mut self, _: usize, _: *const u8, _: usize) -> Result<(), Status> {
+        Ok(())
+    }
+
+    fn finish(self) {}
+}
