@@ -1,10 +1,13 @@
-//! Below MPICH: UCX calls this engine for the types that MPICH gives to it, and so does `MPI_Pack`.
+//! Below MPICH: UCX calls this engine for the types that MPICH gives to it, and so do `MPI_Pack` and
+//! `MPI_Pack_external`.
 
 mod calls;
 mod decode;
+mod external;
 mod generic;
 mod handles;
 mod library;
 pub mod numbers;
 mod pack;
+mod pack_external;
 mod types;

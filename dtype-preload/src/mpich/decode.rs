@@ -59,8 +59,17 @@ pub(super) unsafe fn parts(handle: Handle) -> Option<usize> {
 pub(super) struct Decoded {
     /// With MPICH's bounds at every level.
     pub(super) ty: Type,
-    /// Whether a value and an index, as `MPI_DOUBLE_INT`, are among its parts: a single value in MPICH's eyes.
+    pub(super) parts: Parts,
+}
+
+/// What is among the parts of a type that its basic types do not tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parts {
+    /// A value and an index, as `MPI_DOUBLE_INT`: a single value in MPICH's eyes.
     pub(super) has_pairs: bool,
+    /// A type of Fortran's kinds, as `MPI_Type_create_f90_complex` makes them: in MPICH's eyes, one of C or one of
+    /// Fortran's.
+    pub(super) has_kinds: bool,
 }
 
 /// The type that a datatype stands for. `None` if it has something that is not known.
@@ -69,16 +78,16 @@ pub(super) struct Decoded {
 ///
 /// The handle belongs to a datatype that lives, and MPI may be called.
 pub(super) unsafe fn decode(handle: Handle) -> Option<Decoded> {
-    let mut has_pairs = false;
+    let mut parts = Parts::default();
     // SAFETY: the caller guarantees it.
-    let ty = unsafe { decode_level(handle, 0, &mut has_pairs) }?;
-    Some(Decoded { ty, has_pairs })
+    let ty = unsafe { decode_level(handle, 0, &mut parts) }?;
+    Some(Decoded { ty, parts })
 }
 
 /// # Safety
 ///
 /// As for [`decode`].
-unsafe fn decode_level(handle: Handle, depth: u32, has_pairs: &mut bool) -> Option<Type> {
+unsafe fn decode_level(handle: Handle, depth: u32, parts: &mut Parts) -> Option<Type> {
     if depth > MAX_DEPTH {
         return None;
     }
@@ -87,11 +96,11 @@ unsafe fn decode_level(handle: Handle, depth: u32, has_pairs: &mut bool) -> Opti
     if envelope.combiner == COMBINER_NAMED {
         // SAFETY: likewise.
         let ty = unsafe { named(handle) }?;
-        *has_pairs |= ty.elements() > 1;
+        parts.has_pairs |= ty.elements() > 1;
         return Some(ty);
     }
     // SAFETY: likewise.
-    let ty = unsafe { rebuild(handle, envelope, depth, has_pairs) }?;
+    let ty = unsafe { rebuild(handle, envelope, depth, parts) }?;
     // SAFETY: likewise.
     unsafe { with_bounds_of(handle, ty) }
 }
@@ -105,9 +114,11 @@ unsafe fn rebuild(
     handle: Handle,
     envelope: Envelope,
     depth: u32,
-    has_pairs: &mut bool,
+    parts: &mut Parts,
 ) -> Option<Type> {
     let combiner = combiner(envelope.combiner)?;
+    parts.has_kinds |=
+        matches!(combiner, Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer);
     let mut integers = vec![0; envelope.integers];
     let mut addresses = vec![0; envelope.addresses];
     let mut handles = vec![0; envelope.datatypes];
@@ -135,7 +146,7 @@ unsafe fn rebuild(
         let ty = match before.get(part) {
             Some(ty) => Some(ty.clone()),
             // SAFETY: the library returned it with a reference.
-            None if known => unsafe { decode_level(*part, depth + 1, has_pairs) },
+            None if known => unsafe { decode_level(*part, depth + 1, parts) },
             None => None,
         };
         match ty {

@@ -1,15 +1,61 @@
 //! What was compiled for `MPI_Pack` and its kin, by handle.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::external::External;
 use super::numbers::Handle;
-use super::types::{compile, is_worth_it_at_once, read, size};
+use super::types::{Source, compile, is_worth_it_at_once, read, size};
 use crate::compiled::Compiled;
 use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
 
-/// The types; `None` for those that are left to the library.
-static TYPES: Registry<Option<Compiled>> = Registry::new();
+/// A type of the program. What is needed of it is compiled when it is needed.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// `None` if something in the type is not known.
+    source: Option<Source>,
+    /// `None` inside if the type is left to the library.
+    native: OnceLock<Option<Compiled>>,
+    external: OnceLock<Option<External>>,
+}
+
+impl Entry {
+    fn new(source: Option<Source>) -> Self {
+        Self { source, native: OnceLock::new(), external: OnceLock::new() }
+    }
+
+    /// The type for `MPI_Pack`; `None` if it is left to the library.
+    pub(super) fn native(&self) -> Option<&Compiled> {
+        let compile = |source: &Source| compile(source).map(|(compiled, _)| compiled);
+        self.part(&self.native, compile, Left::Long)
+    }
+
+    /// The type for `MPI_Pack_external`; `None` if it is left to the library.
+    pub(super) fn external(&self) -> Option<&External> {
+        self.part(&self.external, External::of, Left::Unknown)
+    }
+
+    /// What was compiled. Threads that come here at the same time compile in vain rather than wait.
+    fn part<'a, T>(
+        &'a self,
+        known: &'a OnceLock<Option<T>>,
+        compile: fn(&Source) -> Option<T>,
+        reason: Left,
+    ) -> Option<&'a T> {
+        let part = if let Some(part) = known.get() {
+            part
+        } else {
+            let _ = known.set(self.source.as_ref().and_then(compile));
+            known.get()?
+        };
+        if part.is_none() {
+            left(reason);
+        }
+        part.as_ref()
+    }
+}
+
+static TYPES: Registry<Entry> = Registry::new();
 
 /// The number by which a handle is registered: the bits of an `int`. No datatype has the number 0.
 fn identity(handle: Handle) -> usize {
@@ -23,19 +69,19 @@ fn is_derived(handle: Handle) -> bool {
     kind >= 2 && object == 3
 }
 
-/// The compiled type for `count` elements; `None` if they are left to the library.
+/// The type, for `count` elements; `None` if they are left to the library.
 ///
 /// # Safety
 ///
 /// The library is supported, and MPI may be called. A handle that is derived belongs to a datatype that lives.
-pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Option<Compiled>>> {
+pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Entry>> {
     if count == 0 || !is_derived(handle) {
         return None;
     }
     let identity = identity(handle);
-    let entry = match TYPES.get(identity) {
-        Known::Yes(entry) => entry,
-        Known::Busy => return None,
+    match TYPES.get(identity) {
+        Known::Yes(entry) => Some(entry),
+        Known::Busy => None,
         Known::No => {
             if !TYPES.saw_before(identity) {
                 // SAFETY: the caller guarantees it.
@@ -47,17 +93,10 @@ pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Option<Com
                 }
             }
             // SAFETY: likewise.
-            let compiled = unsafe { read(handle) };
-            let compiled =
-                compiled.and_then(|source| compile(&source)).map(|(compiled, _)| compiled);
-            TYPES.enter(identity, compiled)
+            let source = unsafe { read(handle) };
+            Some(TYPES.enter(identity, Entry::new(source)))
         }
-    };
-    if entry.is_none() {
-        left(Left::Long);
-        return None;
     }
-    Some(entry)
 }
 
 /// Forgets the type with a handle.

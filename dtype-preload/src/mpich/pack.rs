@@ -15,7 +15,7 @@ use crate::original::originals;
 use crate::verify::{self, Fragment};
 
 /// A handle: an `int` or an address.
-type Word = usize;
+pub(super) type Word = usize;
 
 type PackCall<N> =
     unsafe extern "C" fn(*const c_void, N, Word, *mut c_void, N, *mut N, Word) -> c_int;
@@ -34,7 +34,7 @@ originals! {
     clippy::cast_possible_truncation,
     reason = "the upper half of the register is unspecified"
 )]
-fn handle(word: Word) -> Handle {
+pub(super) fn handle(word: Word) -> Handle {
     (word as u32).cast_signed()
 }
 
@@ -45,7 +45,7 @@ fn is_communicator(word: Word) -> bool {
 }
 
 /// Packed bytes of a call, and where they end; `None` if the buffer is too short, which the library reports.
-fn end_of(position: i64, size: usize, buffer: i64) -> Option<usize> {
+pub(super) fn end_of(position: i64, size: usize, buffer: i64) -> Option<usize> {
     let start = usize::try_from(position).ok()?;
     let end = start.checked_add(size)?;
     (end as u128 <= buffer.max(0).cast_unsigned().into()).then_some(end)
@@ -73,7 +73,7 @@ unsafe fn packed(
     let count = usize::try_from(count).ok()?;
     // SAFETY: the library is supported, and the caller passes a datatype that lives.
     let entry = unsafe { find(handle(datatype), count) }?;
-    let compiled = Option::as_ref(&entry)?;
+    let compiled = entry.native()?;
     let size = compiled.committed.packed_size(count).ok()?;
     let end = end_of(position, size, room)?;
     let out = out.cast::<u8>().wrapping_add(end - size);
@@ -116,7 +116,7 @@ unsafe fn unpacked(
     let count = usize::try_from(count).ok()?;
     // SAFETY: the library is supported, and the caller passes a datatype that lives.
     let entry = unsafe { find(handle(datatype), count) }?;
-    let compiled = Option::as_ref(&entry)?;
+    let compiled = entry.native()?;
     let size = compiled.committed.packed_size(count).ok()?;
     let end = end_of(position, size, available)?;
     let from = from.cast::<u8>().wrapping_add(end - size);

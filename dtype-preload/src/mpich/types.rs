@@ -12,7 +12,7 @@ const LONG: u64 = 8192;
 /// A type that was decoded, but not compiled.
 #[derive(Debug)]
 pub(super) struct Source {
-    decoded: Decoded,
+    pub(super) decoded: Decoded,
     /// The number of arguments of the call that made it.
     pub(super) parts: usize,
 }
@@ -31,10 +31,10 @@ pub(super) unsafe fn read(handle: Handle) -> Option<Source> {
 /// Compiles a type; `None` if it is left to the library. The second part of the result is whether some of its values are
 /// pairs.
 pub(super) fn compile(source: &Source) -> Option<(Compiled, bool)> {
-    let Decoded { ty, has_pairs } = &source.decoded;
+    let Decoded { ty, parts } = &source.decoded;
     let committed = ty.commit();
     short_segments(&committed, LONG)?;
-    Some((Compiled::new(committed), *has_pairs))
+    Some((Compiled::new(committed), parts.has_pairs))
 }
 
 /// Packed bytes of an element.

@@ -274,6 +274,54 @@ static void packing(void) {
     free(packed);
 }
 
+/* The values of the records alone: MPICH converts no type with values of two basic types. */
+static void external(void) {
+    MPI_Datatype value, values;
+    const MPI_Aint at = 8;
+    MPI_Type_create_hindexed(1, (const int[]){1}, &at, MPI_DOUBLE, &value);
+    MPI_Type_create_resized(value, 0, sizeof *from, &values);
+    MPI_Type_free(&value);
+    MPI_Type_commit(&values);
+
+    begin(27);
+    const MPI_Aint room = COUNT * sizeof(double);
+    unsigned char *packed = malloc(room);
+    MPI_Aint position = 0;
+    MPI_Pack_external("external32", from, COUNT / 2, values, packed, room, &position);
+    MPI_Pack_external("external32", from + COUNT / 2, COUNT / 2, values, packed, room, &position);
+    wrong += position != room;
+    for (int i = 0; i < COUNT; i++) {
+        const unsigned char *native = (const unsigned char *)&from[i].value;
+        for (int byte = 0; byte < 8; byte++)
+            wrong += packed[8 * i + byte] != native[7 - byte];
+    }
+    position = 0;
+    MPI_Unpack_external("external32", packed, room, &position, to, COUNT / 2, values);
+    MPI_Unpack_external("external32", packed, room, &position, to + COUNT / 2, COUNT / 2, values);
+    wrong += position != room;
+    for (int i = 0; i < COUNT; i++) {
+        wrong += to[i].value != from[i].value;
+        for (int byte = 0; byte < 8; byte++)
+            wrong += ((unsigned char *)&to[i])[byte] != 0x77;
+    }
+    end("Pack_external");
+
+#if MPI_VERSION >= 4
+    begin(28);
+    MPI_Count end_of = 0;
+    MPI_Pack_external_c("external32", from, COUNT, values, packed, room, &end_of);
+    wrong += end_of != room;
+    end_of = 0;
+    MPI_Unpack_external_c("external32", packed, room, &end_of, to, COUNT, values);
+    wrong += end_of != room;
+    for (int i = 0; i < COUNT; i++)
+        wrong += to[i].value != from[i].value;
+    end("Pack_external_c");
+#endif
+    free(packed);
+    MPI_Type_free(&values);
+}
+
 static void one_sided(void) {
     MPI_Win window;
     MPI_Win_create(to, 2 * COUNT * sizeof *to, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
@@ -330,6 +378,7 @@ int main(int argc, char **argv) {
     point_to_point();
     collectives();
     packing();
+    external();
     one_sided();
     if (argc > 1)
         files(argv[1]);

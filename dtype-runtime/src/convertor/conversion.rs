@@ -120,14 +120,46 @@ impl Conversion {
         out: &mut [u8],
     ) -> Result<usize, Error> {
         let from = from.into();
-        let size = self.packed_size(count)?;
+        self.packed_size(count)?;
         self.committed.check_span(from.len() as u64, from.origin, count)?;
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed; `out` is
+        // borrowed exclusively, so it does not overlap them.
+        unsafe { self.pack_raw(from.pointer(), count, out) }
+    }
+
+    /// [`pack`](Self::pack) from a raw origin, for memory that cannot be borrowed as bytes: memory with
+    /// uninitialised gaps, or memory of another language.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`], [`Error::DestinationTooSmall`], [`Error::IntegerRange`], [`Error::FloatRange`].
+    /// Nothing is written then.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Committed::pack_raw`].
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Representation, Type};
+    /// let column = Type::vector(2, 1, 2, &Type::basic(Basic::U16))?.commit();
+    /// let external = column.conversion(Representation::External32)?;
+    /// let (matrix, mut packed) = ([1_u16, 2, 3, 4], [0; 4]);
+    /// // SAFETY: the column lies in the matrix.
+    /// unsafe { external.pack_raw(matrix.as_ptr().cast(), 1, &mut packed)? };
+    /// assert_eq!(packed, [0, 1, 0, 3]);
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub unsafe fn pack_raw(
+        &self,
+        origin: *const u8,
+        count: usize,
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        let size = self.packed_size(count)?;
         check_room(size, out)?;
-        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed; `out`
-        // has room, as just checked, and is borrowed exclusively.
+        // SAFETY: the caller guarantees the memory; `out` has room, as just checked.
         unsafe {
-            let (plan, memory, to) =
-                (self.committed.plan(), from.pointer().cast_mut(), out.as_mut_ptr());
+            let (plan, memory, to) = (self.committed.plan(), origin.cast_mut(), out.as_mut_ptr());
             converting::convert_all::<Pack>(&self.converting, plan, count as u64, memory, to)?;
         }
         Ok(size)
@@ -171,14 +203,35 @@ impl Conversion {
         let size = self.packed_size(count)?;
         check_length(size, packed)?;
         self.committed.check_span(to.len() as u64, to.origin, count)?;
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed exclusively
+        // and holds bytes, any of which are valid.
+        unsafe { self.unpack_raw(packed, to.pointer(), count) }
+    }
+
+    /// [`unpack`](Self::unpack) to a raw origin.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CountTooLarge`], [`Error::PackedLength`], [`Error::Overlap`], [`Error::IntegerRange`],
+    /// [`Error::FloatRange`]. Nothing is written then.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Committed::unpack_raw`].
+    pub unsafe fn unpack_raw(
+        &self,
+        packed: &[u8],
+        origin: *mut u8,
+        count: usize,
+    ) -> Result<usize, Error> {
+        let size = self.packed_size(count)?;
+        check_length(size, packed)?;
         self.committed.check_overlap(count)?;
-        // SAFETY: all bytes that the instances name, none of them twice, lie in the memory, as just checked, which
-        // is borrowed exclusively and holds bytes, any of which are valid; `packed` has the required length and is
-        // only read.
+        // SAFETY: the caller guarantees the memory, of which no byte is named twice, as just checked; `packed` has the
+        // required length and is only read.
         unsafe {
             let (plan, from) = (self.committed.plan(), packed.as_ptr().cast_mut());
-            let memory = to.pointer();
-            converting::convert_all::<Unpack>(&self.converting, plan, count as u64, memory, from)?;
+            converting::convert_all::<Unpack>(&self.converting, plan, count as u64, origin, from)?;
         }
         Ok(size)
     }
