@@ -83,16 +83,23 @@ impl<M: Messages> Decoder<M> {
     ///
     /// Any [`Error`] but [`Io`](Error::Io) and [`Truncated`](Error::Truncated); see [above](Self#after-an-error) for
     /// how to continue.
+    #[inline]
     pub fn feed(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
+        if self.is_between_frames()
+            && let Some((message, header)) = M::quick(input, &self.limits)
+        {
+            self.header = Some(header);
+            return Ok(Some(message));
+        }
+        self.feed_any(input)
+    }
+
+    /// As [`feed`](Self::feed), for frames of any form.
+    fn feed_any(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
         loop {
             match &mut self.state {
                 State::Header(_) => {
                     if self.pending.is_empty() {
-                        if let Some((message, header)) = M::quick(input, &self.limits) {
-                            self.state = State::Header(1);
-                            self.header = Some(header);
-                            return Ok(Some(message));
-                        }
                         match Whole::take(input) {
                             Ok(Some(whole)) => return self.decode_whole(&whole).map(Some),
                             Ok(None) => {}
@@ -156,6 +163,7 @@ impl<M: Messages> Decoder<M> {
     }
 
     /// Whether the stream may end here: between two frames.
+    #[inline]
     pub fn is_between_frames(&self) -> bool {
         matches!(self.state, State::Header(_)) && self.pending.is_empty()
     }
