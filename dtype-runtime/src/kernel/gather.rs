@@ -8,6 +8,12 @@ use super::rows::strided;
 use crate::kernels::selected;
 use crate::plan::{Constant, Gather, MOST_COLUMNS};
 
+/// Whether the selected kernels copy several records at a time.
+#[inline]
+pub(crate) fn is_gathering() -> bool {
+    selected().permutes()
+}
+
 /// Copies `count` records, the first at `memory`, to the columns.
 ///
 /// # Safety
@@ -22,7 +28,7 @@ pub(crate) unsafe fn gather<G: Constant>(
 ) {
     // SAFETY: passed on to the caller.
     unsafe {
-        let done = if selected().permutes() { pack::<G>(count, memory, columns) } else { 0 };
+        let done = if is_gathering() { pack::<G>(count, memory, columns) } else { 0 };
         rest::<Pack>(G::GATHER, done..count, memory, columns);
     }
 }
@@ -40,7 +46,7 @@ pub(crate) unsafe fn scatter<G: Constant>(
 ) {
     // SAFETY: passed on to the caller.
     unsafe {
-        let done = if selected().permutes() { unpack::<G>(count, memory, columns) } else { 0 };
+        let done = if is_gathering() { unpack::<G>(count, memory, columns) } else { 0 };
         rest::<Unpack>(G::GATHER, done..count, memory, columns);
     }
 }

@@ -176,8 +176,9 @@ impl<T: Datatype> Columns<T> {
         }
         let base = records.as_ptr().cast::<u8>().cast_mut();
         let leaves = Leaves::<T>::all();
-        for first in (0..records.len()).step_by(Leaves::<T>::TILE) {
-            let count = Leaves::<T>::TILE.min(records.len() - first);
+        let most = Leaves::<T>::at_a_time();
+        for first in (0..records.len()).step_by(most) {
+            let count = most.min(records.len() - first);
             let memory = base.wrapping_add(first * size_of::<T>());
             let starts =
                 self.storages.iter_mut().map(|storage| storage.as_mut().map(Storage::start));
@@ -430,8 +431,9 @@ impl<T: Datatype> Columns<T> {
     ///
     /// `items` must be valid for writing as many records as there are, and no column must have been taken.
     unsafe fn scatter_all(&self, items: *mut T) {
-        for first in (0..self.len).step_by(Leaves::<T>::TILE) {
-            let count = Leaves::<T>::TILE.min(self.len - first);
+        let most = Leaves::<T>::at_a_time();
+        for first in (0..self.len).step_by(most) {
+            let count = most.min(self.len - first);
             // SAFETY: some of the records that the caller guarantees.
             unsafe { self.scatter(first, count, items.wrapping_add(first)) };
         }

@@ -64,6 +64,17 @@ impl<T: Datatype> Leaves<T> {
         }
     }
 
+    /// How many records are copied before the next ones: all, if the leaves are not copied one after another.
+    pub(super) fn at_a_time() -> usize {
+        let together = const {
+            match &Self::TOGETHER.0 {
+                Some(all) => all.number() == Self::COUNT,
+                None => false,
+            }
+        };
+        if together && kernel::is_gathering() { usize::MAX } else { Self::TILE }
+    }
+
     /// Records that stay in the first-level cache, beside their columns.
     pub(super) const TILE: usize = {
         let most = 16_384 / if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
