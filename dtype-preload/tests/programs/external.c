@@ -103,9 +103,8 @@ static void convert(int number, MPI_Datatype type) {
     memset(native, 0xC3, bytes);
     position = 0;
     MPI_Unpack(native, (int)bytes, &position, to - true_lb, count, type, MPI_COMM_WORLD);
-    for (size_t i = 0; i < span; i++)
-        if (to[i] != 0xC3)
-            fail(number, "a gap was written");
+    if (to[0] != 0xC3 || memcmp(to, to + 1, span - 1) != 0)
+        fail(number, "a gap was written");
     free(from), free(to), free(native), free(again), free(packed), free(expected);
 }
 
