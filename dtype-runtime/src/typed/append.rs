@@ -36,56 +36,36 @@ mod sealed {
 
 use sealed::Sealed;
 
-impl AppendBytes for Vec<u8> {}
+macro_rules! append_bytes {
+    ($bytes:ty) => {
+        impl AppendBytes for $bytes {}
 
-impl Sealed for Vec<u8> {
-    #[inline]
-    fn bytes(&self) -> &[u8] {
-        self
-    }
+        impl Sealed for $bytes {
+            #[inline]
+            fn bytes(&self) -> &[u8] {
+                self
+            }
 
-    #[inline]
-    fn append(&mut self, bytes: &[u8]) {
-        self.extend_from_slice(bytes);
-    }
+            #[inline]
+            fn append(&mut self, bytes: &[u8]) {
+                self.extend_from_slice(bytes);
+            }
 
-    #[inline]
-    fn room(&mut self, more: usize) -> *mut u8 {
-        self.reserve(more);
-        self.spare_capacity_mut().as_mut_ptr().cast()
-    }
+            #[inline]
+            fn room(&mut self, more: usize) -> *mut u8 {
+                self.reserve(more);
+                self.spare_capacity_mut().as_mut_ptr().cast()
+            }
 
-    #[inline]
-    unsafe fn grow(&mut self, more: usize) {
-        // SAFETY: the caller guarantees that the bytes are within the capacity, and initialised.
-        unsafe { self.set_len(self.len() + more) };
-    }
+            #[inline]
+            unsafe fn grow(&mut self, more: usize) {
+                // SAFETY: the caller guarantees that the bytes are within the capacity, and initialised.
+                unsafe { self.set_len(self.len() + more) };
+            }
+        }
+    };
 }
 
+append_bytes!(Vec<u8>);
 #[cfg(feature = "bytes")]
-impl AppendBytes for bytes::BytesMut {}
-
-#[cfg(feature = "bytes")]
-impl Sealed for bytes::BytesMut {
-    #[inline]
-    fn bytes(&self) -> &[u8] {
-        self
-    }
-
-    #[inline]
-    fn append(&mut self, bytes: &[u8]) {
-        self.extend_from_slice(bytes);
-    }
-
-    #[inline]
-    fn room(&mut self, more: usize) -> *mut u8 {
-        self.reserve(more);
-        self.spare_capacity_mut().as_mut_ptr().cast()
-    }
-
-    #[inline]
-    unsafe fn grow(&mut self, more: usize) {
-        // SAFETY: the caller guarantees that the bytes are within the capacity, and initialised.
-        unsafe { self.set_len(self.len() + more) };
-    }
-}
+append_bytes!(bytes::BytesMut);
