@@ -233,6 +233,62 @@ fn types_with_an_origin() {
     assert_eq!(worker.recv::<u8>(3).unwrap().0, b"abbc");
 }
 
+/// Packed copies, generic datatypes and lists of blocks, on each side without the other knowing.
+#[test]
+fn all_forms_of_one_message() {
+    let (worker, endpoint) = setup();
+    // 25 packed bytes each: 4075, 4100 and 25 000.
+    for sent in [1, 163, 164, 1000] {
+        for room in [sent, sent + 1, 164, 2000].into_iter().filter(|&room| room >= sent) {
+            let (items, nothing) = (particles(sent), Particle { position: [9.0; 3], charge: 9 });
+            let sending = endpoint.start_send(3, items.clone()).unwrap();
+            let mut came = vec![nothing; room];
+            let received = worker.recv_into(3, &mut came).unwrap();
+            assert_eq!(received.length, 25 * sent);
+            assert!(came[..sent] == items && came[sent..].iter().all(|&rest| rest == nothing));
+            sending.wait().unwrap();
+        }
+    }
+
+    // Blocks of 1, 100 and 9000 bytes, every second of a memory of bytes.
+    for (block, blocks) in [(1, 3), (1, 4096), (1, 4097), (100, 41), (9000, 3), (9000, 40)] {
+        let [len, count] = [block, blocks].map(|number: usize| number as u64);
+        let layout = Type::vector(count, len, 2 * len.cast_signed(), &Type::basic(Basic::U8));
+        let layout = layout.unwrap().commit();
+        let memory: Vec<u8> = (0..=250).cycle().take(2 * block * blocks).collect();
+        let size = block * blocks;
+        let expected: Vec<u8> =
+            memory.chunks(2 * block).flat_map(|both| &both[..block]).copied().collect();
+        let in_place = |length: usize| -> Vec<u8> {
+            let mut all = vec![0xAA; memory.len()];
+            for (to, from) in all.chunks_mut(2 * block).zip(expected[..length].chunks(block)) {
+                to[..from.len()].copy_from_slice(from);
+            }
+            all
+        };
+
+        worker
+            .scope(|scope| {
+                scope.send(&endpoint, 3, Elements::of(&layout, &memory, 1)?)?;
+                assert_eq!(worker.recv::<u8>(3)?.0, expected);
+                Ok(())
+            })
+            .unwrap();
+        for length in [0, 1, size / 2, size - 1, size] {
+            let mut came = vec![0xAA; memory.len()];
+            worker
+                .scope(|scope| {
+                    scope.send(&endpoint, 3, &expected[..length])?;
+                    let elements = ElementsMut::of(&layout, &mut came, 1)?;
+                    assert_eq!(worker.recv_into(3, elements)?.length, length);
+                    Ok(())
+                })
+                .unwrap();
+            assert!(came == in_place(length), "{length} bytes in blocks of {block}");
+        }
+    }
+}
+
 #[test]
 fn types_without_data() {
     let (worker, endpoint) = setup();
