@@ -106,7 +106,7 @@ impl Library {
             }
             command.args(["-n", "1", "env"]);
             if hooked {
-                command.arg(format!("LD_PRELOAD={}", preload().display()));
+                command.arg(format!("LD_PRELOAD={}", preloads()));
             }
             command.arg(format!("DTYPE_PRELOAD={mode}")).arg(program).args(arguments);
         }
@@ -145,6 +145,12 @@ impl Library {
         );
         (out, err)
     }
+}
+
+/// The value of `LD_PRELOAD`: the library under test, after those that `DTYPE_PRELOAD_BEFORE` names.
+fn preloads() -> String {
+    let before = env::var("DTYPE_PRELOAD_BEFORE").unwrap_or_default();
+    format!("{before} {}", preload().display()).trim_start().to_owned()
 }
 
 /// The library under test, which cargo has built beside this test.
