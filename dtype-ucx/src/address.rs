@@ -23,6 +23,8 @@ use crate::process;
 pub struct WorkerAddress {
     /// The worker's process ([`process::id`]).
     process: u64,
+    /// The worker ([`process::fresh`]).
+    worker: u64,
     /// UCX's bytes.
     bytes: Box<[u8]>,
 }
@@ -33,8 +35,8 @@ const HEADER: usize = 16;
 
 impl WorkerAddress {
     /// Bytes that UCX returned for a worker of this process.
-    pub(crate) fn of_ucx(bytes: &[u8]) -> Self {
-        Self { process: process::id(), bytes: bytes.into() }
+    pub(crate) fn of_ucx(worker: u64, bytes: &[u8]) -> Self {
+        Self { process: process::id(), worker, bytes: bytes.into() }
     }
 
     /// The bytes for UCX.
@@ -47,9 +49,15 @@ impl WorkerAddress {
         self.process
     }
 
+    /// The worker's number.
+    pub(crate) fn worker(&self) -> u64 {
+        self.worker
+    }
+
     /// The address as bytes: some hundred, depending on the number of networks.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let body = [&self.process.to_le_bytes()[..], &self.bytes].concat();
+        let body =
+            [&self.process.to_le_bytes()[..], &self.worker.to_le_bytes(), &self.bytes].concat();
         [&MAGIC[..], &checksum(&body).to_le_bytes(), &body].concat()
     }
 
@@ -70,9 +78,13 @@ impl WorkerAddress {
         if sum != checksum(body).to_le_bytes() {
             return Err(refused("the checksum is wrong"));
         }
-        match body.split_first_chunk() {
-            Some((process, address)) if !address.is_empty() => {
-                Ok(Self { process: u64::from_le_bytes(*process), bytes: address.into() })
+        let numbers = body.split_first_chunk().and_then(|(process, rest)| {
+            let (worker, address) = rest.split_first_chunk()?;
+            Some((u64::from_le_bytes(*process), u64::from_le_bytes(*worker), address))
+        });
+        match numbers {
+            Some((process, worker, address)) if !address.is_empty() => {
+                Ok(Self { process, worker, bytes: address.into() })
             }
             _ => Err(refused("there is no address in them")),
         }

@@ -6,13 +6,14 @@ use std::mem;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI8, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::address::WorkerAddress;
-use crate::error::{Error, check, failed};
+use crate::error::{Error, check, lost};
 use crate::mode::ThreadMode;
 use crate::operation;
 use crate::raw::{self, RawStatus, Started};
+use crate::service::Traffic;
 use crate::worker::Worker;
 
 /// The longest time for which dropping an endpoint waits until what was sent is delivered.
@@ -28,10 +29,13 @@ const CLOSING: Duration = Duration::from_secs(1);
 pub struct Endpoint<M: ThreadMode> {
     worker: Worker<M>,
     handle: raw::Endpoint,
-    /// The peer's process.
+    /// The peer's process, and its worker.
     process: u64,
+    peer: u64,
     /// The status with which the connection failed, set by UCX. It is shared with UCX until the endpoint is closed.
     failure: Arc<AtomicI8>,
+    /// The puts that the peer's worker completes.
+    traffic: Arc<Traffic>,
     /// Whether UCX notices that the peer is gone.
     monitored: bool,
     /// Whether the handle must not be used any more.
@@ -100,6 +104,8 @@ impl<M: ThreadMode> Worker<M> {
             worker: self.clone(),
             handle,
             process: address.process(),
+            peer: address.worker(),
+            traffic: Arc::new(Traffic::new(failure.clone())),
             failure,
             monitored: error_mode != raw::ERR_HANDLING_MODE_NONE,
             closed: false,
@@ -129,13 +135,19 @@ impl<M: ThreadMode> Endpoint<M> {
         self.process
     }
 
+    /// The number of the peer's worker.
+    pub(crate) fn peer(&self) -> u64 {
+        self.peer
+    }
+
+    pub(crate) fn traffic(&self) -> &Arc<Traffic> {
+        &self.traffic
+    }
+
     /// Why the connection has failed, if it has.
     pub fn failure(&self) -> Option<Error> {
         let status = RawStatus(self.failure.load(Ordering::Acquire));
-        (status != RawStatus::OK).then(|| match failed("the error handler", status) {
-            Error::Call { call, status } => Error::ConnectionLost { call, status },
-            error => error,
-        })
+        (status != RawStatus::OK).then(|| lost(status))
     }
 
     /// The result of a send on this endpoint. If the connection has failed, the reason is the error.
@@ -146,13 +158,16 @@ impl<M: ThreadMode> Endpoint<M> {
         })
     }
 
-    /// Waits until everything that was sent on this endpoint has been delivered to the peer's worker.
+    /// Waits until everything that was sent on this endpoint has been delivered to the peer's worker, and everything that was
+    /// put is in its memory.
     ///
     /// # Errors
     ///
+    /// [`Error::Refused`] if the peer's worker [has refused](crate::Worker::serve) a put since the last flush;
     /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
     #[doc(alias = "ucp_ep_flush_nbx")]
     pub fn flush(&self) -> Result<(), Error> {
+        self.settle(None);
         // SAFETY: a flush uses no data of this crate but its completion.
         let outcome = unsafe {
             self.worker.blocking(|user_data| {
@@ -160,14 +175,35 @@ impl<M: ThreadMode> Endpoint<M> {
                 raw::ucp_ep_flush_nbx(self.handle, &raw const params)
             })
         };
+        self.settled()?;
         self.sent("ucp_ep_flush_nbx", outcome.status)
+    }
+
+    /// Waits until the peer's worker has replied to all puts, or the connection has failed, or the time is over.
+    fn settle(&self, timeout: Option<Duration>) {
+        let done = || self.traffic.puts() == 0 || self.failure().is_some();
+        if !done() {
+            self.worker.wait_for(timeout, || done().then_some(()));
+        }
+    }
+
+    /// What became of the puts that the peer's worker has, or should have, replied to.
+    fn settled(&self) -> Result<(), Error> {
+        let service = self.worker.service();
+        let refused = service.take_refused(Some(&self.traffic));
+        if let Some(failure) = self.failure()
+            && service.give_up(&self.traffic)
+        {
+            return Err(failure);
+        }
+        refused.map_or(Ok(()), Err)
     }
 
     /// Closes the connection after everything that was sent is delivered.
     ///
     /// # Errors
     ///
-    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The endpoint is closed even then.
+    /// [`Error::Refused`] if a put since the last flush was refused; [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The endpoint is closed even then.
     #[doc(alias = "ucp_ep_close_nbx")]
     pub fn close(mut self) -> Result<(), Error> {
         let closed = self.close_within(None);
@@ -186,7 +222,11 @@ impl<M: ThreadMode> Endpoint<M> {
         if mem::replace(&mut self.closed, true) {
             return Ok(());
         }
+        let start = Instant::now();
+        self.settle(timeout);
+        let timeout = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
         let failure = self.failure();
+        let settled = self.settled();
         let params = operation::params(0, operation::sent, ptr::null());
         let flushed = if failure.is_some() {
             // There is nobody to deliver anything to.
@@ -203,6 +243,8 @@ impl<M: ThreadMode> Endpoint<M> {
             let params = raw::RequestParams { mask: raw::OP_ATTR_FIELD_FLAGS, flags, ..params };
             // SAFETY: the endpoint is alive, and not used after this. There is no callback.
             let started = unsafe { raw::ucp_ep_close_nbx(self.handle, &raw const params) };
+            // A reply has no way back any more.
+            self.worker.service().give_up(&self.traffic);
             // SAFETY: the request was just started.
             let closed = unsafe { self.finish(started, timeout) };
             if closed.is_some() {
@@ -215,7 +257,10 @@ impl<M: ThreadMode> Endpoint<M> {
         }
         match failure {
             Some(error) => Err(error),
-            None => self.sent("ucp_ep_flush_nbx", flushed.unwrap_or(RawStatus::OK)),
+            None => {
+                settled?;
+                self.sent("ucp_ep_flush_nbx", flushed.unwrap_or(RawStatus::OK))
+            }
         }
     }
 

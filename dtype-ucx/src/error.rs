@@ -146,9 +146,57 @@ pub enum Error {
         /// The basic datatype that starts there in the registered memory, or `"no value"`.
         memory: &'static str,
     },
+    /// The worker that [serves](crate::Worker::serve) the memory has refused a put or a get. It has written nothing of this part
+    /// of it.
+    #[error("the owner of the memory has refused a {way} of {bytes} bytes: {reason}")]
+    Refused {
+        /// `"put"` or `"get"`.
+        way: &'static str,
+        /// The number of packed bytes in the message: a part of a long put or get.
+        bytes: usize,
+        /// Why.
+        reason: Refusal,
+    },
     /// The data do not fit the type or the memory.
     #[error(transparent)]
     Datatype(#[from] dtype_runtime::Error),
+}
+
+/// Why the owner of memory refused a put or a get that its worker was to unpack or pack: in
+/// [`Error::Refused`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The worker does not [serve](crate::Worker::serve) this memory, or the memory was dropped or unregistered.
+    #[error("its worker does not serve this memory, or not any more")]
+    Unregistered,
+    /// The layout reaches outside the memory.
+    #[error("the layout reaches outside the memory")]
+    Outside,
+    /// The request was no valid one: it was damaged, or sent by another version of this crate.
+    #[error("the request is damaged")]
+    Malformed,
+    /// The owner had no memory for the packed bytes.
+    #[error("there is no memory for the packed bytes")]
+    NoMemory,
+}
+
+impl Refusal {
+    const ALL: [Self; 4] = [Self::Unregistered, Self::Outside, Self::Malformed, Self::NoMemory];
+
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Unregistered => 1,
+            Self::Outside => 2,
+            Self::Malformed => 3,
+            Self::NoMemory => 4,
+        }
+    }
+
+    /// The refusal with a code. A code that nobody uses is one of a damaged message.
+    pub(crate) fn of(code: u8) -> Self {
+        Self::ALL.into_iter().find(|refusal| refusal.code() == code).unwrap_or(Self::Malformed)
+    }
 }
 
 /// The error for a status that is not `UCS_OK`.
@@ -160,6 +208,14 @@ pub(crate) fn failed(call: &'static str, status: RawStatus) -> Error {
         Error::Cancelled
     } else {
         Error::Call { call, status }
+    }
+}
+
+/// The error of a connection that has failed with a status.
+pub(crate) fn lost(status: RawStatus) -> Error {
+    match failed("the error handler", status) {
+        Error::Call { call, status } => Error::ConnectionLost { call, status },
+        error => error,
     }
 }
 

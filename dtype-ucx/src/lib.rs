@@ -39,7 +39,7 @@
 //! | look at a message before it is received | [`Worker::incoming`] |
 //! | let peers read and write memory here | [`Context::register`], [`Registered::key`] |
 //! | read and write the memory of a peer | [`Endpoint::remote_memory`], [`RemoteMemory::put`], [`RemoteMemory::get`] |
-//! | columns, faces and fields in it | [`RemoteMemory::strided`] |
+//! | columns, faces and fields in it | [`RemoteMemory::strided`]; many small blocks over a network: [`Worker::serve`] |
 //! | have a function called for each message | [`Worker::handle_active`], [`Endpoint::send_active`] |
 //! | wait without using the processor | [`Context::with_events`], [`Worker::events`] |
 //! | give up after a time | [`Worker::recv_into_timeout`], [`Worker::recv_timeout`], [`Receiving::wait_timeout`] |
@@ -108,6 +108,8 @@ mod raw;
 mod remote;
 mod request;
 mod scope;
+mod service;
+mod shared;
 mod tagged;
 mod worker;
 
@@ -117,7 +119,7 @@ pub use context::Context;
 pub use detached::Detached;
 pub use elements::{Elements, ElementsMut};
 pub use endpoint::Endpoint;
-pub use error::{Error, Status};
+pub use error::{Error, Refusal, Status};
 pub use events::Events;
 pub use generic::GenericType;
 pub use handler::Handler;

@@ -1,13 +1,29 @@
-//! Which process this is.
+//! Which process this is, and numbers that nobody else has.
 
 use std::hash::{BuildHasher, RandomState};
 use std::process;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+fn seed() -> &'static RandomState {
+    static SEED: OnceLock<RandomState> = OnceLock::new();
+    // A child of `fork` has the same seed, and another process identifier.
+    SEED.get_or_init(RandomState::new)
+}
 
 /// A number that other processes, on any machine, do not have. Addresses of memory mean something only where this is the
 /// same.
 pub(crate) fn id() -> u64 {
-    static SEED: OnceLock<RandomState> = OnceLock::new();
-    // The seed is random. A child of `fork` has the same seed, and another process identifier.
-    SEED.get_or_init(RandomState::new).hash_one(process::id())
+    seed().hash_one(process::id())
+}
+
+/// A number that is returned once, and that peers cannot guess. It is not 0.
+pub(crate) fn fresh() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let number = seed().hash_one((process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+        if number != 0 {
+            return number;
+        }
+    }
 }

@@ -82,6 +82,9 @@ pub(crate) const MEMORY_TYPE_HOST: c_uint = 0;
 pub(crate) const AM_HANDLER_PARAM_FIELD_ID: u64 = 1;
 pub(crate) const AM_HANDLER_PARAM_FIELD_CALLBACK: u64 = 1 << 2;
 pub(crate) const AM_HANDLER_PARAM_FIELD_ARGUMENT: u64 = 1 << 3;
+pub(crate) const AM_SEND_FLAG_REPLY: u32 = 1;
+pub(crate) const AM_SEND_FLAG_EAGER: u32 = 1 << 1;
+pub(crate) const AM_RECV_ATTR_FIELD_REPLY_EP: u64 = 1;
 pub(crate) const AM_RECV_ATTR_FLAG_DATA: u64 = 1 << 16;
 pub(crate) const AM_RECV_ATTR_FLAG_RNDV: u64 = 1 << 17;
 

@@ -5,6 +5,8 @@
 //! key          what the owner tells its peers, as bytes
 //! memory       the peer's side: puts and gets of records
 //! strided      and of layouts
+//! serve        the owner's side again: a worker that completes puts and gets of many small blocks
+//! packed       the peer's side of that
 //! fit          whether a layout names the values that the memory holds
 //! transfer     how the bytes get there: through a mapping, or block by block
 //! ```
@@ -12,7 +14,9 @@
 mod fit;
 mod key;
 mod memory;
+mod packed;
 mod registered;
+mod serve;
 mod strided;
 mod transfer;
 

@@ -12,11 +12,13 @@ use std::time::{Duration, Instant};
 
 use crate::address::WorkerAddress;
 use crate::context::Context;
-use crate::error::{Error, check, failed};
+use crate::error::{Error, check, failed, lost};
 use crate::handlers::Handlers;
 use crate::mode::{Multi, Single, ThreadMode};
 use crate::operation::{self, Completion, Outcome};
+use crate::process;
 use crate::raw::{self, RawStatus, Started};
+use crate::service::Service;
 
 /// What sends and receives: transports, connections and the messages that came (`ucp_worker_h`). A clone is the same
 /// worker; it is destroyed with its last clone, endpoint and request.
@@ -34,6 +36,10 @@ struct Inner<M: ThreadMode> {
     context: Context,
     /// UCX calls its functions until the worker is destroyed.
     handlers: Handlers<Worker<M>>,
+    /// What peers name the worker by.
+    number: u64,
+    /// UCX calls it, too.
+    service: Arc<Service>,
     /// The length of the longest header of an active message.
     most_header: usize,
     /// What UCX's error handler writes to for endpoints that are left to the worker; freed after it.
@@ -50,6 +56,8 @@ unsafe impl Sync for Inner<Multi> {}
 impl<M: ThreadMode> Drop for Inner<M> {
     fn drop(&mut self) {
         self.handlers.clear();
+        // SAFETY: the worker is alive.
+        unsafe { self.service.stop(self.handle) };
         // SAFETY: the handle comes from `ucp_worker_create`. Each endpoint and each request owns the worker, so they are
         // closed and freed, or leaked and never used again. Data of operations that have not completed are owned by
         // `Operation`s that are freed by their callback or never.
@@ -95,6 +103,8 @@ impl Context {
                 handle,
                 (M::RAW == raw::THREAD_MODE_MULTI).then(|| self.discarded()),
             ),
+            number: process::fresh(),
+            service: Arc::default(),
             most_header: 0,
             failures: Mutex::default(),
             mode: PhantomData,
@@ -114,6 +124,8 @@ impl Context {
             return Err(Error::Threads);
         }
         inner.most_header = attributes.max_am_header;
+        // SAFETY: the worker owns the service, and is destroyed before it.
+        unsafe { inner.service.start(handle)? };
         inner.handlers.initialise()?;
         Ok(Worker { inner: Arc::new(inner) })
     }
@@ -130,6 +142,15 @@ impl<M: ThreadMode> Worker<M> {
 
     pub(crate) fn handlers(&self) -> &Handlers<Self> {
         &self.inner.handlers
+    }
+
+    pub(crate) fn service(&self) -> &Arc<Service> {
+        &self.inner.service
+    }
+
+    /// What peers name the worker by.
+    pub(crate) fn number(&self) -> u64 {
+        self.inner.number
     }
 
     /// Whether this is the same worker.
@@ -165,7 +186,8 @@ impl<M: ThreadMode> Worker<M> {
         unsafe {
             let status = raw::ucp_worker_get_address(self.handle(), &raw mut address, &raw mut len);
             check("ucp_worker_get_address", status)?;
-            let copy = WorkerAddress::of_ucx(slice::from_raw_parts(address.cast(), len));
+            let copy =
+                WorkerAddress::of_ucx(self.number(), slice::from_raw_parts(address.cast(), len));
             raw::ucp_worker_release_address(self.handle(), address);
             Ok(copy)
         }
@@ -197,13 +219,16 @@ impl<M: ThreadMode> Worker<M> {
         self.inner.handlers.resume_panic();
     }
 
-    /// Waits until everything that was sent has been delivered, on all endpoints.
+    /// Waits until everything that was sent has been delivered, and everything that was put is in the memory, on all endpoints.
     ///
     /// # Errors
     ///
-    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
+    /// [`Error::Refused`] if a put since the last flush was refused; [`Error::ConnectionLost`], [`Error::Cancelled`],
+    /// [`Error::Call`].
     #[doc(alias = "ucp_worker_flush_nbx")]
     pub fn flush(&self) -> Result<(), Error> {
+        let service = self.service();
+        self.wait(|| service.is_settled().then_some(()));
         // SAFETY: a flush uses no data of this crate but its completion.
         let outcome = unsafe {
             self.blocking(|user_data| {
@@ -211,7 +236,12 @@ impl<M: ThreadMode> Worker<M> {
                 raw::ucp_worker_flush_nbx(self.handle(), &raw const params)
             })
         };
-        check("ucp_worker_flush_nbx", outcome.status)
+        let refused = service.take_refused(None);
+        if let Some(status) = service.give_up_failed() {
+            return Err(lost(status));
+        }
+        check("ucp_worker_flush_nbx", outcome.status)?;
+        refused.map_or(Ok(()), Err)
     }
 
     /// Starts an operation, and waits until it has completed. `start` gets the user data.

@@ -1,7 +1,7 @@
 //! Two processes: this one, and itself started again as the peer. Every message is sent, checked by the peer, sent back
 //! and checked here, over each transport and with both protocols, in all forms.
 //!
-//! `DTYPE_UCX_FULL=1` runs all sizes with all pairs of forms, which takes minutes. A part of a name, as an argument,
+//! `DTYPE_UCX_FULL=1` runs all sizes with all pairs of forms, which takes some six minutes. A part of a name, as an argument,
 //! selects tests.
 
 #[path = "peers/remote.rs"]
@@ -20,7 +20,7 @@ use std::{env, process};
 use dtype_runtime::{Basic, Committed, Datatype, Type};
 use dtype_ucx::{Context, Elements, ElementsMut, Endpoint, Error, Single, Worker, WorkerAddress};
 
-/// No test may hang: the process ends after this time.
+/// No test may hang: the process ends after this time, or several times of it if all sizes run with all forms.
 const LIMIT: Duration = Duration::from_secs(600);
 
 const TRANSPORTS: [(&str, &[(&str, &str)]); 4] = [
@@ -373,6 +373,10 @@ fn peer(test: &str) {
             let peer = worker.connect_monitored(&address).unwrap();
             remote::victim(&context, &Side { worker, peer, number: 1 });
         }
+        "the worker dies" => {
+            let peer = worker.connect_monitored(&address).unwrap();
+            remote::server(&context, &Side { worker, peer, number: 1 });
+        }
         "active" => {
             let peer = worker.connect(&address).unwrap();
             active::every_form(&Side { worker, peer, number: 1 });
@@ -406,7 +410,7 @@ fn peer(test: &str) {
 }
 
 fn main() {
-    let watchdog = LIMIT;
+    let watchdog = if env::var_os("DTYPE_UCX_FULL").is_some() { 6 * LIMIT } else { LIMIT };
     thread::spawn(move || {
         thread::sleep(watchdog);
         eprintln!("the test hangs");
@@ -474,6 +478,12 @@ fn main() {
             let worker = worker(settings);
             let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
             remote::the_owner_dies(&mut peer, &Side { worker, peer: endpoint, number: 0 });
+        });
+        run(format!("the worker dies {transport}"), &|| {
+            let mut peer = Peer::start("the worker dies", settings);
+            let worker = worker(settings);
+            let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
+            remote::the_worker_dies(&mut peer, &Side { worker, peer: endpoint, number: 0 });
         });
         run(format!("the sender dies {transport}"), &|| {
             let settings = [settings, &[("RNDV_THRESH", "0")]].concat();

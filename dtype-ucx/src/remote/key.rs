@@ -33,6 +33,8 @@ pub struct MemoryKey {
     address: u64,
     /// The number of records.
     len: usize,
+    /// The worker that serves the memory, and the number of the memory there; or zeros.
+    served: [u64; 2],
     /// The type of a record; its extent is the distance between neighbours.
     record: Type,
     /// UCX's key.
@@ -47,7 +49,19 @@ impl MemoryKey {
     /// A key of this process's memory, with UCX's bytes.
     pub(crate) fn new<T: Datatype>(address: u64, len: usize, packed: &[u8]) -> Self {
         let process = crate::process::id();
-        Self { process, address, len, record: Type::of::<T>(), packed: packed.into() }
+        let record = Type::of::<T>();
+        Self { process, address, len, served: [0; 2], record, packed: packed.into() }
+    }
+
+    /// The same key, for peers of a worker that serves the memory by this number.
+    pub(crate) fn served_by(self, worker: u64, memory: u64) -> Self {
+        Self { served: [worker, memory], ..self }
+    }
+
+    /// The number of the memory at this worker, if the worker serves it.
+    pub(crate) fn served_at(&self, worker: u64) -> Option<u64> {
+        let [server, memory] = self.served;
+        (server != 0 && server == worker).then_some(memory)
     }
 
     /// The number of records in the memory.
@@ -99,9 +113,11 @@ impl MemoryKey {
     /// The key as bytes: some hundred, depending on the type of the records.
     pub fn to_bytes(&self) -> Vec<u8> {
         let record = self.record.marshal();
-        let mut body = Vec::with_capacity(36 + record.len() + self.packed.len());
+        let mut body = Vec::with_capacity(52 + record.len() + self.packed.len());
         body.extend(ORDER.to_ne_bytes());
-        for number in [self.process, self.address, self.len as u64, record.len() as u64] {
+        let [worker, memory] = self.served;
+        let len = self.len as u64;
+        for number in [self.process, self.address, len, worker, memory, record.len() as u64] {
             body.extend(number.to_ne_bytes());
         }
         body.extend(record);
@@ -135,7 +151,8 @@ impl MemoryKey {
             rest = after;
             Ok::<_, Error>(u64::from_ne_bytes(*number))
         };
-        let [process, address, len, record] = [number()?, number()?, number()?, number()?];
+        let [process, address, len] = [number()?, number()?, number()?];
+        let [worker, memory, record] = [number()?, number()?, number()?];
         let record = usize::try_from(record).map_err(|_| short())?;
         let (record, packed) = rest.split_at_checked(record).ok_or_else(short)?;
         let record = Type::unmarshal(record)?;
@@ -148,7 +165,8 @@ impl MemoryKey {
             && i128::from(address) + bytes_long <= i128::from(u64::MAX);
         match usize::try_from(len) {
             Ok(len) if fits && record.extent() >= 0 => {
-                Ok(Self { process, address, len, record, packed: packed.into() })
+                let (served, packed) = ([worker, memory], packed.into());
+                Ok(Self { process, address, len, served, record, packed })
             }
             _ => Err(refused("the memory is larger than an address space")),
         }

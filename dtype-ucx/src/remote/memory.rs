@@ -54,6 +54,8 @@ pub struct RemoteMemory<'e, T, M: ThreadMode> {
     pub(crate) key: raw::RemoteKey,
     /// The address of the first record, in the peer.
     pub(crate) address: u64,
+    /// What the peer's worker serves the memory by, if it does.
+    pub(crate) served: Option<u64>,
     /// The number of records.
     len: usize,
     /// The memory, mapped into this process. Several threads must not use it at the same time.
@@ -122,6 +124,7 @@ impl<M: ThreadMode> Endpoint<M> {
             endpoint: self,
             key: handle,
             address: key.address(),
+            served: key.served_at(self.peer()),
             len: key.len(),
             mapped,
             record: Type::of::<T>().commit(),

@@ -1,14 +1,14 @@
 //! The owner's side: memory that peers may read and write at any time.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
 use std::ops::Range;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::slice;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::Arc;
 
 use dtype_runtime::{Committed, Datatype, Type};
 
@@ -18,6 +18,8 @@ use crate::elements::check_span;
 use crate::error::{Error, check};
 use crate::raw;
 use crate::remote::key::MemoryKey;
+use crate::service::served::{Alone, Served};
+use crate::shared::{load, store};
 
 /// Records in memory that peers with a [key](Self::key) read and write, by [`RemoteMemory`](crate::RemoteMemory), without
 /// this process doing anything: from [`Context::register`].
@@ -31,7 +33,7 @@ use crate::remote::key::MemoryKey;
 /// usually sends a message after it has put and [flushed](crate::Endpoint::flush).
 ///
 /// The transports that cannot write to the memory themselves (TCP) ask the owner's process to do it: then one of its workers must
-/// make progress.
+/// make progress. A worker that [serves](crate::Worker::serve) the memory unpacks puts of many small blocks into it.
 ///
 /// # When the memory is freed
 ///
@@ -61,6 +63,8 @@ pub struct Registered<T> {
     lent: bool,
     /// Whether there is a key. Also, no two threads may access the memory through this value at the same time.
     exported: Cell<bool>,
+    /// What workers know of the memory, if any serves it.
+    served: OnceCell<Arc<Served>>,
     records: PhantomData<T>,
 }
 
@@ -189,7 +193,17 @@ impl Context {
             unsafe { raw::ucp_mem_map(self.handle(), ptr::from_ref(params), &raw mut handle) };
         check("ucp_mem_map", status)?;
         let (context, start, exported) = (self.clone(), ptr::null_mut(), Cell::new(false));
-        Ok(Registered { context, handle, start, len, record, lent, exported, records: PhantomData })
+        Ok(Registered {
+            context,
+            handle,
+            start,
+            len,
+            record,
+            lent,
+            exported,
+            served: OnceCell::new(),
+            records: PhantomData,
+        })
     }
 }
 
@@ -204,8 +218,8 @@ impl<T: Datatype> Registered<T> {
         self.len == 0
     }
 
-    /// The address of the first record, for code in other languages. Peers may access the memory at any time, so code in Rust
-    /// may only make references to it while the program knows that none does.
+    /// The address of the first record, for code in other languages. Peers may access the memory at any time, and so may a worker
+    /// that [serves](crate::Worker::serve) it, so code in Rust may only make references to it while the program knows that none does.
     pub fn as_ptr(&self) -> *mut T {
         self.start
     }
@@ -232,6 +246,22 @@ impl<T: Datatype> Registered<T> {
         Ok(MemoryKey::new::<T>(self.start.expose_provenance() as u64, self.len, &packed))
     }
 
+    /// The memory, for workers that serve it.
+    pub(crate) fn served(&self) -> &Arc<Served> {
+        self.served.get_or_init(|| {
+            let start = NonNull::new(self.start.cast()).unwrap_or(NonNull::dangling());
+            // SAFETY: the memory has this length, and all of its bytes are initialised. It stays until the value is dropped,
+            // which ends it before. All functions of the value take the lock when they copy.
+            Arc::new(unsafe { Served::new(start, self.bytes()) })
+        })
+    }
+
+    /// Keeps workers that serve the memory, which may be in other threads, from copying while the result lives.
+    #[inline]
+    fn alone(&self) -> Option<Alone<'_>> {
+        self.served.get().map(|served| served.lock())
+    }
+
     /// A copy of a record.
     ///
     /// # Errors
@@ -244,6 +274,7 @@ impl<T: Datatype> Registered<T> {
             return self.checked(index, 1)?.pop().ok_or_else(|| self.outside(index, 1).into());
         }
         let mut item = MaybeUninit::<T>::uninit();
+        let _alone = self.alone();
         // SAFETY: the record is in the memory, as just checked. Its bytes are initialised, all of them are copied, all bit
         // patterns of its data are valid, and no field is left out: by the promise of `Datatype` this is a value.
         unsafe {
@@ -275,6 +306,7 @@ impl<T: Datatype> Registered<T> {
             return self.checked(start, count);
         }
         let mut items = with_room::<T>(count)?;
+        let _alone = self.alone();
         // SAFETY: as in `get`, for `count` records, for which the vector has room.
         unsafe {
             load(self.start.add(start).cast(), items.as_mut_ptr().cast(), size_of::<T>() * count);
@@ -298,6 +330,7 @@ impl<T: Datatype> Registered<T> {
             }
             return Ok(());
         }
+        let _alone = self.alone();
         // SAFETY: the records are in the memory, as just checked. Their bytes are initialised, all bit patterns of their data
         // are valid, no field is left out, and the slice is borrowed exclusively.
         unsafe {
@@ -315,6 +348,7 @@ impl<T: Datatype> Registered<T> {
     pub fn write(&self, at: usize, items: &[T]) -> Result<(), Error> {
         self.check(at, items.len())?;
         let start: *mut u8 = self.start.wrapping_add(at).cast();
+        let _alone = self.alone();
         if const { T::TYPE_MAP.is_packed() } {
             // SAFETY: the records are in the memory, as just checked. All bytes of the items are data, and initialised.
             unsafe { store(items.as_ptr().cast(), start, size_of_val(items)) };
@@ -356,6 +390,7 @@ impl<T: Datatype> Registered<T> {
         let size = layout.packed_size(count)?;
         check_span(layout, self.bytes(), origin, count)?;
         let (mut packed, mut at) = (zeros(size)?, 0);
+        let _alone = self.alone();
         for (start, len) in self.segments(layout, origin, count)? {
             // SAFETY: the segment lies in the memory, as just checked; all segments together have the size of the bytes.
             unsafe { load(start, packed.as_mut_ptr().add(at), len) };
@@ -386,6 +421,7 @@ impl<T: Datatype> Registered<T> {
         check_span(layout, self.bytes(), origin, count)?;
         layout.check_disjoint(count)?;
         let mut at = 0;
+        let _alone = self.alone();
         for (start, len) in self.segments(layout, origin, count)? {
             // SAFETY: likewise.
             unsafe { store(packed.as_ptr().add(at), start, len) };
@@ -431,6 +467,7 @@ impl<T: Datatype> Registered<T> {
     fn checked(&self, at: usize, count: usize) -> Result<Vec<T>, Error> {
         let mut copies = with_room::<MaybeUninit<T>>(count)?;
         let mut packed = zeros(self.record.packed_size(count)?)?;
+        let _alone = self.alone();
         // SAFETY: the callers have checked that the records are in the memory; the vector has room for them. Only their
         // packed bytes are used, which peers do not know of.
         unsafe {
@@ -466,6 +503,9 @@ pub(crate) fn outside(stride: usize, len: usize, at: usize, count: usize) -> dty
 
 impl<T> Drop for Registered<T> {
     fn drop(&mut self) {
+        if let Some(served) = self.served.get() {
+            served.end();
+        }
         if self.exported.get() && !self.lent {
             // A peer may still write there. The memory must outlive all of them, and be unregistered before the context is
             // released.
@@ -483,63 +523,4 @@ impl<T> fmt::Debug for Registered<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registered").field("len", &self.len).finish_non_exhaustive()
     }
-}
-
-/// The word in which shared memory is copied.
-type Word = u64;
-
-/// Copies bytes from memory that peers may write meanwhile.
-///
-/// The accesses are volatile: each byte is read once, whatever is done with the copy, so that what was checked is what is used.
-/// A write at the same time makes bytes old or new, no more: it comes from another process, or from UCX, which the compiler
-/// knows nothing of.
-///
-/// # Safety
-///
-/// `len` bytes must be readable and writable, and no thread of this process may write the first ones by code in Rust.
-#[inline]
-#[expect(clippy::cast_ptr_alignment, reason = "words begin at aligned addresses")]
-unsafe fn load(from: *const u8, to: *mut u8, len: usize) {
-    // What a peer wrote before it told us is seen.
-    fence(Ordering::Acquire);
-    // SAFETY: the caller guarantees both memories.
-    let byte = |at| unsafe { to.add(at).write(from.add(at).read_volatile()) };
-    // SAFETY: likewise, and words of the first one are aligned.
-    let word = |at| unsafe {
-        let word = from.add(at).cast::<Word>().read_volatile();
-        to.add(at).cast::<Word>().write_unaligned(word);
-    };
-    visit(from, len, byte, word);
-}
-
-/// Copies bytes to memory that peers may access meanwhile: as [`load`].
-///
-/// # Safety
-///
-/// `len` bytes must be initialised and readable, and writable, and no thread of this process may access the latter by code in
-/// Rust.
-#[inline]
-#[expect(clippy::cast_ptr_alignment, reason = "words begin at aligned addresses")]
-unsafe fn store(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: the caller guarantees both memories.
-    let byte = |at| unsafe { to.add(at).write_volatile(from.add(at).read()) };
-    // SAFETY: likewise, and words of the second one are aligned.
-    let word = |at| unsafe {
-        let word = from.add(at).cast::<Word>().read_unaligned();
-        to.add(at).cast::<Word>().write_volatile(word);
-    };
-    visit(to, len, byte, word);
-    // Seen by peers before anything that we tell them after it.
-    fence(Ordering::Release);
-}
-
-/// Calls `word` with the offset of each aligned word of shared memory, and `byte` with those of the bytes before and after
-/// them, in order.
-#[inline]
-fn visit(shared: *const u8, len: usize, byte: impl Fn(usize), word: impl Fn(usize)) {
-    let head = len.min(shared.addr().wrapping_neg() % size_of::<Word>());
-    let tail = len - (len - head) % size_of::<Word>();
-    (0..head).for_each(&byte);
-    (head..tail).step_by(size_of::<Word>()).for_each(word);
-    (tail..len).for_each(byte);
 }

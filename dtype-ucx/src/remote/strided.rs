@@ -14,6 +14,7 @@ use crate::mode::ThreadMode;
 use crate::raw;
 use crate::remote::fit::Record;
 use crate::remote::memory::RemoteMemory;
+use crate::remote::packed::{Target, is_worthwhile};
 use crate::remote::transfer::{self, Way, cut};
 
 /// Packed bytes that are between two layouts at a time: they stay in the first-level cache.
@@ -103,7 +104,8 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
     /// # Errors
     ///
     /// [`Error::Datatype`] if the elements have more or fewer packed bytes, or the layout names a byte more than once: nothing is
-    /// written then. [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
+    /// written then. [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. If the peer's worker
+    /// [serves](crate::Worker::serve) the memory, and refuses the put, the error is that of the flush.
     #[doc(alias = "ucp_put_nbx")]
     pub fn put<'a>(&self, elements: impl Into<Elements<'a>>) -> Result<(), Error> {
         self.put_elements(elements.into())
@@ -113,6 +115,9 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
         let size = self.check(elements.packed_size())?;
         self.layout.check_disjoint(1)?;
         let Some(mapped) = self.mapped() else {
+            if let Some(target) = self.target()? {
+                return target.put(elements);
+            }
             let (blocks, packed);
             let here: &[raw::Block] = match elements.form {
                 Form::Bytes { start, len } => {
@@ -179,6 +184,7 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
     /// # Errors
     ///
     /// [`Error::Datatype`] if the elements have more or fewer packed bytes, or a value is invalid: nothing is written then.
+    /// [`Error::Refused`] if the peer's worker [serves](crate::Worker::serve) the memory no more: nothing is written then, either.
     /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]; some of the elements may have been written then.
     #[doc(alias = "ucp_get_nbx")]
     pub fn get<'a>(&self, elements: impl Into<ElementsMut<'a>>) -> Result<(), Error> {
@@ -187,6 +193,11 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
 
     fn get_elements(&self, mut elements: ElementsMut<'_>) -> Result<(), Error> {
         let size = self.check(elements.packed_size())?;
+        if let Some(target) = self.target()? {
+            let packed = target.get()?;
+            // Whole elements: their number of bytes is that of the layout.
+            return elements.unpack(&packed);
+        }
         fence(Ordering::Acquire);
         // Either blocks of memory, or the bytes that are unpacked at a time.
         let (blocks, chunk) = match &mut elements.form {
@@ -226,6 +237,15 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
             }
         }
         Ok(())
+    }
+
+    /// The layout, if the peer's worker completes the put or get.
+    fn target(&self) -> Result<Option<Target<'_, M>>, Error> {
+        let Some(memory) = self.memory.served.filter(|_| self.memory.mapped.is_none()) else {
+            return Ok(None);
+        };
+        let (endpoint, layout, origin) = (self.memory.endpoint, &self.layout, self.origin);
+        Ok(is_worthwhile(layout)?.then_some(Target { endpoint, memory, layout, origin }))
     }
 
     /// The origin of the layout in the mapping, if there is one.

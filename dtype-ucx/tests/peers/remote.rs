@@ -1,11 +1,12 @@
-//! Memory of one process that the other one puts to and gets from. Both compute what must be there.
+//! Memory of one process that the other one puts to and gets from. Both compute what must be there. In some rounds the owner's
+//! worker serves the memory, so that many small blocks come in one message.
 
 use std::time::Instant;
 
 use dtype_runtime::types::Order;
 use dtype_runtime::{Basic, Buffer, BufferMut, Committed, Type, bytes_of, bytes_of_mut};
 use dtype_ucx::{
-    Context, Elements, ElementsMut, Endpoint, Error, MemoryKey, Registered, Single, Worker,
+    Context, Elements, ElementsMut, Endpoint, Error, MemoryKey, Refusal, Registered, Single, Worker,
 };
 
 use super::{LIMIT, Particle, READY, Side, particles};
@@ -14,6 +15,8 @@ const KEY: u64 = 3;
 const CELLS: [usize; 3] = [6, 20, 50];
 const CELL_COUNT: usize = CELLS[0] * CELLS[1] * CELLS[2];
 const PARTICLES: usize = 2000;
+/// Whether the memory is the owner's own, which no peer can map, and whether its worker serves it.
+const ROUNDS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
 
 /// Layouts in the grid, with their origins in bytes.
 fn layouts() -> Vec<(Committed, i64)> {
@@ -61,7 +64,7 @@ fn meet(worker: &Worker<Single>, peer: &Endpoint<Single>) {
 
 /// The side that has the memory.
 pub(super) fn owner(context: &Context, side: &Side) {
-    for in_place in [false, true] {
+    for (in_place, served) in ROUNDS {
         let (mut own_grid, mut own_structs) = (cells(), Vec::<Particle>::new());
         let (grid, structs);
         if in_place {
@@ -78,12 +81,22 @@ pub(super) fn owner(context: &Context, side: &Side) {
             grid = context.register(&cells()).unwrap();
             structs = context.register(&particles(PARTICLES - 1, 9)).unwrap();
         }
-        for key in [grid.key(), structs.key()] {
+        let keys = match served {
+            true => [side.worker.serve(&grid), side.worker.serve(&structs)],
+            false => [grid.key(), structs.key()],
+        };
+        for key in keys {
             side.peer.send(KEY, &key.unwrap().to_bytes()).unwrap();
         }
         verify(side, &grid, &structs);
         if in_place {
             drop((grid, structs));
+            if served {
+                // What comes too late is refused.
+                meet(&side.worker, &side.peer);
+                meet(&side.worker, &side.peer);
+                assert!(own_grid == round(layouts().len() - 1).1);
+            }
         } else {
             // The other side does not know, and goes on.
             drop(grid);
@@ -118,7 +131,7 @@ fn verify(side: &Side, grid: &Registered<u64>, structs: &Registered<Particle>) {
 
 /// The side that puts and gets.
 pub(super) fn user(side: &Side, can_map: bool) {
-    for in_place in [false, true] {
+    for (in_place, served) in ROUNDS {
         let [grid, structs] = [(); 2].map(|()| {
             let (bytes, _) = side.worker.recv::<u8>(KEY).unwrap();
             let mut bad = bytes.clone();
@@ -167,6 +180,19 @@ pub(super) fn user(side: &Side, can_map: bool) {
         structs.get_into(0, &mut all).unwrap();
         assert!(all[0] == particles(1, 5)[0] && all[1..100] == particles(100, 9)[1..]);
         meet(&side.worker, &side.peer);
+        if in_place && served {
+            meet(&side.worker, &side.peer);
+            let (layout, origin) = &layouts()[2];
+            let late = grid.strided(layout, *origin, 1).unwrap();
+            let values = vec![7_u64; usize::try_from(layout.size()).unwrap() / 8];
+            late.put(&values).unwrap();
+            let unregistered = |result| {
+                matches!(result, Err(Error::Refused { reason: Refusal::Unregistered, .. }))
+            };
+            assert!(unregistered(side.peer.flush()));
+            assert!(unregistered(late.get(&mut values.clone())));
+            meet(&side.worker, &side.peer);
+        }
         if !in_place {
             meet(&side.worker, &side.peer);
             // The owner has dropped the grid, and its memory is there all the same.
@@ -177,6 +203,47 @@ pub(super) fn user(side: &Side, can_map: bool) {
             meet(&side.worker, &side.peer);
         }
     }
+}
+
+/// The owner of memory that its worker serves dies: whatever waits for a reply ends.
+pub(super) fn the_worker_dies(peer: &mut super::Peer, side: &Side) {
+    let (key, _) = side.worker.recv::<u8>(KEY).unwrap();
+    let key = MemoryKey::from_bytes(&key).unwrap();
+    let remote = side.peer.remote_memory::<u64>(&key).unwrap();
+    let column = Type::vector(1000, 1, 6, &Type::basic(Basic::U64)).unwrap().commit();
+    let column = remote.strided(&column, 0, 1).unwrap();
+    let mut values = vec![1_u64; 1000];
+    column.put(&values).unwrap();
+    side.peer.flush().unwrap();
+    column.get(&mut values).unwrap();
+    assert!(values == [1; 1000]);
+    // A part of these is answered.
+    for _ in 0..8 {
+        column.put(&values).unwrap();
+    }
+    peer.child.kill().unwrap();
+    peer.child.wait().unwrap();
+    let start = Instant::now();
+    let error = loop {
+        let result = column.put(&values).and_then(|()| side.peer.flush());
+        match result {
+            Err(error) => break error,
+            Ok(()) => assert!(start.elapsed() < LIMIT / 10, "puts to a dead peer are done"),
+        }
+    };
+    let noticed =
+        matches!(error, Error::ConnectionLost { .. } | Error::Cancelled | Error::Call { .. });
+    assert!(noticed, "{error:?}");
+    while side.peer.failure().is_none() {
+        side.worker.progress();
+        assert!(start.elapsed() < LIMIT / 10, "a dead peer is not noticed: {error}");
+    }
+    assert!(matches!(column.put(&values), Err(Error::ConnectionLost { .. })));
+    assert!(matches!(column.get(&mut values), Err(Error::ConnectionLost { .. })));
+    assert!(side.peer.flush().is_err());
+    // Nothing waits for this connection any more.
+    let _ = side.worker.flush();
+    assert!(values == [1; 1000]);
 }
 
 /// The owner of memory dies: what is put is refused as soon as UCX notices it, and nothing else happens.
@@ -209,6 +276,17 @@ pub(super) fn the_owner_dies(peer: &mut super::Peer, side: &Side) {
     }
     assert!(matches!(remote.put(0, &[3]), Err(Error::ConnectionLost { .. })));
     assert!(matches!(remote.get(0..1), Err(Error::ConnectionLost { .. })));
+}
+
+/// The owner, until it is killed. Its worker serves memory that no peer can map.
+pub(super) fn server(context: &Context, side: &Side) -> ! {
+    let mut own = cells();
+    // SAFETY: the vector is not used any more.
+    let memory = unsafe { context.register_in_place(own.as_mut_ptr(), own.len()).unwrap() };
+    side.peer.send(KEY, &side.worker.serve(&memory).unwrap().to_bytes()).unwrap();
+    loop {
+        side.worker.progress();
+    }
 }
 
 /// The owner, until it is killed.

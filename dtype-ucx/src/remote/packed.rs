@@ -1,0 +1,256 @@
+//! Puts and gets that the peer's worker completes: see [`service`](crate::service).
+
+use std::collections::VecDeque;
+use std::slice;
+
+use dtype_runtime::{Committed, Datatype};
+
+use crate::allocation::with_room;
+use crate::elements::{Elements, Form};
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::mode::ThreadMode;
+use crate::operation;
+use crate::raw;
+use crate::service::Asked;
+use crate::service::wire::{
+    Block, GET, MOST_BLOCKS, MOST_BYTES, MOST_ROWS, OF_BLOCKS, PUT, Request, Row,
+};
+
+/// Requests of an endpoint that are under way at the same time.
+const WINDOW: usize = 16;
+/// Blocks from this number on, whose average length is at most the next one, are packed.
+const MANY: usize = 4;
+const SHORT: usize = 2048;
+
+/// Whether a layout is many small blocks.
+pub(crate) fn is_worthwhile(layout: &Committed) -> Result<bool, Error> {
+    let size = layout.packed_size(1)?;
+    let least = (size / SHORT).max(MANY);
+    Ok(layout.iov(1, 0..size as u64)?.take(least).count() == least)
+}
+
+/// A layout in memory that the peer's worker serves.
+pub(crate) struct Target<'a, M: ThreadMode> {
+    pub(crate) endpoint: &'a Endpoint<M>,
+    /// The number of the memory.
+    pub(crate) memory: u64,
+    pub(crate) layout: &'a Committed,
+    pub(crate) origin: i64,
+}
+
+/// A request without its packed bytes.
+struct Part {
+    request: Request,
+    /// Room for the request, and the parts of the layout.
+    message: Vec<u8>,
+}
+
+impl Part {
+    /// A request with the parts of its layout, and room for this number of bytes.
+    fn new<T: Datatype>(request: Request, parts: &[T], length: u64) -> Result<Self, Error> {
+        let before = Request::SIZE + dtype_runtime::packed_size::<T>(parts.len());
+        let mut message = with_room(before + bytes(length))?;
+        message.resize(Request::SIZE, 0);
+        dtype_runtime::pack_onto(&mut message, parts);
+        Ok(Self { request, message })
+    }
+}
+
+impl<M: ThreadMode> Target<'_, M> {
+    /// Sends the elements, which have as many packed bytes as the layout. They may be changed when this returns, and are at the
+    /// target after a flush.
+    pub(crate) fn put(&self, elements: Elements<'_>) -> Result<(), Error> {
+        let mut source = Source::new(elements);
+        let result = self.parts(PUT, |part, length| {
+            self.wait_for_room()?;
+            let Part { request, mut message } = part;
+            let before = message.len();
+            message.resize(before + length, 0);
+            source.fill(&mut message[before..]);
+            let (worker, traffic) = (self.endpoint.worker(), self.endpoint.traffic());
+            // SAFETY: the endpoint is alive, and belongs to this worker.
+            unsafe {
+                worker.service().put(self.endpoint.handle(), traffic, request, message);
+            }
+            Ok(())
+        });
+        self.end();
+        result
+    }
+
+    /// The packed bytes of the layout.
+    pub(crate) fn get(&self) -> Result<Vec<u8>, Error> {
+        let mut packed = with_room(self.layout.packed_size(1)?)?;
+        let mut asked = VecDeque::new();
+        let mut result = self.parts(GET, |part, _| {
+            if asked.len() == WINDOW
+                && let Some(first) = asked.pop_front()
+            {
+                packed.extend(self.wait(&first)?);
+            }
+            let (worker, traffic) = (self.endpoint.worker(), self.endpoint.traffic());
+            // SAFETY: the endpoint is alive, and belongs to this worker.
+            let get = unsafe {
+                worker.service().get(self.endpoint.handle(), traffic, part.request, part.message)
+            };
+            asked.push_back(get);
+            Ok(())
+        });
+        for each in asked {
+            // After an error, nobody waits for the others.
+            if result.is_ok() {
+                result = self.wait(&each).map(|bytes| packed.extend(bytes));
+            }
+        }
+        self.end();
+        result.map(|()| packed)
+    }
+
+    /// Waits until another request may be sent.
+    fn wait_for_room(&self) -> Result<(), Error> {
+        let traffic = self.endpoint.traffic();
+        let failed = || self.endpoint.failure();
+        if traffic.puts() >= WINDOW {
+            let worker = self.endpoint.worker();
+            worker.wait(|| (traffic.puts() < WINDOW || failed().is_some()).then_some(()));
+        }
+        failed().map_or(Ok(()), Err)
+    }
+
+    fn wait(&self, asked: &Asked) -> Result<Vec<u8>, Error> {
+        self.endpoint.worker().wait(|| {
+            let failure = || self.endpoint.failure().map(Err);
+            asked.reply().or_else(failure)
+        })
+    }
+
+    /// After the last request: programs run their code, and a panic resumes, outside UCX.
+    fn end(&self) {
+        operation::wake();
+        self.endpoint.worker().resume_panic();
+    }
+
+    /// Calls a function for each request that is needed, with the number of its packed bytes.
+    fn parts(
+        &self,
+        way: u8,
+        mut send: impl FnMut(Part, usize) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let size = self.layout.packed_size(1)? as u64;
+        let request = Request {
+            token: 0,
+            memory: self.memory,
+            base: 0,
+            run: 0,
+            position: 0,
+            length: 0,
+            parts: 0,
+            kind: way,
+        };
+        if let Some((base, run, rows)) = self.rows() {
+            let count = number(rows.len());
+            let mut position = 0;
+            while position < size {
+                let length = (size - position).min(MOST_BYTES as u64);
+                let request = Request { base, run, position, length, parts: count, ..request };
+                send(Part::new(request, &rows, length)?, bytes(length))?;
+                position += length;
+            }
+            return Ok(());
+        }
+        let mut segments = self.layout.iov(1, 0..size)?;
+        let (mut blocks, mut length, mut rest) = (Vec::new(), 0, None);
+        loop {
+            let next = rest.take().or_else(|| {
+                let segment = segments.next()?;
+                Some(Block { displacement: self.origin + segment.disp, length: segment.len })
+            });
+            if let Some(Block { displacement, length: whole }) = next {
+                let taken = whole.min(MOST_BYTES as u64 - length);
+                blocks.push(Block { displacement, length: taken });
+                length += taken;
+                if taken < whole {
+                    let displacement = displacement + taken.cast_signed();
+                    rest = Some(Block { displacement, length: whole - taken });
+                }
+            }
+            let full = length == MOST_BYTES as u64 || blocks.len() == MOST_BLOCKS;
+            if (full || next.is_none()) && !blocks.is_empty() {
+                let (parts, kind) = (number(blocks.len()), way + OF_BLOCKS);
+                let request = Request { length, parts, kind, ..request };
+                send(Part::new(request, &blocks, length)?, bytes(length))?;
+                blocks.clear();
+                length = 0;
+            }
+            if next.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The layout as rows of repetitions, with the displacement and the length of the first run; if it is such a nest.
+    fn rows(&self) -> Option<(i64, u64, Vec<Row>)> {
+        let levels = self.layout.levels().filter(|levels| levels.len() <= MOST_ROWS)?;
+        let (first, last) = (levels.first()?, levels.last()?);
+        let rows = levels.iter().map(|level| Row { count: level.count, stride: level.stride });
+        Some((self.origin + first.base, last.length, rows.collect()))
+    }
+}
+
+/// There are at most [`MOST_BLOCKS`].
+fn number(parts: usize) -> u32 {
+    u32::try_from(parts).unwrap_or(u32::MAX)
+}
+
+/// There are at most [`MOST_BYTES`].
+fn bytes(length: u64) -> usize {
+    usize::try_from(length).unwrap_or(usize::MAX)
+}
+
+/// The packed bytes of elements, from the first to the last.
+enum Source<'a> {
+    /// What is left of the blocks, in reverse order.
+    Blocks(Vec<raw::Block>),
+    Packed(Form<'a>),
+}
+
+impl<'a> Source<'a> {
+    fn new(elements: Elements<'a>) -> Self {
+        match elements.form {
+            Form::Bytes { start, len } => {
+                Self::Blocks(vec![raw::Block { buffer: start.cast_mut().cast(), length: len }])
+            }
+            Form::Blocks(mut blocks) => {
+                blocks.reverse();
+                Self::Blocks(blocks)
+            }
+            packed @ Form::Packed(_) => Self::Packed(packed),
+        }
+    }
+
+    /// The next bytes.
+    fn fill(&mut self, mut out: &mut [u8]) {
+        match self {
+            Self::Packed(Form::Packed(outgoing)) => {
+                outgoing.packer.pack(out);
+            }
+            Self::Packed(_) => {}
+            Self::Blocks(blocks) => {
+                while !out.is_empty()
+                    && let Some(raw::Block { buffer, length }) = blocks.pop()
+                {
+                    let len = length.min(out.len());
+                    let (now, later) = out.split_at_mut(len);
+                    // SAFETY: the blocks are parts of the elements, which are borrowed for `'a`.
+                    now.copy_from_slice(unsafe { slice::from_raw_parts(buffer.cast(), len) });
+                    if len < length {
+                        let buffer = buffer.cast::<u8>().wrapping_add(len).cast();
+                        blocks.push(raw::Block { buffer, length: length - len });
+                    }
+                    out = later;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! Puts and gets that the owner's worker completes: packed bytes in one message instead of one operation for each block.
+//!
+//! ```text
+//! the one who puts                                    the owner's worker, in `progress`
+//! ----------------                                    ---------------------------------
+//! packs a part of the elements
+//! request(token, memory, layout, packed bytes)  ──▶   checks the request, unpacks into the registered memory
+//! flush waits for the token's reply             ◀──   reply(token, refusal or none), on the reply endpoint
+//! ```
+//!
+//! A get asks with the layout alone; the packed bytes come with the reply.
+//!
+//! **No header.** The whole message is the payload of the active message, whose own header is empty: with the new protocols
+//! (`PROTO_ENABLE`), UCX 1.13 writes past an array on its stack when a short message over TCP has a header and wants a reply.
+//!
+//! **One block, no header.** The messages are payload, and UCX's own header is empty: with its new protocols (`PROTO_ENABLE`),
+//! UCX 1.13 writes past an array on its stack when a short message over TCP has a header and wants a reply. And it forgets how
+//! long the address for the reply is when it decides that a message is short. A list of one block is never sent as a short one.
+//!
+//! **Ids.** Requests and replies have the ids 256 and 257, which are set in each worker from the start. Handlers of the program
+//! have ids of 8 bits, so the two never meet.
+//!
+//! **The reply endpoint.** `UCP_AM_SEND_FLAG_REPLY` has UCX pass an endpoint that leads back. It may be one of the program's, which
+//! may close it at any later time, or one that UCX drops when the peer dies, so it is used within the callback only, and never
+//! kept. A request must therefore be complete when the callback is called: it is sent with `UCP_AM_SEND_FLAG_EAGER`, in parts of at
+//! most [`MOST_BYTES`](wire::MOST_BYTES). What is announced instead comes from another program, and is dropped. (With an address of
+//! the sender in each request, to which the owner would connect, no reply endpoint would be needed. But it is some hundred bytes
+//! long, and UCX does not check addresses.) The callback
+//! runs no code of the program: it checks, copies, and starts to send the reply.
+//!
+//! **Flush.** A put is pending until its reply comes, or UCX cannot send it. A flush waits until nothing of its endpoint is
+//! pending, and returns the first refusal; so the bytes are at the target when it returns, as after puts of UCX. When the connection
+//! fails, no reply comes any more, and the flush returns the failure.
+//!
+//! **Trust.** A request is bytes from another process. Nothing is copied before all that it says is checked against the registered
+//! memory ([`wire`]); an unknown number, and memory that its owner has given back, are refused. A reply counts only for a token
+//! that is pending; tokens are random, so that only the one who got the request knows it.
+
+pub(crate) mod served;
+pub(crate) mod wire;
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::mem;
+use std::ptr;
+use std::slice;
+use std::sync::atomic::{AtomicI8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::error::{Error, Refusal, check};
+use crate::operation;
+use crate::raw::{self, ActiveParams, RawStatus, Started};
+use served::Served;
+use wire::{Reply, Request};
+
+/// The ids after those of the program's handlers.
+const REQUEST: u16 = 256;
+const REPLY: u16 = 257;
+const SEND: &str = "ucp_am_send_nbx";
+
+/// What a worker has to do with packed puts and gets, of its own and of its peers.
+#[derive(Debug, Default)]
+pub(crate) struct Service {
+    /// The memory that is served here, by its number.
+    served: Mutex<HashMap<u64, Weak<Served>>>,
+    /// What replies are expected for, by their tokens.
+    pending: Mutex<HashMap<u64, Pending>>,
+    /// The number of puts that no reply has come for.
+    puts: AtomicUsize,
+    /// The first refused put of an endpoint that was not flushed after it.
+    refused: Mutex<Vec<(Arc<Traffic>, Error)>>,
+}
+
+/// The packed puts and gets of an endpoint.
+#[derive(Debug)]
+pub(crate) struct Traffic {
+    puts: AtomicUsize,
+    /// The status with which the connection failed, as the endpoint has it.
+    failure: Arc<AtomicI8>,
+}
+
+#[derive(Debug)]
+enum Pending {
+    Put { traffic: Arc<Traffic>, bytes: usize },
+    Get { traffic: Arc<Traffic>, bytes: usize, reply: Arc<Mutex<Option<Result<Vec<u8>, Error>>>> },
+}
+
+/// A get whose reply has not been looked at.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    reply: Arc<Mutex<Option<Result<Vec<u8>, Error>>>>,
+}
+
+impl Asked {
+    /// The packed bytes, once they have come.
+    pub(crate) fn reply(&self) -> Option<Result<Vec<u8>, Error>> {
+        lock(&self.reply).take()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Traffic {
+    pub(crate) fn new(failure: Arc<AtomicI8>) -> Self {
+        Self { puts: AtomicUsize::new(0), failure }
+    }
+
+    /// The number of puts that no reply has come for.
+    pub(crate) fn puts(&self) -> usize {
+        self.puts.load(Ordering::Acquire)
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failure.load(Ordering::Acquire) != RawStatus::OK.0
+    }
+}
+
+impl Service {
+    /// Has UCX call this service for requests and replies.
+    ///
+    /// # Safety
+    ///
+    /// The worker must be alive, and be destroyed before the service.
+    pub(crate) unsafe fn start(&self, worker: raw::Worker) -> Result<(), Error> {
+        // SAFETY: as for the caller.
+        unsafe { self.tell(worker, [Some(requested), Some(replied)]) }
+    }
+
+    /// Has UCX call it no more.
+    ///
+    /// # Safety
+    ///
+    /// The worker must be alive.
+    pub(crate) unsafe fn stop(&self, worker: raw::Worker) {
+        // UCX has the ids already, so it needs no memory, and succeeds.
+        // SAFETY: the caller guarantees the worker, and there is no callback that would use the service.
+        let _ = unsafe { self.tell(worker, [None, None]) };
+    }
+
+    /// Tells UCX what to call for requests and replies.
+    ///
+    /// # Safety
+    ///
+    /// The worker must be alive, and be destroyed before the service, unless there are no callbacks.
+    unsafe fn tell(
+        &self,
+        worker: raw::Worker,
+        [request, reply]: [Option<raw::ActiveCallback>; 2],
+    ) -> Result<(), Error> {
+        // The last id first: UCX makes room for all before it.
+        for (id, callback) in [(REPLY, reply), (REQUEST, request)] {
+            let params = raw::HandlerParams {
+                field_mask: raw::AM_HANDLER_PARAM_FIELD_ID
+                    | raw::AM_HANDLER_PARAM_FIELD_CALLBACK
+                    | raw::AM_HANDLER_PARAM_FIELD_ARGUMENT,
+                id: id.into(),
+                flags: 0,
+                callback,
+                argument: ptr::from_ref(self).cast_mut().cast(),
+            };
+            // SAFETY: the caller guarantees the worker, and that the service outlives it; the parameters have the fields of
+            // their mask.
+            let status = unsafe { raw::ucp_worker_set_am_recv_handler(worker, &raw const params) };
+            check("ucp_worker_set_am_recv_handler", status)?;
+        }
+        Ok(())
+    }
+
+    /// Serves a memory until it is dropped.
+    pub(crate) fn serve(&self, memory: &Arc<Served>) {
+        let mut all = lock(&self.served);
+        all.retain(|_, served| served.strong_count() > 0);
+        all.insert(memory.number(), Arc::downgrade(memory));
+    }
+
+    /// Does what a peer asks for. Returns the reply.
+    fn answer(&self, request: &Request, rest: &[u8]) -> Vec<u8> {
+        // The lock of all is not held while one is copied.
+        let memory = lock(&self.served).get(&request.memory).and_then(Weak::upgrade);
+        let Request { token, .. } = *request;
+        let mut message = dtype_runtime::pack(&[Reply { token, refusal: 0 }]);
+        let served = memory
+            .ok_or(Refusal::Unregistered)
+            .and_then(|it| it.serve(request, rest, &mut message));
+        match served {
+            Ok(()) => message,
+            Err(refusal) => dtype_runtime::pack(&[Reply { token, refusal: refusal.code() }]),
+        }
+    }
+
+    /// Starts to send a put. The message has room for the request at its start, and owns all that follows.
+    ///
+    /// # Safety
+    ///
+    /// The endpoint must be alive, and belong to the worker of this service.
+    pub(crate) unsafe fn put(
+        self: &Arc<Self>,
+        endpoint: raw::Endpoint,
+        traffic: &Arc<Traffic>,
+        request: Request,
+        message: Vec<u8>,
+    ) {
+        let bytes = usize::try_from(request.length).unwrap_or(usize::MAX);
+        traffic.puts.fetch_add(1, Ordering::Relaxed);
+        self.puts.fetch_add(1, Ordering::Relaxed);
+        let pending = Pending::Put { traffic: traffic.clone(), bytes };
+        // SAFETY: as for the caller.
+        unsafe { self.ask(endpoint, request, message, pending) };
+    }
+
+    /// Starts to send a get.
+    ///
+    /// # Safety
+    ///
+    /// As for [`put`](Self::put).
+    pub(crate) unsafe fn get(
+        self: &Arc<Self>,
+        endpoint: raw::Endpoint,
+        traffic: &Arc<Traffic>,
+        request: Request,
+        message: Vec<u8>,
+    ) -> Asked {
+        let bytes = usize::try_from(request.length).unwrap_or(usize::MAX);
+        let reply = Arc::new(Mutex::new(None));
+        let pending = Pending::Get { traffic: traffic.clone(), bytes, reply: reply.clone() };
+        // SAFETY: as for the caller.
+        unsafe { self.ask(endpoint, request, message, pending) };
+        Asked { reply }
+    }
+
+    unsafe fn ask(
+        self: &Arc<Self>,
+        endpoint: raw::Endpoint,
+        request: Request,
+        mut bytes: Vec<u8>,
+        pending: Pending,
+    ) {
+        let token = crate::process::fresh();
+        if let Some(start) = bytes.get_mut(..Request::SIZE) {
+            // It has the length of the packed record.
+            let _ = dtype_runtime::pack_into(&[Request { token, ..request }], start);
+        }
+        // Before it is sent: over some transports the reply comes meanwhile.
+        lock(&self.pending).insert(token, pending);
+        let asks = Some((self.clone(), token));
+        let flags = raw::AM_SEND_FLAG_REPLY | raw::AM_SEND_FLAG_EAGER;
+        // SAFETY: the caller guarantees the endpoint.
+        unsafe { send(endpoint, REQUEST, flags, Message::new(bytes, asks)) };
+    }
+
+    /// Completes what is pending with this token.
+    fn complete(&self, token: u64, result: Result<&[u8], Failed>) {
+        let Some(pending) = lock(&self.pending).remove(&token) else { return };
+        let failed = |failed, way, bytes| match failed {
+            Failed::Refused(reason) => Error::Refused { way, bytes, reason },
+            Failed::Unsent(error) => error,
+        };
+        match pending {
+            Pending::Put { traffic, bytes } => {
+                if let Err(reason) = result {
+                    let mut refused = lock(&self.refused);
+                    if !refused.iter().any(|(other, _)| Arc::ptr_eq(other, &traffic)) {
+                        refused.push((traffic.clone(), failed(reason, "put", bytes)));
+                    }
+                }
+                // Those who wait look at the refusals after this.
+                self.puts.fetch_sub(1, Ordering::Release);
+                traffic.puts.fetch_sub(1, Ordering::Release);
+            }
+            Pending::Get { bytes, reply, .. } => {
+                let result = match result {
+                    Ok(packed) if packed.len() == bytes => Ok(packed.to_vec()),
+                    Ok(_) => Err(failed(Failed::Refused(Refusal::Malformed), "get", bytes)),
+                    Err(reason) => Err(failed(reason, "get", bytes)),
+                };
+                *lock(&reply) = Some(result);
+            }
+        }
+    }
+
+    /// Whether no put is pending whose connection is still there.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.puts.load(Ordering::Acquire) == 0
+            || lock(&self.pending).values().all(|pending| match pending {
+                Pending::Put { traffic, .. } => traffic.has_failed(),
+                Pending::Get { .. } => true,
+            })
+    }
+
+    /// Gives up what is pending on connections that have failed. Returns the status of one of them, if anything was.
+    pub(crate) fn give_up_failed(&self) -> Option<RawStatus> {
+        let pending = lock(&self.pending);
+        let failed: Vec<Arc<Traffic>> = pending
+            .values()
+            .filter_map(|pending| match pending {
+                Pending::Put { traffic, .. } => traffic.has_failed().then(|| traffic.clone()),
+                Pending::Get { .. } => None,
+            })
+            .collect();
+        drop(pending);
+        let lost = failed.into_iter().filter(|traffic| self.give_up(traffic)).last()?;
+        Some(RawStatus(lost.failure.load(Ordering::Acquire)))
+    }
+
+    /// Gives up what is pending on a connection that has failed. Returns whether anything was.
+    pub(crate) fn give_up(&self, traffic: &Arc<Traffic>) -> bool {
+        let given_up: Vec<Pending> = lock(&self.pending)
+            .extract_if(|_, pending| match pending {
+                Pending::Put { traffic: other, .. } | Pending::Get { traffic: other, .. } => {
+                    Arc::ptr_eq(other, traffic)
+                }
+            })
+            .map(|(_, pending)| pending)
+            .collect();
+        for pending in &given_up {
+            if let Pending::Put { .. } = pending {
+                self.puts.fetch_sub(1, Ordering::Release);
+                traffic.puts.fetch_sub(1, Ordering::Release);
+            }
+        }
+        !given_up.is_empty()
+    }
+
+    /// The first refused put of an endpoint, or of any. It is reported once.
+    pub(crate) fn take_refused(&self, traffic: Option<&Arc<Traffic>>) -> Option<Error> {
+        let mut refused = lock(&self.refused);
+        match traffic {
+            None => mem::take(&mut *refused).into_iter().next().map(|(_, error)| error),
+            Some(traffic) => {
+                let at = refused.iter().position(|(other, _)| Arc::ptr_eq(other, traffic))?;
+                Some(refused.remove(at).1)
+            }
+        }
+    }
+}
+
+/// Why something that was pending has no result.
+enum Failed {
+    Refused(Refusal),
+    Unsent(Error),
+}
+
+/// A message under way: UCX owns it, until it has sent it.
+struct Message {
+    #[expect(dead_code, reason = "UCX reads them")]
+    bytes: Vec<u8>,
+    /// The bytes, for UCX.
+    block: raw::Block,
+    /// What a reply is expected for, unless it is a reply itself.
+    asks: Option<(Arc<Service>, u64)>,
+}
+
+impl Message {
+    fn new(bytes: Vec<u8>, asks: Option<(Arc<Service>, u64)>) -> Self {
+        let (buffer, length) = (bytes.as_ptr().cast_mut().cast(), bytes.len());
+        Self { bytes, block: raw::Block { buffer, length }, asks }
+    }
+
+    fn sent(self, status: RawStatus) {
+        if let (Some((service, token)), Err(error)) = (self.asks, check(SEND, status)) {
+            service.complete(token, Err(Failed::Unsent(error)));
+        }
+    }
+}
+
+/// Sends a message.
+///
+/// # Safety
+///
+/// The endpoint must be alive.
+unsafe fn send(endpoint: raw::Endpoint, id: u16, flags: u32, message: Message) {
+    let message = Box::into_raw(Box::new(message));
+    let params = operation::params(raw::DATATYPE_IOV, sent, message.cast());
+    let mask = params.mask | raw::OP_ATTR_FIELD_FLAGS;
+    let params = raw::RequestParams { mask, flags, ..params };
+    // SAFETY: the message stays where it is until `sent` is called, or is freed below if that does not happen. The caller
+    // guarantees the endpoint.
+    let started = unsafe {
+        let (block, params) = (&raw const (*message).block, &raw const params);
+        raw::ucp_am_send_nbx(endpoint, id.into(), ptr::null(), 0, block.cast(), 1, params)
+    };
+    if let Started::Completed(status) = Started::of(started) {
+        // SAFETY: the box was made above, and `sent` is not called.
+        unsafe { Box::from_raw(message) }.sent(status);
+    }
+}
+
+/// UCX's callback for a message that is sent. Its user data are the [`Message`].
+unsafe extern "C" fn sent(request: *mut c_void, status: RawStatus, message: *mut c_void) {
+    // SAFETY: the request has completed, nobody else frees it, and it is not used again.
+    unsafe { raw::ucp_request_free(request) };
+    // SAFETY: the box of `send`, which UCX passes once.
+    unsafe { Box::from_raw(message.cast::<Message>()) }.sent(status);
+}
+
+/// The bytes of a message that UCX passes to a callback, unless it has only announced them.
+///
+/// # Safety
+///
+/// They must be valid for `'a`.
+unsafe fn whole<'a>(start: *const c_void, len: usize, attributes: u64) -> Option<&'a [u8]> {
+    let is_here = attributes & raw::AM_RECV_ATTR_FLAG_RNDV == 0 && len > 0;
+    // SAFETY: the caller guarantees the bytes of a message that is not announced.
+    is_here.then(|| unsafe { slice::from_raw_parts(start.cast(), len) })
+}
+
+/// UCX's callback for requests. Its argument is the [`Service`].
+unsafe extern "C" fn requested(
+    service: *mut c_void,
+    _: *const c_void,
+    _: usize,
+    data: *mut c_void,
+    length: usize,
+    params: *const ActiveParams,
+) -> RawStatus {
+    // SAFETY: the service lives longer than the worker (`Service::start`). UCX passes parameters and data that are valid
+    // during the call.
+    let (service, params, message) = unsafe {
+        let params = &*params;
+        (&*service.cast::<Service>(), params, whole(data, length, params.attributes))
+    };
+    let can_reply = params.attributes & raw::AM_RECV_ATTR_FIELD_REPLY_EP != 0;
+    // Without a token or a way back there is nobody to tell.
+    if let (true, Some((request, rest))) = (can_reply, message.and_then(wire::split)) {
+        let message = Message::new(service.answer(&request, rest), None);
+        // SAFETY: the reply endpoint is valid during the call.
+        unsafe { send(params.reply_endpoint, REPLY, raw::AM_SEND_FLAG_EAGER, message) };
+    }
+    RawStatus::OK
+}
+
+/// UCX's callback for replies. Its argument is the [`Service`].
+unsafe extern "C" fn replied(
+    service: *mut c_void,
+    _: *const c_void,
+    _: usize,
+    data: *mut c_void,
+    length: usize,
+    params: *const ActiveParams,
+) -> RawStatus {
+    // SAFETY: as in `requested`.
+    let (service, message) =
+        unsafe { (&*service.cast::<Service>(), whole(data, length, (*params).attributes)) };
+    if let Some((Reply { token, refusal }, rest)) = message.and_then(wire::split) {
+        let result = match refusal {
+            0 => Ok(rest),
+            code => Err(Failed::Refused(Refusal::of(code))),
+        };
+        service.complete(token, result);
+    }
+    RawStatus::OK
+}
+
+#[cfg(test)]
+mod tests;
