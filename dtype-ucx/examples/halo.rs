@@ -146,7 +146,8 @@ impl Half {
         let (rows, cells) = (start.rows, start.values.len());
         let memory = context.register(&start.values)?;
         // The other half may have another width.
-        let key = memory.key()?.to_bytes();
+        // Where the memory cannot be mapped, a column is one message that the worker unpacks.
+        let key = self.worker.serve(&memory)?.to_bytes();
         let mut theirs = Vec::new();
         self.worker.scope(|scope| {
             scope.send(&self.other, KEY, &key)?;

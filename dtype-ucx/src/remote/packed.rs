@@ -9,6 +9,7 @@ use crate::allocation::with_room;
 use crate::elements::{Elements, Form};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
+use crate::fragments::Outgoing;
 use crate::mode::ThreadMode;
 use crate::operation;
 use crate::raw;
@@ -19,9 +20,24 @@ use crate::service::wire::{
 
 /// Requests of an endpoint that are under way at the same time.
 const WINDOW: usize = 16;
-/// Blocks from this number on, whose average length is at most the next one, are packed.
+/// Blocks from this number on are packed, if they have at most this length on average.
+///
+/// The time of a put and a flush block by block, over that of one message, the best of 41 each, in turns in one run on a machine
+/// with other work:
+///
+/// ```text
+///                8 bytes   512   1024   2048
+/// tcp    4 blocks    1.5   1.6    1.5    1.5
+///       16           4.5   4.2    3.8    3.9
+///       64            16    12      8      6
+///     1000           130     1      1      3
+/// cma    4 blocks    0.6   0.5    0.5    0.5    a difference of 1 µs
+///       16           1.2   0.9    0.8    0.6
+///       64           3.4   1.4    1.2    0.9
+///     1000            21   1.2    2.5    2.2
+/// ```
 const MANY: usize = 4;
-const SHORT: usize = 2048;
+const SHORT: usize = 1024;
 
 /// Whether a layout is many small blocks.
 pub(crate) fn is_worthwhile(layout: &Committed) -> Result<bool, Error> {
@@ -212,7 +228,9 @@ fn bytes(length: u64) -> usize {
 enum Source<'a> {
     /// What is left of the blocks, in reverse order.
     Blocks(Vec<raw::Block>),
-    Packed(Form<'a>),
+    /// A copy, and the bytes of it that were taken.
+    Copy(Vec<u8>, usize),
+    Packed(Box<Outgoing<'a>>),
 }
 
 impl<'a> Source<'a> {
@@ -225,17 +243,23 @@ impl<'a> Source<'a> {
                 blocks.reverse();
                 Self::Blocks(blocks)
             }
-            packed @ Form::Packed(_) => Self::Packed(packed),
+            Form::Copy(bytes) => Self::Copy(bytes, 0),
+            Form::Packed(outgoing) => Self::Packed(outgoing),
         }
     }
 
     /// The next bytes.
     fn fill(&mut self, mut out: &mut [u8]) {
         match self {
-            Self::Packed(Form::Packed(outgoing)) => {
+            Self::Packed(outgoing) => {
                 outgoing.packer.pack(out);
             }
-            Self::Packed(_) => {}
+            Self::Copy(bytes, taken) => {
+                // The elements have as many bytes as the layout.
+                let start = *taken;
+                *taken += out.len();
+                out.copy_from_slice(&bytes[start..*taken]);
+            }
             Self::Blocks(blocks) => {
                 while !out.is_empty()
                     && let Some(raw::Block { buffer, length }) = blocks.pop()
