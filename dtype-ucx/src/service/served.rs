@@ -92,3 +92,6 @@ impl Served {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
