@@ -255,13 +255,11 @@ impl<M: ThreadMode> Endpoint<M> {
             // SAFETY: likewise, but it is kept until the worker is destroyed, and the endpoint with it.
             self.worker.leave(unsafe { Arc::from_raw(Arc::as_ptr(&self.failure)) });
         }
-        match failure {
-            Some(error) => Err(error),
-            None => {
-                settled?;
-                self.sent("ucp_ep_flush_nbx", flushed.unwrap_or(RawStatus::OK))
-            }
+        if let Some(error) = failure {
+            return Err(error);
         }
+        settled?;
+        self.sent("ucp_ep_flush_nbx", flushed.unwrap_or(RawStatus::OK))
     }
 
     /// Waits until an operation of the endpoint has completed, and returns its status; `None` if it does not in time.

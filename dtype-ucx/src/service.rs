@@ -82,13 +82,16 @@ pub(crate) struct Traffic {
 #[derive(Debug)]
 enum Pending {
     Put { traffic: Arc<Traffic>, bytes: usize },
-    Get { traffic: Arc<Traffic>, bytes: usize, reply: Arc<Mutex<Option<Result<Vec<u8>, Error>>>> },
+    Get { traffic: Arc<Traffic>, bytes: usize, reply: Arc<Answer> },
 }
+
+/// The packed bytes of a get, once they have come, or why they do not.
+type Answer = Mutex<Option<Result<Vec<u8>, Error>>>;
 
 /// A get whose reply has not been looked at.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    reply: Arc<Mutex<Option<Result<Vec<u8>, Error>>>>,
+    reply: Arc<Answer>,
 }
 
 impl Asked {

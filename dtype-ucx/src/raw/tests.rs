@@ -73,6 +73,12 @@ fn assertions() -> String {
         start_pack: "start_pack", start_unpack: "start_unpack", packed_size: "packed_size",
         pack: "pack", unpack: "unpack", finish: "finish",
     });
+    text
+}
+
+/// Static assertions about the sizes of numbers, and the values of constants.
+fn constants() -> String {
+    let mut text = String::new();
     writeln!(text, "CHECK(sizeof(ucs_status_t) == {});", size_of::<RawStatus>()).unwrap();
     writeln!(text, "CHECK(sizeof(ucp_datatype_t) == {});", size_of::<Datatype>()).unwrap();
     writeln!(text, "CHECK(sizeof(ucp_tag_t) == {});", size_of::<u64>()).unwrap();
@@ -147,7 +153,7 @@ fn compile(text: &str) -> (bool, String) {
 
 #[test]
 fn declarations_agree_with_the_header() {
-    let text = assertions();
+    let text = assertions() + &constants();
     let (accepted, message) = compile(&text);
     assert!(accepted, "{message}");
     // The compiler does evaluate them.

@@ -109,6 +109,7 @@ unsafe extern "C" fn freed(request: *mut c_void, _: RawStatus, _: *mut c_void) {
 
 #[test]
 fn damaged_requests_are_refused() {
+    use Refusal::{Malformed, Outside, Unregistered};
     for settings in TRANSPORTS {
         let setup = setup(settings);
         let put = Request {
@@ -132,7 +133,6 @@ fn damaged_requests_are_refused() {
             Ok(_) => None,
             Err(error) => panic!("{error}"),
         };
-        use Refusal::{Malformed, Outside, Unregistered};
         for number in [0, 1, setup.number ^ 1, u64::MAX] {
             assert_eq!(refused(Request { memory: number, ..put }, &payload), Some(Unregistered));
         }

@@ -180,7 +180,9 @@ impl Region {
                 }
             }
             Self::Blocks(blocks) => {
-                blocks.iter().for_each(|block| visit(block.displacement, block.length));
+                for block in blocks {
+                    visit(block.displacement, block.length);
+                }
             }
         }
         Ok(())

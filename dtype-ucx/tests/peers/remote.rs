@@ -81,9 +81,10 @@ pub(super) fn owner(context: &Context, side: &Side) {
             grid = context.register(&cells()).unwrap();
             structs = context.register(&particles(PARTICLES - 1, 9)).unwrap();
         }
-        let keys = match served {
-            true => [side.worker.serve(&grid), side.worker.serve(&structs)],
-            false => [grid.key(), structs.key()],
+        let keys = if served {
+            [side.worker.serve(&grid), side.worker.serve(&structs)]
+        } else {
+            [grid.key(), structs.key()]
         };
         for key in keys {
             side.peer.send(KEY, &key.unwrap().to_bytes()).unwrap();

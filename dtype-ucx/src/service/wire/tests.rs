@@ -101,7 +101,7 @@ fn what_is_refused() {
     assert_eq!(refusal(&list(&[(0, u64::MAX), (0, 3)], 2), 24), Some(Outside));
     assert_eq!(refusal(&list(&[(0, 2)], 3), 24), Some(Malformed));
     assert_eq!(refusal(&list(&[(0, 2)], 1), 24), Some(Malformed));
-    assert_eq!(refusal(&list(&[(0, 0); MOST_BLOCKS + 1], 0), 24), Some(Malformed));
+    assert_eq!(refusal(&list(&vec![(0, 0); MOST_BLOCKS + 1], 0), 24), Some(Malformed));
 
     // More or fewer bytes than it says, and kinds that there are not.
     let (request, payload) = good;
@@ -158,7 +158,8 @@ fn random_requests_stay_in_the_memory() {
             payload.extend(first.to_ne_bytes());
             payload.extend(second.to_ne_bytes());
         }
-        let length = if of_blocks && random.next() % 8 > 0 { total } else { random.number() };
+        let length =
+            if of_blocks && !random.next().is_multiple_of(8) { total } else { random.number() };
         let put = random.next().is_multiple_of(2);
         let request = Request {
             token: random.next(),
