@@ -5,11 +5,15 @@
 //! `cargo bench -p dtype-ucx --bench oneway`, with the transports of `UCX_TLS`; `-- --quick` only checks that everything
 //! arrives, `-- --only NAS_MG` measures some rows. The two alternate in short rounds, and a ratio is the median over the
 //! rounds. It needs two otherwise idle cores.
+//!
+//! `-- --over openmpi --over mpich` measures the messages over those of MPI libraries instead, which go through UCX, too.
 
 #[path = "oneway/active.rs"]
 mod active;
 #[path = "oneway/ddtbench.rs"]
 mod ddtbench;
+#[path = "oneway/over.rs"]
+mod over;
 #[path = "oneway/puts.rs"]
 mod puts;
 
@@ -27,6 +31,7 @@ use dtype_runtime::{Committed, Order, Type, bytes_of, bytes_of_mut};
 use dtype_ucx::{Context, Elements, ElementsMut, Endpoint, Single, Worker, WorkerAddress};
 
 #[derive(Parser, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 struct Arguments {
     /// Three short rounds: whether it works, not how fast it is.
     #[arg(long, alias = "test")]
@@ -34,6 +39,12 @@ struct Arguments {
     /// Only the rows whose name has this in it.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
+    /// Compare with the datatypes of an MPI library, in turns; may be given twice.
+    #[arg(long, value_name = "LIBRARY")]
+    over: Vec<over::Library>,
+    /// Print only name, bytes and nanoseconds of messages: what the comparison reads.
+    #[arg(long, hide = true)]
+    lines: bool,
     /// Started by the first process.
     #[arg(long, hide = true)]
     second: bool,
@@ -103,12 +114,21 @@ impl Side {
         }
         // About a millisecond for a way, and the same for both processes.
         let times = u32::try_from(2_000_000 / (row.size() + 1000)).unwrap_or(1).clamp(2, 1000);
-        let (rounds, times) = if self.arguments.quick { (3, 2) } else { (101, times) };
+        let lines = self.arguments.lines;
+        let (rounds, times) = match (self.arguments.quick, lines) {
+            (true, _) => (3, 2),
+            (false, true) => (11, times),
+            (false, false) => (101, times),
+        };
         let (mut ours, mut by_hand) = (Vec::new(), Vec::new());
         for round in 0..=rounds {
             let one = self.rally(&mut row, times, R::send, R::receive)?;
             if round == 0 {
                 self.check(&mut row).context(name.to_owned())?;
+            }
+            if lines {
+                ours.push(one);
+                continue;
             }
             let other = self.rally(&mut row, times, R::send_by_hand, R::receive_by_hand)?;
             // The first round is for the caches and the connection.
@@ -118,6 +138,13 @@ impl Side {
             } else {
                 self.check(&mut row).context(name.to_owned())?;
             }
+        }
+        if lines {
+            let fastest = ours.into_iter().fold(f64::INFINITY, f64::min);
+            if !self.arguments.second {
+                println!("{name}\t{}\t{fastest}", row.size());
+            }
+            return Ok(());
         }
         if self.arguments.quick {
             if !self.arguments.second {
@@ -324,6 +351,9 @@ fn rows(side: &Side) -> Result<()> {
     }
     side.section("rows and columns");
     ddtbench::rows(side)?;
+    if side.arguments.lines {
+        return Ok(());
+    }
     active::rows(side)?;
     puts::rows(side)
 }
@@ -336,6 +366,9 @@ fn for_shapes(side: &Side, count: usize) -> Result<()> {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    if !arguments.over.is_empty() && !arguments.second {
+        return over::run(&arguments.over, arguments.quick);
+    }
     let context = Context::new()?;
     let worker: Worker<Single> = context.worker()?;
     let mut address = String::new();
@@ -354,8 +387,10 @@ fn main() -> Result<()> {
         writeln!(second.stdin.take().context("its input")?, "{address}")?;
         child = Some(second);
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-        println!("load average when started: {}", load.trim());
-        if !arguments.quick {
+        if !arguments.lines {
+            println!("load average when started: {}", load.trim());
+        }
+        if !arguments.quick && !arguments.lines {
             println!("{:<48} {:>9}  {:>9}  {:>9}  ratio", "", "bytes", "dtype", "by hand");
         }
     }

@@ -143,8 +143,10 @@ impl Random {
 
 #[test]
 fn random_requests_stay_in_the_memory() {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    let mut random = Random(u64::from(now.subsec_nanos()) << 8 | 1);
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    // Miri has no clock.
+    let start = if cfg!(miri) { 77 } else { now().subsec_nanos() };
+    let mut random = Random(u64::from(start) << 8 | 1);
     let seed = random.0;
     let (mut accepted, mut refused) = (0, 0);
     for round in 0..if cfg!(miri) { 200 } else { 60_000 } {
@@ -193,7 +195,7 @@ fn random_requests_stay_in_the_memory() {
             }
         }
     }
-    assert!(accepted > 20 && refused > 20, "{accepted} accepted, {refused} refused");
+    assert!(cfg!(miri) || accepted > 20 && refused > 20, "{accepted} accepted, {refused} refused");
 }
 
 #[test]
