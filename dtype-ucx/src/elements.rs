@@ -103,7 +103,9 @@ impl<'a> Elements<'a> {
         } else if committed.packed_size(count)? <= SHORT {
             Form::Copy(committed.pack_to_vec(memory, count)?)
         } else {
-            Form::of_packer(committed.packer(memory, count)?)
+            let span = committed.true_extent().unsigned_abs();
+            let is_dense = committed.size() >= span / 2;
+            Form::of_packer(committed.packer(memory, count)?, is_dense)
         };
         Ok(Self { form })
     }
@@ -114,7 +116,7 @@ impl<'a> Elements<'a> {
             Form::Bytes { len, .. } => *len,
             Form::Blocks(blocks) => blocks.iter().map(|block| block.length).sum(),
             Form::Copy(bytes) => bytes.len(),
-            Form::Packed(outgoing) => outgoing.size,
+            Form::Packed(outgoing) => outgoing.size(),
         }
     }
 
@@ -136,13 +138,13 @@ impl<'a> Elements<'a> {
 
 impl<'a> Form<'a> {
     /// The stream of a packer.
-    fn of_packer(packer: Packer<'a>) -> Self {
+    fn of_packer(packer: Packer<'a>, is_dense: bool) -> Self {
         // The data lie in memory, at most once for each byte that a type repeats; more cannot be sent at all.
         let size = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
         let first = packer.chunk().len();
         match long_blocks(first, size, || blocks_of(&packer)) {
             Some(blocks) => Self::Blocks(blocks),
-            None => Self::Packed(Box::new(Outgoing { packer, size })),
+            None => Self::Packed(Box::new(Outgoing::new(packer, size, is_dense))),
         }
     }
 }
@@ -276,6 +278,7 @@ impl<'a> ElementsMut<'a> {
 
 impl<'a, T: Datatype> From<&'a [T]> for Elements<'a> {
     fn from(items: &'a [T]) -> Self {
+        let is_dense = const { T::TYPE_MAP.size() >= size_of::<T>() / 2 };
         // The items' data are part of their memory.
         let size = dtype_runtime::packed_size::<T>(items.len());
         let form = if const { T::TYPE_MAP.is_packed() } {
@@ -283,9 +286,9 @@ impl<'a, T: Datatype> From<&'a [T]> for Elements<'a> {
         } else if size <= SHORT {
             Form::Copy(dtype_runtime::pack(items))
         } else if const { size_of::<T>() < LONG_BLOCK } {
-            Form::Packed(Box::new(Outgoing { packer: Packer::new(items), size }))
+            Form::Packed(Box::new(Outgoing::new(Packer::new(items), size, is_dense)))
         } else {
-            Form::of_packer(Packer::new(items))
+            Form::of_packer(Packer::new(items), is_dense)
         };
         Self { form }
     }

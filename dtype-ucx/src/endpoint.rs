@@ -203,7 +203,8 @@ impl<M: ThreadMode> Endpoint<M> {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if a put since the last flush was refused; [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The endpoint is closed even then.
+    /// [`Error::Refused`] if a put since the last flush was refused; [`Error::ConnectionLost`], [`Error::Cancelled`],
+    /// [`Error::Call`]. The endpoint is closed even then.
     #[doc(alias = "ucp_ep_close_nbx")]
     pub fn close(mut self) -> Result<(), Error> {
         let closed = self.close_within(None);

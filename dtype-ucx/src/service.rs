@@ -10,9 +10,6 @@
 //!
 //! A get asks with the layout alone; the packed bytes come with the reply.
 //!
-//! **No header.** The whole message is the payload of the active message, whose own header is empty: with the new protocols
-//! (`PROTO_ENABLE`), UCX 1.13 writes past an array on its stack when a short message over TCP has a header and wants a reply.
-//!
 //! **One block, no header.** The messages are payload, and UCX's own header is empty: with its new protocols (`PROTO_ENABLE`),
 //! UCX 1.13 writes past an array on its stack when a short message over TCP has a header and wants a reply. And it forgets how
 //! long the address for the reply is when it decides that a message is short. A list of one block is never sent as a short one.
@@ -20,17 +17,17 @@
 //! **Ids.** Requests and replies have the ids 256 and 257, which are set in each worker from the start. Handlers of the program
 //! have ids of 8 bits, so the two never meet.
 //!
-//! **The reply endpoint.** `UCP_AM_SEND_FLAG_REPLY` has UCX pass an endpoint that leads back. It may be one of the program's, which
-//! may close it at any later time, or one that UCX drops when the peer dies, so it is used within the callback only, and never
-//! kept. A request must therefore be complete when the callback is called: it is sent with `UCP_AM_SEND_FLAG_EAGER`, in parts of at
-//! most [`MOST_BYTES`](wire::MOST_BYTES). What is announced instead comes from another program, and is dropped. (With an address of
-//! the sender in each request, to which the owner would connect, no reply endpoint would be needed. But it is some hundred bytes
-//! long, and UCX does not check addresses.) The callback
-//! runs no code of the program: it checks, copies, and starts to send the reply.
+//! **The reply endpoint.** `UCP_AM_SEND_FLAG_REPLY` has UCX pass an endpoint that leads back. It may be one of the program's,
+//! which may close it at any later time, or one that UCX drops when the peer dies, so it is used within the callback only, and
+//! never kept. A request must therefore be complete when the callback is called: it is sent with `UCP_AM_SEND_FLAG_EAGER`, in
+//! parts of at most [`MOST_BYTES`](wire::MOST_BYTES). What is announced instead comes from another program, and is dropped. (With
+//! an address of the sender in each request, to which the owner would connect, no reply endpoint would be needed. But it is some
+//! hundred bytes long, and UCX does not check addresses.) The callback runs no code of the program: it checks, copies, and
+//! starts to send the reply.
 //!
 //! **Flush.** A put is pending until its reply comes, or UCX cannot send it. A flush waits until nothing of its endpoint is
-//! pending, and returns the first refusal; so the bytes are at the target when it returns, as after puts of UCX. When the connection
-//! fails, no reply comes any more, and the flush returns the failure.
+//! pending, and returns the first refusal; so the bytes are at the target when it returns, as after puts of UCX. When the
+//! connection fails, no reply comes any more, and the flush returns the failure.
 //!
 //! **Trust.** A request is bytes from another process. Nothing is copied before all that it says is checked against the registered
 //! memory ([`wire`]); an unknown number, and memory that its owner has given back, are refused. A reply counts only for a token

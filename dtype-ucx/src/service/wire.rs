@@ -100,8 +100,8 @@ impl Request {
         self.kind & !OF_BLOCKS == PUT
     }
 
-    /// Splits what follows the request into the parts and the packed bytes, and checks all that the request says against a memory of `len`
-    /// bytes.
+    /// Splits what follows the request into the parts and the packed bytes, and checks all that the request says against a memory
+    /// of `len` bytes.
     pub(crate) fn region<'p>(
         &self,
         payload: &'p [u8],
