@@ -12,8 +12,12 @@ fn threads_make_and_free_types_while_others_send() {
         let program = library.compile("threads.c", folder.path());
         for mode in ["verify,stats", "on"] {
             let (out, err) = library.run(&program, &["40"], mode, &[true, true], &[]);
-            let lines: Vec<_> = out.lines().collect();
-            assert_eq!(lines, ["right", "right"], "{library:?}: {err}");
+            // The lines of the two ranks may be mixed.
+            assert_eq!(
+                out.split_whitespace().collect::<String>(),
+                "rightright",
+                "{library:?}: {err}"
+            );
             assert_eq!(err.contains(" calls moved "), mode != "on", "{library:?}: {err}");
         }
     }
