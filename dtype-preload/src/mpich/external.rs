@@ -12,7 +12,7 @@
 
 use dtype_runtime::convertor::Conversion;
 use dtype_runtime::types::Entry;
-use dtype_runtime::{Basic, Committed, Representation};
+use dtype_runtime::{Basic, Representation, Type};
 
 use super::decode::Decoded;
 use super::types::Source;
@@ -30,10 +30,10 @@ impl External {
     /// `None` if the type is left to the library.
     pub(super) fn of(source: &Source) -> Option<Self> {
         let Decoded { ty, parts } = &source.decoded;
-        let committed = ty.commit();
-        if parts.has_pairs || parts.has_kinds || !is_converted_alike(&committed) {
+        if parts.has_pairs || parts.has_kinds || !is_converted_alike(ty) {
             return None;
         }
+        let committed = ty.commit();
         let conversion = committed.conversion(Representation::External32).ok()?;
         Some(Self { conversion, compiled: Compiled::new(committed) })
     }
@@ -45,8 +45,8 @@ impl External {
 }
 
 /// Whether the library converts all values of a type, and does it as this engine does.
-fn is_converted_alike(committed: &Committed) -> bool {
-    let description = committed.as_type().description();
+fn is_converted_alike(ty: &Type) -> bool {
+    let description = ty.description();
     let mut basics = description.entries().iter().filter_map(|entry| match entry {
         Entry::Elem(elem) => Some(elem.basic),
         Entry::Loop(_) | Entry::EndLoop(_) => None,
