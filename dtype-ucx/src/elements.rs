@@ -149,6 +149,38 @@ impl<'a> Form<'a> {
     }
 }
 
+impl FormMut<'_> {
+    fn whole(destination: Destination) -> Self {
+        Self::Whole(Whole { copy: None, destination, memory: PhantomData })
+    }
+
+    /// `count` instances of `size` packed bytes together, that are not one run.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Unpacker::from_raw`].
+    unsafe fn of_instances(
+        committed: &Committed,
+        origin: *mut u8,
+        count: usize,
+        size: usize,
+    ) -> Result<Self, Error> {
+        #[expect(clippy::cast_possible_truncation, reason = "the data lie in the memory")]
+        let block = |segment: Segment| raw::Block {
+            buffer: origin.wrapping_offset(segment.disp as isize).cast(),
+            length: segment.len as usize,
+        };
+        let segments = committed.iov(count, 0..size as u64)?;
+        let first = segments.clone().next().map_or(0, |first| block(first).length);
+        if let Some(blocks) = long_blocks(first, size, || segments.map(block)) {
+            return Ok(Self::Blocks(blocks));
+        }
+        // SAFETY: as for the caller.
+        let unpacker = unsafe { Unpacker::from_raw(committed, origin, count)? };
+        Ok(Self::Unpacked(Box::new(Incoming { unpacker, size })))
+    }
+}
+
 impl<'a> ElementsMut<'a> {
     /// `count` instances of a committed type in memory. The memory consists of bytes, so any packed bytes are accepted,
     /// and a message may end within an instance.
@@ -165,33 +197,20 @@ impl<'a> ElementsMut<'a> {
         let size = committed.packed_size(count)?;
         let run = contiguous(committed, memory.len(), origin, count)?;
         committed.check_disjoint(count)?;
-        if let Some(run) = run {
+        let form = if let Some(run) = run {
             let start = memory[run].as_mut_ptr();
-            let form = FormMut::Bytes { start, len: size, memory: PhantomData };
-            return Ok(Self { form, size, record: None });
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "addresses are modulo their width")]
-        let origin = memory.as_mut_ptr().wrapping_offset(origin as isize);
-        if size <= SHORT {
-            let committed = committed.clone();
-            let destination = Destination::Instances { committed, origin, count };
-            let form = FormMut::Whole(Whole { copy: None, destination, memory: PhantomData });
-            return Ok(Self { form, size, record: None });
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "the data lie in the memory")]
-        let block = |segment: Segment| raw::Block {
-            buffer: origin.wrapping_offset(segment.disp as isize).cast(),
-            length: segment.len as usize,
-        };
-        let segments = committed.iov(count, 0..size as u64)?;
-        let first = segments.clone().next().map_or(0, |first| block(first).length);
-        let form = if let Some(blocks) = long_blocks(first, size, || segments.map(block)) {
-            FormMut::Blocks(blocks)
+            FormMut::Bytes { start, len: size, memory: PhantomData }
         } else {
-            // SAFETY: the data lie in the memory, as just checked, which is borrowed exclusively for `'a`. It holds
-            // bytes, any of which are valid.
-            let unpacker = unsafe { Unpacker::from_raw(committed, origin, count)? };
-            FormMut::Unpacked(Box::new(Incoming { unpacker, size }))
+            #[expect(clippy::cast_possible_truncation, reason = "addresses are modulo their width")]
+            let origin = memory.as_mut_ptr().wrapping_offset(origin as isize);
+            if size <= SHORT {
+                let committed = committed.clone();
+                FormMut::whole(Destination::Instances { committed, origin, count })
+            } else {
+                // SAFETY: the data lie in the memory, as just checked, which is borrowed exclusively for `'a`. It holds
+                // bytes, any of which are valid, and no byte is named twice.
+                unsafe { FormMut::of_instances(committed, origin, count, size)? }
+            }
         };
         Ok(Self { form, size, record: None })
     }
@@ -304,8 +323,7 @@ impl<'a, T: Datatype> From<&'a mut [T]> for ElementsMut<'a> {
         } else if restricted || size <= SHORT {
             let start = items.as_mut_ptr().cast();
             let (count, unpack) = (items.len(), unpack_records::<T> as UnpackRecords);
-            let destination = Destination::Records { start, count, unpack };
-            FormMut::Whole(Whole { copy: None, destination, memory: PhantomData })
+            FormMut::whole(Destination::Records { start, count, unpack })
         } else {
             FormMut::Unpacked(Box::new(Incoming { unpacker: Unpacker::new(items), size }))
         };

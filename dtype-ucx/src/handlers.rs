@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::collections::HashMap;
+use std::ffi::c_void;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -12,6 +13,32 @@ use std::thread::{self, ThreadId};
 use crate::error::{Error, check};
 use crate::inbox::{self, Delivered, Inbox, Slot};
 use crate::raw;
+
+/// Sets what UCX calls for the active messages with an id, and the argument of the call.
+///
+/// # Safety
+///
+/// The worker must be alive. If there is a callback, the argument must be one for it until the worker is destroyed, or another
+/// callback is set.
+pub(crate) unsafe fn set_callback(
+    worker: raw::Worker,
+    id: u16,
+    callback: Option<raw::ActiveCallback>,
+    argument: *const c_void,
+) -> Result<(), Error> {
+    let params = raw::HandlerParams {
+        field_mask: raw::AM_HANDLER_PARAM_FIELD_ID
+            | raw::AM_HANDLER_PARAM_FIELD_CALLBACK
+            | raw::AM_HANDLER_PARAM_FIELD_ARGUMENT,
+        id: id.into(),
+        flags: 0,
+        callback,
+        argument: argument.cast_mut(),
+    };
+    // SAFETY: the parameters have the fields of their mask, and the caller guarantees the rest.
+    let status = unsafe { raw::ucp_worker_set_am_recv_handler(worker, &raw const params) };
+    check("ucp_worker_set_am_recv_handler", status)
+}
 
 /// The handlers of a worker of type `W`, and the messages for them.
 pub(crate) struct Handlers<W> {
@@ -101,18 +128,8 @@ impl<W> Handlers<W> {
         callback: Option<raw::ActiveCallback>,
         slot: *const Slot,
     ) -> Result<(), Error> {
-        let params = raw::HandlerParams {
-            field_mask: raw::AM_HANDLER_PARAM_FIELD_ID
-                | raw::AM_HANDLER_PARAM_FIELD_CALLBACK
-                | raw::AM_HANDLER_PARAM_FIELD_ARGUMENT,
-            id: id.into(),
-            flags: 0,
-            callback,
-            argument: slot.cast_mut().cast(),
-        };
-        // SAFETY: the worker is alive, the parameters have the fields of their mask, and the caller guarantees the slot.
-        let status = unsafe { raw::ucp_worker_set_am_recv_handler(self.worker, &raw const params) };
-        check("ucp_worker_set_am_recv_handler", status)
+        // SAFETY: the worker is alive, and the caller guarantees the slot.
+        unsafe { set_callback(self.worker, id.into(), callback, slot.cast()) }
     }
 
     /// Removes a handler. Its messages are refused.

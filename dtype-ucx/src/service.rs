@@ -45,6 +45,7 @@ use std::sync::atomic::{AtomicI8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::error::{Error, Refusal, check};
+use crate::handlers::set_callback;
 use crate::operation;
 use crate::raw::{self, ActiveParams, RawStatus, Started};
 use served::Served;
@@ -151,19 +152,8 @@ impl Service {
     ) -> Result<(), Error> {
         // The last id first: UCX makes room for all before it.
         for (id, callback) in [(REPLY, reply), (REQUEST, request)] {
-            let params = raw::HandlerParams {
-                field_mask: raw::AM_HANDLER_PARAM_FIELD_ID
-                    | raw::AM_HANDLER_PARAM_FIELD_CALLBACK
-                    | raw::AM_HANDLER_PARAM_FIELD_ARGUMENT,
-                id: id.into(),
-                flags: 0,
-                callback,
-                argument: ptr::from_ref(self).cast_mut().cast(),
-            };
-            // SAFETY: the caller guarantees the worker, and that the service outlives it; the parameters have the fields of
-            // their mask.
-            let status = unsafe { raw::ucp_worker_set_am_recv_handler(worker, &raw const params) };
-            check("ucp_worker_set_am_recv_handler", status)?;
+            // SAFETY: the caller guarantees the worker, and that the service outlives it.
+            unsafe { set_callback(worker, id, callback, ptr::from_ref(self).cast())? };
         }
         Ok(())
     }
