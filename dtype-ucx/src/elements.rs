@@ -19,6 +19,7 @@ use dtype_runtime::types::Flags;
 use dtype_runtime::{
     Buffer, BufferMut, Committed, Datatype, Error as DatatypeError, Packer, Unpacker,
 };
+use dtype_ucp_generic::is_near;
 
 use crate::allocation::with_room;
 use crate::error::Error;
@@ -103,9 +104,7 @@ impl<'a> Elements<'a> {
         } else if committed.packed_size(count)? <= SHORT {
             Form::Copy(committed.pack_to_vec(memory, count)?)
         } else {
-            let span = committed.true_extent().unsigned_abs();
-            let is_dense = committed.size() >= span / 2;
-            Form::of_packer(committed.packer(memory, count)?, is_dense)
+            Form::of_packer(committed.packer(memory, count)?, || is_near(committed))
         };
         Ok(Self { form })
     }
@@ -138,13 +137,13 @@ impl<'a> Elements<'a> {
 
 impl<'a> Form<'a> {
     /// The stream of a packer.
-    fn of_packer(packer: Packer<'a>, is_dense: bool) -> Self {
+    fn of_packer(packer: Packer<'a>, is_near: impl FnOnce() -> bool) -> Self {
         // The data lie in memory, at most once for each byte that a type repeats; more cannot be sent at all.
         let size = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
         let first = packer.chunk().len();
         match long_blocks(first, size, || blocks_of(&packer)) {
             Some(blocks) => Self::Blocks(blocks),
-            None => Self::Packed(Box::new(Outgoing::new(packer, size, is_dense))),
+            None => Self::Packed(Box::new(Outgoing::new(packer, size, is_near()))),
         }
     }
 }
@@ -297,7 +296,7 @@ impl<'a> ElementsMut<'a> {
 
 impl<'a, T: Datatype> From<&'a [T]> for Elements<'a> {
     fn from(items: &'a [T]) -> Self {
-        let is_dense = const { T::TYPE_MAP.size() >= size_of::<T>() / 2 };
+        let is_near = const { T::TYPE_MAP.size() >= size_of::<T>() / 2 };
         // The items' data are part of their memory.
         let size = dtype_runtime::packed_size::<T>(items.len());
         let form = if const { T::TYPE_MAP.is_packed() } {
@@ -305,9 +304,9 @@ impl<'a, T: Datatype> From<&'a [T]> for Elements<'a> {
         } else if size <= SHORT {
             Form::Copy(dtype_runtime::pack(items))
         } else if const { size_of::<T>() < LONG_BLOCK } {
-            Form::Packed(Box::new(Outgoing::new(Packer::new(items), size, is_dense)))
+            Form::Packed(Box::new(Outgoing::new(Packer::new(items), size, is_near)))
         } else {
-            Form::of_packer(Packer::new(items), is_dense)
+            Form::of_packer(Packer::new(items), || is_near)
         };
         Self { form }
     }

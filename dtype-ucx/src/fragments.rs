@@ -14,18 +14,19 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) packer: Packer<'a>,
     /// Bytes from the packer's first position to its end.
     size: usize,
-    /// Where some bytes of a fragment of dense data are packed, before they are copied to UCX's memory; otherwise empty.
+    /// Where some bytes of a fragment are packed before they are copied to UCX's memory, if the data are near one another; otherwise
+    /// empty.
     ///
     /// In shared memory its lines are in the cache of the receiver's core. Each has to come from there when it is written to, and
     /// the stores of a plan, which are short, overlap or cross lines, wait for it longer than those of `memcpy`: that costs more
-    /// than the second copy. Data that are far apart are waited for themselves, and the stores meanwhile cost nothing.
+    /// than the second copy.
     cached: Vec<u8>,
 }
 
 impl<'a> Outgoing<'a> {
-    /// `is_dense` says whether the data are at least half of the memory that they span.
-    pub(crate) fn new(packer: Packer<'a>, size: usize, is_dense: bool) -> Self {
-        Self { packer, size, cached: vec![0; if is_dense { AT_A_TIME.min(size) } else { 0 }] }
+    /// `is_near` says whether the data are [near one another](dtype_ucp_generic::is_near).
+    pub(crate) fn new(packer: Packer<'a>, size: usize, is_near: bool) -> Self {
+        Self { packer, size, cached: vec![0; if is_near { AT_A_TIME.min(size) } else { 0 }] }
     }
 
     pub(crate) fn size(&self) -> usize {

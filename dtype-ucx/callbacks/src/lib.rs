@@ -20,7 +20,9 @@
 //! and refuses to be unpacked into; a panic later on is a short fragment, or [`Status::INVALID_PARAM`].
 
 mod instances;
+mod near;
 mod operations;
 
 pub use instances::Instances;
+pub use near::is_near;
 pub use operations::{Generic, Message, Operations, Status};
