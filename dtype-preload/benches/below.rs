@@ -2,8 +2,8 @@
 //!
 //! `cargo bench -p dtype-preload --bench below -- openmpi > benches/results/preload-openmpi.txt`
 //!
-//! Arguments: the MPI library (`openmpi` or `mpich`), the rounds, and the seconds for each row of a round. A time is the
-//! fastest of all rounds. In each round the program also runs with the library loaded and switched off: what differs
+//! Arguments: the MPI library (`openmpi` or `mpich`), the rounds, the seconds for each row of a round, and a part of the names of
+//! the rows. A time is the fastest of all rounds. In each round the program also runs with the library loaded and switched off: what differs
 //! there comes from where the buffers of a process happen to lie, which decides about up to half of the time of a large
 //! message. The programs compare what arrives before they measure.
 
@@ -22,8 +22,11 @@ use launch::Library;
 /// A row of the program: operation, name and packed bytes.
 type Row = (String, String, u64);
 
-/// The nanoseconds of the rows of a round.
-type Round = Vec<f64>;
+/// The nanoseconds of a row, and whether dtype-preload moved its bytes, as far as it counts them.
+type Measured = (f64, bool);
+
+/// The rows of a round.
+type Round = Vec<Measured>;
 
 /// For Open MPI: a waiting rank does not yield its core, and the ranks are not bound to cores, as under MPICH. Bytes without
 /// gaps take the way of all others, through shared memory, and are not read from the other process.
@@ -43,10 +46,11 @@ const WAYS: [(bool, &str); 3] = [(false, "on"), (true, "on"), (true, "off")];
 type Program = (PathBuf, Vec<String>);
 
 /// The programs for a library. Debian's mpi4py is made for Open MPI.
-fn programs(library: Library, seconds: &str, folder: &Path) -> Vec<Program> {
+fn programs(library: Library, arguments: [&str; 2], folder: &Path) -> Vec<Program> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches");
     let executable = library.compile_at(&sources.join("exchange.c"), folder);
-    let mut programs = vec![(executable, vec![seconds.to_owned()])];
+    let arguments = arguments.map(str::to_owned);
+    let mut programs = vec![(executable, arguments.to_vec())];
     let python = PathBuf::from("/usr/bin/python3");
     let has_mpi4py = || {
         let status = Command::new(&python).args(["-c", "import mpi4py, numpy"]).status();
@@ -54,7 +58,7 @@ fn programs(library: Library, seconds: &str, folder: &Path) -> Vec<Program> {
     };
     if library == Library::OpenMpi && has_mpi4py() {
         let script = sources.join("exchange.py").display().to_string();
-        programs.push((python, vec![script, seconds.to_owned()]));
+        programs.push((python, [&[script], &arguments[..]].concat()));
     }
     programs
 }
@@ -70,11 +74,11 @@ fn measure(
         out += &library.run(program, &arguments, mode, &[hooked; 2], &VARIABLES).0;
     }
     let row = |line: &str| {
-        let mut words = line.splitn(4, ' ');
+        let mut words = line.splitn(5, ' ');
         let mut next = || words.next().unwrap_or_else(|| panic!("{line}"));
-        let (operation, bytes, time, name) = (next(), next(), next(), next());
+        let (operation, bytes, time, moved, name) = (next(), next(), next(), next(), next());
         let row = (operation.to_owned(), name.to_owned(), bytes.parse().unwrap());
-        (row, time.parse::<f64>().unwrap())
+        (row, (time.parse().unwrap(), moved == "1"))
     };
     out.lines().map(row).unzip()
 }
@@ -106,18 +110,19 @@ fn main() {
     let library = [Library::OpenMpi, Library::Mpich].into_iter().find(|one| one.name() == name);
     let library = library.unwrap_or_else(|| panic!("{name} is neither openmpi nor mpich"));
     let rounds: usize = argument(1, "12").parse().expect("a number of rounds");
-    let seconds = argument(2, "0.01");
+    let (seconds, name) = (argument(2, "0.01"), argument(3, ""));
 
     let folder = tempfile::tempdir().expect("a folder for the program");
-    let programs = programs(library, &seconds, folder.path());
-    let mut rows = Vec::new();
+    // Which rows the engine moves; it counts at a cost.
+    let counting = programs(library, ["0.0001", &name], folder.path());
+    let (rows, counted) = measure(library, &counting, (true, "stats"));
+    let programs = programs(library, [&seconds, &name], folder.path());
     let mut rounds_of: [Vec<Round>; WAYS.len()] = Default::default();
     for round in 0..rounds {
         for turn in 0..WAYS.len() {
             let way = (round + turn) % WAYS.len();
             let (found, times) = measure(library, &programs, WAYS[way]);
-            assert!(rows.is_empty() || rows == found, "the same rows each time");
-            rows = found;
+            assert_eq!(rows, found, "the same rows each time");
             rounds_of[way].push(times);
         }
     }
@@ -130,19 +135,20 @@ fn main() {
     println!(
         "Two ranks in shared memory: times without and with dtype-preload, the fastest of {rounds} rounds; the ratio of \
          with to without, of loaded but off to without, and of the packed bytes sent as MPI_BYTE to without: the part of \
-         the time that is the transport's\n"
+         the time that is the transport's; and who moves the bytes with dtype-preload\n"
     );
     println!(
-        "{:<8}{:<36}{:>10}{:>12}{:>12}{:>8}{:>8}{:>8}",
+        "{:<8}{:<36}{:>10}{:>12}{:>12}{:>8}{:>8}{:>8}  by",
         "", "", "bytes", "without", "with", "ratio", "off", "plain"
     );
+    let (mut moved, mut slower) = (0, Vec::new());
     let mut means: BTreeMap<(&str, &str), ([f64; 2], f64)> = BTreeMap::new();
     for (at, (operation, name, bytes)) in rows.iter().enumerate() {
         if operation == TRANSPORT {
             continue;
         }
         let fastest = |rounds: &Vec<Round>| {
-            rounds.iter().map(|times| times[at]).fold(f64::INFINITY, f64::min)
+            rounds.iter().map(|times| times[at].0).fold(f64::INFINITY, f64::min)
         };
         let [without, with, off] = rounds_of.each_ref().map(fastest);
         let ratios = [with / without, off / without];
@@ -150,12 +156,17 @@ fn main() {
         let plain = rows
             .iter()
             .position(|row| operation == "send" && row.0 == TRANSPORT && row.1 == *name)
-            .map(|at| rounds_of[0].iter().map(|times| times[at]).fold(f64::INFINITY, f64::min))
-            .map_or_else(String::new, |plain| format!("{:>8.3}", plain / without));
+            .map(|at| rounds_of[0].iter().map(|times| times[at].0).fold(f64::INFINITY, f64::min))
+            .map_or_else(String::new, |plain| format!("{:.3}", plain / without));
+        let by = if counted[at].1 { "dtype" } else { "library" };
         println!(
-            "{operation:<8}{name:<36}{bytes:>10}{before:>12}{after:>12}{:>8.3}{:>8.3}{plain}",
+            "{operation:<8}{name:<36}{bytes:>10}{before:>12}{after:>12}{:>8.3}{:>8.3}{plain:>8}  {by}",
             ratios[0], ratios[1]
         );
+        moved += usize::from(counted[at].1);
+        if counted[at].1 && ratios[0] > 1.05 {
+            slower.push(format!("{operation} {name} ({:.2})", ratios[0]));
+        }
         let (sums, number) = means.entry((operation, group(name))).or_default();
         *number += 1.0;
         for (sum, ratio) in sums.iter_mut().zip(ratios) {
@@ -166,5 +177,9 @@ fn main() {
     for ((operation, group), (sums, number)) in means {
         let [with, off] = sums.map(|sum| (sum / number).exp());
         println!("{operation:<8}{group:<36}{with:.3}{off:>8.3}");
+    }
+    println!("\nRows above 1.05 of the {moved} that the engine moves: {}", slower.len());
+    for row in slower {
+        println!("{row}");
     }
 }
