@@ -1,4 +1,4 @@
-//! Messages of one small record: the time of a compact frame divided by that of bincode and postcard behind a length.
+//! Messages of one small record: the time of a compact frame divided by that of bincode and postcard after a length.
 //!
 //! `cargo bench -p dtype-benches --bench small_messages`
 //!

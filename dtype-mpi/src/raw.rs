@@ -1,4 +1,4 @@
-//! The calls of the library. All code that is unsafe because of them is here and in names.rs.
+//! The calls of the library.
 //!
 //! A [`Datatype`] holds a handle that is still alive. The functions take nothing else, so their types keep what
 //! they promise to the library. All of them return the library's error, and none of them ends the program: see

@@ -30,8 +30,8 @@ impl Compiled {
         Self { committed, row, has_padding, is_near }
     }
 
-    /// What a memory that the library writes for a comparison has in it before: the bytes of this engine if the library may
-    /// leave out some, and otherwise others.
+    /// What is in memory before the library writes there for a comparison: the bytes of this engine if the library may leave
+    /// out some, and otherwise their complement.
     pub(crate) fn library_start(&self, here: &[u8]) -> Vec<u8> {
         here.iter().map(|&byte| if self.has_padding { byte } else { !byte }).collect()
     }

@@ -57,8 +57,8 @@ use chosen::Kernel;
 
 use crate::plan::{Blocks, Op, Plan, Program, items};
 
-/// Instances of at least this many blocks are copied block by block, even where the last block of one touches the first
-/// block of the next. To join the two would save one block, and take the others apart.
+/// Instances of at least this many blocks are copied one after the other, even where the last block of one touches the first
+/// block of the next. Joining those two would save one copy, but the blocks would no longer be at equal distances.
 const FEWEST_WITHOUT_SEAMS: u64 = 8;
 
 /// Executes a plan for `count` instances.

@@ -43,8 +43,8 @@ impl Isa {
         }
     }
 
-    /// Whether one instruction permutes the bytes of a register, and the kernels have it execute [permutations]: the one
-    /// question on which it depends what becomes of arrays of small structs.
+    /// Whether one instruction permutes the bytes of a register, and the kernels execute [permutations] with it. Only this
+    /// decides how arrays of small structs are copied.
     ///
     /// [permutations]: crate::plan::Permutation
     #[inline(always)]
@@ -150,6 +150,8 @@ pub fn select(isa: Isa) -> Result<(), UnavailableError> {
 /// What is used.
 #[inline]
 pub fn selected() -> Isa {
+    // Every set has its arm below.
+    const { assert!(Isa::ALL.len() == 3) };
     match SELECTED.load(Ordering::Relaxed) {
         1 => Isa::Portable,
         2 => Isa::Avx2,

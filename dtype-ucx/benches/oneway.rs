@@ -39,7 +39,7 @@ struct Arguments {
     /// Only the rows whose name has this in it.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
-    /// Compare with the datatypes of an MPI library, in turns; may be given twice.
+    /// Compare with the datatypes of an MPI library, alternately; may be given twice.
     #[arg(long, value_name = "LIBRARY")]
     over: Vec<over::Library>,
     /// Print only name, bytes and nanoseconds of messages: what the comparison reads.

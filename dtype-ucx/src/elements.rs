@@ -138,7 +138,7 @@ impl<'a> Elements<'a> {
 impl<'a> Form<'a> {
     /// The stream of a packer.
     fn of_packer(packer: Packer<'a>, is_near: impl FnOnce() -> bool) -> Self {
-        // The data lie in memory, at most once for each byte that a type repeats; more cannot be sent at all.
+        // The size fits, unless a type repeats the same bytes; then the message could not be sent anyway.
         let size = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
         let first = packer.chunk().len();
         match long_blocks(first, size, || blocks_of(&packer)) {
@@ -253,7 +253,8 @@ impl<'a> ElementsMut<'a> {
         Ok(())
     }
 
-    /// Receives a message that is here, and was [checked](Self::check_length), or the next part of it if records are not.
+    /// Unpacks a message that has arrived, and whose length was [checked](Self::check_length). If no records are to be checked,
+    /// it may come in several parts.
     pub(crate) fn unpack(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         match &mut self.form {
             FormMut::Bytes { start, len, .. } => {

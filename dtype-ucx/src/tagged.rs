@@ -286,7 +286,7 @@ impl<M: ThreadMode> Worker<M> {
         }
     }
 
-    /// Discards a message that was taken: one that does not fit into nothing is consumed.
+    /// Discards a message that was taken, by receiving it into no memory.
     fn refuse(&self, message: raw::Message, error: Error) -> Error {
         // SAFETY: nothing is written.
         unsafe { self.recv_bytes(message, ptr::dangling_mut(), 0) };

@@ -306,7 +306,7 @@ unsafe fn rehearse(compiled: &Compiled, convertor: &Convertor, packed: *mut u8, 
     let &Convertor { count, converted: position, .. } = convertor;
     let committed = &compiled.committed;
     let Some((low, span)) = verify::memory_of(committed, count) else { return };
-    // Values of the packed stream that the library continues inside of must be the same on both sides.
+    // Both memories start with the same pattern: the library may continue inside a value, and keep its first bytes.
     let pattern: Vec<u8> = (0..span).map(|at| (at * 37 + 11).to_le_bytes()[0]).collect();
     let mut here = pattern.clone();
     let mut library;

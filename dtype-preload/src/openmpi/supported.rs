@@ -143,7 +143,7 @@ fn basics(predefined: usize) -> Result<Basics, String> {
             let name = name.to_string_lossy().into_owned();
             (name, (*datatype).id, (*datatype).size, (*datatype).desc)
         };
-        // In the place of a type that the compiler of the library does not have is another one.
+        // Where the library's compiler lacks a type, there is another one in its place.
         if usize::from(id) != number || !name.starts_with("OPAL_") || size == 0 {
             continue;
         }

@@ -24,9 +24,9 @@ const FEWEST_SEGMENTS: usize = 24;
 
 /// A type of the program.
 ///
-/// A convertor that was exchanged has the address of its first field where the library put the address of the
-/// description, which is followed by nobody else while the convertor is exchanged; should somebody do so, it is a
-/// description. The address survives when the library copies a convertor.
+/// A convertor that was exchanged has the address of the entry's first field in the place of the library's description.
+/// Nobody else follows that address while the convertor is exchanged; if somebody did, they would find a description. The
+/// address survives when the library copies a convertor.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Entry {
@@ -117,8 +117,8 @@ thread_local! {
         const { Cell::new(Last { identity: 0, generation: 0, entry: ptr::null() }) };
 }
 
-/// Why a message of `count` elements gains nothing and is left to the library, as far as a few loads tell. They are all
-/// that a message may cost that the library is done with in some nanoseconds.
+/// Why a message of `count` elements gains nothing and is left to the library, as far as a few loads tell. The library sends a
+/// short message in some nanoseconds, so the question must not cost more.
 ///
 /// # Safety
 ///

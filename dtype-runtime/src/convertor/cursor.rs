@@ -234,9 +234,9 @@ struct Iterations<'a> {
     stride: i64,
     /// The shift of the displacements in the first repetition.
     shift: i64,
-    /// Whether the repetitions are the instances,
+    /// Whether the repetitions are the instances.
     outermost: bool,
-    /// and if so, their permutation, if they are one.
+    /// The permutation of the instances, if the repetitions are the instances and there is one.
     permutation: Option<&'a Permutation>,
 }
 

@@ -13,9 +13,8 @@
 //! greatest  1            10F7FF              1             10F7FF              1             10F7FF
 //! ```
 //!
-//! The record of which the last value lies within 64 bytes of the first value of all is the last one of a *period*. If
-//! the values of a single record need more bytes or more lanes than a vector has, there are several vectors for one
-//! record.
+//! A *period* is as many records as have all their values within 64 bytes of the first value. If the values of a single
+//! record need more bytes or more lanes than a vector has, there are several vectors for one record.
 
 use super::permutation::WIDTH;
 use crate::basic::BitRange;

@@ -76,7 +76,7 @@ fn used(bytes: &[u8], size: usize, capacity: usize) -> Result<&[u8], alloc::stri
     items.get(..len * size).ok_or_else(|| "the bytes are not one record".to_owned())
 }
 
-/// The length as it is stored, if so many items fit.
+/// The length as it is stored, if that number of items fits.
 fn stored(len: usize, capacity: usize) -> Result<u32, Error> {
     match u32::try_from(len) {
         Ok(stored) if len <= capacity => Ok(stored),

@@ -306,7 +306,7 @@ enum Why {
     Check { of: String, reason: String },
 }
 
-/// Why one record is invalid, as the reason of a check of what it is a part of.
+/// Why one record is invalid, in words for the check of a record that it is a part of.
 pub(super) fn reason(error: Error) -> String {
     match error {
         Error::InvalidValue { path, expected, value, .. } if path.is_empty() => {

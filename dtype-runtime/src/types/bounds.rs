@@ -15,7 +15,7 @@ pub(crate) struct Interval {
     pub(crate) end: i64,
 }
 
-/// The markers that remain after reduction, and whether a marker type set them.
+/// The markers that remain after reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     pub(super) lb: Option<i64>,

@@ -175,8 +175,8 @@ impl<T: Integer> Integers<T> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seen to fit")]
 impl<T: Integer> From<&[T]> for Integers<T> {
     fn from(values: &[T]) -> Self {
-        // All bits that occur, in the values and in what they are above the least of 32 bits. A sum
-        // that wraps is large.
+        // All bits that occur in the values, and in their distances from the least value of 32 bits. The distance of a value
+        // below that wraps to a large one.
         let (mut bits, mut above) = (0, 0);
         for value in values {
             bits |= value.bits();

@@ -53,8 +53,8 @@ impl Type {
     /// let inner = Type::ucp_struct(&[UcpField { displacement: 0, extent: 8, ty }], 2)?;
     /// let field = UcpField { displacement: 0, extent: 32, ty: inner };
     /// let outer = Type::ucp_struct(&[field], 2)?;
-    /// let places: Vec<i64> = outer.type_map().map(|entry| entry.displacement).collect();
-    /// assert_eq!(places, [0, 1, 8, 9, 32, 33, 40, 41]);
+    /// let displacements: Vec<i64> = outer.type_map().map(|entry| entry.displacement).collect();
+    /// assert_eq!(displacements, [0, 1, 8, 9, 32, 33, 40, 41]);
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     #[doc(alias = "ucp_dt_create_struct")]

@@ -88,8 +88,8 @@ impl<const V: usize> Steps<V> {
     }
 }
 
-/// The part of a period of records that do not overlap which consists of `len` packed bytes, at least 1, from byte `from` on: for each byte of memory,
-/// which byte of the part it is, and which bytes belong to the part.
+/// What scatters the packed bytes `from..from + len` of a period to memory: the index of the packed byte for each byte of
+/// memory, and the mask of the bytes to write. The records must not overlap, and `len` must be at least 1.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 #[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
