@@ -110,13 +110,13 @@ fn main() {
     let library = [Library::OpenMpi, Library::Mpich].into_iter().find(|one| one.name() == name);
     let library = library.unwrap_or_else(|| panic!("{name} is neither openmpi nor mpich"));
     let rounds: usize = argument(1, "12").parse().expect("a number of rounds");
-    let (seconds, name) = (argument(2, "0.01"), argument(3, ""));
+    let (seconds, wanted) = (argument(2, "0.01"), argument(3, ""));
 
     let folder = tempfile::tempdir().expect("a folder for the program");
     // Which rows the engine moves; it counts at a cost.
-    let counting = programs(library, ["0.0001", &name], folder.path());
+    let counting = programs(library, ["0.0001", &wanted], folder.path());
     let (rows, counted) = measure(library, &counting, (true, "stats"));
-    let programs = programs(library, [&seconds, &name], folder.path());
+    let programs = programs(library, [&seconds, &wanted], folder.path());
     let mut rounds_of: [Vec<Round>; WAYS.len()] = Default::default();
     for round in 0..rounds {
         for turn in 0..WAYS.len() {
