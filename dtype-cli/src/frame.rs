@@ -294,13 +294,13 @@ impl<'a> Printer<'a> {
                 Self::Table(known, table, _, number) => {
                     match known.values(record, order) {
                         Ok(values) => table.record(*number, values, out)?,
-                        Err(error) => return Ok(Err(Error::Records(error))),
+                        Err(error) => return Ok(Err(error.into())),
                     }
                     *number += 1;
                 }
                 Self::Json(known, _, frame, number) => {
                     if let Err(error) = known.write_json(record, order, *frame, *number, out)? {
-                        return Ok(Err(Error::Records(error)));
+                        return Ok(Err(error.into()));
                     }
                     *number += 1;
                 }

@@ -174,7 +174,7 @@ fn messages_are_checked() {
     assert!(message::read::<[u32; 2]>(&mut &frame[..], &Limits::new()).is_ok());
     let error = message::read::<Interval>(&mut &frame[..], &Limits::new()).unwrap_err();
     let MessageError::Records(error) = error else { panic!("{error}") };
-    assert!(matches!(error, Error::CheckFailed { record: 1, .. }), "{error}");
+    assert!(matches!(*error, Error::CheckFailed { record: 1, .. }), "{error}");
     let mut items = [Interval { start: 0, end: 1 }; 2];
     assert!(message::read_into(&mut &frame[..], &mut items).is_err());
     assert_eq!(items, [Interval { start: 0, end: 1 }; 2]);

@@ -352,8 +352,8 @@ impl<'a> Stream<'a> {
                 false
             }
             Err(error) => {
-                let is_wrong_value =
-                    matches!(error, Error::Records(DatatypeError::InvalidValue { .. }));
+                let is_wrong_value = matches!(&error, Error::Records(error)
+                    if matches!(**error, DatatypeError::InvalidValue { .. }));
                 assert!(!self.is_good_for::<T>() || is_wrong_value, "{}", describe(error));
                 if is_wrong_value || matches!(error, Error::Checksum { .. }) {
                     // At the next message.

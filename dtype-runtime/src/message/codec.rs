@@ -50,6 +50,9 @@ impl<M: Messages> codec::Decoder for Codec<M> {
     type Error = Error;
 
     fn decode(&mut self, src: &mut BytesMut) -> Result<Option<Self::Item>, Error> {
+        if src.is_empty() && self.decoder.is_between_frames() {
+            return Ok(None);
+        }
         let mut bytes = &src[..];
         let result = self.decoder.feed(&mut bytes);
         let taken = src.len() - bytes.len();

@@ -116,7 +116,7 @@ pub enum Error {
     Lost,
     /// A record is not a value of its type, or the records do not fit the memory: the error of the operation on
     /// the packed bytes.
-    Records(crate::Error),
+    Records(Box<crate::Error>),
 }
 
 /// A part of a frame.
@@ -321,7 +321,7 @@ impl std::error::Error for Error {
         match self {
             Self::Io(error) => Some(error),
             Self::Text(error) => Some(error),
-            Self::Records(error) => core::error::Error::source(error),
+            Self::Records(error) => core::error::Error::source(&**error),
             _ => None,
         }
     }
@@ -335,7 +335,7 @@ impl From<io::Error> for Error {
 
 impl From<crate::Error> for Error {
     fn from(error: crate::Error) -> Self {
-        Self::Records(error)
+        Self::Records(Box::new(error))
     }
 }
 
