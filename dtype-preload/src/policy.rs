@@ -4,15 +4,6 @@ use dtype_runtime::Committed;
 
 use crate::mode::Mode;
 
-/// Messages of fewer packed bytes are left to the library: whatever the layout, it is done with them before a plan is
-/// found.
-pub(crate) const FEWEST_BYTES: usize = 128;
-
-/// Whether a message is left to the library because it has few packed bytes.
-pub(crate) fn is_small(bytes: usize) -> bool {
-    bytes < FEWEST_BYTES && !Mode::get().all
-}
-
 /// A type is compiled for its first message if that has at least this number of bytes, and the type is made of few
 /// parts. Otherwise it is compiled for its second message, because programs exist that make a type for each message:
 /// for those, the work would be done in vain.

@@ -18,7 +18,7 @@ use crate::boundary::contain;
 use crate::compiled::Compiled;
 use crate::mode::Mode;
 use crate::original::originals;
-use crate::policy::{compiles_at_once, is_small};
+use crate::policy::compiles_at_once;
 use crate::stats::{Left, left};
 use crate::values::Values;
 use crate::verify::{self, Fragment};
@@ -110,10 +110,6 @@ impl Context {
     ///
     /// The type lives, and MPI may be called.
     unsafe fn find(&self, bytes: usize) -> Option<&(Compiled, Values)> {
-        if is_small(bytes) {
-            left(Left::Small);
-            return None;
-        }
         if let Some(compiled) = self.compiled.get() {
             if compiled.is_none() {
                 left(Left::Long);

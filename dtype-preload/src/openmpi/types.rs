@@ -10,13 +10,17 @@ use super::supported::Supported;
 use crate::boundary::contain;
 use crate::compiled::Compiled;
 use crate::mode::Mode;
-use crate::policy::{FEWEST_BYTES, compiles_at_once, short_segments};
+use crate::policy::{compiles_at_once, short_segments};
 use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
 use crate::values::Values;
 
 /// The library copies segments from this length on as fast as this engine.
 const LONG: u64 = 128;
+
+/// Messages of fewer packed bytes are left to the library: whatever the layout, it is done with them before a plan is
+/// found.
+const FEWEST_BYTES: usize = 128;
 
 /// Messages of fewer segments are left to the library: it takes some nanoseconds for each, and is done with them in the time
 /// that it takes to come here.
