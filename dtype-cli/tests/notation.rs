@@ -5,9 +5,9 @@ mod model;
 
 use std::time::{Duration, Instant};
 
-use dtype_cli::notation::{MAX_LENGTH, MAX_NESTING, parse, print};
+use dtype_cli::notation::{GRAMMAR, MAX_LENGTH, MAX_NESTING, parse, print};
 use dtype_cli::problem::{Problem, render};
-use dtype_runtime::types::{Distribution, Order};
+use dtype_runtime::types::{Combiner, Distribution, Order};
 use dtype_runtime::{Basic, BoundsRule, Type};
 use proptest::prelude::*;
 
@@ -119,6 +119,17 @@ proptest! {
         if parse(&text[..place]).is_err() {
             refused(&text[..place]);
         }
+    }
+}
+
+#[test]
+fn the_grammar_has_every_constructor() {
+    for combiner in Combiner::ALL.iter().filter(|combiner| **combiner != Combiner::Named) {
+        let name = match combiner.name() {
+            "structure" => "struct",
+            name => name,
+        };
+        assert!(GRAMMAR.contains(&format!(" {name}(")), "{name}");
     }
 }
 

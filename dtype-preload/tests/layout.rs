@@ -10,6 +10,7 @@ use std::process::Command;
 
 use dtype_preload::layout::{self, Convertor, Datatype, Elem, Loop};
 use dtype_preload::numbers;
+use dtype_runtime::types::Combiner;
 use launch::Library;
 
 /// Static assertions in C.
@@ -119,6 +120,10 @@ fn mpich() {
     all.size("MPI_Count", size_of::<i64>());
     for (name, number, _) in numbers::COMBINERS {
         all.equal(name, number);
+    }
+    for combiner in Combiner::ALL {
+        let is_there = numbers::COMBINERS.iter().any(|(_, _, here)| here == combiner);
+        assert!(is_there != (*combiner == Combiner::ValueIndex), "{combiner:?}");
     }
     for (name, number, _) in numbers::ARRAYS {
         all.equal(name, number);
