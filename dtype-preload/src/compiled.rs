@@ -18,16 +18,13 @@ pub(crate) struct Compiled {
     /// Whether some values have padding, which MPI libraries may leave out: a `long double` of 10 bytes takes 16. Known if
     /// there will be comparisons.
     pub(crate) has_padding: bool,
-    /// Whether the data are [near one another](dtype_ucp_generic::is_near), so that fragments are packed in the cache first.
-    pub(crate) is_near: bool,
 }
 
 impl Compiled {
     pub(crate) fn new(committed: Committed) -> Self {
         let row = stats::row_of(&committed);
         let has_padding = Mode::get().verify && has_padding(&committed);
-        let is_near = dtype_ucp_generic::is_near(&committed);
-        Self { committed, row, has_padding, is_near }
+        Self { committed, row, has_padding }
     }
 
     /// What is in memory before the library writes there for a comparison: the bytes of this engine if the library may leave

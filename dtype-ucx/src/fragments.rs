@@ -14,12 +14,8 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) packer: Packer<'a>,
     /// Bytes from the packer's first position to its end.
     size: usize,
-    /// Where some bytes of a fragment are packed before they are copied to UCX's memory, if the data are near one another; otherwise
-    /// empty.
-    ///
-    /// In shared memory its lines are in the cache of the receiver's core. Each has to come from there when it is written to, and
-    /// the stores of a plan, which are short, overlap or cross lines, wait for it longer than those of `memcpy`: that costs more
-    /// than the second copy.
+    /// Where some bytes of a fragment are packed before they are copied to UCX's memory, if the data are near one another;
+    /// otherwise empty. [`is_near`](dtype_ucp_generic::is_near) says why.
     cached: Vec<u8>,
 }
 

@@ -180,7 +180,7 @@ unsafe fn convert(
         // SAFETY: the program guarantees all elements of the message, the library for the buffer, which is its own.
         unsafe {
             match direction {
-                Direction::Pack if compiled.is_near && len < convertor.local_size => {
+                Direction::Pack if entry.is_near() && len < convertor.local_size => {
                     pack_through_cache(committed, base, count, range, packed)
                 }
                 Direction::Pack => committed.pack_range_raw(base, count, range, packed),
@@ -198,12 +198,8 @@ unsafe fn convert(
 /// Bytes that are packed at a time by [`pack_through_cache`].
 const AT_A_TIME: usize = 4096;
 
-/// Packs a fragment, some kilobytes at a time, to memory that stays in the cache, and copies them from there.
-///
-/// A fragment of a longer message goes to memory that the receiver has just read: its lines are in the cache of another
-/// core. Each has to come from there when it is written to, and the stores of a plan, which are short, overlap or cross lines,
-/// wait for it longer than those of `memcpy`. That costs more than the second copy, if the data are near one another
-/// ([`is_near`](dtype_ucp_generic::is_near)).
+/// Packs a fragment, some kilobytes at a time, to memory that stays in the cache, and copies them from there:
+/// [`is_near`](dtype_ucp_generic::is_near) says why. A message of one fragment goes to memory of the own cache anyway.
 ///
 /// # Safety
 ///

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::Arc;
 
+use dtype_ucp_generic::is_near;
+
 use super::decode::{decode, description};
 use super::layout::{CONTIGUOUS, Datatype, Description, NO_GAPS};
 use super::supported::Supported;
@@ -44,6 +46,8 @@ pub(super) struct Entry {
     compiled: Option<Compiled>,
     /// Where values start, if a fragment must end with one.
     values: Option<Values>,
+    /// Whether the data are [near one another](is_near), so that fragments are packed in the cache first.
+    is_near: bool,
 }
 
 // SAFETY: the address of the library's description is compared and copied, but not followed.
@@ -85,13 +89,19 @@ impl Entry {
         self.values.as_ref()
     }
 
+    /// Whether fragments are packed in the cache first.
+    pub(super) fn is_near(&self) -> bool {
+        self.is_near
+    }
+
     /// An entry without a type of the library.
     #[cfg(test)]
     pub(super) fn of_committed(committed: dtype_runtime::Committed) -> Self {
         let description = Description { length: 0, used: 0, entries: ptr::null_mut() };
         let bounds = Bounds { size: 0, lb: 0, ub: 0, description };
+        let is_near = is_near(&committed);
         let compiled = Some(Compiled::new(committed));
-        Self { description, mark: MARK, bounds, fewest: 0, compiled, values: None }
+        Self { description, mark: MARK, bounds, fewest: 0, compiled, values: None, is_near }
     }
 
     /// The entry whose address a convertor has.
@@ -247,6 +257,7 @@ unsafe fn compile(ty: &Datatype, supported: &Supported) -> Entry {
         mark: MARK,
         bounds: Bounds::of(ty),
         fewest,
+        is_near: committed.as_ref().is_some_and(is_near),
         compiled: committed.map(Compiled::new),
         values,
     }
