@@ -2,10 +2,10 @@
 //!
 //! `cargo bench -p dtype-preload --bench below -- openmpi > benches/results/preload-openmpi.txt`
 //!
-//! Arguments: the MPI library (`openmpi` or `mpich`), the rounds, the seconds for each row of a round, and a part of the names of
-//! the rows. A time is the fastest of all rounds. In each round the program also runs with the library loaded and switched off: what differs
-//! there comes from where the buffers of a process happen to lie, which decides about up to half of the time of a large
-//! message. The programs compare what arrives before they measure.
+//! Arguments: the MPI library (`openmpi` or `mpich`), the rounds, the seconds for each row of a round, and a part of the names
+//! of the rows. A time is the fastest of all rounds. In each round the program also runs with the library loaded and switched
+//! off: what differs there comes from where the buffers of a process happen to lie, which decides about up to half of the time
+//! of a large message. The programs compare what arrives before they measure.
 
 #[allow(dead_code, reason = "this uses a part")]
 #[path = "../tests/launch/mod.rs"]
@@ -22,11 +22,8 @@ use launch::Library;
 /// A row of the program: operation, name and packed bytes.
 type Row = (String, String, u64);
 
-/// The nanoseconds of a row, and whether dtype-preload moved its bytes, as far as it counts them.
-type Measured = (f64, bool);
-
-/// The rows of a round.
-type Round = Vec<Measured>;
+/// The nanoseconds of the rows of a round.
+type Round = Vec<f64>;
 
 /// For Open MPI: a waiting rank does not yield its core, and the ranks are not bound to cores, as under MPICH. Bytes without
 /// gaps take the way of all others, through shared memory, and are not read from the other process.
@@ -42,15 +39,14 @@ const TRANSPORT: &str = "bytes";
 /// The ways to run the program: whether the library is loaded, and what `DTYPE_PRELOAD` says.
 const WAYS: [(bool, &str); 3] = [(false, "on"), (true, "on"), (true, "off")];
 
-/// A program, and its arguments.
+/// A program, and its first arguments.
 type Program = (PathBuf, Vec<String>);
 
 /// The programs for a library. Debian's mpi4py is made for Open MPI.
-fn programs(library: Library, arguments: [&str; 2], folder: &Path) -> Vec<Program> {
+fn programs(library: Library, folder: &Path) -> Vec<Program> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches");
     let executable = library.compile_at(&sources.join("exchange.c"), folder);
-    let arguments = arguments.map(str::to_owned);
-    let mut programs = vec![(executable, arguments.to_vec())];
+    let mut programs = vec![(executable, Vec::new())];
     let python = PathBuf::from("/usr/bin/python3");
     let has_mpi4py = || {
         let status = Command::new(&python).args(["-c", "import mpi4py, numpy"]).status();
@@ -58,19 +54,22 @@ fn programs(library: Library, arguments: [&str; 2], folder: &Path) -> Vec<Progra
     };
     if library == Library::OpenMpi && has_mpi4py() {
         let script = sources.join("exchange.py").display().to_string();
-        programs.push((python, [&[script], &arguments[..]].concat()));
+        programs.push((python, vec![script]));
     }
     programs
 }
 
+/// The rows, their times, and whether dtype-preload moved their bytes, as far as it counts them. The arguments are the seconds
+/// for each row, and a part of the names.
 fn measure(
     library: Library,
     programs: &[Program],
+    arguments: [&str; 2],
     (hooked, mode): (bool, &str),
-) -> (Vec<Row>, Round) {
+) -> (Vec<Row>, Round, Vec<bool>) {
     let mut out = String::new();
-    for (program, arguments) in programs {
-        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    for (program, first) in programs {
+        let arguments: Vec<_> = first.iter().map(String::as_str).chain(arguments).collect();
         out += &library.run(program, &arguments, mode, &[hooked; 2], &VARIABLES).0;
     }
     let row = |line: &str| {
@@ -78,9 +77,9 @@ fn measure(
         let mut next = || words.next().unwrap_or_else(|| panic!("{line}"));
         let (operation, bytes, time, moved, name) = (next(), next(), next(), next(), next());
         let row = (operation.to_owned(), name.to_owned(), bytes.parse().unwrap());
-        (row, (time.parse().unwrap(), moved == "1"))
+        (row, time.parse::<f64>().unwrap(), moved == "1")
     };
-    out.lines().map(row).unzip()
+    out.lines().map(row).collect()
 }
 
 /// The group of a row, for the means.
@@ -113,15 +112,14 @@ fn main() {
     let (seconds, wanted) = (argument(2, "0.01"), argument(3, ""));
 
     let folder = tempfile::tempdir().expect("a folder for the program");
-    // Which rows the engine moves; it counts at a cost.
-    let counting = programs(library, ["0.0001", &wanted], folder.path());
-    let (rows, counted) = measure(library, &counting, (true, "stats"));
-    let programs = programs(library, [&seconds, &wanted], folder.path());
+    let programs = programs(library, folder.path());
+    // The engine counts what it moves at a cost, so it does that in a run that is not timed.
+    let (rows, _, is_moved) = measure(library, &programs, ["0.0001", &wanted], (true, "stats"));
     let mut rounds_of: [Vec<Round>; WAYS.len()] = Default::default();
     for round in 0..rounds {
         for turn in 0..WAYS.len() {
             let way = (round + turn) % WAYS.len();
-            let (found, times) = measure(library, &programs, WAYS[way]);
+            let (found, times, _) = measure(library, &programs, [&seconds, &wanted], WAYS[way]);
             assert_eq!(rows, found, "the same rows each time");
             rounds_of[way].push(times);
         }
@@ -147,24 +145,23 @@ fn main() {
         if operation == TRANSPORT {
             continue;
         }
-        let fastest = |rounds: &Vec<Round>| {
-            rounds.iter().map(|times| times[at].0).fold(f64::INFINITY, f64::min)
+        let fastest = |rounds: &[Round], at: usize| {
+            rounds.iter().map(|times| times[at]).fold(f64::INFINITY, f64::min)
         };
-        let [without, with, off] = rounds_of.each_ref().map(fastest);
+        let [without, with, off] = rounds_of.each_ref().map(|rounds| fastest(rounds, at));
         let ratios = [with / without, off / without];
         let (before, after) = (time(without), time(with));
         let plain = rows
             .iter()
             .position(|row| operation == "send" && row.0 == TRANSPORT && row.1 == *name)
-            .map(|at| rounds_of[0].iter().map(|times| times[at].0).fold(f64::INFINITY, f64::min))
-            .map_or_else(String::new, |plain| format!("{:.3}", plain / without));
-        let by = if counted[at].1 { "dtype" } else { "library" };
+            .map_or_else(String::new, |at| format!("{:.3}", fastest(&rounds_of[0], at) / without));
+        let by = if is_moved[at] { "dtype" } else { "library" };
         println!(
             "{operation:<8}{name:<36}{bytes:>10}{before:>12}{after:>12}{:>8.3}{:>8.3}{plain:>8}  {by}",
             ratios[0], ratios[1]
         );
-        moved += usize::from(counted[at].1);
-        if counted[at].1 && ratios[0] > 1.05 {
+        moved += usize::from(is_moved[at]);
+        if is_moved[at] && ratios[0] > 1.05 {
             slower.push(format!("{operation} {name} ({:.2})", ratios[0]));
         }
         let (sums, number) = means.entry((operation, group(name))).or_default();

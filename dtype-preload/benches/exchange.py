@@ -26,7 +26,6 @@ def ping_pong(comm, mine, theirs, kind, rounds):
     return (time.perf_counter() - start) / (2 * rounds)
 
 
-
 def moved():
     """The bytes that dtype-preload has moved so far, if it is loaded and counts."""
     function = getattr(ctypes.CDLL(None), "dtype_preload_moved", None)
