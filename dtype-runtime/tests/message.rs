@@ -107,6 +107,13 @@ macro_rules! refused {
     };
 }
 
+/// Refused with the error of an operation on the packed bytes.
+macro_rules! records_refused {
+    ($result:expr, $pattern:pat) => {
+        refused!($result, Error::Records(error) if matches!(*error, $pattern))
+    };
+}
+
 /// The frame byte by byte.
 #[test]
 #[cfg(target_endian = "little")]
@@ -233,15 +240,15 @@ fn memory_that_a_type_does_not_fit() {
     let pair = Type::vector(2, 1, 3, &Type::basic(Basic::U8)).unwrap().commit();
     let mut stream = Vec::new();
     let refusal = message::write_with(&mut stream, &pair, b"abc", 1);
-    refused!(refusal, Error::Records(error) if matches!(*error, dtype_runtime::Error::OutOfBounds { end: 4, len: 3, .. }));
+    records_refused!(refusal, dtype_runtime::Error::OutOfBounds { end: 4, len: 3, .. });
     let refusal = message::write_with(&mut stream, &pair, b"abc", usize::MAX);
-    refused!(refusal, Error::Records(error) if matches!(*error, dtype_runtime::Error::OutOfBounds { .. }));
+    records_refused!(refusal, dtype_runtime::Error::OutOfBounds { .. });
     assert_eq!(stream, []);
 
     message::write_with(&mut stream, &pair, b"abcd", 1).unwrap();
     let input = &mut &stream[..];
     let refusal = message::read_with(input, &pair, &mut [0; 3], 1);
-    refused!(refusal, Error::Records(error) if matches!(*error, dtype_runtime::Error::OutOfBounds { .. }));
+    records_refused!(refusal, dtype_runtime::Error::OutOfBounds { .. });
     // The payload has not been read: with the header, it still can be.
     let header = Header::from_bytes(stream[..48].first_chunk().unwrap()).unwrap();
     let message = Incoming::new(header, input, &LIMITS).unwrap();
@@ -249,7 +256,7 @@ fn memory_that_a_type_does_not_fit() {
 
     let twice = Type::hvector(2, 1, 0, &Type::basic(Basic::U8)).unwrap().commit();
     let refusal = message::read_with(&mut &stream[..], &twice, &mut [0; 3], 1);
-    refused!(refusal, Error::Records(error) if matches!(*error, dtype_runtime::Error::Overlap { count: 1 }));
+    records_refused!(refusal, dtype_runtime::Error::Overlap { count: 1 });
     refused!(
         message::read_with(&mut &stream[..], &pair, &mut [0; 3], 0),
         Error::RecordLimit { limit: 0, actual: 1 }
@@ -349,9 +356,9 @@ fn records_without_data() {
     let many = message::read::<()>(&mut &announced(most)[..], &Limits::UNLIMITED);
     assert_eq!(many.unwrap().unwrap().len(), usize::MAX);
     if most < u64::MAX {
-        refused!(
+        records_refused!(
             message::read::<()>(&mut &announced(most + 1)[..], &Limits::UNLIMITED),
-            Error::Records(error) if matches!(*error, dtype_runtime::Error::CountTooLarge { size: 0, .. })
+            dtype_runtime::Error::CountTooLarge { size: 0, .. }
         );
     }
 
@@ -412,10 +419,9 @@ fn the_other_byte_order() {
     let mut wrong = from_afar(&sent);
     wrong[48 + 5 * 30_000 + 4] = 2;
     frames::seal(&mut wrong);
-    refused!(
+    records_refused!(
         message::read::<Sample>(&mut &wrong[..], &Limits::new()),
-        Error::Records(error)
-            if matches!(*error, dtype_runtime::Error::InvalidValue { record: 30_000, .. })
+        dtype_runtime::Error::InvalidValue { record: 30_000, .. }
     );
 }
 
