@@ -6,6 +6,7 @@
 //! - `collect`: one loop for each field, `iter().map(…).collect()`.
 //! - `again`: into vectors that are there already, field by field, beside `Columns::fill`.
 //! - `back`: records from columns, beside a loop that indexes the slices of all columns.
+//! - `copy`: what a plain copy of the records to a new vector takes of that last loop's time, for comparison.
 //!
 //! The two alternate, as in `ratios`.
 
@@ -114,7 +115,7 @@ records!(Body = "3f64,3f64,u32,u8: 56 B" {
     kind kind 3: u8 = |i| i as u8,
 });
 
-fn row<R: Records>(count: usize, pairs: usize) -> [f64; 4] {
+fn row<R: Records>(count: usize, pairs: usize) -> [f64; 5] {
     let records: Vec<R> = (0..count).map(R::sample).collect();
     let mut vectors = R::push(&records);
     let mut ours = columns(&records);
@@ -146,7 +147,12 @@ fn row<R: Records>(count: usize, pairs: usize) -> [f64; 4] {
             drop(black_box(black_box(&ours).to_records()));
         },
     );
-    let ratios = [push, collect, again, back].map(|figure| figure.ratio);
+    let copy = versus(
+        pairs,
+        || drop(black_box(R::back(black_box(&vectors)))),
+        || drop(black_box(black_box(&records).clone())),
+    );
+    let ratios = [push, collect, again, back, copy].map(|figure| figure.ratio);
     print!("{:<28} {count:>9}", R::NAME);
     for ratio in ratios {
         print!(" {ratio:>9.2}");
@@ -161,8 +167,8 @@ fn main() {
     println!("time over that of the hand-written loop");
     println!("kernels: {}", dtype_runtime::kernels::selected());
     println!(
-        "{:<28} {:>9} {:>9} {:>9} {:>9} {:>9}",
-        "struct", "records", "push", "collect", "again", "back"
+        "{:<28} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "struct", "records", "push", "collect", "again", "back", "copy"
     );
     for count in [1, 16, 1000, 65_536, 1_000_000] {
         let pairs = match count {
@@ -178,7 +184,7 @@ fn main() {
             row::<Body>(count, pairs),
         ];
         print!("{:<28} {count:>9}", "geometric means");
-        for column in 0..4 {
+        for column in 0..5 {
             let mean = geometric_mean(rows.iter().map(|row| row[column]));
             print!(" {:>9.2}", mean.unwrap_or(f64::NAN));
         }

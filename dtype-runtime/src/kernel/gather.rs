@@ -1,6 +1,6 @@
 //! Arrays of small structs as columns, and back.
 //!
-//! See [`Gather`] for the idea. The last records, and all of them without the instructions, are copied column by column.
+//! See [`Gather`] for the idea. Without the instructions, the records are copied column by column.
 
 use super::direction::{Pack, Steps, Unpack, Way};
 use super::registers::{Registers, compiled_for_selected};
@@ -24,12 +24,13 @@ pub(crate) fn is_gathering() -> bool {
 pub(crate) unsafe fn gather<G: Constant>(
     count: usize,
     memory: *mut u8,
-    columns: [*mut u8; MOST_COLUMNS],
+    columns: &[*mut u8; MOST_COLUMNS],
 ) {
     // SAFETY: passed on to the caller.
     unsafe {
-        let done = if is_gathering() { pack::<G>(count, memory, columns) } else { 0 };
-        rest::<Pack>(G::GATHER, done..count, memory, columns);
+        if !(is_gathering() && pack::<G>(count, memory, columns)) {
+            one_by_one::<Pack>(G::GATHER, count, memory, columns);
+        }
     }
 }
 
@@ -42,54 +43,118 @@ pub(crate) unsafe fn gather<G: Constant>(
 pub(crate) unsafe fn scatter<G: Constant>(
     count: usize,
     memory: *mut u8,
-    columns: [*mut u8; MOST_COLUMNS],
+    columns: &[*mut u8; MOST_COLUMNS],
 ) {
     // SAFETY: passed on to the caller.
     unsafe {
-        let done = if is_gathering() { unpack::<G>(count, memory, columns) } else { 0 };
-        rest::<Unpack>(G::GATHER, done..count, memory, columns);
+        if !(is_gathering() && unpack::<G>(count, memory, columns)) {
+            one_by_one::<Unpack>(G::GATHER, count, memory, columns);
+        }
     }
 }
 
-/// Copies some of the records column by column.
+/// Copies the records column by column.
 ///
 /// # Safety
 ///
 /// As [`gather`] or [`scatter`].
-unsafe fn rest<D: Way>(
+unsafe fn one_by_one<D: Way>(
     all: &Gather,
-    records: core::ops::Range<usize>,
+    count: usize,
     memory: *mut u8,
-    columns: [*mut u8; MOST_COLUMNS],
+    columns: &[*mut u8; MOST_COLUMNS],
 ) {
-    if records.is_empty() {
-        return;
-    }
-    for (place, column) in all.places().iter().zip(columns) {
+    for (place, &column) in all.places().iter().zip(columns) {
         let steps = Steps { memory: all.stride().cast_signed(), packed: place.len };
-        let memory = memory.wrapping_add(records.start * all.stride() + place.offset);
-        let column = column.wrapping_add(records.start * place.len);
-        // SAFETY: the values of this column in these records, which the caller guarantees.
-        unsafe { strided::<D>(place.len, records.len(), steps, memory, column) };
+        let memory = memory.wrapping_add(place.offset);
+        // SAFETY: the values of this column in the records, which the caller guarantees.
+        unsafe { strided::<D>(place.len, count, steps, memory, column) };
     }
 }
 
 compiled_for_selected! {
-    /// Copies the first records, and returns their number.
+    /// Copies the records, or returns `false`.
     ///
     /// # Safety
     ///
     /// As [`gather`].
-    unsafe fn pack[G: Constant][G](count: usize, memory: *mut u8, columns: [*mut u8; MOST_COLUMNS]) -> usize
+    unsafe fn pack[G: Constant][G](count: usize, memory: *mut u8, columns: &[*mut u8; MOST_COLUMNS]) -> bool
         = R => R::gather::<G>(count, memory, columns);
 }
 
 compiled_for_selected! {
-    /// Copies the first records, and returns their number.
+    /// Copies the records, or returns `false`.
     ///
     /// # Safety
     ///
     /// As [`scatter`].
-    unsafe fn unpack[G: Constant][G](count: usize, memory: *mut u8, columns: [*mut u8; MOST_COLUMNS]) -> usize
+    unsafe fn unpack[G: Constant][G](count: usize, memory: *mut u8, columns: &[*mut u8; MOST_COLUMNS]) -> bool
         = R => R::scatter::<G>(count, memory, columns);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Place;
+
+    /// Records of 24 bytes, with gaps: an `f64`, a `u32`, a byte.
+    struct Three;
+
+    impl Constant for Three {
+        const GATHER: &'static Gather = &{
+            let mut places = [Place { offset: 0, len: 0 }; MOST_COLUMNS];
+            places[0] = Place { offset: 0, len: 8 };
+            places[1] = Place { offset: 8, len: 4 };
+            places[2] = Place { offset: 20, len: 1 };
+            Gather::of(places, 3, 24).expect("five records lie in a window")
+        };
+    }
+
+    const MARK: u8 = 0xee;
+
+    /// Bytes around each array, more than a window has.
+    const AROUND: usize = 256;
+
+    fn room(bytes: usize) -> Vec<u8> {
+        vec![MARK; AROUND + bytes + AROUND]
+    }
+
+    /// The first bytes of the columns.
+    fn starts(columns: &mut [Vec<u8>; 3]) -> [*mut u8; MOST_COLUMNS] {
+        let mut starts = [core::ptr::null_mut(); MOST_COLUMNS];
+        for (start, column) in starts.iter_mut().zip(columns) {
+            *start = column.as_mut_ptr().wrapping_add(AROUND);
+        }
+        starts
+    }
+
+    #[test]
+    fn nothing_else_is_written() {
+        let (all, lens) = (Three::GATHER, [8, 4, 1]);
+        for count in 0..40 {
+            let records: Vec<u8> = (0..=250_u8).cycle().take(count * 24).collect();
+            let mut memory = room(count * 24);
+            memory[AROUND..][..count * 24].copy_from_slice(&records);
+            let mut columns = lens.map(|len| room(count * len));
+            let mut expected = columns.clone();
+            let mut image = room(count * 24);
+            for record in 0..count {
+                for ((column, len), place) in expected.iter_mut().zip(lens).zip(all.places()) {
+                    let from = record * 24 + place.offset;
+                    let value = &records[from..][..len];
+                    column[AROUND + record * len..][..len].copy_from_slice(value);
+                    image[AROUND + from..][..len].copy_from_slice(value);
+                }
+            }
+            let starts = starts(&mut columns);
+            // SAFETY: there are this many records, and room for their values in each column.
+            unsafe { gather::<Three>(count, memory.as_mut_ptr().add(AROUND), &starts) };
+            assert_eq!(columns, expected, "{count} records to columns");
+
+            let mut memory = room(count * 24);
+            // SAFETY: as above, with the memory written.
+            unsafe { scatter::<Three>(count, memory.as_mut_ptr().add(AROUND), &starts) };
+            assert_eq!(memory, image, "{count} records from columns");
+        }
+    }
 }

@@ -67,7 +67,7 @@ pub(super) trait Registers {
         false
     }
 
-    /// Copies the first of `count` records to the columns, several records at a time, and returns their number: 0 if no
+    /// Copies the records to the columns, several records at a time. Returns `false`, with nothing copied, if no
     /// instruction does it.
     ///
     /// # Safety
@@ -78,13 +78,13 @@ pub(super) trait Registers {
     unsafe fn gather<G: Constant>(
         count: usize,
         memory: *mut u8,
-        columns: [*mut u8; MOST_COLUMNS],
-    ) -> usize {
+        columns: &[*mut u8; MOST_COLUMNS],
+    ) -> bool {
         let _ = (count, memory, columns);
-        0
+        false
     }
 
-    /// Copies the columns to the first of `count` records, likewise.
+    /// Copies the columns to the records, likewise.
     ///
     /// # Safety
     ///
@@ -93,10 +93,10 @@ pub(super) trait Registers {
     unsafe fn scatter<G: Constant>(
         count: usize,
         memory: *mut u8,
-        columns: [*mut u8; MOST_COLUMNS],
-    ) -> usize {
+        columns: &[*mut u8; MOST_COLUMNS],
+    ) -> bool {
         let _ = (count, memory, columns);
-        0
+        false
     }
 }
 

@@ -87,19 +87,21 @@ impl Registers for Avx512 {
     unsafe fn gather<G: Constant>(
         count: usize,
         memory: *mut u8,
-        columns: [*mut u8; MOST_COLUMNS],
-    ) -> usize {
+        columns: &[*mut u8; MOST_COLUMNS],
+    ) -> bool {
         // SAFETY: the caller guarantees both sides, and the instructions.
         unsafe { gather::gather::<G>(count, memory, columns) }
+        true
     }
 
     #[inline(always)]
     unsafe fn scatter<G: Constant>(
         count: usize,
         memory: *mut u8,
-        columns: [*mut u8; MOST_COLUMNS],
-    ) -> usize {
+        columns: &[*mut u8; MOST_COLUMNS],
+    ) -> bool {
         // SAFETY: the caller guarantees both sides, and the instructions.
         unsafe { gather::scatter::<G>(count, memory, columns) }
+        true
     }
 }

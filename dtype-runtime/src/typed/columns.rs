@@ -154,12 +154,15 @@ impl<T: Datatype> Columns<T> {
 
     /// Columns whose bytes must be written before anything else is done with them.
     fn uninitialised(len: usize) -> Result<Self, Error> {
-        let refused = || Error::Allocation { count: len, stride: size_of::<T>() };
-        let storage = |leaf: &Leaf| {
-            let bytes = leaf.size().checked_mul(len).ok_or_else(refused)?;
-            Ok(Some(Storage::uninitialised(bytes, leaf.basic().align()).ok_or_else(refused)?))
-        };
-        let storages = Leaves::<T>::all().iter().map(storage).collect::<Result<_, _>>()?;
+        let leaves = Leaves::<T>::all();
+        let mut storages = Vec::with_capacity(leaves.len());
+        for leaf in leaves.iter() {
+            let bytes = leaf.size().checked_mul(len);
+            match bytes.and_then(|bytes| Storage::uninitialised(bytes, leaf.basic().align())) {
+                None => return Err(Error::Allocation { count: len, stride: size_of::<T>() }),
+                storage => storages.push(storage),
+            }
+        }
         Ok(Self { len, storages, is_valid: false, of: PhantomData })
     }
 

@@ -34,26 +34,26 @@ impl<T: Datatype> Leaves<T> {
         all
     };
 
-    /// The leaves that are copied several records at a time, and which of all leaves they are.
-    const TOGETHER: &'static (Option<Gather>, [usize; MOST_COLUMNS]) = &{
+    /// The leaves that are copied several records at a time.
+    const TOGETHER: &'static Option<Gather> = &{
         let mut places = [Place { offset: 0, len: 0 }; MOST_COLUMNS];
-        let (mut leaves, mut number, mut index) = ([0; MOST_COLUMNS], 0, 0);
+        let (mut number, mut index) = (0, 0);
         // Those of more leaves are not constants.
         while index < Self::COUNT && Self::COUNT <= MOST_CONSTANT {
             if let Some(place) = Self::FIRST[index].place()
                 && place.len <= LONGEST
             {
-                (places[number], leaves[number]) = (place, index);
+                places[number] = place;
                 number += 1;
             }
             index += 1;
         }
-        (Gather::of(places, number, size_of::<T>()), leaves)
+        Gather::of(places, number, size_of::<T>())
     };
 
     /// Whether a leaf is one of those.
     fn is_together(leaf: &Leaf) -> bool {
-        Self::TOGETHER.0.is_some() && leaf.place().is_some_and(|place| place.len <= LONGEST)
+        Self::TOGETHER.is_some() && leaf.place().is_some_and(|place| place.len <= LONGEST)
     }
 
     /// All leaves: constants, unless there are many.
@@ -67,7 +67,7 @@ impl<T: Datatype> Leaves<T> {
     /// How many records are copied before the next ones: all, if the leaves are not copied one after another.
     pub(super) fn at_a_time() -> usize {
         let together = const {
-            match &Self::TOGETHER.0 {
+            match Self::TOGETHER {
                 Some(all) => all.number() == Self::COUNT,
                 None => false,
             }
@@ -83,7 +83,7 @@ impl<T: Datatype> Leaves<T> {
 }
 
 impl<T: Datatype> Constant for Leaves<T> {
-    const GATHER: &'static Gather = match &Self::TOGETHER.0 {
+    const GATHER: &'static Gather = match Self::TOGETHER {
         Some(all) => all,
         None => &Gather::NONE,
     };
@@ -104,27 +104,26 @@ pub(super) unsafe fn each<T: Datatype, D: Way>(
     starts: impl Iterator<Item = Option<*mut u8>>,
 ) {
     let stride = size_of::<T>();
-    let mut columns = [ptr::null_mut(); MOST_CONSTANT];
-    for ((index, leaf), start) in leaves.iter().enumerate().zip(starts) {
+    let (mut columns, mut number) = ([ptr::null_mut(); MOST_COLUMNS], 0);
+    for (leaf, start) in leaves.iter().zip(starts) {
         // The caller has checked that no column was taken.
         let Some(start) = start else { return };
         let column = start.wrapping_add(first * leaf.size());
         if Leaves::<T>::is_together(leaf) {
-            columns[index] = column;
+            columns[number] = column;
+            number += 1;
         } else {
             // SAFETY: this leaf in the records, which the caller guarantees.
             unsafe { copy::<D>(leaf, stride, count, memory, column) };
         }
     }
-    if const { Leaves::<T>::TOGETHER.0.is_some() } {
-        let which = Leaves::<T>::TOGETHER.1;
-        let columns = which.map(|index| columns[index]);
+    if const { Leaves::<T>::TOGETHER.is_some() } {
         // SAFETY: the other leaves, which the caller guarantees.
         unsafe {
             if D::PACKS {
-                kernel::gather::<Leaves<T>>(count, memory, columns);
+                kernel::gather::<Leaves<T>>(count, memory, &columns);
             } else {
-                kernel::scatter::<Leaves<T>>(count, memory, columns);
+                kernel::scatter::<Leaves<T>>(count, memory, &columns);
             }
         }
     }
