@@ -102,17 +102,23 @@ pub fn pack_onto<T: Datatype>(out: &mut impl AppendBytes, items: &[T]) -> usize 
     size
 }
 
-/// As [`pack_onto`], for one record, which may have been made just before: see [`Layout::execute_one`].
+/// As [`pack_onto`], for some bytes and then one record, which may have been made just before: see
+/// [`Layout::execute_one`].
 #[inline]
-pub(crate) fn pack_one_onto<T: Datatype>(out: &mut impl AppendBytes, record: &T) {
-    let size = packed_size::<T>(1);
+pub(crate) fn pack_one_onto<T: Datatype, const BEFORE: usize>(
+    out: &mut impl AppendBytes,
+    before: [u8; BEFORE],
+    record: &T,
+) {
+    let size = const { BEFORE + T::TYPE_MAP.size() };
     let room = out.room(size);
     let memory = core::ptr::from_ref(record).cast::<u8>().cast_mut();
     // SAFETY: `Pack` only reads the memory. By the promise of `Datatype` the moves lie within the record and are
     // initialised. There is room for `size` bytes, which is what is written, all of them. What they are appended to is
     // borrowed exclusively, so its memory does not overlap the record.
     unsafe {
-        Layout::<T>::execute_one::<Pack>(memory, room);
+        room.cast::<[u8; BEFORE]>().write(before);
+        Layout::<T>::execute_one::<Pack>(memory, room.add(BEFORE));
         out.grow(size);
     }
 }
@@ -130,7 +136,7 @@ pub fn pack_iter<T: Datatype>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
     let records = records.into_iter();
     let mut out = Vec::with_capacity(packed_size::<T>(records.size_hint().0).min(MOST));
     for record in records {
-        pack_one_onto(&mut out, &record);
+        pack_one_onto(&mut out, [], &record);
     }
     out
 }
@@ -208,6 +214,18 @@ pub fn unpack_one<T: Datatype>(bytes: &[u8]) -> Result<T, Error> {
     // SAFETY: `bytes` has the length of one packed record, `validate` accepted it, and a type that skips
     // fields was refused.
     Ok(unsafe { unpack_record(bytes) })
+}
+
+/// As [`unpack_one`], without the reason why there is none.
+#[cfg(feature = "message")]
+#[inline]
+pub(crate) fn try_unpack_one<T: Datatype>(bytes: &[u8]) -> Option<T> {
+    const { refuse_skipped_fields::<T>(NOT_INITIALISED) }
+    if bytes.len() != T::TYPE_MAP.size() || validate::validate::<T>(bytes, 1).is_err() {
+        return None;
+    }
+    // SAFETY: as in `unpack_one`.
+    Some(unsafe { unpack_record(bytes) })
 }
 
 /// Unpacks `count` records and appends them to `items`, which are unchanged on an error.

@@ -402,9 +402,14 @@ impl<'a> Whole<'a> {
 /// ```
 #[inline]
 pub fn decode<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<M>, Error> {
-    if let Some((message, _)) = M::quick(input, limits) {
-        return Ok(Some(message));
+    match M::quick(input, limits) {
+        Some((message, _)) => Ok(Some(message)),
+        None => decode_any(input, limits),
     }
+}
+
+/// As [`decode`], for frames of any form.
+fn decode_any<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<M>, Error> {
     if let Some(whole) = Whole::take(input)? {
         return whole.decode(limits).map(Some);
     }

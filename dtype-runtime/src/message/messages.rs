@@ -173,6 +173,10 @@ impl<T: Datatype> Messages for Vec<T> {
         append(self, out, framing)
     }
 
+    fn quick(input: &mut &[u8], limits: &Limits) -> Option<(Self, Header)> {
+        quick::take_records(input, limits)
+    }
+
     fn begin(header: &Header, limits: &Limits) -> Result<Assembler<T>, Error> {
         Assembler::new(header, limits)
     }

@@ -1,4 +1,4 @@
-//! Compact frames of one record, without the general steps.
+//! Short frames, without the general steps: those of one record, and those of several that have arrived whole.
 //!
 //! The usual small message is one record of less than 128 bytes with a tag below 128, in this machine's byte order and
 //! without a schema's hash. The header of such a frame is the same for all records of a type but for two bytes:
@@ -10,17 +10,22 @@
 //! | 1 | packed bytes of a record: a constant |
 //! | 0 or 4 | 32 bits of the signature's hash: a constant |
 //!
-//! So it is compared, not decoded. Whatever differs is left to the general path: frames of another form, and all that is
-//! wrong, which that path reports.
+//! So it is compared, not decoded. Several records have a header that varies more. It is decoded, but nothing is kept
+//! between the pieces of a payload, because there is one piece.
+//!
+//! Whatever differs is left to the general path: frames of another form, and all that is wrong, which that path reports.
 
+use alloc::vec::Vec;
+
+use super::CHUNK;
 use super::framing::Framing;
 use super::header::{
-    CHECKSUM_LEN, COMPACT, HAS_SIGNATURE, Header, IS_BIG_ENDIAN, IS_CHECKED, folded,
+    CHECKSUM_LEN, COMPACT, Decoded, HAS_SIGNATURE, Header, IS_BIG_ENDIAN, IS_CHECKED, folded,
 };
 use super::limits::Limits;
 use crate::datatype::Datatype;
-use crate::representation::ByteOrder;
-use crate::typed::{AppendBytes, pack_one_onto, unpack_one};
+use crate::representation::{ByteOrder, Representation};
+use crate::typed::{AppendBytes, pack_one_onto, try_unpack_one, unpack};
 
 /// The first byte, without the flags that vary.
 const PLAIN: u8 = match ByteOrder::NATIVE {
@@ -37,11 +42,11 @@ const LONG: usize = 0x80;
 /// Bytes of the header with the hash.
 const SIGNED: usize = UNSIGNED + 4;
 
-/// The bytes of the size and the hash.
-const fn constants<T: Datatype>() -> [u8; SIGNED - 2] {
+/// The header of a frame with checksum and hash whose tag is 0. An unsigned one starts like it, but for the flags.
+const fn header<T: Datatype>() -> [u8; SIGNED] {
     let [size, ..] = T::TYPE_MAP.size().to_le_bytes();
     let [a, b, c, d, ..] = folded(T::TYPE_MAP.signature_hash()).to_le_bytes();
-    [size, a, b, c, d]
+    [PLAIN | HAS_SIGNATURE | IS_CHECKED, 0, size, a, b, c, d]
 }
 
 /// Appends the frame of a record, if it is of the usual form; otherwise returns `false`.
@@ -54,16 +59,15 @@ pub(super) fn put<T: Datatype>(record: &T, out: &mut impl AppendBytes, framing: 
     if const { T::TYPE_MAP.size() >= LONG } || !usual {
         return false;
     }
-    let [size, a, b, c, d] = const { constants::<T>() };
+    let [full, _, size, a, b, c, d] = const { header::<T>() };
     let start = out.bytes().len();
     out.room(const { SIGNED + T::TYPE_MAP.size() + CHECKSUM_LEN });
-    let first = PLAIN | if framing.is_checked() { IS_CHECKED } else { 0 };
+    let flags = if framing.is_checked() { full } else { full & !IS_CHECKED };
     if framing.is_signed() {
-        out.append(&[first | HAS_SIGNATURE, tag, size, a, b, c, d]);
+        pack_one_onto(out, [flags, tag, size, a, b, c, d], record);
     } else {
-        out.append(&[first, tag, size]);
+        pack_one_onto(out, [flags & !HAS_SIGNATURE, tag, size], record);
     }
-    pack_one_onto(out, record);
     if framing.is_checked() {
         let checksum = crc32c::crc32c(&out.bytes()[start..]);
         out.append(&checksum.to_le_bytes());
@@ -75,35 +79,12 @@ pub(super) fn put<T: Datatype>(record: &T, out: &mut impl AppendBytes, framing: 
 /// returns `None`, and `input` is unchanged.
 #[inline]
 pub(super) fn take<T: Datatype>(input: &mut &[u8], limits: &Limits) -> Option<(T, Header)> {
-    const SIGNED_PLAIN: u8 = PLAIN | HAS_SIGNATURE;
-    const CHECKED_PLAIN: u8 = PLAIN | IS_CHECKED;
-    const FULL_PLAIN: u8 = SIGNED_PLAIN | IS_CHECKED;
-    if const { T::TYPE_MAP.size() >= LONG } {
-        return None;
-    }
-    match *input.first()? {
-        PLAIN => take_as::<T, UNSIGNED, 0>(input, limits),
-        SIGNED_PLAIN => take_as::<T, SIGNED, 0>(input, limits),
-        CHECKED_PLAIN => take_as::<T, UNSIGNED, CHECKSUM_LEN>(input, limits),
-        FULL_PLAIN => take_as::<T, SIGNED, CHECKSUM_LEN>(input, limits),
-        _ => None,
-    }
-}
-
-/// As [`take`], for a header of `HEADER` bytes and a checksum of `CHECKSUM` bytes.
-#[inline]
-fn take_as<T: Datatype, const HEADER: usize, const CHECKSUM: usize>(
-    input: &mut &[u8],
-    limits: &Limits,
-) -> Option<(T, Header)> {
-    let (is_checked, is_signed) = (CHECKSUM > 0, HEADER == SIGNED);
-    let (size, end) = const { (T::TYPE_MAP.size(), HEADER + T::TYPE_MAP.size()) };
-    let (frame, rest) = input.split_at_checked(end + CHECKSUM)?;
-    let (covered, checksum) = frame.split_at(end);
-    let (header, packed) = covered.split_at(HEADER);
-    let tag = header[1];
-    let is_usual =
-        usize::from(tag) < LONG && header[2..] == const { constants::<T>() }[..HEADER - 2];
+    let size = const { T::TYPE_MAP.size() };
+    let [first, tag, ..] = **input else { return None };
+    let (is_checked, is_signed) = (first & IS_CHECKED != 0, first & HAS_SIGNATURE != 0);
+    let is_usual = const { T::TYPE_MAP.size() < LONG }
+        && first & !(IS_CHECKED | HAS_SIGNATURE) == PLAIN
+        && usize::from(tag) < LONG;
     let is_accepted = (is_checked || limits.takes_unchecked_frames())
         && (is_signed || limits.takes_unsigned_frames())
         && size as u64 <= limits.max_payload_bytes()
@@ -111,13 +92,52 @@ fn take_as<T: Datatype, const HEADER: usize, const CHECKSUM: usize>(
     if !(is_usual && is_accepted) {
         return None;
     }
-    if is_checked && crc32c::crc32c(covered).to_le_bytes()[..] != *checksum {
+    let expected = const { header::<T>() };
+    let len = if is_signed { SIGNED } else { UNSIGNED };
+    let (covered, rest) = input.split_at_checked(len + size)?;
+    let (header, packed) = covered.split_at(len);
+    if header[2] != expected[2] || is_signed && header[3..] != expected[3..] {
         return None;
     }
-    let record = unpack_one(packed).ok()?;
+    let rest = if is_checked {
+        let (checksum, rest) = rest.split_first_chunk()?;
+        if crc32c::crc32c(covered).to_le_bytes() != *checksum {
+            return None;
+        }
+        rest
+    } else {
+        rest
+    };
+    let record = try_unpack_one(packed)?;
     *input = rest;
     let header = Header::compact::<T>(u32::from(tag), is_checked, is_signed);
     Some((record, header))
+}
+
+/// Takes a frame of records from the front of `input`, if it is whole and short, in this machine's byte order, within the
+/// limits and valid. Otherwise returns `None`, and `input` is unchanged.
+pub(super) fn take_records<T: Datatype>(
+    input: &mut &[u8],
+    limits: &Limits,
+) -> Option<(Vec<T>, Header)> {
+    let Ok(Decoded::Header(header, len)) = Header::decode(input) else { return None };
+    let payload = header.in_memory().ok().filter(|sizes| sizes.record > 0)?.payload;
+    if payload > CHUNK || header.representation() != Representation::Native {
+        return None;
+    }
+    header.check_limits(limits).ok()?;
+    header.check::<T>().ok()?;
+    let (covered, mut rest) = input.split_at_checked(len + payload)?;
+    if header.checksum_len() > 0 {
+        let (checksum, after) = rest.split_first_chunk()?;
+        if Header::frame_checksum(covered).to_le_bytes() != *checksum {
+            return None;
+        }
+        rest = after;
+    }
+    let records = unpack(&covered[len..]).ok()?;
+    *input = rest;
+    Some((records, header))
 }
 
 /// The tag of a compact frame, if it takes one byte.
