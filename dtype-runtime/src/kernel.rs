@@ -46,7 +46,7 @@ mod x86_64;
 
 pub(crate) use blocks::{blocks, run};
 pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
-pub(crate) use gather::{gather, is_gathering, scatter};
+pub(crate) use gather::{columns, is_gathering};
 pub(crate) use irregular::list;
 pub(crate) use lanes::all_valid;
 pub(crate) use permute::{blocks as permuted_blocks, permute, records as permuted_records};

@@ -381,17 +381,7 @@ impl Constructor {
 
     /// Whether the type is not built from other types, whose rule for the bounds it would follow.
     fn has_no_parts(&self) -> bool {
-        if let Self::Structure { members } = self {
-            return members.is_empty();
-        }
-        matches!(
-            self,
-            Self::Basic(_)
-                | Self::LbMarker
-                | Self::UbMarker
-                | Self::Pair { .. }
-                | Self::Fortran { .. }
-        )
+        self.part(0).is_none()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! See [`Gather`] for the idea. Without the instructions, the records are copied column by column.
 
-use super::direction::{Pack, Steps, Unpack, Way};
+use super::direction::{Steps, Way};
 use super::registers::{Registers, compiled_for_selected};
 use super::rows::strided;
 use crate::kernels::selected;
@@ -14,50 +14,41 @@ pub(crate) fn is_gathering() -> bool {
     selected().permutes()
 }
 
-/// Copies `count` records, the first at `memory`, to the columns.
+/// Copies `count` records, the first at `memory`, to the columns, or unpacks them from there.
 ///
 /// # Safety
 ///
-/// The data of the columns must be readable in each record, and each column writable for as many bytes as these are. No two
-/// of them must overlap.
+/// `memory` must be valid for `D` on the data of the columns in each record, and each column on as many bytes as these are.
+/// No two of them must overlap.
 #[inline]
-pub(crate) unsafe fn gather<G: Constant>(
+pub(crate) unsafe fn columns<D: Way, G: Constant>(
     count: usize,
     memory: *mut u8,
     columns: &[*mut u8; MOST_COLUMNS],
 ) {
     // SAFETY: passed on to the caller.
     unsafe {
-        if !(is_gathering() && pack::<G>(count, memory, columns)) {
-            one_by_one::<Pack>(G::GATHER, count, memory, columns);
+        if !(is_gathering() && together::<D, G>(count, memory, columns)) {
+            one_by_one::<D>(G::GATHER, count, memory, columns);
         }
     }
 }
 
-/// Copies columns to the data of `count` records, the first at `memory`.
-///
-/// # Safety
-///
-/// As [`gather`], with the memory written and the columns read.
-#[inline]
-pub(crate) unsafe fn scatter<G: Constant>(
-    count: usize,
-    memory: *mut u8,
-    columns: &[*mut u8; MOST_COLUMNS],
-) {
-    // SAFETY: passed on to the caller.
-    unsafe {
-        if !(is_gathering() && unpack::<G>(count, memory, columns)) {
-            one_by_one::<Unpack>(G::GATHER, count, memory, columns);
-        }
-    }
+compiled_for_selected! {
+    /// Copies several records at a time, or returns `false`.
+    ///
+    /// # Safety
+    ///
+    /// As [`columns`].
+    unsafe fn together[D: Way, G: Constant][D, G](count: usize, memory: *mut u8, columns: &[*mut u8; MOST_COLUMNS]) -> bool
+        = R => R::columns::<D, G>(count, memory, columns);
 }
 
 /// Copies the records column by column.
 ///
 /// # Safety
 ///
-/// As [`gather`] or [`scatter`].
+/// As [`columns`].
 unsafe fn one_by_one<D: Way>(
     all: &Gather,
     count: usize,
@@ -72,28 +63,9 @@ unsafe fn one_by_one<D: Way>(
     }
 }
 
-compiled_for_selected! {
-    /// Copies the records, or returns `false`.
-    ///
-    /// # Safety
-    ///
-    /// As [`gather`].
-    unsafe fn pack[G: Constant][G](count: usize, memory: *mut u8, columns: &[*mut u8; MOST_COLUMNS]) -> bool
-        = R => R::gather::<G>(count, memory, columns);
-}
-
-compiled_for_selected! {
-    /// Copies the records, or returns `false`.
-    ///
-    /// # Safety
-    ///
-    /// As [`scatter`].
-    unsafe fn unpack[G: Constant][G](count: usize, memory: *mut u8, columns: &[*mut u8; MOST_COLUMNS]) -> bool
-        = R => R::scatter::<G>(count, memory, columns);
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::direction::{Pack, Unpack};
     use super::*;
     use crate::plan::Place;
 
@@ -148,12 +120,16 @@ mod tests {
             }
             let starts = starts(&mut columns);
             // SAFETY: there are this many records, and room for their values in each column.
-            unsafe { gather::<Three>(count, memory.as_mut_ptr().add(AROUND), &starts) };
+            unsafe {
+                super::columns::<Pack, Three>(count, memory.as_mut_ptr().add(AROUND), &starts)
+            };
             assert_eq!(columns, expected, "{count} records to columns");
 
             let mut memory = room(count * 24);
             // SAFETY: as above, with the memory written.
-            unsafe { scatter::<Three>(count, memory.as_mut_ptr().add(AROUND), &starts) };
+            unsafe {
+                super::columns::<Unpack, Three>(count, memory.as_mut_ptr().add(AROUND), &starts)
+            };
             assert_eq!(memory, image, "{count} records from columns");
         }
     }

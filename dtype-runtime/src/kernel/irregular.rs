@@ -6,25 +6,12 @@ use super::moves::{any, by_length, four, long, three, two};
 use super::registers::{Registers, compiled_for_selected};
 use crate::plan::{Entries, List, Moves, Program, Width};
 
-/// An entry's number, as an offset in memory or in the packed stream.
-trait Word: Copy {
-    /// Numbers that lead to data fit; on the way they may wrap, which the pointers' arithmetic undoes.
-    fn offset(self) -> usize;
-}
-
-impl Word for u32 {
-    #[inline(always)]
-    fn offset(self) -> usize {
-        self as usize
-    }
-}
-
-impl Word for u64 {
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "wraps by design, see above")]
-    fn offset(self) -> usize {
-        self as usize
-    }
+/// An entry's number, as an offset in memory or in the packed stream. Numbers that lead to data fit; on the way they may
+/// wrap, which the pointers' arithmetic undoes.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "wraps by design, see above")]
+fn offset(number: impl Into<u64>) -> usize {
+    number.into() as usize
 }
 
 compiled_for_selected! {
@@ -75,7 +62,7 @@ unsafe fn entries<D: Direction, R: Registers>(
 /// `len` bytes from each offset from `memory` on, and as many from `packed` on as these are together,
 /// must be valid for `D`.
 #[inline(always)]
-unsafe fn even<D: Direction, O: Word, R: Registers>(
+unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
     offsets: &[O],
     len: usize,
     memory: *mut u8,
@@ -96,7 +83,7 @@ unsafe fn even<D: Direction, O: Word, R: Registers>(
 
 /// Calls `copy` for each block. Returns the end of what was packed.
 #[inline(always)]
-fn each<D: Direction, O: Word>(
+fn each<D: Direction, O: Copy + Into<u64>>(
     offsets: &[O],
     len: usize,
     memory: *mut u8,
@@ -104,7 +91,7 @@ fn each<D: Direction, O: Word>(
     mut copy: impl FnMut(*mut u8, *mut u8),
 ) -> *mut u8 {
     for offset in offsets {
-        let offset = offset.offset();
+        let offset = self::offset(*offset);
         copy(memory.wrapping_add(offset), D::counterpart(packed, offset));
         packed = packed.wrapping_add(D::advance(len));
     }
@@ -118,7 +105,7 @@ fn each<D: Direction, O: Word>(
 /// The bytes of each block from `memory` and from `packed` on must be valid for `D`, and the moves
 /// must cover the length of each.
 #[inline(always)]
-unsafe fn varied<D: Direction, O: Word, R: Registers>(
+unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
     moves: Moves,
     entries: &[[O; 2]],
     memory: *mut u8,
@@ -162,7 +149,7 @@ unsafe fn varied<D: Direction, O: Word, R: Registers>(
 ///
 /// As [`varied`]; `copy` must be sound for the length of each block.
 #[inline(always)]
-unsafe fn spans<D: Direction, O: Word>(
+unsafe fn spans<D: Direction, O: Copy + Into<u64>>(
     entries: &[[O; 2]],
     memory: *mut u8,
     packed: *mut u8,
@@ -170,12 +157,13 @@ unsafe fn spans<D: Direction, O: Word>(
 ) -> *mut u8 {
     let mut end = packed;
     // A part of a list does not start at its first packed byte.
-    let origin = entries.first().map_or(0, |[_, origin]| origin.offset());
+    let origin = entries.first().map_or(0, |[_, origin]| offset(*origin));
     for pair in entries.windows(2) {
         let ([offset, from], [_, to]) = (pair[0], pair[1]);
-        let len = to.offset() - from.offset();
-        let offset = offset.offset();
-        let to = D::counterpart(packed.wrapping_add(D::advance(from.offset() - origin)), offset);
+        let len = self::offset(to) - self::offset(from);
+        let offset = self::offset(offset);
+        let to =
+            D::counterpart(packed.wrapping_add(D::advance(self::offset(from) - origin)), offset);
         // SAFETY: one of the blocks that the caller guarantees.
         unsafe { copy(memory.wrapping_add(offset), to, len) };
         end = to.wrapping_add(D::advance(len));

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::direction::Direction;
+use super::direction::{Direction, Way};
 use crate::plan::{Constant, Lanes, MOST_COLUMNS, Permutation};
 
 /// The registers of a set of instructions.
@@ -67,30 +67,15 @@ pub(super) trait Registers {
         false
     }
 
-    /// Copies the records to the columns, several records at a time. Returns `false`, with nothing copied, if no
-    /// instruction does it.
+    /// Copies the records to the columns, or unpacks them from there, several records at a time. Returns `false`, with nothing
+    /// copied, if no instruction does it.
     ///
     /// # Safety
     ///
-    /// The data of the columns must be readable in each record, and each column writable for as many bytes as these are. No
-    /// two of them must overlap. The processor must have the instructions.
+    /// `memory` must be valid for `D` on the data of the columns in each record, and each column on as many bytes as these
+    /// are. No two of them must overlap. The processor must have the instructions.
     #[inline(always)]
-    unsafe fn gather<G: Constant>(
-        count: usize,
-        memory: *mut u8,
-        columns: &[*mut u8; MOST_COLUMNS],
-    ) -> bool {
-        let _ = (count, memory, columns);
-        false
-    }
-
-    /// Copies the columns to the records, likewise.
-    ///
-    /// # Safety
-    ///
-    /// As [`gather`](Self::gather), with the columns read and the memory written.
-    #[inline(always)]
-    unsafe fn scatter<G: Constant>(
+    unsafe fn columns<D: Way, G: Constant>(
         count: usize,
         memory: *mut u8,
         columns: &[*mut u8; MOST_COLUMNS],

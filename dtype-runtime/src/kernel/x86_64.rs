@@ -5,9 +5,10 @@ mod lanes;
 mod permute;
 mod reverse;
 
+use core::arch::x86_64::{__m512i, _mm512_loadu_si512};
 use core::ops::Range;
 
-use super::direction::{Direction, Transfer};
+use super::direction::{Direction, Transfer, Way};
 use super::registers::Registers;
 use crate::plan::{Constant, Lanes, MOST_COLUMNS, Permutation};
 
@@ -16,6 +17,19 @@ pub(super) struct Avx2;
 
 impl Registers for Avx2 {
     const WIDTH: usize = 32;
+}
+
+/// Bytes of a register of AVX-512.
+const WIDTH: usize = size_of::<__m512i>();
+
+/// How many bytes ahead memory is prefetched.
+const AHEAD: usize = 2048;
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn vector(bytes: &[u8; WIDTH]) -> __m512i {
+    // SAFETY: the array has the 64 bytes that are loaded.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
 /// AVX-512 with F, BW, VL and VBMI, and BMI2: registers of 64 bytes, whose bytes one instruction permutes.
@@ -84,24 +98,19 @@ impl Registers for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn gather<G: Constant>(
+    unsafe fn columns<D: Way, G: Constant>(
         count: usize,
         memory: *mut u8,
         columns: &[*mut u8; MOST_COLUMNS],
     ) -> bool {
-        // SAFETY: the caller guarantees both sides, and the instructions.
-        unsafe { gather::gather::<G>(count, memory, columns) }
-        true
-    }
-
-    #[inline(always)]
-    unsafe fn scatter<G: Constant>(
-        count: usize,
-        memory: *mut u8,
-        columns: &[*mut u8; MOST_COLUMNS],
-    ) -> bool {
-        // SAFETY: the caller guarantees both sides, and the instructions.
-        unsafe { gather::scatter::<G>(count, memory, columns) }
+        // SAFETY: the caller guarantees both sides as `D` reads and writes them, and the instructions.
+        unsafe {
+            if D::PACKS {
+                gather::gather::<G>(count, memory, columns);
+            } else {
+                gather::scatter::<G>(count, memory, columns);
+            }
+        }
         true
     }
 }

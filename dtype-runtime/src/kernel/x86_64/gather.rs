@@ -4,27 +4,15 @@
 //! ends within one. The last windows store and load under a mask.
 
 use core::arch::x86_64::{
-    __m512i, __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_loadu_si128, _mm_prefetch, _mm_storeu_si128,
+    __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_loadu_si128, _mm_prefetch, _mm_storeu_si128,
     _mm256_loadu_si256, _mm256_storeu_si256, _mm512_castsi512_si128, _mm512_castsi512_si256,
     _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
     _mm512_maskz_permutex2var_epi8, _mm512_or_si512, _mm512_permutex2var_epi8,
     _mm512_setzero_si512, _mm512_storeu_si512, _mm512_zextsi128_si512, _mm512_zextsi256_si512,
 };
 
+use super::{AHEAD, WIDTH, vector};
 use crate::plan::{Constant, MOST_COLUMNS};
-
-/// Bytes of a register.
-const WIDTH: usize = size_of::<__m512i>();
-
-/// How many bytes ahead memory is prefetched.
-const AHEAD: usize = 2048;
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn vector(bytes: &[u8; WIDTH]) -> __m512i {
-    // SAFETY: the array has the 64 bytes that are loaded.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-}
 
 /// Prefetches the two lines that are `AHEAD` bytes after a window. They need not exist.
 #[inline(always)]

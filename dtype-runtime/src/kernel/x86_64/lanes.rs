@@ -12,10 +12,8 @@ use core::arch::x86_64::{
     _mm512_sub_epi64, _mm512_xor_si512,
 };
 
+use super::{WIDTH, vector};
 use crate::plan::{LaneVector, Lanes};
-
-/// Bytes of a register.
-const WIDTH: usize = size_of::<__m512i>();
 
 /// Lanes of `W` bytes, 1, 2, 4 or 8.
 struct Wide<const W: usize>;
@@ -68,13 +66,6 @@ impl<const W: usize> Wide<W> {
             _ => _mm512_cmple_epu64_mask(a, b) == !0,
         }
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn vector(bytes: &[u8; WIDTH]) -> __m512i {
-    // SAFETY: the array has the 64 bytes that are loaded.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
 /// One [`LaneVector`] in registers.

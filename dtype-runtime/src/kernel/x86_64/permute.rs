@@ -26,13 +26,10 @@ use core::arch::x86_64::{
 
 use core::ops::Range;
 
+use super::{AHEAD, WIDTH, vector};
 use crate::plan::Permutation;
 
-/// Bytes of a register.
-const WIDTH: usize = size_of::<__m512i>();
-
-/// How many bytes ahead memory is prefetched, and at least how many steps.
-const AHEAD: usize = 2048;
+/// How many steps ahead memory is prefetched at least.
 const STEPS_AHEAD: usize = 4;
 
 /// The properties of a permutation that the loops need, with `V` vectors of memory at a time.
@@ -114,13 +111,6 @@ fn part<const V: usize>(
 #[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
 fn first(bytes: usize) -> __mmask64 {
     _bzhi_u64(!0, bytes as u32)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn vector(bytes: &[u8; WIDTH]) -> __m512i {
-    // SAFETY: the array has the 64 bytes that are loaded.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
 /// The packed bytes of the records whose data the masks select.

@@ -119,13 +119,7 @@ pub(super) unsafe fn each<T: Datatype, D: Way>(
     }
     if const { Leaves::<T>::TOGETHER.is_some() } {
         // SAFETY: the other leaves, which the caller guarantees.
-        unsafe {
-            if D::PACKS {
-                kernel::gather::<Leaves<T>>(count, memory, &columns);
-            } else {
-                kernel::scatter::<Leaves<T>>(count, memory, &columns);
-            }
-        }
+        unsafe { kernel::columns::<D, Leaves<T>>(count, memory, &columns) };
     }
 }
 
