@@ -121,14 +121,14 @@ mod tests {
             let starts = starts(&mut columns);
             // SAFETY: there are this many records, and room for their values in each column.
             unsafe {
-                super::columns::<Pack, Three>(count, memory.as_mut_ptr().add(AROUND), &starts)
+                super::columns::<Pack, Three>(count, memory.as_mut_ptr().add(AROUND), &starts);
             };
             assert_eq!(columns, expected, "{count} records to columns");
 
             let mut memory = room(count * 24);
             // SAFETY: as above, with the memory written.
             unsafe {
-                super::columns::<Unpack, Three>(count, memory.as_mut_ptr().add(AROUND), &starts)
+                super::columns::<Unpack, Three>(count, memory.as_mut_ptr().add(AROUND), &starts);
             };
             assert_eq!(memory, image, "{count} records from columns");
         }
