@@ -433,12 +433,16 @@ unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize)
 #[inline]
 unsafe fn unpack_valid<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -> bool {
     let valid = validate::are_valid::<T>(bytes, count);
-    if valid && count == 1 {
-        // SAFETY: the record is valid, and the caller guarantees the rest.
-        unsafe { Layout::<T>::execute_one::<Unpack>(items.cast(), bytes.as_ptr().cast_mut()) };
-    } else if valid {
+    if valid {
         // SAFETY: the records are valid, and the caller guarantees the rest.
-        unsafe { unpack_records::<T>(bytes, items, count) };
+        unsafe {
+            // As a constant, one leaves no loop.
+            if count == 1 {
+                unpack_records::<T>(bytes, items, 1);
+            } else {
+                unpack_records::<T>(bytes, items, count);
+            }
+        }
     }
     valid
 }
