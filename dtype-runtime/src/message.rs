@@ -117,6 +117,7 @@ mod receiver;
 mod schema;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+mod whole;
 mod write;
 
 use alloc::vec::Vec;

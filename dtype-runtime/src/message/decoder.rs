@@ -8,6 +8,7 @@ use super::error::{Error, Part};
 use super::header::{CHECKSUM_LEN, Decoded, Header};
 use super::limits::Limits;
 use super::messages::Messages;
+use super::whole::Whole;
 
 /// Makes messages from bytes. The caller feeds bytes whenever they arrive, from any source.
 ///
@@ -229,7 +230,7 @@ impl<M: Messages> Decoder<M> {
     /// Decodes a frame whose bytes have all arrived.
     fn decode_whole(&mut self, whole: &Whole<'_>) -> Result<M, Error> {
         self.header = Some(whole.header);
-        let result = whole.decode(&self.limits);
+        let result = message_of(whole, &self.limits);
         let is_lost = whole.header.is_compact() && matches!(result, Err(Error::Checksum { .. }));
         self.state = if is_lost { State::Lost } else { State::Header(1) };
         result
@@ -347,43 +348,16 @@ impl<M: Messages> Frame<M> {
     }
 }
 
-/// A frame whose bytes have all arrived, short enough to be unpacked in one piece.
-struct Whole<'a> {
-    header: Header,
-    header_len: usize,
-    frame: &'a [u8],
-}
-
-impl<'a> Whole<'a> {
-    /// Takes such a frame from the front of `input`, if there is one.
-    #[inline]
-    fn take(input: &mut &'a [u8]) -> Result<Option<Self>, Error> {
-        let Decoded::Header(header, header_len) = Header::decode(input)? else { return Ok(None) };
-        let payload = usize::try_from(header.payload_len()).ok();
-        let Some(payload) = payload.filter(|len| *len <= super::CHUNK) else { return Ok(None) };
-        let len = header_len + payload + header.checksum_len();
-        let Some((frame, rest)) = input.split_at_checked(len) else { return Ok(None) };
-        *input = rest;
-        Ok(Some(Self { header, header_len, frame }))
+/// The message of a frame whose bytes have all arrived.
+#[inline]
+fn message_of<M: Messages>(whole: &Whole<'_>, limits: &Limits) -> Result<M, Error> {
+    let mut assembler = M::begin(&whole.header, limits)?;
+    let payload = whole.payload();
+    if !payload.is_empty() {
+        M::piece(&mut assembler, payload)?;
     }
-
-    /// The message.
-    #[inline]
-    fn decode<M: Messages>(&self, limits: &Limits) -> Result<M, Error> {
-        let mut assembler = M::begin(&self.header, limits)?;
-        let (covered, sum) = self.frame.split_at(self.frame.len() - self.header.checksum_len());
-        let payload = &covered[self.header_len..];
-        if !payload.is_empty() {
-            M::piece(&mut assembler, payload)?;
-        }
-        if let Some(sum) = sum.first_chunk() {
-            let (expected, actual) = (Header::frame_checksum(covered), u32::from_le_bytes(*sum));
-            if expected != actual {
-                return Err(Error::Checksum { expected, actual });
-            }
-        }
-        M::end(assembler)
-    }
+    whole.verify()?;
+    M::end(assembler)
 }
 
 /// Decodes the message at the front of `input` and moves `input` past it, even if the message is refused: for
@@ -411,7 +385,7 @@ pub fn decode<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<
 /// As [`decode`], for frames of any form.
 fn decode_any<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<M>, Error> {
     if let Some(whole) = Whole::take(input)? {
-        return whole.decode(limits).map(Some);
+        return message_of(&whole, limits).map(Some);
     }
     let mut decoder = Decoder::new(*limits);
     let message = decoder.feed(input)?;

@@ -17,12 +17,12 @@
 
 use alloc::vec::Vec;
 
-use super::CHUNK;
 use super::framing::Framing;
 use super::header::{
-    CHECKSUM_LEN, COMPACT, Decoded, HAS_SIGNATURE, Header, IS_BIG_ENDIAN, IS_CHECKED, folded,
+    CHECKSUM_LEN, COMPACT, HAS_SIGNATURE, Header, IS_BIG_ENDIAN, IS_CHECKED, folded,
 };
 use super::limits::Limits;
+use super::whole::Whole;
 use crate::datatype::Datatype;
 use crate::representation::{ByteOrder, Representation};
 use crate::typed::{AppendBytes, pack_one_onto, try_unpack_one, unpack};
@@ -94,20 +94,17 @@ pub(super) fn take<T: Datatype>(input: &mut &[u8], limits: &Limits) -> Option<(T
     }
     let expected = const { header::<T>() };
     let len = if is_signed { SIGNED } else { UNSIGNED };
-    let (covered, rest) = input.split_at_checked(len + size)?;
+    let (covered, mut rest) = input.split_at_checked(len + size)?;
     let (header, packed) = covered.split_at(len);
     if header[2] != expected[2] || is_signed && header[3..] != expected[3..] {
         return None;
     }
-    let rest = if is_checked {
-        let (checksum, rest) = rest.split_first_chunk()?;
-        if crc32c::crc32c(covered).to_le_bytes() != *checksum {
+    if is_checked {
+        let checksum = rest.split_off(..CHECKSUM_LEN)?;
+        if crc32c::crc32c(covered).to_le_bytes()[..] != *checksum {
             return None;
         }
-        rest
-    } else {
-        rest
-    };
+    }
     let record = try_unpack_one(packed)?;
     *input = rest;
     let header = Header::compact::<T>(u32::from(tag), is_checked, is_signed);
@@ -120,23 +117,17 @@ pub(super) fn take_records<T: Datatype>(
     input: &mut &[u8],
     limits: &Limits,
 ) -> Option<(Vec<T>, Header)> {
-    let Ok(Decoded::Header(header, len)) = Header::decode(input) else { return None };
-    let payload = header.in_memory().ok().filter(|sizes| sizes.record > 0)?.payload;
-    if payload > CHUNK || header.representation() != Representation::Native {
+    let mut after = *input;
+    let whole = Whole::take(&mut after).ok()??;
+    let header = whole.header;
+    if const { T::TYPE_MAP.size() == 0 } || header.representation() != Representation::Native {
         return None;
     }
     header.check_limits(limits).ok()?;
     header.check::<T>().ok()?;
-    let (covered, mut rest) = input.split_at_checked(len + payload)?;
-    if header.checksum_len() > 0 {
-        let (checksum, after) = rest.split_first_chunk()?;
-        if Header::frame_checksum(covered).to_le_bytes() != *checksum {
-            return None;
-        }
-        rest = after;
-    }
-    let records = unpack(&covered[len..]).ok()?;
-    *input = rest;
+    whole.verify().ok()?;
+    let records = unpack(whole.payload()).ok()?;
+    *input = after;
     Some((records, header))
 }
 

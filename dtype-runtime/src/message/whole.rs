@@ -1,0 +1,51 @@
+//! Frames whose bytes have all arrived.
+
+use super::CHUNK;
+use super::error::Error;
+use super::header::{Decoded, Header};
+
+/// A frame whose bytes have all arrived, short enough to be unpacked in one piece.
+pub(super) struct Whole<'a> {
+    pub(super) header: Header,
+    /// What the checksum covers: the bytes of the header and the payload.
+    covered: &'a [u8],
+    header_len: usize,
+    /// The checksum, if the frame has one.
+    checksum: &'a [u8],
+}
+
+impl<'a> Whole<'a> {
+    /// Takes such a frame from the front of `input`, if there is one.
+    #[inline]
+    pub(super) fn take(input: &mut &'a [u8]) -> Result<Option<Self>, Error> {
+        let Decoded::Header(header, header_len) = Header::decode(input)? else { return Ok(None) };
+        let payload = usize::try_from(header.payload_len()).ok();
+        let Some(payload) = payload.filter(|len| *len <= CHUNK) else { return Ok(None) };
+        let covered = header_len + payload;
+        let Some((frame, rest)) = input.split_at_checked(covered + header.checksum_len()) else {
+            return Ok(None);
+        };
+        let (covered, checksum) = frame.split_at(covered);
+        *input = rest;
+        Ok(Some(Self { header, covered, header_len, checksum }))
+    }
+
+    /// The packed records.
+    #[inline]
+    pub(super) fn payload(&self) -> &'a [u8] {
+        &self.covered[self.header_len..]
+    }
+
+    /// Compares the checksum, if there is one.
+    #[inline]
+    pub(super) fn verify(&self) -> Result<(), Error> {
+        if let Some(checksum) = self.checksum.first_chunk() {
+            let expected = Header::frame_checksum(self.covered);
+            let actual = u32::from_le_bytes(*checksum);
+            if expected != actual {
+                return Err(Error::Checksum { expected, actual });
+            }
+        }
+        Ok(())
+    }
+}
