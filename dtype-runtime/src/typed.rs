@@ -224,7 +224,7 @@ pub(crate) fn try_unpack_one<T: Datatype>(bytes: &[u8]) -> Option<T> {
     if bytes.len() != T::TYPE_MAP.size() || validate::validate::<T>(bytes, 1).is_err() {
         return None;
     }
-    // SAFETY: as in `unpack_one`.
+    // SAFETY: `bytes` has the length of one packed record, `validate` accepted it, and a type that skips fields was refused.
     Some(unsafe { unpack_record(bytes) })
 }
 
@@ -436,7 +436,7 @@ unsafe fn unpack_valid<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -
     if valid {
         // SAFETY: the records are valid, and the caller guarantees the rest.
         unsafe {
-            // As a constant, one leaves no loop.
+            // With a constant count, no loop is left.
             if count == 1 {
                 unpack_records::<T>(bytes, items, 1);
             } else {

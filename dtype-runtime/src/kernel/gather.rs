@@ -28,7 +28,7 @@ pub(crate) unsafe fn columns<D: Way, G: Constant>(
 ) {
     // SAFETY: passed on to the caller.
     unsafe {
-        if !(is_gathering() && together::<D, G>(count, memory, columns)) {
+        if !together::<D, G>(count, memory, columns) {
             one_by_one::<D>(G::GATHER, count, memory, columns);
         }
     }

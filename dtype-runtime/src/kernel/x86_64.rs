@@ -5,7 +5,7 @@ mod lanes;
 mod permute;
 mod reverse;
 
-use core::arch::x86_64::{__m512i, _mm512_loadu_si512};
+use core::arch::x86_64::{__m512i, __mmask64, _bzhi_u64, _mm512_loadu_si512};
 use core::ops::Range;
 
 use super::direction::{Direction, Transfer, Way};
@@ -25,11 +25,20 @@ const WIDTH: usize = size_of::<__m512i>();
 /// How many bytes ahead memory is prefetched.
 const AHEAD: usize = 2048;
 
+/// The register with these bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn vector(bytes: &[u8; WIDTH]) -> __m512i {
     // SAFETY: the array has the 64 bytes that are loaded.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+/// The mask of the first `bytes` bytes of a register; all of them for more bytes than it has.
+#[inline]
+#[target_feature(enable = "bmi2")]
+#[expect(clippy::cast_possible_truncation, reason = "bytes of a few registers")]
+fn first(bytes: usize) -> __mmask64 {
+    _bzhi_u64(!0, bytes as u32)
 }
 
 /// AVX-512 with F, BW, VL and VBMI, and BMI2: registers of 64 bytes, whose bytes one instruction permutes.

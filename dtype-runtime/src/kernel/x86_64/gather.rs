@@ -4,14 +4,14 @@
 //! ends within one. The last windows store and load under a mask.
 
 use core::arch::x86_64::{
-    __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_loadu_si128, _mm_prefetch, _mm_storeu_si128,
-    _mm256_loadu_si256, _mm256_storeu_si256, _mm512_castsi512_si128, _mm512_castsi512_si256,
-    _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8,
-    _mm512_maskz_permutex2var_epi8, _mm512_or_si512, _mm512_permutex2var_epi8,
-    _mm512_setzero_si512, _mm512_storeu_si512, _mm512_zextsi128_si512, _mm512_zextsi256_si512,
+    __mmask64, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm_storeu_si128, _mm256_loadu_si256,
+    _mm256_storeu_si256, _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_loadu_si512,
+    _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_permutex2var_epi8,
+    _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_setzero_si512, _mm512_storeu_si512,
+    _mm512_zextsi128_si512, _mm512_zextsi256_si512,
 };
 
-use super::{AHEAD, WIDTH, vector};
+use super::{AHEAD, WIDTH, first, vector};
 use crate::plan::{Constant, MOST_COLUMNS};
 
 /// Prefetches the two lines that are `AHEAD` bytes after a window. They need not exist.
@@ -50,20 +50,17 @@ macro_rules! each_column {
 /// Which bytes of the window are data of the first `records` records.
 #[inline]
 #[target_feature(enable = "bmi2")]
-#[expect(clippy::cast_possible_truncation, reason = "bytes of two vectors")]
 fn data<G: Constant>(records: usize) -> [__mmask64; 2] {
     let bytes = records * const { G::GATHER.stride() };
     let [low, high] = const { G::GATHER.data() };
-    let after = bytes.saturating_sub(WIDTH);
-    [_bzhi_u64(low, bytes as u32), _bzhi_u64(high, after as u32)]
+    [low & first(bytes), high & first(bytes.saturating_sub(WIDTH))]
 }
 
 /// The mask of the values of a column in `records` records.
 #[inline]
 #[target_feature(enable = "bmi2")]
-#[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
 fn values<G: Constant>(column: usize, records: usize) -> __mmask64 {
-    _bzhi_u64(!0, (records * G::GATHER.places()[column].len) as u32)
+    first(records * G::GATHER.places()[column].len)
 }
 
 /// Copies the records to the columns.

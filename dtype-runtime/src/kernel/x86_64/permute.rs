@@ -26,7 +26,7 @@ use core::arch::x86_64::{
 
 use core::ops::Range;
 
-use super::{AHEAD, WIDTH, vector};
+use super::{AHEAD, WIDTH, first, vector};
 use crate::plan::Permutation;
 
 /// How many steps ahead memory is prefetched at least.
@@ -103,14 +103,6 @@ fn part<const V: usize>(
         data[number] = all.data()[number] & _mm512_cmple_epu8_mask(index[number], last);
     }
     (index, data)
-}
-
-/// The mask of the first `bytes` bytes of a vector.
-#[inline]
-#[target_feature(enable = "bmi2")]
-#[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
-fn first(bytes: usize) -> __mmask64 {
-    _bzhi_u64(!0, bytes as u32)
 }
 
 /// The packed bytes of the records whose data the masks select.
