@@ -142,11 +142,13 @@ struct Body<'a> {
 
 impl<'a> Instances<'a> {
     /// `count` instances of the type that a plan was made for.
+    #[inline]
     pub(crate) fn of_plan(plan: &'a Plan, count: u64) -> Self {
+        let [prologue, steady, epilogue] = plan.program().parts();
         Self {
-            prologue: plan.prologue(),
-            steady: plan.steady(),
-            epilogue: plan.epilogue(),
+            prologue,
+            steady,
+            epilogue,
             program: plan.program(),
             index: plan.index(),
             sizes: plan.sizes(),
@@ -198,9 +200,18 @@ impl<'a> Instances<'a> {
         if from >= to {
             return ControlFlow::Continue(());
         }
+        if self.count == 1
+            && let Some(all) = self.program.single()
+        {
+            return of_blocks(&all, from..to, visitor);
+        }
         let [prologue, steady, epilogue] = self.sizes;
         let body =
             |ops, index| Body { ops, program: self.program, index, first: 0, end: ops.len() };
+        if self.repetitions == 1 && steady == self.size() && to - from < steady {
+            // Often one instance is a whole message.
+            return body(self.steady, self.index).visit(from..to, 0, visitor);
+        }
         if from < prologue {
             body(self.prologue, None).visit(from..to.min(prologue), 0, visitor)?;
         }
@@ -246,7 +257,7 @@ impl Iterations<'_> {
         // Less than a repetition at the start, then whole ones, then less than one.
         let mut iteration = start / self.size;
         let into = start % self.size;
-        if let Some((permutation, disp)) = self.of_all((end - start) / self.size) {
+        if let Some((permutation, disp)) = self.of_all(end - start) {
             let bytes = into..into + (end - start);
             let shift = self.shift_of(iteration).wrapping_add(disp);
             let part = Fragment { permutation, bytes, shift };
@@ -271,10 +282,9 @@ impl Iterations<'_> {
         ControlFlow::Continue(())
     }
 
-    /// The permutation that copies any bytes of the instances, of which `whole` are copied whole, and the displacement
-    /// that it counts from.
-    #[inline]
-    fn of_all(&self, whole: u64) -> Option<(&Permutation, i64)> {
+    /// The permutation that copies any bytes of the instances, `bytes` in all, and the displacement that it counts from.
+    #[inline(always)]
+    fn of_all(&self, bytes: u64) -> Option<(&Permutation, i64)> {
         if !self.outermost {
             return None;
         }
@@ -286,8 +296,7 @@ impl Iterations<'_> {
         let [Op::Blocks(only @ Blocks { count: 1, disp, .. })] = &ops[first..end] else {
             return None;
         };
-        let all = Blocks { count: whole, stride: self.stride, ..*only };
-        Some((program.of_blocks(all)?, *disp))
+        Some((program.of_bytes(only.len, self.stride, bytes)?, *disp))
     }
 
     /// Some packed bytes of one repetition.

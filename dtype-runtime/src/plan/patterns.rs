@@ -136,11 +136,12 @@ impl Patterns {
         if self.has_steady { self.bodies.first().map(|body| &body.permutation) } else { None }
     }
 
-    /// The permutation of blocks of this length and stride, if there are enough of them.
-    pub(super) fn of_blocks(&self, all: Blocks) -> Option<&Permutation> {
+    /// The permutation of blocks of `len` bytes at this stride, if `bytes` of data are enough of them.
+    #[inline]
+    pub(super) fn of_bytes(&self, len: u64, stride: i64, bytes: u64) -> Option<&Permutation> {
         let mut columns = self.columns.iter();
-        let found = columns.find(|column| column.len == all.len && column.stride == all.stride)?;
-        (all.count >= found.permutation.fewest() as u64).then_some(&found.permutation)
+        let found = columns.find(|column| column.len == len && column.stride == stride)?;
+        (bytes >= len * found.permutation.fewest() as u64).then_some(&found.permutation)
     }
 }
 

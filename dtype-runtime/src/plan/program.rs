@@ -180,7 +180,13 @@ impl Program {
     /// The permutation of blocks of this length, number and stride, relative to the first block.
     #[inline]
     pub(crate) fn of_blocks(&self, all: Blocks) -> Option<&Permutation> {
-        self.patterns()?.of_blocks(all)
+        self.of_bytes(all.len, all.stride, all.len.saturating_mul(all.count))
+    }
+
+    /// As [`of_blocks`](Self::of_blocks), for `bytes` packed bytes of them.
+    #[inline]
+    pub(crate) fn of_bytes(&self, len: u64, stride: i64, bytes: u64) -> Option<&Permutation> {
+        self.patterns()?.of_bytes(len, stride, bytes)
     }
 
     /// The permutations among the operations.
