@@ -73,6 +73,12 @@ fn check(
         prop_assert_eq!(one.nth(n), expected.get(taken + n).copied());
         prop_assert!(one.eq(expected.iter().skip(taken + n + 1).copied()));
     }
+    let push = |mut all: Vec<Segment>, segment| {
+        all.push(segment);
+        all
+    };
+    prop_assert_eq!(iov.fold(Vec::new(), push), &expected[..]);
+    prop_assert_eq!(late.clone().fold(Vec::new(), push), &expected[taken..]);
     let mut all = late;
     prop_assert_eq!(all.skip_segments(u64::MAX), (total - taken) as u64);
     prop_assert_eq!((all.next(), all.segments(), all.position()), (None, 0, to as u64));

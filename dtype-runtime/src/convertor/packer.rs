@@ -111,8 +111,7 @@ impl<'a> Packer<'a> {
     /// assert_eq!(Packer::new(&[1_u8, 2, 3]).chunk(), [1, 2, 3]);
     /// ```
     pub fn chunk(&self) -> &'a [u8] {
-        let mut first = FirstSegments::<1>::new();
-        let _ = self.source.instances().visit(self.progress.rest(), &mut first);
+        let mut first = FirstSegments::<1>::of(&self.source.instances(), self.progress.rest());
         first.next().map_or(&[], |segment| self.lend(segment))
     }
 

@@ -249,8 +249,8 @@ impl Unpacker<'_> {
     #[cfg(feature = "bytes")]
     #[expect(clippy::cast_possible_truncation, reason = "a segment of memory")]
     pub(super) fn room(&self) -> (*mut u8, usize) {
-        let mut first = super::iov::FirstSegments::<1>::new();
-        let _ = self.source.instances().visit(self.progress.rest(), &mut first);
+        let (instances, rest) = (self.source.instances(), self.progress.rest());
+        let mut first = super::iov::FirstSegments::<1>::of(&instances, rest);
         let Some(segment) = first.next() else { return (core::ptr::dangling_mut(), 0) };
         (self.source.origin().wrapping_offset(segment.disp as isize), segment.len as usize)
     }
