@@ -26,6 +26,8 @@ pub(crate) enum Kernel {
 pub(crate) enum PerBlock {
     /// By `number` moves of `width` bytes. They overlap where together they are longer than the block.
     Moves { number: u8, width: u8 },
+    /// By two moves, of these numbers of bytes.
+    Touching { first: u8, second: u8 },
     /// In a loop or by a call.
     Long,
     /// By the moves that cover the length of each block.

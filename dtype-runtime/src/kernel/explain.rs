@@ -162,6 +162,11 @@ mod tests {
                     assert_eq!(widths(&steps), [usize::from(width)], "{len}");
                     assert_eq!(steps.len(), 5 * usize::from(number), "{len}");
                 }
+                Kernel::Strided(PerBlock::Touching { first, second }) => {
+                    assert_eq!(widths(&steps)[..2], [first.into(), second.into()], "{len}");
+                    assert_eq!(u64::from(first) + u64::from(second), len);
+                    assert_eq!(steps.len(), 5 * 2, "{len}");
+                }
                 Kernel::Strided(PerBlock::Long) => assert!(len > 64, "{len}"),
                 other => panic!("{len}: {other:?}"),
             }
@@ -235,6 +240,11 @@ mod tests {
                 Kernel::List(PerBlock::Moves { number, width }) => {
                     assert_eq!(widths(&steps), [usize::from(width)], "{len}");
                     assert_eq!(steps.len(), 60 * usize::from(number), "{len}");
+                }
+                Kernel::List(PerBlock::Touching { first, second }) => {
+                    assert_eq!(widths(&steps)[..2], [first.into(), second.into()], "{len}");
+                    assert_eq!(u64::from(first) + u64::from(second), len);
+                    assert_eq!(steps.len(), 60 * 2, "{len}");
                 }
                 Kernel::List(PerBlock::Long) => assert!(len > 64, "{len}"),
                 other => panic!("{len}: {other:?}"),

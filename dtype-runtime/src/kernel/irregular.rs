@@ -2,7 +2,7 @@
 
 use super::chosen::{Kernel, PerBlock};
 use super::direction::Direction;
-use super::moves::{any, by_length, four, long, three, two};
+use super::moves::{any, by_length, four, long, three, touching, two};
 use super::registers::{Registers, compiled_for_selected};
 use crate::plan::{Entries, List, Moves, Program, Width};
 
@@ -68,34 +68,25 @@ unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
+    // A loop for the reason in `rows`.
     macro_rules! each_block {
-        ($moves:expr, $copy:expr) => {
+        ($moves:expr, |$m:ident, $p:ident| $copy:expr) => {
             if D::chosen(|| Kernel::List($moves), packed) {
                 packed
             } else {
-                each::<D, O>(offsets, len, memory, packed, $copy)
+                let mut next = packed;
+                for offset in offsets {
+                    let offset = self::offset(*offset);
+                    let ($m, $p) = (memory.wrapping_add(offset), D::counterpart(next, offset));
+                    $copy;
+                    next = next.wrapping_add(D::advance(len));
+                }
+                next
             }
         };
     }
     // SAFETY: the caller guarantees every block, and the moves of `by_length` cover its length exactly.
     unsafe { by_length!(D, R, len, each_block) }
-}
-
-/// Calls `copy` for each block. Returns the end of what was packed.
-#[inline(always)]
-fn each<D: Direction, O: Copy + Into<u64>>(
-    offsets: &[O],
-    len: usize,
-    memory: *mut u8,
-    mut packed: *mut u8,
-    mut copy: impl FnMut(*mut u8, *mut u8),
-) -> *mut u8 {
-    for offset in offsets {
-        let offset = self::offset(*offset);
-        copy(memory.wrapping_add(offset), D::counterpart(packed, offset));
-        packed = packed.wrapping_add(D::advance(len));
-    }
-    packed
 }
 
 /// Copies blocks of different lengths.

@@ -12,11 +12,13 @@ use crate::plan::Permutation;
 /// # Lemma WHOLE-VALUES
 ///
 /// The kernels cut a block into moves, which may overlap. Each of these moves is a whole number of values, too: a
-/// block of 24 bytes with values of 8, for example, is two moves of 16 bytes, at 0 and at 8. In general:
+/// block of 28 bytes with values of 4, for example, is two moves of 16 bytes, at 0 and at 12. In general:
 ///
-/// - `W` and the width `w` of a move are powers of two. The table in `moves` makes moves with `len < 2 * w`, or of at
-///   least 16 bytes. As a value is no longer than its block, `W < 2 * w` in the first case, and so `W <= w`. In the
-///   second case `W <= 16 <= w`. Either way a move is at least as long as a value, and a multiple of it.
+/// - `W` and the width `w` of a move are powers of two. The table in `moves` makes moves with `len < 2 * w`, moves of at
+///   least 16 bytes, or moves of two widths whose sum is the length. As a value is no longer than its block, `W < 2 * w` in
+///   the first case, and so `W <= w`. In the second case `W <= 16 <= w`. In the third, `W` divides the sum of two different
+///   powers of two, and so is not greater than the lesser. In any case a move is at least as long as a value, and a
+///   multiple of it.
 /// - A move starts a multiple of `w` after the start of its block, or ends where the block ends, and the length of the
 ///   block is a multiple of `W`. Either way it starts at the start of a value.
 ///

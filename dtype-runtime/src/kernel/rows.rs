@@ -2,7 +2,7 @@
 
 use super::chosen::{Kernel, PerBlock};
 use super::direction::{Direction, Steps, each};
-use super::moves::{by_length, long, three, two};
+use super::moves::{by_length, long, three, touching, two};
 use super::registers::{Registers, compiled_for_selected};
 
 compiled_for_selected! {
@@ -43,12 +43,22 @@ unsafe fn rows<D: Direction, R: Registers>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
+    // Loops instead of calls of `each`: the compiler leaves some of so many closures as functions of their own, which are
+    // not compiled for these registers.
     macro_rules! each_block {
-        ($moves:expr, $copy:expr) => {
+        ($moves:expr, |$m:ident, $p:ident| $copy:expr) => {
             if !D::chosen(|| kernel($moves), packed) {
-                each(number, apart, memory, packed, |memory, packed| {
-                    each(count, steps, memory, packed, $copy);
-                });
+                let (mut row, mut packed_row) = (memory, packed);
+                for _ in 0..number {
+                    let (mut $m, mut $p) = (row, packed_row);
+                    for _ in 0..count {
+                        $copy;
+                        $m = $m.wrapping_offset(steps.memory);
+                        $p = $p.wrapping_add(steps.packed);
+                    }
+                    row = row.wrapping_offset(apart.memory);
+                    packed_row = packed_row.wrapping_add(apart.packed);
+                }
             }
         };
     }

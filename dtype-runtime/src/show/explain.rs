@@ -69,7 +69,7 @@ impl Committed {
     /// | kernel | what it does |
     /// |---|---|
     /// | `copy` | copies one block |
-    /// | `strided8`, `strided8x2`, `strided_long` | copies blocks with a fixed stride: each block by one move of 8 bytes, by two moves that can overlap, or by as many as it takes |
+    /// | `strided8`, `strided8+4`, `strided8x2`, `strided_long` | copies blocks with a fixed stride: each block by one move of 8 bytes, by moves of 8 and 4, by two of 8 that overlap, or by as many as it takes |
     /// | `grid8` and so on | the same in two dimensions |
     /// | `tiles` | copies several columns of a matrix at a time, row by row |
     /// | `permute` | rearranges several records at once in registers |
@@ -323,6 +323,7 @@ fn name(kernel: Kernel) -> String {
     let moves = |each| match each {
         PerBlock::Moves { number: 1, width } => width.to_string(),
         PerBlock::Moves { number, width } => format!("{width}x{number}"),
+        PerBlock::Touching { first, second } => format!("{first}+{second}"),
         PerBlock::Long => "_long".to_string(),
         PerBlock::Varied => "_varied".to_string(),
     };
