@@ -308,6 +308,13 @@ pub enum Error {
 }
 
 impl Error {
+    /// [`CountTooLarge`](Self::CountTooLarge), for `ok_or_else`: with `ok_or`, each call that succeeds would make an error
+    /// and drop it.
+    #[cold]
+    pub(crate) fn count_too_large(count: u64, size: u64) -> Self {
+        Self::CountTooLarge { count, size }
+    }
+
     /// The same error, with its record counted from `records` records earlier.
     pub(crate) fn records_later(self, records: usize) -> Self {
         match self {

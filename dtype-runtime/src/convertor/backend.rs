@@ -168,9 +168,8 @@ impl BackendInstances {
         count: usize,
     ) -> Result<(Self, Progress), Error> {
         let (one, instances) = (committed.size(), count as u64);
-        let size = one
-            .checked_mul(instances)
-            .ok_or(Error::CountTooLarge { count: instances, size: one })?;
+        let size =
+            one.checked_mul(instances).ok_or_else(|| Error::count_too_large(instances, one))?;
         // No memory contains data at larger offsets.
         let origin = origin.clamp(-(1 << 65), 1 << 65);
         committed.check_wide_span(memory, origin, count)?;

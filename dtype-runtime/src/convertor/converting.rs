@@ -42,7 +42,7 @@ pub(super) struct ConvertedStream {
 impl ConvertedStream {
     pub(super) fn new(source: Source, converting: Arc<Converting>) -> Result<Self, Error> {
         let (count, one) = (source.count(), converting.size);
-        let size = one.checked_mul(count).ok_or(Error::CountTooLarge { count, size: one })?;
+        let size = one.checked_mul(count).ok_or_else(|| Error::count_too_large(count, one))?;
         Ok(Self { source, converting, size })
     }
 

@@ -399,7 +399,7 @@ pub(super) fn packed_size(size: u64, count: usize) -> Result<usize, Error> {
     usize::try_from(size)
         .ok()
         .and_then(|size| size.checked_mul(count))
-        .ok_or(Error::CountTooLarge { count: count as u64, size })
+        .ok_or_else(|| Error::count_too_large(count as u64, size))
 }
 
 /// Checks that `out` has room for all packed bytes.

@@ -62,7 +62,7 @@ impl Source {
     pub(super) fn of(committed: &Committed, origin: *mut u8, count: usize) -> Result<Self, Error> {
         let compiled = Compiled::Committed(committed.clone());
         let (count, size) = (count as u64, committed.size());
-        Self::new(compiled, origin, count).ok_or(Error::CountTooLarge { count, size })
+        Self::new(compiled, origin, count).ok_or_else(|| Error::count_too_large(count, size))
     }
 
     pub(super) fn size(&self) -> u64 {

@@ -73,7 +73,7 @@ impl Description {
             return Ok(Vec::new());
         };
         let size = instances.size;
-        let end = size.checked_mul(count).ok_or(Error::CountTooLarge { count, size })?;
+        let end = size.checked_mul(count).ok_or_else(|| Error::count_too_large(count, size))?;
         if position > end {
             return Err(Error::Position { position, end });
         }

@@ -85,7 +85,7 @@ impl Header {
         let count = count as u64;
         let payload_len = record_size
             .checked_mul(count)
-            .ok_or(crate::Error::CountTooLarge { count, size: record_size })?;
+            .ok_or_else(|| crate::Error::count_too_large(count, record_size))?;
         let is_compact = framing.is_compact();
         let (signature_hash, schema_hash) = match (is_compact, schema) {
             (false, _) => (Some(signature), schema),
@@ -263,5 +263,8 @@ impl Sizes {
 }
 
 fn payload_len(count: u64, record_size: u64) -> Result<u64, Error> {
-    count.checked_mul(record_size).ok_or(Error::PayloadLength { count, record_size })
+    match count.checked_mul(record_size) {
+        Some(len) => Ok(len),
+        None => Err(Error::PayloadLength { count, record_size }),
+    }
 }

@@ -277,7 +277,7 @@ impl<T: Datatype> CommittedLayout<T> {
         let compiled = Compiled::Committed(self.committed.clone());
         let size = self.committed.size();
         let source =
-            Source::new(compiled, origin, 1).ok_or(Error::CountTooLarge { count: 1, size })?;
+            Source::new(compiled, origin, 1).ok_or_else(|| Error::count_too_large(1, size))?;
         // SAFETY: as above; no byte is named twice, as was just checked, and bytes that are accepted for elements
         // make values.
         Ok(unsafe { Unpacker::from_source(source, Some(elements_are_valid::<T>)) })
