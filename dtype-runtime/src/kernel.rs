@@ -79,7 +79,7 @@ pub(crate) unsafe fn execute<D: Direction>(
         unsafe {
             // Most calls for a few bytes end here, where every step on the way shows.
             if count == 1 {
-                blocks::<D>(all, program, memory, packed);
+                blocks::<D>(&all, program, memory, packed);
             } else {
                 blocks::repeated::<D>(all, program, count, extent, memory, packed);
             }
@@ -238,16 +238,16 @@ unsafe fn operations<D: Direction>(
 ) -> *mut u8 {
     let mut packed = packed;
     for (op, body) in items(ops) {
-        match *op {
+        match op {
             // SAFETY: one of the operations, which the caller guarantees.
             Op::Blocks(all) => packed = unsafe { blocks::<D>(all, program, memory, packed) },
             // A plan of bytes converts no values; a plan that does is executed by `convertor`.
             Op::Elements(_) => {}
             // SAFETY: likewise; the list belongs to the program.
-            Op::List(all) => packed = unsafe { list::<D>(&all, program, memory, packed) },
+            Op::List(all) => packed = unsafe { list::<D>(all, program, memory, packed) },
             Op::Loop { count, stride, .. } => {
                 // SAFETY: likewise.
-                packed = unsafe { repeated::<D>(body, program, count, stride, memory, packed) };
+                packed = unsafe { repeated::<D>(body, program, *count, *stride, memory, packed) };
             }
         }
     }

@@ -79,7 +79,7 @@ impl<D: Direction> Visitor for Copier<'_, D> {
 
     fn blocks(&mut self, all: &Blocks) -> ControlFlow<()> {
         // SAFETY: bytes of the range.
-        self.packed = unsafe { kernel::blocks::<D>(*all, self.program, self.memory, self.packed) };
+        self.packed = unsafe { kernel::blocks::<D>(all, self.program, self.memory, self.packed) };
         ControlFlow::Continue(())
     }
 

@@ -77,6 +77,7 @@ impl Source {
         self.origin
     }
 
+    #[inline]
     pub(super) fn instances(&self) -> Instances<'_> {
         match &self.compiled {
             Compiled::Constant(Constant { ops, permutation, size, stride, .. }) => {

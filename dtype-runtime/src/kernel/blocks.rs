@@ -17,12 +17,12 @@ use crate::plan::{Blocks, Program};
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "lengths and counts of blocks in memory")]
 pub(crate) unsafe fn blocks<D: Direction>(
-    all: Blocks,
+    all: &Blocks,
     program: &Program,
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    let Blocks { disp, len, count, stride } = all;
+    let Blocks { disp, len, count, stride } = *all;
     let memory = memory.wrapping_offset(disp as isize);
     let (len, count) = (len as usize, count as usize);
     if count == 1 {
@@ -34,9 +34,9 @@ pub(crate) unsafe fn blocks<D: Direction>(
         }
         return packed.wrapping_add(D::advance(len));
     }
-    if permute::may_be_for(&all)
+    if permute::may_be_for(all)
         // SAFETY: all of the blocks, which the caller guarantees.
-        && let Some(end) = unsafe { permute::blocks::<D>(all, program, memory, packed) }
+        && let Some(end) = unsafe { permute::blocks::<D>(*all, program, memory, packed) }
     {
         return end;
     }
@@ -65,7 +65,7 @@ pub(super) unsafe fn repeated<D: Direction>(
 ) -> *mut u8 {
     if let Some(all) = row.repeated(count, apart) {
         // SAFETY: the same bytes as one operation, which the caller guarantees.
-        return unsafe { blocks::<D>(all.normalized(), program, memory, packed) };
+        return unsafe { blocks::<D>(&all.normalized(), program, memory, packed) };
     }
     let memory = memory.wrapping_offset(row.disp as isize);
     if let Some(tiles) = Tiles::of(&row, count, apart) {
@@ -83,7 +83,7 @@ pub(super) unsafe fn repeated<D: Direction>(
         let row = Blocks { disp: 0, ..row };
         each(count, apart, memory, packed, |memory, packed| {
             // SAFETY: one of the repetitions that the caller guarantees.
-            unsafe { blocks::<D>(row, program, memory, packed) };
+            unsafe { blocks::<D>(&row, program, memory, packed) };
         });
     } else {
         let steps = Steps { memory: row.stride as isize, packed: D::advance(len) };

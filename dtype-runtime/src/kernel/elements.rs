@@ -24,18 +24,18 @@ pub(crate) unsafe fn bytewise<D: Way>(
     // value is the length of a block (`plan::Elements`).
     unsafe {
         match all.form {
-            Form::Same { .. } => blocks::<D>(places, program, memory, packed),
+            Form::Same { .. } => blocks::<D>(&places, program, memory, packed),
             Form::Reversed { width: 2 } => {
-                blocks::<Reversing<D, 2>>(places, program, memory, packed)
+                blocks::<Reversing<D, 2>>(&places, program, memory, packed)
             }
             Form::Reversed { width: 4 } => {
-                blocks::<Reversing<D, 4>>(places, program, memory, packed)
+                blocks::<Reversing<D, 4>>(&places, program, memory, packed)
             }
             Form::Reversed { width: 8 } => {
-                blocks::<Reversing<D, 8>>(places, program, memory, packed)
+                blocks::<Reversing<D, 8>>(&places, program, memory, packed)
             }
             Form::Reversed { width: 16 } => {
-                blocks::<Reversing<D, 16>>(places, program, memory, packed)
+                blocks::<Reversing<D, 16>>(&places, program, memory, packed)
             }
             _ => return false,
         };

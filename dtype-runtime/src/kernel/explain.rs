@@ -40,7 +40,7 @@ fn explained(execute: impl FnOnce(*mut u8)) -> Kernel {
 pub(crate) fn blocks(all: Blocks, program: &Program) -> Kernel {
     // SAFETY: `Explain` touches no memory, and no packed byte but the name.
     explained(|name| unsafe {
-        super::blocks::<Explain>(all, program, ptr::null_mut(), name);
+        super::blocks::<Explain>(&all, program, ptr::null_mut(), name);
     })
 }
 
