@@ -172,7 +172,12 @@ impl<T: Datatype> Layout<T> {
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Nothing) } {
             } else if const { matches!(Self::STRATEGY, Strategy::Whole) } {
-                D::copy(memory, packed, count * size);
+                if count == 1 {
+                    // As moves: of a single record, a call is a good part.
+                    pieces::copy::<D>(memory, packed, size);
+                } else {
+                    D::copy(memory, packed, count * size);
+                }
             } else if const { matches!(Self::STRATEGY, Strategy::Runs(_)) } {
                 let Run { disp, len } = Self::RUNS.run(0);
                 for i in 0..count {
