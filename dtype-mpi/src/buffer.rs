@@ -49,7 +49,15 @@ pub struct Layout {
     /// A duplicate of a predefined datatype, for memory that is not aligned or may hold invalid `bool`s: the
     /// [`mpi`] crate would take memory with the predefined handle for values of the Rust type that has the handle.
     other: Option<Datatype>,
+    /// Whether the library copies it well, because its pieces of memory are long.
+    is_coarse: bool,
 }
+
+/// From this many bytes on, in pieces of this many on average, the library sends a layout's memory faster than it sends
+/// packed bytes: it copies the memory while the receiver takes what was copied before, and a packed message must be
+/// complete first.
+const LONG_MESSAGE: u64 = 4096;
+const LONG_PIECE: u64 = 64;
 
 impl Layout {
     /// Commits a type here and in the library.
@@ -62,7 +70,15 @@ impl Layout {
         let datatype = Datatype::new(ty)?;
         datatype.check_bounds(ty)?;
         let other = datatype.is_predefined().then(|| Datatype::new(&Type::dup(ty)?)).transpose()?;
-        Ok(Self { committed: ty.commit(), datatype, other })
+        let committed = ty.commit();
+        let pieces = committed.iov(1, 0..committed.size())?.segments();
+        let is_coarse = committed.size() / pieces.max(1) >= LONG_PIECE;
+        Ok(Self { committed, datatype, other, is_coarse })
+    }
+
+    /// Whether the library is to send `bytes` bytes of its instances, which are not contiguous.
+    pub(crate) fn is_sent_by_library(&self, bytes: u64) -> bool {
+        self.is_coarse && bytes >= LONG_MESSAGE
     }
 
     /// The type as committed here, for packing and unpacking.
@@ -133,6 +149,24 @@ impl Layout {
     ) -> Result<Unpacker<'a>, Error> {
         let buffer = dtype_runtime::BufferMut::new(bytes_of_mut(memory)).origin(origin as i64);
         Ok(self.committed.unpacker(buffer, count)?)
+    }
+
+    /// The bytes of the instances in the memory of a slice, if they are contiguous. The arguments are the same as for
+    /// [`unpacker`](Self::unpacker).
+    pub(crate) fn contiguous<'a, T: Described>(
+        &self,
+        memory: &'a mut [T],
+        origin: usize,
+        count: usize,
+    ) -> Result<Option<&'a mut [u8]>, Error> {
+        let start = memory.as_ptr().addr();
+        let packer = self.packer(memory, origin, count)?;
+        let (piece, size) = (packer.chunk(), packer.remaining());
+        let (len, start) = (piece.len(), piece.as_ptr().addr().wrapping_sub(start));
+        if len as u64 != size || len == 0 {
+            return Ok(None);
+        }
+        Ok(bytes_of_mut(memory).get_mut(start..start + len))
     }
 
     /// The datatype for data at an address: a predefined one only if the address is aligned for it and any bytes
@@ -206,11 +240,11 @@ impl<'a> SendBuffer<'a> {
         count: usize,
     ) -> Result<Self, Error> {
         layout.packer(memory, origin, count)?;
-        let at = memory.as_ptr().cast::<u8>();
+        let at = at_origin(memory, origin);
         Ok(Self {
-            pointer: if count == 0 { sending(&[]) } else { at.wrapping_add(origin).cast() },
+            pointer: if count == 0 { sending(&[]) } else { at.cast() },
             count: count_of(count)?,
-            datatype: layout.datatype_at(at.wrapping_add(origin)),
+            datatype: layout.datatype_at(at),
             memory: PhantomData,
         })
     }
@@ -274,6 +308,11 @@ impl<'a> ReceiveBuffer<'a> {
             memory: PhantomData,
         })
     }
+}
+
+/// Where displacement 0 of the first instance is. It need not lie in the memory.
+pub(crate) fn at_origin<T>(memory: &[T], origin: usize) -> *const u8 {
+    memory.as_ptr().cast::<u8>().wrapping_add(origin)
 }
 
 /// The bytes of memory that a layout may read at any index.

@@ -35,7 +35,8 @@
 //! | anything that the [`mpi`] crate does, with a type that accepts any bytes | [`Element`] |
 //! | send a type that [`Element`] refuses: one with a `bool` or an enum, or one that skips fields | [`SendBuffer::of`] |
 //! | receive into existing values whose skipped fields are unchanged | [`ReceiveBuffer::of`] |
-//! | send and receive parts of arrays: columns, faces, lists of indices | [`Layout`], [`SendBuffer::of_layout`], [`ReceiveBuffer::of_layout`] |
+//! | send and receive parts of arrays: columns, faces, lists of indices | [`Layout`], [`send_layout`](traits::PackedDestination::send_layout), [`recv_layout`](traits::PackedSource::recv_layout) |
+//! | the same in other calls of the [`mpi`] crate | [`SendBuffer::of_layout`], [`ReceiveBuffer::of_layout`] |
 //! | receive values that have to be checked, with errors returned | [`recv_packed`](traits::PackedSource::recv_packed) and its variants |
 //! | pack faster than the library does, also for peers that use a datatype of the library | [`send_packed`](traits::PackedDestination::send_packed) |
 //! | look at a message before it is received | [`incoming`](traits::PackedSource::incoming) |
@@ -96,6 +97,7 @@ mod packed;
 mod pipeline;
 mod raw;
 mod received;
+mod spare;
 pub mod traits;
 mod values;
 

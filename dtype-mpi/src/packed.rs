@@ -1,6 +1,5 @@
 //! Messages that are packed and unpacked by this crate.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use dtype_runtime::{Datatype as Described, Packer, Unpacker};
@@ -11,12 +10,13 @@ use mpi::raw::FromRaw;
 use mpi::traits::{Destination, Source};
 use mpi::{Rank, Tag};
 
+use crate::buffer::{Layout, at_origin};
 use crate::error::Error;
 use crate::names;
-use crate::raw::point_to_point::{Matched, Pending};
+use crate::raw::point_to_point::{Envelope, Matched, Pending};
 use crate::raw::{OnCommunicator, check_running};
 use crate::received::{Received, received};
-use crate::values::{self, Memory};
+use crate::{spare, values};
 
 /// The number of elements of type `T` in a message, from the status of a receive (MPI-4.1 section 3.2.5).
 ///
@@ -93,7 +93,8 @@ pub trait PackedDestination: Destination {
     /// As [`send_packed`](Self::send_packed).
     fn send_packed_with_tag<T: Described>(&self, elements: &[T], tag: Tag) -> Result<(), Error> {
         let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
-        on.send(&values::packed(elements), self.destination_rank(), tag)
+        let to = self.destination_rank();
+        values::with_packed(elements, |bytes| on.send(bytes, to, tag))
     }
 
     /// Sends the rest of a packed stream, for example of instances of a type made at run time
@@ -104,7 +105,62 @@ pub trait PackedDestination: Destination {
     /// As [`send_packed`](Self::send_packed), and [`Error::Allocation`].
     fn send_stream(&self, packer: Packer<'_>, tag: Tag) -> Result<(), Error> {
         let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
-        on.send(&rest_of(packer)?, self.destination_rank(), tag)
+        let to = self.destination_rank();
+        with_rest(packer, |bytes| on.send(bytes, to, tag))?
+    }
+
+    /// Sends `count` instances of a layout in the memory of a slice. The arguments are the same as for
+    /// [`SendBuffer::of_layout`](crate::SendBuffer::of_layout). The receiver may use
+    /// [`recv_layout`](PackedSource::recv_layout), or any receive call with a datatype of the same signature.
+    ///
+    /// The layout decides how: contiguous memory is sent as it is, 4 KiB and more in pieces of at least 64 bytes with
+    /// the library's datatype, and everything else packed here.
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::packer`] and [`send_stream`](Self::send_stream).
+    ///
+    /// ```
+    /// use dtype_mpi::Layout;
+    /// use dtype_mpi::traits::*;
+    /// use dtype_runtime::{Basic, Type};
+    /// use mpi::traits::*;
+    ///
+    /// let universe = mpi::initialize().expect("MPI runs once");
+    /// let world = universe.world();
+    /// let me = world.process_at_rank(world.rank());
+    /// let column = Layout::new(&Type::vector(3, 1, 4, &Type::basic(Basic::F64))?)?;
+    /// let mut matrix: Vec<f64> = (0..12).map(f64::from).collect();
+    ///
+    /// // The last column becomes three numbers, which become the first column.
+    /// let mut numbers = [0.0; 3];
+    /// let request = me.immediate_recv_packed_into(&mut numbers, 0)?;
+    /// me.send_layout(&column, &matrix, 3 * 8, 1, 0)?;
+    /// request.wait()?;
+    /// let request = me.immediate_send_packed(&numbers, 0)?;
+    /// me.recv_layout(&column, &mut matrix, 0, 1, 0)?;
+    /// request.wait()?;
+    /// assert_eq!([matrix[0], matrix[4], matrix[8]], [3.0, 7.0, 11.0]);
+    /// # Ok::<(), dtype_mpi::Error>(())
+    /// ```
+    fn send_layout<T: Described>(
+        &self,
+        layout: &Layout,
+        memory: &[T],
+        origin: usize,
+        count: usize,
+        tag: Tag,
+    ) -> Result<(), Error> {
+        let packer = layout.packer(memory, origin, count)?;
+        let (to, size) = (self.destination_rank(), packer.remaining());
+        let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
+        if !layout.is_sent_by_library(size) || packer.chunk().len() as u64 == size {
+            return with_rest(packer, |bytes| on.send(bytes, to, tag))?;
+        }
+        let at = at_origin(memory, origin);
+        // SAFETY: the packer exists, so the instances' data lie in the memory, which is borrowed; all of its bytes are
+        // data of elements.
+        unsafe { on.send_instances(at, count, layout.datatype(), to, tag) }
     }
 
     /// Starts to send elements (`MPI_Isend`). They are packed before this returns, so the caller may change them.
@@ -118,7 +174,8 @@ pub trait PackedDestination: Destination {
         tag: Tag,
     ) -> Result<PackedSend<'_>, Error> {
         let on = OnCommunicator::begin("MPI_Isend", self.as_communicator())?;
-        let packed = dtype_runtime::pack(elements);
+        let mut packed = spare::take();
+        dtype_runtime::pack_onto(&mut packed, elements);
         Ok(PackedSend(on.start_send(packed, self.destination_rank(), tag)?))
     }
 
@@ -129,25 +186,36 @@ pub trait PackedDestination: Destination {
     /// As [`send_stream`](Self::send_stream).
     fn immediate_send_stream(&self, packer: Packer<'_>, tag: Tag) -> Result<PackedSend<'_>, Error> {
         let on = OnCommunicator::begin("MPI_Isend", self.as_communicator())?;
-        let packed = rest_of(packer)?.into_owned();
+        let remaining = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
+        let packed = packed_rest(packer, remaining)?;
         Ok(PackedSend(on.start_send(packed, self.destination_rank(), tag)?))
     }
 }
 
 impl<D: Destination> PackedDestination for D {}
 
-/// The rest of a packed stream: borrowed if it is contiguous in memory.
-fn rest_of(mut packer: Packer<'_>) -> Result<Cow<'_, [u8]>, Error> {
+/// Calls `send` with the rest of a packed stream, which is not copied if it is contiguous in memory.
+fn with_rest<R>(packer: Packer<'_>, send: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
     let remaining = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
     let piece = packer.chunk();
     if piece.len() == remaining {
-        return Ok(Cow::Borrowed(piece));
+        return Ok(send(piece));
     }
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(remaining).map_err(|_| Error::Allocation { bytes: remaining })?;
+    let bytes = packed_rest(packer, remaining)?;
+    let sent = send(&bytes);
+    spare::keep(bytes);
+    Ok(sent)
+}
+
+/// The `remaining` bytes of a packed stream.
+fn packed_rest(mut packer: Packer<'_>, remaining: usize) -> Result<Vec<u8>, Error> {
+    let mut bytes = spare::take();
+    if remaining > bytes.capacity() {
+        bytes = values::zeroed::<u8>(remaining)?;
+    }
     bytes.resize(remaining, 0);
     packer.pack(&mut bytes);
-    Ok(Cow::Owned(bytes))
+    Ok(bytes)
 }
 
 /// Receiving messages that are unpacked here: messages of [`PackedDestination`], and of any MPI program that sends
@@ -196,7 +264,7 @@ pub trait PackedSource: Source {
         let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
         let found = on.probe(self.source_rank(), tag)?;
         values::whole::<T>(found.bytes)?;
-        Incoming(on.take(found)?).recv_packed()
+        on.take(found, new_elements)
     }
 
     /// Receives a message into existing elements; a message with fewer elements fills the first ones. Padding and
@@ -223,7 +291,7 @@ pub trait PackedSource: Source {
         let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
         let found = on.probe(self.source_rank(), tag)?;
         values::fits::<T>(found, elements.len())?;
-        Incoming(on.take(found)?).recv_packed_into(elements)
+        on.take(found, |matched| into_elements(matched, elements))
     }
 
     /// Receives a message into a packed stream, for example of instances of a type made at run time
@@ -238,11 +306,41 @@ pub trait PackedSource: Source {
         let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
         let found = on.probe(self.source_rank(), tag)?;
         values::fits_bytes(found, unpacker.remaining())?;
-        let mut matched = on.take(found)?;
-        values::fits_bytes(matched.envelope, unpacker.remaining())?;
-        let bytes = matched.receive_bytes()?;
-        unpacker.unpack(&bytes)?;
-        Ok(received(matched.envelope, bytes.len()))
+        on.take(found, |matched| {
+            values::fits_bytes(matched.envelope, unpacker.remaining())?;
+            let unpacked = matched.receive_bytes(|bytes| unpacker.unpack(bytes))??;
+            Ok(received(matched.envelope, unpacked))
+        })
+    }
+
+    /// Receives a message into `count` instances of a layout in the memory of a slice. The arguments are the same as
+    /// for [`ReceiveBuffer::of_layout`](crate::ReceiveBuffer::of_layout). A shorter message fills the first bytes of
+    /// the packed stream. [`Received::count`] is the number of bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Layout::unpacker`] and [`recv_stream`](Self::recv_stream).
+    fn recv_layout<T: Described>(
+        &self,
+        layout: &Layout,
+        memory: &mut [T],
+        origin: usize,
+        count: usize,
+        tag: Tag,
+    ) -> Result<Received, Error> {
+        let Some(bytes) = layout.contiguous(memory, origin, count)? else {
+            let mut unpacker = layout.unpacker(memory, origin, count)?;
+            return self.recv_stream(&mut unpacker, tag);
+        };
+        let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
+        let found = on.probe(self.source_rank(), tag)?;
+        values::fits_bytes(found, bytes.len() as u64)?;
+        on.take(found, |matched| {
+            let came = values::fits::<u8>(matched.envelope, bytes.len())?;
+            // SAFETY: there is room for the message, and any bytes are values of the elements.
+            unsafe { matched.receive(bytes.as_mut_ptr())? };
+            Ok(received(matched.envelope, came))
+        })
     }
 
     /// Waits for a message and takes it (`MPI_Mprobe`), so that it can be examined and no other receive gets it.
@@ -270,7 +368,7 @@ pub trait PackedSource: Source {
     ) -> Result<PackedReceive<'c, T>, Error> {
         let on = OnCommunicator::begin("MPI_Irecv", self.as_communicator())?;
         let capacity = dtype_runtime::packed_size::<T>(elements.len());
-        let pending = on.start_receive(Vec::new(), capacity, self.source_rank(), tag)?;
+        let pending = on.start_receive(spare::take(), capacity, self.source_rank(), tag)?;
         Ok(PackedReceive { pending, elements })
     }
 }
@@ -319,13 +417,7 @@ impl Incoming<'_> {
     /// As [`PackedSource::recv_packed`]; the message can still be received, unless its bytes are not valid values.
     /// [`Error::Received`] if it was received before.
     pub fn recv_packed<T: Described>(&mut self) -> Result<(Vec<T>, Received), Error> {
-        let count = self.count::<T>()?;
-        let elements = values::receive_vec::<T>(count, |memory| match memory {
-            // SAFETY: there is room for all elements of the message.
-            Memory::Elements(at) => unsafe { self.0.receive(at).map(|()| Vec::new()) },
-            Memory::Bytes => self.0.receive_bytes(),
-        })?;
-        Ok((elements, received(self.0.envelope, count)))
+        new_elements(&mut self.0)
     }
 
     /// Receives it into the first of the elements.
@@ -338,14 +430,37 @@ impl Incoming<'_> {
         &mut self,
         elements: &mut [T],
     ) -> Result<Received, Error> {
-        let count = values::fits::<T>(self.0.envelope, elements.len())?;
-        values::receive_into(&mut elements[..count], |memory| match memory {
-            // SAFETY: there is room for all elements of the message.
-            Memory::Elements(at) => unsafe { self.0.receive(at).map(|()| Vec::new()) },
-            Memory::Bytes => self.0.receive_bytes(),
-        })?;
-        Ok(received(self.0.envelope, count))
+        into_elements(&mut self.0, elements)
     }
+}
+
+/// Receives a message as new elements.
+fn new_elements<T: Described>(message: &mut Matched<'_>) -> Result<(Vec<T>, Received), Error> {
+    let count = values::whole::<T>(message.envelope.bytes)?;
+    let elements = if values::is_plain::<T>() {
+        // SAFETY: any bytes are values of the elements, there is room for the message, and `receive` fails if it
+        // does not come whole.
+        unsafe { values::filled(count, |at| message.receive(at))? }
+    } else {
+        message.receive_bytes(|bytes| values::unpack_vec(bytes, count))??
+    };
+    Ok((elements, received(message.envelope, count)))
+}
+
+/// Receives a message into the first of the elements.
+fn into_elements<T: Described>(
+    message: &mut Matched<'_>,
+    elements: &mut [T],
+) -> Result<Received, Error> {
+    let count = values::fits::<T>(message.envelope, elements.len())?;
+    let elements = &mut elements[..count];
+    if values::is_plain::<T>() {
+        // SAFETY: there is room for all elements of the message, and any bytes are values of them.
+        unsafe { message.receive(elements.as_mut_ptr().cast())? };
+    } else {
+        message.receive_bytes(|bytes| dtype_runtime::unpack_into(bytes, elements))??;
+    }
+    Ok(received(message.envelope, count))
 }
 
 impl fmt::Debug for Incoming<'_> {
@@ -369,7 +484,7 @@ impl PackedSend<'_> {
     /// [`Error::Received`] if [`test`](Self::test) has returned `true`; [`Error::NotRunning`], [`Error::Thread`],
     /// [`Error::Call`].
     pub fn wait(self) -> Result<(), Error> {
-        self.0.wait().map(drop)
+        self.0.wait().map(|(bytes, _)| spare::keep(bytes))
     }
 
     /// Whether the send is complete, without waiting (`MPI_Test`).
@@ -378,7 +493,8 @@ impl PackedSend<'_> {
     ///
     /// As [`wait`](Self::wait); [`Error::Received`] if it has returned `true` before.
     pub fn test(&mut self) -> Result<bool, Error> {
-        Ok(self.0.test()?.is_some())
+        let done = self.0.test()?.map(|(bytes, _)| spare::keep(bytes));
+        Ok(done.is_some())
     }
 }
 
@@ -409,7 +525,7 @@ impl<T: Described> PackedReceive<'_, T> {
     /// cases. [`Error::Received`] if [`test`](Self::test) has returned the message.
     pub fn wait(self) -> Result<Received, Error> {
         let (bytes, envelope) = self.pending.wait()?;
-        values::unpack_first(&bytes, envelope, self.elements)
+        unpack_first(bytes, envelope, self.elements)
     }
 
     /// As [`wait`](Self::wait), but returns `None` if the message has not arrived (`MPI_Test`).
@@ -419,8 +535,20 @@ impl<T: Described> PackedReceive<'_, T> {
     /// As [`wait`](Self::wait); [`Error::Received`] after the message was received.
     pub fn test(&mut self) -> Result<Option<Received>, Error> {
         let Some((bytes, envelope)) = self.pending.test()? else { return Ok(None) };
-        values::unpack_first(&bytes, envelope, self.elements).map(Some)
+        unpack_first(bytes, envelope, self.elements).map(Some)
     }
+}
+
+/// Unpacks a message into the first of the elements.
+fn unpack_first<T: Described>(
+    bytes: Vec<u8>,
+    message: Envelope,
+    elements: &mut [T],
+) -> Result<Received, Error> {
+    let count = values::fits::<T>(message, elements.len())?;
+    dtype_runtime::unpack_into(&bytes, &mut elements[..count])?;
+    spare::keep(bytes);
+    Ok(received(message, count))
 }
 
 impl<T> fmt::Debug for PackedReceive<'_, T> {

@@ -14,11 +14,12 @@ pub struct Received {
     pub tag: Tag,
     /// Its length in packed bytes.
     pub bytes: u64,
-    /// The number of whole elements in it. The functions for streams do not count elements: they return the number
-    /// of bytes here.
+    /// The number of whole elements in it. The functions for streams and layouts do not count elements: they return
+    /// the number of bytes here.
     pub count: usize,
 }
 
+#[inline]
 pub(crate) fn received(envelope: Envelope, count: usize) -> Received {
     let Envelope { source, tag, bytes } = envelope;
     Received { source, tag, bytes, count }

@@ -8,10 +8,10 @@ use dtype_runtime::Datatype as Described;
 
 use crate::error::Error;
 use crate::raw::point_to_point::Envelope;
-use crate::received::{Received, received};
+use crate::spare;
 
 /// Whether the values in memory equal their packed bytes, and any bytes are valid values.
-const fn is_plain<T: Described>() -> bool {
+pub(crate) const fn is_plain<T: Described>() -> bool {
     T::TYPE_MAP.is_packed() && !T::TYPE_MAP.is_restricted()
 }
 
@@ -24,6 +24,19 @@ pub(crate) fn packed<T: Described>(elements: &[T]) -> Cow<'_, [u8]> {
     } else {
         Cow::Owned(dtype_runtime::pack(elements))
     }
+}
+
+/// Calls `send` with the packed bytes of elements.
+#[inline]
+pub(crate) fn with_packed<T: Described, R>(elements: &[T], send: impl FnOnce(&[u8]) -> R) -> R {
+    if const { T::TYPE_MAP.is_packed() } {
+        return send(&packed(elements));
+    }
+    let mut bytes = spare::take();
+    dtype_runtime::pack_onto(&mut bytes, elements);
+    let sent = send(&bytes);
+    spare::keep(bytes);
+    sent
 }
 
 /// The number of whole elements in `bytes` bytes.
@@ -50,17 +63,6 @@ pub(crate) fn fits_bytes(message: Envelope, capacity: u64) -> Result<(), Error> 
     Ok(())
 }
 
-/// Unpacks a message into the first of the elements.
-pub(crate) fn unpack_first<T: Described>(
-    bytes: &[u8],
-    message: Envelope,
-    elements: &mut [T],
-) -> Result<Received, Error> {
-    let count = fits::<T>(message, elements.len())?;
-    dtype_runtime::unpack_into(bytes, &mut elements[..count])?;
-    Ok(received(message, count))
-}
-
 /// Where to receive packed bytes.
 pub(crate) enum Memory {
     /// Directly in the elements: at this address, with room for all.
@@ -69,33 +71,32 @@ pub(crate) enum Memory {
     Bytes,
 }
 
-/// New elements from the bytes that `receive` receives. If it gets the elements' memory, it must fill all of it.
-pub(crate) fn receive_vec<T: Described>(
+/// New elements, with memory that `receive` fills.
+///
+/// # Safety
+///
+/// The elements must be [plain](is_plain), and `receive` must fill all bytes of all of them, or return an error.
+pub(crate) unsafe fn filled<T: Described>(
     count: usize,
-    receive: impl FnOnce(Memory) -> Result<Vec<u8>, Error>,
+    receive: impl FnOnce(*mut u8) -> Result<(), Error>,
 ) -> Result<Vec<T>, Error> {
-    receive_in(with_capacity, count, receive)
+    let mut elements = with_capacity::<T>(count)?;
+    receive(elements.as_mut_ptr().cast())?;
+    // SAFETY: there is room for `count` elements, and by the caller's promise all of their bytes are data that were
+    // received; any bytes are valid values.
+    unsafe { elements.set_len(count) };
+    Ok(elements)
 }
 
-/// As [`receive_vec`], for a library that may fill only part of the memory without an error: the rest is zeros.
+/// New elements from the bytes that `receive` receives. If it gets the elements' memory and fills only a part of it
+/// without an error, as some libraries do, the rest is zeros.
 pub(crate) fn receive_vec_or_zeros<T: Described>(
     count: usize,
     receive: impl FnOnce(Memory) -> Result<Vec<u8>, Error>,
 ) -> Result<Vec<T>, Error> {
-    receive_in(zeroed, count, receive)
-}
-
-fn receive_in<T: Described>(
-    memory: fn(usize) -> Result<Vec<T>, Error>,
-    count: usize,
-    receive: impl FnOnce(Memory) -> Result<Vec<u8>, Error>,
-) -> Result<Vec<T>, Error> {
     if const { is_plain::<T>() } {
-        let mut elements = memory(count)?;
+        let mut elements = zeroed::<T>(count)?;
         receive(Memory::Elements(elements.as_mut_ptr().cast()))?;
-        // SAFETY: there is room for `count` elements; they are zeros, or all of them were received; all of their
-        // bytes are data, and any bytes are valid values.
-        unsafe { elements.set_len(count) };
         return Ok(elements);
     }
     let bytes = receive(Memory::Bytes)?;
@@ -148,19 +149,6 @@ pub(crate) fn zeroed<T: Described>(count: usize) -> Result<Vec<T>, Error> {
     // valid values of a type that is not restricted and skips no fields.
     let elements = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(at.cast::<T>(), count)) };
     Ok(elements.into_vec())
-}
-
-/// As [`receive_vec`], into elements that exist.
-pub(crate) fn receive_into<T: Described>(
-    elements: &mut [T],
-    receive: impl FnOnce(Memory) -> Result<Vec<u8>, Error>,
-) -> Result<(), Error> {
-    if const { is_plain::<T>() } {
-        return receive(Memory::Elements(elements.as_mut_ptr().cast())).map(drop);
-    }
-    let bytes = receive(Memory::Bytes)?;
-    dtype_runtime::unpack_into(&bytes, elements)?;
-    Ok(())
 }
 
 #[cfg(test)]

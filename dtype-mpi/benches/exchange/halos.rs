@@ -122,17 +122,18 @@ fn row<E: Cell>(bench: &mut Bench<'_>, name: String, part: Part) -> Result<()> {
     let same = written == bytes.len() && bytes == dtype_runtime::pack(&packed);
     ensure!(same, "{name}: a loop packs other bytes");
     let (arrived, came) = (vec![E::from(0); cells], packed.clone());
-    let mut stage = Halo { part, sent, received, source, arrived, expected, packed, came };
+    let bytes = bytes.len();
+    let mut stage = Halo { part, sent, received, source, arrived, expected, packed, came, bytes };
     let mut ways = vec![
         Way { name: who::DTYPE, exchange: Halo::here },
         Way { name: who::LIBRARY, exchange: Halo::library },
         Way { name: who::LOOP, exchange: Halo::by_hand },
         Way { name: who::BYTES, exchange: Halo::bytes },
     ];
-    if bytes.len() > LONG {
+    if bytes > LONG {
         ways.push(Way { name: who::PIPELINE, exchange: Halo::pipeline });
     }
-    bench.row(GROUP, name, bytes.len(), &mut stage, &ways)
+    bench.row(GROUP, name, bytes, &mut stage, &ways)
 }
 
 struct Halo<E> {
@@ -147,6 +148,8 @@ struct Halo<E> {
     packed: Vec<E>,
     /// The output of the unpacking loop.
     came: Vec<E>,
+    /// The length of the message.
+    bytes: usize,
 }
 
 impl<E: Cell> Stage for Halo<E> {
@@ -166,11 +169,11 @@ impl<E: Cell> Halo<E> {
     fn here(&mut self, link: &Link<'_>, times: u64) -> Result<()> {
         link.rally(
             times,
-            || Ok(link.peer().send_stream(self.sent.packer(&self.source, 0, 1)?, 0)?),
+            || Ok(link.peer().send_layout(&self.sent, &self.source, 0, 1, 0)?),
             || {
-                let mut into = self.received.unpacker(&mut self.arrived, 0, 1)?;
-                link.peer().recv_stream(&mut into, 0)?;
-                into.is_complete().then_some(()).context("a part came")
+                let peer = link.peer();
+                let received = peer.recv_layout(&self.received, &mut self.arrived, 0, 1, 0)?;
+                (received.count == self.bytes).then_some(()).context("a part came")
             },
         )
     }

@@ -6,10 +6,21 @@ use dtype_benches::figures::{duration, geometric_mean, lower_decile, median, rou
 use dtype_benches::machine::Machine;
 use serde_json::{Map, Value, json};
 
+use crate::halos;
 use crate::rounds::{Row, who};
 
 /// The contenders that dtype is compared with.
 const OTHERS: [&str; 5] = [who::LIBRARY, who::LOOP, who::BYTES, who::POSTED, who::PIPELINE];
+
+/// The project's targets: the rows, whose time over whose, and the greatest mean.
+const TARGETS: [(&str, &str, &str, f64); 6] = [
+    ("structs × 1", who::DTYPE, who::LIBRARY, 1.0),
+    ("structs × 1", who::DTYPE, who::LOOP, 1.3),
+    ("structs × 1", who::POSTED, who::LIBRARY, 1.0),
+    ("structs × 1", who::POSTED, who::LOOP, 1.3),
+    ("structs × 1000", who::DTYPE, who::LOOP, 1.0),
+    (halos::GROUP, who::DTYPE, who::LIBRARY, 1.05),
+];
 
 /// The whole report, as text.
 pub(crate) fn text(machine: &Machine, rows: &[Row]) -> String {
@@ -34,7 +45,7 @@ pub(crate) fn text(machine: &Machine, rows: &[Row]) -> String {
         let time = duration(lower_decile(times.to_vec()));
         let _ = write!(text, "{:width$} {:>9} {time:>9}", row.name, row.bytes);
         for other in OTHERS {
-            let ratio = row.ratio(other).map(|ratio| format!("{ratio:.3}"));
+            let ratio = row.ratio(who::DTYPE, other).map(|ratio| format!("{ratio:.3}"));
             let _ = write!(text, " {:>8}", ratio.as_deref().unwrap_or("-"));
         }
         let _ = writeln!(text);
@@ -46,6 +57,16 @@ pub(crate) fn text(machine: &Machine, rows: &[Row]) -> String {
             let _ = write!(text, " {other} {ratio:.3}");
         }
         let _ = writeln!(text);
+    }
+    let _ = writeln!(text, "\nTargets: geometric means of one's time over another's");
+    for (group, one, other, limit) in TARGETS {
+        let ratios = rows.iter().filter(|row| row.group == group);
+        let Some(mean) = geometric_mean(ratios.filter_map(|row| row.ratio(one, other))) else {
+            continue;
+        };
+        let verdict = if mean <= limit { "met" } else { "not met" };
+        let name = format!("{group}: {one} over {other}");
+        let _ = writeln!(text, "{name:<36} {limit:>5} {mean:>7.3} {verdict}");
     }
     text
 }
@@ -61,7 +82,8 @@ fn means(rows: &[Row]) -> Vec<Mean> {
     groups.dedup();
     let of = |group: String, kind: &dyn Fn(&Row) -> bool| {
         let over = |other: &'static str| {
-            let ratios = rows.iter().filter(|row| kind(row)).filter_map(|row| row.ratio(other));
+            let ratios =
+                rows.iter().filter(|row| kind(row)).filter_map(|row| row.ratio(who::DTYPE, other));
             geometric_mean(ratios).map(|mean| (other, mean))
         };
         Mean { group, ratios: OTHERS.into_iter().filter_map(over).collect() }

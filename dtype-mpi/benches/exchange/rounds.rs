@@ -115,11 +115,11 @@ impl Row {
         Some(&column.1)
     }
 
-    /// The time of [`who::DTYPE`] over another's. On a machine that others use one of the two ranks is interrupted in
+    /// One contender's time over another's. On a machine that others use one of the two ranks is interrupted in
     /// every other round, which makes it longer and never shorter; a tenth of the rounds are left alone.
-    pub(crate) fn ratio(&self, other: &str) -> Option<f64> {
+    pub(crate) fn ratio(&self, one: &str, other: &str) -> Option<f64> {
         let time = |name| self.times(name).map(|times| lower_decile(times.to_vec()));
-        Some(time(who::DTYPE)? / time(other)?)
+        Some(time(one)? / time(other)?)
     }
 }
 

@@ -7,10 +7,14 @@ use mpi::ffi::{self, MPI_Aint, MPI_Count};
 use crate::error::{Error, MESSAGE};
 
 /// Converts a return code to a result.
+#[inline]
 pub(super) fn check(call: &'static str, code: c_int) -> Result<(), Error> {
-    if code == 0 {
-        return Ok(());
-    }
+    if code == 0 { Ok(()) } else { Err(failure(call, code)) }
+}
+
+/// What the library says about a code.
+#[cold]
+fn failure(call: &'static str, code: c_int) -> Error {
     let mut bytes = [0_u8; MESSAGE];
     let (mut length, mut class) = (0, 0);
     // SAFETY: the buffer has the length that the standard asks for, and all arguments live through the calls.
@@ -18,7 +22,7 @@ pub(super) fn check(call: &'static str, code: c_int) -> Result<(), Error> {
         ffi::MPI_Error_class(code, &raw mut class);
         ffi::MPI_Error_string(code, bytes.as_mut_ptr().cast::<c_char>(), &raw mut length);
     }
-    Err(Error::Call { call, code, class, message: text(&bytes, length) })
+    Error::Call { call, code, class, message: text(&bytes, length) }
 }
 
 /// The first `length` bytes as text.

@@ -15,9 +15,9 @@ use mpi::{Rank, Tag};
 
 use super::code::{check, wide};
 use super::session::{Later, not_running};
-use super::{OnCommunicator, receiving, sending};
+use super::{Datatype, OnCommunicator, receiving, sending};
 use crate::error::Error;
-use crate::names;
+use crate::{names, spare};
 
 /// The library's type for numbers of elements.
 #[cfg(large_counts)]
@@ -50,6 +50,7 @@ pub(crate) struct Envelope {
     pub(crate) bytes: u64,
 }
 
+#[inline]
 fn envelope(status: &MPI_Status) -> Result<Envelope, Error> {
     let call = "MPI_Get_elements_x";
     let mut bytes: MPI_Count = 0;
@@ -75,12 +76,32 @@ fn is_truncation(error: &Error) -> bool {
 
 impl<'c> OnCommunicator<'c> {
     /// Sends bytes as one message (`MPI_Send` of `MPI_PACKED`).
+    #[inline]
     pub(crate) fn send(&self, bytes: &[u8], to: Rank, tag: Tag) -> Result<(), Error> {
         let call = "MPI_Send";
         let (count, packed) = (number(call, bytes.len())?, names::packed()?);
         // SAFETY: the pointer and the length are from a slice, which is borrowed until the call returns; the
         // communicator is alive.
         check(call, unsafe { MPI_Send(sending(bytes), count, packed, to, tag, self.handle()) })
+    }
+
+    /// Sends instances of a datatype (`MPI_Send`).
+    ///
+    /// # Safety
+    ///
+    /// The data of `count` instances at `at` must be initialised memory that nothing writes during the call.
+    pub(crate) unsafe fn send_instances(
+        &self,
+        at: *const u8,
+        count: usize,
+        datatype: &Datatype,
+        to: Rank,
+        tag: Tag,
+    ) -> Result<(), Error> {
+        let call = "MPI_Send";
+        let (count, datatype) = (number(call, count)?, datatype.handle());
+        // SAFETY: the caller guarantees the memory; the datatype and the communicator are alive.
+        check(call, unsafe { MPI_Send(at.cast(), count, datatype, to, tag, self.handle()) })
     }
 
     /// Starts to send bytes, which the request owns.
@@ -129,6 +150,7 @@ impl<'c> OnCommunicator<'c> {
     }
 
     /// Waits for a message without receiving it.
+    #[inline]
     pub(crate) fn probe(&self, from: Rank, tag: Tag) -> Result<Envelope, Error> {
         let mut status = blank();
         // SAFETY: the communicator is alive, and `status` lives through the call.
@@ -148,14 +170,18 @@ impl<'c> OnCommunicator<'c> {
         Ok(Matched { message, on: self.later(), envelope: envelope(&status)? })
     }
 
-    /// Takes a message that [`probe`](Self::probe) has just found. If no other thread calls MPI, no other receive
-    /// can get the message before the caller receives it, so it need not be matched. The caller must receive it
-    /// before this `OnCommunicator` ends.
-    pub(crate) fn take(&self, found: Envelope) -> Result<Matched<'c>, Error> {
+    /// Takes a message that [`probe`](Self::probe) has just found, and passes it on. If no other thread calls MPI, no
+    /// other receive can get the message before `receive` receives it, so it need not be matched.
+    #[inline]
+    pub(crate) fn take<R>(
+        &self,
+        found: Envelope,
+        receive: impl FnOnce(&mut Matched<'c>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
         if self.has_threads() {
-            return self.matched_probe(found.source, found.tag);
+            return receive(&mut self.matched_probe(found.source, found.tag)?);
         }
-        Ok(Matched { message: Message::Next, on: self.later(), envelope: found })
+        receive(&mut Matched { message: Message::Next, on: self.later(), envelope: found })
     }
 }
 
@@ -187,6 +213,7 @@ impl Matched<'_> {
     /// # Safety
     ///
     /// `at` must be valid for writing all bytes of the message, and any bytes must be valid there.
+    #[inline]
     pub(crate) unsafe fn receive(&mut self, at: *mut u8) -> Result<(), Error> {
         let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
         let (at, packed) = (receiving(at, bytes), names::packed()?);
@@ -221,17 +248,19 @@ impl Matched<'_> {
         Err(Error::Short { source_rank: source, tag, bytes: came, expected: bytes })
     }
 
-    /// Receives the message into a new vector.
-    pub(crate) fn receive_bytes(&mut self) -> Result<Vec<u8>, Error> {
+    /// Receives the message and passes its bytes on.
+    pub(crate) fn receive_bytes<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
         let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
-        let mut buffer = Vec::new();
+        let mut buffer = spare::take();
         buffer.try_reserve_exact(bytes).map_err(|_| Error::Allocation { bytes })?;
         // SAFETY: the vector has room for the message, and all of its bytes were received.
         unsafe {
             self.receive(buffer.as_mut_ptr())?;
             buffer.set_len(bytes);
         }
-        Ok(buffer)
+        let taken = take(&buffer);
+        spare::keep(buffer);
+        Ok(taken)
     }
 }
 
@@ -239,7 +268,7 @@ impl Drop for Matched<'_> {
     /// A matched message that is never received keeps its memory in the library, and may keep its sender waiting.
     fn drop(&mut self) {
         if matches!(self.message, Message::Taken(_)) && not_running().is_none() {
-            let _ = self.receive_bytes();
+            let _ = self.receive_bytes(|_| ());
         }
     }
 }

@@ -3,11 +3,13 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::os::raw::c_int;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mpi::ffi::{self, MPI_Comm, MPI_Errhandler};
 use mpi::traits::Communicator;
 
+use super::attributes;
 use super::code::check;
 use crate::error::Error;
 
@@ -27,14 +29,25 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 impl Session {
     pub(crate) fn begin(call: &'static str) -> Result<Self, Error> {
-        check_running(call)?;
+        let level = check_running(call)?;
+        // SAFETY: MPI is running with this level.
+        Ok(unsafe { Self::at(level) })
+    }
+
+    /// # Safety
+    ///
+    /// MPI must be running, with this level of thread support.
+    unsafe fn at(level: c_int) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: MPI is running, and stays so until the session ends, because no call in it ends MPI; the
         // communicators are predefined.
         let (world, own) = unsafe {
-            (Returning::errors(ffi::RSMPI_COMM_WORLD), Returning::errors(ffi::RSMPI_COMM_SELF))
+            (
+                Returning::errors(ffi::RSMPI_COMM_WORLD, level),
+                Returning::errors(ffi::RSMPI_COMM_SELF, level),
+            )
         };
-        Ok(Self { _world: world, _own: own, _alone: alone })
+        Self { _world: world, _own: own, _alone: alone }
     }
 }
 
@@ -50,6 +63,7 @@ pub(crate) struct OnCommunicator<'c> {
 }
 
 impl<'c> OnCommunicator<'c> {
+    #[inline]
     pub(crate) fn begin<C: Communicator + ?Sized>(
         call: &'static str,
         communicator: &'c C,
@@ -57,14 +71,13 @@ impl<'c> OnCommunicator<'c> {
         let level = check_running(call)?;
         let handle = communicator.as_raw();
         // SAFETY: MPI is running, and the communicator is borrowed.
-        let returning = unsafe { Returning::errors(handle) };
+        let returning = unsafe { Returning::errors(handle, level) };
         Ok(Self { handle, level, _returning: returning, communicator: PhantomData })
     }
 
     /// Whether other threads may call MPI between this thread's calls.
     pub(crate) fn has_threads(&self) -> bool {
-        // SAFETY: a constant of the library.
-        self.level == unsafe { ffi::RSMPI_THREAD_MULTIPLE }
+        has_threads(self.level)
     }
 
     pub(crate) fn handle(&self) -> MPI_Comm {
@@ -72,6 +85,7 @@ impl<'c> OnCommunicator<'c> {
     }
 
     /// Keeps the communicator borrowed, so that the same right can be requested again later.
+    #[inline]
     pub(crate) fn later(&self) -> Later<'c> {
         Later { handle: self.handle, communicator: PhantomData }
     }
@@ -89,12 +103,19 @@ impl<'c> Later<'c> {
         self.handle
     }
 
+    #[inline]
     pub(crate) fn begin(self, call: &'static str) -> Result<OnCommunicator<'c>, Error> {
         let (level, handle) = (check_running(call)?, self.handle);
         // SAFETY: MPI is running, and the communicator is borrowed.
-        let returning = unsafe { Returning::errors(handle) };
+        let returning = unsafe { Returning::errors(handle, level) };
         Ok(OnCommunicator { handle, level, _returning: returning, communicator: PhantomData })
     }
+}
+
+/// Whether several threads may call MPI at the same time.
+fn has_threads(level: c_int) -> bool {
+    // SAFETY: a constant of the library.
+    level == unsafe { ffi::RSMPI_THREAD_MULTIPLE }
 }
 
 /// The reason why MPI cannot be called, if there is one.
@@ -111,7 +132,18 @@ pub(super) fn not_running() -> Option<&'static str> {
 thread_local! {
     /// Whether this thread is in a library call that has called a function of the program.
     static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
+
+    /// The level of thread support, once this thread is known to be one that may call MPI while it is running.
+    static LEVEL: Cell<Option<c_int>> = const { Cell::new(None) };
 }
+
+/// Whether MPI is known to be running. Asking it before each call would take a tenth of a short message's time, so it
+/// is asked to say when it ends.
+static RUNNING: AtomicU8 = AtomicU8::new(UNKNOWN);
+const UNKNOWN: u8 = 0;
+const KNOWN: u8 = 1;
+/// MPI is being finalized, or has been: it must be asked which.
+const ENDING: u8 = 2;
 
 /// Calls a function that must not call MPI: calls of this crate in it return errors.
 pub(super) fn without_calls<R>(function: impl FnOnce() -> R) -> R {
@@ -128,7 +160,17 @@ pub(super) fn without_calls<R>(function: impl FnOnce() -> R) -> R {
 }
 
 /// Checks that this thread may call MPI now; returns the level of thread support.
+#[inline]
 pub(crate) fn check_running(call: &'static str) -> Result<c_int, Error> {
+    match LEVEL.get() {
+        Some(level) if RUNNING.load(Ordering::Relaxed) == KNOWN && !IN_FUNCTION.get() => Ok(level),
+        _ => ask_level(call),
+    }
+}
+
+/// As [`check_running`], by asking the library for everything.
+#[cold]
+fn ask_level(call: &'static str) -> Result<c_int, Error> {
     if let Some(state) = not_running() {
         return Err(Error::NotRunning { call, state });
     }
@@ -137,19 +179,33 @@ pub(crate) fn check_running(call: &'static str) -> Result<c_int, Error> {
     }
     let (mut level, mut main) = (0, 0);
     // SAFETY: MPI is running; `level` and the answers live through the calls.
-    let multiple = unsafe {
+    unsafe {
         check("MPI_Query_thread", ffi::MPI_Query_thread(&raw mut level))?;
         check("MPI_Is_thread_main", ffi::MPI_Is_thread_main(&raw mut main))?;
-        ffi::RSMPI_THREAD_MULTIPLE
-    };
-    if main == 0 && level != multiple {
+    }
+    if main == 0 && !has_threads(level) {
         return Err(Error::Thread { call, level });
     }
+    if RUNNING.load(Ordering::Relaxed) == UNKNOWN {
+        // SAFETY: MPI is running with this level.
+        let _session = unsafe { Session::at(level) };
+        let ends = || RUNNING.store(ENDING, Ordering::Relaxed);
+        // Only one thread has a session at a time. If the library refuses, it is asked each time.
+        if RUNNING.load(Ordering::Relaxed) == UNKNOWN && attributes::at_finalize(ends).is_ok() {
+            RUNNING.store(KNOWN, Ordering::Relaxed);
+        }
+    }
+    LEVEL.set(Some(level));
     Ok(level)
 }
 
 /// Makes a communicator return errors for as long as this lives, even if its handler would end the program.
-struct Returning(MPI_Comm);
+struct Returning {
+    communicator: MPI_Comm,
+    /// What to restore, if only this thread may call MPI: its values end in the opposite order in which they began.
+    /// With more threads it is in [`ASIDE`].
+    handler: Option<MPI_Errhandler>,
+}
 
 /// A communicator whose error handler is replaced for the time being.
 struct Aside {
@@ -169,42 +225,79 @@ static ASIDE: Mutex<Vec<Aside>> = Mutex::new(Vec::new());
 impl Returning {
     /// # Safety
     ///
-    /// MPI must be running and the communicator alive for as long as the value.
-    unsafe fn errors(communicator: MPI_Comm) -> Self {
+    /// MPI must be running, with this level of thread support, and the communicator alive for as long as the value.
+    #[inline]
+    unsafe fn errors(communicator: MPI_Comm, level: c_int) -> Self {
+        if has_threads(level) {
+            // SAFETY: by the caller's promise.
+            unsafe { Self::errors_for_all(communicator) };
+            return Self { communicator, handler: None };
+        }
+        // SAFETY: by the caller's promise.
+        Self { communicator, handler: Some(unsafe { replace(communicator) }) }
+    }
+
+    /// # Safety
+    ///
+    /// As [`errors`](Self::errors).
+    unsafe fn errors_for_all(communicator: MPI_Comm) {
         let mut aside = ASIDE.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = aside.iter_mut().find(|found| found.communicator == communicator) {
             found.users += 1;
-            return Self(communicator);
+            return;
         }
-        // SAFETY: the caller guarantees that the communicator is alive; `handler` lives through the call. The calls
-        // can only fail for invalid arguments.
-        let handler = unsafe {
-            let mut handler = ffi::RSMPI_ERRORS_RETURN;
-            ffi::MPI_Comm_get_errhandler(communicator, &raw mut handler);
-            ffi::MPI_Comm_set_errhandler(communicator, ffi::RSMPI_ERRORS_RETURN);
-            handler
-        };
+        // SAFETY: by the caller's promise.
+        let handler = unsafe { replace(communicator) };
         aside.push(Aside { communicator, handler, users: 1 });
-        Self(communicator)
     }
 }
 
 impl Drop for Returning {
+    #[inline]
     fn drop(&mut self) {
+        if let Some(handler) = self.handler {
+            // SAFETY: whoever made the value guaranteed that MPI is running and the communicator is alive; the
+            // handler is from `replace`.
+            unsafe { restore(self.communicator, handler) };
+            return;
+        }
         let mut aside = ASIDE.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(index) = aside.iter().position(|found| found.communicator == self.0) else {
-            return;
-        };
+        let same = |found: &Aside| found.communicator == self.communicator;
+        let Some(index) = aside.iter().position(same) else { return };
         aside[index].users -= 1;
-        if aside[index].users > 0 {
-            return;
+        if aside[index].users == 0 {
+            let Aside { communicator, handler, .. } = aside.swap_remove(index);
+            // SAFETY: as above.
+            unsafe { restore(communicator, handler) };
         }
-        let mut last = aside.swap_remove(index);
-        // SAFETY: whoever made the value guaranteed that MPI is running and the communicator is alive. The handler
-        // is what MPI_Comm_get_errhandler returned, to be freed with MPI_Errhandler_free.
-        unsafe {
-            ffi::MPI_Comm_set_errhandler(last.communicator, last.handler);
-            ffi::MPI_Errhandler_free(&raw mut last.handler);
-        }
+    }
+}
+
+/// Makes a communicator return errors; returns its handler, for [`restore`].
+///
+/// # Safety
+///
+/// MPI must be running and the communicator alive.
+unsafe fn replace(communicator: MPI_Comm) -> MPI_Errhandler {
+    // SAFETY: the caller guarantees that the communicator is alive; `handler` lives through the call. The calls can
+    // only fail for invalid arguments.
+    unsafe {
+        let mut handler = ffi::RSMPI_ERRORS_RETURN;
+        ffi::MPI_Comm_get_errhandler(communicator, &raw mut handler);
+        ffi::MPI_Comm_set_errhandler(communicator, ffi::RSMPI_ERRORS_RETURN);
+        handler
+    }
+}
+
+/// Ends what [`replace`] began.
+///
+/// # Safety
+///
+/// MPI must be running and the communicator alive; the handler is what `replace` returned for it, once.
+unsafe fn restore(communicator: MPI_Comm, mut handler: MPI_Errhandler) {
+    // SAFETY: by the caller's promise. A handler from MPI_Comm_get_errhandler is freed with MPI_Errhandler_free.
+    unsafe {
+        ffi::MPI_Comm_set_errhandler(communicator, handler);
+        ffi::MPI_Errhandler_free(&raw mut handler);
     }
 }

@@ -1,11 +1,13 @@
 //! Types made at run time in the buffers of the `mpi` crate.
 
+use dtype_mpi::traits::*;
 use dtype_mpi::{Error, Layout, ReceiveBuffer, SendBuffer};
 use dtype_runtime::{Basic, Order, Type};
 use mpi::topology::{Process, SimpleCommunicator};
 use mpi::traits::*;
 
 use crate::packed::ring;
+use crate::shapes::Random;
 
 fn f64s() -> Type {
     Type::basic(Basic::F64)
@@ -103,4 +105,93 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
         assert_eq!(before.receive_vec::<f64>().0, [4.0, 3.0, 2.0, 1.0]);
         request.wait();
     });
+}
+
+/// Every layout from rank 0 to every layout of the same size at rank 1, whichever way each of them goes.
+pub(crate) fn messages(world: &SimpleCommunicator) {
+    const LENGTH: usize = 130_000;
+    let bytes = || Type::basic(Basic::U8);
+    let vector = |count, block, stride| Type::vector(count, block, stride, &bytes()).unwrap();
+    let matrix = Random(14).bytes(LENGTH);
+    for (size, layouts) in [
+        // As one piece, as long ones, as short ones, as none; a list that runs backwards.
+        (9600, vec![vector(1, 9600, 0), vector(40, 240, 500), vector(1200, 8, 50)]),
+        (480, vec![vector(1, 480, 0), vector(2, 240, 500), vector(60, 8, 50)]),
+        (4, vec![vector(1, 4, 0), vector(4, 1, 9)]),
+        (0, vec![Type::contiguous(0, &bytes()).unwrap()]),
+        (300, vec![Type::hindexed(&[100, 200], &[1000, 0], &bytes()).unwrap()]),
+    ] {
+        let layouts: Vec<Layout> = layouts.iter().map(|ty| Layout::new(ty).unwrap()).collect();
+        for (out, into) in
+            layouts.iter().flat_map(|out| layouts.iter().map(move |into| (out, into)))
+        {
+            let mut came = vec![0xee; LENGTH];
+            if world.size() == 1 {
+                return;
+            }
+            if world.rank() == 0 {
+                let peer = world.process_at_rank(1);
+                peer.send_layout(out, &matrix, 7, 1, 3).unwrap();
+                // One too many for the receiver, and one instance of two.
+                peer.send_layout(out, &matrix, 0, 2, 3).unwrap();
+                peer.send_layout(out, &matrix, 0, 1, 3).unwrap();
+                continue;
+            }
+            if world.rank() != 1 {
+                continue;
+            }
+            let peer = world.process_at_rank(0);
+            let packed = |origin: i64, count| {
+                let memory = dtype_runtime::Buffer::new(&matrix).origin(origin);
+                out.committed().pack_to_vec(memory, count).unwrap()
+            };
+            let received = peer.recv_layout(into, &mut came, 11, 1, 3).unwrap();
+            assert_eq!((received.source, received.tag, received.bytes), (0, 3, size));
+            assert_eq!(received.count as u64, size);
+            let mut expected = vec![0xee; LENGTH];
+            let memory = dtype_runtime::BufferMut::new(&mut expected).origin(11);
+            into.committed().unpack(&packed(7, 1), memory, 1).unwrap();
+            assert!(came == expected, "{size} bytes");
+            if size > 0 {
+                let error = peer.recv_layout(into, &mut came, 11, 1, 3).unwrap_err();
+                let Error::Truncated { source_rank: 0, tag: 3, bytes, capacity } = error else {
+                    panic!("{error}");
+                };
+                assert_eq!((bytes, capacity), (2 * size, size));
+                assert!(came == expected, "nothing is written");
+            }
+            // The message is still there.
+            let (whole, _) = peer.recv_packed_with_tag::<u8>(3).unwrap();
+            assert!(whole == packed(0, 2));
+            // A shorter message than there is room for.
+            let received = peer.recv_layout(into, &mut came, 0, 2, 3).unwrap();
+            assert_eq!(received.bytes, size);
+            let mut unpacker = into.unpacker(&mut expected, 0, 2).unwrap();
+            unpacker.unpack(&packed(0, 1)).unwrap();
+            drop(unpacker);
+            assert!(came == expected, "{size} bytes of {}", 2 * size);
+        }
+    }
+}
+
+/// What is refused leaves no message behind.
+pub(crate) fn refused_messages(world: &SimpleCommunicator) {
+    let me = world.process_at_rank(world.rank());
+    let out_of_bounds = |error: Error| {
+        assert!(matches!(error, Error::Type(dtype_runtime::Error::OutOfBounds { .. })), "{error}");
+    };
+    let column = Layout::new(&Type::vector(3, 1, 4, &f64s()).unwrap()).unwrap();
+    let row = Layout::new(&Type::contiguous(4, &f64s()).unwrap()).unwrap();
+    let mut matrix = vec![0.0_f64; 12];
+    out_of_bounds(me.send_layout(&column, &matrix, 25, 1, 0).unwrap_err());
+    out_of_bounds(me.send_layout(&row, &matrix, 8, 3, 0).unwrap_err());
+    out_of_bounds(me.recv_layout(&column, &mut matrix, 0, 2, 0).unwrap_err());
+    out_of_bounds(me.recv_layout(&row, &mut matrix, usize::MAX, 1, 0).unwrap_err());
+    let twice = Layout::new(&Type::vector(3, 1, 0, &f64s()).unwrap()).unwrap();
+    let error = me.recv_layout(&twice, &mut matrix, 8, 1, 0).unwrap_err();
+    assert!(matches!(error, Error::Type(dtype_runtime::Error::Overlap { .. })), "{error}");
+    let twice = Layout::new(&Type::resized(&Type::contiguous(4, &f64s()).unwrap(), 0, 8).unwrap());
+    let error = me.recv_layout(&twice.unwrap(), &mut matrix, 0, 2, 0).unwrap_err();
+    assert!(matches!(error, Error::Type(dtype_runtime::Error::Overlap { .. })), "{error}");
+    assert!(world.any_process().immediate_probe().is_none());
 }
