@@ -447,7 +447,7 @@ fn plans_in_words() {
         "\
 1 instance: 30 packed bytes from 3 pieces of memory
 copy of 26 bytes at 0, kernel copy
-2 copies of 2 bytes at 28, every 4, kernel strided2
+2 copies of 2 bytes at 28, every 4, kernel copy
 "
     );
     let column =
@@ -470,7 +470,7 @@ loop of 999, stride 56, kernel records, 3 runs
   2 copies of 15 bytes at 8, every 16
   copy of 13 bytes at 48
 at the last instance
-  2 copies of 15 bytes at 8, every 16, kernel strided8x2
+  2 copies of 15 bytes at 8, every 16, kernel copy
   copy of 8 bytes at 48, kernel copy
 "
     );

@@ -17,7 +17,14 @@ const STRETCH: usize = 16;
 const BLOCKS_EACH: u64 = 8;
 
 /// A list with fewer blocks than this is written as operations.
-const FEWEST: u64 = 8;
+const FEWEST: u64 = 4;
+
+/// Fewer operations become a list, too, if they are repeated at a distance of more bytes than this, too many for them to be
+/// copied as the fields of records (`kernel/records.rs`).
+const FURTHEST_RECORD: u64 = 2048;
+
+/// Blocks of more bytes than this, on average, gain nothing by that.
+const LONG: u64 = 128;
 
 /// Room for what one run or one counted operation adds: it may be cut in two, and joined.
 const ROOM_FOR_BLOCKS: usize = 4;
@@ -122,6 +129,7 @@ impl Sink for Compiler {
             }
         }
         self.end_list();
+        self.make_short_list(stride);
         self.around = open.around;
         let first = open.around.is_some_and(|outer| outer + 1 == open.inner.start());
         self.ended = Some(Ended { open, count, stride });
@@ -257,16 +265,46 @@ impl Compiler {
         if number < STRETCH {
             return;
         }
-        let stretch = self.written()[self.stretch..].to_vec();
-        let counts = stretch.iter().map(|op| match op {
-            Op::Blocks(blocks) => blocks.count,
-            Op::Loop { .. } | Op::List(_) | Op::Elements(_) => u64::MAX,
-        });
-        let blocks = counts.fold(0, u64::saturating_add);
-        if blocks > BLOCKS_EACH * number as u64 {
+        if self.size_of_stretch().0 > BLOCKS_EACH * number as u64 {
             self.stretch = self.at.len;
             return;
         }
+        self.operations_to_list();
+    }
+
+    /// Makes the operations of the stretch a list, if they are few, irregular, and repeated at a long distance.
+    fn make_short_list(&mut self, stride: i64) {
+        if stride.unsigned_abs() <= FURTHEST_RECORD {
+            return;
+        }
+        let (number, (blocks, bytes)) = (self.stretch(), self.size_of_stretch());
+        // Any two blocks of one length are one operation.
+        let is_irregular = (FEWEST..=2 * number as u64).contains(&blocks);
+        let ops = self.written();
+        // A list would not be joined to the next repetition.
+        let is_joined = || Ends::of(ops, self.stretch, ops.len(), stride).is_some();
+        if is_irregular && bytes <= LONG * blocks && !is_joined() {
+            self.operations_to_list();
+            self.end_list();
+        }
+    }
+
+    /// The number of blocks in the current stretch, and their bytes.
+    fn size_of_stretch(&self) -> (u64, u64) {
+        let stretch = self.written().get(self.stretch..).unwrap_or(&[]);
+        let sizes = stretch.iter().map(|op| match op {
+            Op::Blocks(blocks) => (blocks.count, blocks.len.saturating_mul(blocks.count)),
+            Op::Loop { .. } | Op::List(_) | Op::Elements(_) => (u64::MAX, u64::MAX),
+        });
+        let sum = |sum: (u64, u64), size: (u64, u64)| {
+            (sum.0.saturating_add(size.0), sum.1.saturating_add(size.1))
+        };
+        sizes.fold((0, 0), sum)
+    }
+
+    /// Starts a list with the blocks of the stretch.
+    fn operations_to_list(&mut self) {
+        let stretch = self.written().get(self.stretch..).unwrap_or(&[]).to_vec();
         self.at = Position { len: self.stretch, last: None };
         let all = stretch.iter().flat_map(|op| {
             let blocks = if let Op::Blocks(blocks) = *op { blocks } else { Blocks::run(0, 0) };
@@ -363,6 +401,7 @@ impl Compiler {
     fn finish(&mut self, extent: i64) -> Written<'_> {
         self.end_loop();
         self.end_list();
+        self.make_short_list(extent);
         let lists = self.lists.finish();
         let single = match self.written() {
             [Op::Blocks(blocks)] => Some(*blocks),

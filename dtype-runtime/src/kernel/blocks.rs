@@ -25,14 +25,19 @@ pub(crate) unsafe fn blocks<D: Direction>(
     let Blocks { disp, len, count, stride } = *all;
     let memory = memory.wrapping_offset(disp as isize);
     let (len, count) = (len as usize, count as usize);
-    if count == 1 {
-        // SAFETY: the one block, which the caller guarantees.
+    if matches!(count, 1 | 2) {
+        // A kernel would take longer to call.
+        let second = memory.wrapping_offset(stride as isize);
+        // SAFETY: the one block, or the two, which the caller guarantees.
         unsafe {
             if !D::chosen(|| Kernel::Copy, packed) {
                 any::<D, Portable>(memory, packed, len);
+                if count == 2 {
+                    any::<D, Portable>(second, packed.wrapping_add(D::advance(len)), len);
+                }
             }
         }
-        return packed.wrapping_add(D::advance(len));
+        return packed.wrapping_add(D::advance(len * count));
     }
     if permute::may_be_for(all)
         // SAFETY: all of the blocks, which the caller guarantees.

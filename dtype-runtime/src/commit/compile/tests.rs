@@ -162,12 +162,12 @@ fn loops_that_continue_each_other_become_one() {
     let pair = Type::hindexed(&[1, 2], &[0, 5], &bytes).unwrap();
     for (count, stride) in [(2, 10), (2, -30), (3, 9), (4, 16), (1, 20)] {
         let inner = copies(count, stride, &pair);
-        let once = bytes_of_ops(inner.commit_at(1 << 20).plan().steady(), 0);
+        let once = bytes_of_ops(inner.commit_at(FURTHEST_RECORD.cast_signed()).plan().steady(), 0);
         let with_head =
             Type::structure(&[1, 1], &[-100, 0], &[bytes.clone(), inner.clone()]).unwrap();
         for outer in -130..130 {
             let ty = copies(3, outer, &inner);
-            let plan = ty.commit_at(1 << 20);
+            let plan = ty.commit_at(FURTHEST_RECORD.cast_signed());
             let ops = plan.plan().steady();
             let expected = (0..3).flat_map(|n| once.iter().map(move |at| at + n * outer));
             assert_eq!(
@@ -182,7 +182,7 @@ fn loops_that_continue_each_other_become_one() {
 
             // Where something comes before the inner loop, the two are never one.
             let ty = copies(3, outer, &with_head);
-            let plan = ty.commit_at(1 << 20);
+            let plan = ty.commit_at(FURTHEST_RECORD.cast_signed());
             let all = iter::once(-100).chain(once.iter().copied());
             let expected = (0..3).flat_map(|n| all.clone().map(move |at| at + n * outer));
             let actual = bytes_of_ops(plan.plan().steady(), 0);
