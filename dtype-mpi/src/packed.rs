@@ -13,7 +13,7 @@ use mpi::{Rank, Tag};
 use crate::buffer::{Layout, at_origin};
 use crate::error::Error;
 use crate::names;
-use crate::raw::point_to_point::{Envelope, Matched, Pending};
+use crate::raw::point_to_point::{Envelope, Matched, Pending, is_countable};
 use crate::raw::{OnCommunicator, check_running};
 use crate::received::{Received, received};
 use crate::{spare, values};
@@ -52,7 +52,7 @@ pub fn received_count<T: Described>(status: &Status) -> Result<usize, Error> {
     values::whole::<T>(bytes)
 }
 
-/// Sending elements that are packed here, as one message of `MPI_PACKED`. The receiver may use [`PackedSource`], or
+/// Sending elements as one message, most of them packed here, as `MPI_PACKED`. The receiver may use [`PackedSource`], or
 /// any receive call of any MPI program with a datatype of the same signature. (MPICH 4.0 over the shared memory of
 /// UCX 1.13 refuses more than 8 KiB of dense bytes, whatever sends them, if they are received with a datatype that
 /// has gaps: for such a peer use a [`SendBuffer`](crate::SendBuffer).)
@@ -92,8 +92,8 @@ pub trait PackedDestination: Destination {
     ///
     /// As [`send_packed`](Self::send_packed).
     fn send_packed_with_tag<T: Described>(&self, elements: &[T], tag: Tag) -> Result<(), Error> {
-        let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
         let to = self.destination_rank();
+        let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
         values::with_packed(elements, |bytes| on.send(bytes, to, tag))
     }
 
@@ -104,8 +104,8 @@ pub trait PackedDestination: Destination {
     ///
     /// As [`send_packed`](Self::send_packed), and [`Error::Allocation`].
     fn send_stream(&self, packer: Packer<'_>, tag: Tag) -> Result<(), Error> {
-        let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
         let to = self.destination_rank();
+        let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
         with_rest(packer, |bytes| on.send(bytes, to, tag))?
     }
 
@@ -113,8 +113,9 @@ pub trait PackedDestination: Destination {
     /// [`SendBuffer::of_layout`](crate::SendBuffer::of_layout). The receiver may use
     /// [`recv_layout`](PackedSource::recv_layout), or any receive call with a datatype of the same signature.
     ///
-    /// The layout decides how: contiguous memory is sent as it is, 4 KiB and more in pieces of at least 64 bytes with
-    /// the library's datatype, and everything else packed here.
+    /// The layout decides how: contiguous memory is sent as it is. A grid of basic data (contiguous types, vectors,
+    /// subarrays, blocks of one length) is sent with the library's datatype from 4 KiB on, if an instance's pieces of memory
+    /// are 64 bytes on average. Everything else is packed here, as [`send_packed`](Self::send_packed) does.
     ///
     /// # Errors
     ///
@@ -154,12 +155,13 @@ pub trait PackedDestination: Destination {
         let packer = layout.packer(memory, origin, count)?;
         let (to, size) = (self.destination_rank(), packer.remaining());
         let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
-        if !layout.is_sent_by_library(size) || packer.chunk().len() as u64 == size {
+        let is_for_library = layout.is_sent_by_library(size) && is_countable(size);
+        if !is_for_library || packer.chunk().len() as u64 == size {
             return with_rest(packer, |bytes| on.send(bytes, to, tag))?;
         }
         let at = at_origin(memory, origin);
         // SAFETY: the packer exists, so the instances' data lie in the memory, which is borrowed; all of its bytes are
-        // data of elements.
+        // data of elements. The library names the same bytes: the layout is a grid, see `is_grid`.
         unsafe { on.send_instances(at, count, layout.datatype(), to, tag) }
     }
 
@@ -173,10 +175,11 @@ pub trait PackedDestination: Destination {
         elements: &[T],
         tag: Tag,
     ) -> Result<PackedSend<'_>, Error> {
+        let to = self.destination_rank();
         let on = OnCommunicator::begin("MPI_Isend", self.as_communicator())?;
-        let mut packed = spare::take();
+        let mut packed = spare::take(dtype_runtime::packed_size::<T>(elements.len()));
         dtype_runtime::pack_onto(&mut packed, elements);
-        Ok(PackedSend(on.start_send(packed, self.destination_rank(), tag)?))
+        Ok(PackedSend(on.start_send(packed, to, tag)?))
     }
 
     /// Starts to send the rest of a packed stream.
@@ -185,10 +188,11 @@ pub trait PackedDestination: Destination {
     ///
     /// As [`send_stream`](Self::send_stream).
     fn immediate_send_stream(&self, packer: Packer<'_>, tag: Tag) -> Result<PackedSend<'_>, Error> {
+        let to = self.destination_rank();
         let on = OnCommunicator::begin("MPI_Isend", self.as_communicator())?;
         let remaining = usize::try_from(packer.remaining()).unwrap_or(usize::MAX);
         let packed = packed_rest(packer, remaining)?;
-        Ok(PackedSend(on.start_send(packed, self.destination_rank(), tag)?))
+        Ok(PackedSend(on.start_send(packed, to, tag)?))
     }
 }
 
@@ -209,7 +213,7 @@ fn with_rest<R>(packer: Packer<'_>, send: impl FnOnce(&[u8]) -> R) -> Result<R, 
 
 /// The `remaining` bytes of a packed stream.
 fn packed_rest(mut packer: Packer<'_>, remaining: usize) -> Result<Vec<u8>, Error> {
-    let mut bytes = spare::take();
+    let mut bytes = spare::take(remaining);
     if remaining > bytes.capacity() {
         bytes = values::zeroed::<u8>(remaining)?;
     }
@@ -250,7 +254,8 @@ pub trait PackedSource: Source {
     ///
     /// [`Error::Partial`] for a message that is not a whole number of elements, which can still be received;
     /// [`Error::Type`] with [`InvalidValue`](dtype_runtime::Error::InvalidValue) for bytes that are not valid values;
-    /// [`Error::Allocation`]; [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
+    /// [`Error::Count`] for more bytes than the library can count, 2³¹ − 1 before MPI-4; [`Error::Allocation`];
+    /// [`Error::NotRunning`], [`Error::Thread`], [`Error::Call`].
     fn recv_packed<T: Described>(&self) -> Result<(Vec<T>, Received), Error> {
         self.recv_packed_with_tag(any_tag())
     }
@@ -368,7 +373,7 @@ pub trait PackedSource: Source {
     ) -> Result<PackedReceive<'c, T>, Error> {
         let on = OnCommunicator::begin("MPI_Irecv", self.as_communicator())?;
         let capacity = dtype_runtime::packed_size::<T>(elements.len());
-        let pending = on.start_receive(spare::take(), capacity, self.source_rank(), tag)?;
+        let pending = on.start_receive(spare::take(capacity), capacity, self.source_rank(), tag)?;
         Ok(PackedReceive { pending, elements })
     }
 }

@@ -10,9 +10,12 @@ thread_local! {
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// An empty vector, with memory if the thread has some.
+/// An empty vector for `room` bytes, with memory if the thread has some and may keep as much.
 #[inline]
-pub(crate) fn take() -> Vec<u8> {
+pub(crate) fn take(room: usize) -> Vec<u8> {
+    if room > MOST {
+        return Vec::new();
+    }
     // A thread that ends has none.
     SPARE.try_with(Cell::take).unwrap_or_default()
 }

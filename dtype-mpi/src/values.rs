@@ -32,7 +32,7 @@ pub(crate) fn with_packed<T: Described, R>(elements: &[T], send: impl FnOnce(&[u
     if const { T::TYPE_MAP.is_packed() } {
         return send(&packed(elements));
     }
-    let mut bytes = spare::take();
+    let mut bytes = spare::take(dtype_runtime::packed_size::<T>(elements.len()));
     dtype_runtime::pack_onto(&mut bytes, elements);
     let sent = send(&bytes);
     spare::keep(bytes);

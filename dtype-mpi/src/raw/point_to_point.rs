@@ -36,6 +36,11 @@ const fn number_limit() -> u64 {
     Number::MAX as u64
 }
 
+/// Whether the library can count this many bytes of one message.
+pub(crate) fn is_countable(bytes: u64) -> bool {
+    bytes <= number_limit()
+}
+
 /// Checks that [`start_receive`](OnCommunicator::start_receive) can count `bytes` bytes and one more.
 pub(crate) fn receivable(bytes: usize) -> Result<(), Error> {
     let (count, limit) = (bytes as u64, number_limit() - 1);
@@ -179,6 +184,8 @@ impl<'c> OnCommunicator<'c> {
         receive: impl FnOnce(&mut Matched<'c>) -> Result<R, Error>,
     ) -> Result<R, Error> {
         if self.has_threads() {
+            // A message that cannot be counted cannot be received once it is taken.
+            number("MPI_Mrecv", usize::try_from(found.bytes).unwrap_or(usize::MAX))?;
             return receive(&mut self.matched_probe(found.source, found.tag)?);
         }
         receive(&mut Matched { message: Message::Next, on: self.later(), envelope: found })
@@ -251,7 +258,9 @@ impl Matched<'_> {
     /// Receives the message and passes its bytes on.
     pub(crate) fn receive_bytes<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
         let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
-        let mut buffer = spare::take();
+        // Refused before memory for it is allocated.
+        number("MPI_Recv", bytes)?;
+        let mut buffer = spare::take(bytes);
         buffer.try_reserve_exact(bytes).map_err(|_| Error::Allocation { bytes })?;
         // SAFETY: the vector has room for the message, and all of its bytes were received.
         unsafe {

@@ -3,13 +3,11 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::os::raw::c_int;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mpi::ffi::{self, MPI_Comm, MPI_Errhandler};
 use mpi::traits::Communicator;
 
-use super::attributes;
 use super::code::check;
 use crate::error::Error;
 
@@ -30,14 +28,6 @@ static ALONE: Mutex<()> = Mutex::new(());
 impl Session {
     pub(crate) fn begin(call: &'static str) -> Result<Self, Error> {
         let level = check_running(call)?;
-        // SAFETY: MPI is running with this level.
-        Ok(unsafe { Self::at(level) })
-    }
-
-    /// # Safety
-    ///
-    /// MPI must be running, with this level of thread support.
-    unsafe fn at(level: c_int) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: MPI is running, and stays so until the session ends, because no call in it ends MPI; the
         // communicators are predefined.
@@ -47,7 +37,7 @@ impl Session {
                 Returning::errors(ffi::RSMPI_COMM_SELF, level),
             )
         };
-        Self { _world: world, _own: own, _alone: alone }
+        Ok(Self { _world: world, _own: own, _alone: alone })
     }
 }
 
@@ -133,17 +123,10 @@ thread_local! {
     /// Whether this thread is in a library call that has called a function of the program.
     static IN_FUNCTION: Cell<bool> = const { Cell::new(false) };
 
-    /// The level of thread support, once this thread is known to be one that may call MPI while it is running.
+    /// The level of thread support, once this thread is known to be one that may call MPI. That holds until MPI is
+    /// finalized, and MPI is initialised only once.
     static LEVEL: Cell<Option<c_int>> = const { Cell::new(None) };
 }
-
-/// Whether MPI is known to be running. Asking it before each call would take a tenth of a short message's time, so it
-/// is asked to say when it ends.
-static RUNNING: AtomicU8 = AtomicU8::new(UNKNOWN);
-const UNKNOWN: u8 = 0;
-const KNOWN: u8 = 1;
-/// MPI is being finalized, or has been: it must be asked which.
-const ENDING: u8 = 2;
 
 /// Calls a function that must not call MPI: calls of this crate in it return errors.
 pub(super) fn without_calls<R>(function: impl FnOnce() -> R) -> R {
@@ -163,7 +146,7 @@ pub(super) fn without_calls<R>(function: impl FnOnce() -> R) -> R {
 #[inline]
 pub(crate) fn check_running(call: &'static str) -> Result<c_int, Error> {
     match LEVEL.get() {
-        Some(level) if RUNNING.load(Ordering::Relaxed) == KNOWN && !IN_FUNCTION.get() => Ok(level),
+        Some(level) if !mpi::environment::is_finalized() && !IN_FUNCTION.get() => Ok(level),
         _ => ask_level(call),
     }
 }
@@ -186,15 +169,6 @@ fn ask_level(call: &'static str) -> Result<c_int, Error> {
     if main == 0 && !has_threads(level) {
         return Err(Error::Thread { call, level });
     }
-    if RUNNING.load(Ordering::Relaxed) == UNKNOWN {
-        // SAFETY: MPI is running with this level.
-        let _session = unsafe { Session::at(level) };
-        let ends = || RUNNING.store(ENDING, Ordering::Relaxed);
-        // Only one thread has a session at a time. If the library refuses, it is asked each time.
-        if RUNNING.load(Ordering::Relaxed) == UNKNOWN && attributes::at_finalize(ends).is_ok() {
-            RUNNING.store(KNOWN, Ordering::Relaxed);
-        }
-    }
     LEVEL.set(Some(level));
     Ok(level)
 }
@@ -202,8 +176,8 @@ fn ask_level(call: &'static str) -> Result<c_int, Error> {
 /// Makes a communicator return errors for as long as this lives, even if its handler would end the program.
 struct Returning {
     communicator: MPI_Comm,
-    /// What to restore, if only this thread may call MPI: its values end in the opposite order in which they began.
-    /// With more threads it is in [`ASIDE`].
+    /// What to restore, if only this thread may call MPI: for one communicator, its values end in the opposite order in
+    /// which they began. With more threads it is in [`ASIDE`].
     handler: Option<MPI_Errhandler>,
 }
 
