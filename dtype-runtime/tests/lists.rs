@@ -244,6 +244,24 @@ fn another_length_ends_a_long_list_of_equal_blocks() {
 }
 
 #[test]
+fn equal_blocks_at_the_end_are_a_list_of_their_own() {
+    for (equal, expected) in [
+        (31, &["varied list of 51"][..]),
+        (32, &["varied list of 20", "list of 32"]),
+        (100, &["varied list of 20", "list of 100"]),
+    ] {
+        let mut blocks = irregular(20, &[1, 2, 3]);
+        let end = blocks[19].1 + 9;
+        blocks.extend(irregular(equal, &[4]).iter().map(|(length, at)| (*length, end + at)));
+        assert_eq!(committed(&blocks), expected);
+    }
+    // One block before them is not worth a list.
+    let mut blocks = irregular(40, &[4]);
+    blocks.insert(0, (8, -20));
+    assert_eq!(committed(&blocks), ["1", "list of 40"]);
+}
+
+#[test]
 fn any_order_and_any_distance() {
     let mut blocks = irregular(400, &[1, 3]);
     blocks.reverse();

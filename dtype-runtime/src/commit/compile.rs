@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::iter;
 
 use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
-use super::irregular::{Block, ByteLengths, End, OpenList, are_operations};
+use super::irregular::{ALIKE, Block, ByteLengths, End, OpenList, are_operations};
 use crate::plan::{Blocks, Lists, Op, Written};
 use crate::types::{Elem, Sink, Type, walk};
 
@@ -321,10 +321,7 @@ impl Compiler {
         let Some(mut open) = self.list.take() else { return };
         let next = open.pending();
         if let End::Alike = end {
-            let mut blocks = self.lists.take_alike(&mut open).into_iter();
-            self.write_list(&open);
-            self.list = blocks.next().map(OpenList::new);
-            blocks.for_each(|block| self.run(block));
+            self.split(&mut open, ALIKE);
         } else {
             self.write_list(&open);
             self.write_end(end);
@@ -332,11 +329,23 @@ impl Compiler {
         self.run(next);
     }
 
+    /// Ends a list before its last `number` blocks, which are equally long and start another one.
+    fn split(&mut self, open: &mut OpenList, number: u32) {
+        let mut blocks = self.lists.take_alike(open, number).into_iter();
+        self.write_list(open);
+        self.list = blocks.next().map(OpenList::new);
+        blocks.for_each(|block| self.run(block));
+    }
+
     /// Ends the list, if there is one.
     fn end_list(&mut self) {
         let Some(mut open) = self.list.take() else { return };
         let last = open.pending();
         let end = self.lists.settle(&mut open, last);
+        if let (Ok(()), Some(number)) = (&end, open.alike_at_end()) {
+            self.split(&mut open, number);
+            return self.end_list();
+        }
         self.write_list(&open);
         if let Err(end) = end {
             self.write_end(end);

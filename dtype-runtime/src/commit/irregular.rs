@@ -23,4 +23,4 @@ mod batch;
 mod open;
 
 pub(super) use batch::{ByteLengths, are_operations};
-pub(super) use open::{Block, End, OpenList};
+pub(super) use open::{ALIKE, Block, End, OpenList};

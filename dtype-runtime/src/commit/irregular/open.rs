@@ -10,7 +10,10 @@ pub(super) const REGULAR: u32 = 64;
 /// This many consecutive blocks of equal length, at the end of a list of different lengths, become a list of their
 /// own, which is shorter and faster. That happens often: a single pair that touches turns a list of equal blocks
 /// into one of different lengths.
-pub(super) const ALIKE: u32 = 128;
+pub(in crate::commit) const ALIKE: u32 = 128;
+
+/// The same where a list ends, and no other length can follow.
+const ALIKE_AT_END: u32 = 32;
 
 /// A list with fewer blocks than this is rewritten in another form where a block needs that; a longer list ends
 /// there, and another one begins.
@@ -80,6 +83,15 @@ impl OpenList {
     /// The last block, which is not in the table.
     pub(in crate::commit) fn pending(&self) -> Block {
         self.pending
+    }
+
+    /// The number of blocks at the end of a list of different lengths that are equally long, if they are worth a list of
+    /// their own now that no other block comes.
+    pub(in crate::commit) fn alike_at_end(&self) -> Option<u32> {
+        let is_varied = matches!(self.list.kind, EntryKind::Varied | EntryKind::WideVaried);
+        let number = self.alike.saturating_add(1);
+        (is_varied && number >= ALIKE_AT_END && u64::from(number) < self.list.count())
+            .then_some(number)
     }
 
     /// Number of blocks in the table.
@@ -214,10 +226,10 @@ impl Lists {
         Blocks { disp, len, count: REGULAR.into(), stride }
     }
 
-    /// Removes the equally long blocks at the end of a list of different lengths.
+    /// Removes the last `number` blocks of a list of different lengths, which are equally long.
     #[cold]
-    pub(in crate::commit) fn take_alike(&mut self, open: &mut OpenList) -> Vec<Block> {
-        let (count, Block { len, .. }) = (open.list.count - ALIKE, open.previous);
+    pub(in crate::commit) fn take_alike(&mut self, open: &mut OpenList, number: u32) -> Vec<Block> {
+        let (count, Block { len, .. }) = (open.list.count - number, open.previous);
         let List { disp, first, kind, .. } = open.list;
         let block = |offset: u64| Block { disp: disp.wrapping_add(offset.cast_signed()), len };
         let from = first + count as usize;
@@ -234,7 +246,7 @@ impl Lists {
             EntryKind::Even | EntryKind::WideEven => return Vec::new(),
         };
         open.list.count = count;
-        open.packed -= len * u64::from(ALIKE);
+        open.packed -= len * u64::from(number);
         self.truncate(&open.list);
         blocks
     }
