@@ -95,8 +95,8 @@ pub(crate) unsafe fn execute<D: Direction>(
             0 => {}
             1 => {
                 let first = if prologue.is_empty() { steady } else { prologue };
-                packed = once::<D>(first, program, memory, packed);
-                once::<D>(epilogue, program, memory, packed);
+                packed = operations::<D>(first, program, memory, packed);
+                operations::<D>(epilogue, program, memory, packed);
             }
             _ => {
                 packed = operations::<D>(prologue, program, memory, packed);
@@ -197,40 +197,40 @@ pub(crate) unsafe fn repeated<D: Direction>(
     packed
 }
 
-/// As [`operations`], for a single instance: often a few runs, where every step on the way shows.
+/// Executes operations once. Returns the end of what was packed. Many are a few runs, where every step on the way shows.
 ///
 /// # Safety
 ///
-/// As there.
-#[inline(always)]
-unsafe fn once<D: Direction>(
+/// As [`repeated`], for the bytes that the operations name.
+#[inline]
+unsafe fn operations<D: Direction>(
     ops: &[Op],
     program: &Program,
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
     let (mut packed, mut rest) = (packed, ops);
-    while let [Op::Blocks(Blocks { disp, len, count: 1, .. }), after @ ..] = rest {
-        #[expect(clippy::cast_possible_truncation, reason = "a run in memory")]
-        let (disp, len) = (*disp as isize, *len as usize);
+    while let [Op::Blocks(all), after @ ..] = rest {
         // SAFETY: one of the operations, which the caller guarantees.
-        unsafe { run::<D>(memory.wrapping_offset(disp), packed, len) };
-        packed = packed.wrapping_add(D::advance(len));
+        match unsafe { blocks::few::<D>(all, memory, packed) } {
+            Some(end) => packed = end,
+            None => break,
+        }
         rest = after;
     }
     if rest.is_empty() {
         return packed;
     }
     // SAFETY: the other operations, which the caller guarantees.
-    unsafe { operations::<D>(rest, program, memory, packed) }
+    unsafe { any_operations::<D>(rest, program, memory, packed) }
 }
 
-/// Executes operations once. Returns the end of what was packed.
+/// As [`operations`], where they are not all runs.
 ///
 /// # Safety
 ///
-/// As [`repeated`], for the bytes that the operations name.
-unsafe fn operations<D: Direction>(
+/// As there.
+unsafe fn any_operations<D: Direction>(
     ops: &[Op],
     program: &Program,
     memory: *mut u8,

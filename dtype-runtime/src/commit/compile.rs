@@ -26,6 +26,9 @@ const FURTHEST_RECORD: u64 = 2048;
 /// Blocks of more bytes than this, on average, gain nothing by that.
 const LONG: u64 = 128;
 
+/// With at least this many blocks, that is worth more than to join the last one to the first block of the next repetition.
+const FEWEST_WITHOUT_SEAMS: u64 = 8;
+
 /// Room for what one run or one counted operation adds: it may be cut in two, and joined.
 const ROOM_FOR_BLOCKS: usize = 4;
 
@@ -280,10 +283,12 @@ impl Compiler {
         let (number, (blocks, bytes)) = (self.stretch(), self.size_of_stretch());
         // Any two blocks of one length are one operation.
         let is_irregular = (FEWEST..=2 * number as u64).contains(&blocks);
-        let ops = self.written();
-        // A list would not be joined to the next repetition.
-        let is_joined = || Ends::of(ops, self.stretch, ops.len(), stride).is_some();
-        if is_irregular && bytes <= LONG * blocks && !is_joined() {
+        // Joined to the next repetition, the first and the last block would be one copy instead of two.
+        let is_joined = || Ends::of(self.written(), self.stretch, self.at.len, stride).is_some();
+        if is_irregular
+            && bytes <= LONG * blocks
+            && (blocks >= FEWEST_WITHOUT_SEAMS || !is_joined())
+        {
             self.operations_to_list();
             self.end_list();
         }

@@ -22,23 +22,13 @@ pub(crate) unsafe fn blocks<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
+    // SAFETY: passed on to the caller.
+    if let Some(end) = unsafe { few::<D>(all, memory, packed) } {
+        return end;
+    }
     let Blocks { disp, len, count, stride } = *all;
     let memory = memory.wrapping_offset(disp as isize);
     let (len, count) = (len as usize, count as usize);
-    if matches!(count, 1 | 2) {
-        // A kernel would take longer to call.
-        let second = memory.wrapping_offset(stride as isize);
-        // SAFETY: the one block, or the two, which the caller guarantees.
-        unsafe {
-            if !D::chosen(|| Kernel::Copy, packed) {
-                any::<D, Portable>(memory, packed, len);
-                if count == 2 {
-                    any::<D, Portable>(second, packed.wrapping_add(D::advance(len)), len);
-                }
-            }
-        }
-        return packed.wrapping_add(D::advance(len * count));
-    }
     if permute::may_be_for(all)
         // SAFETY: all of the blocks, which the caller guarantees.
         && let Some(end) = unsafe { permute::blocks::<D>(*all, program, memory, packed) }
@@ -49,6 +39,41 @@ pub(crate) unsafe fn blocks<D: Direction>(
     // SAFETY: passed on to the caller.
     unsafe { strided::<D>(len, count, steps, memory, packed) };
     packed.wrapping_add(D::advance(len.wrapping_mul(count)))
+}
+
+/// Executes one operation, if it is a block or two, for which a kernel would take longer to call. Returns the end of what was
+/// packed.
+///
+/// # Safety
+///
+/// As [`blocks`].
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
+pub(super) unsafe fn few<D: Direction>(
+    all: &Blocks,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> Option<*mut u8> {
+    let Blocks { disp, len, count, stride } = *all;
+    if !matches!(count, 1 | 2) {
+        return None;
+    }
+    let (first, len) = (memory.wrapping_offset(disp as isize), len as usize);
+    let mut end = packed.wrapping_add(D::advance(len));
+    // SAFETY: the one block, or the two, which the caller guarantees.
+    unsafe {
+        let is_explained = D::chosen(|| Kernel::Copy, packed);
+        if !is_explained {
+            any::<D, Portable>(first, packed, len);
+        }
+        if count == 2 {
+            if !is_explained {
+                any::<D, Portable>(first.wrapping_offset(stride as isize), end, len);
+            }
+            end = end.wrapping_add(D::advance(len));
+        }
+    }
+    Some(end)
 }
 
 /// Executes one operation `count` times, at a stride of `apart` bytes. Returns the end of the packed bytes.
