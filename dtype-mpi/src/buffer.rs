@@ -335,7 +335,12 @@ fn is_grid(ty: &Type) -> bool {
         }
         part = inner.clone();
     }
-    matches!(part.named(), Some(Named::Basic(_))) && ty.is_monotonic()
+    // MPICH leaves the padding of long doubles as it is in its buffer.
+    let is_copied = |leaf| {
+        use Basic::{CxxLongDoubleComplex, LongDouble, LongDoubleComplex};
+        !matches!(leaf, LongDouble | LongDoubleComplex | CxxLongDoubleComplex)
+    };
+    matches!(part.named(), Some(Named::Basic(leaf)) if is_copied(leaf)) && ty.is_monotonic()
 }
 
 /// Where displacement 0 of the first instance is. It need not lie in the memory.

@@ -199,8 +199,18 @@ fn a_few_irregular_blocks_are_a_list_where_they_are_far_apart() {
         assert_eq!(looped.plan().steady().len(), expected, "{stride} {:?}", looped.plan());
     }
     let joined = bytes(&[(4, 2000), (1, 3000), (2, 50), (8, 1000), (4, 2000 + 4096 - 4)]);
-    let looped = Type::hvector(9, 1, 4096, &joined).unwrap().commit();
-    assert!(!looped.plan().steady().iter().any(|op| matches!(op, Op::List(_))));
+    let looped = Type::hvector(9, 1, 4096, &joined).unwrap();
+    let plan = looped.commit();
+    assert!(!plan.plan().steady().iter().any(|op| matches!(op, Op::List(_))));
+    // The same as a loop of loops that continue each other.
+    let rows = Type::hvector(3, 1, 4096, &joined).unwrap();
+    let rows = Type::hvector(3, 1, 3 * 4096, &rows).unwrap().commit();
+    assert_eq!(rows.plan(), plan.plan());
+    // Records with a loop in them stay records.
+    let body = bytes(&[(1, 0), (2, 3), (1, 6), (4, 8)]);
+    let record = Type::hvector(2, 1, 3000, &body).unwrap();
+    let record = Type::resized(&record, 0, 16).unwrap().commit();
+    assert!(!record.plan().steady().iter().any(|op| matches!(op, Op::List(_))));
 }
 
 #[test]
@@ -248,7 +258,9 @@ fn equal_blocks_at_the_end_are_a_list_of_their_own() {
     for (equal, expected) in [
         (31, &["varied list of 51"][..]),
         (32, &["varied list of 20", "list of 32"]),
-        (100, &["varied list of 20", "list of 100"]),
+        (127, &["varied list of 20", "list of 127"]),
+        (128, &["varied list of 20", "list of 128"]),
+        (129, &["varied list of 20", "list of 129"]),
     ] {
         let mut blocks = irregular(20, &[1, 2, 3]);
         let end = blocks[19].1 + 9;

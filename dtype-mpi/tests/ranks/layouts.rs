@@ -125,6 +125,8 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
         let parts = [long.clone(), vector(4, 1, -1), long];
         Type::structure(&[1, 1, 1], &[0, 3010, 7000], &parts).unwrap()
     };
+    // MPICH leaves out the padding of each.
+    let longs = Type::vector(40, 8, 16, &Type::basic(Basic::LongDouble)).unwrap();
     for (size, layouts) in [
         // As one piece, as long ones, as short ones, as none; a list that runs backwards.
         (9600, vec![vector(1, 9600, 0), vector(40, 240, 500), vector(1200, 8, 50)]),
@@ -134,6 +136,7 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
         (300, vec![Type::hindexed(&[100, 200], &[1000, 0], &bytes()).unwrap()]),
         (4800, vec![vector(6, 800, 900), backwards]),
         (6004, vec![one_back, vector(19, 316, 400)]),
+        (longs.size(), vec![longs]),
     ] {
         let layouts: Vec<Layout> = layouts.iter().map(|ty| Layout::new(ty).unwrap()).collect();
         for (out, into) in

@@ -52,6 +52,8 @@ pub(super) struct Compiler {
     /// A loop that has ended and comes first in the loop around it. If nothing else is in the outer loop, and the
     /// outer loop continues it, the two become one.
     ended: Option<Ended>,
+    /// The distance between instances.
+    extent: i64,
     lists: Lists,
     /// The list that is being written. While there is one, new blocks go there.
     list: Option<OpenList>,
@@ -126,13 +128,14 @@ impl Sink for Compiler {
                 let len = self.at.len;
                 self.ops().copy_within(head + 1..len, head);
                 self.at.len -= 1;
+                self.stretch -= 1;
                 self.ended = None;
             } else {
                 self.end_loop();
             }
         }
         self.end_list();
-        self.make_short_list(stride);
+        self.make_short_list(open.inner.start() + 1, stride);
         self.around = open.around;
         let first = open.around.is_some_and(|outer| outer + 1 == open.inner.start());
         self.ended = Some(Ended { open, count, stride });
@@ -152,6 +155,7 @@ impl Compiler {
             stretch: 0,
             around: None,
             ended: None,
+            extent: 0,
             lists: Lists::new(),
             list: None,
         }
@@ -275,16 +279,18 @@ impl Compiler {
         self.operations_to_list();
     }
 
-    /// Makes the operations of the stretch a list, if they are few, irregular, and repeated at a long distance.
-    fn make_short_list(&mut self, stride: i64) {
-        if stride.unsigned_abs() <= FURTHEST_RECORD {
+    /// Makes the operations of the stretch a list, if they are few, irregular, and repeated at a long distance. They are at the
+    /// end of a body that starts at `first`.
+    fn make_short_list(&mut self, first: usize, stride: i64) {
+        // An instance with loops may be a record, too.
+        if stride.unsigned_abs().min(self.extent.unsigned_abs()) <= FURTHEST_RECORD {
             return;
         }
         let (number, (blocks, bytes)) = (self.stretch(), self.size_of_stretch());
         // Any two blocks of one length are one operation.
         let is_irregular = (FEWEST..=2 * number as u64).contains(&blocks);
         // Joined to the next repetition, the first and the last block would be one copy instead of two.
-        let is_joined = || Ends::of(self.written(), self.stretch, self.at.len, stride).is_some();
+        let is_joined = || Ends::of(self.written(), first, self.at.len, stride).is_some();
         if is_irregular
             && bytes <= LONG * blocks
             && (blocks >= FEWEST_WITHOUT_SEAMS || !is_joined())
@@ -347,7 +353,7 @@ impl Compiler {
         let Some(mut open) = self.list.take() else { return };
         let last = open.pending();
         let end = self.lists.settle(&mut open, last);
-        if let (Ok(()), Some(number)) = (&end, open.alike_at_end()) {
+        if let (Ok(()) | Err(End::Alike), Some(number)) = (&end, open.alike_at_end()) {
             self.split(&mut open, number);
             return self.end_list();
         }
@@ -406,6 +412,7 @@ impl Compiler {
     /// Compiles a type for instances that are `extent` bytes apart.
     #[inline]
     pub(super) fn compile(&mut self, ty: &Type, extent: i64) -> Written<'_> {
+        self.extent = extent;
         walk(ty, 0, self);
         self.finish(extent)
     }
@@ -415,7 +422,7 @@ impl Compiler {
     fn finish(&mut self, extent: i64) -> Written<'_> {
         self.end_loop();
         self.end_list();
-        self.make_short_list(extent);
+        self.make_short_list(0, extent);
         let lists = self.lists.finish();
         let single = match self.written() {
             [Op::Blocks(blocks)] => Some(*blocks),

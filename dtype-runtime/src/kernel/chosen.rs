@@ -3,7 +3,7 @@
 /// A routine that copies data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
-    /// One block.
+    /// A block, or two.
     Copy,
     /// Blocks of one length at equal distances, one after another.
     Strided(PerBlock),
