@@ -53,9 +53,9 @@ pub struct Layout {
     is_coarse: bool,
 }
 
-/// From this many bytes on, in pieces of this many on average within one instance, the library sends a layout's memory faster than it sends
-/// packed bytes: it copies the memory while the receiver takes what was copied before, and a packed message must be
-/// complete first.
+/// From this many bytes on, in pieces of this many on average within one instance, the library sends a layout's memory
+/// faster than it sends packed bytes: it copies the memory while the receiver takes what was copied before, and a packed
+/// message must be complete first.
 const LONG_MESSAGE: u64 = 4096;
 const LONG_PIECE: u64 = 64;
 
@@ -300,11 +300,11 @@ impl<'a> ReceiveBuffer<'a> {
         count: usize,
     ) -> Result<Self, Error> {
         layout.unpacker(memory, origin, count)?;
-        let at = memory.as_mut_ptr().cast::<u8>();
+        let at = memory.as_mut_ptr().cast::<u8>().wrapping_add(origin);
         Ok(Self {
-            pointer: receiving(at.wrapping_add(origin), count),
+            pointer: receiving(at, count),
             count: count_of(count)?,
-            datatype: layout.datatype_at(at.wrapping_add(origin)),
+            datatype: layout.datatype_at(at),
             memory: PhantomData,
         })
     }

@@ -226,9 +226,10 @@ impl Transfer {
         if bytes != 3 * 8 {
             return Err(Error::Header { bytes });
         }
-        let header = first.receive_bytes(<[u8]>::to_vec)?;
-        let mut numbers = header.as_chunks().0.iter().copied().map(u64::from_le_bytes);
-        let (magic, total, chunk) = (numbers.next(), numbers.next(), numbers.next());
+        let (magic, total, chunk) = first.receive_bytes(|header| {
+            let mut numbers = header.as_chunks().0.iter().copied().map(u64::from_le_bytes);
+            (numbers.next(), numbers.next(), numbers.next())
+        })?;
         match (total, chunk.and_then(|chunk| usize::try_from(chunk).ok())) {
             (Some(total), Some(chunk)) if magic == Some(MAGIC) && chunk > 0 => {
                 Ok(Self { source, tag, total, chunk })

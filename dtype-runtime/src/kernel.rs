@@ -55,11 +55,7 @@ pub(crate) use rows::{grid, strided};
 
 use chosen::Kernel;
 
-use crate::plan::{Blocks, Op, Plan, Program, items};
-
-/// Instances of at least this many blocks are copied one after the other, even where the last block of one touches the first
-/// block of the next. Joining those two would save one copy, but the blocks would no longer be at equal distances.
-const FEWEST_WITHOUT_SEAMS: u64 = 8;
+use crate::plan::{Blocks, FEWEST_WITHOUT_SEAMS, Op, Plan, Program, items};
 
 /// Executes a plan for `count` instances.
 ///

@@ -32,6 +32,14 @@ pub(crate) use program::Program;
 pub(crate) use runs::{Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 
+/// With at least this many blocks, a form that leaves the last block apart from the first block of the next repetition, which it
+/// touches, is worth more than to join the two, which saves one copy.
+pub(crate) const FEWEST_WITHOUT_SEAMS: u64 = 8;
+
+/// The greatest distance in bytes between records that are copied field by field, several records at a time
+/// (`kernel/records.rs`).
+pub(crate) const FURTHEST_RECORD: u64 = 2048;
+
 /// The operations that pack or unpack instances of a type.
 ///
 /// The loop over the instances is part of the plan: where the last run of one instance touches the first run of the

@@ -122,18 +122,17 @@ fn row<E: Cell>(bench: &mut Bench<'_>, name: String, part: Part) -> Result<()> {
     let same = written == bytes.len() && bytes == dtype_runtime::pack(&packed);
     ensure!(same, "{name}: a loop packs other bytes");
     let (arrived, came) = (vec![E::from(0); cells], packed.clone());
-    let bytes = bytes.len();
-    let mut stage = Halo { part, sent, received, source, arrived, expected, packed, came, bytes };
+    let mut stage = Halo { part, sent, received, source, arrived, expected, packed, came };
     let mut ways = vec![
         Way { name: who::DTYPE, exchange: Halo::here },
         Way { name: who::LIBRARY, exchange: Halo::library },
         Way { name: who::LOOP, exchange: Halo::by_hand },
         Way { name: who::BYTES, exchange: Halo::bytes },
     ];
-    if bytes > LONG {
+    if bytes.len() > LONG {
         ways.push(Way { name: who::PIPELINE, exchange: Halo::pipeline });
     }
-    bench.row(GROUP, name, bytes, &mut stage, &ways)
+    bench.row(GROUP, name, bytes.len(), &mut stage, &ways)
 }
 
 struct Halo<E> {
@@ -148,8 +147,6 @@ struct Halo<E> {
     packed: Vec<E>,
     /// The output of the unpacking loop.
     came: Vec<E>,
-    /// The length of the message.
-    bytes: usize,
 }
 
 impl<E: Cell> Stage for Halo<E> {
@@ -173,7 +170,9 @@ impl<E: Cell> Halo<E> {
             || {
                 let peer = link.peer();
                 let received = peer.recv_layout(&self.received, &mut self.arrived, 0, 1, 0)?;
-                (received.count == self.bytes).then_some(()).context("a part came")
+                (received.count == size_of_val(&self.packed[..]))
+                    .then_some(())
+                    .context("a part came")
             },
         )
     }

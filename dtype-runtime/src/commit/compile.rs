@@ -6,7 +6,7 @@ use core::iter;
 
 use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
 use super::irregular::{ALIKE, Block, ByteLengths, End, OpenList, are_operations};
-use crate::plan::{Blocks, Lists, Op, Written};
+use crate::plan::{Blocks, FEWEST_WITHOUT_SEAMS, FURTHEST_RECORD, Lists, Op, Written};
 use crate::types::{Elem, Sink, Type, walk};
 
 /// The number of consecutive operations, none of them a loop, that may become a list.
@@ -19,15 +19,8 @@ const BLOCKS_EACH: u64 = 8;
 /// A list with fewer blocks than this is written as operations.
 const FEWEST: u64 = 4;
 
-/// Fewer operations become a list, too, if they are repeated at a distance of more bytes than this, too many for them to be
-/// copied as the fields of records (`kernel/records.rs`).
-const FURTHEST_RECORD: u64 = 2048;
-
-/// Blocks of more bytes than this, on average, gain nothing by that.
+/// Few operations become a list only if their blocks have at most this many bytes, on average: longer ones gain nothing.
 const LONG: u64 = 128;
-
-/// With at least this many blocks, that is worth more than to join the last one to the first block of the next repetition.
-const FEWEST_WITHOUT_SEAMS: u64 = 8;
 
 /// Room for what one run or one counted operation adds: it may be cut in two, and joined.
 const ROOM_FOR_BLOCKS: usize = 4;

@@ -59,18 +59,16 @@ pub(super) unsafe fn few<D: Direction>(
         return None;
     }
     let (first, len) = (memory.wrapping_offset(disp as isize), len as usize);
-    let mut end = packed.wrapping_add(D::advance(len));
+    let next = packed.wrapping_add(D::advance(len));
+    let end = if count == 2 { next.wrapping_add(D::advance(len)) } else { next };
     // SAFETY: the one block, or the two, which the caller guarantees.
     unsafe {
-        let is_explained = D::chosen(|| Kernel::Copy, packed);
-        if !is_explained {
-            any::<D, Portable>(first, packed, len);
+        if D::chosen(|| Kernel::Copy, packed) {
+            return Some(end);
         }
+        any::<D, Portable>(first, packed, len);
         if count == 2 {
-            if !is_explained {
-                any::<D, Portable>(first.wrapping_offset(stride as isize), end, len);
-            }
-            end = end.wrapping_add(D::advance(len));
+            any::<D, Portable>(first.wrapping_offset(stride as isize), next, len);
         }
     }
     Some(end)

@@ -8,7 +8,7 @@
 use super::chosen::Kernel;
 use super::direction::{Direction, Steps};
 use super::rows::strided;
-use crate::plan::{Op, RunList};
+use crate::plan::{FURTHEST_RECORD, Op, RunList};
 
 /// Repetitions of a few fields, a tile of records at a time.
 pub(super) struct Tiled {
@@ -20,6 +20,8 @@ pub(super) struct Tiled {
     /// Records in a tile.
     tile: usize,
 }
+
+const _: () = assert!(Tiled::TILE as u64 == Tiled::FEWEST as u64 * FURTHEST_RECORD);
 
 impl Tiled {
     /// Bytes of memory and packed stream that a tile spans: a part of the first-level cache.
