@@ -1,7 +1,7 @@
 //! Several threads at the same time.
 
 use std::collections::HashSet;
-use std::sync::Barrier;
+use std::sync::{Barrier, Mutex};
 use std::thread;
 
 use dtype_mpi::Datatype;
@@ -22,7 +22,10 @@ struct Numbered<'a, T: dtype_runtime::Datatype, const N: usize> {
 
 /// The handle as a number, which can be compared by any thread.
 fn handle<T: dtype_runtime::Datatype>() -> usize {
+    // Open MPI gives a datatype its number at the first question, without a lock.
+    static ASKING: Mutex<()> = Mutex::new(());
     let raw = Datatype::of::<T>().unwrap().as_raw();
+    let _asking = ASKING.lock().unwrap();
     // SAFETY: a datatype that is alive.
     unsafe { mpi::ffi::RSMPI_Type_c2f(raw) }.cast_unsigned() as usize
 }
