@@ -4,16 +4,17 @@ use std::marker::PhantomData;
 use std::os::raw::c_void;
 use std::{fmt, slice};
 
-use dtype_runtime::types::{Combiner, Named};
+use dtype_runtime::types::Named;
 use dtype_runtime::{Basic, Committed, Datatype as Described, Packer, Type, Unpacker};
 use mpi::Count;
 use mpi::datatype::DatatypeRef;
 use mpi::raw::{AsRaw, FromRaw};
 use mpi::traits::{AsDatatype, Buffer, BufferMut, Collection, Pointer, PointerMut};
 
+use crate::agreement::{self, Agreement};
 use crate::element::assert_dense;
 use crate::error::Error;
-use crate::raw::{Datatype, receiving, sending};
+use crate::raw::{Datatype, Session, receiving, sending};
 
 /// A type made at run time and committed twice: in this crate, which checks memory against it, and in the library.
 /// The bounds of both are compared.
@@ -49,7 +50,9 @@ pub struct Layout {
     /// A duplicate of a predefined datatype, for memory that is not aligned or may hold invalid `bool`s: the
     /// [`mpi`] crate would take memory with the predefined handle for values of the Rust type that has the handle.
     other: Option<Datatype>,
-    /// Whether the library copies it well, because its pieces of memory are long, and is sure to copy the same bytes.
+    /// Whether the library copies the same bytes.
+    agreement: Agreement,
+    /// Whether the library copies it well, because its pieces of memory are long.
     is_coarse: bool,
 }
 
@@ -65,20 +68,25 @@ impl Layout {
     /// # Errors
     ///
     /// As [`Datatype::new`]; [`Error::Bounds`] if the library computes other bounds for the datatype. For MPICH,
-    /// [`Type::with_bounds_rule`] selects the same rule here.
+    /// [`Type::with_bounds_rule`] selects the same rule here. Bounds that differ for a part only are no error here: the
+    /// layout can still be packed.
     pub fn new(ty: &Type) -> Result<Self, Error> {
-        let datatype = Datatype::new(ty)?;
-        datatype.check_bounds(ty)?;
+        let (datatype, agreement) = {
+            let _session = Session::begin("MPI_Type_commit")?;
+            let (datatype, agreement) = Datatype::compared(ty)?;
+            agreement::bounds(ty, &datatype)?;
+            (datatype, agreement)
+        };
         let other = datatype.is_predefined().then(|| Datatype::new(&Type::dup(ty)?)).transpose()?;
         let committed = ty.commit();
         let pieces = committed.iov(1, 0..committed.size())?.segments();
-        let is_coarse = committed.size() / pieces.max(1) >= LONG_PIECE && is_grid(ty);
-        Ok(Self { committed, datatype, other, is_coarse })
+        let is_coarse = committed.size() / pieces.max(1) >= LONG_PIECE;
+        Ok(Self { committed, datatype, other, agreement, is_coarse })
     }
 
     /// Whether the library is to send `bytes` bytes of instances, which are not contiguous.
     pub(crate) fn is_sent_by_library(&self, bytes: u64) -> bool {
-        self.is_coarse && bytes >= LONG_MESSAGE
+        self.is_coarse && bytes >= LONG_MESSAGE && self.agreement.is_complete()
     }
 
     /// The type as committed here, for packing and unpacking.
@@ -169,6 +177,17 @@ impl Layout {
         Ok(bytes_of_mut(memory).get_mut(start..start + len))
     }
 
+    /// Count and datatype by which the library accesses instances at an address, if it is sure to access their bytes.
+    fn in_library(&self, at: *const u8, count: usize) -> Result<(Count, DatatypeRef<'_>), Error> {
+        let count = count_of(count)?;
+        if self.committed.size() == 0 {
+            // Libraries disagree about the many ways to make nothing.
+            return Ok((count, Datatype::of::<()>()?));
+        }
+        self.agreement.check()?;
+        Ok((count, self.datatype_at(at)))
+    }
+
     /// The datatype for data at an address: a predefined one only if the address is aligned for it and any bytes
     /// are valid values.
     fn datatype_at(&self, at: *const u8) -> DatatypeRef<'_> {
@@ -232,7 +251,9 @@ impl<'a> SendBuffer<'a> {
     /// # Errors
     ///
     /// [`Error::Type`] with [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) or
-    /// [`CountTooLarge`](dtype_runtime::Error::CountTooLarge); [`Error::Count`].
+    /// [`CountTooLarge`](dtype_runtime::Error::CountTooLarge); [`Error::Count`]. [`Error::Bounds`] and
+    /// [`Error::Doubtful`] if the library may access other memory, because of a part of the layout;
+    /// [`send_layout`](crate::traits::PackedDestination::send_layout) packs such a layout here.
     pub fn of_layout<T: Described>(
         layout: &'a Layout,
         memory: &'a [T],
@@ -241,12 +262,9 @@ impl<'a> SendBuffer<'a> {
     ) -> Result<Self, Error> {
         layout.packer(memory, origin, count)?;
         let at = at_origin(memory, origin);
-        Ok(Self {
-            pointer: if count == 0 { sending(&[]) } else { at.cast() },
-            count: count_of(count)?,
-            datatype: layout.datatype_at(at),
-            memory: PhantomData,
-        })
+        let (count, datatype) = layout.in_library(at, count)?;
+        let pointer = if count == 0 { sending(&[]) } else { at.cast() };
+        Ok(Self { pointer, count, datatype, memory: PhantomData })
     }
 }
 
@@ -301,46 +319,10 @@ impl<'a> ReceiveBuffer<'a> {
     ) -> Result<Self, Error> {
         layout.unpacker(memory, origin, count)?;
         let at = memory.as_mut_ptr().cast::<u8>().wrapping_add(origin);
-        Ok(Self {
-            pointer: receiving(at, count),
-            count: count_of(count)?,
-            datatype: layout.datatype_at(at),
-            memory: PhantomData,
-        })
+        let (count, datatype) = layout.in_library(at, count)?;
+        let pointer = if count == 0 { receiving(at, 0) } else { at.cast() };
+        Ok(Self { pointer, count, datatype, memory: PhantomData })
     }
-}
-
-/// Whether a type is blocks of basic data, one after the other, in any number of dimensions. The libraries have errors
-/// in some other types, in those that run backwards for example, although they compute the same bounds
-/// (`tests/oracle/classes.rs`).
-fn is_grid(ty: &Type) -> bool {
-    let mut part = ty.clone();
-    while part.named().is_none() {
-        let Ok(contents) = part.contents() else { return false };
-        let [inner] = &contents.datatypes[..] else { return false };
-        let is_in_line = match contents.combiner {
-            Combiner::Contiguous
-            | Combiner::Vector
-            | Combiner::IndexedBlock
-            | Combiner::Subarray
-            | Combiner::Dup => true,
-            Combiner::Hvector => {
-                let strides = contents.addresses.iter().chain(&contents.large_counts);
-                strides.copied().all(|stride| stride.unsigned_abs().is_multiple_of(inner.align()))
-            }
-            _ => false,
-        };
-        if !is_in_line || inner.size() == 0 {
-            return false;
-        }
-        part = inner.clone();
-    }
-    // MPICH leaves the padding of long doubles as it is in its buffer.
-    let is_copied = |leaf| {
-        use Basic::{CxxLongDoubleComplex, LongDouble, LongDoubleComplex};
-        !matches!(leaf, LongDouble | LongDoubleComplex | CxxLongDoubleComplex)
-    };
-    matches!(part.named(), Some(Named::Basic(leaf)) if is_copied(leaf)) && ty.is_monotonic()
 }
 
 /// Where displacement 0 of the first instance is. It need not lie in the memory.

@@ -9,6 +9,7 @@ use mpi::datatype::DatatypeRef;
 use mpi::ffi::{self, MPI_Datatype};
 use mpi::raw::FromRaw;
 
+use crate::agreement;
 use crate::error::Error;
 use crate::raw::collective::Block;
 use crate::raw::{Datatype, Session, attributes};
@@ -103,7 +104,9 @@ fn elements(map: &'static TypeMap) -> Result<Type, dtype_runtime::Error> {
             let mut displacements = Vec::new();
             let mut types = Vec::new();
             for field in fields {
-                let Some(map) = field.map() else { continue };
+                // A field without data has no part in the elements, and not every library can copy a struct with
+                // one.
+                let Some(map) = field.map().filter(|map| map.size() > 0) else { continue };
                 displacements.push(signed(field.offset()));
                 types.push(elements(map)?);
             }
@@ -134,13 +137,16 @@ fn shared(
         *shared
     } else {
         let (ty, Elements { align, skip_fields }) = &key;
-        let mut datatype = Datatype::new(ty)?;
+        let _session = Session::begin("MPI_Type_commit")?;
+        let (mut datatype, mut agreement) = Datatype::compared(ty)?;
         if datatype.is_predefined() && (*skip_fields || *align as u64 != ty.align()) {
-            datatype = Datatype::new(&Type::dup(ty)?)?;
+            (datatype, agreement) = Datatype::compared(&Type::dup(ty)?)?;
         }
-        datatype.check_bounds(ty)?;
+        agreement::bounds(ty, &datatype)?;
+        if ty.size() > 0 {
+            agreement.check()?;
+        }
         if !cache.ends {
-            let _session = Session::begin("MPI_Comm_create_keyval")?;
             attributes::at_finalize(free_all)?;
             cache.ends = true;
         }
@@ -165,25 +171,5 @@ fn free_all() {
             // from the table.
             unsafe { ffi::MPI_Type_free(&raw mut handle) };
         }
-    }
-}
-
-impl Datatype {
-    /// Checks that the library accesses the same memory as the type.
-    pub(crate) fn check_bounds(&self, ty: &Type) -> Result<(), Error> {
-        let check = |quantity, here: i64, library: i64| {
-            if here == library { Ok(()) } else { Err(Error::Bounds { quantity, here, library }) }
-        };
-        check("size", ty.size().cast_signed(), self.size()?)?;
-        let (lb, extent) = self.extent()?;
-        check("lower bound", ty.lb(), lb)?;
-        check("extent", ty.extent(), extent)?;
-        // Libraries disagree about the true bounds of a type without data.
-        if ty.size() > 0 {
-            let (true_lb, true_extent) = self.true_extent()?;
-            check("true lower bound", ty.true_lb(), true_lb)?;
-            check("true extent", ty.true_extent(), true_extent)?;
-        }
-        Ok(())
     }
 }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use dtype_runtime::types::{Combiner, Contents};
 use dtype_runtime::{Basic, Type};
 
+use crate::agreement::Agreement;
 use crate::error::Error;
 use crate::names;
 use crate::raw::{self, Datatype, Session};
@@ -33,20 +34,22 @@ impl Datatype {
     #[doc(alias = "MPI_Type_commit")]
     pub fn new(ty: &Type) -> Result<Self, Error> {
         let _session = Session::begin("MPI_Type_commit")?;
-        let mut made = Made::default();
-        let whole = made.datatype(ty)?;
-        drop(made);
-        let mut whole =
-            Rc::into_inner(whole).unwrap_or_else(|| unreachable!("nothing else has it"));
-        whole.datatype.commit()?;
-        Ok(whole.datatype)
+        Made::default().whole(ty)
+    }
+
+    /// As [`new`](Self::new), compared with `ty` part by part. Requires a session.
+    pub(crate) fn compared(ty: &Type) -> Result<(Self, Agreement), Error> {
+        let mut agreement = Agreement::default();
+        let made = Made { agreement: Some(&mut agreement), ..Made::default() };
+        let datatype = made.whole(ty)?;
+        Ok((datatype, agreement))
     }
 }
 
 /// The datatypes made so far. Equal types become one datatype, because some libraries treat two equal datatypes as
 /// different.
 #[derive(Default)]
-struct Made {
+struct Made<'a> {
     /// Keyed by the addresses of the types. The types live as long as the one being converted, so each address
     /// means one type.
     by_address: HashMap<*const (), Rc<Part>>,
@@ -54,6 +57,8 @@ struct Made {
     by_type: HashMap<Type, Rc<Part>>,
     /// Keeps alive types that are not part of the one being converted.
     kept: Vec<Type>,
+    /// What every part is compared for.
+    agreement: Option<&'a mut Agreement>,
 }
 
 /// A datatype that was made.
@@ -64,7 +69,30 @@ struct Part {
     substituted: bool,
 }
 
-impl Made {
+impl Made<'_> {
+    /// The committed datatype. Requires a session.
+    fn whole(mut self, ty: &Type) -> Result<Datatype, Error> {
+        let whole = self.datatype(ty)?;
+        drop(self);
+        let mut whole =
+            Rc::into_inner(whole).unwrap_or_else(|| unreachable!("nothing else has it"));
+        whole.datatype.commit()?;
+        Ok(whole.datatype)
+    }
+
+    /// Compares a part with its datatype, if that is asked for.
+    fn compare(
+        &mut self,
+        part: (&Type, &Datatype),
+        combiner: Combiner,
+        parts: &[(&Type, &Datatype)],
+    ) -> Result<(), Error> {
+        match &mut self.agreement {
+            Some(agreement) => agreement.see(part, combiner, parts),
+            None => Ok(()),
+        }
+    }
+
     fn datatype(&mut self, ty: &Type) -> Result<Rc<Part>, Error> {
         if let Some(part) = self.by_address.get(&ty.as_ptr()) {
             return Ok(Rc::clone(part));
@@ -84,6 +112,7 @@ impl Made {
                 return match substitute(name) {
                     None => {
                         let datatype = Datatype::named(names::of(name)?)?;
+                        self.compare((ty, &datatype), Combiner::Named, &[])?;
                         Ok(Part { datatype, substituted: false })
                     }
                     Some(other) => {
@@ -101,21 +130,21 @@ impl Made {
         let parts = parts?;
         let substituted = parts.iter().any(|part| part.substituted);
         let parts: Vec<&Datatype> = parts.iter().map(|part| &part.datatype).collect();
-        let datatype = raw::make(&contents, &parts)?;
+        let mut datatype = raw::make(&contents, &parts)?;
         let bounds = (ty.lb(), ty.extent());
-        if !substituted || datatype.bounds()? == bounds {
-            return Ok(Part { datatype, substituted });
+        if substituted && datatype.bounds()? != bounds {
+            let resize = Contents {
+                combiner: Combiner::Resized,
+                integers: Vec::new(),
+                addresses: vec![bounds.0, bounds.1],
+                large_counts: Vec::new(),
+                datatypes: vec![ty],
+            };
+            datatype = raw::make(&resize, &[&datatype])?;
         }
-        let combiner = Combiner::Resized;
-        let (addresses, datatypes) = (vec![bounds.0, bounds.1], contents.datatypes);
-        let resize = Contents {
-            combiner,
-            integers: Vec::new(),
-            addresses,
-            large_counts: Vec::new(),
-            datatypes,
-        };
-        Ok(Part { datatype: raw::make(&resize, &[&datatype])?, substituted })
+        let pairs: Vec<_> = contents.datatypes.iter().zip(parts).collect();
+        self.compare((ty, &datatype), contents.combiner, &pairs)?;
+        Ok(Part { datatype, substituted })
     }
 }
 

@@ -133,6 +133,15 @@ pub enum Error {
         /// In bytes, according to the library.
         library: i64,
     },
+    /// MPI libraries copy the wrong bytes for some types that are made like this one, although the bounds are right, so
+    /// the library is not asked to.
+    #[error("MPI libraries copy the wrong bytes for some {combiner} types of parts {parts}")]
+    Doubtful {
+        /// The constructor.
+        combiner: &'static str,
+        /// `"without data"` or `"with a negative extent"`.
+        parts: &'static str,
+    },
     /// A message that is longer than the memory for it.
     #[error(
         "the message from rank {source_rank} with tag {tag} has {bytes} bytes, expected at most {capacity}"

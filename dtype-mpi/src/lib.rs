@@ -83,6 +83,7 @@
 //! `mpicc` by default. With two libraries on a machine, use a separate target folder for each (`cargo
 //! --target-dir`): neither crate is recompiled when only `MPICC` changes.
 
+mod agreement;
 mod buffer;
 mod cache;
 mod collective;

@@ -105,6 +105,11 @@ impl Datatype {
     /// [`Error::NotRunning`], [`Error::Thread`]; [`Error::Call`] when the library fails.
     pub fn size(&self) -> Result<i64, Error> {
         let _session = Session::begin("MPI_Type_size_x")?;
+        self.packed_size()
+    }
+
+    /// As [`size`](Self::size). Requires a session.
+    pub(crate) fn packed_size(&self) -> Result<i64, Error> {
         let mut size: MPI_Count = 0;
         // SAFETY: the handle is alive, and so is `size`.
         let code = unsafe { ffi::MPI_Type_size_x(self.handle, &raw mut size) };
@@ -138,6 +143,11 @@ impl Datatype {
     /// As [`size`](Self::size).
     pub fn true_extent(&self) -> Result<(i64, i64), Error> {
         let _session = Session::begin("MPI_Type_get_true_extent_x")?;
+        self.true_bounds()
+    }
+
+    /// As [`true_extent`](Self::true_extent). Requires a session.
+    pub(crate) fn true_bounds(&self) -> Result<(i64, i64), Error> {
         let (mut lb, mut extent): (MPI_Count, MPI_Count) = (0, 0);
         // SAFETY: the handle is alive, and so are the two.
         let code =

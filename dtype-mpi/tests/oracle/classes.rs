@@ -156,13 +156,15 @@ fn runs_backwards(tree: &Tree) -> bool {
     row(tree).is_some_and(|(n, old)| n > 1 && mpich::shape(old).bounds().1 < 0)
 }
 
-/// A structure whose only run of data is followed by a part without data that is not a marker, and whose extent is not
-/// its size.
+/// A structure with one run of data, whose extent is not its size, and with a part that has markers, but no data, and moves
+/// a bound.
 fn ends_in_nothing(tree: &Tree) -> bool {
     let Tree::Structure(members) = tree else { return false };
-    let hollow = |ty: &Tree| !is_marker(ty) && is_empty(ty);
+    let hollow = |ty: &Tree| !is_marker(ty) && is_empty(ty) && somewhere(ty, &is_marker);
+    let without = members.iter().filter(|(_, _, ty)| !hollow(ty)).cloned().collect();
+    let without = Tree::Structure(without).map();
     let map = tree.map();
-    members.iter().any(|(n, _, ty)| *n > 0 && hollow(ty))
+    (without.lb(), without.extent()) != (map.lb(), map.extent())
         && map.true_ub() - map.true_lb() == map.size() as i64
         && map.extent() != map.size() as i64
 }

@@ -86,6 +86,45 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
     out_of_bounds(SendBuffer::of_layout(&column, &matrix, 0, 2).unwrap_err());
     out_of_bounds(ReceiveBuffer::of_layout(&column, &mut matrix, usize::MAX, 1).unwrap_err());
     SendBuffer::of_layout(&column, &matrix, usize::MAX, 0).unwrap();
+    // What libraries copy wrongly with the right bounds (`oracle/classes.rs`), and bounds that are hidden.
+    let bytes = Type::basic(Basic::U8);
+    let back = Type::resized(&Type::contiguous(2, &bytes).unwrap(), 0, -8).unwrap();
+    let nothing = Type::contiguous(0, &bytes).unwrap();
+    let hollow = Type::structure(&[1, 1], &[0, 4], &[bytes.clone(), nothing.clone()]).unwrap();
+    let one_back = Type::vector(4, 1, -1, &bytes).unwrap();
+    let mut memory = [0_u8; 64];
+    for ty in [Type::contiguous(3, &back), Type::resized(&hollow, 0, 8)] {
+        let layout = match Layout::new(&ty.unwrap()) {
+            Ok(layout) => layout,
+            Err(error) => {
+                assert!(matches!(error, Error::Bounds { .. }), "{error}");
+                continue;
+            }
+        };
+        for error in [
+            SendBuffer::of_layout(&layout, &memory, 32, 1).unwrap_err(),
+            ReceiveBuffer::of_layout(&layout, &mut memory, 32, 1).unwrap_err(),
+        ] {
+            assert!(matches!(error, Error::Doubtful { .. } | Error::Bounds { .. }), "{error}");
+        }
+    }
+    let hidden = Layout::new(&Type::structure(&[1, 1], &[0, 8], &[one_back, bytes]).unwrap());
+    match hidden.map(|hidden| SendBuffer::of_layout(&hidden, &memory, 32, 1).map(drop)) {
+        // MPICH knows this stride.
+        Ok(Ok(())) => assert!(mpi::environment::library_version().unwrap().starts_with("MPICH")),
+        Ok(Err(error)) | Err(error) => assert!(matches!(error, Error::Bounds { .. }), "{error}"),
+    }
+    // Nothing at all is not refused.
+    let nothing = Layout::new(&nothing).unwrap();
+    let (next, before) = ring(world);
+    let out = SendBuffer::of_layout(&nothing, &memory, 64, 5).unwrap();
+    mpi::request::scope(|scope| {
+        let request = next.immediate_send(scope, &out);
+        let mut into = [0_u8; 4];
+        let mut into = ReceiveBuffer::of_layout(&nothing, &mut into, 0, 5).unwrap();
+        before.receive_into(&mut into);
+        request.wait();
+    });
     // Data that name a number twice can be sent, but not received.
     let twice = Layout::new(&Type::vector(3, 1, 0, &f64s()).unwrap()).unwrap();
     SendBuffer::of_layout(&twice, &matrix, 8, 1).unwrap();

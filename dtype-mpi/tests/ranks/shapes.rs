@@ -126,6 +126,15 @@ pub(crate) struct Matrix<const N: usize> {
     _name: [u8; 5],
 }
 
+/// A field without data moves the end: Open MPI copies the wrong bytes for some types with such a part.
+#[derive(Datatype, Clone, Debug)]
+#[repr(C)]
+pub(crate) struct Hollow {
+    _a: [u8; 3],
+    _none: [u64; 0],
+    _units: [(); 2],
+}
+
 plain!(
     u8,
     f64,
@@ -140,6 +149,7 @@ plain!(
     Wide,
     Reordered,
     Dense,
+    Hollow,
     Matrix<1>,
     Matrix<6>,
     (u8, [Padded; 2], i32),
@@ -187,7 +197,7 @@ pub(crate) struct Skipping {
 macro_rules! for_each_plain {
     ($function:ident($($argument:expr),*)) => {{
         use crate::shapes::{Aligned, InOrder, Inner, Matrix, OfResized, Packed, Padded, Resized, Wide};
-        use crate::shapes::{Dense, Reordered};
+        use crate::shapes::{Dense, Hollow, Reordered};
         $function::<u8>($($argument),*);
         $function::<f64>($($argument),*);
         $function::<Padded>($($argument),*);
@@ -201,6 +211,7 @@ macro_rules! for_each_plain {
         $function::<Wide>($($argument),*);
         $function::<Reordered>($($argument),*);
         $function::<Dense>($($argument),*);
+        $function::<Hollow>($($argument),*);
         $function::<Matrix<1>>($($argument),*);
         $function::<Matrix<6>>($($argument),*);
         $function::<(u8, [Padded; 2], i32)>($($argument),*);
