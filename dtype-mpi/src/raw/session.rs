@@ -146,9 +146,19 @@ pub(super) fn without_calls<R>(function: impl FnOnce() -> R) -> R {
 #[inline]
 pub(crate) fn check_running(call: &'static str) -> Result<c_int, Error> {
     match LEVEL.get() {
-        Some(level) if !mpi::environment::is_finalized() && !IN_FUNCTION.get() => Ok(level),
+        Some(level) if !is_finalized() && !IN_FUNCTION.get() => Ok(level),
         _ => ask_level(call),
     }
+}
+
+/// Whether MPI has ended. Inlined, unlike the `mpi` crate's: a small frame of its own, removed right after the library has
+/// written a part of it, would wait for all stores of the call before, those to the memory of other processes too.
+#[inline(always)]
+fn is_finalized() -> bool {
+    let mut finalized = 0;
+    // SAFETY: callable at any time; `finalized` lives through the call.
+    unsafe { ffi::MPI_Finalized(&raw mut finalized) };
+    finalized != 0
 }
 
 /// As [`check_running`], by asking the library for everything.
