@@ -112,6 +112,7 @@ impl Committed {
     }
 
     /// Whether `count` instances name no byte twice. Calls `prove` if this is not known yet.
+    #[inline(always)]
     pub(crate) fn is_disjoint(&self, count: usize, prove: impl FnOnce() -> bool) -> bool {
         if count <= self.0.disjoint.load(Ordering::Relaxed) {
             return true;

@@ -70,37 +70,56 @@ pub(crate) unsafe fn execute<D: Direction>(
     packed: *mut u8,
 ) {
     let (program, extent) = (plan.program(), plan.extent());
-    if let Some(all) = single(plan, count) {
-        // SAFETY: the blocks are all that an instance is; the caller guarantees each instance.
-        unsafe {
-            // Most calls for a few bytes end here, where every step on the way shows.
-            if count == 1 {
-                blocks::<D>(&all, program, memory, packed);
-            } else {
-                blocks::repeated::<D>(all, program, count, extent, memory, packed);
-            }
-        }
-        return;
-    }
-    let [prologue, steady, epilogue] = program.parts();
-    let mut packed = packed;
-    // SAFETY: the three parts together name the bytes of the instances and nothing else, each part with the
-    // displacements that the plan gives it. The caller guarantees these bytes.
+    // SAFETY: the blocks are all that an instance is, and the three parts together name the bytes of the instances and
+    // nothing else, each part with the displacements that the plan gives it. The caller guarantees these bytes.
     unsafe {
-        match count {
-            0 => {}
-            1 => {
-                let first = if prologue.is_empty() { steady } else { prologue };
-                packed = operations::<D>(first, program, memory, packed);
-                operations::<D>(epilogue, program, memory, packed);
+        if count <= 1 {
+            if count == 1 {
+                one::<D>(plan, memory, packed);
             }
-            _ => {
-                packed = operations::<D>(prologue, program, memory, packed);
-                packed = instances::<D>(plan, plan.repetitions(count), memory, packed);
-                let last = memory.wrapping_offset(offset(extent, count - 1));
-                operations::<D>(epilogue, program, last, packed);
-            }
+            return;
         }
+        if let Some(all) = single(plan, count) {
+            blocks::repeated::<D>(all, program, count, extent, memory, packed);
+            return;
+        }
+        let [prologue, _, epilogue] = program.parts();
+        let packed = operations::<D>(prologue, program, memory, packed);
+        let packed = instances::<D>(plan, plan.repetitions(count), memory, packed);
+        let last = memory.wrapping_offset(offset(extent, count - 1));
+        operations::<D>(epilogue, program, last, packed);
+    }
+}
+
+/// As [`execute`], for one instance. Most of these calls copy a few bytes, where every step on the way shows.
+///
+/// # Safety
+///
+/// As [`execute`].
+pub(crate) unsafe fn one<D: Direction>(plan: &Plan, memory: *mut u8, packed: *mut u8) {
+    let program = plan.program();
+    // SAFETY: the operations of one instance, whose bytes the caller guarantees.
+    unsafe {
+        match program.whole() {
+            Some(ops) => _ = operations::<D>(ops, program, memory, packed),
+            None => one_apart::<D>(program, memory, packed),
+        }
+    }
+}
+
+/// As [`one`], where the repetitions are not instances.
+///
+/// # Safety
+///
+/// As [`execute`].
+#[inline(never)]
+unsafe fn one_apart<D: Direction>(program: &Program, memory: *mut u8, packed: *mut u8) {
+    // SAFETY: the blocks or the operations of one instance, whose bytes the caller guarantees.
+    unsafe {
+        match program.single() {
+            Some(all) => blocks::<D>(&all, program, memory, packed),
+            None => operations::<D>(program.instance(), program, memory, packed),
+        };
     }
 }
 
@@ -198,15 +217,19 @@ pub(crate) unsafe fn repeated<D: Direction>(
 /// # Safety
 ///
 /// As [`repeated`], for the bytes that the operations name.
-#[inline]
+#[inline(always)]
 unsafe fn operations<D: Direction>(
     ops: &[Op],
     program: &Program,
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
+    /// Longer runs are copied in a loop or by a call, with which this loop would not fit the registers.
+    const LONG: u64 = 64;
     let (mut packed, mut rest) = (packed, ops);
-    while let [Op::Blocks(all), after @ ..] = rest {
+    while let [Op::Blocks(all), after @ ..] = rest
+        && all.len <= LONG
+    {
         // SAFETY: one of the operations, which the caller guarantees.
         match unsafe { blocks::few::<D>(all, memory, packed) } {
             Some(end) => packed = end,
@@ -226,6 +249,7 @@ unsafe fn operations<D: Direction>(
 /// # Safety
 ///
 /// As there.
+#[inline(never)]
 unsafe fn any_operations<D: Direction>(
     ops: &[Op],
     program: &Program,

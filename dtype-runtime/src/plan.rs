@@ -16,7 +16,6 @@ mod segments;
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use core::ops::Range;
 
 use self::program::Ops;
 pub(crate) use gather::{Constant, Gather, MOST_COLUMNS, Place};
@@ -69,9 +68,9 @@ struct Overview {
 /// The output of a compiler: the operations of a plan and the lists that they refer to.
 pub(crate) struct Written<'a> {
     pub(crate) ops: Cow<'a, [Op]>,
-    /// Which operations each repetition executes. The operations before and after them are the prologue and the
-    /// epilogue.
-    pub(crate) repeated: Range<usize>,
+    /// The number of operations that each repetition executes, which come first. The prologue, which is one operation, and
+    /// the epilogue follow them, if each repetition is not an instance.
+    pub(crate) repeated: usize,
     /// Bytes from one repetition to the next.
     pub(crate) extent: i64,
     pub(crate) lists: Option<Box<Lists>>,
@@ -92,7 +91,7 @@ impl Plan {
             Self { program, sizes, overview: None }
         };
         if !all.touches_next(extent) {
-            return plan(Ops::one(Op::Blocks(all)), 0..1, [0, len * all.count, 0]);
+            return plan(Ops::one(Op::Blocks(all)), 1, [0, len * all.count, 0]);
         }
         // The last block of an instance and the first block of the next one are copied as one.
         let (head, tail) = (Blocks::run(all.disp, len), Blocks::run(all.block(all.count - 1), len));
@@ -101,17 +100,17 @@ impl Plan {
         let inside = len * between.count;
         let sizes = [len, inside + seam.len, inside + len];
         if between.count == 0 {
-            return plan(Ops::boxed([head, seam, tail].map(Op::Blocks)), 1..2, sizes);
+            return plan(Ops::boxed([seam, head, tail].map(Op::Blocks)), 1, sizes);
         }
         let between = between.normalized();
-        plan(Ops::boxed([head, between, seam, between, tail].map(Op::Blocks)), 1..3, sizes)
+        plan(Ops::boxed([between, seam, head, between, tail].map(Op::Blocks)), 2, sizes)
     }
 
     /// The plan of a compiler's output for instances of `size` packed bytes.
     #[inline]
     pub(crate) fn of_program(written: Written<'_>, size: u64) -> Self {
         let lists = written.lists.as_deref().unwrap_or(Lists::none());
-        let parts = program::parts(&written.ops, &written.repeated);
+        let parts = program::parts(&written.ops, written.repeated);
         // The prologue and the epilogue are an instance, and each repetition goes from within one instance to the same
         // byte of the next.
         let sizes = if parts[0].is_empty() {

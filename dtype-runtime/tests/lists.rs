@@ -369,7 +369,7 @@ fn lists_inside_loops_and_between_instances() {
         assert!(matches!(plan, [Op::Loop { count: 9, .. }, Op::List(_)]), "{plan:?}");
     }
     // Runs that touch from one instance to the next, with a list between them, separated from them by loops.
-    let (u32, grid) = (Type::basic(Basic::U32), Type::vector(2, 1, 2, &Type::basic(Basic::U8)));
+    let (u32, grid) = (Type::basic(Basic::U32), Type::vector(3, 1, 2, &Type::basic(Basic::U8)));
     let grid = Type::hvector(2, 1, 7, &grid.unwrap()).unwrap();
     let parts = [u32.clone(), grid.clone(), inner, grid, u32];
     let (last, ones) = (extent + 14, [1; 5]);
@@ -379,10 +379,10 @@ fn lists_inside_loops_and_between_instances() {
     let of = |ops: &[Op]| ops.iter().filter(|op| matches!(op, Op::List(_))).count();
     assert_eq!((of(plan.prologue()), of(plan.steady()), of(plan.epilogue())), (0, 1, 1));
     assert!(matches!(plan.steady().last(), Some(Op::Blocks(seam)) if seam.len == 8));
-    let whole: Vec<_> = [(4, -20), (1, -14), (1, -12), (1, -7), (1, -5)]
+    let whole: Vec<_> = [(4, -20), (1, -14), (1, -12), (1, -10), (1, -7), (1, -5), (1, -3)]
         .into_iter()
         .chain(one)
-        .chain([2, 4, 9, 11].map(|at| (1, extent + at)))
+        .chain([2, 4, 6, 9, 11, 13].map(|at| (1, extent + at)))
         .chain([(4, last)])
         .collect();
     assert_eq!(blocks_of(plan), whole);

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::iter;
 
-use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
+use super::builder::{Builder, Ends, MAX_ROTATED, MOST_WRITTEN_OUT, OpenLoop, Position};
 use super::irregular::{ALIKE, Block, ByteLengths, End, OpenList, are_operations};
 use crate::plan::{Blocks, FEWEST_WITHOUT_SEAMS, FURTHEST_RECORD, Lists, Op, Written};
 use crate::types::{Elem, Sink, Type, walk};
@@ -392,7 +392,11 @@ impl Compiler {
     fn end_loop_now(&mut self, Ended { open, count, stride }: Ended) {
         let OpenBody { inner, stretch, .. } = open;
         let room = room_for_end(self.at.len - inner.start() - 1);
-        self.build(room, |builder| builder.end_loop(inner, count, stride));
+        self.build(room, |builder| {
+            if !builder.end_short_loop(inner, count, stride) {
+                builder.end_loop(inner, count, stride);
+            }
+        });
         let written = self.written().get(inner.start()..).unwrap_or(&[]);
         if written.iter().all(|op| matches!(op, Op::Blocks(_))) {
             self.stretch = stretch.min(self.at.len);
@@ -425,24 +429,24 @@ impl Compiler {
         match Ends::of(ops, 0, ops.len(), extent) {
             Some(ends) => {
                 let ops = joined(ops, &ends, extent);
-                Written { repeated: 1..ops.len() / 2 + 1, ops: ops.into(), extent, lists, single }
+                Written { repeated: ops.len() / 2, ops: ops.into(), extent, lists, single }
             }
-            None => Written { repeated: 0..ops.len(), ops: ops.into(), extent, lists, single },
+            None => Written { repeated: ops.len(), ops: ops.into(), extent, lists, single },
         }
     }
 }
 
-/// Operations whose last run is joined to the first run of the next instance: the first run, then twice the operations
-/// between the two runs with a run after them. The first half after the first run is repeated.
+/// Operations whose last run is joined to the first run of the next instance. Each repetition goes from behind the first run of
+/// an instance to the end of the joined run, so the operations of one instance follow.
 fn joined(ops: &[Op], ends: &Ends, extent: i64) -> Vec<Op> {
     let last = ops.len() - 1;
     let front = ends.between(ops, 0);
     let back = if last > 0 { ends.between(ops, last) } else { None };
     let between = ops.get(1..last).unwrap_or(&[]);
     let each = usize::from(front.is_some()) + between.len() + usize::from(back.is_some()) + 1;
-    let mut all = Vec::with_capacity(1 + 2 * each);
-    all.push(Op::Blocks(ends.head));
-    for after in [ends.seam(extent), ends.tail] {
+    let mut all = Vec::with_capacity(2 * each + 1);
+    for (before, after) in [(None, ends.seam(extent)), (Some(ends.head), ends.tail)] {
+        all.extend(before.map(Op::Blocks));
         all.extend(front);
         all.extend_from_slice(between);
         all.extend(back);
@@ -457,8 +461,9 @@ fn room_for_end(items: usize) -> usize {
         return 0;
     }
     // Rotation writes the body twice, with a loop around the first copy, and a run before, between and after them.
-    // Each adds one operation at most. Only an operation that is joined to another is cut in two.
-    items + 2 * ROOM_FOR_BLOCKS
+    // Each adds one operation at most. Only an operation that is joined to another is cut in two. Of the iterations that are
+    // written one by one, each operation may be.
+    (items + 2 * ROOM_FOR_BLOCKS).max(2 * MOST_WRITTEN_OUT)
 }
 
 #[cfg(test)]

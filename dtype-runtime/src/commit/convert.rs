@@ -131,7 +131,7 @@ impl ConversionCompiler {
             None | Some(All::Same) => How::Same,
             Some(All::Reversed(width)) => How::Reversed(width),
             Some(All::Different) => {
-                let (repeated, ops) = (0..self.ops.len(), self.ops.into());
+                let (repeated, ops) = (self.ops.len(), self.ops.into());
                 let written = Written { ops, repeated, extent, lists: None, single: None };
                 How::Each(Box::new(Plan::of_program(written, size)))
             }

@@ -41,7 +41,29 @@ impl Committed {
         count: usize,
         out: &mut [u8],
     ) -> Result<usize, Error> {
-        self.pack_buffer(from.into(), count, out)
+        let from = from.into();
+        if count == 1
+            && let Some(size) = self.size_within(from.len(), from.origin)
+            && out.len() >= size
+        {
+            let (memory, packed) = (from.pointer().cast_mut(), out.as_mut_ptr());
+            // SAFETY: the bytes of the one instance lie in the memory, and `out` has room for them; otherwise as in
+            // `pack_buffer`.
+            unsafe { kernel::one::<Pack>(self.plan(), memory, packed) };
+            return Ok(size);
+        }
+        self.pack_buffer(from, count, out)
+    }
+
+    /// The packed bytes of one instance, if it has data, and they lie in a memory of `len` bytes with this origin.
+    ///
+    /// What is copied for one instance is often so short that the checks for any number of instances take longer.
+    #[inline(always)]
+    fn size_within(&self, len: usize, origin: i64) -> Option<usize> {
+        let data = self.data()?;
+        let (start, end) = (origin.checked_add(data.start)?, origin.checked_add(data.end)?);
+        let lies_within = start >= 0 && end.cast_unsigned() <= len as u64;
+        if lies_within { usize::try_from(self.size()).ok() } else { None }
     }
 
     fn pack_buffer(&self, from: Buffer<'_>, count: usize, out: &mut [u8]) -> Result<usize, Error> {
@@ -118,7 +140,19 @@ impl Committed {
         to: impl Into<BufferMut<'a>>,
         count: usize,
     ) -> Result<usize, Error> {
-        self.unpack_buffer(packed, to.into(), count)
+        let mut to = to.into();
+        if count == 1
+            && let Some(size) = self.size_within(to.len(), to.origin)
+            && packed.len() == size
+            && self.is_disjoint(count, || !self.instances_overlap(1))
+        {
+            let (memory, packed) = (to.pointer(), packed.as_ptr().cast_mut());
+            // SAFETY: the bytes of the one instance lie in the memory, none of them is named twice, and `packed` is as
+            // long as they are; otherwise as in `unpack_buffer`.
+            unsafe { kernel::one::<Unpack>(self.plan(), memory, packed) };
+            return Ok(size);
+        }
+        self.unpack_buffer(packed, to, count)
     }
 
     fn unpack_buffer(

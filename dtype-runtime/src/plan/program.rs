@@ -2,7 +2,6 @@
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use core::ops::Range;
 
 use super::list::{Entries, List, Lists};
 use super::once::Once;
@@ -21,8 +20,9 @@ pub(crate) struct Program {
     /// The bytes of one instance, if they are blocks at equal distances. The operations describe the same bytes,
     /// but may have split the blocks to join the last one to the first block of the next instance.
     single: Option<Blocks>,
-    /// The operations that each repetition executes. The prologue comes before them, the epilogue after them.
-    repeated: Range<usize>,
+    /// The number of operations that each repetition executes. They come first. If they do not begin and end with an
+    /// instance, the operations of one instance follow: the prologue, which is one operation, and the epilogue.
+    repeated: usize,
     extent: i64,
     lists: Option<Box<Lists>>,
     /// Computed when first needed: most types are packed too rarely for permutations to pay, or have none.
@@ -81,7 +81,7 @@ impl From<Cow<'_, [Op]>> for Ops {
 static EMPTY: Program = Program {
     ops: Ops::Inline([Op::NONE; MOST_INLINE], 0),
     single: None,
-    repeated: 0..0,
+    repeated: 0,
     extent: 0,
     lists: None,
     patterns: Once::new(),
@@ -91,14 +91,14 @@ impl Program {
     #[inline(always)]
     pub(super) fn new(
         ops: Ops,
-        repeated: Range<usize>,
+        repeated: usize,
         extent: i64,
         lists: Option<Box<Lists>>,
         single: Option<Blocks>,
     ) -> Self {
         let mut patterns = Once::new();
         if ARE_EXECUTED {
-            patterns.prepare(|| Patterns::of(parts(ops.all(), &repeated), extent));
+            patterns.prepare(|| Patterns::of(parts(ops.all(), repeated), extent));
         }
         let single = single.map(Blocks::normalized);
         Self { ops, single, repeated, extent, lists, patterns }
@@ -112,11 +112,20 @@ impl Program {
     /// The prologue, the operations of each repetition, and the epilogue.
     #[inline]
     pub(crate) fn parts(&self) -> [&[Op]; 3] {
+        parts(self.ops.all(), self.repeated)
+    }
+
+    /// The operations, if each repetition is an instance.
+    #[inline]
+    pub(crate) fn whole(&self) -> Option<&[Op]> {
         let all = self.ops.all();
-        if self.repeated == (0..all.len()) {
-            return [&[], all, &[]];
-        }
-        parts(all, &self.repeated)
+        if all.len() == self.repeated { Some(all) } else { None }
+    }
+
+    /// The operations of one instance, if the repetitions are not instances.
+    #[inline]
+    pub(crate) fn instance(&self) -> &[Op] {
+        self.ops.all().get(self.repeated..).unwrap_or(&[])
     }
 
     /// The bytes of one instance, if they are blocks at equal distances.
@@ -199,9 +208,12 @@ impl Program {
     }
 }
 
-/// The operations before the repeated ones, the repeated ones, and those after them.
+/// The prologue, the operations of each repetition, of which there are `repeated`, and the epilogue.
 #[inline]
-pub(super) fn parts<'a>(all: &'a [Op], repeated: &Range<usize>) -> [&'a [Op]; 3] {
-    let part = |from, to| all.get(from..to).unwrap_or(&[]);
-    [part(0, repeated.start), part(repeated.start, repeated.end), part(repeated.end, all.len())]
+pub(super) fn parts(all: &[Op], repeated: usize) -> [&[Op]; 3] {
+    let (steady, instance) = all.split_at_checked(repeated).unwrap_or((all, &[]));
+    match instance.split_at_checked(1) {
+        Some((prologue, epilogue)) => [prologue, steady, epilogue],
+        None => [&[], steady, &[]],
+    }
 }

@@ -6,7 +6,6 @@ use crate::commit::builder::tests::bytes_of_ops;
 use crate::numbers::Numbers;
 use crate::plan::Plan;
 use crate::types::Order;
-use core::ops::Range;
 
 /// Blocks of every kind that lists distinguish: irregular ones; regular ones, as many as become an operation of
 /// their own, a few fewer or more; blocks that touch; distant blocks; blocks of one length and of several.
@@ -52,7 +51,7 @@ fn made(
     in_loop: bool,
     all: &[Block],
     mut add: impl FnMut(&mut Compiler, &[Block]),
-) -> (Vec<Op>, Range<usize>, Option<Box<Lists>>) {
+) -> (Vec<Op>, usize, Option<Box<Lists>>) {
     let mut compiler = Compiler::new();
     if let Some(block) = before {
         compiler.elem(elem(block));
@@ -202,7 +201,7 @@ fn a_loop_is_rotated_wherever_it_starts() {
         let places: Vec<i64> = (0..number).map(place).collect();
         Type::hindexed(&lengths, &places, &bytes).unwrap()
     };
-    let rows = Type::vector(2, 1, 3, &bytes).unwrap();
+    let rows = Type::vector(3, 1, 3, &bytes).unwrap();
     let rows = copies(2, 50, &rows);
     for items in [2, 9, 15] {
         let body = runs(items, 3);
