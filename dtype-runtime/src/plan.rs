@@ -178,6 +178,16 @@ impl Plan {
         self.overview.as_ref().map(|overview| &overview.index)
     }
 
+    /// The permutation that copies `bytes` packed bytes of the instances, from anywhere in one of them, and the displacement
+    /// that it counts from. `None` if each repetition is not an instance, or if there is none that pays.
+    #[inline]
+    pub(crate) fn permutation(&self, bytes: u64) -> Option<(&Permutation, i64)> {
+        if self.sizes[0] > 0 {
+            return None;
+        }
+        self.program.of_any_bytes(self.steady(), self.extent(), bytes)
+    }
+
     pub(crate) fn program(&self) -> &Program {
         &self.program
     }

@@ -288,15 +288,11 @@ impl Iterations<'_> {
         if !self.outermost {
             return None;
         }
-        let Body { ops, program, first, end, .. } = self.body;
-        if let Some(permutation) = self.permutation.or_else(|| program.of_steady()) {
+        if let Some(permutation) = self.permutation {
             return Some((permutation, 0));
         }
-        // Instances that are single blocks are kept as blocks, which are copied one by one if they are few.
-        let [Op::Blocks(only @ Blocks { count: 1, disp, .. })] = &ops[first..end] else {
-            return None;
-        };
-        Some((program.of_bytes(only.len, self.stride, bytes)?, *disp))
+        let Body { ops, program, first, end, .. } = self.body;
+        program.of_any_bytes(&ops[first..end], self.stride, bytes)
     }
 
     /// Some packed bytes of one repetition.

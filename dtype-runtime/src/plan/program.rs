@@ -186,6 +186,23 @@ impl Program {
         self.patterns()?.of_steady()
     }
 
+    /// The permutation that copies any `bytes` packed bytes of the instances, whose operations these are, and the displacement
+    /// that it counts from.
+    #[inline]
+    pub(crate) fn of_any_bytes(
+        &self,
+        steady: &[Op],
+        stride: i64,
+        bytes: u64,
+    ) -> Option<(&Permutation, i64)> {
+        if let Some(permutation) = self.of_steady() {
+            return Some((permutation, 0));
+        }
+        // Instances that are single blocks are kept as blocks, which are copied one by one if they are few.
+        let [Op::Blocks(Blocks { count: 1, len, disp, .. })] = steady else { return None };
+        Some((self.of_bytes(*len, stride, bytes)?, *disp))
+    }
+
     /// The permutation of blocks of this length, number and stride, relative to the first block.
     #[inline]
     pub(crate) fn of_blocks(&self, all: Blocks) -> Option<&Permutation> {
