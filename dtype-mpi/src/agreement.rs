@@ -12,17 +12,22 @@ use dtype_runtime::{Basic, Type};
 use crate::error::Error;
 use crate::raw::Datatype;
 
-/// What is known about the parts of a type that were seen.
-#[derive(Clone, Debug, Default)]
+/// What is known about a type, from the parts that were seen.
+#[derive(Clone, Debug)]
 pub(crate) struct Agreement {
     /// Why the library may name other bytes.
     doubt: Option<Error>,
-    /// Whether a library may leave the padding of a basic datatype as it is: MPICH copies 10 of the 16 bytes of a long
-    /// double.
-    leaves_padding: bool,
+    /// Whether it is basic data in any number of dimensions, all of whose bytes libraries copy: MPICH leaves out 6 of the
+    /// 16 bytes of a long double.
+    is_grid: bool,
 }
 
 impl Agreement {
+    /// Nothing was seen yet.
+    pub(crate) fn new() -> Self {
+        Self { doubt: None, is_grid: true }
+    }
+
     /// Adds a part and its datatype, with the constructor and the parts of which it is made. Requires a session.
     pub(crate) fn see(
         &mut self,
@@ -30,17 +35,9 @@ impl Agreement {
         combiner: Combiner,
         parts: &[(&Type, &Datatype)],
     ) -> Result<(), Error> {
-        use Basic::{CxxLongDoubleComplex, LongDouble, LongDoubleComplex};
-        use dtype_runtime::types::Pair::LongDoubleInt;
-        self.leaves_padding |= matches!(
-            ty.named(),
-            Some(
-                Named::Basic(LongDouble | LongDoubleComplex | CxxLongDoubleComplex)
-                    | Named::Pair(LongDoubleInt)
-            )
-        );
+        self.is_grid &= is_of_grid(ty, combiner);
         if self.doubt.is_none() {
-            let seen = data_bounds(ty, datatype).and_then(|()| self::parts(combiner, parts));
+            let seen = data_bounds(ty, datatype).and_then(|()| check_parts(ty, combiner, parts));
             self.doubt = match seen {
                 Err(error @ (Error::Bounds { .. } | Error::Doubtful { .. })) => Some(error),
                 seen => return seen,
@@ -54,13 +51,33 @@ impl Agreement {
         self.doubt.clone().map_or(Ok(()), Err)
     }
 
-    /// Whether the library copies every byte that the type names, and no other.
-    pub(crate) fn is_complete(&self) -> bool {
-        self.doubt.is_none() && !self.leaves_padding
+    /// Whether the library surely copies every byte that the type names, and no other.
+    pub(crate) fn is_sure(&self) -> bool {
+        self.doubt.is_none() && self.is_grid
     }
 }
 
-/// Checks the size and the bounds of one instance and of several. Requires a session.
+/// Whether a type made by this constructor can be a part of a grid.
+fn is_of_grid(ty: &Type, combiner: Combiner) -> bool {
+    use Basic::{CxxLongDoubleComplex, LongDouble, LongDoubleComplex};
+    match combiner {
+        Combiner::Contiguous
+        | Combiner::Vector
+        | Combiner::Hvector
+        | Combiner::IndexedBlock
+        | Combiner::Subarray
+        | Combiner::Dup => true,
+        Combiner::Named => match ty.named() {
+            Some(Named::Basic(basic)) => {
+                !matches!(basic, LongDouble | LongDoubleComplex | CxxLongDoubleComplex)
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Checks the size and all bounds. Requires a session.
 pub(crate) fn bounds(ty: &Type, datatype: &Datatype) -> Result<(), Error> {
     let (lb, extent) = datatype.bounds()?;
     same("lower bound", ty.lb(), lb)?;
@@ -68,7 +85,7 @@ pub(crate) fn bounds(ty: &Type, datatype: &Datatype) -> Result<(), Error> {
     data_bounds(ty, datatype)
 }
 
-/// Checks the size and the bounds of one instance's data. Requires a session.
+/// Checks the size and the bounds of the data. Requires a session.
 fn data_bounds(ty: &Type, datatype: &Datatype) -> Result<(), Error> {
     same("size", ty.size().cast_signed(), datatype.packed_size()?)?;
     // Libraries disagree about the true bounds of a type without data.
@@ -84,21 +101,31 @@ fn same(quantity: &'static str, here: i64, library: i64) -> Result<(), Error> {
     if here == library { Ok(()) } else { Err(Error::Bounds { quantity, here, library }) }
 }
 
-/// Checks how a constructor places its parts. Requires a session.
-fn parts(combiner: Combiner, parts: &[(&Type, &Datatype)]) -> Result<(), Error> {
-    let doubt = |parts| Err(Error::Doubtful { combiner: combiner.name(), parts });
+/// Checks the type's extent, and the parts that its constructor places. Requires a session.
+fn check_parts(ty: &Type, combiner: Combiner, parts: &[(&Type, &Datatype)]) -> Result<(), Error> {
+    let doubt = |what| Err(Error::Doubtful { combiner: combiner.name(), what });
+    if ty.extent() < 0 {
+        // Open MPI also allocates too little for several instances in collective operations.
+        return doubt("with a negative extent");
+    }
     for &(part, datatype) in parts {
-        // The new bounds replace others, which a struct of resized parts has in MPICH.
-        if !matches!(combiner, Combiner::Resized) {
+        // A resized type replaces the bounds of its part. MPICH has others for a struct of resized parts.
+        if !(matches!(combiner, Combiner::Resized) && is_full_structure(part)) {
             bounds(part, datatype)?;
-        }
-        if part.extent() < 0 {
-            return doubt("with a negative extent");
         }
         let is_marker = matches!(part.named(), Some(Named::LbMarker | Named::UbMarker));
         if part.size() == 0 && !is_marker {
-            return doubt("without data");
+            return doubt("with a part without data");
         }
     }
     Ok(())
+}
+
+/// Whether it is a structure without empty blocks.
+fn is_full_structure(ty: &Type) -> bool {
+    ty.contents().is_ok_and(|contents| {
+        matches!(contents.combiner, Combiner::Structure)
+            && contents.integers.iter().all(|&length| length > 0)
+            && contents.large_counts.is_empty()
+    })
 }

@@ -86,7 +86,7 @@ impl Layout {
 
     /// Whether the library is to send `bytes` bytes of instances, which are not contiguous.
     pub(crate) fn is_sent_by_library(&self, bytes: u64) -> bool {
-        self.is_coarse && bytes >= LONG_MESSAGE && self.agreement.is_complete()
+        self.is_coarse && bytes >= LONG_MESSAGE && self.agreement.is_sure()
     }
 
     /// The type as committed here, for packing and unpacking.
@@ -180,12 +180,17 @@ impl Layout {
     /// Count and datatype by which the library accesses instances at an address, if it is sure to access their bytes.
     fn in_library(&self, at: *const u8, count: usize) -> Result<(Count, DatatypeRef<'_>), Error> {
         let count = count_of(count)?;
-        if self.committed.size() == 0 {
+        if self.has_no_data(count) {
             // Libraries disagree about the many ways to make nothing.
             return Ok((count, Datatype::of::<()>()?));
         }
         self.agreement.check()?;
         Ok((count, self.datatype_at(at)))
+    }
+
+    /// Whether this number of instances is nothing at all.
+    fn has_no_data(&self, count: Count) -> bool {
+        count == 0 || self.committed.size() == 0
     }
 
     /// The datatype for data at an address: a predefined one only if the address is aligned for it and any bytes
@@ -239,7 +244,7 @@ impl<'a> SendBuffer<'a> {
     /// As [`Datatype::of`]; [`Error::Count`] for more elements than the `mpi` crate can count (2³¹ − 1).
     pub fn of<T: Described>(elements: &'a [T]) -> Result<Self, Error> {
         let (count, datatype) = (count_of(elements.len())?, Datatype::of::<T>()?);
-        let pointer = if elements.is_empty() { sending(&[]) } else { elements.as_ptr().cast() };
+        let pointer = if has_no_data(elements) { sending(&[]) } else { elements.as_ptr().cast() };
         Ok(Self { pointer, count, datatype, memory: PhantomData })
     }
 
@@ -254,6 +259,7 @@ impl<'a> SendBuffer<'a> {
     /// [`CountTooLarge`](dtype_runtime::Error::CountTooLarge); [`Error::Count`]. [`Error::Bounds`] and
     /// [`Error::Doubtful`] if the library may access other memory, because of a part of the layout;
     /// [`send_layout`](crate::traits::PackedDestination::send_layout) packs such a layout here.
+    /// [`Error::NotRunning`], [`Error::Thread`].
     pub fn of_layout<T: Described>(
         layout: &'a Layout,
         memory: &'a [T],
@@ -263,7 +269,7 @@ impl<'a> SendBuffer<'a> {
         layout.packer(memory, origin, count)?;
         let at = at_origin(memory, origin);
         let (count, datatype) = layout.in_library(at, count)?;
-        let pointer = if count == 0 { sending(&[]) } else { at.cast() };
+        let pointer = if layout.has_no_data(count) { sending(&[]) } else { at.cast() };
         Ok(Self { pointer, count, datatype, memory: PhantomData })
     }
 }
@@ -297,8 +303,8 @@ impl<'a> ReceiveBuffer<'a> {
             );
         }
         let (count, datatype) = (count_of(elements.len())?, Datatype::of::<T>()?);
-        let at = elements.as_mut_ptr().cast();
-        let pointer = receiving(at, elements.len());
+        let at = elements.as_mut_ptr().cast::<u8>();
+        let pointer = if has_no_data(elements) { receiving(at, 0) } else { at.cast() };
         Ok(Self { pointer, count, datatype, memory: PhantomData })
     }
 
@@ -320,9 +326,14 @@ impl<'a> ReceiveBuffer<'a> {
         layout.unpacker(memory, origin, count)?;
         let at = memory.as_mut_ptr().cast::<u8>().wrapping_add(origin);
         let (count, datatype) = layout.in_library(at, count)?;
-        let pointer = if count == 0 { receiving(at, 0) } else { at.cast() };
+        let pointer = if layout.has_no_data(count) { receiving(at, 0) } else { at.cast() };
         Ok(Self { pointer, count, datatype, memory: PhantomData })
     }
+}
+
+/// Whether no byte of the elements is data. Such elements can have an address that means something else to MPI.
+fn has_no_data<T: Described>(elements: &[T]) -> bool {
+    elements.is_empty() || T::TYPE_MAP.size() == 0
 }
 
 /// Where displacement 0 of the first instance is. It need not lie in the memory.

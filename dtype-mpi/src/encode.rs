@@ -39,7 +39,7 @@ impl Datatype {
 
     /// As [`new`](Self::new), compared with `ty` part by part. Requires a session.
     pub(crate) fn compared(ty: &Type) -> Result<(Self, Agreement), Error> {
-        let mut agreement = Agreement::default();
+        let mut agreement = Agreement::new();
         let made = Made { agreement: Some(&mut agreement), ..Made::default() };
         let datatype = made.whole(ty)?;
         Ok((datatype, agreement))

@@ -123,8 +123,11 @@ pub enum Error {
         /// The greatest number that the call takes.
         limit: u64,
     },
-    /// The library computes another size or other bounds for the datatype, so that it would access other memory.
-    #[error("the {quantity} of the datatype is {here} here and {library} in this MPI library")]
+    /// The library computes another size or other bounds for the datatype, or for a part of it, so that it would access
+    /// other memory.
+    #[error(
+        "the {quantity} of the datatype or of a part of it is {here} here and {library} in this MPI library"
+    )]
     Bounds {
         /// `"size"`, `"lower bound"`, `"extent"`, `"true lower bound"` or `"true extent"`.
         quantity: &'static str,
@@ -133,14 +136,14 @@ pub enum Error {
         /// In bytes, according to the library.
         library: i64,
     },
-    /// MPI libraries copy the wrong bytes for some types that are made like this one, although the bounds are right, so
+    /// MPI libraries access the wrong bytes for some types that are made like this one, although the bounds are right, so
     /// the library is not asked to.
-    #[error("MPI libraries copy the wrong bytes for some {combiner} types of parts {parts}")]
+    #[error("MPI libraries access the wrong bytes of some {combiner} types {what}")]
     Doubtful {
         /// The constructor.
         combiner: &'static str,
-        /// `"without data"` or `"with a negative extent"`.
-        parts: &'static str,
+        /// `"with a part without data"` or `"with a negative extent"`.
+        what: &'static str,
     },
     /// A message that is longer than the memory for it.
     #[error(

@@ -113,9 +113,9 @@ pub trait PackedDestination: Destination {
     /// [`SendBuffer::of_layout`](crate::SendBuffer::of_layout). The receiver may use
     /// [`recv_layout`](PackedSource::recv_layout), or any receive call with a datatype of the same signature.
     ///
-    /// The layout decides how: contiguous memory is sent as it is. From 4 KiB on, if an instance's pieces of memory are 64
-    /// bytes long on average, the library's datatype is used, unless the library may copy other bytes. Everything else is
-    /// packed here, as [`send_packed`](Self::send_packed) does.
+    /// The layout decides how: contiguous memory is sent as it is. A grid of basic data (contiguous types, vectors,
+    /// subarrays, blocks of one length) is sent with the library's datatype from 4 KiB on, if an instance's pieces of memory
+    /// are 64 bytes on average. Everything else is packed here, as [`send_packed`](Self::send_packed) does.
     ///
     /// # Errors
     ///

@@ -151,8 +151,9 @@ pub(crate) fn check_running(call: &'static str) -> Result<c_int, Error> {
     }
 }
 
-/// Whether MPI has ended. Inlined, unlike the `mpi` crate's: a small frame of its own, removed right after the library has
-/// written a part of it, would wait for all stores of the call before, those to the memory of other processes too.
+/// Whether MPI has ended. Inlined, unlike the `mpi` crate's, whose frame has 8 bytes of which the library writes 4: to
+/// remove it, the processor cannot forward the two stores, and waits until all earlier ones have reached the cache, those
+/// to the memory of other processes too.
 #[inline(always)]
 fn is_finalized() -> bool {
     let mut finalized = 0;

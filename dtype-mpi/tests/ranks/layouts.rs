@@ -93,7 +93,7 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
     let hollow = Type::structure(&[1, 1], &[0, 4], &[bytes.clone(), nothing.clone()]).unwrap();
     let one_back = Type::vector(4, 1, -1, &bytes).unwrap();
     let mut memory = [0_u8; 64];
-    for ty in [Type::contiguous(3, &back), Type::resized(&hollow, 0, 8)] {
+    for ty in [Ok(back.clone()), Type::contiguous(3, &back), Type::resized(&hollow, 0, 8)] {
         let layout = match Layout::new(&ty.unwrap()) {
             Ok(layout) => layout,
             Err(error) => {
@@ -114,8 +114,18 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
         Ok(Ok(())) => assert!(mpi::environment::library_version().unwrap().starts_with("MPICH")),
         Ok(Err(error)) | Err(error) => assert!(matches!(error, Error::Bounds { .. }), "{error}"),
     }
-    // Nothing at all is not refused.
     let nothing = Layout::new(&nothing).unwrap();
+    // Nothing at all is not refused, and has no address that means something else.
+    let no_bytes: [u8; 0] = [];
+    let one = Layout::new(&back).unwrap();
+    for buffer in [
+        SendBuffer::of_layout(&nothing, &no_bytes, 0, 5).unwrap(),
+        SendBuffer::of_layout(&one, &no_bytes, 0, 0).unwrap(),
+        SendBuffer::of(&[(); 3]).unwrap(),
+        SendBuffer::of(&no_bytes).unwrap(),
+    ] {
+        assert!(buffer.pointer().addr() > 4096, "{buffer:?}");
+    }
     let (next, before) = ring(world);
     let out = SendBuffer::of_layout(&nothing, &memory, 64, 5).unwrap();
     mpi::request::scope(|scope| {

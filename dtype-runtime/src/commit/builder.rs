@@ -2,7 +2,8 @@
 //!
 //! It merges as it goes and looks back at one operation only, so it takes linear time. All of it is `const fn`
 //! over a slice that the caller provides. So `const` evaluation of derived types and the compiler of types built
-//! at run time share this code, except for the lists that `compile` makes of irregular blocks.
+//! at run time share this code, except for the lists that `compile` makes of irregular blocks and for short loops, which
+//! it has written out.
 //!
 //! It merges the following, beyond the rules of the optimized description:
 //!
@@ -171,36 +172,54 @@ impl<'a> Builder<'a> {
         self.at.last = Some(open.start);
     }
 
-    /// Ends the innermost loop, if its iterations are a few runs together, and writes these instead: each takes less time than
-    /// the loop does. Returns whether it did.
+    /// Ends the innermost loop, if its iterations are a few operations of one or two runs, and writes these one after
+    /// another: to execute them takes less time than to execute the loop. Returns whether it did.
     pub(super) fn end_short_loop(&mut self, open: OpenLoop, count: u64, stride: i64) -> bool {
         let first = open.start + 1;
-        let items = self.at.len - first;
-        if self.overflow
-            || items == 0
-            || count.saturating_mul(items as u64) > MOST_WRITTEN_OUT as u64
+        let body = &self.ops[first..self.at.len];
+        // Where the operations are many, they may be joined to the next repetition only while they are not too many.
+        let number = count.saturating_mul(body.len() as u64);
+        if number > MOST_WRITTEN_OUT as u64
+            || open.start > MAX_ROTATED - MOST_WRITTEN_OUT
+            || self.overflow
         {
             return false;
         }
-        let mut body = [Blocks::run(0, 0); MOST_WRITTEN_OUT];
-        for (body, op) in body.iter_mut().zip(&self.ops[first..self.at.len]) {
-            match op {
-                Op::Blocks(blocks) if blocks.count <= 2 => *body = *blocks,
-                // Longer ones have a kernel, for all iterations together.
-                _ => return false,
-            }
-        }
-        if items == 1 && body[0].repeated(count, stride).is_some() {
+        // Longer operations have a kernel, for all iterations together.
+        let is_short = |op: &Op| matches!(op, Op::Blocks(blocks) if blocks.count <= 2);
+        if body.is_empty() || !body.iter().all(is_short) {
             return false;
         }
+        let (Op::Blocks(front), Op::Blocks(back)) = (body[0], body[body.len() - 1]) else {
+            return false;
+        };
+        if body.len() == 1 && front.repeated(count, stride).is_some()
+            // Iterations that touch are rotated, because blocks that are counted on both sides are not joined.
+            || front.count.min(back.count) == 2
+                && Ends::of(self.ops, first, self.at.len, stride).is_some()
+        {
+            return false;
+        }
+        self.write_out(open, count, stride);
+        true
+    }
+
+    /// Ends the innermost loop and writes its iterations one after another. They must be [`MOST_WRITTEN_OUT`] at most.
+    #[inline(never)]
+    fn write_out(&mut self, open: OpenLoop, count: u64, stride: i64) {
+        let first = open.start + 1;
+        let items = self.at.len - first;
+        let mut body = [Op::NONE; MOST_WRITTEN_OUT];
+        body[..items].copy_from_slice(&self.ops[first..self.at.len]);
         *self.at = Position { len: open.start, last: open.last };
         for iteration in 0..count {
             let shift = stride.wrapping_mul(iteration.cast_signed());
-            for blocks in &body[..items] {
-                self.blocks(blocks.shifted(shift));
+            for op in &body[..items] {
+                if let Op::Blocks(blocks) = op {
+                    self.blocks(blocks.shifted(shift));
+                }
             }
         }
-        true
     }
 
     /// Writes a loop whose iterations touch: the first run; the loop from the second run of an iteration to the

@@ -436,8 +436,8 @@ impl Compiler {
     }
 }
 
-/// Operations whose last run is joined to the first run of the next instance. Each repetition goes from behind the first run of
-/// an instance to the end of the joined run, so the operations of one instance follow.
+/// Operations whose last run is joined to the first run of the next instance. A repetition goes from behind the first run of
+/// an instance to the end of the joined run. After these come the operations of one instance, which no repetition is.
 fn joined(ops: &[Op], ends: &Ends, extent: i64) -> Vec<Op> {
     let last = ops.len() - 1;
     let front = ends.between(ops, 0);
@@ -461,9 +461,9 @@ fn room_for_end(items: usize) -> usize {
         return 0;
     }
     // Rotation writes the body twice, with a loop around the first copy, and a run before, between and after them.
-    // Each adds one operation at most. Only an operation that is joined to another is cut in two. Of the iterations that are
-    // written one by one, each operation may be.
-    (items + 2 * ROOM_FOR_BLOCKS).max(2 * MOST_WRITTEN_OUT)
+    // Each adds one operation at most. Only an operation that is joined to another is cut in two. A loop that is written
+    // out becomes no more than this many operations, and the one before it may be cut.
+    (items + 2 * ROOM_FOR_BLOCKS).max(MOST_WRITTEN_OUT + ROOM_FOR_BLOCKS)
 }
 
 #[cfg(test)]

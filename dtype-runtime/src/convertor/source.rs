@@ -157,7 +157,8 @@ impl Source {
                 Some(whole)
             }
             Compiled::Committed(committed) => {
-                if let Some((all, disp)) = committed.plan().permutation(range.end - range.start)
+                if self.count > 1
+                    && let Some((all, disp)) = committed.plan().permutation(range.end - range.start)
                     // SAFETY: the permutation of the instances, whose bytes the caller guarantees.
                     && unsafe { self.copy_permuted::<D>(all, disp, range.clone(), packed) }
                 {
@@ -191,8 +192,8 @@ impl Source {
         let shift = all.stride().wrapping_mul(first as isize).wrapping_add(disp as isize);
         let memory = self.origin.wrapping_offset(shift);
         let bytes = (range.start - before) as usize..(range.end - before) as usize;
-        // SAFETY: the caller guarantees the bytes of the range, the first of which is in this instance, and all data of the
-        // instances, if memory is read.
+        // SAFETY: the caller guarantees the bytes of the range, the first of which is in this instance; all data of the
+        // instances, if memory is read; and that they do not overlap, if it is written.
         unsafe { kernel::permute::<D>(all, bytes, memory, packed) }
     }
 }

@@ -186,8 +186,8 @@ impl Program {
         self.patterns()?.of_steady()
     }
 
-    /// The permutation that copies any `bytes` packed bytes of the instances, whose operations these are, and the displacement
-    /// that it counts from.
+    /// The permutation that copies any `bytes` packed bytes of the instances, whose operations are `steady`, and the
+    /// displacement that it counts from.
     #[inline]
     pub(crate) fn of_any_bytes(
         &self,
