@@ -57,9 +57,7 @@ impl Type {
     /// The text compiles as it is inside a function that returns `Result<_, Error>`, with
     ///
     /// ```
-    /// # #[allow(unused_imports)]
     /// use dtype_runtime::types::{BoundsRule, Distribution, Order, Pair};
-    /// # #[allow(unused_imports)]
     /// use dtype_runtime::{Basic, Error, Type};
     /// ```
     ///
