@@ -79,10 +79,15 @@ fn is_of_grid(ty: &Type, combiner: Combiner) -> bool {
 
 /// Checks the size and all bounds. Requires a session.
 pub(crate) fn bounds(ty: &Type, datatype: &Datatype) -> Result<(), Error> {
+    extent(ty, datatype)?;
+    data_bounds(ty, datatype)
+}
+
+/// Checks the lower bound and the extent. Requires a session.
+fn extent(ty: &Type, datatype: &Datatype) -> Result<(), Error> {
     let (lb, extent) = datatype.bounds()?;
     same("lower bound", ty.lb(), lb)?;
-    same("extent", ty.extent(), extent)?;
-    data_bounds(ty, datatype)
+    same("extent", ty.extent(), extent)
 }
 
 /// Checks the size and the bounds of the data. Requires a session.
@@ -101,7 +106,7 @@ fn same(quantity: &'static str, here: i64, library: i64) -> Result<(), Error> {
     if here == library { Ok(()) } else { Err(Error::Bounds { quantity, here, library }) }
 }
 
-/// Checks the type's extent, and the parts that its constructor places. Requires a session.
+/// Checks the type's extent, and the parts that its constructor places, whose data were compared before. Requires a session.
 fn check_parts(ty: &Type, combiner: Combiner, parts: &[(&Type, &Datatype)]) -> Result<(), Error> {
     let doubt = |what| Err(Error::Doubtful { combiner: combiner.name(), what });
     if ty.extent() < 0 {
@@ -111,7 +116,7 @@ fn check_parts(ty: &Type, combiner: Combiner, parts: &[(&Type, &Datatype)]) -> R
     for &(part, datatype) in parts {
         // A resized type replaces the bounds of its part. MPICH has others for a struct of resized parts.
         if !(matches!(combiner, Combiner::Resized) && is_full_structure(part)) {
-            bounds(part, datatype)?;
+            extent(part, datatype)?;
         }
         let is_marker = matches!(part.named(), Some(Named::LbMarker | Named::UbMarker));
         if part.size() == 0 && !is_marker {

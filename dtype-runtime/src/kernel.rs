@@ -73,11 +73,10 @@ pub(crate) unsafe fn execute<D: Direction>(
     // SAFETY: the blocks are all that an instance is, and the three parts together name the bytes of the instances and
     // nothing else, each part with the displacements that the plan gives it. The caller guarantees these bytes.
     unsafe {
-        if count <= 1 {
-            if count == 1 {
-                one::<D>(plan, memory, packed);
-            }
-            return;
+        match count {
+            0 => return,
+            1 => return one::<D>(plan, memory, packed),
+            _ => {}
         }
         if let Some(all) = single(plan, count) {
             blocks::repeated::<D>(all, program, count, extent, memory, packed);

@@ -112,7 +112,7 @@ fn has_threads(level: c_int) -> bool {
 pub(super) fn not_running() -> Option<&'static str> {
     if !mpi::environment::is_initialized() {
         Some("not initialised")
-    } else if mpi::environment::is_finalized() {
+    } else if is_finalized() {
         Some("finalized")
     } else {
         None

@@ -177,7 +177,7 @@ impl<'a> Builder<'a> {
     pub(super) fn end_short_loop(&mut self, open: OpenLoop, count: u64, stride: i64) -> bool {
         let first = open.start + 1;
         let body = &self.ops[first..self.at.len];
-        // Where the operations are many, they may be joined to the next repetition only while they are not too many.
+        // A body of more than `MAX_ROTATED` operations would not be rotated, so what is written already counts, too.
         let number = count.saturating_mul(body.len() as u64);
         if number > MOST_WRITTEN_OUT as u64
             || open.start > MAX_ROTATED - MOST_WRITTEN_OUT
@@ -187,10 +187,10 @@ impl<'a> Builder<'a> {
         }
         // Longer operations have a kernel, for all iterations together.
         let is_short = |op: &Op| matches!(op, Op::Blocks(blocks) if blocks.count <= 2);
-        if body.is_empty() || !body.iter().all(is_short) {
+        if !body.iter().all(is_short) {
             return false;
         }
-        let (Op::Blocks(front), Op::Blocks(back)) = (body[0], body[body.len() - 1]) else {
+        let (Some(Op::Blocks(front)), Some(Op::Blocks(back))) = (body.first(), body.last()) else {
             return false;
         };
         if body.len() == 1 && front.repeated(count, stride).is_some()

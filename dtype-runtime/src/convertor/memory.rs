@@ -60,10 +60,11 @@ impl Committed {
     /// What is copied for one instance is often so short that the checks for any number of instances take longer.
     #[inline(always)]
     fn size_within(&self, len: usize, origin: i64) -> Option<usize> {
-        let data = self.data()?;
-        let (start, end) = (origin.checked_add(data.start)?, origin.checked_add(data.end)?);
-        let lies_within = start >= 0 && end.cast_unsigned() <= len as u64;
-        if lies_within { usize::try_from(self.size()).ok() } else { None }
+        if lies_within(self.data()?, 0, origin, len as u64) == Some(true) {
+            usize::try_from(self.size()).ok()
+        } else {
+            None
+        }
     }
 
     fn pack_buffer(&self, from: Buffer<'_>, count: usize, out: &mut [u8]) -> Result<usize, Error> {
@@ -144,7 +145,7 @@ impl Committed {
         if count == 1
             && let Some(size) = self.size_within(to.len(), to.origin)
             && packed.len() == size
-            && self.is_disjoint(count, || !self.instances_overlap(1))
+            && self.check_overlap(count).is_ok()
         {
             let (memory, packed) = (to.pointer(), packed.as_ptr().cast_mut());
             // SAFETY: the bytes of the one instance lie in the memory, none of them is named twice, and `packed` is as
@@ -364,17 +365,14 @@ impl Committed {
     #[inline]
     pub(super) fn check_span(&self, len: u64, origin: i64, count: usize) -> Result<(), Error> {
         // The usual case: 64-bit numbers are enough, and all data lie in the memory.
-        let lies_within = |data: Interval| {
-            let last = match count {
-                1 => 0,
-                _ => i64::try_from(count).ok()?.checked_sub(1)?.checked_mul(self.extent())?,
-            };
-            let start = origin.checked_add(data.start)?.checked_add(last.min(0))?;
-            let end = origin.checked_add(data.end)?.checked_add(last.max(0))?;
-            Some(start >= 0 && end.cast_unsigned() <= len)
+        let last = || match count {
+            1 => Some(0),
+            _ => i64::try_from(count).ok()?.checked_sub(1)?.checked_mul(self.extent()),
         };
         match self.data() {
-            Some(data) if lies_within(data) != Some(true) => {
+            Some(data)
+                if last().and_then(|last| lies_within(data, last, origin, len)) != Some(true) =>
+            {
                 self.check_wide_span(len, i128::from(origin), count)
             }
             _ => Ok(()),
@@ -425,6 +423,15 @@ impl Committed {
         i128::from(count) * i128::from(self.size()) > room
             || overlaps(self.description().entries(), count, self.extent())
     }
+}
+
+/// Whether the data of instances, the last of them displaced by `last` bytes, lie in a memory of `len` bytes. `None` if 64
+/// bits are not enough to tell.
+#[inline(always)]
+fn lies_within(data: Interval, last: i64, origin: i64, len: u64) -> Option<bool> {
+    let start = origin.checked_add(data.start)?.checked_add(last.min(0))?;
+    let end = origin.checked_add(data.end)?.checked_add(last.max(0))?;
+    Some(start >= 0 && end.cast_unsigned() <= len)
 }
 
 /// Packed bytes of `count` instances of `size` bytes each, if they can be addressed.

@@ -157,6 +157,7 @@ impl Source {
                 Some(whole)
             }
             Compiled::Committed(committed) => {
+                // For one instance, the permutations are not worth computing.
                 if self.count > 1
                     && let Some((all, disp)) = committed.plan().permutation(range.end - range.start)
                     // SAFETY: the permutation of the instances, whose bytes the caller guarantees.
