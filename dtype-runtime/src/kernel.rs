@@ -14,6 +14,7 @@
 //! | `rows`, `blocks`, `tiles` | blocks at equal distances, in one and two dimensions |
 //! | `irregular` | lists of blocks |
 //! | `permute`, `records` | arrays of small structs |
+//! | `one` | one instance |
 //! | `gather` | such arrays as columns, and back |
 //! | `lanes` | values of such arrays that must lie in a range |
 //! | `reverse`, `integers`, `elements` | values that change on the way |
@@ -34,6 +35,7 @@ pub(crate) mod integers;
 mod irregular;
 mod lanes;
 mod moves;
+pub(crate) mod one;
 mod permute;
 pub(crate) mod pieces;
 mod records;
@@ -75,7 +77,7 @@ pub(crate) unsafe fn execute<D: Direction>(
     unsafe {
         match count {
             0 => return,
-            1 => return one::<D>(plan, memory, packed),
+            1 => return one::one::<D>(plan, memory, packed),
             _ => {}
         }
         if let Some(all) = single(plan, count) {
@@ -87,38 +89,6 @@ pub(crate) unsafe fn execute<D: Direction>(
         let packed = instances::<D>(plan, plan.repetitions(count), memory, packed);
         let last = memory.wrapping_offset(offset(extent, count - 1));
         operations::<D>(epilogue, program, last, packed);
-    }
-}
-
-/// As [`execute`], for one instance. Most of these calls copy a few bytes, where every step on the way shows.
-///
-/// # Safety
-///
-/// As [`execute`].
-pub(crate) unsafe fn one<D: Direction>(plan: &Plan, memory: *mut u8, packed: *mut u8) {
-    let program = plan.program();
-    // SAFETY: the operations of one instance, whose bytes the caller guarantees.
-    unsafe {
-        match program.whole() {
-            Some(ops) => _ = operations::<D>(ops, program, memory, packed),
-            None => one_apart::<D>(program, memory, packed),
-        }
-    }
-}
-
-/// As [`one`], where the repetitions are not instances.
-///
-/// # Safety
-///
-/// As [`execute`].
-#[inline(never)]
-unsafe fn one_apart<D: Direction>(program: &Program, memory: *mut u8, packed: *mut u8) {
-    // SAFETY: the blocks or the operations of one instance, whose bytes the caller guarantees.
-    unsafe {
-        match program.single() {
-            Some(all) => blocks::<D>(&all, program, memory, packed),
-            None => operations::<D>(program.instance(), program, memory, packed),
-        };
     }
 }
 
@@ -217,6 +187,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
 ///
 /// As [`repeated`], for the bytes that the operations name.
 #[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "runs in memory")]
 unsafe fn operations<D: Direction>(
     ops: &[Op],
     program: &Program,
@@ -226,14 +197,11 @@ unsafe fn operations<D: Direction>(
     /// Longer runs are copied in a loop or by a call, with which this loop would not fit the registers.
     const LONG: u64 = 64;
     let (mut packed, mut rest) = (packed, ops);
-    while let [Op::Blocks(all), after @ ..] = rest
-        && all.len <= LONG
-    {
+    while let [Op::Blocks(Blocks { disp, len: len @ ..=LONG, count: 1, .. }), after @ ..] = rest {
+        let (run, len) = (memory.wrapping_offset(*disp as isize), *len as usize);
         // SAFETY: one of the operations, which the caller guarantees.
-        match unsafe { blocks::few::<D>(all, memory, packed) } {
-            Some(end) => packed = end,
-            None => break,
-        }
+        unsafe { blocks::run::<D>(run, packed, len) };
+        packed = packed.wrapping_add(D::advance(len));
         rest = after;
     }
     if rest.is_empty() {

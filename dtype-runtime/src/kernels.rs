@@ -150,13 +150,19 @@ pub fn select(isa: Isa) -> Result<(), UnavailableError> {
 /// What is used.
 #[inline]
 pub fn selected() -> Isa {
+    decided().unwrap_or_else(first)
+}
+
+/// What is used, if it is decided.
+#[inline(always)]
+pub(crate) fn decided() -> Option<Isa> {
     // Every set has its arm below.
     const { assert!(Isa::ALL.len() == 3) };
     match SELECTED.load(Ordering::Relaxed) {
-        1 => Isa::Portable,
-        2 => Isa::Avx2,
-        3 => Isa::Avx512,
-        _ => first(),
+        1 => Some(Isa::Portable),
+        2 => Some(Isa::Avx2),
+        3 => Some(Isa::Avx512),
+        _ => None,
     }
 }
 

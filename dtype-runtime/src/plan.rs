@@ -27,7 +27,7 @@ pub use op::{Blocks, Elements, Op, items};
 pub(crate) use op::{numbered_items, size};
 pub(crate) use patterns::FEWEST_BLOCKS;
 pub(crate) use permutation::{ByteMap, Permutation};
-pub(crate) use program::Program;
+pub(crate) use program::{Known, One, Program};
 pub(crate) use runs::{Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 
@@ -87,7 +87,7 @@ impl Plan {
     pub(crate) fn of_blocks(all: Blocks, extent: i64) -> Self {
         let len = all.len;
         let plan = |ops, repeated, sizes| {
-            let program = Program::new(ops, repeated, extent, None, Some(all));
+            let program = Program::new(ops, repeated, len * all.count, extent, None, Some(all));
             Self { program, sizes, overview: None }
         };
         if !all.touches_next(extent) {
@@ -125,7 +125,7 @@ impl Plan {
             Box::new(Overview { index: Index::of(parts[1], lists), segments })
         });
         let Written { ops, repeated, extent, lists, single } = written;
-        let program = Program::new(ops.into(), repeated, extent, lists, single);
+        let program = Program::new(ops.into(), repeated, size, extent, lists, single);
         Self { program, sizes, overview }
     }
 

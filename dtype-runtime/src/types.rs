@@ -344,6 +344,12 @@ impl Type {
     pub(crate) fn data(&self) -> Option<Interval> {
         self.0.data
     }
+
+    /// Whether the data of one instance are one run of bytes, in the order of the type map.
+    #[inline(always)]
+    pub(crate) fn is_run(&self) -> bool {
+        self.0.flags.contains(Flags::CONTIGUOUS)
+    }
 }
 
 impl Constructor {

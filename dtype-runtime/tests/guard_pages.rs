@@ -420,7 +420,8 @@ fn records_at_both_ends_of_a_page() {
         let first = *places.iter().min().unwrap();
         let before = usize::try_from(first).unwrap();
         let end = runs().map(|(place, len)| place + i64::try_from(*len).unwrap()).max().unwrap();
-        for count in 1..70_usize {
+        // One record again and again: the kernel changes when there were many.
+        for count in std::iter::repeat_n(1, 40).chain(1..70_usize) {
             let steps = stride * (i64::try_from(count).unwrap() - 1);
             let size = ty.packed_size(count).unwrap();
             for (at_end, packed_at_end) in

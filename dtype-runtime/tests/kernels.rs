@@ -142,6 +142,42 @@ proptest! {
     }
 }
 
+proptest! {
+    /// One instance after another: the kernels change when it turns out that there are many.
+    #[test]
+    fn one_at_a_time(ty in types(), unaligned in 0..64_i64) {
+        let _alone = alone();
+        let len = usize::try_from(ty.true_ub() + unaligned).unwrap();
+        let size = usize::try_from(ty.size()).unwrap();
+        let memory: Vec<u8> = (0..len).map(|i| (i * 7).to_le_bytes()[0]).collect();
+        for isa in isas() {
+            select(isa).unwrap();
+            let committed = ty.commit();
+            let (mut expected, mut untouched) = (vec![0; size], vec![0xDD; len]);
+            committed.pack(Buffer::new(&memory).origin(unaligned), 1, &mut expected).unwrap();
+            committed.unpack(&expected, BufferMut::new(&mut untouched).origin(unaligned), 1).unwrap();
+            for call in 0..80 {
+                let mut packed = vec![0xEE; size + 70];
+                // Room beyond the packed bytes, and none.
+                let room = size + call % 2 * 70;
+                committed.pack(Buffer::new(&memory).origin(unaligned), 1, &mut packed[..room]).unwrap();
+                prop_assert!(packed[..size] == expected);
+                prop_assert!(packed[size..].iter().all(|byte| *byte == 0xEE));
+                let mut back = vec![0xDD; len];
+                committed.unpack(&expected, BufferMut::new(&mut back).origin(unaligned), 1).unwrap();
+                prop_assert!(back == untouched);
+            }
+            // A set of instructions that is selected later.
+            for isa in isas() {
+                select(isa).unwrap();
+                let mut packed = vec![0; size];
+                committed.pack(Buffer::new(&memory).origin(unaligned), 1, &mut packed).unwrap();
+                prop_assert!(packed == expected);
+            }
+        }
+    }
+}
+
 #[cfg(feature = "derive")]
 mod derived {
     use super::{alone, isas, select};

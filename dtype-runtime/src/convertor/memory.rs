@@ -8,7 +8,7 @@ use super::copier::copy_range;
 use super::cursor::Instances;
 use crate::commit::Committed;
 use crate::error::Error;
-use crate::kernel::{self, Direction, Pack, Unpack};
+use crate::kernel::{self, Direction, Pack, Unpack, one};
 use crate::types::{Interval, overlaps};
 
 impl Committed {
@@ -49,7 +49,7 @@ impl Committed {
             let (memory, packed) = (from.pointer().cast_mut(), out.as_mut_ptr());
             // SAFETY: the bytes of the one instance lie in the memory, and `out` has room for them; otherwise as in
             // `pack_buffer`.
-            unsafe { kernel::one::<Pack>(self.plan(), memory, packed) };
+            unsafe { self.execute_one::<Pack>(memory, packed, size) };
             return Ok(size);
         }
         self.pack_buffer(from, count, out)
@@ -67,6 +67,26 @@ impl Committed {
         }
     }
 
+    /// Copies one instance, whose packed bytes are `size`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`execute`](kernel::execute).
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "a displacement of data in memory")]
+    unsafe fn execute_one<D: Direction>(&self, memory: *mut u8, packed: *mut u8, size: usize) {
+        match self.data() {
+            Some(data) if self.is_run() => {
+                let run = memory.wrapping_offset(data.start as isize);
+                // SAFETY: all bytes of the instance, in the order of their addresses.
+                unsafe { one::run::<D>(run, packed, size) };
+            }
+            // SAFETY: passed on to the caller.
+            _ => unsafe { one::one::<D>(self.plan(), memory, packed) },
+        }
+    }
+
+    #[inline(never)]
     fn pack_buffer(&self, from: Buffer<'_>, count: usize, out: &mut [u8]) -> Result<usize, Error> {
         let size = self.packed_size(count)?;
         self.check_span(from.len() as u64, from.origin, count)?;
@@ -150,12 +170,13 @@ impl Committed {
             let (memory, packed) = (to.pointer(), packed.as_ptr().cast_mut());
             // SAFETY: the bytes of the one instance lie in the memory, none of them is named twice, and `packed` is as
             // long as they are; otherwise as in `unpack_buffer`.
-            unsafe { kernel::one::<Unpack>(self.plan(), memory, packed) };
+            unsafe { self.execute_one::<Unpack>(memory, packed, size) };
             return Ok(size);
         }
         self.unpack_buffer(packed, to, count)
     }
 
+    #[inline(never)]
     fn unpack_buffer(
         &self,
         packed: &[u8],
@@ -409,6 +430,7 @@ impl Committed {
         Err(Error::Overlap { count: count as u64 })
     }
 
+    #[inline(never)]
     fn instances_overlap(&self, count: u64) -> bool {
         if self.self_overlap() {
             return true;

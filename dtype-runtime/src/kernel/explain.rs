@@ -8,6 +8,7 @@ use core::ptr;
 
 pub(crate) use super::chosen::{Kernel, PerBlock};
 use super::direction::{Direction, Transfer};
+use crate::kernels::selected;
 use crate::plan::{Blocks, List, Op, Plan, Program};
 
 /// Copies nothing, and records which kernel would copy. `packed` points to the `Option<Kernel>` that receives it:
@@ -69,6 +70,12 @@ pub(crate) fn single(plan: &Plan, count: u64) -> Option<(Blocks, Kernel)> {
         super::execute::<Explain>(plan, count, ptr::null_mut(), name);
     });
     Some((all, kernel))
+}
+
+/// The kernel that copies one instance as a whole, if one does once the plan was executed often.
+pub(crate) fn one(plan: &Plan) -> Option<Kernel> {
+    let all = plan.program().of_one().filter(|_| selected().permutes())?;
+    Some(Kernel::Permutation { records: all.records() })
 }
 
 /// The kernel that copies `count` repetitions of a plan's repeated operations.
@@ -225,6 +232,29 @@ mod tests {
         assert!(memory >= (1 << 40) + 2000);
         // Too few.
         assert_eq!(chosen(far.plan(), 2), Kernel::Walk);
+    }
+
+    #[test]
+    fn one_record_is_permuted_after_many() {
+        let byte = Type::basic(Basic::U8);
+        let record = Type::hindexed(&[1, 1, 1], &[0, 4, 9], &byte).unwrap().commit();
+        let calls: Vec<Vec<Step>> = (0..100).map(|_| traced(record.plan(), 1)).collect();
+        if selected() == Isa::Avx512 {
+            assert_eq!(one(record.plan()), Some(Kernel::Permutation { records: 1 }));
+            assert_eq!(calls[99], [Step::Permute { records: 1 }]);
+            let by_runs = calls.iter().filter(|steps| steps.len() == 3).count();
+            assert_eq!(by_runs, if cfg!(feature = "std") { 65 } else { 0 });
+        } else {
+            assert_eq!(one(record.plan()), None);
+            assert_eq!(calls[99].len(), 3);
+        }
+        // Two runs, and too many bytes.
+        for lengths in [[1, 0, 1], [30, 30, 5]] {
+            let ty = Type::hindexed(&lengths, &[0, 40, 80], &byte).unwrap().commit();
+            assert_eq!(one(ty.plan()), None, "{lengths:?}");
+            let calls: Vec<Vec<Step>> = (0..100).map(|_| traced(ty.plan(), 1)).collect();
+            assert!(calls.iter().all(|steps| *steps == calls[0]));
+        }
     }
 
     #[test]

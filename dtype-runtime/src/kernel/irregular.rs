@@ -21,8 +21,8 @@ compiled_for_selected! {
     ///
     /// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for `D`.
     pub(crate) unsafe fn list[D: Direction][D](
-        list: &List, program: &Program, memory: *mut u8, packed: *mut u8,
-    ) -> *mut u8 = R => entries::<D, R>(list, program, memory, packed);
+        all: &List, program: &Program, memory: *mut u8, packed: *mut u8,
+    ) -> *mut u8 = R => entries::<D, R>(all, program, memory, packed);
 }
 
 /// [`list`] with the registers `R`.

@@ -16,6 +16,9 @@ pub(super) trait Registers {
     /// Whether [`reverse`](Self::reverse) has instructions of its own, for blocks of any length.
     const REVERSES: bool = false;
 
+    /// Whether [`permute`](Self::permute) and [`permute_one`](Self::permute_one) have instructions.
+    const PERMUTES: bool = false;
+
     /// Copies `len` bytes and reverses each value of `W` bytes. Bytes after the last whole value are left out.
     ///
     /// # Safety
@@ -65,6 +68,17 @@ pub(super) trait Registers {
     ) -> bool {
         let _ = (all, range, memory, packed);
         false
+    }
+
+    /// Copies one record by its permutation, which has a period of one record.
+    ///
+    /// # Safety
+    ///
+    /// As [`permute`](Self::permute) for the bytes of the record; `D` packs or unpacks, and
+    /// [`PERMUTES`](Self::PERMUTES) must be true.
+    #[inline(always)]
+    unsafe fn permute_one<D: Direction>(all: &Permutation, memory: *mut u8, packed: *mut u8) {
+        let _ = (all, memory, packed);
     }
 
     /// Copies the records to the columns, or unpacks them from there, several records at a time. Returns `false`, with nothing
@@ -125,18 +139,36 @@ macro_rules! compiled_for_selected {
                 unsafe { $body }
             }
 
+            /// # Safety
+            ///
+            /// As the function around it.
+            unsafe fn portable<$($declared)*>($($argument: $type),*) $(-> $result)? {
+                type $registers = $crate::kernel::registers::Portable;
+                // SAFETY: the caller of the function around it guarantees what the body requires.
+                unsafe { $body }
+            }
+
+            /// # Safety
+            ///
+            /// As the function around it.
+            #[cold]
+            #[inline(never)]
+            unsafe fn undecided<$($declared)*>($($argument: $type),*) $(-> $result)? {
+                $crate::kernels::selected();
+                // SAFETY: passed on to the caller of the function around it.
+                unsafe { $name::<$($used)*>($($argument),*) }
+            }
+
             // SAFETY: the caller guarantees what the body requires. Only a set that the processor has is ever
             // selected (`kernels::select`, `kernels::first`).
             unsafe {
-                match $crate::kernels::selected() {
+                match $crate::kernels::decided() {
                     #[cfg(target_arch = "x86_64")]
-                    $crate::kernels::Isa::Avx2 => avx2::<$($used)*>($($argument),*),
+                    Some($crate::kernels::Isa::Avx2) => avx2::<$($used)*>($($argument),*),
                     #[cfg(target_arch = "x86_64")]
-                    $crate::kernels::Isa::Avx512 => avx512::<$($used)*>($($argument),*),
-                    _ => {
-                        type $registers = $crate::kernel::registers::Portable;
-                        $body
-                    }
+                    Some($crate::kernels::Isa::Avx512) => avx512::<$($used)*>($($argument),*),
+                    Some(_) => portable::<$($used)*>($($argument),*),
+                    None => undecided::<$($used)*>($($argument),*),
                 }
             }
         }

@@ -46,10 +46,10 @@ pub(super) struct Avx512;
 
 /// Calls a routine for the number of vectors that the permutation has.
 macro_rules! by_vectors {
-    ($routine:ident($all:ident, $what:ident, $from:ident, $to:ident)) => {
+    ($routine:ident($all:ident, $($argument:ident),*)) => {
         match $all.vectors() {
-            1 => permute::$routine::<1>($all, $what, $from, $to),
-            _ => permute::$routine::<2>($all, $what, $from, $to),
+            1 => permute::$routine::<1>($all, $($argument),*),
+            _ => permute::$routine::<2>($all, $($argument),*),
         }
     };
 }
@@ -58,6 +58,8 @@ impl Registers for Avx512 {
     const WIDTH: usize = 64;
 
     const REVERSES: bool = true;
+
+    const PERMUTES: bool = true;
 
     #[inline(always)]
     unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
@@ -104,6 +106,18 @@ impl Registers for Avx512 {
             }
         }
         true
+    }
+
+    #[inline(always)]
+    unsafe fn permute_one<D: Direction>(all: &Permutation, memory: *mut u8, packed: *mut u8) {
+        // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
+        unsafe {
+            match D::TRANSFER {
+                Transfer::Pack => by_vectors!(pack_one(all, memory, packed)),
+                Transfer::Unpack => by_vectors!(unpack_one(all, memory, packed)),
+                Transfer::Move | Transfer::Zero => {}
+            }
+        }
     }
 
     #[inline(always)]

@@ -31,6 +31,8 @@ pub(super) struct Patterns {
     has_steady: bool,
     bodies: Vec<RepeatedBody>,
     columns: Vec<Column>,
+    /// Of one instance.
+    one: Option<Permutation>,
 }
 
 /// Operations that are repeated.
@@ -52,9 +54,11 @@ struct Column {
 }
 
 impl Patterns {
-    /// The permutations among the operations of a plan whose instances are `extent` bytes apart.
-    pub(super) fn of([prologue, steady, epilogue]: [&[Op]; 3], extent: i64) -> Self {
-        let mut all = Self { has_steady: false, bodies: Vec::new(), columns: Vec::new() };
+    /// The permutations among the operations of a plan whose instances are `extent` bytes apart. `one` are the operations
+    /// of one instance, if a permutation is to copy it.
+    pub(super) fn of([prologue, steady, epilogue]: [&[Op]; 3], one: &[Op], extent: i64) -> Self {
+        let one = ByteMap::of(one).and_then(|map| Permutation::of_one(&map));
+        let mut all = Self { has_steady: false, bodies: Vec::new(), columns: Vec::new(), one };
         all.add_steady(steady, extent);
         all.add_inside(prologue);
         all.add_inside(epilogue);
@@ -134,6 +138,12 @@ impl Patterns {
     #[inline]
     pub(super) fn of_steady(&self) -> Option<&Permutation> {
         if self.has_steady { self.bodies.first().map(|body| &body.permutation) } else { None }
+    }
+
+    /// The permutation of one instance, if a permutation is to copy it.
+    #[inline(always)]
+    pub(super) fn of_one(&self) -> Option<&Permutation> {
+        self.one.as_ref()
     }
 
     /// The permutation of blocks of `len` bytes at this stride, if `bytes` of data are enough of them.

@@ -183,6 +183,12 @@ impl Permutation {
         Self::with_moves(map, stride, 0)
     }
 
+    /// The permutation of a single record; `None` if the window is too small for its data.
+    pub(super) const fn of_one(map: &ByteMap) -> Option<Self> {
+        // So far apart that a window has one record.
+        Self::with_moves(map, 2 * WIDTH as i64, 0)
+    }
+
     /// The permutation of records that are `stride` bytes apart, if it replaces at least `moves` moves for each vector
     /// of the window, and the window has room for the data of one record.
     #[expect(

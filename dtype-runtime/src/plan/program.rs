@@ -7,11 +7,16 @@ use super::list::{Entries, List, Lists};
 use super::once::Once;
 use super::op::{Blocks, Op};
 use super::patterns::{ARE_EXECUTED, Patterns, is_worth_it};
-use super::permutation::Permutation;
+use super::permutation::{Permutation, WIDTH};
 
 /// At most this many operations are stored inline, without an allocation. With a larger array, moving it would
 /// cost more than the allocation.
 const MOST_INLINE: usize = 2;
+
+/// With at least this many operations, one instance is copied by a permutation. With fewer, the permutation is as fast in a
+/// loop that does nothing else, but where values are written before and read after, they wait for each other: processors
+/// hand a store on to a later load of the same bytes, but not if either has a mask.
+const FEWEST: usize = 3;
 
 /// The operations of a plan, their lists, and the permutations among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,10 +28,34 @@ pub(crate) struct Program {
     /// The number of operations that each repetition executes. They come first. If they do not begin and end with an
     /// instance, the operations of one instance follow: the prologue, which is one operation, and the epilogue.
     repeated: usize,
+    /// The index of the first operation of one instance. The others follow, up to the last operation.
+    first: usize,
+    /// How one instance is copied.
+    one: One,
     extent: i64,
     lists: Option<Box<Lists>>,
     /// Computed when first needed: most types are packed too rarely for permutations to pay, or have none.
     patterns: Once<Patterns>,
+}
+
+/// How one instance is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum One {
+    /// Operation by operation.
+    Operations,
+    /// By a permutation, as soon as it is known: few bytes in several operations.
+    Small,
+    /// As blocks at equal distances, which the operations have split.
+    Blocks,
+}
+
+/// What is known about the permutation of one instance.
+pub(crate) enum Known<'a> {
+    /// It was not looked for yet.
+    NotYet,
+    /// There is none.
+    None,
+    Permutation(&'a Permutation),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +111,8 @@ static EMPTY: Program = Program {
     ops: Ops::Inline([Op::NONE; MOST_INLINE], 0),
     single: None,
     repeated: 0,
+    first: 0,
+    one: One::Operations,
     extent: 0,
     lists: None,
     patterns: Once::new(),
@@ -92,16 +123,26 @@ impl Program {
     pub(super) fn new(
         ops: Ops,
         repeated: usize,
+        size: u64,
         extent: i64,
         lists: Option<Box<Lists>>,
         single: Option<Blocks>,
     ) -> Self {
-        let mut patterns = Once::new();
-        if ARE_EXECUTED {
-            patterns.prepare(|| Patterns::of(parts(ops.all(), repeated), extent));
+        let number = ops.all().len();
+        let first = if number == repeated { 0 } else { repeated };
+        let one = if first > 0 && single.is_some() {
+            One::Blocks
+        } else if number.saturating_sub(first) >= FEWEST && size <= WIDTH as u64 {
+            One::Small
+        } else {
+            One::Operations
+        };
+        let (single, patterns) = (single.map(Blocks::normalized), Once::new());
+        let mut program = Self { ops, single, repeated, first, one, extent, lists, patterns };
+        if ARE_EXECUTED && Once::<Patterns>::IS_PREPARED {
+            program.patterns = Once::of(program.find_patterns());
         }
-        let single = single.map(Blocks::normalized);
-        Self { ops, single, repeated, extent, lists, patterns }
+        program
     }
 
     /// A program without operations, lists or permutations, for operations that are not part of a plan.
@@ -115,17 +156,16 @@ impl Program {
         parts(self.ops.all(), self.repeated)
     }
 
-    /// The operations, if each repetition is an instance.
-    #[inline]
-    pub(crate) fn whole(&self) -> Option<&[Op]> {
-        let all = self.ops.all();
-        if all.len() == self.repeated { Some(all) } else { None }
-    }
-
-    /// The operations of one instance, if the repetitions are not instances.
+    /// The operations of one instance.
     #[inline]
     pub(crate) fn instance(&self) -> &[Op] {
-        self.ops.all().get(self.repeated..).unwrap_or(&[])
+        self.ops.all().get(self.first..).unwrap_or(&[])
+    }
+
+    /// How one instance is copied.
+    #[inline(always)]
+    pub(crate) fn one(&self) -> One {
+        self.one
     }
 
     /// The bytes of one instance, if they are blocks at equal distances.
@@ -215,13 +255,38 @@ impl Program {
         self.patterns()?.of_bytes(len, stride, bytes)
     }
 
+    /// The permutation of one instance that is [`One::Small`], if there is one.
+    pub(crate) fn of_one(&self) -> Option<&Permutation> {
+        if self.one == One::Small { self.patterns()?.of_one() } else { None }
+    }
+
+    /// As [`of_one`](Self::of_one), without computing it. [`count_one`](Self::count_one) makes it known.
+    #[inline(always)]
+    pub(crate) fn known_of_one(&self) -> Known<'_> {
+        match self.patterns.known().map(Patterns::of_one) {
+            None => Known::NotYet,
+            Some(None) => Known::None,
+            Some(Some(all)) => Known::Permutation(all),
+        }
+    }
+
+    /// Counts a call for one instance. The permutation becomes known after some of them.
+    pub(crate) fn count_one(&self) {
+        self.patterns.count(|| self.find_patterns());
+    }
+
     /// The permutations among the operations.
     #[inline]
     fn patterns(&self) -> Option<&Patterns> {
         if !ARE_EXECUTED {
             return None;
         }
-        self.patterns.get(|| Patterns::of(self.parts(), self.extent))
+        self.patterns.get(|| self.find_patterns())
+    }
+
+    fn find_patterns(&self) -> Patterns {
+        let one = if self.one == One::Small { self.instance() } else { &[] };
+        Patterns::of(self.parts(), one, self.extent)
     }
 }
 

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::bounds::{BoundsRule, Interval};
 use super::parts::Outcome;
 use super::parts::{Parts, same_length};
-use super::walk::{Sink, block, is_run, repeat, run};
+use super::walk::{Sink, block, repeat, run};
 use super::{Constructor, Type};
 use crate::error::Error;
 
@@ -307,7 +307,7 @@ impl Nest {
     fn of(shares: Vec<Share>, old: &Type) -> Self {
         let (mut extent, mut size, mut elements) = (old.extent(), old.size(), 1_u64);
         let (mut ends, mut overflow) = ((0_i64, 0_i64), false);
-        let mut place = is_run(old).then(|| old.true_lb());
+        let mut place = old.is_run().then(|| old.true_lb());
         let layers = shares.into_iter().map(|share| {
             let layer = Layer { share, extent, size, run: place };
             let Share { global, start, length, step, whole, rest } = share;

@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use super::array::{Order, dimensions, within};
 use super::bounds::{BoundsRule, Interval};
 use super::parts::{Outcome, Parts, same_length};
-use super::walk::{Sink, block, is_run, repeat, run};
+use super::walk::{Sink, block, repeat, run};
 use super::{Constructor, Level, Type};
 use crate::error::Error;
 
@@ -133,7 +133,7 @@ impl Subarray {
         let mut next = (1, 0);
         for (n, Dimension { size, part, start: first }) in self.dimensions().enumerate() {
             if n == in_run {
-                if is_run(old) && (part == 1 || extent == run.cast_signed()) {
+                if old.is_run() && (part == 1 || extent == run.cast_signed()) {
                     in_run += 1;
                     run = run.wrapping_mul(part);
                 } else {
@@ -214,7 +214,7 @@ impl Subarray {
         let shape = self.shape(old);
         let (count, stride) = shape.next;
         let base = shape.start.wrapping_add(old.true_lb());
-        let in_rows = is_run(old) && shape.in_run + 1 == self.sizes().len();
+        let in_rows = old.is_run() && shape.in_run + 1 == self.sizes().len();
         in_rows.then_some(Level { base, length: shape.run, count, stride })
     }
 }

@@ -4,7 +4,7 @@
 //! during the walk, without an intermediate list of entries.
 
 use super::blocks::{Kept, Lengths};
-use super::{Constructor, Elem, Flags, Level, Member, Type};
+use super::{Constructor, Elem, Level, Member, Type};
 use crate::basic::Basic;
 
 /// For so few runs, preparing for many would take longer than the rest of the work.
@@ -53,7 +53,7 @@ pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
     if ty.size() == 0 {
         return;
     }
-    if S::BYTES && is_run(ty) {
+    if S::BYTES && ty.is_run() {
         return sink.elem(bytes(ty, 1, base));
     }
     match ty.constructor() {
@@ -103,7 +103,7 @@ fn list<S: Sink>(
     base: i64,
     sink: &mut S,
 ) {
-    if S::BYTES && is_run(old) && touches(old) {
+    if S::BYTES && old.is_run() && touches(old) {
         return list_of_runs((lengths, displacements), unit, old, base, sink);
     }
     let mut add = |length, displacement: i64| {
@@ -200,7 +200,7 @@ pub(super) fn block<S: Sink>(count: u64, old: &Type, base: i64, sink: &mut S) {
     if count == 0 || old.size() == 0 {
         return;
     }
-    if S::BYTES && is_run(old) && (count == 1 || touches(old)) {
+    if S::BYTES && old.is_run() && (count == 1 || touches(old)) {
         return sink.elem(bytes(old, count, base));
     }
     repeat(count, old.extent(), sink, |sink| walk(old, base, sink));
@@ -215,11 +215,6 @@ pub(super) fn repeat<S: Sink>(loops: u64, extent: i64, sink: &mut S, body: impl 
     sink.end(open, loops, extent);
 }
 
-/// Whether the data of one instance are one run of bytes, in the order of the type map.
-pub(super) fn is_run(ty: &Type) -> bool {
-    ty.0.flags.contains(Flags::CONTIGUOUS)
-}
-
 impl Type {
     /// The data of one instance as blocks at equal distances, or as a single block, if the outermost constructors
     /// show this; `None` otherwise. Fast twin of [`walk`] and the compiler, kept equal by test
@@ -231,7 +226,7 @@ impl Type {
             return None;
         }
         loop {
-            if is_run(ty) {
+            if ty.is_run() {
                 let (base, length) = (ty.true_lb(), ty.size());
                 return Some(Level { base, length, count: 1, stride: 0 });
             }
@@ -250,7 +245,7 @@ impl Type {
                 Constructor::Subarray { arguments, old } => return arguments.as_level(old),
                 _ => return None,
             };
-            if !is_run(old) || blocklength > 1 && !touches(old) {
+            if !old.is_run() || blocklength > 1 && !touches(old) {
                 return None;
             }
             return Some(Level {

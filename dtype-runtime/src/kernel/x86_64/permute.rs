@@ -151,6 +151,60 @@ unsafe fn scatter<const V: usize>(
     }
 }
 
+/// The properties of a permutation that a whole period needs: the masks of the data, and the index of the packed byte
+/// for each byte of memory.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn whole<const V: usize>(all: &Permutation) -> ([__m512i; V], [__mmask64; V]) {
+    let mut index = [_mm512_setzero_si512(); V];
+    for (index, bytes) in index.iter_mut().zip(all.scatter()) {
+        *index = vector(bytes);
+    }
+    (index, core::array::from_fn(|vector| all.data()[vector]))
+}
+
+/// Packs one record.
+///
+/// # Safety
+///
+/// As [`Registers::permute_one`](super::Registers::permute_one) for `Pack`; `V` must be the vectors that the permutation
+/// has.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
+pub(super) unsafe fn pack_one<const V: usize>(
+    all: &Permutation,
+    memory: *const u8,
+    packed: *mut u8,
+) {
+    let (_, data) = whole::<V>(all);
+    // SAFETY: the data and the packed bytes of the record, which the caller guarantees.
+    unsafe {
+        let bytes = gather(vector(all.gather()), data, memory.wrapping_offset(all.first()));
+        _mm512_mask_storeu_epi8(packed.cast(), first(all.size()), bytes);
+    }
+}
+
+/// Unpacks one record.
+///
+/// # Safety
+///
+/// As [`Registers::permute_one`](super::Registers::permute_one) for `Unpack`; `V` must be the vectors that the
+/// permutation has.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
+pub(super) unsafe fn unpack_one<const V: usize>(
+    all: &Permutation,
+    memory: *mut u8,
+    packed: *const u8,
+) {
+    let (index, data) = whole::<V>(all);
+    // SAFETY: the packed bytes and the data of the record, which the caller guarantees.
+    unsafe {
+        let bytes = _mm512_maskz_loadu_epi8(first(all.size()), packed.cast());
+        scatter(index, data, bytes, memory.wrapping_offset(all.first()));
+    }
+}
+
 /// Packs the packed bytes `range` of records, `V` vectors of memory at a time.
 ///
 /// # Safety
@@ -222,10 +276,7 @@ pub(super) unsafe fn unpack<const V: usize>(
     mut packed: *const u8,
 ) {
     let steps = Steps::<V>::of(all);
-    let mut index = [_mm512_setzero_si512(); V];
-    for (index, bytes) in index.iter_mut().zip(all.scatter()) {
-        *index = vector(bytes);
-    }
+    let (index, _) = whole::<V>(all);
     let mut window = memory.wrapping_offset(all.first());
     let mut left = range.end - range.start;
     // SAFETY: each step loads packed bytes of the range. It loads a whole vector only if at least 64 of them are left,

@@ -1,0 +1,117 @@
+//! One instance. Most of these calls copy a few bytes, where every step on the way shows.
+//!
+//! An instance that is one run goes to [`run`] at once. If there are several operations with at most as many bytes as a
+//! register has, a permutation copies it. To compute one takes as long as to copy fifty to a hundred instances, so that
+//! is done only for a type of which 64 were copied one at a time. All others are copied operation by operation.
+
+use super::direction::{Direction, Transfer};
+use super::registers::{Registers, compiled_for_selected};
+use super::{blocks, operations, permute};
+use crate::plan::{Known, One, Plan, Program};
+
+/// Executes a plan for one instance.
+///
+/// # Safety
+///
+/// As [`execute`](super::execute) for a count of 1.
+#[inline(always)]
+pub(crate) unsafe fn one<D: Direction>(plan: &Plan, memory: *mut u8, packed: *mut u8) {
+    let program = plan.program();
+    let permutes = D::IS_COPY && matches!(D::TRANSFER, Transfer::Pack | Transfer::Unpack);
+    // SAFETY: passed on to the caller.
+    unsafe {
+        match program.one() {
+            One::Small if permutes => small::<D>(program, memory, packed),
+            One::Blocks => by_blocks::<D>(program, memory, packed),
+            One::Small | One::Operations => by_operations::<D>(program, memory, packed),
+        }
+    }
+}
+
+/// Copies an instance that is one run of `len` bytes.
+///
+/// # Safety
+///
+/// As [`Direction::copy`].
+#[inline(never)]
+pub(crate) unsafe fn run<D: Direction>(memory: *mut u8, packed: *mut u8, len: usize) {
+    // SAFETY: passed on to the caller.
+    unsafe { blocks::run::<D>(memory, packed, len) };
+}
+
+compiled_for_selected! {
+    /// As [`one`], for an instance of few bytes.
+    ///
+    /// # Safety
+    ///
+    /// As [`one`].
+    unsafe fn small[D: Direction][D](
+        program: &Program, memory: *mut u8, packed: *mut u8,
+    ) = R => small_by::<D, R>(program, memory, packed);
+}
+
+/// [`small`] with the registers `R`. Every call is the last thing that it does, so it has no registers to save.
+///
+/// # Safety
+///
+/// As [`one`].
+#[inline(always)]
+unsafe fn small_by<D: Direction, R: Registers>(
+    program: &Program,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    // SAFETY: the permutation is computed from the operations of one instance. Otherwise passed on to the caller.
+    unsafe {
+        if R::PERMUTES {
+            match program.known_of_one() {
+                Known::Permutation(all) => {
+                    if !permute::chosen::<D>(all, packed) {
+                        R::permute_one::<D>(all, memory, packed);
+                    }
+                    return;
+                }
+                Known::None => {}
+                Known::NotYet => return counted::<D>(program, memory, packed),
+            }
+        }
+        by_operations::<D>(program, memory, packed);
+    }
+}
+
+/// As [`by_operations`], and counts the call.
+///
+/// # Safety
+///
+/// As [`one`].
+#[cold]
+#[inline(never)]
+unsafe fn counted<D: Direction>(program: &Program, memory: *mut u8, packed: *mut u8) {
+    program.count_one();
+    // SAFETY: passed on to the caller.
+    unsafe { by_operations::<D>(program, memory, packed) };
+}
+
+/// As [`one`], operation by operation.
+///
+/// # Safety
+///
+/// As [`one`].
+#[inline(never)]
+unsafe fn by_operations<D: Direction>(program: &Program, memory: *mut u8, packed: *mut u8) {
+    // SAFETY: the operations of one instance, whose bytes the caller guarantees.
+    unsafe { operations::<D>(program.instance(), program, memory, packed) };
+}
+
+/// As [`one`], for blocks that the operations have split.
+///
+/// # Safety
+///
+/// As [`one`].
+#[inline(never)]
+unsafe fn by_blocks<D: Direction>(program: &Program, memory: *mut u8, packed: *mut u8) {
+    if let Some(all) = program.single() {
+        // SAFETY: the blocks of one instance, whose bytes the caller guarantees.
+        unsafe { blocks::blocks::<D>(&all, program, memory, packed) };
+    }
+}
