@@ -21,9 +21,9 @@ pub use unpacker::ConvertingUnpacker;
 use self::check::{check, check_boundary};
 use self::convert::{each, reversed};
 use self::partial::Partials;
-use super::copier::{Routines, copy_range};
+use super::copier::copy_range;
 use super::cursor::Instances;
-use super::source::{Constant, Source};
+use super::source::Source;
 use crate::commit::{Converting, How};
 use crate::error::Error;
 use crate::kernel::{Reversing, Way, execute};
@@ -82,18 +82,17 @@ impl ConvertedStream {
     ///
     /// # Safety
     ///
-    /// As for [`convert`], for the memory of the source. `whole` must select the constant for `D`.
+    /// As for [`convert`], for the memory of the source.
     unsafe fn convert<D: Way>(
         &self,
         range: Range<u64>,
         packed: *mut u8,
-        whole: fn(&Constant) -> Routines,
         partials: &mut Partials,
     ) -> Result<(), Error> {
         // SAFETY: the caller guarantees it.
         unsafe {
             if let How::Same = self.converting.how {
-                self.source.copy::<D>(range, packed, whole);
+                self.source.copy::<D>(range, packed);
                 return Ok(());
             }
             let (memory, instances) = (self.source.origin(), self.source.instances());

@@ -6,7 +6,7 @@ use super::copier::{Routines, copy_range};
 use super::cursor::Instances;
 use crate::commit::{Committed, Converting};
 use crate::error::Error;
-use crate::kernel::{self, Direction};
+use crate::kernel::{self, Direction, Way};
 use crate::plan::{Op, Permutation, Segments};
 use crate::representation::Architecture;
 use crate::signature::Fingerprint;
@@ -137,18 +137,13 @@ impl Source {
     /// # Safety
     ///
     /// The bytes that the range names must be valid for `D`, and so must `packed` for the same number; the two
-    /// must not overlap. If `D` reads memory, all data of the instances must be readable. `routines` must select those
-    /// for `D`.
+    /// must not overlap. If `D` reads memory, all data of the instances must be readable.
     #[inline]
-    pub(super) unsafe fn copy<D: Direction>(
-        &self,
-        range: Range<u64>,
-        packed: *mut u8,
-        routines: fn(&Constant) -> Routines,
-    ) {
+    pub(super) unsafe fn copy<D: Way>(&self, range: Range<u64>, packed: *mut u8) {
         let whole = match &self.compiled {
             Compiled::Constant(constant) => {
-                let Routines { whole, part } = routines(constant);
+                let Routines { whole, part } =
+                    if D::PACKS { constant.pack } else { constant.unpack };
                 if let Some(part) = part {
                     // SAFETY: the caller guarantees the memory. The routines are a type's constants, made from the same
                     // type map as its operations (`typed/stream.rs`), so they do the same.

@@ -154,13 +154,27 @@ impl Unpacker<'_> {
     ///
     /// [`Error::InvalidValue`] if the bytes complete an invalid value. Nothing is written then, and the position is
     /// unchanged; if the first bytes of the value came earlier, seek back to where it starts to send them again.
+    #[inline]
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        let (number, range) = self.progress.next(bytes.len());
-        let bytes = &bytes[..number];
-        match &self.checks {
-            None => self.put(range.start, bytes),
-            Some(_) => self.check_and_write(bytes)?,
+        // Inlined, so that a caller whose values are not checked has no result to look at.
+        if self.checks.is_none() {
+            return Ok(self.unpack_unchecked(bytes));
         }
+        self.unpack_checked(bytes)
+    }
+
+    #[inline(never)]
+    fn unpack_unchecked(&mut self, bytes: &[u8]) -> usize {
+        let (number, range) = self.progress.next(bytes.len());
+        self.put(range.start, &bytes[..number]);
+        self.progress.advance(number);
+        number
+    }
+
+    #[inline(never)]
+    fn unpack_checked(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        let (number, _) = self.progress.next(bytes.len());
+        self.check_and_write(&bytes[..number])?;
         self.progress.advance(number);
         Ok(number)
     }
@@ -215,7 +229,7 @@ impl Unpacker<'_> {
         // are borrowed, so they do not overlap data that nobody else accesses.
         unsafe {
             let packed = bytes.as_ptr().cast_mut();
-            self.source.copy::<Unpack>(position..end, packed, |constant| constant.unpack);
+            self.source.copy::<Unpack>(position..end, packed);
         }
     }
 

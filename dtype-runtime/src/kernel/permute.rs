@@ -115,24 +115,35 @@ unsafe fn end<D: Direction>(
     done.then(|| packed.wrapping_add(D::advance(bytes)))
 }
 
-/// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation. Returns false
-/// without an effect if the machine lacks the instructions; the records must be copied in another way then.
+compiled_for_selected! {
+    /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation. Returns
+    /// false without an effect if the machine lacks the instructions; the records must be copied in another way then.
+    ///
+    /// # Safety
+    ///
+    /// `memory + displacement` must be valid for `D` on every data byte of the range, and `packed` on as many bytes as
+    /// these are. If memory is read, all data of the records in the range must be readable; if it is written, the
+    /// records must not overlap. The range must start in the first record, or be empty. The two sides must not overlap;
+    /// if `D` moves, no byte may be read after it was written.
+    pub(crate) unsafe fn permute[D: Direction][D](
+        all: &Permutation, range: Range<usize>, memory: *mut u8, packed: *mut u8,
+    ) -> bool = R => by_registers::<D, R>(all, range, memory, packed);
+}
+
+/// [`permute`] with the registers `R`.
 ///
 /// # Safety
 ///
-/// `memory + displacement` must be valid for `D` on every data byte of the range, and `packed` on as many bytes as these
-/// are. If memory is read, all data of the records in the range must be readable; if it is written, the records must not
-/// overlap. The range must start in the first record, or be empty. The two sides must not overlap; if `D` moves, no byte
-/// may be read after it was written.
-#[inline]
-pub(crate) unsafe fn permute<D: Direction>(
+/// As [`permute`].
+#[inline(always)]
+unsafe fn by_registers<D: Direction, R: Registers>(
     all: &Permutation,
     range: Range<usize>,
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
     debug_assert!(range.is_empty() || range.start < all.size(), "{range:?} of {all:?}");
-    if !selected().permutes() {
+    if !R::PERMUTES {
         return false;
     }
     // SAFETY: passed on to the caller. A direction's own permutation has the same data and the same packed bytes, in
@@ -142,17 +153,8 @@ pub(crate) unsafe fn permute<D: Direction>(
             return true;
         }
         match D::permutation(all) {
-            None => by_registers::<D>(all, range, memory, packed),
-            Some(other) => by_registers::<D>(&other, range, memory, packed),
+            None => R::permute::<D>(all, range, memory, packed),
+            Some(other) => R::permute::<D>(&other, range, memory, packed),
         }
     }
-}
-
-compiled_for_selected! {
-    /// # Safety
-    ///
-    /// As [`permute`], and the range must not be empty.
-    unsafe fn by_registers[D: Direction][D](
-        all: &Permutation, range: Range<usize>, memory: *mut u8, packed: *mut u8,
-    ) -> bool = R => R::permute::<D>(all, range, memory, packed);
 }

@@ -78,7 +78,7 @@ impl<'a> ConvertingPacker<'a> {
         // SAFETY: the data are readable, by the promise that the packer was made with; `out` has room for that
         // number of bytes, and is borrowed exclusively, so it does not overlap data that must not be written.
         unsafe {
-            self.stream.convert::<Pack>(range, out.as_mut_ptr(), |whole| whole.pack, &mut none)?;
+            self.stream.convert::<Pack>(range, out.as_mut_ptr(), &mut none)?;
         }
         self.progress.advance(bytes);
         Ok(bytes)

@@ -140,7 +140,7 @@ impl RecordConversion {
         let mut none = Partials::default();
         // SAFETY: `native` has room for the values of `count` records, one after the other, and is borrowed
         // exclusively; their packed bytes are in `remote`, which is borrowed.
-        unsafe { stream.convert::<Unpack>(0..expected, packed, |whole| whole.unpack, &mut none) }
+        unsafe { stream.convert::<Unpack>(0..expected, packed, &mut none) }
     }
 }
 

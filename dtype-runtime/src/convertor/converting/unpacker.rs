@@ -103,7 +103,7 @@ impl<'a> ConvertingUnpacker<'a> {
             // exclusively; any bytes may be written if nothing has to be checked. The source bytes exist, are only
             // read, and are borrowed, so they do not overlap data that nobody else accesses.
             unsafe {
-                self.stream.convert::<Unpack>(range, packed, |whole| whole.unpack, partials)?;
+                self.stream.convert::<Unpack>(range, packed, partials)?;
             }
         }
         self.progress.advance(number);
@@ -147,7 +147,7 @@ impl<'a> ConvertingUnpacker<'a> {
         // SAFETY: the data are writable, by the promise that the unpacker was made with, and nobody else writes
         // these, as the caller guarantees, so any bytes may be written. The packed bytes exist, are only read, and
         // are borrowed.
-        unsafe { self.stream.convert::<Unpack>(range, packed, |whole| whole.unpack, &mut none) }
+        unsafe { self.stream.convert::<Unpack>(range, packed, &mut none) }
     }
 
     /// Moves past whole instances that were written.
