@@ -192,6 +192,12 @@ impl<'a> Instances<'a> {
         if self.count == 0 { 0 } else { prologue + steady * self.repetitions + epilogue }
     }
 
+    /// The bytes of the instances, if there is one, and it is blocks at equal distances.
+    #[inline]
+    pub(super) fn single(&self) -> Option<Blocks> {
+        if self.count == 1 { self.program.single() } else { None }
+    }
+
     /// Hands the parts of a range of packed bytes to a visitor, in order, until the visitor breaks off. The part
     /// of the range past the last byte is omitted.
     pub(crate) fn visit<V: Visitor>(&self, range: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
@@ -200,9 +206,7 @@ impl<'a> Instances<'a> {
         if from >= to {
             return ControlFlow::Continue(());
         }
-        if self.count == 1
-            && let Some(all) = self.program.single()
-        {
+        if let Some(all) = self.single() {
             return of_blocks(&all, from..to, visitor);
         }
         let [prologue, steady, epilogue] = self.sizes;
@@ -416,7 +420,11 @@ impl Body<'_> {
 }
 
 /// A range of blocks at equal distances.
-fn of_blocks<V: Visitor>(blocks: &Blocks, part: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
+pub(super) fn of_blocks<V: Visitor>(
+    blocks: &Blocks,
+    part: Range<u64>,
+    visitor: &mut V,
+) -> ControlFlow<()> {
     let Range { mut start, end } = part;
     let len = blocks.len;
     if blocks.count == 1 {

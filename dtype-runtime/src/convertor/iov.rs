@@ -3,7 +3,7 @@
 use core::iter::FusedIterator;
 use core::ops::{ControlFlow, Range};
 
-use super::cursor::{Instances, Repeated, Visitor};
+use super::cursor::{Instances, Repeated, Visitor, of_blocks};
 use crate::commit::Committed;
 use crate::error::Error;
 use crate::plan::{Blocks, Entries, List, Op, Program, Segments, items};
@@ -217,13 +217,7 @@ impl<const N: usize> Visitor for Finder<'_, N> {
     }
 
     fn blocks(&mut self, blocks: &Blocks) -> ControlFlow<()> {
-        let Blocks { disp, len, count, stride } = blocks.normalized();
-        let mut next = disp;
-        self.apart((0..count).map(|_| {
-            let disp = next;
-            next = next.wrapping_add(stride);
-            Segment { disp, len }
-        }))
+        self.apart(segments(&blocks.normalized()))
     }
 
     fn list(&mut self, list: &List, program: &Program, shift: i64) -> ControlFlow<()> {
@@ -255,6 +249,49 @@ impl<const N: usize> Visitor for Finder<'_, N> {
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
         Some(self.iterations(repeated))
     }
+}
+
+/// Folds the segments of blocks of which no two touch, without a buffer.
+struct Each<B, F> {
+    /// Absent only while `f` has it.
+    folded: Option<B>,
+    f: F,
+}
+
+impl<B, F: FnMut(B, Segment) -> B> Each<B, F> {
+    #[inline(always)]
+    fn all(&mut self, segments: impl Iterator<Item = Segment>) -> ControlFlow<()> {
+        self.folded = self.folded.take().map(|folded| segments.fold(folded, &mut self.f));
+        ControlFlow::Continue(())
+    }
+
+    fn folded(self) -> B {
+        self.folded.unwrap_or_else(|| unreachable!("it is put back after each call"))
+    }
+}
+
+impl<B, F: FnMut(B, Segment) -> B> Visitor for Each<B, F> {
+    #[inline]
+    fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
+        self.all(core::iter::once(Segment { disp, len }))
+    }
+
+    #[inline]
+    fn blocks(&mut self, blocks: &Blocks) -> ControlFlow<()> {
+        self.all(segments(blocks))
+    }
+}
+
+/// The segments of blocks of which no two neighbours touch.
+#[inline(always)]
+fn segments(blocks: &Blocks) -> impl Iterator<Item = Segment> {
+    let Blocks { disp, len, count, stride } = *blocks;
+    let mut next = disp;
+    (0..count).map(move |_| {
+        let disp = next;
+        next = next.wrapping_add(stride);
+        Segment { disp, len }
+    })
 }
 
 impl<'a> Iov<'a> {
@@ -380,14 +417,23 @@ impl Iterator for Iov<'_> {
     }
 
     /// Visits all of the range at once, where `next` returns to it for every few segments.
-    fn fold<B, F: FnMut(B, Segment) -> B>(self, init: B, mut f: F) -> B {
-        let Self { instances, range, first: mut found, .. } = self;
+    fn fold<B, F: FnMut(B, Segment) -> B>(mut self, init: B, mut f: F) -> B {
+        // By reference: the buffer is not moved once more.
+        let Self { instances, range, first: found, .. } = &mut self;
+        if let Some(all) = instances.single()
+            && found.rest().is_empty()
+            && !range.is_empty()
+        {
+            let mut each = Each { folded: Some(init), f };
+            let _ = of_blocks(&all, range.clone(), &mut each);
+            return each.folded();
+        }
         let mut folded = Some(found.rest().iter().copied().fold(init, &mut f));
         let mut take = |segments: &[Segment]| {
             folded = folded.take().map(|folded| segments.iter().copied().fold(folded, &mut f));
         };
         (found.len, found.taken) = (0, 0);
-        let _ = instances.visit(range, &mut Finder { found: &mut found, full: Some(&mut take) });
+        let _ = instances.visit(range.clone(), &mut Finder { found, full: Some(&mut take) });
         take(found.rest());
         folded.unwrap_or_else(|| unreachable!("it is put back after each call"))
     }
