@@ -198,15 +198,23 @@ pub(super) unsafe fn long<D: Direction, R: Registers>(
 pub(super) unsafe fn any<D: Direction, R: Registers>(memory: *mut u8, packed: *mut u8, len: usize) {
     // SAFETY: each arm covers the `len` bytes that the caller guarantees, and no others.
     unsafe {
-        match len {
-            0 => {}
-            1 => D::copy(memory, packed, 1),
-            2..4 => two::<D, 2>(memory, packed, len),
-            4..8 => two::<D, 4>(memory, packed, len),
-            8..16 => two::<D, 8>(memory, packed, len),
-            16..32 => two::<D, 16>(memory, packed, len),
-            32..=64 => two::<D, 32>(memory, packed, len),
-            _ => long::<D, R>(memory, packed, len),
+        // A record's runs are mostly a value or two: these lengths are found first.
+        if len >= 8 {
+            if len < 16 {
+                two::<D, 8>(memory, packed, len);
+            } else if len < 32 {
+                two::<D, 16>(memory, packed, len);
+            } else if len <= 64 {
+                two::<D, 32>(memory, packed, len);
+            } else {
+                long::<D, R>(memory, packed, len);
+            }
+        } else if len >= 4 {
+            two::<D, 4>(memory, packed, len);
+        } else if len >= 2 {
+            two::<D, 2>(memory, packed, len);
+        } else if len == 1 {
+            D::copy(memory, packed, 1);
         }
     }
 }
