@@ -200,7 +200,11 @@ unsafe fn operations<D: Direction>(
     while let [Op::Blocks(Blocks { disp, len: len @ ..=LONG, count: 1, .. }), after @ ..] = rest {
         let (run, len) = (memory.wrapping_offset(*disp as isize), *len as usize);
         // SAFETY: one of the operations, which the caller guarantees.
-        unsafe { blocks::run::<D>(run, packed, len) };
+        unsafe {
+            if !D::chosen(|| Kernel::Copy, packed) {
+                blocks::run::<D>(run, packed, len);
+            }
+        }
         packed = packed.wrapping_add(D::advance(len));
         rest = after;
     }

@@ -450,6 +450,12 @@ copy of 26 bytes at 0, kernel copy
 2 copies of 2 bytes at 28, every 4, kernel copy
 "
     );
+    for len in [1, 13, 64, 65] {
+        let before = Type::hindexed(&[len], &[-5], &basic(Basic::U8)).unwrap();
+        let bytes = if len == 1 { "byte" } else { "bytes" };
+        let line = format!("\ncopy of {len} {bytes} at -5, kernel copy\n");
+        assert!(words(&before, 1).ends_with(&line), "{line}");
+    }
     let column =
         Type::resized(&Type::vector(64, 1, 64, &basic(Basic::F64)).unwrap(), 0, 8).unwrap();
     assert_eq!(
@@ -472,6 +478,31 @@ loop of 999, stride 56, kernel records, 3 runs
 at the last instance
   2 copies of 15 bytes at 8, every 16, kernel copy
   copy of 8 bytes at 48, kernel copy
+"
+    );
+    let three = Type::hindexed(&[1, 2, 1], &[0, 4, 9], &basic(Basic::U8)).unwrap();
+    if select(Isa::Avx512).is_ok() {
+        assert_eq!(
+            words(&three, 1),
+            "\
+1 instance: 4 packed bytes from 3 pieces of memory
+at once, kernel permute
+  copy of 1 byte at 0
+  copy of 2 bytes at 4
+  copy of 1 byte at 9
+"
+        );
+    } else {
+        println!("left out: no AVX-512 in this machine");
+    }
+    select(Isa::Portable).unwrap();
+    assert_eq!(
+        words(&three, 1),
+        "\
+1 instance: 4 packed bytes from 3 pieces of memory
+copy of 1 byte at 0, kernel copy
+copy of 2 bytes at 4, kernel copy
+copy of 1 byte at 9, kernel copy
 "
     );
     let places: Vec<i64> = (0..40).map(|i| i * (i + 3) / 2).collect();

@@ -45,7 +45,8 @@ pub struct Iov<'a> {
     segments: Option<&'a [Segments; 3]>,
     /// The range of packed bytes that have not been looked up yet.
     range: Range<u64>,
-    first: FirstSegments<AT_ONCE>,
+    /// Those that were looked up last. Whoever takes all segments at once may never need a buffer.
+    first: Option<FirstSegments<AT_ONCE>>,
 }
 
 /// The first segments of a range, at most `N`, each of them maximal.
@@ -301,7 +302,7 @@ impl<'a> Iov<'a> {
         segments: Option<&'a [Segments; 3]>,
         range: Range<u64>,
     ) -> Self {
-        Self { instances, segments, range, first: FirstSegments::new() }
+        Self { instances, segments, range, first: None }
     }
 
     /// The segments of a constant program of `size` packed bytes, executed once.
@@ -311,14 +312,14 @@ impl<'a> Iov<'a> {
 
     /// The position of the next segment in the packed stream, to resume there later.
     pub fn position(&self) -> u64 {
-        let buffered = self.first.rest();
+        let buffered = self.buffered();
         self.range.start - buffered.iter().map(|segment| segment.len).sum::<u64>()
     }
 
     /// The number of remaining segments, like [`count`](Iterator::count) without consuming the iterator.
     #[doc(alias = "MPIX_Type_iov_len")]
     pub fn segments(&self) -> u64 {
-        let buffered = (self.first.len - self.first.taken) as u64;
+        let buffered = self.buffered().len() as u64;
         let Range { start, end } = self.range;
         if start >= end {
             return buffered;
@@ -354,11 +355,13 @@ impl<'a> Iov<'a> {
     #[doc(alias = "yaksa_iov")]
     #[inline]
     pub fn skip_segments(&mut self, segments: u64) -> u64 {
-        let buffered = self.first.len - self.first.taken;
+        let buffered = self.buffered().len();
         if let Ok(few) = usize::try_from(segments)
             && few <= buffered
         {
-            self.first.taken += few;
+            if let Some(first) = &mut self.first {
+                first.taken += few;
+            }
             return segments;
         }
         let rest = segments - buffered as u64;
@@ -375,16 +378,23 @@ impl<'a> Iov<'a> {
                 (end, instances.number_of(segments, end - 1) - number + 1)
             })
         };
-        (self.first.len, self.first.taken) = (0, 0);
+        self.first = None;
         self.range.start = to;
         buffered as u64 + skipped
+    }
+
+    /// The segments that were looked up and not taken.
+    #[inline]
+    fn buffered(&self) -> &[Segment] {
+        self.first.as_ref().map_or(&[], FirstSegments::rest)
     }
 
     /// Looks up the next segments.
     #[inline(never)]
     fn look_up(&mut self) {
-        self.first.look_up(&self.instances, self.range.clone());
-        self.range.start += self.first.rest().iter().map(|segment| segment.len).sum::<u64>();
+        let first = self.first.get_or_insert_with(FirstSegments::new);
+        first.look_up(&self.instances, self.range.clone());
+        self.range.start += first.rest().iter().map(|segment| segment.len).sum::<u64>();
     }
 
     fn with_segments<R>(&self, look: impl FnOnce(&Instances<'a>, &[Segments; 3]) -> R) -> R {
@@ -400,10 +410,13 @@ impl Iterator for Iov<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Segment> {
-        if self.first.taken == self.first.len {
-            self.look_up();
+        if let Some(first) = &mut self.first
+            && let Some(next) = first.next()
+        {
+            return Some(next);
         }
-        self.first.next()
+        self.look_up();
+        self.first.as_mut()?.next()
     }
 
     /// Exact.
@@ -418,20 +431,20 @@ impl Iterator for Iov<'_> {
 
     /// Visits all of the range at once, where `next` returns to it for every few segments.
     fn fold<B, F: FnMut(B, Segment) -> B>(mut self, init: B, mut f: F) -> B {
-        // By reference: the buffer is not moved once more.
-        let Self { instances, range, first: found, .. } = &mut self;
+        let folded = self.buffered().iter().copied().fold(init, &mut f);
+        let Self { instances, range, first, .. } = &mut self;
         if let Some(all) = instances.single()
-            && found.rest().is_empty()
             && !range.is_empty()
         {
-            let mut each = Each { folded: Some(init), f };
+            let mut each = Each { folded: Some(folded), f };
             let _ = of_blocks(&all, range.clone(), &mut each);
             return each.folded();
         }
-        let mut folded = Some(found.rest().iter().copied().fold(init, &mut f));
+        let mut folded = Some(folded);
         let mut take = |segments: &[Segment]| {
             folded = folded.take().map(|folded| segments.iter().copied().fold(folded, &mut f));
         };
+        let found = first.get_or_insert_with(FirstSegments::new);
         (found.len, found.taken) = (0, 0);
         let _ = instances.visit(range.clone(), &mut Finder { found, full: Some(&mut take) });
         take(found.rest());

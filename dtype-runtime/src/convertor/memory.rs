@@ -71,14 +71,14 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// As for [`execute`](kernel::execute).
+    /// As for [`execute`](kernel::execute) and one instance; `size` must be its packed bytes.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "a displacement of data in memory")]
     unsafe fn execute_one<D: Direction>(&self, memory: *mut u8, packed: *mut u8, size: usize) {
         match self.data() {
             Some(data) if self.is_run() => {
                 let run = memory.wrapping_offset(data.start as isize);
-                // SAFETY: all bytes of the instance, in the order of their addresses.
+                // SAFETY: all bytes of the instance: one run, packed in the order of the addresses.
                 unsafe { one::run::<D>(run, packed, size) };
             }
             // SAFETY: passed on to the caller.

@@ -156,7 +156,7 @@ impl Unpacker<'_> {
     /// unchanged; if the first bytes of the value came earlier, seek back to where it starts to send them again.
     #[inline]
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        // Inlined, so that a caller whose values are not checked has no result to look at.
+        // Inlined, so that a caller whose values are not checked need not test the result.
         if self.checks.is_none() {
             return Ok(self.unpack_unchecked(bytes));
         }

@@ -49,11 +49,7 @@ pub(crate) unsafe fn blocks<D: Direction>(
 /// As [`blocks`].
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
-pub(super) unsafe fn few<D: Direction>(
-    all: &Blocks,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> Option<*mut u8> {
+unsafe fn few<D: Direction>(all: &Blocks, memory: *mut u8, packed: *mut u8) -> Option<*mut u8> {
     let Blocks { disp, len, count, stride } = *all;
     if !matches!(count, 1 | 2) {
         return None;

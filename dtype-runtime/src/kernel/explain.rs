@@ -72,9 +72,12 @@ pub(crate) fn single(plan: &Plan, count: u64) -> Option<(Blocks, Kernel)> {
     Some((all, kernel))
 }
 
-/// The kernel that copies one instance as a whole, if one does once the plan was executed often.
+/// The kernel that copies one instance as a whole after many calls, if there is one.
 pub(crate) fn one(plan: &Plan) -> Option<Kernel> {
-    let all = plan.program().of_one().filter(|_| selected().permutes())?;
+    if !selected().permutes() {
+        return None;
+    }
+    let all = plan.program().of_one()?;
     Some(Kernel::Permutation { records: all.records() })
 }
 

@@ -1,8 +1,9 @@
 //! One instance. Most of these calls copy a few bytes, where every step on the way shows.
 //!
-//! An instance that is one run goes to [`run`] at once. If there are several operations with at most as many bytes as a
-//! register has, a permutation copies it. To compute one takes as long as to copy fifty to a hundred instances, so that
-//! is done only for a type of which 64 were copied one at a time. All others are copied operation by operation.
+//! An instance that is one run goes to [`run`] at once. Three operations or more, with at most as many bytes as a register
+//! has, are copied by a permutation where the machine executes one. To compute it takes as long as to copy fifty to a
+//! hundred instances, so that is done only after 64 were copied one at a time. Blocks that the plan has split are copied as
+//! blocks, and everything else operation by operation.
 
 use super::direction::{Direction, Transfer};
 use super::registers::{Registers, compiled_for_selected};
@@ -40,11 +41,11 @@ pub(crate) unsafe fn run<D: Direction>(memory: *mut u8, packed: *mut u8, len: us
 }
 
 compiled_for_selected! {
-    /// As [`one`], for an instance of few bytes.
+    /// As [`one`], for an instance that is [`One::Small`].
     ///
     /// # Safety
     ///
-    /// As [`one`].
+    /// As [`one`]; `D` must pack or unpack, and copy bytes unchanged.
     unsafe fn small[D: Direction][D](
         program: &Program, memory: *mut u8, packed: *mut u8,
     ) = R => small_by::<D, R>(program, memory, packed);
@@ -54,14 +55,15 @@ compiled_for_selected! {
 ///
 /// # Safety
 ///
-/// As [`one`].
+/// As [`small`].
 #[inline(always)]
 unsafe fn small_by<D: Direction, R: Registers>(
     program: &Program,
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    // SAFETY: the permutation is computed from the operations of one instance. Otherwise passed on to the caller.
+    // SAFETY: the permutation is that of one instance, and its period is one record (`Permutation::of_one`); `R` permutes, as
+    // just tested. Otherwise passed on to the caller.
     unsafe {
         if R::PERMUTES {
             match program.known_of_one() {
@@ -110,8 +112,11 @@ unsafe fn by_operations<D: Direction>(program: &Program, memory: *mut u8, packed
 /// As [`one`].
 #[inline(never)]
 unsafe fn by_blocks<D: Direction>(program: &Program, memory: *mut u8, packed: *mut u8) {
-    if let Some(all) = program.single() {
-        // SAFETY: the blocks of one instance, whose bytes the caller guarantees.
-        unsafe { blocks::blocks::<D>(&all, program, memory, packed) };
+    // SAFETY: the blocks of one instance, or its operations, whose bytes the caller guarantees.
+    unsafe {
+        match program.single() {
+            Some(all) => _ = blocks::blocks::<D>(&all, program, memory, packed),
+            None => by_operations::<D>(program, memory, packed),
+        }
     }
 }

@@ -139,6 +139,7 @@ macro_rules! compiled_for_selected {
                 unsafe { $body }
             }
 
+            // Functions of their own, so that the dispatch only ends in a jump, and has no registers to save.
             /// # Safety
             ///
             /// As the function around it.

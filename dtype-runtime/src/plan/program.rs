@@ -13,10 +13,10 @@ use super::permutation::{Permutation, WIDTH};
 /// cost more than the allocation.
 const MOST_INLINE: usize = 2;
 
-/// With at least this many operations, one instance is copied by a permutation. With fewer, the permutation is as fast in a
-/// loop that does nothing else, but where values are written before and read after, they wait for each other: processors
-/// hand a store on to a later load of the same bytes, but not if either has a mask.
-const FEWEST: usize = 3;
+/// With at least this many operations, one instance is copied by a permutation. With fewer, a permutation is no slower in a
+/// loop that does nothing else. But if the program has just written the values, or soon reads them, it waits: processors
+/// forward a store to a later load of the same bytes only if neither is masked.
+const FEWEST_PERMUTED: usize = 3;
 
 /// The operations of a plan, their lists, and the permutations among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +132,10 @@ impl Program {
         let first = if number == repeated { 0 } else { repeated };
         let one = if first > 0 && single.is_some() {
             One::Blocks
-        } else if number.saturating_sub(first) >= FEWEST && size <= WIDTH as u64 {
+        } else if ARE_EXECUTED
+            && number.saturating_sub(first) >= FEWEST_PERMUTED
+            && size <= WIDTH as u64
+        {
             One::Small
         } else {
             One::Operations
@@ -255,12 +258,13 @@ impl Program {
         self.patterns()?.of_bytes(len, stride, bytes)
     }
 
-    /// The permutation of one instance that is [`One::Small`], if there is one.
+    /// The permutation of one instance, if a permutation is to copy it.
+    #[cfg(feature = "show")]
     pub(crate) fn of_one(&self) -> Option<&Permutation> {
         if self.one == One::Small { self.patterns()?.of_one() } else { None }
     }
 
-    /// As [`of_one`](Self::of_one), without computing it. [`count_one`](Self::count_one) makes it known.
+    /// The permutation of one instance that is [`One::Small`], without computing it.
     #[inline(always)]
     pub(crate) fn known_of_one(&self) -> Known<'_> {
         match self.patterns.known().map(Patterns::of_one) {
@@ -270,7 +274,7 @@ impl Program {
         }
     }
 
-    /// Counts a call for one instance. The permutation becomes known after some of them.
+    /// Counts a call for one instance. After some of them the permutation is known.
     pub(crate) fn count_one(&self) {
         self.patterns.count(|| self.find_patterns());
     }

@@ -72,7 +72,7 @@ impl Committed {
     /// | `strided8`, `strided8+4`, `strided8x2`, `strided_long` | copies blocks with a fixed stride: each block by one move of 8 bytes, by moves of 8 and 4, by two of 8 that overlap, or by as many as it takes |
     /// | `grid8` and so on | the same in two dimensions |
     /// | `tiles` | copies several columns of a matrix at a time, row by row |
-    /// | `permute` | rearranges several records at once in registers, or a single one of several operations after it was packed 64 times |
+    /// | `permute` | rearranges several records at once in registers; also a single record of three operations or more, once 64 were packed or unpacked one at a time |
     /// | `records` | copies one run of many records, then the next run |
     /// | `list8` and so on, `list_varied` | copies blocks at irregular displacements |
     ///
@@ -203,13 +203,16 @@ impl Lines<'_, '_> {
         let (prologue, steady, epilogue) = (plan.prologue(), plan.steady(), plan.epilogue());
         match count {
             0 => self.line(0, "nothing"),
-            1 => match explain::one(plan) {
-                Some(kernel) if self.kernels => {
-                    self.line(0, &format!("at once{}", name(kernel)))?;
-                    self.ops(plan, plan.program().instance(), false, 1)
+            1 => {
+                let all = plan.program().instance();
+                match self.kernels.then(|| explain::one(plan)).flatten() {
+                    Some(kernel) => {
+                        self.line(0, &format!("at once{}", name(kernel)))?;
+                        self.ops(plan, all, false, 1)
+                    }
+                    None => self.ops(plan, all, true, 0),
                 }
-                _ => self.ops(plan, plan.program().instance(), true, 0),
-            },
+            }
             _ => {
                 if !prologue.is_empty() {
                     self.line(0, "at the first instance")?;

@@ -151,8 +151,8 @@ unsafe fn scatter<const V: usize>(
     }
 }
 
-/// The properties of a permutation that a whole period needs: the masks of the data, and the index of the packed byte
-/// for each byte of memory.
+/// The properties of a permutation that a whole period needs: the index of the packed byte for each byte of memory, and the
+/// masks of the data.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn whole<const V: usize>(all: &Permutation) -> ([__m512i; V], [__mmask64; V]) {
