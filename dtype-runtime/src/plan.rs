@@ -81,8 +81,7 @@ pub(crate) struct Written<'a> {
 impl Plan {
     /// The plan of instances that are equally spaced blocks: the one shape that needs no compiler.
     ///
-    /// Fast version of `of_program`; the test `blocks_at_equal_distances_need_no_compiler` checks that both give
-    /// the same.
+    /// Fast twin of `of_program`, kept equal by test `blocks_at_equal_distances_need_no_compiler`.
     #[inline(always)]
     pub(crate) fn of_blocks(all: Blocks, extent: i64) -> Self {
         let len = all.len;

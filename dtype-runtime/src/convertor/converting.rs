@@ -151,7 +151,7 @@ pub(super) unsafe fn convert_all<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> Result<(), Error> {
-    // SAFETY: the caller guarantees all of it. `Reversing` requires blocks of whole values: lemma WHOLE VALUES of
+    // SAFETY: the caller guarantees all of it. `Reversing` requires blocks of whole values: lemma WHOLE-PARTS of
     // `reversed`.
     unsafe {
         match &converting.how {

@@ -16,7 +16,7 @@ use crate::representation::{Form, Misfit, WIDEST};
 /// Converts a range of a stream in which all values have `width` bytes, which are reversed; the instances are
 /// those of the plan for bytes.
 ///
-/// Lemma WHOLE VALUES: every block of that plan, and every part of the range that starts and ends at a multiple of
+/// Lemma WHOLE-PARTS: every block of that plan, and every part of the range that starts and ends at a multiple of
 /// `width`, consists of whole values. All basic datatypes of the type have `width` bytes (`commit/convert.rs`
 /// chooses `How::Reversed` only then), the plan is made of their runs, and a compiler only joins blocks, whose
 /// lengths are then sums of multiples of `width`; packed positions of values are multiples of `width` for the same
@@ -41,7 +41,7 @@ pub(super) unsafe fn reversed<D: Way>(
     let first = start.next_multiple_of(value).min(end);
     let last = (end - end % value).max(first);
     // SAFETY: together the parts are the range, whose values and packed bytes the caller guarantees. `Reversing`
-    // requires blocks of whole values: lemma WHOLE VALUES.
+    // requires blocks of whole values: lemma WHOLE-PARTS.
     unsafe {
         part_of_value::<D>(instances, width, start..first, memory, packed);
         let (all, to) = (first..last, here(first));
