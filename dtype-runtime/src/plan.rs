@@ -24,7 +24,7 @@ pub(crate) use lanes::{LaneVector, Lanes, Ranged, RangedList};
 pub use list::List;
 pub(crate) use list::{Entries, EntryKind, Lists, Moves, Width};
 pub use op::{Blocks, Elements, Op, items};
-pub(crate) use op::{numbered_items, size};
+pub(crate) use op::{numbered_items, size, split_first};
 pub(crate) use patterns::FEWEST_BLOCKS;
 pub(crate) use permutation::{ByteMap, Permutation};
 pub(crate) use program::{Known, One, Program};
@@ -162,7 +162,15 @@ impl Plan {
         self.program.blocks(list)
     }
 
+    /// Packed bytes of an instance.
+    #[inline]
+    pub(crate) fn size(&self) -> u64 {
+        // Each repetition goes from a byte of one instance to the same byte of the next.
+        self.sizes[1]
+    }
+
     /// Packed bytes of the prologue, of one repetition, and of the epilogue.
+    #[inline]
     pub(crate) fn sizes(&self) -> [u64; 3] {
         self.sizes
     }

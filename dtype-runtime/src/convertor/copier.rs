@@ -31,6 +31,7 @@ pub(crate) struct Routines {
 /// length of the range. The two must not overlap. If `D` reads memory, all data of the instances must be readable,
 /// because all data of a small record are loaded to copy a part of it. `whole` must be for `D` and do the same as
 /// the operations for each instance.
+#[inline]
 pub(super) unsafe fn copy_range<D: Direction>(
     instances: &Instances<'_>,
     range: Range<u64>,

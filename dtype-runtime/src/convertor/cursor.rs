@@ -24,34 +24,16 @@
 //!
 //! So a range costs two descents and one call for the middle, however many instances are in it.
 
+mod instances;
 mod numbers;
 
 use core::ops::ControlFlow;
 use core::ops::Range;
 
+pub(crate) use self::instances::Instances;
 use crate::plan::{
-    Blocks, Elements, Index, List, Op, Permutation, Plan, Program, numbered_items, size,
+    Blocks, Elements, Index, List, Op, Permutation, Program, numbered_items, size, split_first,
 };
-
-/// Instances of a type, as the operations that name their bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Instances<'a> {
-    prologue: &'a [Op],
-    steady: &'a [Op],
-    epilogue: &'a [Op],
-    program: &'a Program,
-    /// The program of `steady`.
-    index: Option<&'a Index>,
-    /// Packed bytes of the three.
-    sizes: [u64; 3],
-    /// The permutation of `steady`, if it is one.
-    permutation: Option<&'a Permutation>,
-    /// How many times `steady` is executed.
-    repetitions: u64,
-    /// Bytes from one instance to the next.
-    extent: i64,
-    count: u64,
-}
 
 /// What is done with the parts of a range. Displacements are in bytes from the origin of the first
 /// instance.
@@ -138,107 +120,6 @@ struct Body<'a> {
     index: Option<&'a Index>,
     first: usize,
     end: usize,
-}
-
-impl<'a> Instances<'a> {
-    /// `count` instances of the type that a plan was made for.
-    #[inline]
-    pub(crate) fn of_plan(plan: &'a Plan, count: u64) -> Self {
-        let [prologue, steady, epilogue] = plan.program().parts();
-        Self {
-            prologue,
-            steady,
-            epilogue,
-            program: plan.program(),
-            index: plan.index(),
-            sizes: plan.sizes(),
-            permutation: None,
-            repetitions: plan.repetitions(count),
-            extent: plan.extent(),
-            count,
-        }
-    }
-
-    /// `count` values, `stride` bytes apart, of a type whose data a constant program of `size` bytes names.
-    pub(crate) fn of_program(
-        ops: &'a [Op],
-        permutation: Option<&'a Permutation>,
-        size: u64,
-        stride: i64,
-        count: u64,
-    ) -> Self {
-        Self {
-            prologue: &[],
-            steady: ops,
-            epilogue: &[],
-            program: Program::empty(),
-            index: None,
-            sizes: [0, size, 0],
-            permutation,
-            repetitions: count,
-            extent: stride,
-            count,
-        }
-    }
-
-    /// The program that the operations belong to.
-    pub(crate) fn program(&self) -> &'a Program {
-        self.program
-    }
-
-    /// Packed bytes of all instances; the caller knows that they fit.
-    pub(crate) fn size(&self) -> u64 {
-        let [prologue, steady, epilogue] = self.sizes;
-        if self.count == 0 { 0 } else { prologue + steady * self.repetitions + epilogue }
-    }
-
-    /// The bytes of the instances, if there is one, and it is blocks at equal distances.
-    #[inline]
-    pub(super) fn single(&self) -> Option<Blocks> {
-        if self.count == 1 { self.program.single() } else { None }
-    }
-
-    /// Hands the parts of a range of packed bytes to a visitor, in order, until the visitor breaks off. The part
-    /// of the range past the last byte is omitted.
-    pub(crate) fn visit<V: Visitor>(&self, range: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
-        let to = range.end.min(self.size());
-        let from = range.start;
-        if from >= to {
-            return ControlFlow::Continue(());
-        }
-        if let Some(all) = self.single() {
-            return of_blocks(&all, from..to, visitor);
-        }
-        let [prologue, steady, epilogue] = self.sizes;
-        let body =
-            |ops, index| Body { ops, program: self.program, index, first: 0, end: ops.len() };
-        if self.repetitions == 1 && steady == self.size() && to - from < steady {
-            // Often one instance is a whole message.
-            return body(self.steady, self.index).visit(from..to, 0, visitor);
-        }
-        if from < prologue {
-            body(self.prologue, None).visit(from..to.min(prologue), 0, visitor)?;
-        }
-        let after = prologue + steady * self.repetitions;
-        if from.max(prologue) < to.min(after) {
-            let iterations = Iterations {
-                body: body(self.steady, self.index),
-                size: steady,
-                stride: self.extent,
-                shift: 0,
-                outermost: true,
-                permutation: self.permutation,
-            };
-            let range = from.max(prologue) - prologue..to.min(after) - prologue;
-            iterations.visit(range, visitor)?;
-        }
-        if to > after && epilogue > 0 {
-            let last = self.extent.wrapping_mul((self.count - 1).cast_signed());
-            let range = from.max(after) - after..to - after;
-            body(self.epilogue, None).visit(range, last, visitor)?;
-        }
-        ControlFlow::Continue(())
-    }
 }
 
 /// A body with its repetitions.
@@ -368,9 +249,7 @@ impl Body<'_> {
     }
 
     fn visit<V: Visitor>(&self, range: Range<u64>, shift: i64, visitor: &mut V) -> ControlFlow<()> {
-        if let [op @ (Op::Blocks(_) | Op::List(_) | Op::Elements(_))] =
-            &self.ops[self.first..self.end]
-        {
+        if let Some((op, _, [])) = split_first(&self.ops[self.first..self.end]) {
             return self.operation(self.first, op, range, shift, visitor);
         }
         // A few operations are scanned; with many, those before the range are skipped.
@@ -438,13 +317,14 @@ pub(super) fn of_blocks<V: Visitor>(
         start += rest;
         block += 1;
     }
-    let whole = (end - start) / len;
-    if whole > 0 {
+    let mut rest = end - start;
+    if rest >= len {
+        let whole = rest / len;
         visitor.blocks(&Blocks { disp: blocks.block(block), count: whole, ..*blocks })?;
+        (block, rest) = (block + whole, rest % len);
     }
-    let rest = (end - start) % len;
     if rest > 0 {
-        visitor.run(blocks.block(block + whole), rest)?;
+        visitor.run(blocks.block(block), rest)?;
     }
     ControlFlow::Continue(())
 }
@@ -490,15 +370,19 @@ fn of_list<V: Visitor>(
         let disp = list.disp().wrapping_add(shift).wrapping_add(offset.cast_signed());
         (disp.wrapping_add(into.cast_signed()), len - into)
     };
-    let (mut block, start) = entries.find(part.start, entries.guess(part.start));
+    let density = entries.density();
+    let (mut block, start) = entries.find(part.start, density.blocks(part.start));
     let into = part.start - start;
     let (disp, left) = byte(block, into);
     if part.end - part.start <= left {
         return visitor.run(disp, part.end - part.start);
     }
     let size = entries.size();
-    let (last, last_start) =
-        if part.end == size { (list.count as usize, size) } else { entries.find(part.end, block) };
+    let (last, last_start) = if part.end == size {
+        (list.count as usize, size)
+    } else {
+        entries.find(part.end, block + density.blocks(part.end - start))
+    };
     if into > 0 {
         visitor.run(disp, left)?;
         block += 1;

@@ -152,9 +152,14 @@ impl Source {
                 Some(whole)
             }
             Compiled::Committed(committed) => {
+                let plan = committed.plan();
+                if range == (0..self.size) {
+                    // SAFETY: all bytes of the instances, which the caller guarantees.
+                    return unsafe { kernel::execute::<D>(plan, self.count, self.origin, packed) };
+                }
                 // For one instance, the permutations are not worth computing.
                 if self.count > 1
-                    && let Some((all, disp)) = committed.plan().permutation(range.end - range.start)
+                    && let Some((all, disp)) = plan.permutation(range.end - range.start)
                     // SAFETY: the permutation of the instances, whose bytes the caller guarantees.
                     && unsafe { self.copy_permuted::<D>(all, disp, range.clone(), packed) }
                 {

@@ -129,26 +129,15 @@ impl Entries<'_> {
         }
     }
 
-    /// The approximate index of the block that holds a position, estimated from the average length.
-    pub(crate) fn guess(&self, position: u64) -> usize {
-        fn average<W: Copy + Into<u64>>(entries: &[[W; 2]], position: u64) -> usize {
-            let last = entries.len().saturating_sub(1);
-            #[expect(clippy::cast_precision_loss, reason = "a guess")]
-            let share = position as f64 / span(entries, last).max(1) as f64;
-            #[expect(
-                clippy::cast_precision_loss,
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a guess"
-            )]
-            let guess = (share * last as f64) as usize;
-            guess.min(last)
-        }
-        match *self {
-            Self::Even(..) | Self::WideEven(..) => 0,
-            Self::Varied(entries) => average(entries, position),
-            Self::WideVaried(entries) => average(entries, position),
-        }
+    /// The average number of blocks in a packed byte.
+    pub(crate) fn density(&self) -> Density {
+        let blocks = match self {
+            // Each block is found by a division.
+            Self::Even(..) | Self::WideEven(..) => return Density(0),
+            Self::Varied(entries) => entries.len(),
+            Self::WideVaried(entries) => entries.len(),
+        };
+        Density(((blocks as u64) << FRACTION).checked_div(self.size()).unwrap_or(0))
     }
 
     /// Offset and length of block `index`.
@@ -164,6 +153,20 @@ impl Entries<'_> {
             Self::Varied(entries) => varied(entries, index),
             Self::WideVaried(entries) => varied(entries, index),
         }
+    }
+}
+
+/// An average number of blocks in a byte, as a binary fraction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Density(u64);
+
+/// Binary digits after the point. A list has fewer than 2³² blocks.
+const FRACTION: u32 = 32;
+
+impl Density {
+    /// The number of blocks in this many packed bytes of the list, if they are as long as the average.
+    pub(crate) const fn blocks(self, bytes: u64) -> usize {
+        (bytes.wrapping_mul(self.0) >> FRACTION) as usize
     }
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn numbered_items(ops: &[Op]) -> impl Iterator<Item = (usize, &Op, &[
 
 /// The first operation, its body, and the operations after these: [`items`] for constants.
 #[inline(always)]
-pub(super) const fn split_first(ops: &[Op]) -> Option<(&Op, &[Op], &[Op])> {
+pub(crate) const fn split_first(ops: &[Op]) -> Option<(&Op, &[Op], &[Op])> {
     let Some((op, rest)) = ops.split_first() else { return None };
     let items = match op {
         Op::Loop { items, .. } => *items,
@@ -103,7 +103,15 @@ pub(super) const fn split_first(ops: &[Op]) -> Option<(&Op, &[Op], &[Op])> {
 }
 
 /// Packed bytes of operations, executed once. `lists` holds the lists among them.
+#[inline]
 pub(crate) fn size(ops: &[Op], lists: &Lists) -> u64 {
+    match ops {
+        [Op::Blocks(only)] => only.len * only.count,
+        _ => sum(ops, lists),
+    }
+}
+
+fn sum(ops: &[Op], lists: &Lists) -> u64 {
     let (mut sum, mut rest) = (0, ops);
     while let Some((op, body, after)) = split_first(rest) {
         rest = after;

@@ -24,58 +24,67 @@
 //! `start_of(2)` is 12: instance 1 has segments 1 and 2, and segment 2 is the second there. `number_of(17)` is 2: position
 //! 17 is in instance 2, whose first byte is in segment 2, and in its first run.
 
-use super::{Body, Instances};
-use crate::plan::{Index, Numbering, Op, Segments, numbered_items, size};
+use super::Body;
+use super::instances::{Instances, Parts};
+use crate::plan::{Numbering, Op, Segments, numbered_items, size};
 
-impl<'a> Instances<'a> {
+impl Instances<'_> {
     /// The segments of one execution of each part.
     pub(in crate::convertor) fn segments(&self) -> [Segments; 3] {
-        [self.prologue, self.steady, self.epilogue]
-            .map(|ops| Segments::of(ops, self.program.lists()))
+        let parts = self.parts();
+        let lists = parts.program.lists();
+        [parts.prologue, parts.steady, parts.epilogue].map(|ops| Segments::of(ops, lists))
     }
 
+    /// Where a segment starts in the packed stream, by its number; the end of the stream if there are fewer.
+    pub(in crate::convertor) fn start_of(&self, segments: &[Segments; 3], number: u64) -> u64 {
+        self.parts().start_of(segments, number).unwrap_or(self.size())
+    }
+
+    /// The number of the segment that holds a position before the end.
+    pub(in crate::convertor) fn number_of(&self, segments: &[Segments; 3], position: u64) -> u64 {
+        self.parts().number_of(segments, position)
+    }
+}
+
+impl Parts<'_> {
     /// The segments of each part, where it is.
-    fn parts(&self, segments: &[Segments; 3]) -> [Segments; 3] {
+    fn segments(&self, segments: &[Segments; 3]) -> [Segments; 3] {
         let [prologue, steady, epilogue] = *segments;
         let Some(steps) = self.count.checked_sub(1) else { return [Segments::EMPTY; 3] };
         let last = self.extent.wrapping_mul(steps.cast_signed());
         [prologue, steady.repeated(self.repetitions, self.extent), epilogue.shifted(last)]
     }
 
-    fn body(&self, ops: &'a [Op], index: Option<&'a Index>) -> Body<'a> {
-        Body { ops, program: self.program, index, first: 0, end: ops.len() }
-    }
-
-    /// Where a segment starts in the packed stream, by its number; the end of the stream if there are fewer.
-    pub(in crate::convertor) fn start_of(&self, segments: &[Segments; 3], number: u64) -> u64 {
-        let [before, all, after] = self.parts(segments);
+    /// As [`Instances::start_of`]; `None` if there are fewer segments.
+    fn start_of(&self, segments: &[Segments; 3], number: u64) -> Option<u64> {
+        let [before, all, after] = self.segments(segments);
         if number < before.count {
-            return self.body(self.prologue, None).start_of(number);
+            return Some(self.body(self.prologue, None).start_of(number));
         }
         let [prologue, steady, _] = self.sizes;
         let both = before.then(all);
         if number < both.count {
             let number = number - (before.count - before.joined(&all));
             let (iteration, number) = Numbering::of(&segments[1], self.extent).find(number);
-            return prologue
-                + iteration * steady
-                + self.body(self.steady, self.index).start_of(number);
+            let start = self.body(self.steady, self.index).start_of(number);
+            return Some(prologue + iteration * steady + start);
         }
         let number = number - (both.count - both.joined(&after));
         if number < after.count {
             let start = prologue + steady * self.repetitions;
-            return start + self.body(self.epilogue, None).start_of(number);
+            return Some(start + self.body(self.epilogue, None).start_of(number));
         }
-        self.size()
+        None
     }
 
-    /// The number of the segment that holds a position before the end.
-    pub(in crate::convertor) fn number_of(&self, segments: &[Segments; 3], position: u64) -> u64 {
+    /// As [`Instances::number_of`].
+    fn number_of(&self, segments: &[Segments; 3], position: u64) -> u64 {
         let [prologue, steady, _] = self.sizes;
         if position < prologue {
             return self.body(self.prologue, None).number_of(position);
         }
-        let [before, all, after] = self.parts(segments);
+        let [before, all, after] = self.segments(segments);
         let repetitions = steady * self.repetitions;
         let position = position - prologue;
         if position < repetitions {
@@ -176,7 +185,7 @@ impl Body<'_> {
             Op::Blocks(blocks) => position / blocks.len,
             Op::List(list) => {
                 let entries = self.program.entries(&list);
-                entries.find(position, entries.guess(position)).0 as u64
+                entries.find(position, entries.density().blocks(position)).0 as u64
             }
             Op::Elements(_) => 0,
             Op::Loop { count, stride, items } => {

@@ -1,0 +1,206 @@
+//! The instances that a range is looked up in: what they are made of, and which of it the range touches.
+
+use core::ops::{ControlFlow, Range};
+
+use super::{Body, Iterations, Repeated, Visitor, of_blocks};
+use crate::plan::{Blocks, Index, Op, Permutation, Plan, Program};
+
+/// Instances of a type, as the operations that name their bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instances<'a> {
+    of: Of<'a>,
+    count: u64,
+}
+
+/// What the instances are described by.
+#[derive(Clone, Copy, Debug)]
+enum Of<'a> {
+    Plan(&'a Plan),
+    /// A constant program for one value.
+    Constant {
+        ops: &'a [Op],
+        permutation: Option<&'a Permutation>,
+        /// Packed bytes of a value.
+        size: u64,
+        /// Bytes from one value to the next.
+        stride: i64,
+    },
+}
+
+/// What several instances are executed as.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts<'a> {
+    pub(super) prologue: &'a [Op],
+    pub(super) steady: &'a [Op],
+    pub(super) epilogue: &'a [Op],
+    pub(super) program: &'a Program,
+    /// The program of `steady`.
+    pub(super) index: Option<&'a Index>,
+    /// Packed bytes of the three.
+    pub(super) sizes: [u64; 3],
+    /// The permutation of `steady`, if it is one.
+    pub(super) permutation: Option<&'a Permutation>,
+    /// How many times `steady` is executed.
+    pub(super) repetitions: u64,
+    /// Bytes from one instance to the next.
+    pub(super) extent: i64,
+    pub(super) count: u64,
+}
+
+impl<'a> Instances<'a> {
+    /// `count` instances of the type that a plan was made for.
+    #[inline]
+    pub(crate) fn of_plan(plan: &'a Plan, count: u64) -> Self {
+        Self { of: Of::Plan(plan), count }
+    }
+
+    /// `count` values, `stride` bytes apart, of a type whose data a constant program of `size` bytes names.
+    #[inline]
+    pub(crate) fn of_program(
+        ops: &'a [Op],
+        permutation: Option<&'a Permutation>,
+        size: u64,
+        stride: i64,
+        count: u64,
+    ) -> Self {
+        Self { of: Of::Constant { ops, permutation, size, stride }, count }
+    }
+
+    /// The program that the operations belong to.
+    #[inline]
+    pub(crate) fn program(&self) -> &'a Program {
+        match self.of {
+            Of::Plan(plan) => plan.program(),
+            Of::Constant { .. } => Program::empty(),
+        }
+    }
+
+    /// Packed bytes of all instances; the caller knows that they fit.
+    #[inline]
+    pub(crate) fn size(&self) -> u64 {
+        let one = match self.of {
+            Of::Plan(plan) => plan.size(),
+            Of::Constant { size, .. } => size,
+        };
+        one * self.count
+    }
+
+    /// The bytes of the instances, if there is one, and it is blocks at equal distances.
+    #[inline]
+    pub(in crate::convertor) fn single(&self) -> Option<Blocks> {
+        if self.count == 1 { self.program().single() } else { None }
+    }
+
+    /// Hands the parts of a range of packed bytes to a visitor, in order, until the visitor breaks off. The part
+    /// of the range past the last byte is omitted.
+    #[inline(always)]
+    pub(crate) fn visit<V: Visitor>(&self, range: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
+        let size = self.size();
+        let range = range.start..range.end.min(size);
+        if range.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        match self.of {
+            // Often one instance is a whole message.
+            Of::Plan(plan) if self.count == 1 => of_one(plan, range, size, visitor),
+            _ => self.parts().visit(range, visitor),
+        }
+    }
+
+    /// What they are executed as.
+    #[inline]
+    pub(super) fn parts(&self) -> Parts<'a> {
+        let count = self.count;
+        match self.of {
+            Of::Plan(plan) => {
+                let [prologue, steady, epilogue] = plan.program().parts();
+                Parts {
+                    prologue,
+                    steady,
+                    epilogue,
+                    program: plan.program(),
+                    index: plan.index(),
+                    sizes: plan.sizes(),
+                    permutation: None,
+                    repetitions: plan.repetitions(count),
+                    extent: plan.extent(),
+                    count,
+                }
+            }
+            Of::Constant { ops, permutation, size, stride } => Parts {
+                prologue: &[],
+                steady: ops,
+                epilogue: &[],
+                program: Program::empty(),
+                index: None,
+                sizes: [0, size, 0],
+                permutation,
+                repetitions: count,
+                extent: stride,
+                count,
+            },
+        }
+    }
+}
+
+/// A range of one instance of `size` packed bytes. The range is not empty, and within the instance.
+#[inline]
+fn of_one<V: Visitor>(
+    plan: &Plan,
+    range: Range<u64>,
+    size: u64,
+    visitor: &mut V,
+) -> ControlFlow<()> {
+    let program = plan.program();
+    if let Some(all) = program.single() {
+        return of_blocks(&all, range, visitor);
+    }
+    let ops = program.instance();
+    let is_repeated = plan.prologue().is_empty();
+    if is_repeated && range == (0..size) {
+        let shift = 0;
+        let repeated = Repeated { ops, program, count: 1, stride: plan.extent(), shift };
+        if let Some(taken) = visitor.instances(size, &repeated) {
+            return taken;
+        }
+    }
+    let index = if is_repeated { plan.index() } else { None };
+    Body { ops, program, index, first: 0, end: ops.len() }.visit(range, 0, visitor)
+}
+
+impl Parts<'_> {
+    /// As [`Instances::visit`], for a range that is not empty, and within the instances.
+    fn visit<V: Visitor>(&self, range: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
+        let Range { start: from, end: to } = range;
+        let [prologue, steady, epilogue] = self.sizes;
+        if from < prologue {
+            self.body(self.prologue, None).visit(from..to.min(prologue), 0, visitor)?;
+        }
+        let after = prologue + steady * self.repetitions;
+        if from.max(prologue) < to.min(after) {
+            let iterations = Iterations {
+                body: self.body(self.steady, self.index),
+                size: steady,
+                stride: self.extent,
+                shift: 0,
+                outermost: true,
+                permutation: self.permutation,
+            };
+            let range = from.max(prologue) - prologue..to.min(after) - prologue;
+            iterations.visit(range, visitor)?;
+        }
+        if to > after && epilogue > 0 {
+            let last = self.extent.wrapping_mul((self.count - 1).cast_signed());
+            let range = from.max(after) - after..to - after;
+            self.body(self.epilogue, None).visit(range, last, visitor)?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl<'a> Parts<'a> {
+    /// The operations of one of the parts.
+    pub(super) fn body(&self, ops: &'a [Op], index: Option<&'a Index>) -> Body<'a> {
+        Body { ops, program: self.program, index, first: 0, end: ops.len() }
+    }
+}
