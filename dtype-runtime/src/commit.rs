@@ -18,8 +18,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) use constant::ConstantOps;
 pub(crate) use convert::{Converting, How};
 
-use self::compile::Compiler;
-use crate::plan::{Blocks, Plan};
+use self::compile::{Compiler, SCRATCH};
+use crate::plan::{Blocks, Op, Plan};
 use crate::shared::Shared;
 use crate::types::{Description, Flags, Type};
 
@@ -64,7 +64,8 @@ impl Type {
             let all = Blocks::of_level(&level);
             return Committed::new(ty, move || Plan::of_blocks(all, extent));
         }
-        let mut compiler = Compiler::new();
+        let mut few = [Op::NONE; SCRATCH];
+        let mut compiler = Compiler::new(&mut few);
         let written = compiler.compile(self, extent);
         let size = self.size();
         Committed::new(ty, move || Plan::of_program(written, size))

@@ -29,11 +29,12 @@ const ROOM_FOR_BLOCKS: usize = 4;
 const ONE_BY_ONE: usize = 32;
 
 /// The number of operations that are written without an allocation.
-const SCRATCH: usize = 16;
+pub(super) const SCRATCH: usize = 16;
 
-pub(super) struct Compiler {
-    /// The operations while they are few, followed by unused ones.
-    few: [Op; SCRATCH],
+pub(super) struct Compiler<'a> {
+    /// The operations while they are few, followed by unused ones. Not the array itself, which would be filled elsewhere and
+    /// then moved here.
+    few: &'a mut [Op; SCRATCH],
     /// All operations once they are many, likewise.
     many: Vec<Op>,
     at: Position,
@@ -66,7 +67,7 @@ struct Ended {
     stride: i64,
 }
 
-impl Sink for Compiler {
+impl Sink for Compiler<'_> {
     const BYTES: bool = true;
 
     type Open = OpenBody;
@@ -138,11 +139,11 @@ impl Sink for Compiler {
     }
 }
 
-impl Compiler {
+impl<'a> Compiler<'a> {
     #[inline(always)]
-    pub(super) fn new() -> Self {
+    pub(super) fn new(few: &'a mut [Op; SCRATCH]) -> Self {
         Self {
-            few: [Op::NONE; SCRATCH],
+            few,
             many: Vec::new(),
             at: Position::START,
             stretch: 0,
@@ -156,7 +157,7 @@ impl Compiler {
 
     /// The operations, followed by the unused ones.
     fn ops(&mut self) -> &mut [Op] {
-        if self.many.is_empty() { &mut self.few } else { &mut self.many }
+        if self.many.is_empty() { self.few } else { &mut self.many }
     }
 
     /// The operations.
@@ -170,7 +171,7 @@ impl Compiler {
     fn grow(&mut self, needed: usize) {
         if self.many.is_empty() {
             self.many.reserve_exact(needed.max(4 * SCRATCH));
-            self.many.extend_from_slice(&self.few);
+            self.many.extend_from_slice(self.few);
         }
         self.many.resize(needed.max(2 * self.many.len()), Op::NONE);
     }

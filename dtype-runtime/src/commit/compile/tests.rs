@@ -50,9 +50,10 @@ fn made(
     before: Option<Block>,
     in_loop: bool,
     all: &[Block],
-    mut add: impl FnMut(&mut Compiler, &[Block]),
+    mut add: impl FnMut(&mut Compiler<'_>, &[Block]),
 ) -> (Vec<Op>, usize, Option<Box<Lists>>) {
-    let mut compiler = Compiler::new();
+    let mut few = [Op::NONE; SCRATCH];
+    let mut compiler = Compiler::new(&mut few);
     if let Some(block) = before {
         compiler.elem(elem(block));
     }
@@ -144,7 +145,10 @@ fn blocks_at_equal_distances_need_no_compiler() {
         let extent = ty.extent();
         let all = Blocks::of_level(&level);
         touching += u32::from(all.touches_next(extent));
-        let expected = Plan::of_program(Compiler::new().compile(&ty, extent), ty.size());
+        let expected = Plan::of_program(
+            Compiler::new(&mut [Op::NONE; SCRATCH]).compile(&ty, extent),
+            ty.size(),
+        );
         assert_eq!(ty.commit().plan(), &expected, "{level:?}");
     }
     assert!(tested > 15_000 && touching > 1000, "{tested} {touching}");
@@ -208,7 +212,8 @@ fn a_loop_is_rotated_wherever_it_starts() {
         let (items, stride) = (usize::try_from(items).unwrap(), place(items - 1) + 3);
         for before in 0..90 {
             // Loops of two dimensions, which stay operations.
-            let mut compiler = Compiler::new();
+            let mut few = [Op::NONE; SCRATCH];
+            let mut compiler = Compiler::new(&mut few);
             for n in 0..before {
                 walk(&rows, 1000 * n, &mut compiler);
             }
