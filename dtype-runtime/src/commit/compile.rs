@@ -32,10 +32,10 @@ const ONE_BY_ONE: usize = 32;
 pub(super) const SCRATCH: usize = 16;
 
 pub(super) struct Compiler<'a> {
-    /// The operations while they are few, followed by unused ones. Not the array itself, which would be filled elsewhere and
-    /// then moved here.
+    /// The operations while they are few, followed by unused ones. (Borrowed, because an array would be filled elsewhere and
+    /// then moved here.)
     few: &'a mut [Op; SCRATCH],
-    /// All operations once they are many, likewise.
+    /// All operations once they are many, followed by unused ones.
     many: Vec<Op>,
     at: Position,
     /// Index of the first operation of the current stretch. From there on, all operations are blocks in the

@@ -5,7 +5,7 @@ use core::ops::{ControlFlow, Range};
 
 use super::cursor::{Fragment, Instances, Repeated, Visitor};
 use crate::kernel::{self, Direction};
-use crate::plan::{Blocks, List, Program};
+use crate::plan::{Blocks, List, Permutation, Plan, Program};
 
 /// Copies whole records of a Rust type, by code compiled for this type: a pointer to the first record, a pointer
 /// to its packed bytes, and the number of records.
@@ -42,6 +42,63 @@ pub(super) unsafe fn copy_range<D: Direction>(
     let program = instances.program();
     let mut copier = Copier::<D> { program, memory, packed, whole, direction: PhantomData };
     let _ = instances.visit(range, &mut copier);
+}
+
+/// As [`copy_range`], for `count` instances of a plan.
+///
+/// # Safety
+///
+/// As [`copy_range`].
+#[inline]
+pub(super) unsafe fn copy_of_plan<D: Direction>(
+    plan: &Plan,
+    count: u64,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let instances = Instances::of_plan(plan, count);
+    // SAFETY: all bytes of the instances, or bytes of the range, which the caller guarantees. The permutation is that of
+    // the instances; no routines are passed.
+    unsafe {
+        if range == (0..instances.size()) {
+            return kernel::execute::<D>(plan, count, memory, packed);
+        }
+        // For one instance, the permutations are not worth computing.
+        if count > 1
+            && let Some((all, disp)) = plan.permutation(range.end - range.start)
+            && copy_permuted::<D>(all, disp, range.clone(), memory, packed)
+        {
+            return;
+        }
+        copy_range::<D>(&instances, range, memory, packed, None);
+    }
+}
+
+/// Copies a range of the packed bytes of small records by their permutation, as [`copy_range`] does after more steps.
+/// Returns false without an effect if the machine lacks the instructions.
+///
+/// # Safety
+///
+/// As [`copy_range`], and the permutation must be that of the instances, counted from `disp`.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
+unsafe fn copy_permuted<D: Direction>(
+    all: &Permutation,
+    disp: i64,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> bool {
+    let size = all.size() as u64;
+    let first = range.start / size;
+    let before = first * size;
+    let shift = all.stride().wrapping_mul(first as isize).wrapping_add(disp as isize);
+    let memory = memory.wrapping_offset(shift);
+    let bytes = (range.start - before) as usize..(range.end - before) as usize;
+    // SAFETY: the caller guarantees the bytes of the range, the first of which is in this instance; all data of the
+    // instances, if memory is read; and that they do not overlap, if it is written.
+    unsafe { kernel::permute::<D>(all, bytes, memory, packed) }
 }
 
 /// Copies the blocks of a range.

@@ -22,7 +22,10 @@
 //! visited    run(10, 2)   instances(1 at 20)   blocks(1 at 40)   run(48, 1)
 //! ```
 //!
-//! So a range costs two descents and one call for the middle, however many instances are in it.
+//! So a range costs two descents and one call for the middle, however many instances are in it. A part of a single instance
+//! starts one level further down, at its operations.
+//!
+//! This file descends; `instances` is where a descent starts, and `numbers` the same descent for the numbers of segments.
 
 mod instances;
 mod numbers;
@@ -236,6 +239,13 @@ impl Iterations<'_> {
             self.body.visit(0..self.size, self.shift_of(iteration), visitor)?;
         }
         ControlFlow::Continue(())
+    }
+}
+
+impl<'a> Body<'a> {
+    /// All of these operations, for which there may be an index.
+    fn of(ops: &'a [Op], program: &'a Program, index: Option<&'a Index>) -> Self {
+        Self { ops, program, index, first: 0, end: ops.len() }
     }
 }
 

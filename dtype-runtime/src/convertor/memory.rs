@@ -4,8 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::buffer::{Buffer, BufferMut};
-use super::copier::copy_range;
-use super::cursor::Instances;
+use super::copier::copy_of_plan;
 use crate::commit::Committed;
 use crate::error::Error;
 use crate::kernel::{self, Direction, Pack, Unpack, one};
@@ -352,7 +351,7 @@ impl Committed {
     /// # Safety
     ///
     /// The range must lie in the packed bytes of `count` instances, and the memory be valid for `D`, as
-    /// [`copy_range`] requires.
+    /// [`copy_of_plan`] requires.
     unsafe fn execute_range<D: Direction>(
         &self,
         range: Range<u64>,
@@ -360,15 +359,8 @@ impl Committed {
         count: usize,
         packed: *mut u8,
     ) {
-        let instances = Instances::of_plan(self.plan(), count as u64);
-        // SAFETY: the caller guarantees it; no routines are passed.
-        unsafe {
-            if range == (0..instances.size()) {
-                kernel::execute::<D>(self.plan(), count as u64, origin, packed);
-            } else {
-                copy_range::<D>(&instances, range, origin, packed, None);
-            }
-        }
+        // SAFETY: passed on to the caller.
+        unsafe { copy_of_plan::<D>(self.plan(), count as u64, range, origin, packed) };
     }
 
     /// Packed bytes of `count` instances.

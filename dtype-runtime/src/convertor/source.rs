@@ -2,11 +2,11 @@
 
 use core::ops::Range;
 
-use super::copier::{Routines, copy_range};
+use super::copier::{Routines, copy_of_plan, copy_range};
 use super::cursor::Instances;
 use crate::commit::{Committed, Converting};
 use crate::error::Error;
-use crate::kernel::{self, Direction, Way};
+use crate::kernel::Way;
 use crate::plan::{Op, Permutation, Segments};
 use crate::representation::Architecture;
 use crate::signature::Fingerprint;
@@ -140,61 +140,23 @@ impl Source {
     /// must not overlap. If `D` reads memory, all data of the instances must be readable.
     #[inline]
     pub(super) unsafe fn copy<D: Way>(&self, range: Range<u64>, packed: *mut u8) {
-        let whole = match &self.compiled {
-            Compiled::Constant(constant) => {
-                let Routines { whole, part } =
-                    if D::PACKS { constant.pack } else { constant.unpack };
-                if let Some(part) = part {
-                    // SAFETY: the caller guarantees the memory. The routines are a type's constants, made from the same
-                    // type map as its operations (`typed/stream.rs`), so they do the same.
-                    return unsafe { part(self.origin, packed, range) };
+        // SAFETY: the caller guarantees the memory. The routines are a type's constants, made from the same type map as its
+        // operations (`typed/stream.rs`), so they do the same.
+        unsafe {
+            match &self.compiled {
+                Compiled::Constant(constant) => {
+                    let Routines { whole, part } =
+                        if D::PACKS { constant.pack } else { constant.unpack };
+                    if let Some(part) = part {
+                        part(self.origin, packed, range);
+                    } else {
+                        copy_range::<D>(&self.instances(), range, self.origin, packed, Some(whole));
+                    }
                 }
-                Some(whole)
+                Compiled::Committed(committed) => {
+                    copy_of_plan::<D>(committed.plan(), self.count, range, self.origin, packed);
+                }
             }
-            Compiled::Committed(committed) => {
-                let plan = committed.plan();
-                if range == (0..self.size) {
-                    // SAFETY: all bytes of the instances, which the caller guarantees.
-                    return unsafe { kernel::execute::<D>(plan, self.count, self.origin, packed) };
-                }
-                // For one instance, the permutations are not worth computing.
-                if self.count > 1
-                    && let Some((all, disp)) = plan.permutation(range.end - range.start)
-                    // SAFETY: the permutation of the instances, whose bytes the caller guarantees.
-                    && unsafe { self.copy_permuted::<D>(all, disp, range.clone(), packed) }
-                {
-                    return;
-                }
-                None
-            }
-        };
-        // SAFETY: likewise.
-        unsafe { copy_range::<D>(&self.instances(), range, self.origin, packed, whole) };
-    }
-
-    /// Copies a range of the packed bytes of small records by their permutation, as [`copy_range`] does after more steps.
-    /// Returns false without an effect if the machine lacks the instructions.
-    ///
-    /// # Safety
-    ///
-    /// As [`copy`](Self::copy), and the permutation must be that of the instances, counted from `disp`.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
-    unsafe fn copy_permuted<D: Direction>(
-        &self,
-        all: &Permutation,
-        disp: i64,
-        range: Range<u64>,
-        packed: *mut u8,
-    ) -> bool {
-        let size = all.size() as u64;
-        let first = range.start / size;
-        let before = first * size;
-        let shift = all.stride().wrapping_mul(first as isize).wrapping_add(disp as isize);
-        let memory = self.origin.wrapping_offset(shift);
-        let bytes = (range.start - before) as usize..(range.end - before) as usize;
-        // SAFETY: the caller guarantees the bytes of the range, the first of which is in this instance; all data of the
-        // instances, if memory is read; and that they do not overlap, if it is written.
-        unsafe { kernel::permute::<D>(all, bytes, memory, packed) }
+        }
     }
 }

@@ -129,15 +129,16 @@ impl Entries<'_> {
         }
     }
 
-    /// The average number of blocks in a packed byte.
+    /// The average number of blocks in a packed byte, for hints; 0 for blocks of one length, which are found without any.
     pub(crate) fn density(&self) -> Density {
-        let blocks = match self {
-            // Each block is found by a division.
+        let entries = match self {
             Self::Even(..) | Self::WideEven(..) => return Density(0),
             Self::Varied(entries) => entries.len(),
             Self::WideVaried(entries) => entries.len(),
         };
-        Density(((blocks as u64) << FRACTION).checked_div(self.size()).unwrap_or(0))
+        // The last entry is the end.
+        let blocks = entries.saturating_sub(1) as u64;
+        Density((blocks << FRACTION).checked_div(self.size()).unwrap_or(0))
     }
 
     /// Offset and length of block `index`.
@@ -160,7 +161,7 @@ impl Entries<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Density(u64);
 
-/// Binary digits after the point. A list has fewer than 2³² blocks.
+/// Binary digits after the point. A list has fewer than 2³² blocks, so this number fits.
 const FRACTION: u32 = 32;
 
 impl Density {

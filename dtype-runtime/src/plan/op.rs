@@ -87,7 +87,7 @@ pub(crate) fn numbered_items(ops: &[Op]) -> impl Iterator<Item = (usize, &Op, &[
     })
 }
 
-/// The first operation, its body, and the operations after these: [`items`] for constants.
+/// The first operation, its body, and the operations after these: a step of [`items`], also in constants.
 #[inline(always)]
 pub(crate) const fn split_first(ops: &[Op]) -> Option<(&Op, &[Op], &[Op])> {
     let Some((op, rest)) = ops.split_first() else { return None };

@@ -1,4 +1,7 @@
-//! The instances that a range is looked up in: what they are made of, and which of it the range touches.
+//! The instances that a range is looked up in: what they are made of, and which parts of them a range touches.
+//!
+//! One instance of a plan goes straight to its operations, because often one instance is a whole message. Several are
+//! executed as the three [`Parts`] of the plan.
 
 use core::ops::{ControlFlow, Range};
 
@@ -27,18 +30,18 @@ enum Of<'a> {
     },
 }
 
-/// What several instances are executed as.
+/// What instances are executed as: all but a single instance of a plan. Segments are numbered in these parts, too.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts<'a> {
     pub(super) prologue: &'a [Op],
     pub(super) steady: &'a [Op],
     pub(super) epilogue: &'a [Op],
     pub(super) program: &'a Program,
-    /// The program of `steady`.
+    /// The index of `steady`.
     pub(super) index: Option<&'a Index>,
     /// Packed bytes of the three.
     pub(super) sizes: [u64; 3],
-    /// The permutation of `steady`, if it is one.
+    /// The permutation of `steady`, if that is a constant program and has one.
     pub(super) permutation: Option<&'a Permutation>,
     /// How many times `steady` is executed.
     pub(super) repetitions: u64,
@@ -101,13 +104,16 @@ impl<'a> Instances<'a> {
             return ControlFlow::Continue(());
         }
         match self.of {
-            // Often one instance is a whole message.
             Of::Plan(plan) if self.count == 1 => of_one(plan, range, size, visitor),
+            // A part of one value is not worth a permutation.
+            Of::Constant { ops, .. } if self.count == 1 && range != (0..size) => {
+                Body::of(ops, Program::empty(), None).visit(range, 0, visitor)
+            }
             _ => self.parts().visit(range, visitor),
         }
     }
 
-    /// What they are executed as.
+    /// What the instances are executed as.
     #[inline]
     pub(super) fn parts(&self) -> Parts<'a> {
         let count = self.count;
@@ -143,7 +149,7 @@ impl<'a> Instances<'a> {
     }
 }
 
-/// A range of one instance of `size` packed bytes. The range is not empty, and within the instance.
+/// A range of one instance of a plan, which has `size` packed bytes. The range is not empty, and within the instance.
 #[inline]
 fn of_one<V: Visitor>(
     plan: &Plan,
@@ -158,14 +164,13 @@ fn of_one<V: Visitor>(
     let ops = program.instance();
     let is_repeated = plan.prologue().is_empty();
     if is_repeated && range == (0..size) {
-        let shift = 0;
-        let repeated = Repeated { ops, program, count: 1, stride: plan.extent(), shift };
+        let repeated = Repeated { ops, program, count: 1, stride: plan.extent(), shift: 0 };
         if let Some(taken) = visitor.instances(size, &repeated) {
             return taken;
         }
     }
     let index = if is_repeated { plan.index() } else { None };
-    Body { ops, program, index, first: 0, end: ops.len() }.visit(range, 0, visitor)
+    Body::of(ops, program, index).visit(range, 0, visitor)
 }
 
 impl Parts<'_> {
@@ -201,6 +206,6 @@ impl Parts<'_> {
 impl<'a> Parts<'a> {
     /// The operations of one of the parts.
     pub(super) fn body(&self, ops: &'a [Op], index: Option<&'a Index>) -> Body<'a> {
-        Body { ops, program: self.program, index, first: 0, end: ops.len() }
+        Body::of(ops, self.program, index)
     }
 }

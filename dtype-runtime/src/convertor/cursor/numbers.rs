@@ -48,8 +48,8 @@ impl Instances<'_> {
 }
 
 impl Parts<'_> {
-    /// The segments of each part, where it is.
-    fn segments(&self, segments: &[Segments; 3]) -> [Segments; 3] {
+    /// The segments of all executions of each part, at their displacements.
+    fn placed(&self, segments: &[Segments; 3]) -> [Segments; 3] {
         let [prologue, steady, epilogue] = *segments;
         let Some(steps) = self.count.checked_sub(1) else { return [Segments::EMPTY; 3] };
         let last = self.extent.wrapping_mul(steps.cast_signed());
@@ -58,7 +58,7 @@ impl Parts<'_> {
 
     /// As [`Instances::start_of`]; `None` if there are fewer segments.
     fn start_of(&self, segments: &[Segments; 3], number: u64) -> Option<u64> {
-        let [before, all, after] = self.segments(segments);
+        let [before, all, after] = self.placed(segments);
         if number < before.count {
             return Some(self.body(self.prologue, None).start_of(number));
         }
@@ -84,7 +84,7 @@ impl Parts<'_> {
         if position < prologue {
             return self.body(self.prologue, None).number_of(position);
         }
-        let [before, all, after] = self.segments(segments);
+        let [before, all, after] = self.placed(segments);
         let repetitions = steady * self.repetitions;
         let position = position - prologue;
         if position < repetitions {
