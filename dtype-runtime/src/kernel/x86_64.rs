@@ -3,6 +3,7 @@
 mod gather;
 mod lanes;
 mod permute;
+mod prefetch;
 mod reverse;
 
 use core::arch::x86_64::{__m512i, __mmask64, _bzhi_u64, _mm512_loadu_si512};
@@ -21,9 +22,6 @@ impl Registers for Avx2 {
 
 /// Bytes of a register of AVX-512.
 const WIDTH: usize = size_of::<__m512i>();
-
-/// How many bytes ahead memory is prefetched.
-const AHEAD: usize = 2048;
 
 /// The register with these bytes.
 #[inline]

@@ -11,8 +11,12 @@ use core::arch::x86_64::{
     _mm512_zextsi128_si512, _mm512_zextsi256_si512,
 };
 
-use super::{AHEAD, WIDTH, first, vector};
+use super::{WIDTH, first, vector};
 use crate::plan::{Constant, MOST_COLUMNS};
+
+/// How many bytes ahead memory is prefetched. Beyond the caches a short distance takes longer here on Zen 4, too, unlike
+/// in [`super::permute`]: there are more streams than a processor follows by itself.
+const AHEAD: usize = 2048;
 
 /// Prefetches the two lines that are `AHEAD` bytes after a window. They need not exist.
 #[inline(always)]

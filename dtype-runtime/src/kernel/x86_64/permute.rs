@@ -13,9 +13,8 @@
 //! touches. Unpacking must not store more than the part; one comparison tells which bytes of memory belong to it: those
 //! whose entry in the index lies in the part.
 //!
-//! On arrays larger than the caches, masked accesses are slow on some processors. On AMD's Zen 5 they take one and a
-//! half times as long as copies of single fields, which the processor prefetches by itself; with every line of the
-//! memory prefetched here, they take half of that.
+//! Memory is prefetched a few steps ahead, and further on processors that do not do so by themselves for masked accesses:
+//! see [`super::prefetch`].
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_prefetch, _mm512_cmple_epu8_mask,
@@ -26,7 +25,8 @@ use core::arch::x86_64::{
 
 use core::ops::Range;
 
-use super::{AHEAD, WIDTH, first, vector};
+use super::prefetch::ahead;
+use super::{WIDTH, first, vector};
 use crate::plan::Permutation;
 
 /// How many steps ahead memory is prefetched at least.
@@ -48,12 +48,15 @@ impl<const V: usize> Steps<V> {
     fn of(all: &Permutation) -> Self {
         let (records, size, stride) = (all.records(), all.size(), all.stride());
         let (memory, packed) = (stride * records.cast_signed(), size * records);
-        let ahead = STEPS_AHEAD.max(AHEAD / memory.unsigned_abs().max(1));
+        let steps = match ahead() {
+            0 => STEPS_AHEAD,
+            bytes => STEPS_AHEAD.max(bytes / memory.unsigned_abs().max(1)),
+        };
         Self {
             data: core::array::from_fn(|vector| all.data()[vector]),
             memory,
             packed,
-            ahead: memory.wrapping_mul(ahead.cast_signed()),
+            ahead: memory.wrapping_mul(steps.cast_signed()),
         }
     }
 
