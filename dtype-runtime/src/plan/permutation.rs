@@ -18,8 +18,9 @@
 //! ```
 //!
 //! It does not pay for records of one run of 8 bytes with stride 32, for example: two of them lie in the window,
-//! and two moves are faster than a permutation. Where a single record spans more than one vector, the window has
-//! two.
+//! and two moves are faster than a permutation. Moves whose lengths the compiler knows are faster still:
+//! [`Permutation::new_if_faster_than_constants`] asks for more of them. Where a single record spans more than one vector,
+//! the window has two.
 
 use super::op::Op;
 use super::runs::RunList;
@@ -74,6 +75,8 @@ pub(crate) struct Permutation {
     is_wide: bool,
     /// Minimum number of records for which a call of the vector routine pays.
     fewest: usize,
+    /// Maximum number of records for which it does.
+    most: usize,
 }
 
 impl ByteMap {
@@ -153,6 +156,15 @@ impl Permutation {
     /// of 16 bytes each.
     const FEWEST_MOVES: usize = 3;
 
+    /// As many moves of known lengths are as fast as a permutation with a window of one vector, or of two.
+    const CONSTANT_MOVES: [usize; 2] = [4, 7];
+
+    /// With more packed bytes than this in a period, the permutation is the faster one of these, in a cache.
+    const FULL: usize = WIDTH / 4 * 3;
+
+    /// Bytes of memory that a cache may hold together with the packed bytes. Beyond it, memory sets the pace.
+    const CACHED: usize = 16 << 20;
+
     /// The largest distance in bytes between two records. Beyond it nearly every record lies in a page of its own, and
     /// what the vector routine prefetches would evict lines that are still needed.
     const FURTHEST: u64 = 1024;
@@ -173,6 +185,19 @@ impl Permutation {
             return None;
         }
         Self::with_moves(map, stride, Self::FEWEST_MOVES)
+    }
+
+    /// As [`new_if_faster`](Self::new_if_faster), where the runs are constants, which the compiler turns into moves without
+    /// a branch.
+    pub(crate) const fn new_if_faster_than_constants(map: &ByteMap, stride: i64) -> Option<Self> {
+        let Some(mut all) = Self::new_if_faster(map, stride) else { return None };
+        let (moves, as_fast) = (all.records * map.moves, Self::CONSTANT_MOVES[all.vectors() - 1]);
+        if moves == as_fast && all.records * all.size > Self::FULL {
+            all.most = Self::CACHED / all.stride.unsigned_abs();
+        } else if moves <= as_fast {
+            return None;
+        }
+        Some(all)
     }
 
     /// The permutation of records that are `stride` bytes apart, if that is near enough for one.
@@ -228,6 +253,7 @@ impl Permutation {
             first: first as isize,
             is_wide,
             fewest: Self::MOVES_OF_A_CALL.div_ceil(map.moves),
+            most: usize::MAX,
         };
         let mut packed = 0;
         let mut record = 0;
@@ -255,6 +281,11 @@ impl Permutation {
     /// Minimum number of records for which the vector routine is called, where the alternative is inlined code.
     pub(crate) const fn fewest(&self) -> usize {
         self.fewest
+    }
+
+    /// Maximum number of records for which the vector routine is called, where the alternative is inlined code.
+    pub(crate) const fn most(&self) -> usize {
+        self.most
     }
 }
 
@@ -316,5 +347,42 @@ impl core::fmt::Debug for Permutation {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { records, size, stride, .. } = self;
         write!(f, "Permutation({records} records of {size} bytes at once, {stride} bytes apart)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Records of these runs, each a displacement and a length, `stride` bytes apart.
+    fn instead_of_constants(runs: &[(i64, u64)], stride: i64) -> Option<Permutation> {
+        let mut map = ByteMap::new();
+        for &(disp, len) in runs {
+            assert!(map.run(disp, len));
+        }
+        Permutation::new_if_faster_than_constants(&map, stride)
+    }
+
+    #[test]
+    fn few_moves_of_known_lengths_are_made_one_by_one() {
+        // One record lies in a window: 3 moves.
+        assert_eq!(instead_of_constants(&[(0, 8), (16, 4), (32, 1)], 40), None);
+        // Two records with 2 moves each, 32 of 64 bytes.
+        assert_eq!(instead_of_constants(&[(0, 8), (16, 8)], 32), None);
+        // Three records with 3 moves each.
+        assert!(instead_of_constants(&[(0, 1), (4, 12)], 24).is_some());
+        // Two vectors: 7 and 8 moves.
+        let runs: [(i64, u64); 8] = core::array::from_fn(|i| (12 * i as i64, 4));
+        assert_eq!(instead_of_constants(&runs[..7], 104), None);
+        assert!(instead_of_constants(&runs, 104).is_some());
+    }
+
+    #[test]
+    fn few_moves_of_many_bytes_are_made_one_by_one_beyond_the_caches() {
+        let all = instead_of_constants(&[(0, 53)], 56).unwrap();
+        assert_eq!((all.fewest(), all.most()), (8, (16 << 20) / 56));
+        // Four records with 2 moves each.
+        let all = instead_of_constants(&[(0, 13)], 16).unwrap();
+        assert_eq!((all.fewest(), all.most()), (16, usize::MAX));
     }
 }

@@ -63,7 +63,7 @@ impl<T: Datatype> Layout<T> {
             _ => None,
         };
         match map {
-            Some(map) => Permutation::new_if_faster(&map, size_of::<T>() as i64),
+            Some(map) => Permutation::new_if_faster_than_constants(&map, size_of::<T>() as i64),
             None => None,
         }
     };
@@ -103,6 +103,7 @@ impl<T: Datatype> Layout<T> {
         if const { Self::PERMUTATION.is_some() }
             && let Some(all) = Self::PERMUTATION
             && count >= all.fewest()
+            && count <= all.most()
         {
             // SAFETY: passed on to the caller.
             return unsafe { Self::permute::<D>(all, memory, packed, count) };
