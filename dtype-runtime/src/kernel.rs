@@ -56,8 +56,9 @@ pub(crate) use reverse::Reversing;
 pub(crate) use rows::{grid, strided};
 
 use chosen::Kernel;
+use registers::{Registers, compiled_for_selected};
 
-use crate::plan::{Blocks, FEWEST_WITHOUT_SEAMS, Op, Plan, Program, items};
+use crate::plan::{Blocks, FEWEST_WITHOUT_SEAMS, Op, Plan, Program, SHORT, items};
 
 /// Executes a plan for `count` instances.
 ///
@@ -71,53 +72,97 @@ pub(crate) unsafe fn execute<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    let (program, extent) = (plan.program(), plan.extent());
-    // SAFETY: the blocks are all that an instance is, and the three parts together name the bytes of the instances and
-    // nothing else, each part with the displacements that the plan gives it. The caller guarantees these bytes.
+    // SAFETY: passed on to the caller.
     unsafe {
         match count {
-            0 => return,
-            1 => return one::one::<D>(plan, memory, packed),
-            _ => {}
+            0 => {}
+            1 => one::one::<D>(plan, memory, packed),
+            _ => several::<D>(plan, count, memory, packed),
         }
-        if let Some(all) = single(plan, count) {
-            blocks::repeated::<D>(all, program, count, extent, memory, packed);
+    }
+}
+
+/// Executes a plan for several instances. Every call is the last thing that it does, so that it has no registers to save.
+///
+/// # Safety
+///
+/// As [`execute`]; there must be at least one instance.
+#[inline]
+unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
+    let program = plan.program();
+    // SAFETY: passed on to the caller.
+    unsafe {
+        if program.is_few_runs(count) {
+            few::<D>(program, count, memory, packed);
+        } else if let Some(all) = single(plan, count) {
+            blocks::repeated::<D>(all, program, count, plan.extent(), memory, packed);
+        } else {
+            permuted_or_parts::<D>(plan, count, memory, packed);
+        }
+    }
+}
+
+compiled_for_selected! {
+    /// Executes a plan by the permutation of its instances, if there is one and the machine executes it, or otherwise part by
+    /// part.
+    ///
+    /// # Safety
+    ///
+    /// As [`several`].
+    unsafe fn permuted_or_parts[D: Direction][D](
+        plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8,
+    ) = R => {
+        let program = plan.program();
+        if R::PERMUTES && let Some(all) = program.of_instances(count)
+            && permute::instances::<D, R>(all, count, memory, packed)
+        {
             return;
         }
-        let [prologue, _, epilogue] = program.parts();
+        parts::<D>(plan, count, memory, packed);
+    };
+}
+
+/// Executes the parts of a plan.
+///
+/// # Safety
+///
+/// As [`several`].
+#[inline(never)]
+unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
+    let (program, extent) = (plan.program(), plan.extent());
+    let [prologue, steady, epilogue] = program.parts();
+    // SAFETY: the three parts together name the bytes of the instances and nothing else, each with the displacements that
+    // the plan gives it. The caller guarantees these bytes.
+    unsafe {
         let packed = operations::<D>(prologue, program, memory, packed);
-        let packed = instances::<D>(plan, plan.repetitions(count), memory, packed);
+        let repetitions = plan.repetitions(count);
+        let packed = repeated::<D>(steady, program, repetitions, extent, memory, packed);
         let last = memory.wrapping_offset(offset(extent, count - 1));
         operations::<D>(epilogue, program, last, packed);
+    }
+}
+
+/// Executes a plan for a few instances, one by one.
+///
+/// # Safety
+///
+/// As [`execute`].
+#[inline(never)]
+unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, packed: *mut u8) {
+    let mut packed = packed;
+    for instance in 0..count {
+        let memory = memory.wrapping_offset(offset(program.extent(), instance));
+        // SAFETY: one of the instances, which the caller guarantees.
+        packed = unsafe { operations::<D>(program.instance(), program, memory, packed) };
     }
 }
 
 /// What an instance is, if that is blocks at equal distances and `count` instances are executed as such.
 #[inline(always)]
 fn single(plan: &Plan, count: u64) -> Option<Blocks> {
-    plan.program().single().filter(|all| count == 1 || all.count >= FEWEST_WITHOUT_SEAMS)
-}
-
-/// Executes what a plan repeats, `count` times. Returns the end of what was packed.
-///
-/// # Safety
-///
-/// As [`execute`], for the bytes that the repetitions name.
-#[inline]
-unsafe fn instances<D: Direction>(
-    plan: &Plan,
-    count: u64,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> *mut u8 {
-    let program = plan.program();
-    // SAFETY: passed on to the caller.
-    unsafe {
-        match permute::instances::<D>(program, count, memory, packed) {
-            Some(end) => end,
-            None => repeated::<D>(plan.steady(), program, count, plan.extent(), memory, packed),
-        }
-    }
+    let is_single =
+        |all: &Blocks| count == 1 || all.count == 1 || all.count >= FEWEST_WITHOUT_SEAMS;
+    plan.program().single().filter(is_single)
 }
 
 /// Executes a constant program `count` times, at a stride of `stride` bytes.
@@ -182,6 +227,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
 }
 
 /// Executes operations once. Returns the end of what was packed. Many are a few runs, where every step on the way shows.
+/// Longer runs than these are copied in a loop or by a call, with which the loop here would not fit the registers.
 ///
 /// # Safety
 ///
@@ -194,10 +240,8 @@ unsafe fn operations<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
-    /// Longer runs are copied in a loop or by a call, with which this loop would not fit the registers.
-    const LONG: u64 = 64;
     let (mut packed, mut rest) = (packed, ops);
-    while let [Op::Blocks(Blocks { disp, len: len @ ..=LONG, count: 1, .. }), after @ ..] = rest {
+    while let [Op::Blocks(Blocks { disp, len: len @ ..=SHORT, count: 1, .. }), after @ ..] = rest {
         let (run, len) = (memory.wrapping_offset(*disp as isize), *len as usize);
         // SAFETY: one of the operations, which the caller guarantees.
         unsafe {

@@ -27,7 +27,7 @@ pub use op::{Blocks, Elements, Op, items};
 pub(crate) use op::{numbered_items, size, split_first};
 pub(crate) use patterns::FEWEST_BLOCKS;
 pub(crate) use permutation::{ByteMap, Permutation};
-pub(crate) use program::{Known, One, Program};
+pub(crate) use program::{Known, One, Program, SHORT};
 pub(crate) use runs::{Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 
@@ -183,16 +183,6 @@ impl Plan {
     /// The index of the repeated operations, if there is one.
     pub(crate) fn index(&self) -> Option<&Index> {
         self.overview.as_ref().map(|overview| &overview.index)
-    }
-
-    /// The permutation that copies `bytes` packed bytes of the instances, from anywhere in one of them, and the displacement
-    /// that it counts from. `None` if each repetition is not an instance, or if there is none that pays.
-    #[inline]
-    pub(crate) fn permutation(&self, bytes: u64) -> Option<(&Permutation, i64)> {
-        if self.sizes[0] > 0 {
-            return None;
-        }
-        self.program.of_any_bytes(self.steady(), self.extent(), bytes)
     }
 
     pub(crate) fn program(&self) -> &Program {

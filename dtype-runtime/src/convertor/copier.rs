@@ -66,7 +66,7 @@ pub(super) unsafe fn copy_of_plan<D: Direction>(
         }
         // For one instance, the permutations are not worth computing.
         if count > 1
-            && let Some((all, disp)) = plan.permutation(range.end - range.start)
+            && let Some((all, disp)) = plan.program().of_any_bytes(range.end - range.start)
             && copy_permuted::<D>(all, disp, range.clone(), memory, packed)
         {
             return;

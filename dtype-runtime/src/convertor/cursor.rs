@@ -145,14 +145,6 @@ impl Iterations<'_> {
         // Less than a repetition at the start, then whole ones, then less than one.
         let mut iteration = start / self.size;
         let into = start % self.size;
-        if let Some((permutation, disp)) = self.of_all(end - start) {
-            let bytes = into..into + (end - start);
-            let shift = self.shift_of(iteration).wrapping_add(disp);
-            let part = Fragment { permutation, bytes, shift };
-            if let Some(taken) = visitor.permuted(&part) {
-                return taken;
-            }
-        }
         if into > 0 || end - start < self.size {
             let rest = (self.size - into).min(end - start);
             self.part(into..into + rest, iteration, visitor)?;
@@ -170,19 +162,6 @@ impl Iterations<'_> {
         ControlFlow::Continue(())
     }
 
-    /// The permutation that copies any bytes of the instances, `bytes` in all, and the displacement that it counts from.
-    #[inline(always)]
-    fn of_all(&self, bytes: u64) -> Option<(&Permutation, i64)> {
-        if !self.outermost {
-            return None;
-        }
-        if let Some(permutation) = self.permutation {
-            return Some((permutation, 0));
-        }
-        let Body { ops, program, first, end, .. } = self.body;
-        program.of_any_bytes(&ops[first..end], self.stride, bytes)
-    }
-
     /// Some packed bytes of one repetition.
     #[inline]
     fn part<V: Visitor>(
@@ -194,7 +173,7 @@ impl Iterations<'_> {
         let shift = self.shift_of(iteration);
         let Body { ops, program, first, end, .. } = self.body;
         let permutation = if self.outermost {
-            self.permutation.or_else(|| program.of_steady())
+            self.permutation
         } else {
             program.of_parts(&ops[first..end], self.stride)
         };

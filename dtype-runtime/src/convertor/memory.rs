@@ -48,7 +48,7 @@ impl Committed {
             let (memory, packed) = (from.pointer().cast_mut(), out.as_mut_ptr());
             // SAFETY: the bytes of the one instance lie in the memory, and `out` has room for them; otherwise as in
             // `pack_buffer`.
-            unsafe { self.execute_one::<Pack>(memory, packed, size) };
+            unsafe { self.execute_whole::<Pack>(memory, packed, 1, size) };
             return Ok(size);
         }
         self.pack_buffer(from, count, out)
@@ -66,33 +66,49 @@ impl Committed {
         }
     }
 
-    /// Copies one instance, whose packed bytes are `size`.
+    /// Copies `count` instances, whose packed bytes are `size` together.
     ///
     /// # Safety
     ///
-    /// As for [`execute`](kernel::execute) and one instance; `size` must be its packed bytes.
+    /// As for [`execute`](kernel::execute); `size` must be the packed bytes of the instances.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "a displacement of data in memory")]
-    unsafe fn execute_one<D: Direction>(&self, memory: *mut u8, packed: *mut u8, size: usize) {
+    unsafe fn execute_whole<D: Direction>(
+        &self,
+        memory: *mut u8,
+        packed: *mut u8,
+        count: usize,
+        size: usize,
+    ) {
         match self.data() {
-            Some(data) if self.is_run() => {
+            Some(data) if self.is_run() && (count == 1 || self.touches_next()) => {
                 let run = memory.wrapping_offset(data.start as isize);
-                // SAFETY: all bytes of the instance: one run, packed in the order of the addresses.
+                // SAFETY: all bytes of the instances: one run, packed in the order of the addresses.
                 unsafe { one::run::<D>(run, packed, size) };
             }
             // SAFETY: passed on to the caller.
-            _ => unsafe { one::one::<D>(self.plan(), memory, packed) },
+            _ if count == 1 => unsafe { one::one::<D>(self.plan(), memory, packed) },
+            // SAFETY: passed on to the caller.
+            _ => unsafe { kernel::execute::<D>(self.plan(), count as u64, memory, packed) },
         }
     }
 
+    /// Whether an instance that is a run ends where the next one starts.
+    #[inline(always)]
+    fn touches_next(&self) -> bool {
+        self.extent() >= 0 && self.extent().cast_unsigned() == self.size()
+    }
+
+    /// As [`pack`](Self::pack), for any number of instances.
     #[inline(never)]
     fn pack_buffer(&self, from: Buffer<'_>, count: usize, out: &mut [u8]) -> Result<usize, Error> {
         let size = self.packed_size(count)?;
         self.check_span(from.len() as u64, from.origin, count)?;
         check_room(size, out)?;
+        let (memory, packed) = (from.pointer().cast_mut(), out.as_mut_ptr());
         // SAFETY: all bytes that the instances name lie in the memory, as just checked. It is borrowed, so nobody
         // writes to it, and does not overlap `out`, which is borrowed exclusively and has room, as just checked.
-        unsafe { self.execute_pack(from.pointer(), count, out.as_mut_ptr()) };
+        unsafe { self.execute_whole::<Pack>(memory, packed, count, size) };
         Ok(size)
     }
 
@@ -123,7 +139,7 @@ impl Committed {
         // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed. The vector
         // has room for `size` bytes, which is what is written, and was just allocated, so it does not overlap them.
         unsafe {
-            self.execute_pack(from.pointer(), count, out.as_mut_ptr());
+            self.execute_whole::<Pack>(from.pointer().cast_mut(), out.as_mut_ptr(), count, size);
             out.set_len(size);
         }
         Ok(out)
@@ -169,12 +185,13 @@ impl Committed {
             let (memory, packed) = (to.pointer(), packed.as_ptr().cast_mut());
             // SAFETY: the bytes of the one instance lie in the memory, none of them is named twice, and `packed` is as
             // long as they are; otherwise as in `unpack_buffer`.
-            unsafe { self.execute_one::<Unpack>(memory, packed, size) };
+            unsafe { self.execute_whole::<Unpack>(memory, packed, 1, size) };
             return Ok(size);
         }
         self.unpack_buffer(packed, to, count)
     }
 
+    /// As [`unpack`](Self::unpack), for any number of instances.
     #[inline(never)]
     fn unpack_buffer(
         &self,
@@ -211,17 +228,8 @@ impl Committed {
         let size = self.packed_size(count)?;
         check_room(size, out)?;
         // SAFETY: the caller guarantees the memory; `out` has room, as just checked.
-        unsafe { self.execute_pack(origin, count, out.as_mut_ptr()) };
+        unsafe { self.execute_whole::<Pack>(origin.cast_mut(), out.as_mut_ptr(), count, size) };
         Ok(size)
-    }
-
-    /// # Safety
-    ///
-    /// As for [`pack_raw`](Self::pack_raw), and `out` must be writable for all packed bytes.
-    #[inline(always)]
-    unsafe fn execute_pack(&self, origin: *const u8, count: usize, out: *mut u8) {
-        // SAFETY: the caller guarantees both.
-        unsafe { kernel::execute::<Pack>(self.plan(), count as u64, origin.cast_mut(), out) };
     }
 
     /// [`unpack`](Self::unpack) to a raw origin.
@@ -248,12 +256,7 @@ impl Committed {
         self.check_overlap(count)?;
         // SAFETY: the caller guarantees the memory; `packed` is as long as needed, as just checked, and only read.
         unsafe {
-            kernel::execute::<Unpack>(
-                self.plan(),
-                count as u64,
-                origin,
-                packed.as_ptr().cast_mut(),
-            );
+            self.execute_whole::<Unpack>(origin, packed.as_ptr().cast_mut(), count, size);
         }
         Ok(size)
     }

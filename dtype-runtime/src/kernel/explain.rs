@@ -81,12 +81,15 @@ pub(crate) fn one(plan: &Plan) -> Option<Kernel> {
     Some(Kernel::Permutation { records: all.records() })
 }
 
-/// The kernel that copies `count` repetitions of a plan's repeated operations.
-pub(crate) fn instances(plan: &Plan, count: u64) -> Kernel {
-    // SAFETY: as in `blocks`.
-    explained(|name| unsafe {
-        super::instances::<Explain>(plan, count, ptr::null_mut(), name);
-    })
+/// The kernel that copies `count` instances as a whole, whatever the parts of the plan are: one by one, or by a
+/// permutation. `None` if the parts are executed.
+pub(crate) fn instances(plan: &Plan, count: u64) -> Option<Kernel> {
+    let program = plan.program();
+    if program.is_few_runs(count) {
+        return Some(Kernel::Walk);
+    }
+    let all = program.of_instances(count).filter(|_| selected().permutes())?;
+    Some(Kernel::Permutation { records: all.records() })
 }
 
 #[cfg(test)]
@@ -142,8 +145,11 @@ mod tests {
         if let Some((_, kernel)) = single(plan, count) {
             return kernel;
         }
+        if let Some(kernel) = instances(plan, count) {
+            return kernel;
+        }
         assert!(plan.prologue().is_empty(), "{plan:?}");
-        instances(plan, count)
+        repeated(plan.steady(), plan.program(), count, plan.extent())
     }
 
     fn widths(steps: &[Step]) -> Vec<usize> {
@@ -257,6 +263,39 @@ mod tests {
             assert_eq!(one(ty.plan()), None, "{lengths:?}");
             let calls: Vec<Vec<Step>> = (0..100).map(|_| traced(ty.plan(), 1)).collect();
             assert!(calls.iter().all(|steps| *steps == calls[0]));
+        }
+    }
+
+    #[test]
+    fn instances_that_touch_are_permuted_as_they_are() {
+        // The last byte of an instance touches the first of the next, so that the plan has a prologue and an epilogue.
+        let (u8, u64) = (Type::basic(Basic::U8), Type::basic(Basic::U64));
+        let record = Type::structure(&[1, 1], &[0, 8], &[u8, u64]).unwrap().commit();
+        let plan = record.plan();
+        assert_eq!((plan.prologue().len(), plan.epilogue().len()), (1, 1));
+        // A few runs are copied one by one.
+        let steps = traced(plan, 2);
+        assert_eq!(instances(plan, 2), Some(Kernel::Walk));
+        assert_eq!(widths(&steps), [1, 8, 1, 8]);
+        // Three instances are too few to compute the permutation for.
+        let calls: Vec<Vec<Step>> = (0..100).map(|_| traced(plan, 3)).collect();
+        if selected() == Isa::Avx512 {
+            let permuted = calls.iter().filter(|steps| **steps == [Step::Permute { records: 4 }]);
+            assert_eq!(permuted.count(), if cfg!(feature = "std") { 35 } else { 100 });
+            assert_eq!(traced(plan, 1000), [Step::Permute { records: 4 }]);
+            assert_eq!(instances(plan, 1000), Some(Kernel::Permutation { records: 4 }));
+        } else {
+            assert_eq!(instances(plan, 1000), None);
+            assert!(calls.iter().all(|steps| *steps == calls[0]));
+        }
+    }
+
+    #[test]
+    fn instances_that_are_one_run_are_copied_at_once() {
+        let dense = Type::contiguous(16, &Type::basic(Basic::U8)).unwrap().commit();
+        for count in [1, 2, 1000] {
+            assert_eq!(instances(dense.plan(), count), None);
+            assert_eq!(single(dense.plan(), count).map(|(_, kernel)| kernel), Some(Kernel::Copy));
         }
     }
 

@@ -89,7 +89,7 @@ unsafe fn small_by<D: Direction, R: Registers>(
 #[cold]
 #[inline(never)]
 unsafe fn counted<D: Direction>(program: &Program, memory: *mut u8, packed: *mut u8) {
-    program.count_one();
+    program.count();
     // SAFETY: passed on to the caller.
     unsafe { by_operations::<D>(program, memory, packed) };
 }

@@ -38,21 +38,24 @@ pub(crate) unsafe fn records<D: Direction>(
     unsafe { end::<D>(all, count, memory, packed) }
 }
 
-/// Executes the operations that each instance repeats, as [`records()`] does for any operations.
+/// Copies `count` instances by their permutation, with the registers `R`. Returns false without an effect if these have no
+/// instructions for it.
 ///
 /// # Safety
 ///
-/// As [`repeated`](super::repeated).
-#[inline]
-pub(super) unsafe fn instances<D: Direction>(
-    program: &Program,
+/// As [`execute`](super::execute); the permutation must be that of the instances, and the processor must have the
+/// instructions.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "instances in memory")]
+pub(super) unsafe fn instances<D: Direction, R: Registers>(
+    all: &Permutation,
     count: u64,
     memory: *mut u8,
     packed: *mut u8,
-) -> Option<*mut u8> {
-    let all = program.of_instances(count)?;
-    // SAFETY: the permutation is computed from the operations, whose bytes the caller guarantees.
-    unsafe { end::<D>(all, count, memory, packed) }
+) -> bool {
+    let bytes = all.size().wrapping_mul(count as usize);
+    // SAFETY: passed on to the caller.
+    unsafe { by_registers::<D, R>(all, 0..bytes, memory, packed) }
 }
 
 /// Copies blocks, the first of them at `memory`, likewise.

@@ -15,7 +15,7 @@ pub(crate) const FEWEST_BLOCKS: u64 = 8;
 /// Fewer operations than this, counted with all iterations, are not worth a lookup.
 const FEWEST_OPERATIONS: u64 = 8;
 
-/// The number of repetitions that is assumed for the instances' own operations.
+/// The number of instances that is assumed.
 const MANY: u64 = 1000;
 
 /// At most this many permutations of each kind are kept; a plan rarely has more than two.
@@ -27,8 +27,8 @@ pub(super) const ARE_EXECUTED: bool = kernels::PERMUTED_WIDTH.is_some();
 /// The permutations of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Patterns {
-    /// Whether the first of `bodies` are the instances' own operations.
-    has_steady: bool,
+    /// Whether the first of `bodies` are the operations of an instance.
+    has_instance: bool,
     bodies: Vec<RepeatedBody>,
     columns: Vec<Column>,
     /// Of one instance.
@@ -54,22 +54,18 @@ struct Column {
 }
 
 impl Patterns {
-    /// The permutations among the operations of a plan whose instances are `extent` bytes apart. `one` are the operations
-    /// of one instance, if a permutation is to copy it.
-    pub(super) fn of([prologue, steady, epilogue]: [&[Op]; 3], one: &[Op], extent: i64) -> Self {
+    /// The permutations of instances, `instance` are whose operations, and among the parts of a plan. The instances are
+    /// `extent` bytes apart. `one` are the operations again, if a permutation is to copy a single instance.
+    pub(super) fn of(parts: [&[Op]; 3], instance: &[Op], one: &[Op], extent: i64) -> Self {
         let one = ByteMap::of(one).and_then(|map| Permutation::of_one(&map));
-        let mut all = Self { has_steady: false, bodies: Vec::new(), columns: Vec::new(), one };
-        all.add_steady(steady, extent);
-        all.add_inside(prologue);
-        all.add_inside(epilogue);
+        let mut all = Self { has_instance: false, bodies: Vec::new(), columns: Vec::new(), one };
+        all.add(instance, MANY, extent);
+        all.has_instance = !all.bodies.is_empty();
+        let [prologue, steady, epilogue] = parts;
+        for ops in [steady, prologue, epilogue] {
+            all.add_inside(ops);
+        }
         all
-    }
-
-    /// Adds the permutations of and among the operations that each repetition executes.
-    fn add_steady(&mut self, ops: &[Op], extent: i64) {
-        self.add(ops, MANY, extent);
-        self.has_steady = !self.bodies.is_empty();
-        self.add_inside(ops);
     }
 
     /// Adds the permutations among operations.
@@ -134,10 +130,10 @@ impl Patterns {
         Some(&found.permutation)
     }
 
-    /// The permutation of the instances' own operations.
+    /// The permutation of instances.
     #[inline]
-    pub(super) fn of_steady(&self) -> Option<&Permutation> {
-        if self.has_steady { self.bodies.first().map(|body| &body.permutation) } else { None }
+    pub(super) fn of_instances(&self) -> Option<&Permutation> {
+        if self.has_instance { self.bodies.first().map(|body| &body.permutation) } else { None }
     }
 
     /// The permutation of one instance, if a permutation is to copy it.

@@ -18,6 +18,12 @@ const MOST_INLINE: usize = 2;
 /// forward a store to a later load of the same bytes only if neither is masked.
 const FEWEST_PERMUTED: usize = 3;
 
+/// At most this many runs of several instances are copied one by one, before anything else is asked.
+const MOST_FEW: u64 = 4;
+
+/// A run of at most this many bytes is copied by a few moves.
+pub(crate) const SHORT: u64 = 64;
+
 /// The operations of a plan, their lists, and the permutations among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
@@ -177,8 +183,9 @@ impl Program {
         self.single
     }
 
+    /// Bytes from one instance to the next.
     #[inline]
-    pub(super) fn extent(&self) -> i64 {
+    pub(crate) fn extent(&self) -> i64 {
         self.extent
     }
 
@@ -214,36 +221,47 @@ impl Program {
         self.of_records(ops, stride, u64::MAX)
     }
 
-    /// The permutation of `count` repetitions of the instances' own operations, if there is one and it pays.
+    /// Whether `count` instances are only a few short runs apart from one another, which are copied one by one.
+    #[inline(always)]
+    pub(crate) fn is_few_runs(&self, count: u64) -> bool {
+        let ops = self.instance();
+        (1..=MOST_FEW).contains(&(ops.len() as u64).saturating_mul(count))
+            && ops.iter().all(|op| match op {
+                Op::Blocks(Blocks { count: 1, len, .. }) => {
+                    *len <= SHORT && len.cast_signed() != self.extent
+                }
+                _ => false,
+            })
+    }
+
+    /// The permutation of `count` instances, if there is one and it pays. Few instances do not pay for computing it.
     #[inline]
     pub(crate) fn of_instances(&self, count: u64) -> Option<&Permutation> {
-        if !is_worth_it(self.parts()[1], count) {
+        if let Some(patterns) = self.patterns.known() {
+            return patterns.of_instances();
+        }
+        if !is_worth_it(self.instance(), count) {
+            self.count();
             return None;
         }
-        self.of_steady()
+        self.patterns()?.of_instances()
     }
 
-    /// As [`of_instances`](Self::of_instances), for an unknown number of repetitions.
+    /// As [`of_instances`](Self::of_instances), for an unknown number of instances, some of which are copied in part.
     #[inline]
-    pub(crate) fn of_steady(&self) -> Option<&Permutation> {
-        self.patterns()?.of_steady()
+    pub(crate) fn of_parts_of_instances(&self) -> Option<&Permutation> {
+        self.of_instances(u64::MAX)
     }
 
-    /// The permutation that copies any `bytes` packed bytes of the instances, whose operations are `steady`, and the
-    /// displacement that it counts from.
+    /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from.
     #[inline]
-    pub(crate) fn of_any_bytes(
-        &self,
-        steady: &[Op],
-        stride: i64,
-        bytes: u64,
-    ) -> Option<(&Permutation, i64)> {
-        if let Some(permutation) = self.of_steady() {
+    pub(crate) fn of_any_bytes(&self, bytes: u64) -> Option<(&Permutation, i64)> {
+        if let Some(permutation) = self.of_parts_of_instances() {
             return Some((permutation, 0));
         }
         // Instances that are single blocks are kept as blocks, which are copied one by one if they are few.
-        let [Op::Blocks(Blocks { count: 1, len, disp, .. })] = steady else { return None };
-        Some((self.of_bytes(*len, stride, bytes)?, *disp))
+        let [Op::Blocks(Blocks { count: 1, len, disp, .. })] = self.instance() else { return None };
+        Some((self.of_bytes(*len, self.extent, bytes)?, *disp))
     }
 
     /// The permutation of blocks of this length, number and stride, relative to the first block.
@@ -274,9 +292,13 @@ impl Program {
         }
     }
 
-    /// Counts a call for one instance. After some of them the permutation is known.
-    pub(crate) fn count_one(&self) {
-        self.patterns.count(|| self.find_patterns());
+    /// Counts a call for few instances. After some of them the permutations are known.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn count(&self) {
+        if ARE_EXECUTED {
+            self.patterns.count(|| self.find_patterns());
+        }
     }
 
     /// The permutations among the operations.
@@ -290,7 +312,7 @@ impl Program {
 
     fn find_patterns(&self) -> Patterns {
         let one = if self.one == One::Small { self.instance() } else { &[] };
-        Patterns::of(self.parts(), one, self.extent)
+        Patterns::of(self.parts(), self.instance(), one, self.extent)
     }
 }
 

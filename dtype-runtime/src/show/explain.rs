@@ -214,12 +214,16 @@ impl Lines<'_, '_> {
                 }
             }
             _ => {
+                if let Some(kernel) = explain::instances(plan, count) {
+                    let all = plan.program().instance();
+                    return self.repeated(plan, all, count, plan.extent(), kernel, 0);
+                }
                 if !prologue.is_empty() {
                     self.line(0, "at the first instance")?;
                     self.ops(plan, prologue, true, 1)?;
                 }
                 let repetitions = plan.repetitions(count);
-                let kernel = explain::instances(plan, repetitions);
+                let kernel = explain::repeated(steady, plan.program(), repetitions, plan.extent());
                 self.repeated(plan, steady, repetitions, plan.extent(), kernel, 0)?;
                 if !epilogue.is_empty() {
                     self.line(0, "at the last instance")?;

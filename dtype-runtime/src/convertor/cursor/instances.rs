@@ -5,7 +5,7 @@
 
 use core::ops::{ControlFlow, Range};
 
-use super::{Body, Iterations, Repeated, Visitor, of_blocks};
+use super::{Body, Fragment, Iterations, Repeated, Visitor, of_blocks};
 use crate::plan::{Blocks, Index, Op, Permutation, Plan, Program};
 
 /// Instances of a type, as the operations that name their bytes.
@@ -41,7 +41,7 @@ pub(super) struct Parts<'a> {
     pub(super) index: Option<&'a Index>,
     /// Packed bytes of the three.
     pub(super) sizes: [u64; 3],
-    /// The permutation of `steady`, if that is a constant program and has one.
+    /// The permutation of a constant program, if it has one. That of a plan is looked up where it is needed.
     pub(super) permutation: Option<&'a Permutation>,
     /// How many times `steady` is executed.
     pub(super) repetitions: u64,
@@ -178,6 +178,17 @@ impl Parts<'_> {
     fn visit<V: Visitor>(&self, range: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
         let Range { start: from, end: to } = range;
         let [prologue, steady, epilogue] = self.sizes;
+        let constant = self.permutation.map(|all| (all, 0));
+        if let Some((permutation, disp)) = constant.or_else(|| self.program.of_any_bytes(to - from))
+        {
+            // A repetition has as many packed bytes as an instance.
+            let (first, into) = (from / steady, from % steady);
+            let shift = self.extent.wrapping_mul(first.cast_signed()).wrapping_add(disp);
+            let part = Fragment { permutation, bytes: into..into + (to - from), shift };
+            if let Some(taken) = visitor.permuted(&part) {
+                return taken;
+            }
+        }
         if from < prologue {
             self.body(self.prologue, None).visit(from..to.min(prologue), 0, visitor)?;
         }
@@ -189,7 +200,7 @@ impl Parts<'_> {
                 stride: self.extent,
                 shift: 0,
                 outermost: true,
-                permutation: self.permutation,
+                permutation: self.of_repetitions(),
             };
             let range = from.max(prologue) - prologue..to.min(after) - prologue;
             iterations.visit(range, visitor)?;
@@ -204,6 +215,14 @@ impl Parts<'_> {
 }
 
 impl<'a> Parts<'a> {
+    /// The permutation of the repetitions, if these are the instances.
+    fn of_repetitions(&self) -> Option<&'a Permutation> {
+        match self.permutation {
+            None if self.prologue.is_empty() => self.program.of_parts_of_instances(),
+            permutation => permutation,
+        }
+    }
+
     /// The operations of one of the parts.
     pub(super) fn body(&self, ops: &'a [Op], index: Option<&'a Index>) -> Body<'a> {
         Body::of(ops, self.program, index)
