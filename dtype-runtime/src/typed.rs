@@ -336,14 +336,23 @@ fn check_length<T: Datatype>(bytes: &[u8], count: usize) -> Result<(), Error> {
 /// ```
 #[inline]
 pub fn unpack_into<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, Error> {
-    check_length::<T>(bytes, items.len())?;
     let (to, count) = (items.as_mut_ptr(), items.len());
     // SAFETY: `bytes` has the length of the packed items; a shared and an exclusive borrow do not overlap.
-    if !unsafe { unpack_valid::<T>(bytes, to, count) } {
-        validate::find_invalid(T::TYPE_MAP, bytes, count)?;
-        // SAFETY: as above, and the bytes are valid.
-        unsafe { unpack_records::<T>(bytes, to, count) };
+    if packed_size::<T>(count) == bytes.len() && unsafe { unpack_valid::<T>(bytes, to, count) } {
+        return Ok(bytes.len());
     }
+    unpack_or_refuse(bytes, items)
+}
+
+/// As [`unpack_into`], where an error is likely. A function of its own, so that the error has no place in the caller's memory
+/// otherwise.
+#[cold]
+#[inline(never)]
+fn unpack_or_refuse<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, Error> {
+    check_length::<T>(bytes, items.len())?;
+    validate::find_invalid(T::TYPE_MAP, bytes, items.len())?;
+    // SAFETY: `bytes` has the length of the packed items and is valid; a shared and an exclusive borrow do not overlap.
+    unsafe { unpack_records::<T>(bytes, items.as_mut_ptr(), items.len()) };
     Ok(bytes.len())
 }
 
@@ -432,19 +441,23 @@ unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize)
 /// `bytes` must be `count` packed records, and `items` valid for writing `count` values and not overlap `bytes`.
 #[inline]
 unsafe fn unpack_valid<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -> bool {
-    let valid = validate::are_valid::<T>(bytes, count);
-    if valid {
-        // SAFETY: the records are valid, and the caller guarantees the rest.
-        unsafe {
-            // With a constant count, no loop is left.
-            if count == 1 {
-                unpack_records::<T>(bytes, items, 1);
-            } else {
-                unpack_records::<T>(bytes, items, count);
-            }
+    /// # Safety
+    ///
+    /// As the function around it.
+    #[inline(always)]
+    unsafe fn of_count<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -> bool {
+        let valid = validate::are_valid::<T>(bytes, count);
+        if valid {
+            // SAFETY: the records are valid, and the caller guarantees the rest.
+            unsafe { unpack_records::<T>(bytes, items, count) };
         }
+        valid
     }
-    valid
+    // SAFETY: passed on to the caller.
+    unsafe {
+        // With a constant count, no loop is left.
+        if count == 1 { of_count::<T>(bytes, items, 1) } else { of_count::<T>(bytes, items, count) }
+    }
 }
 
 /// Unpacks one record.

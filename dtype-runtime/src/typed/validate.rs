@@ -55,8 +55,8 @@ impl<T: Datatype> Constants<T> {
     /// The checks as tests of several records at once.
     const LANES: &'static Option<Lanes> = &Self::CHECKS.lanes(T::TYPE_MAP.size());
 
-    /// From this number of records on, several are tested at once. One by one, a `char` takes longest.
-    const FEWEST: usize = if Self::CHECKS.have_chars() { 4 } else { 8 };
+    /// From this number of records on, several are tested at once.
+    const FEWEST: usize = 8;
 
     /// Whether the records are known to be valid. If not, [`find_invalid`] decides.
     #[inline]
@@ -66,6 +66,9 @@ impl<T: Datatype> Constants<T> {
         }
         if const { Self::CHECKS.len.is_none() || Self::CHECKS.asks } {
             return false;
+        }
+        if count == 1 {
+            return bytes.len() == const { T::TYPE_MAP.size() } && Self::accepts(bytes);
         }
         if const { Self::LANES.is_some() }
             && count >= Self::FEWEST
@@ -136,6 +139,13 @@ fn bits(bytes: &[u8]) -> u128 {
     u128::from_ne_bytes(all)
 }
 
+/// The value as an array, if it has as many bytes. Of an array that a pattern takes apart, the compiler leaves out the bytes
+/// that a test does not depend on, and loads the others in pieces.
+#[inline(always)]
+fn whole<const N: usize>(value: &[u8]) -> Option<[u8; N]> {
+    value.try_into().ok()
+}
+
 impl Check {
     /// Whether the record passes the check. Meant for a check that the compiler knows, so that little remains.
     #[cfg_attr(debug_assertions, inline)]
@@ -154,16 +164,17 @@ impl Check {
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "as `BitRange` says")]
     fn accepts_value(&self, value: &[u8]) -> bool {
-        let narrow = match *value {
-            [byte] => u32::from(byte),
-            [a, b] => u32::from(u16::from_ne_bytes([a, b])),
-            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]),
-            _ => {
-                return match value.try_into() {
-                    Ok(bytes) => self.accepts_wide(u64::from_ne_bytes(bytes)),
-                    Err(_) => self.validity.accepts(bits(value)),
-                };
-            }
+        let narrow = if let Some([byte]) = whole(value) {
+            u32::from(byte)
+        } else if let Some(bytes) = whole::<2>(value) {
+            u32::from(u16::from_ne_bytes(bytes))
+        } else if let Some(bytes) = whole::<4>(value) {
+            u32::from_ne_bytes(bytes)
+        } else {
+            return match whole::<8>(value) {
+                Some(bytes) => self.accepts_wide(u64::from_ne_bytes(bytes)),
+                None => self.validity.accepts(bits(value)),
+            };
         };
         match self.test {
             Test::Range(BitRange { flip, least, most }) => {
@@ -216,18 +227,6 @@ impl Checks {
             j += 1;
         }
         Lanes::of(&values, size)
-    }
-
-    /// Whether a `char` is among the values.
-    const fn have_chars(&self) -> bool {
-        let mut j = 0;
-        while j < self.list.len() {
-            if matches!(self.list[j].validity, Validity::Char) {
-                return true;
-            }
-            j += 1;
-        }
-        false
     }
 
     const fn push(&mut self, check: Check) {
