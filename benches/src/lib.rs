@@ -11,6 +11,7 @@ pub mod forms;
 pub mod machine;
 pub mod noise;
 pub mod peer;
+pub mod placed;
 pub mod shape;
 pub mod turns;
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use dtype_benches::noise::{fill, fingerprint};
 use dtype_benches::peer::{BACKGROUND, DATA};
+use dtype_benches::placed::{MEMORY, PACKED, Placed};
 use dtype_benches::turns::time_warm;
 use dtype_mpi::Datatype;
 use dtype_runtime::Type;
@@ -18,8 +19,8 @@ pub(crate) struct Layout {
     datatype: Datatype,
     count: c_int,
     origin: usize,
-    memory: Vec<u8>,
-    packed: Vec<u8>,
+    memory: Placed<u8>,
+    packed: Placed<u8>,
     size: c_int,
 }
 
@@ -40,10 +41,10 @@ impl Layout {
             [first, last, first + instances, last + instances].iter().all(|end| room.contains(end)),
             "the instances do not lie in {length} bytes"
         );
-        let mut memory = vec![0; length];
+        let mut memory = Placed::new(0, length, MEMORY);
         fill(&mut memory, DATA);
         // Some libraries ask for more room than they use.
-        let packed = vec![0; size + 1024];
+        let packed = Placed::new(0, size + 1024, PACKED);
         let (count, size) = (c_int::try_from(count)?, c_int::try_from(size)?);
         let mut layout = Self { datatype, count, origin, memory, packed, size };
         let (code, position) = layout.pack();

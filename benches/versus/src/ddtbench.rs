@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use dtype_benches::ddtbench::{ByHand, Element, Pattern, Visitor, families};
 use dtype_benches::noise::{fill, fingerprint};
 use dtype_benches::peer::{BACKGROUND, DATA, Work};
+use dtype_benches::placed::{MEMORY, PACKED, Placed};
 use dtype_runtime::{Buffer, BufferMut, Committed};
 use zerocopy::IntoBytes;
 
@@ -39,7 +40,7 @@ impl Visitor for Bench {
         }
         let mut stage = Stage::new(pattern).with_context(|| name.clone())?;
         stage.compare(bench).with_context(|| name)?;
-        let bytes = size_of_val(stage.packed.as_slice()) as u64;
+        let bytes = size_of_val(&*stage.packed) as u64;
         for (work, columns) in [("pack", stage.pack(bench)?), ("unpack", stage.unpack(bench)?)] {
             let (family, parameters) = (family.clone(), parameters.clone());
             bench.rows.push(Row { group, family, parameters, work, bytes, columns });
@@ -54,9 +55,9 @@ struct Stage<H: ByHand> {
     count: usize,
     /// Bytes from the start of the memory to the first instance.
     origin: usize,
-    memory: Vec<H::Element>,
-    packed: Vec<H::Element>,
-    out: Vec<H::Element>,
+    memory: Placed<H::Element>,
+    packed: Placed<H::Element>,
+    out: Placed<H::Element>,
     /// As large as all instances with the gaps between them; empty if that is too large.
     span: Vec<u8>,
     by_hand: H,
@@ -67,13 +68,13 @@ impl<H: ByHand> Stage<H> {
         let Pattern { ty, count, base, length, by_hand, .. } = pattern;
         let committed = ty.commit();
         let each = size_of::<H::Element>();
-        let mut memory = zeroed(length);
+        let mut memory = zeroed(length, MEMORY);
         fill(memory.as_mut_bytes(), DATA);
         let bytes = committed.packed_size(count)?;
         ensure!(bytes.is_multiple_of(each), "packed bytes are whole elements");
-        let mut packed: Vec<H::Element> = zeroed(bytes / each);
+        let mut packed: Placed<H::Element> = zeroed(bytes / each, PACKED);
         committed.pack(
-            Buffer::new(IntoBytes::as_bytes(memory.as_slice())).origin((base * each) as i64),
+            Buffer::new(IntoBytes::as_bytes(&*memory)).origin((base * each) as i64),
             count,
             packed.as_mut_bytes(),
         )?;
@@ -81,7 +82,7 @@ impl<H: ByHand> Stage<H> {
         let span = usize::try_from(extent)?;
         ensure!(base * each + span <= length * each, "the instances lie in the memory");
         let span = vec![0; if span <= LARGEST_SPAN { span } else { 0 }];
-        let out = packed.clone();
+        let out = zeroed(bytes / each, PACKED);
         Ok(Self { committed, count, origin: base * each, memory, packed, out, span, by_hand })
     }
 
@@ -105,7 +106,7 @@ impl<H: ByHand> Stage<H> {
         ensure!(same, "the loop unpacks to another memory");
         fill(memory.as_mut_bytes(), DATA);
 
-        let length = size_of_val(memory.as_slice());
+        let length = size_of_val(&**memory);
         for library in &mut bench.libraries {
             let name = library.name;
             let Ok(process) = library.process() else { continue };
@@ -177,6 +178,6 @@ impl<H: ByHand> Stage<H> {
     }
 }
 
-fn zeroed<E: Element>(length: usize) -> Vec<E> {
-    vec![E::new_zeroed(); length]
+fn zeroed<E: Element>(length: usize, place: usize) -> Placed<E> {
+    Placed::new(E::new_zeroed(), length, place)
 }

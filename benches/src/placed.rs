@@ -1,0 +1,68 @@
+//! Buffers at places that all contestants share.
+//!
+//! Where buffers lie in their pages decides which accesses cross a cache line, and which loads a processor takes for reads of
+//! what was just stored. A copy of a few kilobytes takes up to twice as long at an unlucky place, and an allocator in one
+//! process has others than one in another. So memory starts at a page here, and packed bytes in the middle of one.
+
+use core::ops::{Deref, DerefMut};
+
+/// Bytes of a page, or of the smallest ones.
+const PAGE: usize = 4096;
+
+/// Where memory starts in its page.
+pub const MEMORY: usize = 0;
+
+/// Where packed bytes start in theirs.
+pub const PACKED: usize = PAGE / 2;
+
+/// A fixed number of elements that start at a given place in a page.
+#[derive(Debug)]
+pub struct Placed<E> {
+    buffer: Vec<E>,
+    start: usize,
+    length: usize,
+}
+
+impl<E: Clone> Placed<E> {
+    /// `length` times the element, `place` bytes after the start of a page. That is exact if elements have a power of two of
+    /// bytes, at most a page, and the place is a multiple of it.
+    pub fn new(element: E, length: usize, place: usize) -> Self {
+        let size = size_of::<E>().max(1);
+        let buffer = vec![element; length + PAGE.div_ceil(size)];
+        let at = buffer.as_ptr().addr() % PAGE;
+        let start = ((PAGE + place - at) % PAGE) / size;
+        Self { buffer, start, length }
+    }
+}
+
+impl<E> Deref for Placed<E> {
+    type Target = [E];
+
+    fn deref(&self) -> &[E] {
+        &self.buffer[self.start..][..self.length]
+    }
+}
+
+impl<E> DerefMut for Placed<E> {
+    fn deref_mut(&mut self) -> &mut [E] {
+        &mut self.buffer[self.start..][..self.length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_start_at_their_place() {
+        for length in [0, 1, 1000, 100_000] {
+            let bytes = Placed::new(7_u8, length, PACKED);
+            assert_eq!((bytes.len(), bytes.as_ptr().addr() % PAGE), (length, PACKED));
+            assert!(bytes.iter().all(|&byte| byte == 7));
+            let mut numbers = Placed::new([1.5_f64; 2], length, MEMORY);
+            assert_eq!((numbers.len(), numbers.as_ptr().addr() % PAGE), (length, MEMORY));
+            numbers.fill([2.5; 2]);
+            assert!(numbers.iter().all(|&pair| pair == [2.5; 2]));
+        }
+    }
+}
