@@ -59,10 +59,10 @@ mod tests {
             let bytes = Placed::new(7_u8, length, PACKED);
             assert_eq!((bytes.len(), bytes.as_ptr().addr() % PAGE), (length, PACKED));
             assert!(bytes.iter().all(|&byte| byte == 7));
-            let mut numbers = Placed::new([1.5_f64; 2], length, MEMORY);
+            let mut numbers = Placed::new([1_u64; 2], length, MEMORY);
             assert_eq!((numbers.len(), numbers.as_ptr().addr() % PAGE), (length, MEMORY));
-            numbers.fill([2.5; 2]);
-            assert!(numbers.iter().all(|&pair| pair == [2.5; 2]));
+            numbers.fill([2; 2]);
+            assert!(numbers.iter().all(|&pair| pair == [2; 2]));
         }
     }
 }

@@ -336,22 +336,22 @@ fn check_length<T: Datatype>(bytes: &[u8], count: usize) -> Result<(), Error> {
 /// ```
 #[inline]
 pub fn unpack_into<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, Error> {
+    check_length::<T>(bytes, items.len())?;
     let (to, count) = (items.as_mut_ptr(), items.len());
     // SAFETY: `bytes` has the length of the packed items; a shared and an exclusive borrow do not overlap.
-    if packed_size::<T>(count) == bytes.len() && unsafe { unpack_valid::<T>(bytes, to, count) } {
+    if unsafe { unpack_valid::<T>(bytes, to, count) } {
         return Ok(bytes.len());
     }
     unpack_or_refuse(bytes, items)
 }
 
-/// As [`unpack_into`], where an error is likely. A function of its own, so that the error has no place in the caller's memory
-/// otherwise.
+/// As [`unpack_into`], where the length is right and an error is likely.
 #[cold]
 #[inline(never)]
 fn unpack_or_refuse<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, Error> {
-    check_length::<T>(bytes, items.len())?;
     validate::find_invalid(T::TYPE_MAP, bytes, items.len())?;
-    // SAFETY: `bytes` has the length of the packed items and is valid; a shared and an exclusive borrow do not overlap.
+    // SAFETY: `bytes` has the length of the packed items, as the caller checked, and is valid; a shared and an exclusive
+    // borrow do not overlap.
     unsafe { unpack_records::<T>(bytes, items.as_mut_ptr(), items.len()) };
     Ok(bytes.len())
 }
