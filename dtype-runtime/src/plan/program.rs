@@ -240,11 +240,14 @@ impl Program {
         if let Some(patterns) = self.patterns.known() {
             return patterns.of_instances();
         }
-        if !is_worth_it(self.instance(), count) {
-            self.count();
-            return None;
+        match self.instance() {
+            [] => None,
+            ops if is_worth_it(ops, count) => self.patterns()?.of_instances(),
+            _ => {
+                self.count();
+                None
+            }
         }
-        self.patterns()?.of_instances()
     }
 
     /// As [`of_instances`](Self::of_instances), for an unknown number of instances, some of which are copied in part.
