@@ -92,7 +92,8 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
     let program = plan.program();
     // SAFETY: passed on to the caller.
     unsafe {
-        if program.is_few_runs(count) {
+        // The blocks are all that an instance is.
+        if D::IS_COPY && program.is_few_runs(count) {
             few::<D>(program, count, memory, packed);
         } else if let Some(all) = single(plan, count) {
             blocks::repeated::<D>(all, program, count, plan.extent(), memory, packed);
@@ -113,7 +114,8 @@ compiled_for_selected! {
         plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8,
     ) = R => {
         let program = plan.program();
-        if R::PERMUTES && let Some(all) = program.of_instances(count)
+        // The permutation is that of the instances.
+        if R::PERMUTES && let Some(all) = program.of_whole_instances(count)
             && permute::instances::<D, R>(all, count, memory, packed)
         {
             return;

@@ -345,12 +345,13 @@ pub fn unpack_into<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, 
     unpack_or_refuse(bytes, items)
 }
 
-/// As [`unpack_into`], where the length is right and an error is likely.
+/// As [`unpack_into`], for values that are not known to be valid.
 #[cold]
 #[inline(never)]
 fn unpack_or_refuse<T: Datatype>(bytes: &[u8], items: &mut [T]) -> Result<usize, Error> {
+    check_length::<T>(bytes, items.len())?;
     validate::find_invalid(T::TYPE_MAP, bytes, items.len())?;
-    // SAFETY: `bytes` has the length of the packed items, as the caller checked, and is valid; a shared and an exclusive
+    // SAFETY: `bytes` has the length of the packed items, as just checked, and is valid; a shared and an exclusive
     // borrow do not overlap.
     unsafe { unpack_records::<T>(bytes, items.as_mut_ptr(), items.len()) };
     Ok(bytes.len())

@@ -129,6 +129,12 @@ proptest! {
                     prop_assert_eq!(committed.unpack(&packed, buffer, case.count), Ok(packed.len()));
                     prop_assert_eq!(&to, &unpacked, "{} call {}", isa, call);
                 }
+                if is_disjoint {
+                    let mut to = background.clone();
+                    let buffer = BufferMut::new(&mut to).origin(origin);
+                    prop_assert!(committed.copy(from, buffer, case.count).is_ok());
+                    prop_assert_eq!(&to, &unpacked, "{} copied, call {}", isa, call);
+                }
                 if call % 16 > 1 {
                     continue;
                 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
 use super::buffer::{Buffer, BufferMut};
-use super::cursor::{Instances, Repeated, Visitor};
+use super::cursor::{Fragment, Instances, Repeated, Visitor};
 use crate::commit::Committed;
 use crate::error::Error;
 use crate::kernel;
@@ -171,6 +171,16 @@ impl Visitor for Mover<'_> {
         // SAFETY: as in `blocks_at`, and the list belongs to the program.
         unsafe { kernel::list::<kernel::Move>(list, program, from, to) };
         ControlFlow::Continue(())
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "bytes and displacements, in memory")]
+    fn permuted(&mut self, part: &Fragment<'_>) -> Option<ControlFlow<()>> {
+        let bytes = part.bytes.start as usize..part.bytes.end as usize;
+        let from = self.from.wrapping_offset(part.shift as isize);
+        let to = self.to.wrapping_offset(part.shift as isize);
+        // SAFETY: as in `blocks_at`; the permutation belongs to the instances, which do not overlap.
+        let done = unsafe { kernel::permute::<kernel::Move>(part.permutation, bytes, from, to) };
+        done.then_some(ControlFlow::Continue(()))
     }
 
     /// Records that are not a permutation are copied block by block, if they are single blocks: one block of all

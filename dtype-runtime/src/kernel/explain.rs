@@ -81,14 +81,17 @@ pub(crate) fn one(plan: &Plan) -> Option<Kernel> {
     Some(Kernel::Permutation { records: all.records() })
 }
 
-/// The kernel that copies `count` instances as a whole, whatever the parts of the plan are: one by one, or by a
-/// permutation. `None` if the parts are executed.
+/// The kernel that copies `count` instances as a whole after many calls, whatever the parts of the plan are: one by one, or
+/// by a permutation. `None` if the parts are executed.
 pub(crate) fn instances(plan: &Plan, count: u64) -> Option<Kernel> {
     let program = plan.program();
     if program.is_few_runs(count) {
         return Some(Kernel::Walk);
     }
-    let all = program.of_instances(count).filter(|_| selected().permutes())?;
+    if !selected().permutes() {
+        return None;
+    }
+    let all = program.of_many_instances()?;
     Some(Kernel::Permutation { records: all.records() })
 }
 

@@ -250,6 +250,19 @@ impl Program {
         }
     }
 
+    /// As [`of_instances`](Self::of_instances), where all instances are copied as a whole. If they touch, what each repetition
+    /// executes has fewer runs, and is faster unless several instances are permuted at a time.
+    #[inline(always)]
+    pub(crate) fn of_whole_instances(&self, count: u64) -> Option<&Permutation> {
+        self.of_instances(count).filter(|all| self.first == 0 || all.records() > 1)
+    }
+
+    /// The permutation of many whole instances.
+    #[cfg(feature = "show")]
+    pub(crate) fn of_many_instances(&self) -> Option<&Permutation> {
+        self.patterns()?.of_instances().filter(|all| self.first == 0 || all.records() > 1)
+    }
+
     /// As [`of_instances`](Self::of_instances), for an unknown number of instances, some of which are copied in part.
     #[inline]
     pub(crate) fn of_parts_of_instances(&self) -> Option<&Permutation> {
@@ -264,6 +277,10 @@ impl Program {
         }
         // Instances that are single blocks are kept as blocks, which are copied one by one if they are few.
         let [Op::Blocks(Blocks { count: 1, len, disp, .. })] = self.instance() else { return None };
+        if len.cast_signed() == self.extent {
+            // They touch, and are one run.
+            return None;
+        }
         Some((self.of_bytes(*len, self.extent, bytes)?, *disp))
     }
 
