@@ -2,7 +2,7 @@
 //!
 //! An instance that is one run goes to [`run`] at once. Three operations or more, with at most as many bytes as a register
 //! has, are copied by a permutation where the machine executes one. To compute it takes as long as to copy fifty to a
-//! hundred instances, so that is done only after 64 were copied one at a time. Blocks that the plan has split are copied as
+//! hundred instances, so that is done only after 64 calls for one instance, or for a few. Blocks that the plan has split are copied as
 //! blocks, and everything else operation by operation.
 
 use super::direction::{Direction, Transfer};

@@ -1,6 +1,6 @@
-//! The repetitions of a plan that are permutations of bytes.
+//! The instances and repetitions of a plan that are permutations of bytes.
 //!
-//! They are looked up by the repeated operations. There are few of these: at most as many as a permutation has
+//! Repetitions are looked up by the repeated operations. There are few of these: at most as many as a permutation has
 //! bytes.
 
 use alloc::vec::Vec;

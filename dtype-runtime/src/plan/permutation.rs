@@ -159,7 +159,8 @@ impl Permutation {
     /// As many moves of known lengths are as fast as a permutation with a window of one vector, or of two.
     const CONSTANT_MOVES: [usize; 2] = [4, 7];
 
-    /// With more packed bytes than this in a period, the permutation is the faster one of these, in a cache.
+    /// With exactly as many moves, a permutation is faster only if a period has more packed bytes than this, and only in a
+    /// cache.
     const FULL: usize = WIDTH / 4 * 3;
 
     /// Bytes of memory that a cache may hold together with the packed bytes. Beyond it, memory sets the pace.

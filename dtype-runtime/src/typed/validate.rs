@@ -139,8 +139,8 @@ fn bits(bytes: &[u8]) -> u128 {
     u128::from_ne_bytes(all)
 }
 
-/// The value as an array, if it has as many bytes. Of an array that a pattern takes apart, the compiler leaves out the bytes
-/// that a test does not depend on, and loads the others in pieces.
+/// The value as an array, if it has as many bytes: one load. A pattern `[a, b, c, d]` lets the compiler load the bytes one by
+/// one.
 #[inline(always)]
 fn whole<const N: usize>(value: &[u8]) -> Option<[u8; N]> {
     value.try_into().ok()

@@ -1,7 +1,7 @@
 //! The instances that a range is looked up in: what they are made of, and which parts of them a range touches.
 //!
 //! One instance of a plan goes straight to its operations, because often one instance is a whole message. Several are
-//! executed as the three [`Parts`] of the plan.
+//! copied by their permutation, if there is one, or executed as the three [`Parts`] of the plan.
 
 use core::ops::{ControlFlow, Range};
 
