@@ -1,6 +1,7 @@
 //! Instances of a few runs each, compared with a loop over their bytes: few and many, touching, overlapping and backwards,
 //! whole and in fragments, in both byte orders, and again and again, as a type learns after some calls how to be copied.
 
+#![cfg(feature = "std")]
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
