@@ -90,9 +90,8 @@ pub(crate) unsafe fn execute<D: Direction>(
 #[inline]
 unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
     let program = plan.program();
-    // SAFETY: passed on to the caller.
+    // SAFETY: passed on to the caller; the blocks are all that an instance is.
     unsafe {
-        // The blocks are all that an instance is.
         if D::IS_COPY && program.is_few_runs(count) {
             few::<D>(program, count, memory, packed);
         } else if let Some(all) = single(plan, count) {

@@ -254,13 +254,19 @@ impl Program {
     /// executes has fewer runs, and is faster unless several instances are permuted at a time.
     #[inline(always)]
     pub(crate) fn of_whole_instances(&self, count: u64) -> Option<&Permutation> {
-        self.of_instances(count).filter(|all| self.first == 0 || all.records() > 1)
+        self.of_instances(count).filter(|all| self.is_for_whole(all))
     }
 
     /// The permutation of many whole instances.
     #[cfg(feature = "show")]
     pub(crate) fn of_many_instances(&self) -> Option<&Permutation> {
-        self.patterns()?.of_instances().filter(|all| self.first == 0 || all.records() > 1)
+        self.patterns()?.of_instances().filter(|all| self.is_for_whole(all))
+    }
+
+    /// Whether the permutation of the instances copies them faster than what each repetition executes.
+    #[inline(always)]
+    fn is_for_whole(&self, all: &Permutation) -> bool {
+        self.first == 0 || all.records() > 1
     }
 
     /// As [`of_instances`](Self::of_instances), for an unknown number of instances, some of which are copied in part.
