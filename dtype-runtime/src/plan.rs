@@ -27,7 +27,7 @@ pub use op::{Blocks, Elements, Op, items};
 pub(crate) use op::{numbered_items, size, split_first};
 pub(crate) use patterns::FEWEST_BLOCKS;
 pub(crate) use permutation::{ByteMap, Permutation};
-pub(crate) use program::{Known, One, Program, SHORT};
+pub(crate) use program::{Known, One, Program, SHORT, TwoRuns};
 pub(crate) use runs::{Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 

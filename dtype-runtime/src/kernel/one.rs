@@ -1,14 +1,16 @@
 //! One instance. Most of these calls copy a few bytes, where every step on the way shows.
 //!
-//! An instance that is one run goes to [`run`] at once. Three operations or more, with at most as many bytes as a register
+//! An instance that is one run goes to [`run`] at once, one of two short runs to [`two`], which has no operations to read.
+//! Three operations or more, with at most as many bytes as a register
 //! has, are copied by a permutation where the machine executes one. To compute it takes as long as to copy fifty to a
 //! hundred instances, so that is done only after 64 calls for one instance, or for a few. Blocks that the plan has split are copied as
 //! blocks, and everything else operation by operation.
 
+use super::chosen::Kernel;
 use super::direction::{Direction, Transfer};
 use super::registers::{Registers, compiled_for_selected};
 use super::{blocks, operations, permute};
-use crate::plan::{Known, One, Plan, Program};
+use crate::plan::{Known, One, Plan, Program, SHORT, TwoRuns};
 
 /// Executes a plan for one instance.
 ///
@@ -22,6 +24,7 @@ pub(crate) unsafe fn one<D: Direction>(plan: &Plan, memory: *mut u8, packed: *mu
     // SAFETY: passed on to the caller.
     unsafe {
         match program.one() {
+            One::Two(runs) => two::<D>(runs, memory, packed),
             One::Small if permutes => small::<D>(program, memory, packed),
             One::Blocks => by_blocks::<D>(program, memory, packed),
             One::Small | One::Operations => by_operations::<D>(program, memory, packed),
@@ -38,6 +41,27 @@ pub(crate) unsafe fn one<D: Direction>(plan: &Plan, memory: *mut u8, packed: *mu
 pub(crate) unsafe fn run<D: Direction>(memory: *mut u8, packed: *mut u8, len: usize) {
     // SAFETY: passed on to the caller.
     unsafe { blocks::run::<D>(memory, packed, len) };
+}
+
+/// Copies an instance that is [`One::Two`].
+///
+/// # Safety
+///
+/// As [`one`].
+#[inline(never)]
+#[expect(clippy::cast_possible_truncation, reason = "lengths of short runs")]
+unsafe fn two<D: Direction>(runs: &TwoRuns, memory: *mut u8, packed: *mut u8) {
+    let TwoRuns { disps, lens } = *runs;
+    let [first, second] = disps.map(|disp| memory.wrapping_offset(disp as isize));
+    // No longer than this, so that what copies longer runs is not compiled.
+    let [len, rest] = lens.map(|len| usize::from(len).min(SHORT as usize));
+    // SAFETY: the two runs of the instance, which the caller guarantees.
+    unsafe {
+        if !D::chosen(|| Kernel::Copy, packed) {
+            blocks::run::<D>(first, packed, len);
+            blocks::run::<D>(second, packed.wrapping_add(D::advance(len)), rest);
+        }
+    }
 }
 
 compiled_for_selected! {

@@ -49,10 +49,41 @@ pub(crate) struct Program {
 pub(crate) enum One {
     /// Operation by operation.
     Operations,
+    /// As two short runs.
+    Two(TwoRuns),
     /// By a permutation, as soon as it is known: few bytes in several operations.
     Small,
     /// As blocks at equal distances, which the operations have split.
     Blocks,
+}
+
+/// An instance of two runs of at most [`SHORT`] bytes each, without anything else that an operation says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TwoRuns {
+    /// The displacements in bytes.
+    pub(crate) disps: [i32; 2],
+    /// The lengths in bytes.
+    pub(crate) lens: [u8; 2],
+}
+
+impl TwoRuns {
+    /// The bytes of these operations, if they are two such runs.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "short runs")]
+    fn of(ops: &[Op]) -> Option<Self> {
+        let ((first, second), lens) = match ops {
+            [Op::Blocks(all)] if all.count == 2 => ((all.disp, all.block(1)), [all.len; 2]),
+            [Op::Blocks(one), Op::Blocks(other)] if one.count == 1 && other.count == 1 => {
+                ((one.disp, other.disp), [one.len, other.len])
+            }
+            _ => return None,
+        };
+        if lens.iter().any(|len| *len > SHORT) {
+            return None;
+        }
+        let disps = [i32::try_from(first).ok()?, i32::try_from(second).ok()?];
+        Some(Self { disps, lens: lens.map(|len| len as u8) })
+    }
 }
 
 /// What is known about the permutation of one instance.
@@ -144,7 +175,8 @@ impl Program {
         {
             One::Small
         } else {
-            One::Operations
+            let instance = ops.all().get(first..).unwrap_or(&[]);
+            TwoRuns::of(instance).map_or(One::Operations, One::Two)
         };
         let (single, patterns) = (single.map(Blocks::normalized), Once::new());
         let mut program = Self { ops, single, repeated, first, one, extent, lists, patterns };
@@ -173,8 +205,8 @@ impl Program {
 
     /// How one instance is copied.
     #[inline(always)]
-    pub(crate) fn one(&self) -> One {
-        self.one
+    pub(crate) fn one(&self) -> &One {
+        &self.one
     }
 
     /// The bytes of one instance, if they are blocks at equal distances.
@@ -349,5 +381,36 @@ pub(super) fn parts(all: &[Op], repeated: usize) -> [&[Op]; 3] {
     match instance.split_at_checked(1) {
         Some((prologue, epilogue)) => [prologue, steady, epilogue],
         None => [&[], steady, &[]],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a program for one instance of these runs is.
+    fn one(runs: &[Blocks]) -> One {
+        let ops: alloc::vec::Vec<Op> = runs.iter().copied().map(Op::Blocks).collect();
+        let size = runs.iter().map(|run| run.len * run.count).sum();
+        *Program::new(Ops::of(&ops), ops.len(), size, 1 << 40, None, None).one()
+    }
+
+    #[test]
+    fn two_short_runs_need_no_operations() {
+        let far = i64::from(i32::MAX);
+        let runs = |disps, lens| One::Two(TwoRuns { disps, lens });
+        let two = |disp, len| one(&[Blocks::run(disp, len), Blocks::run(8, 1)]);
+        assert_eq!(two(far, SHORT), runs([i32::MAX, 8], [64, 1]));
+        assert_eq!(two(-far - 1, 2), runs([i32::MIN, 8], [2, 1]));
+        for (disp, len) in [(far + 1, 2), (-far - 2, 2), (0, SHORT + 1), (0, 256 + 8)] {
+            assert_eq!(two(disp, len), One::Operations, "{disp} {len}");
+        }
+        let blocks = |disp, count| Blocks { disp, len: 4, count, stride: -12 };
+        assert_eq!(one(&[blocks(24, 2)]), runs([24, 12], [4, 4]));
+        for count in [1, 3] {
+            assert_eq!(one(&[blocks(24, count)]), One::Operations, "{count}");
+        }
+        // Three runs.
+        assert_eq!(one(&[blocks(24, 2), Blocks::run(0, 80)]), One::Operations);
     }
 }
