@@ -63,7 +63,7 @@ pub(crate) struct TwoRuns {
     /// The displacements in bytes.
     pub(crate) disps: [i32; 2],
     /// The lengths in bytes.
-    pub(crate) lens: [u8; 2],
+    pub(crate) lens: [u16; 2],
 }
 
 impl TwoRuns {
@@ -82,7 +82,7 @@ impl TwoRuns {
             return None;
         }
         let disps = [i32::try_from(first).ok()?, i32::try_from(second).ok()?];
-        Some(Self { disps, lens: lens.map(|len| len as u8) })
+        Some(Self { disps, lens: lens.map(|len| len as u16) })
     }
 }
 
