@@ -57,15 +57,29 @@ pub(crate) struct Envelope {
 
 #[inline]
 fn envelope(status: &MPI_Status) -> Result<Envelope, Error> {
+    let bytes = byte_count(status)?;
+    Ok(Envelope { source: status.MPI_SOURCE, tag: status.MPI_TAG, bytes })
+}
+
+/// The number of bytes of a message.
+#[inline]
+fn byte_count(status: &MPI_Status) -> Result<u64, Error> {
+    let (byte, mut bytes) = (names::byte()?, 0);
+    // SAFETY: a status that a call has filled; `bytes` lives through the call.
+    check("MPI_Get_count", unsafe { ffi::MPI_Get_count(status, byte, &raw mut bytes) })?;
+    // Negative if there are more bytes than an `int` can count. The call for these takes longer.
+    u64::try_from(bytes).or_else(|_| large_byte_count(status))
+}
+
+#[cold]
+fn large_byte_count(status: &MPI_Status) -> Result<u64, Error> {
     let call = "MPI_Get_elements_x";
     let mut bytes: MPI_Count = 0;
     // SAFETY: a status that a call has filled; `bytes` lives through the call.
     let code = unsafe { ffi::MPI_Get_elements_x(status, names::byte()?, &raw mut bytes) };
     check(call, code)?;
     let bytes = wide(bytes);
-    let bytes =
-        u64::try_from(bytes).map_err(|_| Error::Argument { call, value: bytes, bits: 63 })?;
-    Ok(Envelope { source: status.MPI_SOURCE, tag: status.MPI_TAG, bytes })
+    u64::try_from(bytes).map_err(|_| Error::Argument { call, value: bytes, bits: 63 })
 }
 
 /// A status to be filled.

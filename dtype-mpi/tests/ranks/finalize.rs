@@ -7,7 +7,7 @@ use dtype_mpi::traits::*;
 use dtype_mpi::{Datatype, Element, Error, Layout, Operation};
 use dtype_runtime::{Basic, Type};
 use mpi::environment::Universe;
-use mpi::ffi::{self, MPI_Datatype};
+use mpi::ffi::{self, MPI_Comm, MPI_Datatype};
 use mpi::raw::AsRaw;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
@@ -47,6 +47,45 @@ unsafe extern "C" fn delete(_: MPI_Datatype, _: c_int, _: *mut c_void, _: *mut c
     0
 }
 
+/// The number of calls that MPI, which was ending, still allowed.
+static AT_END: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" fn no_copy(
+    _: MPI_Comm,
+    _: c_int,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: as in `copy`.
+    unsafe { flag.write(0) };
+    0
+}
+
+unsafe extern "C" fn at_end(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
+    if Layout::new(&Type::basic(Basic::U8)).is_ok() {
+        AT_END.fetch_add(1, Ordering::Relaxed);
+    }
+    0
+}
+
+/// Has the library call a function when MPI ends.
+fn call_at_end() {
+    let mut key = 0;
+    // SAFETY: MPI runs, and the functions are of the type that the standard asks for.
+    unsafe {
+        let nothing = std::ptr::null_mut();
+        ffi::MPI_Comm_create_keyval(Some(no_copy), Some(at_end), &raw mut key, nothing);
+        ffi::MPI_Comm_set_attr(ffi::RSMPI_COMM_SELF, key, nothing);
+    }
+}
+
+/// Before the first call of this crate. The library calls such functions in the opposite order.
+pub(crate) fn early() {
+    call_at_end();
+}
+
 pub(crate) fn around(universe: Universe) {
     type Last = (u16, [(u8, u32); 3]);
     let world = SimpleCommunicator::world();
@@ -62,8 +101,15 @@ pub(crate) fn around(universe: Universe) {
     let operation = Operation::commutative(|_: &u8, _: &mut u8| {}).unwrap();
     assert_eq!(FREED.load(Ordering::Relaxed), 0);
 
+    call_at_end();
+
     drop(universe);
 
+    assert_eq!(
+        AT_END.load(Ordering::Relaxed),
+        2,
+        "before this crate knows that MPI ends, and after"
+    );
     assert_eq!(FREED.load(Ordering::Relaxed), 1, "freed when MPI is finalized");
     drop((layout, operation));
     assert_eq!(state(Datatype::of::<Last>()), "finalized");

@@ -108,6 +108,7 @@ fn main() {
     let (universe, level) =
         mpi::initialize_with_threading(asked).expect("nothing else has initialised MPI");
     assert_eq!(level, asked, "both libraries have it");
+    finalize::early();
     let world = universe.world();
     let rank = world.rank();
     let expected = std::env::var(launch::RANKS).expect("the launcher hands the variables on");
