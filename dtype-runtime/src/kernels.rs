@@ -23,9 +23,9 @@ use core::sync::atomic::{AtomicU8, Ordering};
 pub enum Isa {
     /// Those that the crate is compiled for: every machine has them.
     Portable,
-    /// AVX2 on `x86_64`: blocks are copied, and values reversed and widened, 32 bytes at a time.
+    /// AVX2 and MOVBE on `x86_64`: blocks are copied, and values reversed and widened, 32 bytes at a time.
     Avx2,
-    /// AVX-512 with its permutations of bytes (F, BW, VL and VBMI) on `x86_64`: blocks go 64 bytes at a time, and
+    /// The same with AVX-512 and its permutations of bytes (F, BW, VL and VBMI, and BMI2): blocks go 64 bytes at a time, and
     /// records of small structs are rearranged in registers, several at a time.
     Avx512,
 }
@@ -204,17 +204,17 @@ fn wanted() -> Option<Isa> {
 
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 fn has_avx2() -> bool {
-    std::is_x86_feature_detected!("avx2")
+    // A processor, or who emulates one, may lack each of them alone.
+    std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("movbe")
 }
 
 #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
 fn has_avx2() -> bool {
-    cfg!(all(target_arch = "x86_64", target_feature = "avx2"))
+    cfg!(all(target_arch = "x86_64", target_feature = "avx2", target_feature = "movbe"))
 }
 
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 fn has_avx512() -> bool {
-    // A processor, or who emulates one, may lack each of them alone.
     has_avx2()
         && std::is_x86_feature_detected!("avx512f")
         && std::is_x86_feature_detected!("avx512bw")
@@ -227,6 +227,7 @@ fn has_avx512() -> bool {
 fn has_avx512() -> bool {
     cfg!(all(
         target_arch = "x86_64",
+        target_feature = "movbe",
         target_feature = "avx512f",
         target_feature = "avx512bw",
         target_feature = "avx512vl",

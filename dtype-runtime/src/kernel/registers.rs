@@ -121,7 +121,7 @@ macro_rules! compiled_for_selected {
             ///
             /// As the function around it; the processor must have the instructions.
             #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2")]
+            #[target_feature(enable = "avx2,movbe")]
             unsafe fn avx2<$($declared)*>($($argument: $type),*) $(-> $result)? {
                 type $registers = $crate::kernel::x86_64::Avx2;
                 // SAFETY: the caller of the function around it guarantees what the body requires.
@@ -132,7 +132,7 @@ macro_rules! compiled_for_selected {
             ///
             /// As the function around it; the processor must have the instructions.
             #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512vl,movbe")]
             unsafe fn avx512<$($declared)*>($($argument: $type),*) $(-> $result)? {
                 type $registers = $crate::kernel::x86_64::Avx512;
                 // SAFETY: the caller of the function around it guarantees what the body requires.

@@ -13,7 +13,7 @@ use super::direction::{Direction, Transfer, Way};
 use super::registers::Registers;
 use crate::plan::{Constant, Lanes, MOST_COLUMNS, Permutation};
 
-/// AVX2: registers of 32 bytes.
+/// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or stored.
 pub(super) struct Avx2;
 
 impl Registers for Avx2 {
@@ -39,7 +39,7 @@ fn first(bytes: usize) -> __mmask64 {
     _bzhi_u64(!0, bytes as u32)
 }
 
-/// AVX-512 with F, BW, VL and VBMI, and BMI2: registers of 64 bytes, whose bytes one instruction permutes.
+/// AVX-512 with F, BW, VL and VBMI, BMI2 and MOVBE: registers of 64 bytes, whose bytes one instruction permutes.
 pub(super) struct Avx512;
 
 /// Calls a routine for the number of vectors that the permutation has.
