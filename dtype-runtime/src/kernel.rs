@@ -94,7 +94,9 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
     unsafe {
         if D::IS_COPY && program.is_few_runs(count) {
             few::<D>(program, count, memory, packed);
-        } else if let Some(all) = single(plan, count) {
+        } else if let Some(all) = single(plan, count)
+            && (is_joined(&all, plan, count) || program.is_without_permutation())
+        {
             blocks::repeated::<D>(all, program, count, plan.extent(), memory, packed);
         } else {
             permuted_or_parts::<D>(plan, count, memory, packed);
@@ -131,6 +133,11 @@ compiled_for_selected! {
 #[inline(never)]
 unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
     let (program, extent) = (plan.program(), plan.extent());
+    if let Some(all) = single(plan, count) {
+        // SAFETY: passed on to the caller; the blocks are all that an instance is.
+        unsafe { blocks::repeated::<D>(all, program, count, extent, memory, packed) };
+        return;
+    }
     let [prologue, steady, epilogue] = program.parts();
     // SAFETY: the three parts together name the bytes of the instances and nothing else, each with the displacements that
     // the plan gives it. The caller guarantees these bytes.
@@ -158,12 +165,17 @@ unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, pack
     }
 }
 
-/// What an instance is, if that is blocks at equal distances and `count` instances are executed as such.
+/// What an instance is, if that is blocks at equal distances and the parts of a plan for `count` instances are not executed.
 #[inline(always)]
 fn single(plan: &Plan, count: u64) -> Option<Blocks> {
-    let is_single =
-        |all: &Blocks| count == 1 || all.count == 1 || all.count >= FEWEST_WITHOUT_SEAMS;
+    let is_single = |all: &Blocks| is_joined(all, plan, count) || all.count >= FEWEST_WITHOUT_SEAMS;
     plan.program().single().filter(is_single)
+}
+
+/// Whether `count` instances are blocks at equal distances, as one instance is.
+#[inline(always)]
+fn is_joined(all: &Blocks, plan: &Plan, count: u64) -> bool {
+    all.repeated(count, plan.extent()).is_some()
 }
 
 /// Executes a constant program `count` times, at a stride of `stride` bytes.

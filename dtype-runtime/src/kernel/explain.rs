@@ -65,6 +65,9 @@ pub(crate) fn repeated(ops: &[Op], program: &Program, count: u64, stride: i64) -
 /// distances and is executed as such.
 pub(crate) fn single(plan: &Plan, count: u64) -> Option<(Blocks, Kernel)> {
     let all = super::single(plan, count).filter(|_| count > 0)?;
+    if !super::is_joined(&all, plan, count) && instances(plan, count).is_some() {
+        return None;
+    }
     // SAFETY: as in `blocks`.
     let kernel = explained(|name| unsafe {
         super::execute::<Explain>(plan, count, ptr::null_mut(), name);

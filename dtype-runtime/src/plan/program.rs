@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
+use super::FEWEST_WITHOUT_SEAMS;
 use super::list::{Entries, List, Lists};
 use super::once::Once;
 use super::op::{Blocks, Op};
@@ -289,16 +290,26 @@ impl Program {
         self.of_instances(count).filter(|all| self.is_for_whole(all))
     }
 
+    /// Whether it is known that no permutation copies whole instances.
+    #[inline(always)]
+    pub(crate) fn is_without_permutation(&self) -> bool {
+        self.patterns.known().is_some_and(|patterns| {
+            patterns.of_instances().is_none_or(|all| !self.is_for_whole(all))
+        })
+    }
+
     /// The permutation of many whole instances.
     #[cfg(feature = "show")]
     pub(crate) fn of_many_instances(&self) -> Option<&Permutation> {
         self.patterns()?.of_instances().filter(|all| self.is_for_whole(all))
     }
 
-    /// Whether the permutation of the instances copies them faster than what each repetition executes.
+    /// Whether the permutation of the instances copies them faster than what is executed without one: what each repetition
+    /// executes, or block by block.
     #[inline(always)]
     fn is_for_whole(&self, all: &Permutation) -> bool {
-        self.first == 0 || all.records() > 1
+        let by_block = |blocks: Blocks| blocks.count >= FEWEST_WITHOUT_SEAMS;
+        self.first == 0 || all.records() > 1 || self.single.is_some_and(by_block)
     }
 
     /// As [`of_instances`](Self::of_instances), for an unknown number of instances, some of which are copied in part.
