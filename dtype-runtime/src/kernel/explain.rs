@@ -297,6 +297,31 @@ mod tests {
     }
 
     #[test]
+    fn instances_of_many_blocks_are_permuted_unless_all_blocks_are_equally_far_apart() {
+        // Apart from one another, and with a last block that touches the first of the next instance.
+        for extent in [100, 88] {
+            let ty = Type::resized(&column(4, 12, 8), 0, extent).unwrap().commit();
+            let steps = traced(ty.plan(), 1000);
+            if selected() == Isa::Avx512 {
+                assert_eq!(chosen(ty.plan(), 1000), Kernel::Permutation { records: 1 });
+                assert_eq!(steps, [Step::Permute { records: 1 }], "{extent}");
+            } else {
+                assert!(matches!(chosen(ty.plan(), 1000), Kernel::Grid(_)), "{extent}");
+                assert_eq!((widths(&steps), steps.len()), (vec![4], 8000));
+            }
+        }
+        // One column of all instances, of which a window has six blocks.
+        let ty = Type::resized(&column(4, 12, 8), 0, 96).unwrap().commit();
+        if selected() == Isa::Avx512 {
+            assert_eq!(traced(ty.plan(), 1000), [Step::Permute { records: 6 }]);
+        }
+        // Blocks that are too far apart for a permutation.
+        let ty = Type::resized(&column(4, 40, 8), 0, 700).unwrap().commit();
+        assert!(matches!(chosen(ty.plan(), 1000), Kernel::Grid(_)));
+        assert_eq!(traced(ty.plan(), 1000).len(), 8000);
+    }
+
+    #[test]
     fn instances_that_are_one_run_are_copied_at_once() {
         let dense = Type::contiguous(16, &Type::basic(Basic::U8)).unwrap().commit();
         for count in [1, 2, 1000] {

@@ -41,7 +41,8 @@ pub(crate) struct Program {
     one: One,
     extent: i64,
     lists: Option<Box<Lists>>,
-    /// Computed when first needed: most types are packed too rarely for permutations to pay, or have none.
+    /// Computed when many instances are packed first, or after some calls for few: most types are packed too rarely for
+    /// permutations to pay, or have none.
     patterns: Once<Patterns>,
 }
 
