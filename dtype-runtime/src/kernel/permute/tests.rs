@@ -212,6 +212,37 @@ fn every_count() {
     }
 }
 
+/// Windows that lie next to each other, in a number that is worth a first step up to the start of a cache line: from every
+/// byte of a line on, whole and from every byte of the first record on.
+#[test]
+fn every_place_in_a_cache_line() {
+    if is_skipped() {
+        return;
+    }
+    let shapes: [(&[(usize, usize)], i64); 6] = [
+        (&[(0, 1)], 2),
+        (&[(1, 1), (0, 1)], 4),
+        (&[(0, 4), (4, 2)], 8),
+        (&[(8, 1), (0, 8)], 16),
+        (&[(0, 8), (12, 4), (16, 1)], 32),
+        (&[(0, 64)], 64),
+    ];
+    for (runs, stride) in shapes {
+        let runs: Runs = runs.iter().map(|&(disp, len)| (disp, len, false)).collect();
+        let all = permutation(&runs, stride);
+        for windows in [16, 17, 64, 70] {
+            let count = windows * all.records() + 1;
+            for unaligned in 0..64 {
+                Case::new(&runs, stride, count, unaligned).check(&all);
+                for start in (1..all.size()).step_by(1 + all.size() / 8) {
+                    let end = count * all.size() - start;
+                    Case::new(&runs, stride, count, unaligned).part(start..end).check(&all);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn records_that_lie_in_one_another_are_taken_one_by_one() {
     if is_skipped() {
