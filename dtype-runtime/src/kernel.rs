@@ -105,8 +105,8 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
 }
 
 compiled_for_selected! {
-    /// Executes a plan by the permutation of its instances, if there is one and the machine executes it, or otherwise part by
-    /// part.
+    /// Executes a plan by the permutation of its instances, if there is one and the machine executes it, or otherwise as
+    /// [`parts`] does.
     ///
     /// # Safety
     ///
@@ -125,7 +125,7 @@ compiled_for_selected! {
     };
 }
 
-/// Executes the parts of a plan.
+/// Executes a plan block by block if an instance is a [`single`] operation, or otherwise part by part.
 ///
 /// # Safety
 ///
@@ -165,7 +165,8 @@ unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, pack
     }
 }
 
-/// What an instance is, if that is blocks at equal distances and the parts of a plan for `count` instances are not executed.
+/// What an instance is, if that is blocks at equal distances that are executed instead of the parts of a plan for `count`
+/// instances, unless a permutation copies these.
 #[inline(always)]
 fn single(plan: &Plan, count: u64) -> Option<Blocks> {
     let is_single = |all: &Blocks| is_joined(all, plan, count) || all.count >= FEWEST_WITHOUT_SEAMS;

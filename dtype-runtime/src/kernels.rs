@@ -61,17 +61,12 @@ impl Isa {
         }
     }
 
-    /// Whether the crate, as it is compiled, ever selects these.
+    /// Whether the crate, as it is compiled, may select these on some machine.
     const fn is_compiled(self) -> bool {
         match self {
             Self::Portable => true,
-            Self::Avx2 => {
-                cfg!(all(target_arch = "x86_64", any(feature = "std", target_feature = "avx2")))
-            }
-            Self::Avx512 => cfg!(all(
-                target_arch = "x86_64",
-                any(feature = "std", target_feature = "avx512vbmi")
-            )),
+            Self::Avx2 => cfg!(all(target_arch = "x86_64", feature = "std")) || ALWAYS_AVX2,
+            Self::Avx512 => cfg!(all(target_arch = "x86_64", feature = "std")) || ALWAYS_AVX512,
         }
     }
 
@@ -202,6 +197,20 @@ fn wanted() -> Option<Isa> {
     None
 }
 
+/// Whether every machine that the crate is compiled for has AVX2 and MOVBE.
+const ALWAYS_AVX2: bool =
+    cfg!(all(target_arch = "x86_64", target_feature = "avx2", target_feature = "movbe"));
+
+/// The same for AVX-512, with all that its kernels need.
+const ALWAYS_AVX512: bool = ALWAYS_AVX2
+    && cfg!(all(
+        target_feature = "avx512f",
+        target_feature = "avx512bw",
+        target_feature = "avx512vl",
+        target_feature = "avx512vbmi",
+        target_feature = "bmi2",
+    ));
+
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 fn has_avx2() -> bool {
     // A processor, or who emulates one, may lack each of them alone.
@@ -210,7 +219,7 @@ fn has_avx2() -> bool {
 
 #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
 fn has_avx2() -> bool {
-    cfg!(all(target_arch = "x86_64", target_feature = "avx2", target_feature = "movbe"))
+    ALWAYS_AVX2
 }
 
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -225,15 +234,7 @@ fn has_avx512() -> bool {
 
 #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
 fn has_avx512() -> bool {
-    cfg!(all(
-        target_arch = "x86_64",
-        target_feature = "movbe",
-        target_feature = "avx512f",
-        target_feature = "avx512bw",
-        target_feature = "avx512vl",
-        target_feature = "avx512vbmi",
-        target_feature = "bmi2",
-    ))
+    ALWAYS_AVX512
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ fn call_at_end() {
     }
 }
 
-/// Before the first call of this crate. The library calls such functions in the opposite order.
+/// Before the first call of this crate, so that this function is called after those of the crate.
 pub(crate) fn early() {
     call_at_end();
 }

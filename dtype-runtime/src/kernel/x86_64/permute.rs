@@ -68,17 +68,25 @@ impl<const V: usize> Steps<V> {
         }
     }
 
-    /// The number of records in a first step for less than a period, of `left` packed bytes to be scattered from byte `start`
-    /// of the first record on; 0 if there is no such step. There is one if `start` is not 0, and if it makes the windows after
-    /// it start where cache lines do, because a store to two lines takes twice as long.
+    /// The number of records of a first step that scatters from byte `start` of the first of them on, of `left` packed bytes; 0
+    /// if there is no such step. There is one if `start` is not 0. It is a whole period, or fewer records if the windows after
+    /// them start where cache lines do, because a store to two lines takes twice as long. For many windows, that alone is worth
+    /// such a step.
     #[inline(always)]
-    fn first(&self, all: &Permutation, window: *const u8, start: usize, left: usize) -> usize {
+    fn first_records(
+        &self,
+        all: &Permutation,
+        window: *const u8,
+        start: usize,
+        left: usize,
+    ) -> usize {
         // Windows next to each other: then the stride divides the width.
         if left >= FEWEST_ALIGNED[usize::from(start == 0)] * self.packed
             && self.memory == WIDTH.cast_signed()
         {
             let (stride, past) = (all.stride().unsigned_abs(), window.addr() % WIDTH);
-            // Zen 4 stores a register as two halves, so that windows that start in the middle of a line are as good.
+            // Zen 4 stores a register as two halves, so windows that start in the middle of a line are as good. (Other processors
+            // were not measured; they may gain there, too.)
             if past % (WIDTH / 2) > 0 && past & (stride - 1) == 0 {
                 return (WIDTH - past) >> stride.trailing_zeros();
             }
@@ -310,9 +318,10 @@ pub(super) unsafe fn unpack<const V: usize>(
     let mut left = range.end - range.start;
     // SAFETY: each step loads packed bytes of the range. It loads a whole vector only if at least 64 of them are left,
     // and exactly the bytes of the step otherwise. It scatters them to their data bytes, and the masks leave out all
-    // other memory. The pointers to memory wrap, as in `pack`.
+    // other memory. The first step ends with a record, no later than the first period does, or with the range, which
+    // starts in the first record; so each later step starts with a record. The pointers to memory wrap, as in `pack`.
     unsafe {
-        let records = steps.first(all, window, range.start, left);
+        let records = steps.first_records(all, window, range.start, left);
         if records > 0 {
             let bytes = left.min(records * all.size() - range.start);
             let (index, data) = part::<V>(all, range.start, bytes);
