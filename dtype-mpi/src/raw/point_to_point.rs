@@ -418,3 +418,22 @@ impl Drop for Pending<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_any_size_are_counted() {
+        let _universe = mpi::initialize().expect("nothing else has initialised MPI");
+        for bytes in [0, 13, 0x7FFF_FFFF, 0x8000_0000, 1 << 40] {
+            let mut status = blank();
+            // SAFETY: a status, and a predefined datatype.
+            let code = unsafe {
+                ffi::MPI_Status_set_elements_x(&raw mut status, names::byte().unwrap(), bytes)
+            };
+            assert_eq!(code, 0);
+            assert_eq!(byte_count(&status).unwrap(), wide(bytes).cast_unsigned());
+        }
+    }
+}
