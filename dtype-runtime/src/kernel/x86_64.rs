@@ -13,7 +13,8 @@ use super::direction::{Direction, Transfer, Way};
 use super::registers::Registers;
 use crate::plan::{Constant, Lanes, MOST_COLUMNS, Permutation};
 
-/// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or stored.
+/// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or
+/// stored.
 pub(super) struct Avx2;
 
 impl Registers for Avx2 {

@@ -85,8 +85,8 @@ impl<const V: usize> Steps<V> {
             && self.memory == WIDTH.cast_signed()
         {
             let (stride, past) = (all.stride().unsigned_abs(), window.addr() % WIDTH);
-            // Zen 4 stores a register as two halves, so windows that start in the middle of a line are as good. (Other processors
-            // were not measured; they may gain there, too.)
+            // Zen 4 stores a register as two halves, so windows that start in the middle of a line are as good. (Other
+            // processors were not measured; they may gain there, too.)
             if past % (WIDTH / 2) > 0 && past & (stride - 1) == 0 {
                 return (WIDTH - past) >> stride.trailing_zeros();
             }
