@@ -155,9 +155,8 @@ pub(crate) fn check_running(call: &'static str) -> Result<c_int, Error> {
 /// that it calls when MPI begins to end could not replace that: if the first call of this crate comes while MPI is ending, it
 /// is too late to register one, and nothing says so.
 ///
-/// Inlined, unlike the `mpi` crate's, whose frame has 8 bytes of which the library writes 4: to
-/// remove it, the processor cannot forward the two stores, and waits until all earlier ones have reached the cache, those
-/// to the memory of other processes too.
+/// Inlined, unlike the `mpi` crate's, whose frame has 8 bytes of which the library writes 4: to remove it, the processor cannot
+/// forward the two stores, and waits until all earlier ones have reached the cache, those to the memory of other processes too.
 #[inline(always)]
 fn is_finalized() -> bool {
     let mut finalized = 0;

@@ -29,8 +29,9 @@ pub(crate) fn before() {
 /// The number of marked datatypes that were freed.
 static FREED: AtomicUsize = AtomicUsize::new(0);
 
-unsafe extern "C" fn copy(
-    _: MPI_Datatype,
+/// Attributes of communicators and of datatypes are not copied.
+unsafe extern "C" fn no_copy<H>(
+    _: H,
     _: c_int,
     _: *mut c_void,
     _: *mut c_void,
@@ -50,19 +51,6 @@ unsafe extern "C" fn delete(_: MPI_Datatype, _: c_int, _: *mut c_void, _: *mut c
 /// The number of calls that MPI, which was ending, still allowed.
 static AT_END: AtomicUsize = AtomicUsize::new(0);
 
-unsafe extern "C" fn no_copy(
-    _: MPI_Comm,
-    _: c_int,
-    _: *mut c_void,
-    _: *mut c_void,
-    _: *mut c_void,
-    flag: *mut c_int,
-) -> c_int {
-    // SAFETY: as in `copy`.
-    unsafe { flag.write(0) };
-    0
-}
-
 unsafe extern "C" fn at_end(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
     if Layout::new(&Type::basic(Basic::U8)).is_ok() {
         AT_END.fetch_add(1, Ordering::Relaxed);
@@ -70,8 +58,9 @@ unsafe extern "C" fn at_end(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_voi
     0
 }
 
-/// Has the library call a function when MPI ends.
-fn call_at_end() {
+/// Has the library call a function when MPI ends: once before the first call of this crate, and once after it, because the
+/// library calls such functions in the opposite order.
+pub(crate) fn call_at_end() {
     let mut key = 0;
     // SAFETY: MPI runs, and the functions are of the type that the standard asks for.
     unsafe {
@@ -79,11 +68,6 @@ fn call_at_end() {
         ffi::MPI_Comm_create_keyval(Some(no_copy), Some(at_end), &raw mut key, nothing);
         ffi::MPI_Comm_set_attr(ffi::RSMPI_COMM_SELF, key, nothing);
     }
-}
-
-/// Before the first call of this crate, so that this function is called after those of the crate.
-pub(crate) fn early() {
-    call_at_end();
 }
 
 pub(crate) fn around(universe: Universe) {
@@ -94,7 +78,7 @@ pub(crate) fn around(universe: Universe) {
     // SAFETY: MPI runs, the datatype is alive, and the functions are of the type that the standard asks for.
     unsafe {
         let nothing = std::ptr::null_mut();
-        ffi::MPI_Type_create_keyval(Some(copy), Some(delete), &raw mut key, nothing);
+        ffi::MPI_Type_create_keyval(Some(no_copy), Some(delete), &raw mut key, nothing);
         ffi::MPI_Type_set_attr(last.as_raw(), key, nothing);
     }
     let layout = Layout::new(&Type::contiguous(3, &Type::basic(Basic::U8)).unwrap()).unwrap();
@@ -108,7 +92,7 @@ pub(crate) fn around(universe: Universe) {
     assert_eq!(
         AT_END.load(Ordering::Relaxed),
         2,
-        "before this crate knows that MPI ends, and after"
+        "before the crate's own function at the end of MPI, and after it"
     );
     assert_eq!(FREED.load(Ordering::Relaxed), 1, "freed when MPI is finalized");
     drop((layout, operation));

@@ -108,7 +108,7 @@ fn main() {
     let (universe, level) =
         mpi::initialize_with_threading(asked).expect("nothing else has initialised MPI");
     assert_eq!(level, asked, "both libraries have it");
-    finalize::early();
+    finalize::call_at_end();
     let world = universe.world();
     let rank = world.rank();
     let expected = std::env::var(launch::RANKS).expect("the launcher hands the variables on");
