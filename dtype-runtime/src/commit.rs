@@ -20,7 +20,7 @@ pub(crate) use convert::{Converting, How};
 
 use self::compile::{Compiler, SCRATCH};
 use crate::plan::{Blocks, Op, Plan};
-use crate::shared::Shared;
+use crate::shared::{Room, Shared};
 use crate::types::{Description, Flags, Type};
 
 /// A datatype that is ready for packing: immutable, cheap to clone, and shared among threads.
@@ -62,21 +62,22 @@ impl Type {
         let ty = self.clone();
         if let Some(level) = self.as_level() {
             let all = Blocks::of_level(&level);
-            return Committed::new(ty, move || Plan::of_blocks(all, extent));
+            let room = Room::new();
+            return Committed::new(room, ty, Plan::of_blocks(all, extent));
         }
         let mut few = [Op::NONE; SCRATCH];
         let mut compiler = Compiler::new(&mut few);
         let written = compiler.compile(self, extent);
         let size = self.size();
-        Committed::new(ty, move || Plan::of_program(written, size))
+        let room = Room::new();
+        Committed::new(room, ty, Plan::of_program(written, size))
     }
 }
 
 impl Committed {
-    /// Builds the plan directly in its allocation.
     #[inline(always)]
-    fn new(ty: Type, plan: impl FnOnce() -> Plan) -> Self {
-        Self(Shared::new(move || Inner { ty, plan: plan(), disjoint: AtomicUsize::new(0) }))
+    fn new(room: Room<Inner>, ty: Type, plan: Plan) -> Self {
+        Self(room.fill(Inner { ty, plan, disjoint: AtomicUsize::new(0) }))
     }
 
     /// The type that was committed.

@@ -17,7 +17,6 @@ mod segments;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
-use self::program::Ops;
 pub(crate) use gather::{Constant, Gather, MOST_COLUMNS, Place};
 pub(crate) use index::Index;
 pub(crate) use lanes::{LaneVector, Lanes, Ranged, RangedList};
@@ -85,12 +84,10 @@ impl Plan {
     #[inline(always)]
     pub(crate) fn of_blocks(all: Blocks, extent: i64) -> Self {
         let len = all.len;
-        let plan = |ops, repeated, sizes| {
-            let program = Program::new(ops, repeated, len * all.count, extent, None, Some(all));
-            Self { program, sizes, overview: None }
-        };
+        let size = len * all.count;
         if !all.touches_next(extent) {
-            return plan(Ops::one(Op::Blocks(all)), 1, [0, len * all.count, 0]);
+            let program = Program::new([Op::Blocks(all)], 1, size, extent, None, Some(all));
+            return Self { program, sizes: [0, size, 0], overview: None };
         }
         // The last block of an instance and the first block of the next one are copied as one.
         let (head, tail) = (Blocks::run(all.disp, len), Blocks::run(all.block(all.count - 1), len));
@@ -98,11 +95,15 @@ impl Plan {
         let between = Blocks { disp: all.block(1), count: all.count - 2, ..all };
         let inside = len * between.count;
         let sizes = [len, inside + seam.len, inside + len];
-        if between.count == 0 {
-            return plan(Ops::boxed([seam, head, tail].map(Op::Blocks)), 1, sizes);
-        }
-        let between = between.normalized();
-        plan(Ops::boxed([between, seam, head, between, tail].map(Op::Blocks)), 2, sizes)
+        let program = if between.count == 0 {
+            let ops = [seam, head, tail].map(Op::Blocks);
+            Program::new(ops, 1, size, extent, None, Some(all))
+        } else {
+            let between = between.normalized();
+            let ops = [between, seam, head, between, tail].map(Op::Blocks);
+            Program::new(ops, 2, size, extent, None, Some(all))
+        };
+        Self { program, sizes, overview: None }
     }
 
     /// The plan of a compiler's output for instances of `size` packed bytes.
@@ -124,7 +125,7 @@ impl Plan {
             Box::new(Overview { index: Index::of(parts[1], lists), segments })
         });
         let Written { ops, repeated, extent, lists, single } = written;
-        let program = Program::new(ops.into(), repeated, size, extent, lists, single);
+        let program = Program::new(ops, repeated, size, extent, lists, single);
         Self { program, sizes, overview }
     }
 

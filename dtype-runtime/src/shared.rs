@@ -7,6 +7,7 @@
 
 use alloc::boxed::Box;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::ops::Deref;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -17,6 +18,12 @@ pub(crate) struct Shared<T> {
     /// Marks that it owns a value, which may be dropped with it.
     owns: PhantomData<T>,
 }
+
+/// Memory for a value with its owners.
+///
+/// It is allocated before the value exists, so that the compiler can write each field directly to it, instead of
+/// building the value elsewhere and copying it.
+pub(crate) struct Room<T>(Box<MaybeUninit<Counted<T>>>);
 
 struct Counted<T> {
     owners: AtomicUsize,
@@ -29,18 +36,21 @@ unsafe impl<T: Send + Sync> Send for Shared<T> {}
 // SAFETY: as above: a shared reference is enough to make another owner.
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
-impl<T> Shared<T> {
-    /// A value with one owner.
-    ///
-    /// The memory is allocated before the value exists, so that the compiler can write each field directly to it,
-    /// instead of building the value elsewhere and copying it.
+impl<T> Room<T> {
     #[inline(always)]
-    pub(crate) fn new(value: impl FnOnce() -> T) -> Self {
-        let memory = Box::new_uninit();
-        let counted = Box::write(memory, Counted { owners: AtomicUsize::new(1), value: value() });
-        Self { counted: NonNull::from(Box::leak(counted)), owns: PhantomData }
+    pub(crate) fn new() -> Self {
+        Self(Box::new_uninit())
     }
 
+    /// The value with one owner.
+    #[inline(always)]
+    pub(crate) fn fill(self, value: T) -> Shared<T> {
+        let counted = Box::write(self.0, Counted { owners: AtomicUsize::new(1), value });
+        Shared { counted: NonNull::from(Box::leak(counted)), owns: PhantomData }
+    }
+}
+
+impl<T> Shared<T> {
     /// The address of the value, the same for all owners.
     pub(crate) fn address(&self) -> *const () {
         self.counted.as_ptr().cast_const().cast()
@@ -130,7 +140,7 @@ mod tests {
     #[test]
     fn the_last_owner_drops_the_value() {
         let drops = Arc::new(AtomicUsize::new(0));
-        let first = Shared::new(|| Witness(drops.clone()));
+        let first = Room::new().fill(Witness(drops.clone()));
         let second = first.clone();
         assert_eq!(first.address(), second.address());
         assert!(Arc::ptr_eq(&second.0, &drops));
@@ -158,7 +168,7 @@ mod tests {
         for _ in 0..if cfg!(miri) { 5 } else { 200 } {
             let drops = Arc::new(AtomicUsize::new(0));
             let all: alloc::vec::Vec<_> = {
-                let shared = Shared::new(|| Witness(drops.clone()));
+                let shared = Room::new().fill(Witness(drops.clone()));
                 (0..4).map(|_| shared.clone()).collect()
             };
             std::thread::scope(|scope| {

@@ -29,7 +29,7 @@ const ROOM_FOR_BLOCKS: usize = 4;
 const ONE_BY_ONE: usize = 32;
 
 /// The number of operations that are written without an allocation.
-pub(super) const SCRATCH: usize = 16;
+pub(super) const SCRATCH: usize = 8;
 
 pub(super) struct Compiler<'a> {
     /// The operations while they are few, followed by unused ones. (Borrowed, because an array would be filled elsewhere and
@@ -241,9 +241,9 @@ impl<'a> Compiler<'a> {
     fn operations(&mut self, lengths: ByteLengths<'_>, places: &[i64]) {
         // Each run adds one operation at most.
         self.build(places.len(), |builder| match lengths {
-            ByteLengths::Same(len) => places.iter().for_each(|at| builder.run(*at, len)),
+            ByteLengths::Same(len) => builder.runs(places.iter().map(|at| (*at, len))),
             ByteLengths::Each(lengths) => {
-                places.iter().zip(lengths).for_each(|(at, len)| builder.run(*at, *len));
+                builder.runs(places.iter().zip(lengths).map(|(at, len)| (*at, *len)));
             }
         });
     }

@@ -105,28 +105,6 @@ pub(super) enum Ops {
 }
 
 impl Ops {
-    #[inline(always)]
-    pub(super) const fn one(op: Op) -> Self {
-        Self::Inline([op, Op::NONE], 1)
-    }
-
-    /// More operations than are stored inline.
-    #[inline(always)]
-    pub(super) fn boxed<const N: usize>(ops: [Op; N]) -> Self {
-        const { assert!(N > MOST_INLINE) };
-        Self::Boxed(Box::new(ops))
-    }
-
-    #[inline(always)]
-    fn of(ops: &[Op]) -> Self {
-        if ops.len() <= MOST_INLINE {
-            let op = |index: usize| ops.get(index).copied().unwrap_or(Op::NONE);
-            Self::Inline(core::array::from_fn(op), ops.len())
-        } else {
-            Self::Boxed(ops.into())
-        }
-    }
-
     #[inline]
     fn all(&self) -> &[Op] {
         match self {
@@ -136,12 +114,31 @@ impl Ops {
     }
 }
 
+impl<const N: usize> From<[Op; N]> for Ops {
+    #[inline(always)]
+    fn from(ops: [Op; N]) -> Self {
+        if N <= MOST_INLINE { Self::from(&ops[..]) } else { Self::Boxed(Box::new(ops)) }
+    }
+}
+
+impl From<&[Op]> for Ops {
+    #[inline(always)]
+    fn from(ops: &[Op]) -> Self {
+        if ops.len() <= MOST_INLINE {
+            let op = |index: usize| ops.get(index).copied().unwrap_or(Op::NONE);
+            Self::Inline(core::array::from_fn(op), ops.len())
+        } else {
+            Self::Boxed(ops.into())
+        }
+    }
+}
+
 impl From<Cow<'_, [Op]>> for Ops {
     #[inline(always)]
     fn from(ops: Cow<'_, [Op]>) -> Self {
         match ops {
             Cow::Owned(ops) if ops.len() > MOST_INLINE => Self::Boxed(ops.into()),
-            ops => Self::of(&ops),
+            ops => Self::from(&ops[..]),
         }
     }
 }
@@ -160,27 +157,28 @@ static EMPTY: Program = Program {
 impl Program {
     #[inline(always)]
     pub(super) fn new(
-        ops: Ops,
+        ops: impl AsRef<[Op]> + Into<Ops>,
         repeated: usize,
         size: u64,
         extent: i64,
         lists: Option<Box<Lists>>,
         single: Option<Blocks>,
     ) -> Self {
-        let number = ops.all().len();
-        let first = if number == repeated { 0 } else { repeated };
+        let all = ops.as_ref();
+        let first = if all.len() == repeated { 0 } else { repeated };
+        let instance = all.get(first..).unwrap_or(&[]);
         let one = if first > 0 && single.is_some() {
             One::Blocks
         } else if ARE_EXECUTED
-            && number.saturating_sub(first) >= FEWEST_PERMUTED
+            && instance.len() >= FEWEST_PERMUTED
             && size <= WIDTH as u64
         {
             One::Small
         } else {
-            let instance = ops.all().get(first..).unwrap_or(&[]);
             TwoRuns::of(instance).map_or(One::Operations, One::Two)
         };
         let (single, patterns) = (single.map(Blocks::normalized), Once::new());
+        let ops = ops.into();
         let mut program = Self { ops, single, repeated, first, one, extent, lists, patterns };
         if ARE_EXECUTED && Once::<Patterns>::IS_PREPARED {
             program.patterns = Once::of(program.find_patterns());

@@ -1,7 +1,7 @@
 //! A list of blocks, each with its own displacement, and its totals.
 
 use super::Type;
-use super::integers::Integers;
+use super::integers::{Integers, range};
 
 /// Fewer blocks than this are added up one by one: preparing for many would take longer.
 const MANY: usize = 24;
@@ -45,10 +45,14 @@ impl Lengths<&Integers<u64>> {
         })
     }
 
-    /// The least and the greatest.
-    fn range(self) -> Option<(u64, u64)> {
+}
+
+impl<E> Lengths<E> {
+    /// The least and the greatest, which a function tells of individual lengths.
+    #[inline(always)]
+    fn range(self, range: impl FnOnce(E) -> Option<(u64, u64)>) -> Option<(u64, u64)> {
         match self {
-            Self::Each(lengths) => lengths.range(),
+            Self::Each(lengths) => range(lengths),
             Self::Same(length) => Some((length, length)),
         }
     }
@@ -67,20 +71,50 @@ pub(super) struct Totals {
 
 impl Totals {
     /// The totals of a list; `None` if a displacement overflows.
+    #[inline]
     pub(super) fn of(old: &Type, unit: i64, given: Given<'_>, kept: Kept<'_>) -> Option<Self> {
-        let is_slow = given.1.len() < MANY && matches!(given.0, Lengths::Each(_));
-        let at_once = if is_slow { None } else { Self::at_once(old, unit, kept) };
+        let at_once = if given.1.len() < MANY {
+            Self::of_few(old, unit, given)
+        } else {
+            Self::of_many(old, unit, kept)
+        };
         at_once.or_else(|| Self::one_by_one(old, unit, given))
     }
 
+    /// As [`at_once`](Self::at_once), from what the caller gave.
+    #[inline(always)]
+    fn of_few(old: &Type, unit: i64, (lengths, displacements): Given<'_>) -> Option<Self> {
+        let ranges = (lengths.range(range)?, range(displacements)?);
+        Self::at_once(old, unit, displacements.len(), ranges, |sums| {
+            if let Lengths::Each(all) = lengths {
+                all.iter().zip(displacements).for_each(|(length, at)| sums.add(*length, *at));
+            }
+        })
+    }
+
+    /// As [`at_once`](Self::at_once), from what the type keeps, which takes fewer bytes.
+    fn of_many(old: &Type, unit: i64, (lengths, displacements): Kept<'_>) -> Option<Self> {
+        let ranges = (lengths.range(Integers::range)?, displacements.range()?);
+        Self::at_once(old, unit, displacements.len(), ranges, |sums| {
+            if let Lengths::Each(all) = lengths {
+                all.each_with(displacements, |length, at| sums.add(length, at));
+            }
+        })
+    }
+
     /// The totals of a list without blocks of length zero in which nothing can overflow: the least and the
-    /// greatest number of each list show this. `None` for other lists. Fast twin of
-    /// [`one_by_one`](Self::one_by_one), kept equal by the test `both_ways_to_the_totals_agree`.
-    fn at_once(old: &Type, unit: i64, (lengths, displacements): Kept<'_>) -> Option<Self> {
-        let (shortest, longest) = lengths.range()?;
-        let (least, greatest) = displacements.range()?;
-        let number = displacements.len() as u64;
-        let extent = old.extent();
+    /// greatest number of each list show this. `None` for other lists. `add_each` adds every length with its
+    /// displacement, unless all lengths are the same. Fast twin of [`one_by_one`](Self::one_by_one), kept equal by the test
+    /// `all_ways_to_the_totals_agree`.
+    #[inline(always)]
+    fn at_once(
+        old: &Type,
+        unit: i64,
+        number: usize,
+        ((shortest, longest), (least, greatest)): ((u64, u64), (i64, i64)),
+        add_each: impl FnOnce(&mut Sums),
+    ) -> Option<Self> {
+        let (number, extent) = (number as u64, old.extent());
         if shortest == 0 {
             return None;
         }
@@ -91,19 +125,16 @@ impl Totals {
         let reach = i64::try_from(longest - 1).ok()?.checked_mul(extent)?;
         // The farthest possible displacements.
         let ends = (least.checked_add(reach.min(0))?, greatest.checked_add(reach.max(0))?);
-        let Lengths::Each(all) = lengths else {
+        if shortest == longest {
             return Some(Self { number, instances: Some(most), displacements: ends });
-        };
+        }
         // One end is the least first instance of a block, the other one a last instance. A negative extent swaps
         // the two; with all signs changed the other end is the greatest last instance again.
         let sign = if extent < 0 { -1 } else { 1 };
         let (unit, extent) = (unit.wrapping_mul(sign), extent.wrapping_mul(sign));
-        let (mut instances, mut farthest) = (0, i64::MIN);
-        all.each_with(displacements, |length: u64, displacement| {
-            instances += length;
-            let reach = (length - 1).cast_signed().wrapping_mul(extent);
-            farthest = farthest.max(displacement.wrapping_mul(unit).wrapping_add(reach));
-        });
+        let mut sums = Sums { unit, extent, instances: 0, farthest: i64::MIN };
+        add_each(&mut sums);
+        let Sums { instances, farthest, .. } = sums;
         let ends = if sign < 0 { (farthest.wrapping_neg(), greatest) } else { (least, farthest) };
         Some(Self { number, instances: Some(instances), displacements: ends })
     }
@@ -135,14 +166,31 @@ impl Totals {
     }
 }
 
+/// The number of instances in some blocks, and the greatest displacement of a last one.
+struct Sums {
+    unit: i64,
+    extent: i64,
+    instances: u64,
+    farthest: i64,
+}
+
+impl Sums {
+    #[inline(always)]
+    fn add(&mut self, length: u64, displacement: i64) {
+        self.instances += length;
+        let reach = (length - 1).cast_signed().wrapping_mul(self.extent);
+        self.farthest = self.farthest.max(displacement.wrapping_mul(self.unit).wrapping_add(reach));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::basic::Basic;
 
-    /// For every list that [`Totals::at_once`] accepts, both ways give the same totals.
+    /// For every list that [`Totals::at_once`] accepts, all ways give the same totals.
     #[test]
-    fn both_ways_to_the_totals_agree() {
+    fn all_ways_to_the_totals_agree() {
         let byte = Type::basic(Basic::U8);
         let extents = [-7, 0, 1, 24].map(|extent| Type::resized(&byte, 0, extent).unwrap());
         let lists: [(&[u64], &[i64]); 7] = [
@@ -164,7 +212,8 @@ mod tests {
             ] {
                 for old in &extents {
                     for unit in [1, -7, 24] {
-                        let at_once = Totals::at_once(old, unit, (lengths, &kept));
+                        let at_once = Totals::of_few(old, unit, given);
+                        assert_eq!(at_once, Totals::of_many(old, unit, (lengths, &kept)));
                         let Some(at_once) = at_once else { continue };
                         taken += 1;
                         let one_by_one = Totals::one_by_one(old, unit, (given, displacements));

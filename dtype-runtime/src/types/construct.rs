@@ -10,7 +10,7 @@ use super::parts::{Copies, Parts, same_length};
 use super::{Constructor, Flags, Inner, Lazy, Member, Type, rules};
 use crate::basic::Basic;
 use crate::error::Error;
-use crate::shared::Shared;
+use crate::shared::Room;
 
 impl Type {
     /// The named datatype of one basic datatype.
@@ -63,7 +63,8 @@ impl Type {
     }
 
     fn marker(constructor: Constructor, markers: Marks) -> Self {
-        Self(Shared::new(|| Inner {
+        let room = Room::new();
+        Self(room.fill(Inner {
             constructor,
             size: 0,
             elements: 0,
@@ -261,7 +262,8 @@ pub(super) fn leaf(constructor: Constructor) -> Type {
     };
     // At most 32 bytes.
     let end = basic.size() as i64;
-    Type(Shared::new(|| Inner {
+    let room = Room::new();
+    Type(room.fill(Inner {
         constructor,
         size: basic.size() as u64,
         elements: 1,

@@ -109,12 +109,6 @@ impl<T: Integer> Integers<T> {
 
     /// The least and the greatest.
     pub(crate) fn range(&self) -> Option<(T, T)> {
-        fn range<N: Copy + Ord>(all: &[N]) -> Option<(N, N)> {
-            let first = *all.first()?;
-            Some(all.iter().fold((first, first), |(least, greatest), value| {
-                (least.min(*value), greatest.max(*value))
-            }))
-        }
         let of_bits = |(least, greatest)| (T::from_bits(least), T::from_bits(greatest));
         match &self.array {
             Array::U8(all) => range(all).map(|(least, most)| of_bits((least.into(), most.into()))),
@@ -170,6 +164,15 @@ impl<T: Integer> Integers<T> {
             Array::I64(all) => copy(all, from, out),
         }
     }
+}
+
+/// The least and the greatest of some numbers.
+#[inline(always)]
+pub(super) fn range<N: Copy + Ord>(all: &[N]) -> Option<(N, N)> {
+    let first = *all.first()?;
+    Some(all.iter().fold((first, first), |(least, greatest), value| {
+        (least.min(*value), greatest.max(*value))
+    }))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seen to fit")]

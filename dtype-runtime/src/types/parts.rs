@@ -10,7 +10,7 @@ use super::bounds::{BoundsRule, Hull, Interval, overflow, reach};
 use super::fingerprint::LazyFingerprint;
 use super::{Constructor, Flags, Inner, Lazy, Type};
 use crate::error::Error;
-use crate::shared::Shared;
+use crate::shared::Room;
 use crate::typemap::MAX_DEPTH;
 
 /// The most entries that a description may have, loops not expanded.
@@ -286,7 +286,8 @@ impl Parts {
             | Flags::DATA.when(self.size > 0);
         let Self { size, elements, bounds, depth, entries, rules, .. } = self;
         let Hull { data, marks: markers, align, .. } = bounds;
-        Ok(Type(Shared::new(move || Inner {
+        let room = Room::new();
+        Ok(Type(room.fill(Inner {
             constructor: constructor(),
             size,
             elements,

@@ -8,7 +8,7 @@ use super::parts::Parts;
 use super::{BoundsRule, Constructor, Inner, Integers, Member, Type};
 use crate::basic::{Basic, Kind};
 use crate::error::Error;
-use crate::shared::Shared;
+use crate::shared::Room;
 
 impl Type {
     /// The rule by which the bounds were computed: [`BoundsRule::Literal`] unless the type, or one that it was built
@@ -52,7 +52,7 @@ impl Type {
             Constructor::Pair { name, value, index, .. } => {
                 Self::value_then_index(name, value, index, rules)
             }
-            _ => Self(Shared::new(|| Inner { rules, ..(*self.0).clone() })),
+            _ => Self(Room::new().fill(Inner { rules, ..(*self.0).clone() })),
         }
     }
 }
