@@ -29,7 +29,7 @@ const ROOM_FOR_BLOCKS: usize = 4;
 const ONE_BY_ONE: usize = 32;
 
 /// The number of operations that are written without an allocation.
-pub(super) const SCRATCH: usize = 8;
+pub(super) const SCRATCH: usize = 16;
 
 pub(super) struct Compiler<'a> {
     /// The operations while they are few, followed by unused ones. (Borrowed, because an array would be filled elsewhere and

@@ -30,7 +30,8 @@ impl Type {
         let (expected, actual) = (blocklengths.len(), displacements.len());
         same_length("indexed", "array_of_displacements", expected, actual)?;
         let given = (Lengths::Each(blocklengths), displacements);
-        let (blocklengths, displacements) = (blocklengths.into(), displacements.into());
+        let blocklengths = blocklengths.into();
+        let displacements = displacements.into();
         parts.add_list(old, old.extent(), given, (Lengths::Each(&blocklengths), &displacements))?;
         parts.finish(|| Constructor::Indexed { blocklengths, displacements, old: old.clone() })
     }
@@ -57,7 +58,8 @@ impl Type {
         let (expected, actual) = (blocklengths.len(), displacements.len());
         same_length("hindexed", "array_of_displacements", expected, actual)?;
         let given = (Lengths::Each(blocklengths), displacements);
-        let (blocklengths, displacements) = (blocklengths.into(), displacements.into());
+        let blocklengths = blocklengths.into();
+        let displacements = displacements.into();
         parts.add_list(old, 1, given, (Lengths::Each(&blocklengths), &displacements))?;
         parts.finish(|| Constructor::Hindexed { blocklengths, displacements, old: old.clone() })
     }
