@@ -402,7 +402,7 @@ mod tests {
     fn one(runs: &[Blocks]) -> One {
         let ops: alloc::vec::Vec<Op> = runs.iter().copied().map(Op::Blocks).collect();
         let size = runs.iter().map(|run| run.len * run.count).sum();
-        *Program::new(Ops::of(&ops), ops.len(), size, 1 << 40, None, None).one()
+        *Program::new(&ops[..], ops.len(), size, 1 << 40, None, None).one()
     }
 
     #[test]

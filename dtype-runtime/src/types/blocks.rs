@@ -193,10 +193,11 @@ mod tests {
     fn all_ways_to_the_totals_agree() {
         let byte = Type::basic(Basic::U8);
         let extents = [-7, 0, 1, 24].map(|extent| Type::resized(&byte, 0, extent).unwrap());
-        let lists: [(&[u64], &[i64]); 7] = [
+        let lists: [(&[u64], &[i64]); 8] = [
             (&[1], &[0]),
             (&[3, 1, 2], &[5, -6, 7]),
             (&[2, 2, 9], &[-1, -300, -20]),
+            (&[3, 3, 3], &[4, -9, 1]),
             (&[1, 70_000], &[i64::from(i32::MAX), 1 << 33]),
             (&[4, 0, 4], &[1, 2, 3]),
             (&[u64::MAX, 2], &[0, i64::MAX]),
@@ -212,7 +213,7 @@ mod tests {
             ] {
                 for old in &extents {
                     for unit in [1, -7, 24] {
-                        let at_once = Totals::of_few(old, unit, given);
+                        let at_once = Totals::of_few(old, unit, (given, displacements));
                         assert_eq!(at_once, Totals::of_many(old, unit, (lengths, &kept)));
                         let Some(at_once) = at_once else { continue };
                         taken += 1;
