@@ -169,10 +169,7 @@ impl Program {
         let instance = all.get(first..).unwrap_or(&[]);
         let one = if first > 0 && single.is_some() {
             One::Blocks
-        } else if ARE_EXECUTED
-            && instance.len() >= FEWEST_PERMUTED
-            && size <= WIDTH as u64
-        {
+        } else if ARE_EXECUTED && instance.len() >= FEWEST_PERMUTED && size <= WIDTH as u64 {
             One::Small
         } else {
             TwoRuns::of(instance).map_or(One::Operations, One::Two)

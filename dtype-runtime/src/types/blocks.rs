@@ -44,7 +44,6 @@ impl Lengths<&Integers<u64>> {
             Self::Same(length) => (length, displacement),
         })
     }
-
 }
 
 impl<E> Lengths<E> {

@@ -170,9 +170,11 @@ impl<T: Integer> Integers<T> {
 #[inline(always)]
 pub(super) fn range<N: Copy + Ord>(all: &[N]) -> Option<(N, N)> {
     let first = *all.first()?;
-    Some(all.iter().fold((first, first), |(least, greatest), value| {
-        (least.min(*value), greatest.max(*value))
-    }))
+    Some(
+        all.iter().fold((first, first), |(least, greatest), value| {
+            (least.min(*value), greatest.max(*value))
+        }),
+    )
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seen to fit")]

@@ -56,11 +56,11 @@ fn runs_added_together_become_the_same_operations() {
     let mut numbers = Numbers(4);
     for _ in 0..if cfg!(miri) { 200 } else { 20_000 } {
         let mut at = 0;
-        let number = numbers.below(9) as usize;
+        let number = numbers.index(9);
         let runs: Vec<(i64, u64)> = (0..number)
             .map(|_| {
                 let len = numbers.below(4);
-                at += [0, 4, 8, -4][numbers.below(4) as usize];
+                at += *numbers.one_of(&[0, 4, 8, -4]);
                 let run = (at, len);
                 at += len.cast_signed();
                 run
