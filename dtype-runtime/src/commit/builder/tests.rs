@@ -79,7 +79,9 @@ fn runs_added_together_become_the_same_operations() {
         });
         let one_by_one = program(|b| {
             around(b, front);
-            runs.iter().for_each(|(disp, len)| b.run(*disp, *len));
+            for &(disp, len) in &runs {
+                b.run(disp, len);
+            }
             around(b, back);
         });
         assert_eq!(together, one_by_one, "{runs:?}");
