@@ -30,8 +30,8 @@ pub(crate) use program::{Known, One, Program, SHORT, TwoRuns};
 pub(crate) use runs::{Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 
-/// With at least this many blocks, a form that leaves the last block apart from the first block of the next repetition, which it
-/// touches, is worth more than to join the two, which saves one copy.
+/// With at least this many blocks, a form that leaves the last block apart from the first block of the next repetition, which
+/// it touches, is worth more than to join the two, which saves one copy.
 pub(crate) const FEWEST_WITHOUT_SEAMS: u64 = 8;
 
 /// The greatest distance in bytes between records that are copied field by field, several records at a time
