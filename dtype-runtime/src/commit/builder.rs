@@ -1,9 +1,9 @@
 //! The compiler: from a stream of runs and loops to the operations of a plan.
 //!
-//! It merges as it goes and looks back at one operation only, so it takes linear time. All of it is `const fn`
-//! over a slice that the caller provides. So `const` evaluation of derived types and the compiler of types built
-//! at run time share this code, except for the lists that `compile` makes of irregular blocks and for short loops, which
-//! it has written out.
+//! It merges as it goes and looks back at one operation only, so it takes linear time. It consists of `const fn` over a
+//! slice that the caller provides, so `const` evaluation of derived types and the compiler of types built at run time
+//! share it. Three things exist only at run time: several runs are added together, which gives the same operations as one
+//! by one; short loops are written out; and `compile` makes lists of irregular blocks.
 //!
 //! It merges the following, beyond the rules of the optimized description:
 //!
