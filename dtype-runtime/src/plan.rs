@@ -31,7 +31,7 @@ pub(crate) use runs::{Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 
 /// With at least this many blocks, a form that leaves the last block apart from the first block of the next repetition, which
-/// it touches, is worth more than to join the two, which saves one copy.
+/// it touches, is worth more than joining the two, which saves one copy.
 pub(crate) const FEWEST_WITHOUT_SEAMS: u64 = 8;
 
 /// The greatest distance in bytes between records that are copied field by field, several records at a time

@@ -19,7 +19,7 @@ pub(crate) struct Shared<T> {
     owns: PhantomData<T>,
 }
 
-/// Memory for a value with its owners.
+/// Memory for a value and the number of its owners.
 ///
 /// It is allocated before the value exists, so that the compiler can write each field directly to it, instead of
 /// building the value elsewhere and copying it.

@@ -38,6 +38,31 @@ fn at(memory: &mut [u8], origin: i64) -> BufferMut<'_> {
     BufferMut::new(memory).origin(origin)
 }
 
+/// The last instance of a block lies at the least displacement that there is: its negation does not fit.
+#[test]
+fn a_list_that_reaches_the_least_displacement_has_its_bounds() {
+    let back = Type::resized(&Type::basic(Basic::U8), 0, -1).unwrap();
+    // The totals of few blocks and of many are computed from different numbers.
+    for number in [2, 30] {
+        let mut lengths = vec![1; number - 1];
+        lengths.push(2);
+        let mut displacements = vec![-5; number - 1];
+        displacements.push(i64::MIN + 1);
+        let list = Type::hindexed(&lengths, &displacements, &back).unwrap();
+        assert_eq!((list.lb(), list.ub()), (i64::MIN, -6));
+        assert_eq!((list.true_lb(), list.true_ub()), (i64::MIN, -4));
+        let mut out = vec![0; number + 1];
+        let refused = list.commit().pack(Buffer::new(&[7; 16]).origin(10), 1, &mut out);
+        assert!(matches!(refused, Err(Error::OutOfBounds { .. })), "{refused:?}");
+        displacements[0] = 5;
+        let refused = Type::hindexed(&lengths, &displacements, &back);
+        assert!(matches!(refused, Err(Error::Overflow { .. })), "{refused:?}");
+    }
+    let least = Type::resized(&Type::basic(Basic::U8), 0, i64::MIN).unwrap();
+    let refused = Type::indexed(&[1, 2], &[0, 0], &least);
+    assert!(matches!(refused, Err(Error::Overflow { .. })), "{refused:?}");
+}
+
 #[test]
 fn data_outside_of_the_memory_are_refused() {
     let refused = |origin: i64, disp: i64| {

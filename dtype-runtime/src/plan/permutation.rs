@@ -170,8 +170,8 @@ impl Permutation {
     /// what the vector routine prefetches would evict lines that are still needed.
     const FURTHEST: u64 = 1024;
 
-    /// Number of inlined moves that take as long as a call of the vector routine: where a window has one record, which saves
-    /// few of them, and where it has several.
+    /// How many inlined moves take as long as a call of the vector routine: with one record in a window, where each step
+    /// replaces few moves, and with several.
     const MOVES_OF_A_CALL: [usize; 2] = [48, 32];
 
     /// The permutation of records that are `stride` bytes apart, fast or not; `None` if the window is too small for

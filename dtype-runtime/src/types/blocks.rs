@@ -3,7 +3,7 @@
 use super::Type;
 use super::integers::{Integers, range};
 
-/// Fewer blocks than this are added up one by one: preparing for many would take longer.
+/// The totals of fewer blocks than this come from the caller's numbers, of more from the numbers that the type keeps.
 const MANY: usize = 24;
 
 /// The lengths of a list of blocks.
@@ -47,7 +47,7 @@ impl Lengths<&Integers<u64>> {
 }
 
 impl<E> Lengths<E> {
-    /// The least and the greatest, which a function tells of individual lengths.
+    /// The least and the greatest length; `range` finds them among individual lengths.
     #[inline(always)]
     fn range(self, range: impl FnOnce(E) -> Option<(u64, u64)>) -> Option<(u64, u64)> {
         match self {
@@ -102,9 +102,9 @@ impl Totals {
     }
 
     /// The totals of a list without blocks of length zero in which nothing can overflow: the least and the
-    /// greatest number of each list show this. `None` for other lists. `add_each` adds every length with its
-    /// displacement, unless all lengths are the same. Fast twin of [`one_by_one`](Self::one_by_one), kept equal by the test
-    /// `all_ways_to_the_totals_agree`.
+    /// greatest number of each list show this. `None` for other lists. `add_each` is called only if the lengths
+    /// differ, and adds every length with its displacement. Fast twin of [`one_by_one`](Self::one_by_one), kept equal by the
+    /// test `all_ways_to_the_totals_agree`.
     #[inline(always)]
     fn at_once(
         old: &Type,
@@ -128,7 +128,11 @@ impl Totals {
             return Some(Self { number, instances: Some(most), displacements: ends });
         }
         // One end is the least first instance of a block, the other one a last instance. A negative extent swaps
-        // the two; with all signs changed the other end is the greatest last instance again.
+        // the two; with all signs changed the other end is the greatest last instance again. No displacement is less than
+        // the least end, so if that one fits with the other sign, they all do.
+        if extent < 0 {
+            ends.0.checked_neg()?;
+        }
         let sign = if extent < 0 { -1 } else { 1 };
         let (unit, extent) = (unit.wrapping_mul(sign), extent.wrapping_mul(sign));
         let mut sums = Sums { unit, extent, instances: 0, farthest: i64::MIN };
@@ -191,8 +195,9 @@ mod tests {
     #[test]
     fn all_ways_to_the_totals_agree() {
         let byte = Type::basic(Basic::U8);
-        let extents = [-7, 0, 1, 24].map(|extent| Type::resized(&byte, 0, extent).unwrap());
-        let lists: [(&[u64], &[i64]); 8] = [
+        let extents = [-7, 0, 1, 24, -1, i64::MIN];
+        let extents = extents.map(|extent| Type::resized(&byte, 0, extent).unwrap());
+        let lists: [(&[u64], &[i64]); 13] = [
             (&[1], &[0]),
             (&[3, 1, 2], &[5, -6, 7]),
             (&[2, 2, 9], &[-1, -300, -20]),
@@ -201,6 +206,12 @@ mod tests {
             (&[4, 0, 4], &[1, 2, 3]),
             (&[u64::MAX, 2], &[0, i64::MAX]),
             (&[(1 << 63) + 5, 2], &[0, 1]),
+            // A last instance at the least displacement that there is, or one byte after it.
+            (&[1, 2], &[-5, i64::MIN + 7]),
+            (&[1, 2], &[-5, i64::MIN + 1]),
+            (&[1, 2], &[-5, i64::MIN + 2]),
+            (&[1, 2], &[0, 0]),
+            (&[1, 2], &[1, 1]),
         ];
         let mut taken = 0;
         for (lengths, displacements) in lists {
