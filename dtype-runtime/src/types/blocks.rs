@@ -127,19 +127,10 @@ impl Totals {
         if shortest == longest {
             return Some(Self { number, instances: Some(most), displacements: ends });
         }
-        // One end is the least first instance of a block, the other one a last instance. A negative extent swaps
-        // the two; with all signs changed the other end is the greatest last instance again. No displacement is less than
-        // the least end, so if that one fits with the other sign, they all do.
-        if extent < 0 {
-            ends.0.checked_neg()?;
-        }
-        let sign = if extent < 0 { -1 } else { 1 };
-        let (unit, extent) = (unit.wrapping_mul(sign), extent.wrapping_mul(sign));
-        let mut sums = Sums { unit, extent, instances: 0, farthest: i64::MIN };
+        let mut sums = Sums { unit, extent, instances: 0, least, greatest };
         add_each(&mut sums);
-        let Sums { instances, farthest, .. } = sums;
-        let ends = if sign < 0 { (farthest.wrapping_neg(), greatest) } else { (least, farthest) };
-        Some(Self { number, instances: Some(instances), displacements: ends })
+        let Sums { instances, least, greatest, .. } = sums;
+        Some(Self { number, instances: Some(instances), displacements: (least, greatest) })
     }
 
     /// The totals of any list; `None` if a displacement overflows.
@@ -169,20 +160,25 @@ impl Totals {
     }
 }
 
-/// The number of instances in some blocks, and the greatest displacement of a last one.
+/// The number of instances in some blocks, and their least and greatest displacement, starting with those of the first
+/// instances.
 struct Sums {
     unit: i64,
     extent: i64,
     instances: u64,
-    farthest: i64,
+    least: i64,
+    greatest: i64,
 }
 
 impl Sums {
+    /// Adds a block. Its last displacement fits; a product on the way may wrap.
     #[inline(always)]
     fn add(&mut self, length: u64, displacement: i64) {
         self.instances += length;
         let reach = (length - 1).cast_signed().wrapping_mul(self.extent);
-        self.farthest = self.farthest.max(displacement.wrapping_mul(self.unit).wrapping_add(reach));
+        let last = displacement.wrapping_mul(self.unit).wrapping_add(reach);
+        self.least = self.least.min(last);
+        self.greatest = self.greatest.max(last);
     }
 }
 

@@ -30,6 +30,7 @@ impl Type {
         let (expected, actual) = (blocklengths.len(), displacements.len());
         same_length("indexed", "array_of_displacements", expected, actual)?;
         let given = (Lengths::Each(blocklengths), displacements);
+        // One by one: a tuple of both would be moved once more.
         let blocklengths = blocklengths.into();
         let displacements = displacements.into();
         parts.add_list(old, old.extent(), given, (Lengths::Each(&blocklengths), &displacements))?;
@@ -58,6 +59,7 @@ impl Type {
         let (expected, actual) = (blocklengths.len(), displacements.len());
         same_length("hindexed", "array_of_displacements", expected, actual)?;
         let given = (Lengths::Each(blocklengths), displacements);
+        // One by one: a tuple of both would be moved once more.
         let blocklengths = blocklengths.into();
         let displacements = displacements.into();
         parts.add_list(old, 1, given, (Lengths::Each(&blocklengths), &displacements))?;
