@@ -1,4 +1,4 @@
-//! The protocol between a bench and a process that drives an MPI library.
+//! The protocol between a bench and a process that drives an MPI library, or Yaksa.
 //!
 //! Two MPI libraries cannot be in one program, so each has its own process, which waits for requests on its
 //! standard input. It measures with its own clock, while the requesting process waits: only one of them is busy at
@@ -14,6 +14,9 @@ pub const DATA: u64 = 1;
 
 /// The seed of the memory that is unpacked into, so that bytes that are not written can be recognised.
 pub const BACKGROUND: u64 = 2;
+
+/// How many pieces of memory a call lists in [`Work::ListInWindows`].
+pub const WINDOW: usize = 64;
 
 /// A request to a process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,6 +50,13 @@ pub enum Request {
         /// The marshalled type.
         ty: Vec<u8>,
     },
+    /// Make a datatype, and list the pieces of memory of its instances: [`Reply::Pieces`].
+    Pieces {
+        /// The marshalled type.
+        ty: Vec<u8>,
+        /// The number of instances.
+        count: usize,
+    },
     /// Repeat an operation: [`Reply::Time`].
     Time {
         /// The operation.
@@ -69,6 +79,10 @@ pub enum Work {
     Decode,
     /// Making, committing and freeing the datatype.
     Create,
+    /// Listing all pieces in one call.
+    List,
+    /// Listing all pieces, [`WINDOW`] of them in a call.
+    ListInWindows,
 }
 
 /// A reply.
@@ -82,6 +96,8 @@ pub enum Reply {
     Fingerprint(u64),
     /// Packed bytes of a datatype.
     Size(u64),
+    /// Displacements and lengths in bytes; pieces may touch.
+    Pieces(Vec<(u64, u64)>),
     /// Nanoseconds for all repetitions.
     Time(u64),
     /// What went wrong.

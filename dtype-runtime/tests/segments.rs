@@ -117,6 +117,7 @@ proptest! {
         count in counts(6),
         ends: (usize, usize),
         rest in 0_usize..50,
+        windows in proptest::collection::vec(0_usize..70, 1..6),
     ) {
         let case = Case::new(&tree, count);
         let Case { committed, bytes, .. } = &case;
@@ -129,6 +130,23 @@ proptest! {
         let mut iov = committed.iov(count, from as u64..to as u64).unwrap();
         let mut pieces: Vec<Segment> = iov.by_ref().take(rest).collect();
         pieces.extend(committed.iov(count, iov.position()..to as u64).unwrap());
+        prop_assert_eq!(&pieces[..], &expected[..]);
+        // In windows, and one by one between them.
+        let mut iov = committed.iov(count, from as u64..to as u64).unwrap();
+        let mut pieces = Vec::new();
+        for window in windows.iter().cycle() {
+            pieces.extend(iov.next());
+            let mut room = vec![Segment { disp: -7, len: 0 }; *window];
+            let found = iov.fill(&mut room);
+            pieces.extend_from_slice(&room[..found]);
+            prop_assert!(found == *window || pieces.len() == expected.len(), "{} of {}", found, window);
+            prop_assert_eq!(iov.segments(), (expected.len() - pieces.len()) as u64);
+            prop_assert_eq!(iov.position(), from as u64 + pieces.iter().map(|piece| piece.len).sum::<u64>());
+            if iov.segments() == 0 {
+                break;
+            }
+        }
+        prop_assert_eq!((iov.next(), iov.fill(&mut [Segment::default(); 3])), (None, 0));
         prop_assert_eq!(&pieces[..], &expected[..]);
         let end = bytes.len() as u64;
         prop_assert!(committed.iov(count, 0..end + 1).is_err());

@@ -62,6 +62,7 @@ impl Peer {
                 let calls = self.calls.insert(Calls::of(&Type::unmarshal(&ty)?)?);
                 Reply::Size(calls.size()?)
             }
+            Request::Pieces { .. } => bail!("MPI has no call that lists pieces"),
             Request::Time { work, repetitions } => {
                 let time = match work {
                     Work::Pack => layout(&mut self.layout)?.time_packing(repetitions),
@@ -72,6 +73,7 @@ impl Peer {
                         let calls = self.calls.as_mut().context("no calls were prepared")?;
                         time_warm(repetitions, || calls.make_and_free())
                     }
+                    Work::List | Work::ListInWindows => bail!("MPI has no call for {work:?}"),
                 };
                 Reply::Time(u64::try_from(time.as_nanos())?)
             }

@@ -21,6 +21,9 @@ pub(crate) mod who {
     pub(crate) const LOOP: &str = "loop";
     pub(crate) const OPEN_MPI: &str = "Open MPI";
     pub(crate) const MPICH: &str = "MPICH";
+    /// MPICH's engine, by its own functions.
+    pub(crate) const YAKSA: &str = "Yaksa";
+    pub(crate) const YAKSA_WINDOWS: &str = "Yaksa, windows";
     /// A memcpy of the packed size.
     pub(crate) const MEMCPY: &str = "memcpy";
     /// A memcpy of all the memory from the first to the last byte of data.
@@ -40,10 +43,16 @@ pub(crate) struct Contestant<S> {
 
 enum How<S> {
     Here(Box<Timer<S>>),
-    /// The library's number.
-    Library(usize, Work),
+    Library(Which, Work),
     /// Why the contestant is missing.
     Missing(String),
+}
+
+#[derive(Clone, Copy)]
+enum Which {
+    /// The MPI library of this number.
+    Mpi(usize),
+    Yaksa,
 }
 
 impl<S> Contestant<S> {
@@ -58,6 +67,7 @@ impl<S> Contestant<S> {
 pub(crate) struct Bench {
     pub(crate) quick: bool,
     pub(crate) libraries: Vec<Library>,
+    pub(crate) yaksa: Library,
     pub(crate) rows: Vec<Row>,
     only: Option<Regex>,
     rounds: usize,
@@ -71,14 +81,14 @@ const LONG_ROUND: Duration = Duration::from_millis(250);
 const FEW_ROUNDS: usize = 11;
 
 impl Bench {
-    pub(crate) fn new(arguments: &Arguments, libraries: Vec<Library>) -> Self {
+    pub(crate) fn new(arguments: &Arguments, libraries: Vec<Library>, yaksa: Library) -> Self {
         let (rounds, sample) = if arguments.quick {
             (3, Duration::from_micros(50))
         } else {
             (arguments.rounds.into(), Duration::from_micros(800))
         };
         let only = arguments.only.clone();
-        Self { quick: arguments.quick, libraries, rows: Vec::new(), only, rounds, sample }
+        Self { quick: arguments.quick, libraries, yaksa, rows: Vec::new(), only, rounds, sample }
     }
 
     /// Whether the row is to be measured.
@@ -92,12 +102,21 @@ impl Bench {
             let by_crate = matches!(work, Work::Encode | Work::Decode);
             let name = if by_crate { library.by_crate } else { library.name };
             let how = match library.process() {
-                Ok(_) => How::Library(number, work),
+                Ok(_) => How::Library(Which::Mpi(number), work),
                 Err(why) => How::Missing(why.into()),
             };
             Contestant { name, how }
         };
         self.libraries.iter_mut().enumerate().map(contestant).collect()
+    }
+
+    /// Yaksa: ready for the work, or missing.
+    pub(crate) fn yaksa<S>(&mut self, name: &'static str, work: Work) -> Contestant<S> {
+        let how = match self.yaksa.process() {
+            Ok(_) => How::Library(Which::Yaksa, work),
+            Err(why) => How::Missing(why.into()),
+        };
+        Contestant { name, how }
     }
 
     /// Runs the contestants alternately. A different one comes first in each round, and every other round goes the other
@@ -145,10 +164,16 @@ impl Bench {
     ) -> Result<Duration> {
         match &mut contestant.how {
             How::Here(time) => Ok(time(stage, times)),
-            How::Library(number, work) => match self.libraries[*number].process() {
-                Ok(process) => process.time(*work, times),
-                Err(why) => bail!("{why}"),
-            },
+            How::Library(which, work) => {
+                let library = match *which {
+                    Which::Mpi(number) => &mut self.libraries[number],
+                    Which::Yaksa => &mut self.yaksa,
+                };
+                match library.process() {
+                    Ok(process) => process.time(*work, times),
+                    Err(why) => bail!("{why}"),
+                }
+            }
             How::Missing(why) => bail!("{why}"),
         }
     }

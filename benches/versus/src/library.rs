@@ -1,4 +1,4 @@
-//! An MPI library: a child process that is linked to it, built on demand.
+//! An MPI library, or Yaksa: a child process that is linked to it, built on demand.
 
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use dtype_runtime::Type;
 pub(crate) struct Library {
     /// Its column.
     pub(crate) name: &'static str,
-    /// The column of the `mpi` crate on this library.
+    /// The column of the `mpi` crate on this library, if it is an MPI library.
     pub(crate) by_crate: &'static str,
     process: Result<Process, String>,
 }
@@ -39,19 +39,27 @@ impl Library {
         wrapper: &Path,
     ) -> Result<Self> {
         let found = Command::new(wrapper).arg("-show").output();
-        if !found.is_ok_and(|output| output.status.success()) {
-            let why = format!("missing: no {}", wrapper.display());
-            eprintln!("{name}: {why}");
-            return Ok(Self { name, by_crate, process: Err(why) });
-        }
-        let Some(program) = build(folder, wrapper)? else {
-            let why = "missing: its peer does not compile".to_owned();
-            eprintln!("{name}: {why}");
-            return Ok(Self { name, by_crate, process: Err(why) });
+        let is_found = found.is_ok_and(|output| output.status.success());
+        let process = if is_found {
+            start(name, "dtype-mpi-peer", folder, Some(wrapper))?
+        } else {
+            Err(missing(name, &format!("no {}", wrapper.display())))
         };
-        let process = Process::spawn(&program).with_context(|| format!("{name}'s peer"))?;
-        eprintln!("{name}: {}", process.version);
-        Ok(Self { name, by_crate, process: Ok(process) })
+        Ok(Self { name, by_crate, process })
+    }
+
+    /// As [`start`](Self::start), for Yaksa, which is in MPICH's static library.
+    pub(crate) fn start_yaksa(name: &'static str) -> Result<Self> {
+        let library = "libmpich.a";
+        let found = Command::new("cc").arg(format!("-print-file-name={library}")).output();
+        // The name alone if there is no such file.
+        let is_found = found.is_ok_and(|output| output.stdout.trim_ascii() != library.as_bytes());
+        let process = if is_found {
+            start(name, "dtype-yaksa-peer", "yaksa", None)?
+        } else {
+            Err(missing(name, &format!("no {library}")))
+        };
+        Ok(Self { name, by_crate: name, process })
     }
 
     pub(crate) fn process(&mut self) -> Result<&mut Process, &str> {
@@ -68,22 +76,44 @@ impl Library {
     }
 }
 
-/// Builds the peer with cargo, and returns its path.
-fn build(folder: &str, wrapper: &Path) -> Result<Option<PathBuf>> {
+/// Builds a peer and starts it.
+fn start(
+    name: &str,
+    package: &str,
+    folder: &str,
+    wrapper: Option<&Path>,
+) -> Result<Result<Process, String>> {
+    let Some(program) = build(package, folder, wrapper)? else {
+        return Ok(Err(missing(name, "its peer does not compile")));
+    };
+    let process = Process::spawn(&program).with_context(|| format!("{name}'s peer"))?;
+    eprintln!("{name}: {}", process.version);
+    Ok(Ok(process))
+}
+
+fn missing(name: &str, why: &str) -> String {
+    let why = format!("missing: {why}");
+    eprintln!("{name}: {why}");
+    why
+}
+
+/// Builds a peer with cargo, and returns its path.
+fn build(package: &str, folder: &str, wrapper: Option<&Path>) -> Result<Option<PathBuf>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = root.join("target").join(folder);
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    eprintln!(
-        "MPICC={} cargo build --release -p dtype-mpi-peer --target-dir target/{folder}",
-        wrapper.display()
-    );
-    let status = Command::new(cargo)
-        .args(["build", "--release", "--quiet", "-p", "dtype-mpi-peer", "--target-dir"])
+    let mut command = Command::new(cargo);
+    if let Some(wrapper) = wrapper {
+        eprint!("MPICC={} ", wrapper.display());
+        command.env("MPICC", wrapper);
+    }
+    eprintln!("cargo build --release -p {package} --target-dir target/{folder}");
+    let status = command
+        .args(["build", "--release", "--quiet", "-p", package, "--target-dir"])
         .arg(&target)
-        .env("MPICC", wrapper)
         .current_dir(&root)
         .status()?;
-    Ok(status.success().then(|| target.join("release/dtype-mpi-peer")))
+    Ok(status.success().then(|| target.join("release").join(package)))
 }
 
 impl Process {
@@ -156,6 +186,14 @@ impl Process {
     pub(crate) fn calls(&mut self, ty: &Type) -> Result<u64> {
         match self.ask(&Request::Calls { ty: ty.marshal() })? {
             Reply::Size(size) => Ok(size),
+            other => bail!("it answers {other:?}"),
+        }
+    }
+
+    /// The pieces of memory of instances.
+    pub(crate) fn pieces(&mut self, ty: &Type, count: usize) -> Result<Vec<(u64, u64)>> {
+        match self.ask(&Request::Pieces { ty: ty.marshal(), count })? {
+            Reply::Pieces(pieces) => Ok(pieces),
             other => bail!("it answers {other:?}"),
         }
     }

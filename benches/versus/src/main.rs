@@ -57,8 +57,9 @@ fn main() -> Result<()> {
         Library::start(who::OPEN_MPI, who::RSMPI_OPEN_MPI, "openmpi", &arguments.openmpi)?,
         Library::start(who::MPICH, who::RSMPI_MPICH, "mpich", &arguments.mpich)?,
     ];
+    let yaksa = Library::start_yaksa(who::YAKSA)?;
     let machine = Machine::here(libraries.iter().map(Library::description).collect());
-    let mut bench = Bench::new(&arguments, libraries);
+    let mut bench = Bench::new(&arguments, libraries, yaksa);
     let groups: [(&str, Measure); 9] = [
         ("structs", structs::measure),
         ("messages", messages::measure),

@@ -1,12 +1,13 @@
 //! Segments against the whole, the pieces of memory in windows against all at once, and setting a position.
 //!
-//! MPI has no calls for these.
+//! MPI has no calls for these; MPICH's engine, Yaksa, lists the pieces.
 
 use std::hint::black_box;
 
 use anyhow::{Context, Result, ensure};
 use dtype_benches::noise::{Random, fill};
-use dtype_benches::peer::{BACKGROUND, DATA};
+use dtype_benches::peer::{BACKGROUND, DATA, WINDOW, Work};
+use dtype_runtime::convertor::Segment;
 use dtype_runtime::{Basic, Committed, Error, Type};
 
 use crate::bench::{Bench, Contestant, who};
@@ -74,13 +75,24 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
         if !groups.iter().any(|group| bench.wants(group.key(), &name)) {
             continue;
         }
-        let mut stream = Stream::new(&ty?, count).with_context(|| name.clone())?;
+        let ty = ty?;
+        let mut stream = Stream::new(&ty, count).with_context(|| name.clone())?;
         stream.compare().with_context(|| name.clone())?;
+        if bench.wants(Group::Pieces.key(), &name)
+            && let Ok(yaksa) = bench.yaksa.process()
+        {
+            let pieces = yaksa.pieces(&ty, count).with_context(|| name.clone())?;
+            ensure!(joined(pieces) == stream.pieces()?, "{name}: Yaksa lists other pieces");
+        }
         for group in groups {
             if !bench.wants(group.key(), &name) {
                 continue;
             }
-            for (work, contestants) in Stream::contestants(group) {
+            for (work, mut contestants) in Stream::contestants(group) {
+                if group == Group::Pieces {
+                    contestants.push(bench.yaksa(who::YAKSA, Work::List));
+                    contestants.push(bench.yaksa(who::YAKSA_WINDOWS, Work::ListInWindows));
+                }
                 let columns = bench.turns(&mut stream, contestants)?;
                 let (family, parameters) = (family.to_owned(), parameters.to_owned());
                 let bytes = stream.packed.len() as u64;
@@ -89,6 +101,18 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The pieces, each with those that it touches.
+fn joined(pieces: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    let mut joined: Vec<(u64, u64)> = Vec::new();
+    for (disp, len) in pieces {
+        match joined.last_mut() {
+            Some((before, bytes)) if *before + *bytes == disp => *bytes += len,
+            _ => joined.push((disp, len)),
+        }
+    }
+    joined
 }
 
 /// Instances in a memory, and their packed bytes.
@@ -127,11 +151,15 @@ impl Stream {
             self.pack_by(segment)?;
             ensure!(self.out == self.packed, "segments of {segment} bytes are packed otherwise");
         }
-        let bytes = self.packed.len() as u64;
-        let pieces = self.committed.iov(self.count, 0..bytes)?;
-        let found = pieces.map(|piece| piece.len).sum::<u64>();
-        ensure!(found == bytes, "the pieces have {found} bytes");
+        let found = self.pieces()?.iter().map(|(_, len)| len).sum::<u64>();
+        ensure!(found == self.packed.len() as u64, "the pieces have {found} bytes");
         Ok(())
+    }
+
+    /// Displacements and lengths.
+    fn pieces(&self) -> Result<Vec<(u64, u64)>> {
+        let pieces = self.committed.iov(self.count, 0..self.packed.len() as u64)?;
+        pieces.map(|piece| Ok((u64::try_from(piece.disp)?, piece.len))).collect()
     }
 
     fn contestants(group: Group) -> Vec<(&'static str, Vec<Contestant<Self>>)> {
@@ -187,11 +215,13 @@ impl Stream {
             }),
             Contestant::here(WINDOWS, |Self { committed, count, packed, .. }| {
                 let (mut position, end) = (0, packed.len() as u64);
+                let mut window = [Segment::default(); WINDOW];
                 while position < end {
                     let Ok(mut pieces) = committed.iov(black_box(*count), position..end) else {
                         return;
                     };
-                    pieces.by_ref().take(64).for_each(|piece| _ = black_box(piece));
+                    let found = pieces.fill(black_box(&mut window));
+                    window[..found].iter().for_each(|piece| _ = black_box(piece));
                     position = pieces.position();
                 }
             }),

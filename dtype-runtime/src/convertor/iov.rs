@@ -26,6 +26,8 @@ pub struct Segment {
 }
 
 impl Segment {
+    const NONE: Self = Self { disp: 0, len: 0 };
+
     /// The displacement after the last byte.
     const fn end(self) -> i64 {
         self.disp.wrapping_add(self.len.cast_signed())
@@ -60,7 +62,7 @@ pub(super) struct FirstSegments<const N: usize> {
 
 impl<const N: usize> FirstSegments<N> {
     const fn new() -> Self {
-        Self { segments: [Segment { disp: 0, len: 0 }; N], len: 0, taken: 0 }
+        Self { segments: [Segment::NONE; N], len: 0, taken: 0 }
     }
 
     /// The first segments of a range.
@@ -72,8 +74,8 @@ impl<const N: usize> FirstSegments<N> {
 
     /// The first segments of a range, instead of those found before.
     fn look_up(&mut self, instances: &Instances<'_>, range: Range<u64>) {
-        (self.len, self.taken) = (0, 0);
-        let _ = instances.visit(range, &mut Finder { found: self, full: None });
+        self.taken = 0;
+        self.len = find(instances, range, &mut self.segments);
     }
 
     /// The segments that have not been taken.
@@ -93,27 +95,41 @@ impl<const N: usize> Iterator for FirstSegments<N> {
     }
 }
 
+/// Finds the first segments of a range, as many as there are and fit into `room`; returns their number.
+fn find<R: Room + ?Sized>(instances: &Instances<'_>, range: Range<u64>, room: &mut R) -> usize {
+    let mut finder = Finder { room, found: 0, full: None };
+    let _ = instances.visit(range, &mut finder);
+    finder.found
+}
+
+/// Room for segments: an array, whose length the compiler knows, or a slice.
+trait Room: AsRef<[Segment]> + AsMut<[Segment]> {}
+
+impl<R: AsRef<[Segment]> + AsMut<[Segment]> + ?Sized> Room for R {}
+
 /// Finds the segments of a range, in order.
-struct Finder<'a, const N: usize> {
-    found: &'a mut FirstSegments<N>,
+struct Finder<'a, R: ?Sized> {
+    room: &'a mut R,
+    /// The number of segments in `room`.
+    found: usize,
     /// What takes the segments found where there is no room for another one. Without it, the visit ends there.
     full: Option<Take<'a>>,
 }
 
 type Take<'a> = &'a mut dyn FnMut(&[Segment]);
 
-impl<const N: usize> Finder<'_, N> {
+impl<R: Room + ?Sized> Finder<'_, R> {
     /// Adds a segment that does not touch the one before it.
     #[inline(always)]
     fn add(&mut self, segment: Segment) -> ControlFlow<()> {
-        if self.found.len == N {
+        if self.found == self.room.as_ref().len() {
             let Some(full) = &mut self.full else { return ControlFlow::Break(()) };
-            full(&self.found.segments);
-            self.found.len = 0;
+            full(self.room.as_ref());
+            self.found = 0;
         }
-        if let Some(next) = self.found.segments.get_mut(self.found.len) {
+        if let Some(next) = self.room.as_mut().get_mut(self.found) {
             *next = segment;
-            self.found.len += 1;
+            self.found += 1;
         }
         ControlFlow::Continue(())
     }
@@ -123,7 +139,13 @@ impl<const N: usize> Finder<'_, N> {
     fn apart(&mut self, mut blocks: impl Iterator<Item = Segment>) -> ControlFlow<()> {
         let Some(first) = blocks.next() else { return ControlFlow::Continue(()) };
         self.run(first.disp, first.len)?;
-        blocks.try_for_each(|block| self.add(block))
+        while let Some(block) = blocks.next() {
+            self.add(block)?;
+            // As many as there is room for, without asking for each.
+            let room = self.room.as_mut().iter_mut().skip(self.found);
+            self.found += room.zip(blocks.by_ref()).map(|(room, block)| *room = block).count();
+        }
+        ControlFlow::Continue(())
     }
 
     /// Iterations, in order, until there is no room for another segment.
@@ -135,14 +157,16 @@ impl<const N: usize> Finder<'_, N> {
             return self.blocks(&Blocks { count, stride, ..only.shifted(shift) });
         }
         // Not where a single segment is looked for.
-        if N >= MOST_ALIKE && count >= FEWEST_ALIKE {
-            let mut one = FirstSegments::<MOST_ALIKE>::new();
-            let all = Finder { found: &mut one, full: None }.once(ops, program, 0);
+        if self.room.as_ref().len() >= MOST_ALIKE && count >= FEWEST_ALIKE {
+            let mut one = [Segment::NONE; MOST_ALIKE];
+            let mut finder = Finder { room: &mut one, found: 0, full: None };
+            let all = finder.once(ops, program, 0);
+            let one = &finder.room[..finder.found];
             if all.is_continue()
-                && let [first, .., last] | [first @ last] = one.rest()
+                && let [first, .., last] | [first @ last] = one
                 && last.end() != first.disp.wrapping_add(stride)
             {
-                return self.alike(one.rest(), count, stride, shift);
+                return self.alike(one, count, stride, shift);
             }
         }
         for _ in 0..count {
@@ -204,11 +228,10 @@ impl<const N: usize> Finder<'_, N> {
     }
 }
 
-impl<const N: usize> Visitor for Finder<'_, N> {
+impl<R: Room + ?Sized> Visitor for Finder<'_, R> {
     #[inline]
     fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
-        let found = &mut *self.found;
-        if let Some(last) = found.segments[..found.len].last_mut()
+        if let Some(last) = self.room.as_mut()[..self.found].last_mut()
             && last.end() == disp
         {
             last.len += len;
@@ -352,7 +375,6 @@ impl<'a> Iov<'a> {
     /// assert_eq!(number, 1000);
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
-    #[doc(alias = "yaksa_iov")]
     #[inline]
     pub fn skip_segments(&mut self, segments: u64) -> u64 {
         let buffered = self.buffered().len();
@@ -381,6 +403,46 @@ impl<'a> Iov<'a> {
         self.first = None;
         self.range.start = to;
         buffered as u64 + skipped
+    }
+
+    /// Moves the next segments into `room`, as many as fit, and returns their number. It is less than the length of `room`
+    /// only at the end. The rest of `room` is unspecified.
+    ///
+    /// For windows of some dozen segments this takes half of the time of [`next`](Iterator::next).
+    ///
+    /// ```
+    /// use dtype_runtime::convertor::Segment;
+    /// use dtype_runtime::{Basic, Type};
+    /// let column = Type::vector(1000, 1, 4, &Type::basic(Basic::U16))?.commit();
+    /// let mut iov = column.iov(1, 0..2000)?;
+    /// let mut window = [Segment::default(); 64];
+    /// assert_eq!(iov.fill(&mut window), 64);
+    /// assert_eq!(window[63], Segment { disp: 8 * 63, len: 2 });
+    /// assert_eq!(iov.position(), 2 * 64);
+    ///
+    /// iov.skip_segments(930);
+    /// assert_eq!(iov.fill(&mut window), 6);
+    /// assert_eq!(window[5], Segment { disp: 8 * 999, len: 2 });
+    /// assert_eq!(iov.fill(&mut window), 0);
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPIX_Type_iov")]
+    #[doc(alias = "yaksa_iov")]
+    pub fn fill(&mut self, room: &mut [Segment]) -> usize {
+        let buffered = self.buffered();
+        let few = buffered.len().min(room.len());
+        let (first, room) = room.split_at_mut(few);
+        first.copy_from_slice(&buffered[..few]);
+        if let Some(first) = &mut self.first {
+            first.taken += few;
+        }
+        // Those that are left in the buffer come first next time.
+        if room.is_empty() {
+            return few;
+        }
+        let found = find(&self.instances, self.range.clone(), room);
+        self.range.start += room[..found].iter().map(|segment| segment.len).sum::<u64>();
+        few + found
     }
 
     /// The segments that were looked up and not taken.
@@ -444,10 +506,11 @@ impl Iterator for Iov<'_> {
         let mut take = |segments: &[Segment]| {
             folded = folded.take().map(|folded| segments.iter().copied().fold(folded, &mut f));
         };
-        let found = first.get_or_insert_with(FirstSegments::new);
-        (found.len, found.taken) = (0, 0);
-        let _ = instances.visit(range.clone(), &mut Finder { found, full: Some(&mut take) });
-        take(found.rest());
+        let room = &mut first.get_or_insert_with(FirstSegments::new).segments;
+        let mut finder = Finder { room: &mut *room, found: 0, full: Some(&mut take) };
+        let _ = instances.visit(range.clone(), &mut finder);
+        let found = finder.found;
+        take(&room[..found]);
         folded.unwrap_or_else(|| unreachable!("it is put back after each call"))
     }
 

@@ -31,7 +31,19 @@ pub(super) fn step(layout: &Layout, call: Call) {
         Call::Window(_, _, some) => {
             let mut pieces: Vec<_> = first.by_ref().take(some.into()).collect();
             assert_eq!(first.position(), (from + bytes(&pieces)) as u64);
+            let before = pieces.len();
             pieces.extend(iov(first.position() as usize, to).unwrap());
+            assert_eq!(pieces, runs);
+            // The same in windows.
+            let mut window = vec![Segment::default(); usize::from(some) + 1];
+            pieces.truncate(before);
+            loop {
+                let found = first.fill(&mut window);
+                pieces.extend_from_slice(&window[..found]);
+                if found < window.len() {
+                    break;
+                }
+            }
             assert_eq!(pieces, runs);
         }
         Call::Numbered(_, _, some, number) => numbered(first, from, &runs, some, number),

@@ -7,7 +7,7 @@ use crate::checked::{NEW, OVER};
 use crate::external::{EXTERNAL32, NATIVE};
 use crate::messages::SERIALIZERS;
 use crate::parallel::{COPY, ONE_CORE};
-use crate::streaming::{KIB_1, KIB_8, WHOLE, pieces_of};
+use crate::streaming::{KIB_1, KIB_8, WHOLE, WINDOWS, pieces_of};
 
 use super::means::LIBRARIES;
 use super::row::{Group, Row};
@@ -188,10 +188,17 @@ fn rest(rows: &[Row], targets: &mut Vec<Target>) {
     targets.push(target(what, 0.7, Of::Mean, creations, better));
     let what = "create and commit, lists of 5 blocks: the better library";
     targets.push(target(what, 1.0, Of::EachRow, few, better));
-    // MPI has no calls for these two.
-    let pieces = rows.iter().filter(|row| row.group == Group::Pieces);
+    // MPI has no calls for these.
+    let pieces = || rows.iter().filter(|row| row.group == Group::Pieces);
     let each = |row: &Row| Some(row.median(WHOLE)? / pieces_of(row)? as f64);
-    targets.push(target("pieces of memory, each one: 1 ns", 2.0, Of::EachRow, pieces, each));
+    targets.push(target("pieces of memory, each one: 1 ns", 2.0, Of::EachRow, pieces(), each));
+    for (what, one, other) in [
+        ("pieces of memory: Yaksa", WHOLE, who::YAKSA),
+        ("pieces of memory in windows: Yaksa", WINDOWS, who::YAKSA_WINDOWS),
+    ] {
+        let ratio = |row: &Row| row.ratio(one, other);
+        targets.push(target(what, 0.2, Of::EachRow, pieces(), ratio));
+    }
     let jumps =
         rows.iter().filter(|row| row.group == Group::Jumps && row.parameters.starts_with("64000"));
     let time = |row: &Row| row.median(who::DTYPE);
