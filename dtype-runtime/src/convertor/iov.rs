@@ -408,7 +408,7 @@ impl<'a> Iov<'a> {
     /// Moves the next segments into `room`, as many as fit, and returns their number. It is less than the length of `room`
     /// only at the end. The rest of `room` is unspecified.
     ///
-    /// For windows of some dozen segments this takes half of the time of [`next`](Iterator::next).
+    /// For windows of 64 segments this takes 0.6 of the time of [`next`](Iterator::next).
     ///
     /// ```
     /// use dtype_runtime::convertor::Segment;
