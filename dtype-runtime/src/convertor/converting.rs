@@ -92,7 +92,7 @@ impl ConvertedStream {
         // SAFETY: the caller guarantees it.
         unsafe {
             if let How::Same = self.converting.how {
-                self.source.copy::<D>(range, packed);
+                self.source.copy::<D>(range, packed, &mut 0);
                 return Ok(());
             }
             let (memory, instances) = (self.source.origin(), self.source.instances());
@@ -123,7 +123,7 @@ pub(super) unsafe fn convert<D: Way>(
     // that the plan for bytes names, and the others are those of the plan that was made for them.
     unsafe {
         match &converting.how {
-            How::Same => copy_range::<D>(instances, range, memory, packed, None),
+            How::Same => copy_range::<D>(instances, range, memory, packed, None, &mut 0),
             How::Reversed(width) => reversed::<D>(instances, *width, range, memory, packed),
             How::Each(plan) => {
                 let instances = Instances::of_plan(plan, count);

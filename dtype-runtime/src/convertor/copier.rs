@@ -5,7 +5,7 @@ use core::ops::{ControlFlow, Range};
 
 use super::cursor::{Fragment, Instances, Repeated, Visitor};
 use crate::kernel::{self, Direction};
-use crate::plan::{Blocks, List, Permutation, Plan, Program};
+use crate::plan::{Blocks, List, Plan, Program};
 
 /// Copies whole records of a Rust type, by code compiled for this type: a pointer to the first record, a pointer
 /// to its packed bytes, and the number of records.
@@ -23,7 +23,8 @@ pub(crate) struct Routines {
     pub(crate) part: Option<PartOfRecords>,
 }
 
-/// Copies a range of the packed stream, to or from `packed`. `whole`, if present, copies whole instances.
+/// Copies a range of the packed stream, to or from `packed`. `whole`, if present, copies whole instances. `near` is kept from
+/// one range of a stream to the next: where a list ended the last one, which tells where to look first.
 ///
 /// # Safety
 ///
@@ -38,9 +39,10 @@ pub(super) unsafe fn copy_range<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
     whole: Option<WholeRecords>,
+    near: &mut usize,
 ) {
     let program = instances.program();
-    let mut copier = Copier::<D> { program, memory, packed, whole, direction: PhantomData };
+    let mut copier = Copier::<D> { program, memory, packed, whole, near, direction: PhantomData };
     let _ = instances.visit(range, &mut copier);
 }
 
@@ -49,56 +51,86 @@ pub(super) unsafe fn copy_range<D: Direction>(
 /// # Safety
 ///
 /// As [`copy_range`].
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn copy_of_plan<D: Direction>(
     plan: &Plan,
     count: u64,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
+    near: &mut usize,
+) {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        // For one instance, the permutations are not worth computing.
+        if count > 1 {
+            copy_of_several::<D>(plan, count, range, memory, packed, near);
+        } else {
+            copy_by_program::<D>(plan, count, range, memory, packed, near);
+        }
+    }
+}
+
+/// As [`copy_of_plan`], by the permutation of the instances if there is one: `copy_range` would come to the same, after more
+/// steps.
+///
+/// # Safety
+///
+/// As [`copy_range`].
+#[inline(never)]
+#[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
+unsafe fn copy_of_several<D: Direction>(
+    plan: &Plan,
+    count: u64,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    near: &mut usize,
+) {
+    let len = range.end - range.start;
+    // All instances are copied as `execute` chooses.
+    if len < plan.size() * count
+        && let Some((all, disp)) = plan.program().of_any_bytes(len)
+    {
+        let size = all.size() as u64;
+        let first = range.start / size;
+        let before = first * size;
+        let shift = all.stride().wrapping_mul(first as isize).wrapping_add(disp as isize);
+        let memory = memory.wrapping_offset(shift);
+        let bytes = (range.start - before) as usize..(range.end - before) as usize;
+        // SAFETY: the caller guarantees the bytes of the range, the first of which is in this instance; all data of the
+        // instances, if memory is read; and that they do not overlap, if it is written. The permutation is that of the
+        // instances.
+        if unsafe { kernel::permute::<D>(all, bytes, memory, packed) } {
+            return;
+        }
+    }
+    // SAFETY: passed on to the caller.
+    unsafe { copy_by_program::<D>(plan, count, range, memory, packed, near) }
+}
+
+/// As [`copy_of_plan`], without a permutation for parts of the stream.
+///
+/// # Safety
+///
+/// As [`copy_range`].
+#[inline(never)]
+unsafe fn copy_by_program<D: Direction>(
+    plan: &Plan,
+    count: u64,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    near: &mut usize,
 ) {
     let instances = Instances::of_plan(plan, count);
-    // SAFETY: all bytes of the instances, or bytes of the range, which the caller guarantees. The permutation is that of
-    // the instances; no routines are passed.
+    // SAFETY: all bytes of the instances, or bytes of the range, which the caller guarantees. No routines are passed.
     unsafe {
         if range == (0..instances.size()) {
             return kernel::execute::<D>(plan, count, memory, packed);
         }
-        // For one instance, the permutations are not worth computing.
-        if count > 1
-            && let Some((all, disp)) = plan.program().of_any_bytes(range.end - range.start)
-            && copy_permuted::<D>(all, disp, range.clone(), memory, packed)
-        {
-            return;
-        }
-        copy_range::<D>(&instances, range, memory, packed, None);
+        copy_range::<D>(&instances, range, memory, packed, None, near);
     }
-}
-
-/// Copies a range of the packed bytes of small records by their permutation, as [`copy_range`] does after more steps.
-/// Returns false without an effect if the machine lacks the instructions.
-///
-/// # Safety
-///
-/// As [`copy_range`], and the permutation must be that of the instances, counted from `disp`.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
-unsafe fn copy_permuted<D: Direction>(
-    all: &Permutation,
-    disp: i64,
-    range: Range<u64>,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> bool {
-    let size = all.size() as u64;
-    let first = range.start / size;
-    let before = first * size;
-    let shift = all.stride().wrapping_mul(first as isize).wrapping_add(disp as isize);
-    let memory = memory.wrapping_offset(shift);
-    let bytes = (range.start - before) as usize..(range.end - before) as usize;
-    // SAFETY: the caller guarantees the bytes of the range, the first of which is in this instance; all data of the
-    // instances, if memory is read; and that they do not overlap, if it is written.
-    unsafe { kernel::permute::<D>(all, bytes, memory, packed) }
 }
 
 /// Copies the blocks of a range.
@@ -115,6 +147,7 @@ struct Copier<'a, D> {
     /// Offset of the next byte of the range in the fragment.
     packed: *mut u8,
     whole: Option<WholeRecords>,
+    near: &'a mut usize,
     direction: PhantomData<D>,
 }
 
@@ -145,6 +178,14 @@ impl<D: Direction> Visitor for Copier<'_, D> {
         // SAFETY: bytes of the range, and the list belongs to the program.
         self.packed = unsafe { kernel::list::<D>(list, program, self.at(shift), self.packed) };
         ControlFlow::Continue(())
+    }
+
+    fn near(&self) -> usize {
+        *self.near
+    }
+
+    fn ended_near(&mut self, block: usize) {
+        *self.near = block;
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "bytes of a record")]

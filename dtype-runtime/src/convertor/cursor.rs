@@ -2,8 +2,9 @@
 //!
 //! The cursor hands a range of the packed stream of some instances to a [`Visitor`], part by part and in order.
 //! Packing, unpacking, lending memory without a copy and copying between layouts are different visitors. Only the
-//! position is kept between two calls, so there is no other state that could disagree with it; finding a position
-//! takes time logarithmic in the number of blocks for each loop around it.
+//! position is kept between two calls, so there is no other state that could disagree with it. (A visitor may remember where
+//! in a list a range ended, but that is a guess, which is checked before it is used.) Finding a position takes time
+//! logarithmic in the number of blocks for each loop around it.
 //!
 //! At each level the range is cut in three: less than one item at the start, whole items, less than one item at
 //! the end. The whole items go to the visitor in a single call; only the two ends are followed further down. An
@@ -52,6 +53,16 @@ pub(crate) trait Visitor {
     /// Blocks of a list, with `shift` to be added to their displacements.
     fn list(&mut self, list: &List, program: &Program, shift: i64) -> ControlFlow<()> {
         program.blocks(list).try_for_each(|(disp, len)| self.run(disp.wrapping_add(shift), len))
+    }
+
+    /// A guess which block of a list a range starts in. Any number will do.
+    fn near(&self) -> usize {
+        0
+    }
+
+    /// Called with the block of a list where a range ended: in it, or just before it. The next range of a stream starts there.
+    fn ended_near(&mut self, block: usize) {
+        let _ = block;
     }
 
     /// Values that are converted. Only the plans of conversions have them.
@@ -359,8 +370,7 @@ fn of_list<V: Visitor>(
         let disp = list.disp().wrapping_add(shift).wrapping_add(offset.cast_signed());
         (disp.wrapping_add(into.cast_signed()), len - into)
     };
-    let density = entries.density();
-    let (mut block, start) = entries.find(part.start, density.blocks(part.start));
+    let (mut block, start) = entries.find(part.start, visitor.near());
     let into = part.start - start;
     let (disp, left) = byte(block, into);
     if part.end - part.start <= left {
@@ -370,8 +380,9 @@ fn of_list<V: Visitor>(
     let (last, last_start) = if part.end == size {
         (list.count as usize, size)
     } else {
-        entries.find(part.end, block + density.blocks(part.end - start))
+        entries.find_from(part.end, block, start)
     };
+    visitor.ended_near(last);
     if into > 0 {
         visitor.run(disp, left)?;
         block += 1;

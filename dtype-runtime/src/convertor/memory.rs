@@ -363,7 +363,7 @@ impl Committed {
         packed: *mut u8,
     ) {
         // SAFETY: passed on to the caller.
-        unsafe { copy_of_plan::<D>(self.plan(), count as u64, range, origin, packed) };
+        unsafe { copy_of_plan::<D>(self.plan(), count as u64, range, origin, packed, &mut 0) };
     }
 
     /// Packed bytes of `count` instances.

@@ -92,7 +92,7 @@ impl<'a> Packer<'a> {
         let (bytes, range) = self.progress.next(out.len());
         // SAFETY: the data are readable, by the promise that the packer was made with; `out` has room for that
         // number of bytes, and is borrowed exclusively, so it does not overlap data that must not be written.
-        unsafe { self.source.copy::<Pack>(range, out.as_mut_ptr()) };
+        unsafe { self.source.copy::<Pack>(range, out.as_mut_ptr(), self.progress.near()) };
         self.progress.advance(bytes);
         bytes
     }

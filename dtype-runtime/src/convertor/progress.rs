@@ -14,12 +14,14 @@ pub(super) struct Progress {
     position: u64,
     start: u64,
     end: u64,
+    /// A guess where the position is in a list: the number of a block.
+    near: usize,
 }
 
 impl Progress {
     /// The start of a stream of `end` bytes.
     pub(super) const fn new(end: u64) -> Self {
-        Self { position: 0, start: 0, end }
+        Self { position: 0, start: 0, end, near: 0 }
     }
 
     #[inline]
@@ -47,6 +49,12 @@ impl Progress {
     pub(super) fn next(&self, len: usize) -> (usize, Range<u64>) {
         let bytes = usize::try_from(self.remaining()).map_or(len, |left| left.min(len));
         (bytes, self.position..self.position + bytes as u64)
+    }
+
+    /// What the copying of the next bytes starts from, and is to leave for those after them.
+    #[inline]
+    pub(super) fn near(&mut self) -> &mut usize {
+        &mut self.near
     }
 
     /// Moves past converted bytes that [`next`](Self::next) returned.
@@ -92,7 +100,7 @@ impl Progress {
     /// is returned.
     pub(super) fn split_off(&mut self, middle: u64) -> Self {
         let end = core::mem::replace(&mut self.end, middle);
-        Self { position: middle, start: middle, end }
+        Self { position: middle, start: middle, end, near: self.near }
     }
 
     /// The same part at its start.

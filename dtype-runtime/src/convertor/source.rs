@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::copier::{Routines, copy_of_plan, copy_range};
+use super::copier::{Routines, WholeRecords, copy_of_plan, copy_range};
 use super::cursor::Instances;
 use crate::commit::{Committed, Converting};
 use crate::error::Error;
@@ -138,8 +138,8 @@ impl Source {
     ///
     /// The bytes that the range names must be valid for `D`, and so must `packed` for the same number; the two
     /// must not overlap. If `D` reads memory, all data of the instances must be readable.
-    #[inline]
-    pub(super) unsafe fn copy<D: Way>(&self, range: Range<u64>, packed: *mut u8) {
+    #[inline(always)]
+    pub(super) unsafe fn copy<D: Way>(&self, range: Range<u64>, packed: *mut u8, near: &mut usize) {
         // SAFETY: the caller guarantees the memory. The routines are a type's constants, made from the same type map as its
         // operations (`typed/stream.rs`), so they do the same.
         unsafe {
@@ -148,15 +148,38 @@ impl Source {
                     let Routines { whole, part } =
                         if D::PACKS { constant.pack } else { constant.unpack };
                     if let Some(part) = part {
-                        part(self.origin, packed, range);
-                    } else {
-                        copy_range::<D>(&self.instances(), range, self.origin, packed, Some(whole));
+                        return part(self.origin, packed, range);
                     }
+                    copy_constant::<D>(&self.instances(), range, self.origin, packed, whole);
                 }
                 Compiled::Committed(committed) => {
-                    copy_of_plan::<D>(committed.plan(), self.count, range, self.origin, packed);
+                    copy_of_plan::<D>(
+                        committed.plan(),
+                        self.count,
+                        range,
+                        self.origin,
+                        packed,
+                        near,
+                    );
                 }
             }
         }
     }
+}
+
+/// [`copy_range`] for values of a Rust type, outside of its caller, whose other cases are short.
+///
+/// # Safety
+///
+/// As there.
+#[inline(never)]
+unsafe fn copy_constant<D: Way>(
+    instances: &Instances<'_>,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    whole: WholeRecords,
+) {
+    // SAFETY: passed on to the caller. There are no lists in constant operations.
+    unsafe { copy_range::<D>(instances, range, memory, packed, Some(whole), &mut 0) }
 }

@@ -211,8 +211,10 @@ impl Unpacker<'_> {
 
     /// Writes packed bytes at a position in this unpacker's part of the stream.
     fn put(&mut self, position: u64, bytes: &[u8]) {
-        // SAFETY: nobody else writes through an unpacker that is borrowed exclusively.
-        unsafe { self.put_shared(position, bytes) }
+        let range = position..position + bytes.len() as u64;
+        let packed = bytes.as_ptr().cast_mut();
+        // SAFETY: as in `put_shared`; nobody else writes through an unpacker that is borrowed exclusively.
+        unsafe { self.source.copy::<Unpack>(range, packed, self.progress.near()) };
     }
 
     /// As [`put`](Self::put), concurrently with other unpackers.
@@ -220,6 +222,7 @@ impl Unpacker<'_> {
     /// # Safety
     ///
     /// Nobody may write the same part of the stream meanwhile.
+    #[cfg(feature = "rayon")]
     pub(super) unsafe fn put_shared(&self, position: u64, bytes: &[u8]) {
         let end = position + bytes.len() as u64;
         let part = self.progress.part();
@@ -229,7 +232,7 @@ impl Unpacker<'_> {
         // are borrowed, so they do not overlap data that nobody else accesses.
         unsafe {
             let packed = bytes.as_ptr().cast_mut();
-            self.source.copy::<Unpack>(position..end, packed);
+            self.source.copy::<Unpack>(position..end, packed, &mut 0);
         }
     }
 

@@ -85,7 +85,7 @@ pub(super) fn may_be_for(all: &Blocks) -> bool {
 
 /// The permutation by which the machine copies these blocks, if it does.
 pub(super) fn of_blocks<'a>(all: &Blocks, program: &'a Program) -> Option<&'a Permutation> {
-    if may_be_for(all) && selected().permutes() { program.of_blocks(*all) } else { None }
+    if may_be_for(all) && selected().permutes() { program.of_blocks(all) } else { None }
 }
 
 /// [`Direction::chosen`] for a permutation.

@@ -107,16 +107,28 @@ pub(crate) enum Entries<'a> {
 
 impl Entries<'_> {
     /// The block that holds a position in the list's packed bytes, and the position where the block's packed bytes
-    /// start. The search starts at `hint`, and is short where the block is near it.
-    pub(crate) fn find(&self, position: u64, hint: usize) -> (usize, u64) {
-        match *self {
-            Self::Even(_, len) | Self::WideEven(_, len) => {
-                let block = position.checked_div(len).unwrap_or(0);
-                // At most the number of offsets, which are in memory.
-                (usize::try_from(block).unwrap_or(usize::MAX), block * len)
+    /// start. `near` is a guess, and may be any number.
+    pub(crate) fn find(&self, position: u64, near: usize) -> (usize, u64) {
+        fn varied<W: Number>(entries: &[[W; 2]], position: u64, near: usize) -> (usize, u64) {
+            if holds(entries, near, position) {
+                return (near, span(entries, near));
             }
-            Self::Varied(entries) => find(entries, position, hint),
-            Self::WideVaried(entries) => find(entries, position, hint),
+            find(entries, position, expected(entries, position))
+        }
+        match *self {
+            Self::Even(_, len) | Self::WideEven(_, len) => find_even(position, len),
+            Self::Varied(entries) => varied(entries, position, near),
+            Self::WideVaried(entries) => varied(entries, position, near),
+        }
+    }
+
+    /// As [`find`](Self::find), for a position that is not before a block, which starts at `start`.
+    pub(crate) fn find_from(&self, position: u64, block: usize, start: u64) -> (usize, u64) {
+        let bytes = position.saturating_sub(start);
+        match *self {
+            Self::Even(_, len) | Self::WideEven(_, len) => find_even(position, len),
+            Self::Varied(entries) => find(entries, position, block + expected(entries, bytes)),
+            Self::WideVaried(entries) => find(entries, position, block + expected(entries, bytes)),
         }
     }
 
@@ -129,21 +141,9 @@ impl Entries<'_> {
         }
     }
 
-    /// The average number of blocks in a packed byte, for hints; 0 for blocks of one length, which are found without any.
-    pub(crate) fn density(&self) -> Density {
-        let entries = match self {
-            Self::Even(..) | Self::WideEven(..) => return Density(0),
-            Self::Varied(entries) => entries.len(),
-            Self::WideVaried(entries) => entries.len(),
-        };
-        // The last entry is the end.
-        let blocks = entries.saturating_sub(1) as u64;
-        Density((blocks << FRACTION).checked_div(self.size()).unwrap_or(0))
-    }
-
     /// Offset and length of block `index`.
     pub(crate) fn get(&self, index: usize) -> Option<(u64, u64)> {
-        fn varied<W: Copy + Into<u64>>(entries: &[[W; 2]], index: usize) -> Option<(u64, u64)> {
+        fn varied<W: Number>(entries: &[[W; 2]], index: usize) -> Option<(u64, u64)> {
             let ([offset, packed], [_, end]) = (*entries.get(index)?, *entries.get(index + 1)?);
             // For a list of another table, an end may come before its start.
             Some((offset.into(), end.into().checked_sub(packed.into())?))
@@ -157,23 +157,42 @@ impl Entries<'_> {
     }
 }
 
-/// An average number of blocks in a byte, as a binary fraction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Density(u64);
+/// A number in an entry.
+trait Number: Copy + Into<u64> {}
 
-/// Binary digits after the point. A list has fewer than 2³² blocks, so this number fits.
-const FRACTION: u32 = 32;
+impl<T: Copy + Into<u64>> Number for T {}
 
-impl Density {
-    /// The number of blocks in this many packed bytes of the list, if they are as long as the average.
-    pub(crate) const fn blocks(self, bytes: u64) -> usize {
-        (bytes.wrapping_mul(self.0) >> FRACTION) as usize
-    }
+/// The block of a list of blocks of `len` bytes that holds a position, and where it starts.
+fn find_even(position: u64, len: u64) -> (usize, u64) {
+    let block = position.checked_div(len).unwrap_or(0);
+    // At most the number of offsets, which are in memory.
+    (usize::try_from(block).unwrap_or(usize::MAX), block * len)
+}
+
+/// Whether a block, which need not exist, holds a position.
+fn holds<W: Number>(entries: &[[W; 2]], block: usize, position: u64) -> bool {
+    let (Some([_, origin]), Some([[_, start], [_, end], ..])) =
+        (entries.first(), entries.get(block..))
+    else {
+        return false;
+    };
+    let [start, end] = [*start, *end].map(|at| at.into() - (*origin).into());
+    (start..end).contains(&position)
+}
+
+/// The number of blocks in this many packed bytes, if they are as long as the average.
+fn expected<W: Number>(entries: &[[W; 2]], bytes: u64) -> usize {
+    /// Binary digits after the point of an average. A list has fewer than 2³² blocks, so the number fits.
+    const FRACTION: u32 = 32;
+    // The last entry is the end.
+    let blocks = entries.len().saturating_sub(1);
+    let average = ((blocks as u64) << FRACTION).checked_div(span(entries, blocks)).unwrap_or(0);
+    (bytes.wrapping_mul(average) >> FRACTION) as usize
 }
 
 /// The last block that starts at a position or before it, and where it starts. The search doubles its steps from
 /// the hint on, and then bisects the last step.
-fn find<W: Copy + Into<u64>>(entries: &[[W; 2]], position: u64, hint: usize) -> (usize, u64) {
+fn find<W: Number>(entries: &[[W; 2]], position: u64, hint: usize) -> (usize, u64) {
     let Some([_, origin]) = entries.first() else { return (0, 0) };
     let origin = (*origin).into();
     let is_before = |index: usize| entries[index][1].into() - origin <= position;
@@ -207,7 +226,7 @@ fn find<W: Copy + Into<u64>>(entries: &[[W; 2]], position: u64, hint: usize) -> 
 }
 
 /// Packed bytes of the first `blocks` blocks.
-fn span<W: Copy + Into<u64>>(entries: &[[W; 2]], blocks: usize) -> u64 {
+fn span<W: Number>(entries: &[[W; 2]], blocks: usize) -> u64 {
     match (entries.first(), entries.get(blocks)) {
         (Some([_, start]), Some([_, end])) => (*end).into() - (*start).into(),
         _ => 0,
@@ -335,6 +354,33 @@ impl Entries<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_position_is_found_from_any_guess() {
+        // A part of a table, so its packed positions do not count from 0.
+        let lengths = [3_u32, 1, 1, 40, 2, 1, 7, 7, 1];
+        let mut starts = vec![5_u32];
+        for len in lengths {
+            starts.push(starts[starts.len() - 1] + len);
+        }
+        let table: Vec<[u32; 2]> = starts.iter().map(|start| [0, *start]).collect();
+        let wide: Vec<[u64; 2]> = starts.iter().map(|start| [0, u64::from(*start)]).collect();
+        for entries in [Entries::Varied(&table), Entries::WideVaried(&wide)] {
+            for position in 0..entries.size() {
+                let block = starts.iter().rposition(|start| u64::from(start - 5) <= position);
+                let expected = block.map(|block| (block, u64::from(starts[block] - 5)));
+                for near in (0..12).chain([usize::MAX]) {
+                    assert_eq!(Some(entries.find(position, near)), expected, "{near}");
+                }
+                for (before, start) in starts.iter().map(|start| u64::from(start - 5)).enumerate() {
+                    if start <= position {
+                        let found = entries.find_from(position, before, start);
+                        assert_eq!(Some(found), expected, "{before}");
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn moves_are_whole_values_where_one_block_is_longer_than_a_value() {

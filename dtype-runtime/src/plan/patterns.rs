@@ -27,12 +27,23 @@ pub(super) const ARE_EXECUTED: bool = kernels::PERMUTED_WIDTH.is_some();
 /// The permutations of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Patterns {
-    /// Whether the first of `bodies` are the operations of an instance.
-    has_instance: bool,
+    instances: OfInstances,
     bodies: Vec<RepeatedBody>,
     columns: Vec<Column>,
     /// Of one instance.
     one: Option<Permutation>,
+}
+
+/// What copies instances, and any part of their packed bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OfInstances {
+    /// None of the permutations.
+    Nothing,
+    /// The first of the bodies: the operations of an instance.
+    Body,
+    /// The first of the columns, from displacement `disp` on: each instance is a block. Fewer bytes than `fewest` are copied
+    /// block by block.
+    Column { disp: i64, fewest: u64 },
 }
 
 /// Operations that are repeated.
@@ -58,9 +69,20 @@ impl Patterns {
     /// among its parts. `one` are the same operations again, if a permutation is to copy a single instance.
     pub(super) fn of(parts: [&[Op]; 3], instance: &[Op], one: &[Op], extent: i64) -> Self {
         let one = ByteMap::of(one).and_then(|map| Permutation::of_one(&map));
-        let mut all = Self { has_instance: false, bodies: Vec::new(), columns: Vec::new(), one };
+        let instances = OfInstances::Nothing;
+        let mut all = Self { instances, bodies: Vec::new(), columns: Vec::new(), one };
         all.add(instance, MANY, extent);
-        all.has_instance = !all.bodies.is_empty();
+        all.instances = match (&all.bodies[..], &all.columns[..], instance) {
+            ([_, ..], ..) => OfInstances::Body,
+            // Blocks that touch are one run.
+            (_, [column, ..], [Op::Blocks(Blocks { count: 1, disp, len, .. })])
+                if len.cast_signed() != extent =>
+            {
+                let fewest = len * column.permutation.fewest() as u64;
+                OfInstances::Column { disp: *disp, fewest }
+            }
+            _ => OfInstances::Nothing,
+        };
         let [prologue, steady, epilogue] = parts;
         for ops in [steady, prologue, epilogue] {
             all.add_inside(ops);
@@ -133,7 +155,22 @@ impl Patterns {
     /// The permutation of instances.
     #[inline]
     pub(super) fn of_instances(&self) -> Option<&Permutation> {
-        if self.has_instance { self.bodies.first().map(|body| &body.permutation) } else { None }
+        match self.instances {
+            OfInstances::Body => self.bodies.first().map(|body| &body.permutation),
+            OfInstances::Column { .. } | OfInstances::Nothing => None,
+        }
+    }
+
+    /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from.
+    #[inline]
+    pub(super) fn of_any_bytes(&self, bytes: u64) -> Option<(&Permutation, i64)> {
+        match self.instances {
+            OfInstances::Body => self.bodies.first().map(|body| (&body.permutation, 0)),
+            OfInstances::Column { disp, fewest } if bytes >= fewest => {
+                self.columns.first().map(|column| (&column.permutation, disp))
+            }
+            OfInstances::Column { .. } | OfInstances::Nothing => None,
+        }
     }
 
     /// The permutation of one instance, if a permutation is to copy it.
@@ -142,12 +179,12 @@ impl Patterns {
         self.one.as_ref()
     }
 
-    /// The permutation of blocks of `len` bytes at this stride, if `bytes` of data are enough of them.
+    /// The permutation of blocks of this length and stride, if there are enough of them.
     #[inline]
-    pub(super) fn of_bytes(&self, len: u64, stride: i64, bytes: u64) -> Option<&Permutation> {
+    pub(super) fn of_blocks(&self, all: &Blocks) -> Option<&Permutation> {
         let mut columns = self.columns.iter();
-        let found = columns.find(|column| column.len == len && column.stride == stride)?;
-        (bytes >= len * found.permutation.fewest() as u64).then_some(&found.permutation)
+        let found = columns.find(|column| (column.len, column.stride) == (all.len, all.stride))?;
+        (all.count >= found.permutation.fewest() as u64).then_some(&found.permutation)
     }
 }
 

@@ -317,28 +317,13 @@ impl Program {
     /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from.
     #[inline]
     pub(crate) fn of_any_bytes(&self, bytes: u64) -> Option<(&Permutation, i64)> {
-        if let Some(permutation) = self.of_parts_of_instances() {
-            return Some((permutation, 0));
-        }
-        // Instances that are single blocks are kept as blocks, which are copied one by one if they are few.
-        let [Op::Blocks(Blocks { count: 1, len, disp, .. })] = self.instance() else { return None };
-        if len.cast_signed() == self.extent {
-            // They touch, and are one run.
-            return None;
-        }
-        Some((self.of_bytes(*len, self.extent, bytes)?, *disp))
+        self.patterns()?.of_any_bytes(bytes)
     }
 
     /// The permutation of blocks of this length, number and stride, relative to the first block.
     #[inline]
-    pub(crate) fn of_blocks(&self, all: Blocks) -> Option<&Permutation> {
-        self.of_bytes(all.len, all.stride, all.len.saturating_mul(all.count))
-    }
-
-    /// As [`of_blocks`](Self::of_blocks), for `bytes` packed bytes of them.
-    #[inline]
-    pub(crate) fn of_bytes(&self, len: u64, stride: i64, bytes: u64) -> Option<&Permutation> {
-        self.patterns()?.of_bytes(len, stride, bytes)
+    pub(crate) fn of_blocks(&self, all: &Blocks) -> Option<&Permutation> {
+        self.patterns()?.of_blocks(all)
     }
 
     /// The permutation of one instance, if a permutation is to copy it.

@@ -224,6 +224,7 @@ impl<T: Datatype> Layout<T> {
     ///
     /// As [`execute`](Self::execute), for the data of the range and as many bytes from `packed` on; if `D` reads memory,
     /// all data of the records in the range must be readable. The range must start in the first record, or be empty.
+    #[inline(always)]
     pub(super) unsafe fn part<D: Direction>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
         let Range { start, end } = range;
         if const { Self::PERMUTATION.is_some() }

@@ -46,10 +46,10 @@ pub(super) unsafe fn reversed<D: Way>(
         part_of_value::<D>(instances, width, start..first, memory, packed);
         let (all, to) = (first..last, here(first));
         match width {
-            2 => copy_range::<Reversing<D, 2>>(instances, all, memory, to, None),
-            4 => copy_range::<Reversing<D, 4>>(instances, all, memory, to, None),
-            8 => copy_range::<Reversing<D, 8>>(instances, all, memory, to, None),
-            _ => copy_range::<Reversing<D, 16>>(instances, all, memory, to, None),
+            2 => copy_range::<Reversing<D, 2>>(instances, all, memory, to, None, &mut 0),
+            4 => copy_range::<Reversing<D, 4>>(instances, all, memory, to, None, &mut 0),
+            8 => copy_range::<Reversing<D, 8>>(instances, all, memory, to, None, &mut 0),
+            _ => copy_range::<Reversing<D, 16>>(instances, all, memory, to, None, &mut 0),
         }
         part_of_value::<D>(instances, width, last..end, memory, here(last));
     }

@@ -185,7 +185,7 @@ impl Body<'_> {
             Op::Blocks(blocks) => position / blocks.len,
             Op::List(list) => {
                 let entries = self.program.entries(&list);
-                entries.find(position, entries.density().blocks(position)).0 as u64
+                entries.find(position, 0).0 as u64
             }
             Op::Elements(_) => 0,
             Op::Loop { count, stride, items } => {

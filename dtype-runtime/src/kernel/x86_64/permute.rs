@@ -18,7 +18,7 @@
 //! of the stores to the packed bytes are aligned.
 //!
 //! Memory is prefetched a few steps ahead, and further on processors that do not do so by themselves for masked accesses:
-//! see [`super::prefetch`].
+//! see [`ahead`].
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_prefetch, _mm512_cmple_epu8_mask,
@@ -34,7 +34,7 @@ use super::{WIDTH, first, vector};
 use crate::plan::Permutation;
 
 /// How many steps ahead memory is prefetched at least.
-const STEPS_AHEAD: usize = 4;
+const STEPS_AHEAD: isize = 4;
 
 /// With fewer windows than this, to align them costs more than it gains: where there is a step for part of a period anyway,
 /// and where there is none.
@@ -56,16 +56,14 @@ impl<const V: usize> Steps<V> {
     fn of(all: &Permutation) -> Self {
         let (records, size, stride) = (all.records(), all.size(), all.stride());
         let (memory, packed) = (stride * records.cast_signed(), size * records);
-        let steps = match ahead() {
-            0 => STEPS_AHEAD,
-            bytes => STEPS_AHEAD.max(bytes / memory.unsigned_abs().max(1)),
+        let period = memory.unsigned_abs();
+        let ahead = match ahead() {
+            0 => memory.wrapping_mul(STEPS_AHEAD),
+            // All lines lie in some window. A division would take as long as a few steps.
+            bytes if period <= WIDTH => memory.signum() * bytes.cast_signed(),
+            bytes => memory.wrapping_mul(STEPS_AHEAD.max((bytes / period).cast_signed())),
         };
-        Self {
-            data: core::array::from_fn(|vector| all.data()[vector]),
-            memory,
-            packed,
-            ahead: memory.wrapping_mul(steps.cast_signed()),
-        }
+        Self { data: core::array::from_fn(|vector| all.data()[vector]), memory, packed, ahead }
     }
 
     /// The number of records of a first step that scatters from byte `start` of the first of them on, of `left` packed bytes; 0
