@@ -32,6 +32,21 @@ pub(crate) mod who {
     pub(crate) const RSMPI_MPICH: &str = "rsmpi, MPICH";
 }
 
+/// The value of a call that does not fail here. Errors are not handled in place, as in most programs: there it would be compiled
+/// into the code that is measured.
+#[inline]
+pub(crate) fn done<T>(result: Result<T, dtype_runtime::Error>) -> T {
+    #[cold]
+    #[inline(never)]
+    fn failed(error: &dtype_runtime::Error) -> ! {
+        panic!("a call failed that did not when the results were compared: {error}")
+    }
+    match result {
+        Ok(value) => value,
+        Err(error) => failed(&error),
+    }
+}
+
 /// Does the work this number of times, and returns how long it took.
 type Timer<S> = dyn FnMut(&mut S, u64) -> Duration;
 

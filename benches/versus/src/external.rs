@@ -8,7 +8,7 @@ use dtype_benches::peer::{BACKGROUND, DATA};
 use dtype_runtime::convertor::Conversion;
 use dtype_runtime::{Committed, Representation, Type};
 
-use crate::bench::{Bench, Contestant};
+use crate::bench::{Bench, Contestant, done};
 use crate::report::row::{Column, Group, Row};
 use crate::streaming::layouts;
 
@@ -99,10 +99,10 @@ impl Message {
     fn pack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
             Contestant::here(NATIVE, |Self { committed, count, memory, out, .. }: &mut Self| {
-                black_box(committed.pack(black_box(&*memory), *count, black_box(out)).is_ok());
+                black_box(done(committed.pack(black_box(&*memory), *count, black_box(out))));
             }),
             Contestant::here(EXTERNAL32, |Self { conversion, count, memory, out, .. }| {
-                black_box(conversion.pack(black_box(&*memory), *count, black_box(out)).is_ok());
+                black_box(done(conversion.pack(black_box(&*memory), *count, black_box(out))));
             }),
         ];
         bench.turns(self, contestants)
@@ -111,11 +111,11 @@ impl Message {
     fn unpack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
             Contestant::here(NATIVE, |Self { committed, count, memory, native, .. }: &mut Self| {
-                black_box(committed.unpack(black_box(native), black_box(memory), *count).is_ok());
+                black_box(done(committed.unpack(black_box(native), black_box(memory), *count)));
             }),
             Contestant::here(EXTERNAL32, |Self { conversion, count, memory, external, .. }| {
                 let (external, memory) = (black_box(external), black_box(memory));
-                black_box(conversion.unpack(external, &mut *memory, *count).is_ok());
+                black_box(done(conversion.unpack(external, &mut *memory, *count)));
             }),
         ];
         bench.turns(self, contestants)

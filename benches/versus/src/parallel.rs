@@ -7,7 +7,7 @@ use dtype_benches::Shape;
 use dtype_runtime::{Packer, Unpacker, pack, unpack_into};
 use rayon::prelude::*;
 
-use crate::bench::{Bench, Contestant, who};
+use crate::bench::{Bench, Contestant, done, who};
 use crate::report::row::{Column, Group, Row};
 use crate::structs::Tail;
 
@@ -88,11 +88,11 @@ impl Arrays {
         let contestants = vec![
             Contestant::here(who::DTYPE, |this: &mut Self| {
                 let mut unpacker = Unpacker::new(black_box(&mut this.items));
-                black_box(unpacker.par_unpack(black_box(&this.packed)).is_ok());
+                black_box(done(unpacker.par_unpack(black_box(&this.packed))));
             }),
             Contestant::here(ONE_CORE, |this: &mut Self| {
                 let items = black_box(&mut this.items);
-                black_box(unpack_into(black_box(&this.packed), items).is_ok());
+                black_box(done(unpack_into(black_box(&this.packed), items)));
             }),
             Contestant::here(COPY, Self::copy),
         ];

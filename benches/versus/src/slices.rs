@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use dtype_benches::Shape;
 use dtype_runtime::{Error, Packer, Unpacker, pack, pack_into, unpack_into};
 
-use crate::bench::{Bench, Contestant};
+use crate::bench::{Bench, Contestant, done};
 use crate::report::row::{Column, Group, Row};
 use crate::streaming::{KIB_1, KIB_8, KIB_64, WHOLE};
 use crate::structs::{Body, Hole, Mixed, Nested, Scattered, Small, Tail};
@@ -70,7 +70,7 @@ impl<S: Shape> Slice<S> {
     fn pack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
             Contestant::here(WHOLE, |this: &mut Self| {
-                black_box(pack_into(black_box(&this.items), black_box(&mut this.out)).is_ok());
+                black_box(done(pack_into(black_box(&this.items), black_box(&mut this.out))));
             }),
             Contestant::here(KIB_64, |this: &mut Self| this.pack_by(64 << 10)),
             Contestant::here(KIB_8, |this: &mut Self| this.pack_by(8 << 10)),
@@ -82,16 +82,16 @@ impl<S: Shape> Slice<S> {
     fn unpack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
             Contestant::here(WHOLE, |this: &mut Self| {
-                black_box(unpack_into(black_box(&this.packed), black_box(&mut this.other)).is_ok());
+                black_box(done(unpack_into(black_box(&this.packed), black_box(&mut this.other))));
             }),
             Contestant::here(KIB_64, |this: &mut Self| {
-                black_box(this.unpack_by(64 << 10).is_ok());
+                done(this.unpack_by(64 << 10));
             }),
             Contestant::here(KIB_8, |this: &mut Self| {
-                black_box(this.unpack_by(8 << 10).is_ok());
+                done(this.unpack_by(8 << 10));
             }),
             Contestant::here(KIB_1, |this: &mut Self| {
-                black_box(this.unpack_by(1 << 10).is_ok());
+                done(this.unpack_by(1 << 10));
             }),
         ];
         bench.turns(self, contestants)

@@ -10,7 +10,7 @@ use dtype_benches::peer::{BACKGROUND, DATA, WINDOW, Work};
 use dtype_runtime::convertor::Segment;
 use dtype_runtime::{Basic, Committed, Error, Type};
 
-use crate::bench::{Bench, Contestant, who};
+use crate::bench::{Bench, Contestant, done, who};
 use crate::report::row::{Group, Row};
 use crate::structs::{Mixed, Nested, Scattered, Tail};
 
@@ -175,16 +175,16 @@ impl Stream {
     fn packing() -> Vec<Contestant<Self>> {
         vec![
             Contestant::here(WHOLE, |Self { committed, count, memory, out, .. }| {
-                black_box(committed.pack(black_box(&*memory), *count, black_box(out)).is_ok());
+                black_box(done(committed.pack(black_box(&*memory), *count, black_box(out))));
             }),
             Contestant::here(KIB_64, |this: &mut Self| {
-                black_box(this.pack_by(64 << 10).is_ok());
+                done(this.pack_by(64 << 10));
             }),
             Contestant::here(KIB_8, |this: &mut Self| {
-                black_box(this.pack_by(8 << 10).is_ok());
+                done(this.pack_by(8 << 10));
             }),
             Contestant::here(KIB_1, |this: &mut Self| {
-                black_box(this.pack_by(1 << 10).is_ok());
+                done(this.pack_by(1 << 10));
             }),
         ]
     }
@@ -192,16 +192,16 @@ impl Stream {
     fn unpacking() -> Vec<Contestant<Self>> {
         vec![
             Contestant::here(WHOLE, |this: &mut Self| {
-                black_box(this.unpack_whole().is_ok());
+                black_box(done(this.unpack_whole()));
             }),
             Contestant::here(KIB_64, |this: &mut Self| {
-                black_box(this.unpack_by(64 << 10).is_ok());
+                done(this.unpack_by(64 << 10));
             }),
             Contestant::here(KIB_8, |this: &mut Self| {
-                black_box(this.unpack_by(8 << 10).is_ok());
+                done(this.unpack_by(8 << 10));
             }),
             Contestant::here(KIB_1, |this: &mut Self| {
-                black_box(this.unpack_by(1 << 10).is_ok());
+                done(this.unpack_by(1 << 10));
             }),
         ]
     }

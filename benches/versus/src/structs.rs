@@ -9,7 +9,7 @@ use dtype_benches::noise::{fill, fingerprint};
 use dtype_benches::peer::{BACKGROUND, DATA, Work};
 use dtype_runtime::{Committed, Type, pack_into, unpack_into};
 
-use crate::bench::{Bench, Contestant, who};
+use crate::bench::{Bench, Contestant, done, who};
 use crate::report::row::{Column, Group, Row};
 
 dtype_benches::shapes! {
@@ -123,11 +123,11 @@ impl<S: Shape> Arrays<S> {
     fn pack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let mut contestants = vec![
             Contestant::here(who::DTYPE, |stage: &mut Self| {
-                black_box(pack_into(black_box(&stage.items), black_box(&mut stage.out)).is_ok());
+                black_box(done(pack_into(black_box(&stage.items), black_box(&mut stage.out))));
             }),
             Contestant::here(who::DYNAMIC, |Self { items, memory, committed, out, .. }| {
                 let count = black_box(items.len());
-                black_box(committed.pack(black_box(&*memory), count, black_box(out)).is_ok());
+                black_box(done(committed.pack(black_box(&*memory), count, black_box(out))));
             }),
             Contestant::here(who::LOOP, |stage: &mut Self| {
                 S::pack_by_hand(black_box(&stage.items), black_box(&mut stage.out));
@@ -147,11 +147,11 @@ impl<S: Shape> Arrays<S> {
         let mut contestants = vec![
             Contestant::here(who::DTYPE, |stage: &mut Self| {
                 let items = black_box(&mut stage.items);
-                black_box(unpack_into(black_box(&stage.packed), items).is_ok());
+                black_box(done(unpack_into(black_box(&stage.packed), items)));
             }),
             Contestant::here(who::DYNAMIC, |Self { items, memory, committed, packed, .. }| {
                 let count = black_box(items.len());
-                black_box(committed.unpack(black_box(packed), black_box(memory), count).is_ok());
+                black_box(done(committed.unpack(black_box(packed), black_box(memory), count)));
             }),
             Contestant::here(who::LOOP, |stage: &mut Self| {
                 S::unpack_by_hand(black_box(&stage.packed), black_box(&mut stage.items));

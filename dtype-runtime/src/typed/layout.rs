@@ -100,6 +100,24 @@ impl<T: Datatype> Layout<T> {
     /// values of `T`, and `packed` on `count · TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline]
     pub(super) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            if count == 1 {
+                // With a constant count, no loop is left.
+                Self::copy::<D>(memory, packed, 1);
+            } else {
+                Self::execute_several::<D>(memory, packed, count);
+            }
+        }
+    }
+
+    /// As [`execute`](Self::execute). A function of its own, so that each call is compiled to the moves of one record and a jump.
+    ///
+    /// # Safety
+    ///
+    /// As [`execute`](Self::execute).
+    #[inline(never)]
+    unsafe fn execute_several<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
         if const { Self::PERMUTATION.is_some() }
             && let Some(all) = Self::PERMUTATION
             && count >= all.fewest()
