@@ -13,7 +13,7 @@ use dtype_benches::placed::{MEMORY, PACKED, Placed};
 use dtype_runtime::{Buffer, BufferMut, Committed};
 use zerocopy::IntoBytes;
 
-use crate::bench::{Bench, Contestant, who};
+use crate::bench::{Bench, Contestant, done, who};
 use crate::report::row::{Column, Group, Row};
 
 /// Memory is copied as a whole only if it is at most this large.
@@ -124,11 +124,8 @@ impl<H: ByHand> Stage<H> {
                 |Self { committed, count, origin, memory, out, .. }| {
                     let (memory, out) =
                         (black_box(memory.as_bytes()), black_box(out.as_mut_bytes()));
-                    black_box(
-                        committed
-                            .pack(Buffer::new(memory).origin(*origin as i64), *count, out)
-                            .is_ok(),
-                    );
+                    let from = Buffer::new(memory).origin(*origin as i64);
+                    black_box(done(committed.pack(from, *count, out)));
                 },
             ),
             Contestant::here(who::LOOP, |Self { memory, out, by_hand, .. }| {
@@ -147,11 +144,8 @@ impl<H: ByHand> Stage<H> {
                 |Self { committed, count, origin, memory, packed, .. }| {
                     let memory = black_box(memory.as_mut_bytes());
                     let packed = black_box(packed.as_bytes());
-                    black_box(
-                        committed
-                            .unpack(packed, BufferMut::new(memory).origin(*origin as i64), *count)
-                            .is_ok(),
-                    );
+                    let to = BufferMut::new(memory).origin(*origin as i64);
+                    black_box(done(committed.unpack(packed, to, *count)));
                 },
             ),
             Contestant::here(who::LOOP, |Self { memory, packed, by_hand, .. }| {
