@@ -3,6 +3,7 @@
 use core::convert::Infallible;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
+use core::ops::Range;
 use core::slice;
 
 use super::buffer::Buffer;
@@ -88,13 +89,31 @@ impl<'a> Packer<'a> {
 
     /// Packs up to `out.len()` bytes from the current position and returns the number packed. Returns 0 at the end of
     /// the stream or if `out` is empty.
+    #[inline]
     pub fn pack(&mut self, out: &mut [u8]) -> usize {
         let (bytes, range) = self.progress.next(out.len());
+        let packed = out.as_mut_ptr();
         // SAFETY: the data are readable, by the promise that the packer was made with; `out` has room for that
         // number of bytes, and is borrowed exclusively, so it does not overlap data that must not be written.
-        unsafe { self.source.copy::<Pack>(range, out.as_mut_ptr(), self.progress.near()) };
+        unsafe {
+            match self.source.part::<Pack>() {
+                Some((part, memory)) => part(memory, packed, range),
+                None => self.pack_range(range, packed),
+            }
+        }
         self.progress.advance(bytes);
         bytes
+    }
+
+    /// Packs a range of the stream. Not inlined, nor generic: callers do not compile the engine again.
+    ///
+    /// # Safety
+    ///
+    /// `packed` must be valid for writing the bytes of the range, and not overlap the data.
+    #[inline(never)]
+    unsafe fn pack_range(&mut self, range: Range<u64>, packed: *mut u8) {
+        // SAFETY: the data are readable, by the promise that the packer was made with; the caller guarantees `packed`.
+        unsafe { self.source.copy::<Pack>(range, packed, self.progress.near()) };
     }
 
     /// The instances that name the data.

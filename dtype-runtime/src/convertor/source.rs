@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::copier::{Routines, WholeRecords, copy_of_plan, copy_range};
+use super::copier::{PartOfRecords, Routines, WholeRecords, copy_of_plan, copy_range};
 use super::cursor::Instances;
 use crate::commit::{Committed, Converting};
 use crate::error::Error;
@@ -45,6 +45,13 @@ pub(crate) struct Constant {
     pub(crate) unpack: Routines,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) ty: fn() -> Type,
+}
+
+impl Constant {
+    #[inline(always)]
+    fn routines<D: Way>(&self) -> Routines {
+        if D::PACKS { self.pack } else { self.unpack }
+    }
 }
 
 impl Source {
@@ -132,6 +139,16 @@ impl Source {
         }
     }
 
+    /// What copies a range of the packed bytes of records at an origin, if it was compiled for their type: as
+    /// [`copy`](Self::copy) does.
+    #[inline(always)]
+    pub(super) fn part<D: Way>(&self) -> Option<(PartOfRecords, *mut u8)> {
+        match &self.compiled {
+            Compiled::Constant(constant) => Some((constant.routines::<D>().part?, self.origin)),
+            Compiled::Committed(_) => None,
+        }
+    }
+
     /// Copies a range of the packed bytes.
     ///
     /// # Safety
@@ -145,8 +162,7 @@ impl Source {
         unsafe {
             match &self.compiled {
                 Compiled::Constant(constant) => {
-                    let Routines { whole, part } =
-                        if D::PACKS { constant.pack } else { constant.unpack };
+                    let Routines { whole, part } = constant.routines::<D>();
                     if let Some(part) = part {
                         return part(self.origin, packed, range);
                     }

@@ -157,18 +157,17 @@ impl Unpacker<'_> {
     #[inline]
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         // Inlined, so that a caller whose values are not checked need not test the result.
-        if self.checks.is_none() {
-            return Ok(self.unpack_unchecked(bytes));
+        if self.checks.is_some() {
+            return self.unpack_checked(bytes);
         }
-        self.unpack_checked(bytes)
-    }
-
-    #[inline(never)]
-    fn unpack_unchecked(&mut self, bytes: &[u8]) -> usize {
         let (number, range) = self.progress.next(bytes.len());
-        self.put(range.start, &bytes[..number]);
+        match self.source.part::<Unpack>() {
+            // SAFETY: as in `put`; the range has no more bytes than there are.
+            Some((part, memory)) => unsafe { part(memory, bytes.as_ptr().cast_mut(), range) },
+            None => self.put(range.start, &bytes[..number]),
+        }
         self.progress.advance(number);
-        number
+        Ok(number)
     }
 
     #[inline(never)]
@@ -209,11 +208,15 @@ impl Unpacker<'_> {
         Self { source, progress, checks, memory: PhantomData }
     }
 
-    /// Writes packed bytes at a position in this unpacker's part of the stream.
+    /// Writes packed bytes at a position in this unpacker's part of the stream. Not inlined, nor generic: callers of
+    /// [`unpack`](Self::unpack) do not compile the engine again.
+    #[inline(never)]
     fn put(&mut self, position: u64, bytes: &[u8]) {
         let range = position..position + bytes.len() as u64;
         let packed = bytes.as_ptr().cast_mut();
-        // SAFETY: as in `put_shared`; nobody else writes through an unpacker that is borrowed exclusively.
+        // SAFETY: the data are writable, by the promise that the unpacker was made with, and it is borrowed exclusively, so
+        // nobody else writes through it. The source bytes exist, are only read, and are borrowed, so they do not overlap
+        // data that nobody else accesses.
         unsafe { self.source.copy::<Unpack>(range, packed, self.progress.near()) };
     }
 
