@@ -93,7 +93,7 @@ unsafe fn copy_of_several<D: Direction>(
         && let Some((all, disp)) = plan.program().of_any_bytes(len)
     {
         let size = all.size() as u64;
-        let first = range.start / size;
+        let first = all.record_of(range.start);
         let before = first * size;
         let shift = all.stride().wrapping_mul(first as isize).wrapping_add(disp as isize);
         let memory = memory.wrapping_offset(shift);

@@ -95,6 +95,7 @@ impl Registers for Avx512 {
         memory: *mut u8,
         packed: *mut u8,
     ) -> bool {
+        prefetch::prepare();
         // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
         unsafe {
             match D::TRANSFER {

@@ -67,6 +67,8 @@ pub(crate) struct Permutation {
     records: usize,
     /// Packed bytes of a record.
     size: usize,
+    /// 2⁶⁴ / `size`, rounded up; 0 if it does not fit.
+    reciprocal: u64,
     /// Bytes of memory from one record to the next.
     stride: isize,
     /// Displacement in bytes of the window from the origin of its first record.
@@ -251,6 +253,7 @@ impl Permutation {
             data: [0; 2],
             records,
             size: map.len,
+            reciprocal: (u64::MAX / map.len as u64).wrapping_add(1),
             stride: stride as isize,
             first: first as isize,
             is_wide,
@@ -278,6 +281,20 @@ impl Permutation {
     /// Packed bytes of a record.
     pub(crate) const fn size(&self) -> usize {
         self.size
+    }
+
+    /// The record that a position in the packed bytes is in.
+    ///
+    /// That is the position times the reciprocal: a division takes longer by 7 % of the time of a fragment of 1 KiB. Rounded up, the reciprocal is too large by less than `size` / 2⁶⁴ of itself, and `size` is at most 64. So before
+    /// position 2⁵⁸, the product is too large by less than 1 / `size`, and does not reach the next record.
+    #[inline]
+    pub(crate) const fn record_of(&self, position: u64) -> u64 {
+        const FURTHEST: u64 = 1 << 58;
+        const { assert!(FURTHEST as u128 * WIDTH as u128 <= 1 << 64) };
+        if position >= FURTHEST || self.reciprocal == 0 {
+            return position / self.size as u64;
+        }
+        ((position as u128 * self.reciprocal as u128) >> 64) as u64
     }
 
     /// Minimum number of records for which the vector routine is called, where the alternative is inlined code.
@@ -363,6 +380,23 @@ mod tests {
             assert!(map.run(disp, len));
         }
         Permutation::new_if_faster_than_constants(&map, stride)
+    }
+
+    #[test]
+    fn multiplying_divides() {
+        for size in 1..=WIDTH as u64 {
+            let mut map = ByteMap::new();
+            assert!(map.run(0, size));
+            let all = Permutation::of(&map, 128).unwrap();
+            let ends = [1 << 57, 1 << 58, (1 << 58) + (1 << 40), u64::MAX].map(|end| end / size);
+            for record in (0..200).chain(ends.into_iter().flat_map(|end| end - 100..=end)) {
+                let first = record * size;
+                let last = first.saturating_add(size - 1);
+                for position in [first, last] {
+                    assert_eq!(all.record_of(position), position / size, "{position} / {size}");
+                }
+            }
+        }
     }
 
     #[test]

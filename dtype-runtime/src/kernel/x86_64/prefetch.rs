@@ -13,24 +13,30 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 const FAR: usize = 2048;
 
 /// The processor was not asked yet.
-const UNKNOWN: usize = usize::MAX;
+const UNKNOWN: usize = 1;
 
 static AHEAD: AtomicUsize = AtomicUsize::new(UNKNOWN);
 
-/// How many bytes ahead memory is prefetched; 0 if the next steps are enough.
+/// How many bytes ahead memory is prefetched; 0 if the next steps are enough. [`prepare`] must have been called, or the
+/// distance is not a good one.
 #[inline(always)]
 pub(super) fn ahead() -> usize {
-    match AHEAD.load(Ordering::Relaxed) {
-        UNKNOWN => ask(),
-        bytes => bytes,
+    AHEAD.load(Ordering::Relaxed)
+}
+
+/// Asks the processor, if that was not done. A kernel does not ask by itself, because a call in it, though it is rarely
+/// executed, has registers saved for each execution.
+#[inline(always)]
+pub(super) fn prepare() {
+    if AHEAD.load(Ordering::Relaxed) == UNKNOWN {
+        ask();
     }
 }
 
 #[cold]
-fn ask() -> usize {
+fn ask() {
     let bytes = if is_zen_5_or_later() { FAR } else { 0 };
     AHEAD.store(bytes, Ordering::Relaxed);
-    bytes
 }
 
 #[allow(unused_unsafe, reason = "only some versions of Rust call it unsafe")]
