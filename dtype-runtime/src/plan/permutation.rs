@@ -67,7 +67,7 @@ pub(crate) struct Permutation {
     records: usize,
     /// Packed bytes of a record.
     size: usize,
-    /// 2⁶⁴ / `size`, rounded up; 0 if it does not fit.
+    /// 1 / `size` in units of 2⁻⁶⁴, rounded up; 0 if it does not fit.
     reciprocal: u64,
     /// Bytes of memory from one record to the next.
     stride: isize,
@@ -285,8 +285,9 @@ impl Permutation {
 
     /// The record that a position in the packed bytes is in.
     ///
-    /// That is the position times the reciprocal: a division takes longer by 7 % of the time of a fragment of 1 KiB. Rounded up, the reciprocal is too large by less than `size` / 2⁶⁴ of itself, and `size` is at most 64. So before
-    /// position 2⁵⁸, the product is too large by less than 1 / `size`, and does not reach the next record.
+    /// That is the position times the reciprocal; with a division, a fragment of 1 KiB would take 7 % longer. The reciprocal is
+    /// rounded up, by less than 2⁻⁶⁴. So before position 2⁵⁸ the product is too large by less than 1 / 64. That is at most
+    /// 1 / `size`, so it does not reach the next record.
     #[inline]
     pub(crate) const fn record_of(&self, position: u64) -> u64 {
         const FURTHEST: u64 = 1 << 58;
