@@ -24,7 +24,7 @@ pub(crate) struct Routines {
 }
 
 /// Copies a range of the packed stream, to or from `packed`. `whole`, if present, copies whole instances. `near` is kept from
-/// one range of a stream to the next: where a list ended the last one, which tells where to look first.
+/// one range of a stream to the next: a guess in which block of a list the next one starts.
 ///
 /// # Safety
 ///

@@ -2,9 +2,9 @@
 //!
 //! The cursor hands a range of the packed stream of some instances to a [`Visitor`], part by part and in order.
 //! Packing, unpacking, lending memory without a copy and copying between layouts are different visitors. Only the
-//! position is kept between two calls, so there is no other state that could disagree with it. (A visitor may remember where
-//! in a list a range ended, but that is a guess, which is checked before it is used.) Finding a position takes time
-//! logarithmic in the number of blocks for each loop around it.
+//! position counts between two calls, so there is no other state that could disagree with it. (Beside the position, a convertor
+//! keeps the number of the list's block where the last range ended, but as a guess, which is checked before it is used.)
+//! Finding a position takes time logarithmic in the number of blocks for each loop around it.
 //!
 //! At each level the range is cut in three: less than one item at the start, whole items, less than one item at
 //! the end. The whole items go to the visitor in a single call; only the two ends are followed further down. An
@@ -60,7 +60,7 @@ pub(crate) trait Visitor {
         0
     }
 
-    /// Called with the block of a list where a range ended: in it, or just before it. The next range of a stream starts there.
+    /// Called with the block of a list where the next range of the stream starts, if it is not in another list.
     fn ended_near(&mut self, block: usize) {
         let _ = block;
     }
@@ -373,16 +373,18 @@ fn of_list<V: Visitor>(
     let (mut block, start) = entries.find(part.start, visitor.near());
     let into = part.start - start;
     let (disp, left) = byte(block, into);
+    let size = entries.size();
     if part.end - part.start <= left {
+        visitor.ended_near(block + usize::from(part.end - part.start == left));
         return visitor.run(disp, part.end - part.start);
     }
-    let size = entries.size();
     let (last, last_start) = if part.end == size {
         (list.count as usize, size)
     } else {
         entries.find_from(part.end, block, start)
     };
-    visitor.ended_near(last);
+    // After the last block, the next instance's first one follows.
+    visitor.ended_near(if part.end == size { 0 } else { last });
     if into > 0 {
         visitor.run(disp, left)?;
         block += 1;

@@ -19,7 +19,7 @@ use crate::kernel::Pack;
 /// The packed stream of some instances, to be read in fragments of any size, from any position: the sending side of
 /// Open MPI's `opal_convertor_t`.
 ///
-/// Its only state is the position, so a clone is another reader of the same stream, which may be on another
+/// All that changes is the position, so a clone is another reader of the same stream, which may be on another
 /// thread. With the standard library it is a [`Read`](https://doc.rust-lang.org/std/io/trait.Read.html) and a
 /// [`Seek`](https://doc.rust-lang.org/std/io/trait.Seek.html).
 ///

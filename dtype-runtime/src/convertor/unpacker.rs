@@ -162,7 +162,7 @@ impl Unpacker<'_> {
         }
         let (number, range) = self.progress.next(bytes.len());
         match self.source.part::<Unpack>() {
-            // SAFETY: as in `put`; the range has no more bytes than there are.
+            // SAFETY: as in `put`; `Progress::next` returns a range in this part, with no more bytes than there are.
             Some((part, memory)) => unsafe { part(memory, bytes.as_ptr().cast_mut(), range) },
             None => self.put(range.start, &bytes[..number]),
         }
@@ -213,10 +213,12 @@ impl Unpacker<'_> {
     #[inline(never)]
     fn put(&mut self, position: u64, bytes: &[u8]) {
         let range = position..position + bytes.len() as u64;
+        let part = self.progress.part();
+        debug_assert!(part.start <= range.start && range.end <= part.end, "inside this part");
         let packed = bytes.as_ptr().cast_mut();
         // SAFETY: the data are writable, by the promise that the unpacker was made with, and it is borrowed exclusively, so
-        // nobody else writes through it. The source bytes exist, are only read, and are borrowed, so they do not overlap
-        // data that nobody else accesses.
+        // nobody else writes this part of them. The source bytes exist, are only read, and are borrowed, so they do not
+        // overlap data that nobody else accesses.
         unsafe { self.source.copy::<Unpack>(range, packed, self.progress.near()) };
     }
 

@@ -68,6 +68,12 @@ impl<T: Datatype> Layout<T> {
         }
     };
 
+    /// Whether the permutation is faster even for one record.
+    const PERMUTES_ONE: bool = match Self::PERMUTATION {
+        Some(all) => all.fewest() == 1,
+        None => false,
+    };
+
     const STRATEGY: &'static Strategy = &{
         assert_stride::<T>();
         Strategy::of(T::TYPE_MAP, Self::OPS)
@@ -102,7 +108,7 @@ impl<T: Datatype> Layout<T> {
     pub(super) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
         // SAFETY: passed on to the caller.
         unsafe {
-            if count == 1 {
+            if count == 1 && const { !Self::PERMUTES_ONE } {
                 // With a constant count, no loop is left.
                 Self::copy::<D>(memory, packed, 1);
             } else {

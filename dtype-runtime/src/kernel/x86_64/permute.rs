@@ -63,7 +63,8 @@ impl<const V: usize> Steps<V> {
         let period = memory.unsigned_abs();
         let ahead = match ahead() {
             0 => memory.wrapping_mul(STEPS_AHEAD),
-            // All lines lie in some window. A division would take as long as a few steps.
+            // There is a window in every line, so any distance will do, and the division, which takes as long as a few steps,
+            // is left out.
             bytes if period <= WIDTH => memory.signum() * bytes.cast_signed(),
             bytes => memory.wrapping_mul(STEPS_AHEAD.max((bytes / period).cast_signed())),
         };

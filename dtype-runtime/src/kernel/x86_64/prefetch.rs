@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 /// Bytes, on processors that do not follow masked accesses.
 const FAR: usize = 2048;
 
-/// The processor was not asked yet.
+/// The processor was not asked yet. As a distance, it does no harm.
 const UNKNOWN: usize = 1;
 
 static AHEAD: AtomicUsize = AtomicUsize::new(UNKNOWN);
