@@ -58,7 +58,7 @@ pub(crate) use rows::{grid, strided};
 use chosen::Kernel;
 use registers::{Registers, compiled_for_selected};
 
-use crate::plan::{Blocks, FEWEST_WITHOUT_SEAMS, Op, Plan, Program, SHORT, items};
+use crate::plan::{Blocks, FEWEST_WITHOUT_SEAMS, Op, Permutation, Plan, Program, SHORT, items};
 
 /// Executes a plan for `count` instances.
 ///
@@ -92,7 +92,9 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
     let program = plan.program();
     // SAFETY: passed on to the caller; the blocks are all that an instance is.
     unsafe {
-        if D::IS_COPY && program.is_few_runs(count) {
+        if let Some((all, disp)) = program.of_block_instances() {
+            by_column::<D>(all, disp, plan, count, memory, packed);
+        } else if D::IS_COPY && program.is_few_runs(count) {
             few::<D>(program, count, memory, packed);
         } else if let Some(all) = single(plan, count)
             && (is_joined(&all, plan, count) || program.is_without_permutation())
@@ -100,6 +102,31 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
             blocks::repeated::<D>(all, program, count, plan.extent(), memory, packed);
         } else {
             permuted_or_parts::<D>(plan, count, memory, packed);
+        }
+    }
+}
+
+/// Executes a plan by the permutation of the blocks that its instances are, or otherwise as [`parts`] does: there, the
+/// permutation is looked up, after more steps.
+///
+/// # Safety
+///
+/// As [`several`].
+#[inline(never)]
+#[expect(clippy::cast_possible_truncation, reason = "instances in memory")]
+unsafe fn by_column<D: Direction>(
+    all: &Permutation,
+    disp: i64,
+    plan: &Plan,
+    count: u64,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let bytes = all.size().wrapping_mul(count as usize);
+    // SAFETY: passed on to the caller; the permutation is that of the instances, counted from the displacement.
+    unsafe {
+        if !permute::permute::<D>(all, 0..bytes, memory.wrapping_offset(disp as isize), packed) {
+            parts::<D>(plan, count, memory, packed);
         }
     }
 }

@@ -161,6 +161,15 @@ impl Patterns {
         }
     }
 
+    /// The permutation of instances that are blocks, and the displacement that it counts from.
+    #[inline]
+    pub(super) fn of_block_instances(&self) -> Option<(&Permutation, i64)> {
+        match (self.instances, self.columns.first()) {
+            (OfInstances::Column { disp, .. }, Some(column)) => Some((&column.permutation, disp)),
+            _ => None,
+        }
+    }
+
     /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from.
     #[inline]
     pub(super) fn of_any_bytes(&self, bytes: u64) -> Option<(&Permutation, i64)> {

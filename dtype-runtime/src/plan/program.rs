@@ -286,6 +286,19 @@ impl Program {
         self.of_instances(count).filter(|all| self.is_for_whole(all))
     }
 
+    /// The permutation of several instances, each of which is a block, and the displacement that it counts from. It is
+    /// computed after some calls.
+    #[inline(always)]
+    pub(crate) fn of_block_instances(&self) -> Option<(&Permutation, i64)> {
+        if let Some(patterns) = self.patterns.known() {
+            return patterns.of_block_instances();
+        }
+        if let [Op::Blocks(Blocks { count: 1, .. })] = self.instance() {
+            self.count();
+        }
+        None
+    }
+
     /// Whether it is known that no permutation copies whole instances.
     #[inline(always)]
     pub(crate) fn is_without_permutation(&self) -> bool {
