@@ -58,6 +58,7 @@ pub(crate) use rows::{grid, strided};
 use chosen::Kernel;
 use registers::{Registers, compiled_for_selected};
 
+use crate::kernels::selected;
 use crate::plan::{Blocks, FEWEST_WITHOUT_SEAMS, Op, Permutation, Plan, Program, SHORT, items};
 
 /// Executes a plan for `count` instances.
@@ -92,7 +93,9 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
     let program = plan.program();
     // SAFETY: passed on to the caller; the blocks are all that an instance is.
     unsafe {
-        if let Some((all, disp)) = program.of_block_instances() {
+        if selected().permutes()
+            && let Some((all, disp)) = program.of_block_instances()
+        {
             by_column::<D>(all, disp, plan, count, memory, packed);
         } else if D::IS_COPY && program.is_few_runs(count) {
             few::<D>(program, count, memory, packed);
