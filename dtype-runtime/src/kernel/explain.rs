@@ -62,12 +62,14 @@ pub(crate) fn repeated(ops: &[Op], program: &Program, count: u64, stride: i64) -
 }
 
 /// The kernel that copies `count` instances, and the blocks of an instance, if an instance consists of blocks at equal
-/// distances and is executed as such.
+/// distances and is executed as such: after many calls.
 pub(crate) fn single(plan: &Plan, count: u64) -> Option<(Blocks, Kernel)> {
     let all = super::single(plan, count).filter(|_| count > 0)?;
     if !super::is_joined(&all, plan, count) && instances(plan, count).is_some() {
         return None;
     }
+    // The permutations are known after many calls, and from here on.
+    let _ = plan.program().of_many_instances();
     // SAFETY: as in `blocks`.
     let kernel = explained(|name| unsafe {
         super::execute::<Explain>(plan, count, ptr::null_mut(), name);
@@ -270,6 +272,26 @@ mod tests {
             let calls: Vec<Vec<Step>> = (0..100).map(|_| traced(ty.plan(), 1)).collect();
             assert!(calls.iter().all(|steps| *steps == calls[0]));
         }
+    }
+
+    #[test]
+    fn instances_that_are_blocks_are_permuted_after_many_calls() {
+        // 13 bytes, and a gap of 3.
+        let bytes = Type::contiguous(13, &Type::basic(Basic::U8)).unwrap();
+        let record = Type::resized(&bytes, 0, 16).unwrap().commit();
+        let plan = record.plan();
+        let calls: Vec<Vec<Step>> = (0..100).map(|_| traced(plan, 3)).collect();
+        let (_, kernel) = single(plan, 3).unwrap();
+        if selected() == Isa::Avx512 {
+            let permuted = calls.iter().filter(|steps| **steps == [Step::Permute { records: 4 }]);
+            assert_eq!(permuted.count(), if cfg!(feature = "std") { 35 } else { 100 });
+            assert_eq!(kernel, Kernel::Permutation { records: 4 });
+        } else {
+            assert!(calls.iter().all(|steps| *steps == calls[0]));
+        }
+        // The explanation is the same before the first call.
+        let new = Type::resized(&bytes, 0, 16).unwrap().commit();
+        assert_eq!(single(new.plan(), 3), single(plan, 3));
     }
 
     #[test]
