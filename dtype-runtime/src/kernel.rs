@@ -116,7 +116,7 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
 ///
 /// As [`several`].
 #[inline(never)]
-#[expect(clippy::cast_possible_truncation, reason = "instances in memory")]
+#[expect(clippy::cast_possible_truncation, reason = "a displacement of data in memory")]
 unsafe fn by_column<D: Direction>(
     all: &Permutation,
     disp: i64,
@@ -125,10 +125,10 @@ unsafe fn by_column<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    let bytes = all.size().wrapping_mul(count as usize);
+    let first = memory.wrapping_offset(disp as isize);
     // SAFETY: passed on to the caller; the permutation is that of the instances, counted from the displacement.
     unsafe {
-        if !permute::permute::<D>(all, 0..bytes, memory.wrapping_offset(disp as isize), packed) {
+        if permute::end::<D>(all, count, first, packed).is_none() {
             parts::<D>(plan, count, memory, packed);
         }
     }

@@ -99,13 +99,14 @@ pub(super) unsafe fn chosen<D: Direction>(all: &Permutation, packed: *mut u8) ->
     unsafe { D::chosen(|| Kernel::Permutation { records: all.records() }, packed) }
 }
 
-/// As [`records()`]. Returns the end of what was packed.
+/// Copies `count` records. Returns the end of what was packed, or `None` without an effect if the machine lacks the
+/// instructions.
 ///
 /// # Safety
 ///
 /// As [`permute`].
 #[inline(always)]
-unsafe fn end<D: Direction>(
+pub(super) unsafe fn end<D: Direction>(
     all: &Permutation,
     count: u64,
     memory: *mut u8,
