@@ -261,3 +261,18 @@ fn shared_parts_are_made_once() {
     }
     assert_eq!(both(&ty), [(0, 0), (0, 0)]);
 }
+
+#[test]
+fn arrays_in_arrays_take_no_exponential_time() {
+    let mut subarray = basic(Basic::U8);
+    let mut darray = basic(Basic::U8);
+    for _ in 0..60 {
+        subarray = Type::subarray(&[1], &[1], &[0], Order::C, &subarray).unwrap();
+        let dealt = [Distribution::Cyclic(None)];
+        darray = Type::darray(1, 0, &[1], &dealt, &[1], Order::C, &darray).unwrap();
+    }
+    for ty in [subarray, darray] {
+        let pair = Type::structure(&[1, 1], &[0, 8], &[ty, basic(Basic::U8)]).unwrap();
+        assert_eq!(pair.with_bounds_rule(BoundsRule::Mpich).unwrap().extent(), 9);
+    }
+}

@@ -69,8 +69,13 @@ pub(super) fn structure(parts: &mut Parts, members: &[Member], are_equal: fn(&[&
         }
     }
     let others = members.iter().filter(|member| !member.is_marker());
+    // One member is of one type. To look for its original would take exponential time for arrays in arrays, because those are
+    // built to find it, each as a structure of one member.
+    if parts.bounds.data.is_none() || others.clone().nth(1).is_none() {
+        return;
+    }
     let types: Vec<&Type> = others.clone().map(|member| member.ty.original()).collect();
-    if parts.bounds.data.is_none() || are_one(&types, are_equal) {
+    if are_one(&types, are_equal) {
         return;
     }
     parts.mixed = true;
