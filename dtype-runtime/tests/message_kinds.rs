@@ -473,6 +473,12 @@ fn the_header_of_a_compact_frame_is_checked() {
     assert!(!decoder.is_lost() && decoder.needs() == usize::MAX);
     assert!(decoder.feed(&mut &[0; 100][..]).unwrap().is_none());
     assert_eq!(decoder.needs(), usize::MAX - 100);
+    // Its checksum comes after it, whatever the sum of both is.
+    let mut decoder = Decoder::<Vec<u8>>::new(Limits::UNLIMITED);
+    let announced = Header::of::<u8>(usize::MAX, Framing::new()).unwrap().to_bytes();
+    assert!(decoder.feed(&mut &announced[..]).unwrap().is_none());
+    assert_eq!(decoder.needs(), usize::MAX);
+    assert!(decoder.feed(&mut &[0; 100][..]).unwrap().is_none());
     // Four bytes are enough to recognise that the stream is not a frame.
     refused!(decode(b"GET "), Error::Magic { actual: [b'G', b'E', b'T', b' '] });
 }

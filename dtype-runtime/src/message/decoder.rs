@@ -301,7 +301,8 @@ impl<M: Messages> Frame<M> {
 
     /// Bytes of the frame that have not arrived, if none of the checksum is pending.
     fn rest(&self) -> u64 {
-        self.left as u64 + self.header.checksum_len() as u64
+        // A frame may announce more bytes than anybody can send.
+        (self.left as u64).saturating_add(self.header.checksum_len() as u64)
     }
 
     /// Takes the bytes of the payload and the checksum that are in `input`; returns whether the frame is complete.
