@@ -170,33 +170,16 @@ pub fn into_arrow<T: Datatype>(mut columns: Columns<T>) -> Result<Vec<ArrowColum
 /// [`ArrowError`] if a column is missing, is there twice, has another type or length, or its buffer is too short.
 pub fn from_arrow<T: Datatype>(all: &[ArrowColumn]) -> Result<Columns<T>, ArrowError> {
     let len = all.first().map_or(0, |column| column.len);
+    // All are checked before there is memory for as many records as they claim to have.
+    let fields = Columns::<T>::all_fields().map(|field| {
+        let bytes = bytes_of_column(all, &field, len)?;
+        Ok((field, bytes))
+    });
+    let fields = fields.collect::<Result<Vec<_>, ArrowError>>()?;
     let mut columns = Columns::<T>::zeroed(len)?;
-    for (index, field) in Columns::<T>::all_fields().enumerate() {
-        let path = &field.path;
-        let mut found = all.iter().filter(|column| column.field.name() == path);
-        let (Some(column), 0) = (found.next(), found.clone().count()) else {
-            let found = all.iter().filter(|column| column.field.name() == path).count();
-            return Err(ArrowError::Column { path: path.clone(), found });
-        };
-        let expected = arrow_field(&field);
-        if column.field.data_type() != expected.data_type() || column.field.is_nullable() {
-            let (expected, actual) = (expected.to_string(), column.field.to_string());
-            return Err(ArrowError::Type { path: path.clone(), expected, actual });
-        }
-        if column.len != len {
-            let (expected, actual) = (len, column.len);
-            return Err(ArrowError::Length { path: path.clone(), expected, actual });
-        }
-        // The columns have as many bytes, so the product fits.
-        let elements = field.lengths.iter().product::<usize>() * len;
-        let is_bits = field.basic.canonical() == Basic::Bool;
-        let expected = if is_bits { elements.div_ceil(8) } else { elements * field.basic.size() };
-        let bytes = column.buffer.as_slice();
-        let Some(bytes) = bytes.get(..expected) else {
-            let (path, actual) = (path.clone(), bytes.len());
-            return Err(ArrowError::Buffer { path, expected, actual });
-        };
-        if is_bits {
+    for (index, (field, bytes)) in fields.into_iter().enumerate() {
+        if field.basic.canonical() == Basic::Bool {
+            let elements = field.lengths.iter().product::<usize>() * len;
             let values: Vec<u8> = (0..elements).map(|i| bytes[i / 8] >> (i % 8) & 1).collect();
             columns.set_raw(index, &values)?;
         } else {
@@ -204,6 +187,39 @@ pub fn from_arrow<T: Datatype>(all: &[ArrowColumn]) -> Result<Columns<T>, ArrowE
         }
     }
     Ok(columns)
+}
+
+/// The bytes of the column of a field in `len` records.
+fn bytes_of_column<'a>(
+    all: &'a [ArrowColumn],
+    field: &ColumnField,
+    len: usize,
+) -> Result<&'a [u8], ArrowError> {
+    let path = &field.path;
+    let mut found = all.iter().filter(|column| column.field.name() == path);
+    let (Some(column), 0) = (found.next(), found.clone().count()) else {
+        let found = all.iter().filter(|column| column.field.name() == path).count();
+        return Err(ArrowError::Column { path: path.clone(), found });
+    };
+    let expected = arrow_field(field);
+    if column.field.data_type() != expected.data_type() || column.field.is_nullable() {
+        let (expected, actual) = (expected.to_string(), column.field.to_string());
+        return Err(ArrowError::Type { path: path.clone(), expected, actual });
+    }
+    if column.len != len {
+        let (expected, actual) = (len, column.len);
+        return Err(ArrowError::Length { path: path.clone(), expected, actual });
+    }
+    // More bytes than can be counted are more than the buffer has.
+    let elements = field.lengths.iter().product::<usize>().saturating_mul(len);
+    let is_bits = field.basic.canonical() == Basic::Bool;
+    let expected =
+        if is_bits { elements.div_ceil(8) } else { elements.saturating_mul(field.basic.size()) };
+    let bytes = column.buffer.as_slice();
+    bytes.get(..expected).ok_or_else(|| {
+        let (path, actual) = (path.clone(), bytes.len());
+        ArrowError::Buffer { path, expected, actual }
+    })
 }
 
 /// The field of a column.

@@ -110,10 +110,27 @@ fn foreign_columns_are_refused_by_name() {
     let short = says(&|all| all[5].buffer = Buffer::from_vec(vec![0_u8; 159]));
     assert_eq!(short.to_string(), "field `wide` has a buffer of 159 bytes, expected at least 160");
     let huge = says(&|all| all[0].len = usize::MAX);
-    assert!(matches!(huge, ArrowError::Records(Error::Allocation { .. })));
+    assert!(matches!(huge, ArrowError::Buffer { expected: usize::MAX, actual: 10, .. }));
     // A value that the type does not have.
     let mut all = good.clone();
     all[3].buffer = Buffer::from_vec(vec![4_u8; 20]);
     let error = from_arrow::<Body>(&all).unwrap().to_records().unwrap_err();
     assert_eq!(error.to_string(), "record 0, field flags[0].1: 0x4 is not a valid Kind");
+}
+
+#[test]
+fn a_length_is_believed_only_if_the_buffers_have_it() {
+    #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+    struct One {
+        value: u16,
+    }
+    let mut all = into_arrow(columns(&[One { value: 7 }])).unwrap();
+    // As many bytes as this could be reserved, but not written.
+    all[0].len = 1 << 46;
+    let expected = 2 << 46;
+    let error = from_arrow::<One>(&all).unwrap_err();
+    assert!(matches!(error, ArrowError::Buffer { expected: e, actual: 2, .. } if e == expected));
+    all[0].len = usize::MAX;
+    let error = from_arrow::<One>(&all).unwrap_err();
+    assert!(matches!(error, ArrowError::Buffer { expected: usize::MAX, actual: 2, .. }));
 }
