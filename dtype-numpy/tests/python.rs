@@ -159,6 +159,10 @@ assert refused(particles.summary, overlapping) == 'axis 1 has a stride of 64 byt
 assert refused(particles.summary, np.broadcast_to(array[:1], 4)) == 'axis 0 has a stride of 0 bytes, so its items overlap: each takes 64 bytes'
 assert refused(particles.are, array[::2], []) == 'axis 0 has a stride of 128 bytes, expected 64 as in a contiguous array'
 assert refused(particles.are, array.reshape(3, 4).T, []).startswith('axis 1 has a stride of 256 bytes')
+class Other(np.ndarray):
+    def view(self, *arguments):
+        return np.broadcast_to(np.ndarray.view(np.asarray(self)[:1], *arguments), (100000,))
+assert refused(particles.are, np.ndarray.view(array, Other), []) == 'axis 0 has a stride of 0 bytes, expected 64 as in a contiguous array'
 misaligned = np.zeros(65, np.uint8)[1:].view(array.dtype)
 misaligned['wall'] = 1
 assert 'alignment of the records' in refused(particles.are, misaligned, [])
