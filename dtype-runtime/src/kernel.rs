@@ -46,7 +46,7 @@ mod tiles;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub(crate) use blocks::{blocks, run};
+pub(crate) use blocks::{blocks, part as part_of_blocks, run};
 pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
 pub(crate) use gather::{columns, is_gathering};
 pub(crate) use irregular::list;
@@ -102,7 +102,7 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
         } else if let Some(all) = single(plan, count)
             && (is_joined(&all, plan, count) || program.is_without_permutation())
         {
-            blocks::repeated::<D>(all, program, count, plan.extent(), memory, packed);
+            blocks::repeated::<D>(&all, program, count, plan.extent(), memory, packed);
         } else {
             permuted_or_parts::<D>(plan, count, memory, packed);
         }
@@ -165,7 +165,7 @@ unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: 
     let (program, extent) = (plan.program(), plan.extent());
     if let Some(all) = single(plan, count) {
         // SAFETY: passed on to the caller; the blocks are all that an instance is.
-        unsafe { blocks::repeated::<D>(all, program, count, extent, memory, packed) };
+        unsafe { blocks::repeated::<D>(&all, program, count, extent, memory, packed) };
         return;
     }
     let [prologue, steady, epilogue] = program.parts();
@@ -200,7 +200,7 @@ unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, pack
 #[inline(always)]
 fn single(plan: &Plan, count: u64) -> Option<Blocks> {
     let is_single = |all: &Blocks| is_joined(all, plan, count) || all.count >= FEWEST_WITHOUT_SEAMS;
-    plan.program().single().filter(is_single)
+    plan.program().single().copied().filter(is_single)
 }
 
 /// Whether `count` instances are blocks at equal distances, as one instance is.
@@ -245,7 +245,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
     }
     if let [Op::Blocks(only)] = ops {
         // SAFETY: the same bytes.
-        return unsafe { blocks::repeated::<D>(*only, program, count, stride, memory, packed) };
+        return unsafe { blocks::repeated::<D>(only, program, count, stride, memory, packed) };
     }
     if count > 1
         // SAFETY: the same bytes.

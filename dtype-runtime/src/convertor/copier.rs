@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::ops::{ControlFlow, Range};
 
 use super::cursor::{Fragment, Instances, Repeated, Visitor};
-use crate::kernel::{self, Direction};
+use crate::kernel::{self, Direction, Way};
 use crate::plan::{Blocks, List, Plan, Program};
 
 /// Copies whole records of a Rust type, by code compiled for this type: a pointer to the first record, a pointer
@@ -52,7 +52,7 @@ pub(super) unsafe fn copy_range<D: Direction>(
 ///
 /// As [`copy_range`].
 #[inline(always)]
-pub(super) unsafe fn copy_of_plan<D: Direction>(
+pub(super) unsafe fn copy_of_plan<D: Way>(
     plan: &Plan,
     count: u64,
     range: Range<u64>,
@@ -65,6 +65,10 @@ pub(super) unsafe fn copy_of_plan<D: Direction>(
         // For one instance, the permutations are not worth computing.
         if count > 1 {
             copy_of_several::<D>(plan, count, range, memory, packed, near);
+        } else if let Some(all) = plan.program().single()
+            && range.end - range.start < plan.size()
+        {
+            copy_of_blocks::<D>(all, plan.program(), range, memory, packed);
         } else {
             copy_by_program::<D>(plan, count, range, memory, packed, near);
         }
@@ -107,6 +111,30 @@ unsafe fn copy_of_several<D: Direction>(
     }
     // SAFETY: passed on to the caller.
     unsafe { copy_by_program::<D>(plan, count, range, memory, packed, near) }
+}
+
+/// As [`copy_of_plan`], for a part of one instance that is blocks at equal distances: `copy_range` would come to the same,
+/// after more steps.
+///
+/// # Safety
+///
+/// As [`copy_range`].
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
+unsafe fn copy_of_blocks<D: Way>(
+    all: &Blocks,
+    program: &Program,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let Some(first) = range.start.checked_div(all.len) else { return };
+    let before = first * all.len;
+    let memory = memory.wrapping_offset(all.block(first) as isize);
+    let bytes = (range.start - before) as usize..(range.end - before) as usize;
+    // SAFETY: the caller guarantees the bytes of the range, the first of which is in this block; all of the blocks, if memory is
+    // read; and that they do not overlap, if it is written.
+    unsafe { kernel::part_of_blocks::<D>(all, program, bytes, memory, packed) }
 }
 
 /// As [`copy_of_plan`], without a permutation for parts of the stream.

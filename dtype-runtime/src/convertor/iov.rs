@@ -499,7 +499,7 @@ impl Iterator for Iov<'_> {
             && !range.is_empty()
         {
             let mut each = Each { folded: Some(folded), f };
-            let _ = of_blocks(&all, range.clone(), &mut each);
+            let _ = of_blocks(all, range.clone(), &mut each);
             return each.folded();
         }
         let mut folded = Some(folded);

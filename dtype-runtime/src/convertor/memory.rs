@@ -7,7 +7,7 @@ use super::buffer::{Buffer, BufferMut};
 use super::copier::copy_of_plan;
 use crate::commit::Committed;
 use crate::error::Error;
-use crate::kernel::{self, Direction, Pack, Unpack, one};
+use crate::kernel::{self, Pack, Unpack, Way, one};
 use crate::types::{Interval, overlaps};
 
 impl Committed {
@@ -73,7 +73,7 @@ impl Committed {
     /// As for [`execute`](kernel::execute); `size` must be the packed bytes of the instances.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "a displacement of data in memory")]
-    unsafe fn execute_whole<D: Direction>(
+    unsafe fn execute_whole<D: Way>(
         &self,
         memory: *mut u8,
         packed: *mut u8,
@@ -355,7 +355,7 @@ impl Committed {
     ///
     /// The range must lie in the packed bytes of `count` instances, and the memory be valid for `D`, as
     /// [`copy_of_plan`] requires.
-    unsafe fn execute_range<D: Direction>(
+    unsafe fn execute_range<D: Way>(
         &self,
         range: Range<u64>,
         origin: *mut u8,

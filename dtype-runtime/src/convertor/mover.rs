@@ -145,7 +145,7 @@ impl Mover<'_> {
         let all = Blocks { disp: 0, len, count, stride };
         // SAFETY: data of the instances, read in the one memory and written at the same displacement in the other.
         unsafe {
-            if kernel::permuted_blocks::<kernel::Move>(all, self.program, from, to).is_none() {
+            if kernel::permuted_blocks::<kernel::Move>(&all, self.program, from, to).is_none() {
                 kernel::strided::<kernel::Move>(len as usize, count as usize, steps, from, to);
             }
         }

@@ -1,13 +1,15 @@
 //! Blocks at equal distances: what most plans consist of.
 
+use core::ops::Range;
+
 use super::chosen::Kernel;
-use super::direction::{Direction, Steps, each};
+use super::direction::{Direction, Steps, Way, each};
 use super::moves::any;
 use super::permute;
 use super::registers::Portable;
-use super::rows::{grid, strided};
+use super::rows::{grid, part_of_long, strided};
 use super::tiles::Tiles;
-use crate::plan::{Blocks, Program};
+use crate::plan::{Blocks, Program, SHORT};
 
 /// Executes one operation. Returns the end of what was packed.
 ///
@@ -31,7 +33,7 @@ pub(crate) unsafe fn blocks<D: Direction>(
     let (len, count) = (len as usize, count as usize);
     if permute::may_be_for(all)
         // SAFETY: all of the blocks, which the caller guarantees.
-        && let Some(end) = unsafe { permute::blocks::<D>(*all, program, memory, packed) }
+        && let Some(end) = unsafe { permute::blocks::<D>(all, program, memory, packed) }
     {
         return end;
     }
@@ -80,7 +82,7 @@ unsafe fn few<D: Direction>(all: &Blocks, memory: *mut u8, packed: *mut u8) -> O
     reason = "lengths, counts and distances of blocks in memory"
 )]
 pub(super) unsafe fn repeated<D: Direction>(
-    row: Blocks,
+    row: &Blocks,
     program: &Program,
     count: u64,
     apart: i64,
@@ -92,19 +94,19 @@ pub(super) unsafe fn repeated<D: Direction>(
         return unsafe { blocks::<D>(&all.normalized(), program, memory, packed) };
     }
     let memory = memory.wrapping_offset(row.disp as isize);
-    if let Some(tiles) = Tiles::of(&row, count, apart) {
+    if let Some(tiles) = Tiles::of(row, count, apart) {
         // SAFETY: the same bytes in another order, which the caller guarantees.
         return unsafe { tiles.execute::<D>(memory, packed) };
     }
     let (len, in_row, count) = (row.len as usize, row.count as usize, count as usize);
     let size = D::advance(len.wrapping_mul(in_row));
     let apart = Steps { memory: apart as isize, packed: size };
-    if let Some(permutation) = permute::of_blocks(&row, program) {
+    if let Some(permutation) = permute::of_blocks(row, row.len * row.count, program) {
         // SAFETY: passed on to the caller.
         if unsafe { permute::chosen::<D>(permutation, packed) } {
             return packed;
         }
-        let row = Blocks { disp: 0, ..row };
+        let row = Blocks { disp: 0, ..*row };
         each(count, apart, memory, packed, |memory, packed| {
             // SAFETY: one of the repetitions that the caller guarantees.
             unsafe { blocks::<D>(&row, program, memory, packed) };
@@ -115,6 +117,74 @@ pub(super) unsafe fn repeated<D: Direction>(
         unsafe { grid::<D>(len, [(in_row, steps), (count, apart)], memory, packed) };
     }
     packed.wrapping_add(size.wrapping_mul(count))
+}
+
+/// Copies the packed bytes `range` of blocks, counted from the start of the first block, which is at `memory` whatever
+/// displacement `all` says.
+///
+/// # Safety
+///
+/// The bytes of the range, relative to `memory`, and as many from `packed` on must be valid for `D`; if memory is read, all of
+/// the blocks must be readable; if it is written, they must not overlap. The range must start in the first block, or be empty.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
+pub(crate) unsafe fn part<D: Way>(
+    all: &Blocks,
+    program: &Program,
+    range: Range<usize>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        if all.len > SHORT {
+            let (len, stride) = (all.len as usize, all.stride as isize);
+            part_of_long::<D>(len, stride, range, memory, packed);
+        } else {
+            part_of_short::<D>(all, program, range, memory, packed);
+        }
+    }
+}
+
+/// As [`part`], for blocks of at most [`SHORT`] bytes: by a permutation if there is one, or otherwise the end of the first block,
+/// the whole blocks after it, and the start of the last.
+///
+/// # Safety
+///
+/// As [`part`].
+#[inline(never)]
+#[expect(clippy::cast_possible_truncation, reason = "lengths of blocks in memory")]
+unsafe fn part_of_short<D: Way>(
+    all: &Blocks,
+    program: &Program,
+    range: Range<usize>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let (len, stride) = (all.len as usize, all.stride as isize);
+    let (mut block, mut packed) = (memory, packed);
+    let (into, mut left) = (range.start, range.len());
+    // SAFETY: passed on to the caller; the permutation is that of the blocks. What is copied without one are the bytes of the
+    // range, block by block.
+    unsafe {
+        if let Some(permutation) = permute::of_blocks(all, left as u64, program)
+            && permute::permute::<D>(permutation, range, memory, packed)
+        {
+            return;
+        }
+        if into > 0 {
+            let bytes = left.min(len - into);
+            any::<D, Portable>(block.wrapping_add(into), packed, bytes);
+            (block, packed) = (block.wrapping_offset(stride), packed.wrapping_add(bytes));
+            left -= bytes;
+        }
+        let (count, rest) = (left / len, left % len);
+        strided::<D>(len, count, Steps { memory: stride, packed: len }, block, packed);
+        if rest > 0 {
+            let last = block.wrapping_offset(stride.wrapping_mul(count.cast_signed()));
+            any::<D, Portable>(last, packed.wrapping_add(left - rest), rest);
+        }
+    }
 }
 
 /// Copies one run of bytes.

@@ -139,7 +139,7 @@ unsafe fn by_blocks<D: Direction>(program: &Program, memory: *mut u8, packed: *m
     // SAFETY: the blocks of one instance, or its operations, whose bytes the caller guarantees.
     unsafe {
         match program.single() {
-            Some(all) => _ = blocks::blocks::<D>(&all, program, memory, packed),
+            Some(all) => _ = blocks::blocks::<D>(all, program, memory, packed),
             None => by_operations::<D>(program, memory, packed),
         }
     }

@@ -65,12 +65,12 @@ pub(super) unsafe fn instances<D: Direction, R: Registers>(
 /// As [`blocks`](super::blocks()), with a displacement of 0 whatever the blocks say.
 #[inline(never)]
 pub(crate) unsafe fn blocks<D: Direction>(
-    all: Blocks,
+    all: &Blocks,
     program: &Program,
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
-    let permutation = of_blocks(&all, program)?;
+    let permutation = of_blocks(all, all.len * all.count, program)?;
     // SAFETY: the permutation is computed from blocks of this length and stride, which the caller guarantees.
     unsafe { end::<D>(permutation, all.count, memory, packed) }
 }
@@ -83,9 +83,13 @@ pub(super) fn may_be_for(all: &Blocks) -> bool {
     all.count >= FEWEST_BLOCKS && all.stride.unsigned_abs() < FURTHEST
 }
 
-/// The permutation by which the machine copies these blocks, if it does.
-pub(super) fn of_blocks<'a>(all: &Blocks, program: &'a Program) -> Option<&'a Permutation> {
-    if may_be_for(all) && selected().permutes() { program.of_blocks(all) } else { None }
+/// The permutation by which the machine copies `bytes` packed bytes of these blocks, if it does.
+pub(super) fn of_blocks<'a>(
+    all: &Blocks,
+    bytes: u64,
+    program: &'a Program,
+) -> Option<&'a Permutation> {
+    if may_be_for(all) && selected().permutes() { program.of_blocks(all, bytes) } else { None }
 }
 
 /// [`Direction::chosen`] for a permutation.

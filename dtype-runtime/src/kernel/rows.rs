@@ -1,8 +1,10 @@
 //! Blocks of one length in one or two dimensions: the loops where most of the time is spent.
 
+use core::ops::Range;
+
 use super::chosen::{Kernel, PerBlock};
-use super::direction::{Direction, Steps, each};
-use super::moves::{by_length, long, three, touching, two};
+use super::direction::{Direction, Steps, Way, each};
+use super::moves::{any, by_length, long, three, touching, two};
 use super::registers::{Registers, compiled_for_selected};
 
 compiled_for_selected! {
@@ -25,6 +27,29 @@ compiled_for_selected! {
     pub(crate) unsafe fn grid[D: Direction][D](
         len: usize, dimensions: [(usize, Steps); 2], memory: *mut u8, packed: *mut u8,
     ) = R => rows::<D, R>(Kernel::Grid, len, dimensions, memory, packed);
+}
+
+compiled_for_selected! {
+    /// Copies the packed bytes `range` of blocks of `len` bytes, `stride` bytes apart in memory, counted from the start of the
+    /// first: one block after the other, so the blocks should be long.
+    ///
+    /// # Safety
+    ///
+    /// The bytes of the range, relative to `memory`, and as many from `packed` on must be valid for `D`. The range must start in
+    /// the first block, or be empty.
+    pub(super) unsafe fn part_of_long[D: Way][D](
+        len: usize, stride: isize, range: Range<usize>, memory: *mut u8, packed: *mut u8,
+    ) = R => {
+        let (mut block, mut packed) = (memory, packed);
+        let (mut into, mut left) = (range.start, range.end - range.start);
+        while left > 0 {
+            let bytes = left.min(len - into);
+            any::<D, R>(block.wrapping_add(into), packed, bytes);
+            block = block.wrapping_offset(stride);
+            packed = packed.wrapping_add(bytes);
+            (into, left) = (0, left - bytes);
+        }
+    };
 }
 
 /// [`grid`] with the registers `R`.

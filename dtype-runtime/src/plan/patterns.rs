@@ -188,12 +188,12 @@ impl Patterns {
         self.one.as_ref()
     }
 
-    /// The permutation of blocks of this length and stride, if there are enough of them.
+    /// The permutation of blocks of this length and stride, if `bytes` packed bytes of them are enough.
     #[inline]
-    pub(super) fn of_blocks(&self, all: &Blocks) -> Option<&Permutation> {
+    pub(super) fn of_blocks(&self, all: &Blocks, bytes: u64) -> Option<&Permutation> {
         let mut columns = self.columns.iter();
         let found = columns.find(|column| (column.len, column.stride) == (all.len, all.stride))?;
-        (all.count >= found.permutation.fewest() as u64).then_some(&found.permutation)
+        (bytes >= all.len * found.permutation.fewest() as u64).then_some(&found.permutation)
     }
 }
 

@@ -208,8 +208,8 @@ impl Program {
 
     /// The bytes of one instance, if they are blocks at equal distances.
     #[inline]
-    pub(crate) fn single(&self) -> Option<Blocks> {
-        self.single
+    pub(crate) fn single(&self) -> Option<&Blocks> {
+        self.single.as_ref()
     }
 
     /// Bytes from one instance to the next.
@@ -317,8 +317,8 @@ impl Program {
     /// executes, or block by block.
     #[inline(always)]
     fn is_for_whole(&self, all: &Permutation) -> bool {
-        let by_block = |blocks: Blocks| blocks.count >= FEWEST_WITHOUT_SEAMS;
-        self.first == 0 || all.records() > 1 || self.single.is_some_and(by_block)
+        let by_block = |blocks: &Blocks| blocks.count >= FEWEST_WITHOUT_SEAMS;
+        self.first == 0 || all.records() > 1 || self.single.as_ref().is_some_and(by_block)
     }
 
     /// As [`of_instances`](Self::of_instances), for an unknown number of instances, some of which are copied in part.
@@ -333,10 +333,11 @@ impl Program {
         self.patterns()?.of_any_bytes(bytes)
     }
 
-    /// The permutation of blocks of this length, number and stride, relative to the first block.
+    /// The permutation of blocks of this length and stride, relative to the first block, if it pays for `bytes` packed bytes
+    /// of them.
     #[inline]
-    pub(crate) fn of_blocks(&self, all: &Blocks) -> Option<&Permutation> {
-        self.patterns()?.of_blocks(all)
+    pub(crate) fn of_blocks(&self, all: &Blocks, bytes: u64) -> Option<&Permutation> {
+        self.patterns()?.of_blocks(all, bytes)
     }
 
     /// The permutation of one instance, if a permutation is to copy it.

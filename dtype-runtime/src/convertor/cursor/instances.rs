@@ -90,7 +90,7 @@ impl<'a> Instances<'a> {
 
     /// The bytes of the instances, if there is one, and it is blocks at equal distances.
     #[inline]
-    pub(in crate::convertor) fn single(&self) -> Option<Blocks> {
+    pub(in crate::convertor) fn single(&self) -> Option<&'a Blocks> {
         if self.count == 1 { self.program().single() } else { None }
     }
 
@@ -159,7 +159,7 @@ fn of_one<V: Visitor>(
 ) -> ControlFlow<()> {
     let program = plan.program();
     if let Some(all) = program.single() {
-        return of_blocks(&all, range, visitor);
+        return of_blocks(all, range, visitor);
     }
     let ops = program.instance();
     let is_repeated = plan.prologue().is_empty();
