@@ -73,6 +73,8 @@ fn expected(library: Library) -> Vec<(&'static str, [u64; 2])> {
             ("Bsend", [0, ALL / 2]),
             ("Pack_external", [2 * VALUES; 2]),
             ("Pack_external_c", [2 * VALUES; 2]),
+            ("Large-counts", [2 * VALUES; 2]),
+            ("Null", [0; 2]),
         ]),
     }
     expected

@@ -91,12 +91,19 @@ unsafe extern "C" fn dup(datatype: *const c_void, new: *mut c_void) -> c_int {
 #[inline(never)]
 unsafe extern "C" fn free(datatype: *mut c_void) -> c_int {
     let Some(original) = FREE.get() else { return NO_ORIGINAL };
-    if is_supported() {
+    if !is_supported() {
         // SAFETY: the caller's argument.
-        unsafe { forget_at(datatype) };
+        return unsafe { original(datatype) };
     }
     // SAFETY: likewise.
-    unsafe { original(datatype) }
+    let handle = unsafe { forget_at(datatype) };
+    // SAFETY: likewise.
+    let code = unsafe { original(datatype) };
+    // The callbacks that delete its attributes may have used it. The next type may have the same handle.
+    if let Some(handle) = handle {
+        contain(|| forget(handle));
+    }
+    code
 }
 
 /// Exports a function under both names that MPI has for it.

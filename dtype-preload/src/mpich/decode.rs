@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char};
 use dtype_runtime::types::{Combiner, Contents, Pair};
 use dtype_runtime::{Basic, Type};
 
-use super::library::{FREE_PART, GET_CONTENTS, GET_ENVELOPE, GET_EXTENT, GET_NAME};
+use super::library::{Count, FREE_PART, GET_CONTENTS, GET_ENVELOPE, GET_EXTENT, GET_NAME};
 use super::numbers::{
     COMBINER_NAMED, DEFAULT_ARGUMENT, DISTRIBUTE_DFLT_DARG, Handle, MAX_OBJECT_NAME, array,
     combiner,
@@ -21,6 +21,7 @@ const MAX_DEPTH: u32 = 64;
 struct Envelope {
     integers: usize,
     addresses: usize,
+    large_counts: usize,
     datatypes: usize,
     combiner: i32,
 }
@@ -29,18 +30,25 @@ struct Envelope {
 ///
 /// The handle belongs to a datatype that lives, and MPI may be called.
 unsafe fn envelope(handle: Handle) -> Option<Envelope> {
-    let (mut integers, mut addresses, mut datatypes, mut combiner) = (0, 0, 0, 0);
+    let mut numbers = [0; 4];
+    let mut combiner = 0;
+    let [integers, addresses, large_counts, datatypes] = &mut numbers;
     let get = GET_ENVELOPE.get()?;
-    // SAFETY: the caller guarantees it, and the four numbers live through the call.
-    let code = unsafe {
-        get(handle, &raw mut integers, &raw mut addresses, &raw mut datatypes, &raw mut combiner)
-    };
+    // SAFETY: the caller guarantees it, and the five numbers live through the call.
+    let code =
+        unsafe { get(handle, integers, addresses, large_counts, datatypes, &raw mut combiner) };
     if code != 0 {
         return None;
     }
-    let [integers, addresses, datatypes] =
-        [integers, addresses, datatypes].map(|number| usize::try_from(number).ok());
-    Some(Envelope { integers: integers?, addresses: addresses?, datatypes: datatypes?, combiner })
+    let [integers, addresses, large_counts, datatypes] =
+        numbers.map(|number: Count| usize::try_from(number).ok());
+    Some(Envelope {
+        integers: integers?,
+        addresses: addresses?,
+        large_counts: large_counts?,
+        datatypes: datatypes?,
+        combiner,
+    })
 }
 
 /// The number of arguments of the call that made the type: a measure of the work to compile it.
@@ -51,7 +59,8 @@ unsafe fn envelope(handle: Handle) -> Option<Envelope> {
 pub(super) unsafe fn parts(handle: Handle) -> Option<usize> {
     // SAFETY: the caller guarantees it.
     let envelope = unsafe { envelope(handle) }?;
-    Some(envelope.integers + envelope.addresses + envelope.datatypes)
+    let Envelope { integers, addresses, large_counts, datatypes, .. } = envelope;
+    Some(integers + addresses + large_counts + datatypes)
 }
 
 /// A decoded type.
@@ -121,17 +130,20 @@ unsafe fn rebuild(
         matches!(combiner, Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer);
     let mut integers = vec![0; envelope.integers];
     let mut addresses = vec![0; envelope.addresses];
+    let mut large_counts = vec![0; envelope.large_counts];
     let mut handles = vec![0; envelope.datatypes];
     let (get, free) = (GET_CONTENTS.get()?, FREE_PART.get()?);
-    // SAFETY: the vectors have the lengths that the envelope says, which fit an `int` because they were made of one.
+    // SAFETY: the vectors have the lengths that the envelope says.
     let code = unsafe {
         get(
             handle,
-            i32::try_from(integers.len()).ok()?,
-            i32::try_from(addresses.len()).ok()?,
-            i32::try_from(handles.len()).ok()?,
+            Count::try_from(integers.len()).ok()?,
+            Count::try_from(addresses.len()).ok()?,
+            Count::try_from(large_counts.len()).ok()?,
+            Count::try_from(handles.len()).ok()?,
             integers.as_mut_ptr(),
             addresses.as_mut_ptr(),
+            large_counts.as_mut_ptr(),
             handles.as_mut_ptr(),
         )
     };
@@ -168,7 +180,7 @@ unsafe fn rebuild(
     }
     renumber(combiner, &mut integers)?;
     let addresses = addresses.into_iter().map(|address| address as i64).collect();
-    Contents { combiner, integers, addresses, large_counts: Vec::new(), datatypes }.rebuild().ok()
+    Contents { combiner, integers, addresses, large_counts, datatypes }.rebuild().ok()
 }
 
 /// # Safety

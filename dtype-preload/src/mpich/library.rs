@@ -12,14 +12,23 @@ use crate::stats;
 /// `MPI_Aint`.
 pub(super) type Aint = isize;
 
+/// `MPI_Count`.
+pub(super) type Count = i64;
+
 originals! {
     static GET_LIBRARY_VERSION = c"PMPI_Get_library_version":
         unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
     static QUERY_THREAD = c"PMPI_Query_thread": unsafe extern "C" fn(*mut c_int) -> c_int;
-    pub(super) static GET_ENVELOPE = c"PMPI_Type_get_envelope":
-        unsafe extern "C" fn(Handle, *mut c_int, *mut c_int, *mut c_int, *mut c_int) -> c_int;
-    pub(super) static GET_CONTENTS = c"PMPI_Type_get_contents":
-        unsafe extern "C" fn(Handle, c_int, c_int, c_int, *mut c_int, *mut Aint, *mut Handle) -> c_int;
+    // The forms with large counts, because the others call the error handler for a type that was made with large counts. All
+    // versions that are known have them.
+    pub(super) static GET_ENVELOPE = c"PMPI_Type_get_envelope_c":
+        unsafe extern "C" fn(
+            Handle, *mut Count, *mut Count, *mut Count, *mut Count, *mut c_int,
+        ) -> c_int;
+    pub(super) static GET_CONTENTS = c"PMPI_Type_get_contents_c":
+        unsafe extern "C" fn(
+            Handle, Count, Count, Count, Count, *mut c_int, *mut Aint, *mut Count, *mut Handle,
+        ) -> c_int;
     pub(super) static GET_EXTENT = c"PMPI_Type_get_extent":
         unsafe extern "C" fn(Handle, *mut Aint, *mut Aint) -> c_int;
     pub(super) static GET_SIZE = c"PMPI_Type_size_x": unsafe extern "C" fn(Handle, *mut i64) -> c_int;

@@ -5,6 +5,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use dtype_runtime::Committed;
+
 use super::calls::{NO_ORIGINAL, exported};
 use super::handles::find;
 use super::library::is_supported;
@@ -51,6 +53,14 @@ pub(super) fn end_of(position: i64, size: usize, buffer: i64) -> Option<usize> {
     (end as u128 <= buffer.max(0).cast_unsigned().into()).then_some(end)
 }
 
+/// Whether elements at this address are in no memory, which the library says of its own: the pointer is null, and the
+/// displacements are not the addresses that `MPI_BOTTOM` stands for.
+pub(super) fn is_nowhere(elements: *const c_void, committed: &Committed) -> bool {
+    /// No program has memory in the first page.
+    const PAGE: u64 = 4096;
+    elements.is_null() && committed.true_lb().unsigned_abs() < PAGE
+}
+
 /// Packs, and returns the new position; `None` if the call is left to the library.
 ///
 /// # Safety
@@ -74,6 +84,9 @@ unsafe fn packed(
     // SAFETY: the library is supported, and the caller passes a datatype that lives.
     let entry = unsafe { find(handle(datatype), count) }?;
     let compiled = entry.native()?;
+    if is_nowhere(from, &compiled.committed) {
+        return None;
+    }
     let size = compiled.committed.packed_size(count).ok()?;
     let end = end_of(position, size, room)?;
     let out = out.cast::<u8>().wrapping_add(end - size);
@@ -117,6 +130,9 @@ unsafe fn unpacked(
     // SAFETY: the library is supported, and the caller passes a datatype that lives.
     let entry = unsafe { find(handle(datatype), count) }?;
     let compiled = entry.native()?;
+    if is_nowhere(to, &compiled.committed) {
+        return None;
+    }
     let size = compiled.committed.packed_size(count).ok()?;
     let end = end_of(position, size, available)?;
     let from = from.cast::<u8>().wrapping_add(end - size);

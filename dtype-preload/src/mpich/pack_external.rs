@@ -8,7 +8,7 @@ use super::calls::{NO_ORIGINAL, exported};
 use super::external::External;
 use super::handles::find;
 use super::library::is_supported;
-use super::pack::{Word, end_of, handle};
+use super::pack::{Word, end_of, handle, is_nowhere};
 use crate::boundary::contain;
 use crate::mode::Mode;
 use crate::original::originals;
@@ -71,6 +71,9 @@ unsafe fn packed(
     // SAFETY: the library is supported, and the caller passes a datatype that lives.
     let entry = unsafe { find(handle(datatype), count) }?;
     let external = entry.external()?;
+    if is_nowhere(from, &external.compiled.committed) {
+        return None;
+    }
     let size = external.conversion.packed_size(count).ok()?;
     let end = end_of(position, size, room)?;
     let out = out.cast::<u8>().wrapping_add(end - size);
@@ -109,6 +112,9 @@ unsafe fn unpacked(
     // SAFETY: the library is supported, and the caller passes a datatype that lives.
     let entry = unsafe { find(handle(datatype), count) }?;
     let external = entry.external()?;
+    if is_nowhere(to, &external.compiled.committed) {
+        return None;
+    }
     let size = external.conversion.packed_size(count).ok()?;
     let end = end_of(position, size, available)?;
     let from = from.cast::<u8>().wrapping_add(end - size);

@@ -317,6 +317,32 @@ static void external(void) {
     for (int i = 0; i < COUNT; i++)
         wrong += to[i].value != from[i].value;
     end("Pack_external_c");
+
+    // MPICH calls the error handler, which ends the program, for a type of large counts that is asked for its small ones.
+    begin(29);
+    const MPI_Count one = 1, displacement = 8;
+    MPI_Datatype large_value, large_values;
+    MPI_Type_create_hindexed_c(1, &one, &displacement, MPI_DOUBLE, &large_value);
+    MPI_Type_create_resized_c(large_value, 0, sizeof *from, &large_values);
+    MPI_Type_free(&large_value);
+    MPI_Type_commit(&large_values);
+    int end_of_pack = 0, start_of_pack = 0;
+    MPI_Pack(from, COUNT, large_values, packed, room, &end_of_pack, MPI_COMM_WORLD);
+    MPI_Unpack(packed, room, &start_of_pack, to, COUNT, large_values, MPI_COMM_WORLD);
+    wrong += end_of_pack != room || start_of_pack != room;
+    for (int i = 0; i < COUNT; i++)
+        wrong += to[i].value != from[i].value;
+    end("Large-counts");
+
+    // A null pointer is an error of its own, and the program goes on.
+    begin(30);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    end_of_pack = start_of_pack = 0;
+    wrong += MPI_Pack(NULL, COUNT, large_values, packed, room, &end_of_pack, MPI_COMM_WORLD) == MPI_SUCCESS;
+    wrong += MPI_Unpack(packed, room, &start_of_pack, NULL, COUNT, large_values, MPI_COMM_WORLD) == MPI_SUCCESS;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Type_free(&large_values);
+    end("Null");
 #endif
     free(packed);
     MPI_Type_free(&values);
