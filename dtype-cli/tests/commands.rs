@@ -18,6 +18,17 @@ fn output(arguments: &[&str]) -> String {
     String::from_utf8(text).unwrap()
 }
 
+/// The arguments of a command as a shell takes them: every second part is in single quotes.
+fn arguments(command: &str) -> Vec<&str> {
+    let parts = command.split('\'').enumerate();
+    parts
+        .flat_map(|(i, part)| match i % 2 {
+            0 => part.split_whitespace().collect(),
+            _ => vec![part],
+        })
+        .collect()
+}
+
 #[test]
 fn the_readme_and_the_book_show_what_is_printed() {
     let chapter = include_str!("../../docs/src/command.md");
@@ -28,8 +39,7 @@ fn the_readme_and_the_book_show_what_is_printed() {
             .collect();
         assert!(!commands.is_empty());
         for command in commands {
-            let arguments: Vec<&str> = command.split(' ').collect();
-            assert!(page.contains(&output(&arguments)), "{command}");
+            assert!(page.contains(&output(&arguments(command))), "{command}");
         }
     }
     let mut shown = 0;
@@ -40,16 +50,7 @@ fn the_readme_and_the_book_show_what_is_printed() {
         if next.starts_with("$ ") || next.starts_with("```") {
             continue;
         }
-        // Every second part is quoted.
-        let arguments: Vec<&str> = command
-            .split('\'')
-            .enumerate()
-            .flat_map(|(i, part)| match i % 2 {
-                0 => part.split_whitespace().collect(),
-                _ => vec![part],
-            })
-            .collect();
-        assert!(chapter.contains(&output(&arguments)), "{command}");
+        assert!(chapter.contains(&output(&arguments(command))), "{command}");
         shown += 1;
     }
     assert!(shown >= 2);

@@ -151,8 +151,8 @@ use crate::model::Item;
 ///
 /// ## `bound = "…"`
 ///
-/// Where predicates, separated by commas, that replace the predicates of the derive. The struct's own
-/// predicates remain. The string may be empty.
+/// A list of `where` predicates, separated by commas, that replaces those the derive would add. The item's own `where`
+/// clause remains. The list may be empty.
 ///
 /// ```
 /// # use dtype_runtime::Datatype;

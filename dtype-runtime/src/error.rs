@@ -9,7 +9,8 @@ pub use malformed::Malformed;
 
 use crate::basic::LongDouble;
 
-/// An operation was refused. When an operation returns one of these, it has written nothing.
+/// An operation was refused. Unless a function's documentation says otherwise (`Packer::transfer_to`, and `par_pack` of a
+/// converting packer), it has then written nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {

@@ -14,8 +14,10 @@
 //! (*Coming from MPI*); when another crate is the better choice (*Coming from bytemuck, zerocopy, rkyv, rsmpi*); *API at
 //! a glance*, *How it works*, figures and a glossary.
 //!
+//! Until the first release, depend on a clone of the repository by its path:
+//!
 //! ```console
-//! cargo add dtype-runtime
+//! cargo add dtype-runtime --path dtype/dtype-runtime
 //! ```
 //!
 //! # Structs

@@ -175,6 +175,7 @@ pub fn pack_into<T: Datatype>(items: &[T], out: &mut [u8]) -> Result<usize, Erro
 ///
 /// - [`Error::PartialRecord`] if the length is not a multiple of the packed record size;
 /// - [`Error::InvalidValue`] if the bytes would make an invalid `bool`, `char`, `NonZero` or enum;
+/// - [`Error::CheckFailed`] if the function of `#[dtype(check = …)]`, or a type of this crate, refuses a record;
 /// - [`Error::Allocation`] if the records do not fit in memory.
 ///
 /// ```
@@ -198,8 +199,8 @@ pub fn unpack<T: Datatype>(bytes: &[u8]) -> Result<Vec<T>, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::PackedLength`] if `bytes` is not exactly as long as a packed record; [`Error::InvalidValue`] as
-/// for [`unpack`].
+/// [`Error::PackedLength`] if `bytes` is not exactly as long as a packed record; [`Error::InvalidValue`] and
+/// [`Error::CheckFailed`] as for [`unpack`].
 ///
 /// ```
 /// assert_eq!(dtype_runtime::unpack_one::<(u8, bool)>(&[7, 1])?, (7, true));
@@ -320,13 +321,12 @@ fn check_length<T: Datatype>(bytes: &[u8], count: usize) -> Result<(), Error> {
     }
 }
 
-/// Unpacks the records that [`pack`] packed into `bytes` over `items`, and returns the number of bytes
-/// read. Padding and skipped fields are unchanged.
+/// Overwrites the data of `items` with the packed records in `bytes`, and returns the number of bytes read. Padding and skipped fields are unchanged.
 ///
 /// # Errors
 ///
-/// [`Error::PackedLength`] if `bytes` is not exactly as long as the packed `items`;
-/// [`Error::InvalidValue`] as for [`unpack`]. Nothing is written then.
+/// [`Error::PackedLength`] if `bytes` is not exactly as long as the packed `items`; [`Error::InvalidValue`] and
+/// [`Error::CheckFailed`] as for [`unpack`]. Nothing is written then.
 ///
 /// ```
 /// let mut numbers = [0_u8; 3];

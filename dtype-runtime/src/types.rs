@@ -66,8 +66,9 @@ pub(crate) use walk::{Sink, walk};
 /// one from a Rust type. A `Type` is immutable. Cloning one copies a pointer, and types built from it keep it
 /// alive. [`commit`](Type::commit) compiles it for packing.
 ///
-/// Counts and block lengths are numbers of elements; displacements, strides of `hvector`, bounds and
-/// extents are bytes. All are 64 bits wide, and every constructor checks its arithmetic.
+/// Counts and block lengths are numbers of instances of the old type. The stride of `vector` and the displacements of
+/// `indexed` and `indexed_block` are in extents of the old type. All other strides and displacements, and all bounds and
+/// extents, are in bytes. All are 64 bits wide, and every constructor checks its arithmetic.
 ///
 /// ```
 /// use dtype_runtime::{Basic, Type};

@@ -366,7 +366,7 @@ impl Committed {
         unsafe { copy_of_plan::<D>(self.plan(), count as u64, range, origin, packed, &mut 0) };
     }
 
-    /// Packed bytes of `count` instances.
+    /// The number of packed bytes of `count` instances.
     ///
     /// # Errors
     ///

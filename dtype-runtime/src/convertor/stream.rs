@@ -34,7 +34,7 @@ pub trait Stream: sealed::Sealed {
     /// The error of packing or unpacking.
     type Error;
 
-    /// Packed bytes before the next one.
+    /// The position: the number of bytes of the packed stream before the next one.
     fn position(&self) -> u64;
 
     /// Seeks to `position`, in bytes from the start of the stream.
@@ -44,7 +44,7 @@ pub trait Stream: sealed::Sealed {
     /// The errors of the stream's own method; the position is then unchanged.
     fn set_position(&mut self, position: u64) -> Result<(), Error>;
 
-    /// Packed bytes from the position to the end.
+    /// The number of bytes left in the stream.
     fn remaining(&self) -> u64;
 
     /// Whether the position is at the end.
@@ -86,7 +86,7 @@ macro_rules! stream {
         $(#[$seek:meta])*
     ) => {
         impl<$($generics)*> $stream {
-            /// Packed bytes before the next one.
+            /// The position: the number of bytes of the packed stream before the next one.
             #[doc(alias = "bConverted")]
             #[inline]
             pub fn position(&self) -> u64 {
@@ -108,7 +108,7 @@ macro_rules! stream {
                 self.progress.seek(position)
             }
 
-            /// Packed bytes from the position to the end.
+            /// The number of bytes left in the stream.
             #[inline]
             pub fn remaining(&self) -> u64 {
                 self.progress.remaining()

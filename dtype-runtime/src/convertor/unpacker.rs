@@ -152,7 +152,8 @@ impl Unpacker<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] if the bytes complete an invalid value. Nothing is written then, and the position is
+    /// [`Error::InvalidValue`] if the bytes complete an invalid value; [`Error::CheckFailed`] if the function of
+    /// `#[dtype(check = …)]`, or a type of this crate, refuses it. Nothing is written then, and the position is
     /// unchanged; if the first bytes of the value came earlier, seek back to where it starts to send them again.
     #[inline]
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {

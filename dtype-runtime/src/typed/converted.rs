@@ -50,7 +50,7 @@ pub fn pack_as<T: Datatype>(items: &[T], representation: Representation) -> Resu
 ///
 /// - [`Error::PartialRecord`] if the length is not a multiple of the packed record size, in this
 ///   representation;
-/// - [`Error::InvalidValue`] as for [`unpack`](crate::unpack);
+/// - [`Error::InvalidValue`] and [`Error::CheckFailed`] as for [`unpack`](crate::unpack);
 /// - [`Error::NoConversion`], [`Error::IntegerRange`] and [`Error::FloatRange`] if this machine has no such
 ///   values, or not this value;
 /// - [`Error::Allocation`] if the records do not fit in memory.

@@ -78,7 +78,8 @@ impl<'a, T: Datatype> Packed<'a, T> {
     /// # Errors
     ///
     /// - [`Error::PartialRecord`] if the length is not a multiple of the packed record size;
-    /// - [`Error::InvalidValue`] if a record has an invalid `bool`, `char`, `NonZero` or enum.
+    /// - [`Error::InvalidValue`] if a record has an invalid `bool`, `char`, `NonZero` or enum;
+    /// - [`Error::CheckFailed`] if the function of `#[dtype(check = …)]`, or a type of this crate, refuses a record.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
         let count = whole_records::<T>(bytes)?;

@@ -28,8 +28,10 @@ use crate::kernel::Pack;
 ///
 /// - [`Error::PartialRecord`] if the length is not a multiple of the record size;
 /// - [`Error::Misaligned`] if `bytes` does not begin at a multiple of the alignment of `T`;
-/// - [`Error::InvalidValue`] if a record has an invalid `bool`, `char`, `NonZero` or enum. The check reads
-///   all records; it costs nothing for types that accept all bytes.
+/// - [`Error::InvalidValue`] if a record has an invalid `bool`, `char`, `NonZero` or enum;
+/// - [`Error::CheckFailed`] if the function of `#[dtype(check = …)]`, or a type of this crate, refuses a record.
+///
+/// The checks read all records; they cost nothing for types that accept all bytes.
 ///
 /// ```
 /// #[derive(dtype_runtime::Datatype)]
@@ -70,7 +72,7 @@ pub fn view<T: Datatype>(bytes: &[u8]) -> Result<&[T], Error> {
 ///
 /// - [`Error::PartialRecord`] if the length is not a multiple of the size of `T`;
 /// - [`Error::Misaligned`] if `bytes` does not begin at a multiple of the alignment of `T`;
-/// - [`Error::InvalidValue`] as for [`view`].
+/// - [`Error::InvalidValue`] and [`Error::CheckFailed`] as for [`view`].
 ///
 /// ```
 /// #[derive(dtype_runtime::Datatype)]
