@@ -321,7 +321,8 @@ fn check_length<T: Datatype>(bytes: &[u8], count: usize) -> Result<(), Error> {
     }
 }
 
-/// Overwrites the data of `items` with the packed records in `bytes`, and returns the number of bytes read. Padding and skipped fields are unchanged.
+/// Overwrites the data of `items` with the packed records in `bytes`, and returns the number of bytes read. Padding and
+/// skipped fields are unchanged.
 ///
 /// # Errors
 ///
