@@ -228,6 +228,28 @@ fn a_type_without_data_is_asked_where_there_is_a_record() {
     let _ = Unpacker::new(&mut [Nothing]).unpack(&[]);
 }
 
+thread_local! {
+    static ASKED: Cell<u32> = const { Cell::new(0) };
+}
+
+#[derive(Datatype, Clone, Copy, Debug)]
+#[dtype(check = count)]
+struct Asked;
+
+fn count(_: &Asked) -> bool {
+    ASKED.with(|asked| asked.set(asked.get() + 1));
+    true
+}
+
+/// A message without data may announce any number of records.
+#[test]
+fn records_without_data_are_asked_once() {
+    assert_eq!(unpack_into(&[], &mut vec![Asked; 1 << 20]), Ok(0));
+    assert_eq!(ASKED.with(Cell::get), 1);
+    assert_eq!(unpack_into(&[], &mut [Asked; 0]), Ok(0));
+    assert_eq!(ASKED.with(Cell::get), 1);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: cases(256, 4),
