@@ -244,7 +244,7 @@ fn count(_: &Asked) -> bool {
 /// A message without data may announce any number of records.
 #[test]
 fn records_without_data_are_asked_once() {
-    assert_eq!(unpack_into(&[], &mut vec![Asked; 1 << 20]), Ok(0));
+    assert_eq!(unpack_into(&[], &mut [Asked; 1 << 20]), Ok(0));
     assert_eq!(ASKED.with(Cell::get), 1);
     assert_eq!(unpack_into(&[], &mut [Asked; 0]), Ok(0));
     assert_eq!(ASKED.with(Cell::get), 1);

@@ -3,9 +3,9 @@
 use core::marker::PhantomData;
 use core::ops::{ControlFlow, Range};
 
-use super::cursor::{Fragment, Instances, Repeated, Visitor};
+use super::cursor::{Fragment, Instances, Repeated, Visitor, of_list};
 use crate::kernel::{self, Direction, Way};
-use crate::plan::{Blocks, List, Plan, Program};
+use crate::plan::{Blocks, List, Op, Plan, Program};
 
 /// Copies whole records of a Rust type, by code compiled for this type: a pointer to the first record, a pointer
 /// to its packed bytes, and the number of records.
@@ -60,15 +60,18 @@ pub(super) unsafe fn copy_of_plan<D: Way>(
     packed: *mut u8,
     near: &mut usize,
 ) {
+    let program = plan.program();
+    let len = range.end - range.start;
+    let is_part = 0 < len && len < plan.size();
     // SAFETY: passed on to the caller.
     unsafe {
         // For one instance, the permutations are not worth computing.
         if count > 1 {
             copy_of_several::<D>(plan, count, range, memory, packed, near);
-        } else if let Some(all) = plan.program().single()
-            && range.end - range.start < plan.size()
-        {
-            copy_of_blocks::<D>(all, plan.program(), range, memory, packed);
+        } else if is_part && let Some(all) = program.single() {
+            copy_of_blocks::<D>(all, program, range, memory, packed);
+        } else if is_part && let [Op::List(list)] = program.instance() {
+            copy_of_list::<D>(list, program, range, memory, packed, near);
         } else {
             copy_by_program::<D>(plan, count, range, memory, packed, near);
         }
@@ -135,6 +138,25 @@ unsafe fn copy_of_blocks<D: Way>(
     // SAFETY: the caller guarantees the bytes of the range, the first of which is in this block; all of the blocks, if memory is
     // read; and that they do not overlap, if it is written.
     unsafe { kernel::part_of_blocks::<D>(all, program, bytes, memory, packed) }
+}
+
+/// As [`copy_of_plan`], for a part of one instance that is a list: `copy_range` would come to the same, after more steps.
+///
+/// # Safety
+///
+/// As [`copy_range`]; the list must be the program's, and the range not be empty.
+#[inline(never)]
+unsafe fn copy_of_list<D: Way>(
+    list: &List,
+    program: &Program,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    near: &mut usize,
+) {
+    let mut copier =
+        Copier::<D> { program, memory, packed, whole: None, near, direction: PhantomData };
+    let _ = of_list(list, program, range, 0, &mut copier);
 }
 
 /// As [`copy_of_plan`], without a permutation for parts of the stream.

@@ -357,7 +357,7 @@ fn of_elements<V: Visitor>(
 }
 
 /// A range of a list.
-fn of_list<V: Visitor>(
+pub(super) fn of_list<V: Visitor>(
     list: &List,
     program: &Program,
     part: Range<u64>,
