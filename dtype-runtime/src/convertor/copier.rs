@@ -154,6 +154,7 @@ unsafe fn copy_of_list<D: Way>(
     packed: *mut u8,
     near: &mut usize,
 ) {
+    // Nobody else is given the visitor, whose invariant the caller guarantees.
     let mut copier =
         Copier::<D> { program, memory, packed, whole: None, near, direction: PhantomData };
     let _ = of_list(list, program, range, 0, &mut copier);
@@ -187,7 +188,7 @@ unsafe fn copy_by_program<D: Direction>(
 ///
 /// # Invariant
 ///
-/// Only [`copy_range`] makes it, and it visits exactly the range that was given there. So everything that is
+/// Only [`copy_range`] and [`copy_of_list`] make it, and it visits exactly the range that was given there. So everything that is
 /// visited is valid for `D`: at its displacement from `memory`, and from `packed` on, which advances by the bytes
 /// visited. The blocks that say "of the range" rest on this.
 struct Copier<'a, D> {
