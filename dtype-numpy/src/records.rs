@@ -4,9 +4,7 @@ use std::fmt;
 use std::slice;
 
 use dtype_runtime::{Datatype, pack, unpack, view_memory};
-use numpy::{
-    PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
-};
+use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::array::{array, check_strides};
@@ -36,12 +34,11 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
         let array = array(object)?;
         read_dtype(&array.dtype())?.check_memory::<T>()?;
         check_strides(array)?;
-        check_contiguous::<T>(array)?;
         // The same memory with the fields in the order of the struct, which is the array's own dtype if it has that order.
         let same = array.call_method1("view", (dtype_of::<T>(object.py())?,))?;
         let same = same.cast_into::<PyArrayDyn<Record<T>>>().map_err(PyErr::from)?;
-        // A subclass may have a `view` of its own, which returns any array.
-        check_contiguous::<T>(same.as_untyped())?;
+        // Not before: a subclass may have a `view` of its own, which returns any array.
+        check_contiguous(&same)?;
         let array = same.try_readonly().map_err(|error| ArrayError::Python(error.into()))?;
         let records = Self { array };
         view_memory::<T>(records.bytes())?;
@@ -104,7 +101,7 @@ impl<T: Datatype + Send + Sync> fmt::Debug for Records<'_, T> {
 }
 
 /// Checks that the items of an array follow one another, with a record's size from each to the next.
-fn check_contiguous<T>(array: &Bound<'_, PyUntypedArray>) -> Result<(), ArrayError> {
+fn check_contiguous<T>(array: &Bound<'_, PyArrayDyn<Record<T>>>) -> Result<(), ArrayError> {
     let mut expected = size_of::<T>().cast_signed();
     for (axis, (length, stride)) in array.shape().iter().zip(array.strides()).enumerate().rev() {
         if *length > 1 && *stride != expected && !array.is_empty() {
