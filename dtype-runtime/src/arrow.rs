@@ -172,14 +172,13 @@ pub fn from_arrow<T: Datatype>(all: &[ArrowColumn]) -> Result<Columns<T>, ArrowE
     let len = all.first().map_or(0, |column| column.len);
     // All are checked before there is memory for as many records as they claim to have.
     let fields = Columns::<T>::all_fields().map(|field| {
-        let bytes = bytes_of_column(all, &field, len)?;
-        Ok((field, bytes))
+        let values = values_of_column(all, &field, len)?;
+        Ok((field, values))
     });
     let fields = fields.collect::<Result<Vec<_>, ArrowError>>()?;
     let mut columns = Columns::<T>::zeroed(len)?;
-    for (index, (field, bytes)) in fields.into_iter().enumerate() {
+    for (index, (field, (elements, bytes))) in fields.into_iter().enumerate() {
         if field.basic.canonical() == Basic::Bool {
-            let elements = field.lengths.iter().product::<usize>() * len;
             let values: Vec<u8> = (0..elements).map(|i| bytes[i / 8] >> (i % 8) & 1).collect();
             columns.set_raw(index, &values)?;
         } else {
@@ -189,12 +188,12 @@ pub fn from_arrow<T: Datatype>(all: &[ArrowColumn]) -> Result<Columns<T>, ArrowE
     Ok(columns)
 }
 
-/// The bytes of the column of a field in `len` records.
-fn bytes_of_column<'a>(
+/// The column of a field in `len` records: the number of its elements, and their bytes.
+fn values_of_column<'a>(
     all: &'a [ArrowColumn],
     field: &ColumnField,
     len: usize,
-) -> Result<&'a [u8], ArrowError> {
+) -> Result<(usize, &'a [u8]), ArrowError> {
     let path = &field.path;
     let mut found = all.iter().filter(|column| column.field.name() == path);
     let (Some(column), 0) = (found.next(), found.clone().count()) else {
@@ -216,10 +215,10 @@ fn bytes_of_column<'a>(
     let expected =
         if is_bits { elements.div_ceil(8) } else { elements.saturating_mul(field.basic.size()) };
     let bytes = column.buffer.as_slice();
-    bytes.get(..expected).ok_or_else(|| {
-        let (path, actual) = (path.clone(), bytes.len());
-        ArrowError::Buffer { path, expected, actual }
-    })
+    match bytes.get(..expected) {
+        Some(bytes) => Ok((elements, bytes)),
+        None => Err(ArrowError::Buffer { path: path.clone(), expected, actual: bytes.len() }),
+    }
 }
 
 /// The field of a column.
