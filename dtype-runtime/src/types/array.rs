@@ -229,9 +229,7 @@ impl Share {
         }
         let ones = [1, 1];
         // Two different constructors made the parts, so no two of them are equal.
-        let share = Type::structure_by(&ones[..types.len()], &displacements, &types, |types| {
-            types.len() < 2
-        })?;
+        let share = Type::structure_by(&ones[..types.len()], &displacements, &types, |_| false)?;
         Type::resized(&share, 0, bytes(self.global)?)
     }
 }
