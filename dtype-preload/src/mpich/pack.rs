@@ -53,8 +53,8 @@ pub(super) fn end_of(position: i64, size: usize, buffer: i64) -> Option<usize> {
     (end as u128 <= buffer.max(0).cast_unsigned().into()).then_some(end)
 }
 
-/// Whether elements at this address are in no memory, which the library says of its own: the pointer is null, and the
-/// displacements are not the addresses that `MPI_BOTTOM` stands for.
+/// Whether elements at this address are in no memory, which is an error that the library reports: the pointer is null, and the
+/// displacements are not addresses, as they are with `MPI_BOTTOM`.
 pub(super) fn is_nowhere(elements: *const c_void, committed: &Committed) -> bool {
     /// No program has memory in the first page.
     const PAGE: u64 = 4096;
