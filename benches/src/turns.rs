@@ -38,15 +38,19 @@ fn calls_per_round(call: &mut impl FnMut()) -> u32 {
 /// How long this number of calls takes, after some calls that are not timed: the effect of other processes on the
 /// caches is not counted, nor, where the system reports it, the time when other threads had the processor.
 pub fn time_warm(repetitions: u64, mut call: impl FnMut()) -> Duration {
-    (0..repetitions.div_ceil(8)).for_each(|_| call());
-    let before = waited();
-    let start = Instant::now();
-    (0..repetitions).for_each(|_| call());
-    let took = start.elapsed();
-    match (before, waited()) {
-        (Some(before), Some(after)) => took.saturating_sub(after.saturating_sub(before)),
-        _ => took,
+    let mut result = Duration::ZERO;
+    // The call is written once, so that the compiler has no reason to leave some candidates in a function of their own.
+    for repetitions in [repetitions.div_ceil(8), repetitions] {
+        let before = waited();
+        let start = Instant::now();
+        (0..repetitions).for_each(|_| call());
+        let took = start.elapsed();
+        result = match (before, waited()) {
+            (Some(before), Some(after)) => took.saturating_sub(after.saturating_sub(before)),
+            _ => took,
+        };
     }
+    result
 }
 
 /// How long this thread was ready to run while others ran instead.

@@ -84,11 +84,11 @@ impl<S: CheckedShape> Arrays<S> {
     fn over(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
             Contestant::here(who::DTYPE, |this: &mut Self| {
-                let items = black_box(&mut this.items);
+                let items = black_box::<&mut [S]>(&mut this.items);
                 black_box(done(unpack_into(black_box(&this.packed), items)));
             }),
             Contestant::here(who::LOOP, |this: &mut Self| {
-                let items = black_box(&mut this.items);
+                let items = black_box::<&mut [S]>(&mut this.items);
                 black_box(S::unpack_by_hand(black_box(&this.packed), items).is_ok());
             }),
         ];

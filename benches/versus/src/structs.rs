@@ -146,7 +146,9 @@ impl<S: Shape> Arrays<S> {
     fn unpack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let mut contestants = vec![
             Contestant::here(who::DTYPE, |stage: &mut Self| {
-                let items = black_box(&mut stage.items);
+                // The type is named so that the slice is hidden, as in the loop: hidden as a vector, its address would be
+                // loaded in each call.
+                let items = black_box::<&mut [S]>(&mut stage.items);
                 black_box(done(unpack_into(black_box(&stage.packed), items)));
             }),
             Contestant::here(who::DYNAMIC, |Self { items, memory, committed, packed, .. }| {
