@@ -39,14 +39,14 @@ pub(super) trait Registers {
         }
     }
 
-    /// Whether all values in packed records lie in their ranges; `None` if no instruction tests several.
+    /// Whether all values in `count` packed records lie in their ranges; `None` if no instruction tests several.
     ///
     /// # Safety
     ///
     /// The processor must have the instructions.
     #[inline(always)]
-    unsafe fn all_valid(all: &Lanes, records: &[u8]) -> Option<bool> {
-        let _ = (all, records);
+    unsafe fn all_valid(all: &Lanes, records: &[u8], count: usize) -> Option<bool> {
+        let _ = (all, records, count);
         None
     }
 

@@ -67,14 +67,14 @@ impl Registers for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn all_valid(all: &Lanes, records: &[u8]) -> Option<bool> {
+    unsafe fn all_valid(all: &Lanes, records: &[u8], count: usize) -> Option<bool> {
         macro_rules! by_width {
             ($vectors:literal) => {
                 match all.width() {
-                    1 => lanes::all_valid::<$vectors, 1>(all, records),
-                    2 => lanes::all_valid::<$vectors, 2>(all, records),
-                    4 => lanes::all_valid::<$vectors, 4>(all, records),
-                    _ => lanes::all_valid::<$vectors, 8>(all, records),
+                    1 => lanes::all_valid::<$vectors, 1>(all, records, count),
+                    2 => lanes::all_valid::<$vectors, 2>(all, records, count),
+                    4 => lanes::all_valid::<$vectors, 4>(all, records, count),
+                    _ => lanes::all_valid::<$vectors, 8>(all, records, count),
                 }
             };
         }

@@ -50,6 +50,8 @@ pub(crate) struct Lanes {
     of_record: usize,
     /// Packed bytes of a record.
     size: usize,
+    /// The greatest [`from`](LaneVector::from) of the vectors.
+    furthest: usize,
 }
 
 /// What is tested in one vector.
@@ -154,6 +156,7 @@ impl Lanes {
             records: 1,
             of_record: values.len(),
             size,
+            furthest: from,
         };
         if end - from <= WIDTH && values.len() <= lanes {
             let (fit, lie) = (lanes / values.len(), (WIDTH - (end - from)) / size + 1);
@@ -178,6 +181,7 @@ impl Lanes {
                     return None;
                 }
                 all.vectors[vector].from = value.position;
+                all.furthest = value.position;
             }
             let byte = value.position - all.vectors[vector].from;
             all.vectors[vector].put(lane, width, byte, value);
@@ -221,5 +225,10 @@ impl Lanes {
     /// Packed bytes of a record.
     pub(crate) const fn size(&self) -> usize {
         self.size
+    }
+
+    /// The greatest [`from`](LaneVector::from) of the vectors.
+    pub(crate) const fn furthest(&self) -> usize {
+        self.furthest
     }
 }

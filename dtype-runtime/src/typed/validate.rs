@@ -55,8 +55,8 @@ impl<T: Datatype> Constants<T> {
     /// The checks as tests of several records at once.
     const LANES: &'static Option<Lanes> = &Self::CHECKS.lanes(T::TYPE_MAP.size());
 
-    /// From this number of records on, several are tested at once.
-    const FEWEST: usize = 8;
+    /// From this number of records on, a call that tests several at once is faster.
+    const FEWEST: usize = 16;
 
     /// Whether the records are known to be valid. If not, [`find_invalid`] decides.
     #[inline]
@@ -73,7 +73,7 @@ impl<T: Datatype> Constants<T> {
         if const { Self::LANES.is_some() }
             && count >= Self::FEWEST
             && let Some(lanes) = Self::LANES
-            && let Some(valid) = kernel::all_valid(lanes, bytes)
+            && let Some(valid) = kernel::all_valid(lanes, bytes, count)
         {
             return valid;
         }

@@ -12,7 +12,7 @@ use core::arch::x86_64::{
     _mm512_sub_epi64, _mm512_xor_si512,
 };
 
-use super::{WIDTH, vector};
+use super::{WIDTH, first, vector};
 use crate::plan::{LaneVector, Lanes};
 
 /// Lanes of `W` bytes, 1, 2, 4 or 8.
@@ -96,19 +96,21 @@ impl<const W: usize> Lane<W> {
     }
 }
 
-/// Whether all values in whole records lie in their ranges: `V` vectors with lanes of `W` bytes for each period, which
+/// Whether all values in `count` whole records lie in their ranges: `V` vectors with lanes of `W` bytes for each period, which
 /// must be those of the tests.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
-#[expect(clippy::cast_possible_truncation, reason = "bytes of a vector")]
-pub(super) fn all_valid<const V: usize, const W: usize>(all: &Lanes, records: &[u8]) -> bool {
+pub(super) fn all_valid<const V: usize, const W: usize>(
+    all: &Lanes,
+    records: &[u8],
+    count: usize,
+) -> bool {
     let mut vectors = [Lane::<W>::of(&all.vectors()[0]); V];
     for (vector, of) in vectors.iter_mut().zip(all.vectors()) {
         *vector = Lane::of(of);
     }
-    let furthest = vectors.iter().fold(0, |furthest, vector| vector.from.max(furthest));
     let mut greatest = [_mm512_setzero_si512(); V];
-    let mut rest = records;
-    let period = all.records() * all.size();
+    let (mut rest, mut count) = (records, count);
+    let (period, furthest) = (all.records() * all.size(), all.furthest());
     while rest.len() >= period.max(furthest + WIDTH) {
         for (greatest, vector) in greatest.iter_mut().zip(&vectors) {
             // SAFETY: at least `furthest + 64` bytes remain, and `from` is no more than `furthest`.
@@ -116,20 +118,22 @@ pub(super) fn all_valid<const V: usize, const W: usize>(all: &Lanes, records: &[
             *greatest = Wide::<W>::greatest(*greatest, vector.moved(bytes));
         }
         rest = &rest[period..];
+        count -= all.records();
     }
-    while !rest.is_empty() {
-        let count = (rest.len() / all.size()).min(all.records());
+    while count > 0 {
+        let records = count.min(all.records());
         for (greatest, vector) in greatest.iter_mut().zip(&vectors) {
             let left = rest.len().saturating_sub(vector.from).min(WIDTH);
             // SAFETY: the mask selects the bytes that remain, at most 64. The pointer wraps, in case that none do.
             let bytes = unsafe {
                 let place = rest.as_ptr().wrapping_add(vector.from).cast();
-                _mm512_maskz_loadu_epi8(_bzhi_u64(!0, left as u32), place)
+                _mm512_maskz_loadu_epi8(first(left), place)
             };
-            let lanes = count * all.of_record();
+            let lanes = records * all.of_record();
             *greatest = Wide::<W>::greatest_of(lanes, *greatest, vector.moved(bytes));
         }
-        rest = &rest[(count * all.size()).clamp(1, rest.len())..];
+        rest = rest.get(period..).unwrap_or_default();
+        count -= records;
     }
     let most = all.vectors().iter().map(|of| vector(&of.most));
     greatest.into_iter().zip(most).all(|(greatest, most)| Wide::<W>::are_at_most(greatest, most))
