@@ -16,7 +16,7 @@
 //! | | `opal_datatype_copy_content_same_ddt` | copies |
 //! | | `opal_datatype_commit`, `opal_datatype_clone`, `opal_datatype_resize`, `ompi_datatype_destroy` | forget what was compiled for the type that was at this address |
 //! | MPICH 4.0 over UCX | `ucp_dt_create_generic`, `ucp_dt_destroy` | callbacks around MPICH's own |
-//! | | `MPI_Type_commit`, `MPI_Type_dup`, `MPI_Type_free` | know the handle; forget what was compiled for it |
+//! | | `MPI_Type_commit`, `MPI_Type_dup`, `MPI_Type_free` | know the handle, and that the type is committed; forget what was compiled for it |
 //! | | `MPI_Pack`, `MPI_Unpack` and their `_c` forms | pack and unpack |
 //! | | `MPI_Pack_external`, `MPI_Unpack_external` and their `_c` forms | convert to `external32` and back |
 //!

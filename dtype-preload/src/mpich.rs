@@ -5,6 +5,7 @@ mod calls;
 mod decode;
 mod external;
 mod generic;
+mod handle_set;
 mod handles;
 mod library;
 pub mod numbers;

@@ -128,6 +128,9 @@ fn mpich() {
     for (name, number, _) in numbers::ARRAYS {
         all.equal(name, number);
     }
+    for (name, number) in numbers::PAIRS {
+        all.equal(name, number);
+    }
     all.equal("MPI_DISTRIBUTE_DFLT_DARG", numbers::DISTRIBUTE_DFLT_DARG);
     all.equal("(unsigned)MPI_COMM_NULL", numbers::COMM_NULL);
     all.equal("MPI_THREAD_MULTIPLE", numbers::THREAD_MULTIPLE);

@@ -5,14 +5,14 @@
 use std::ffi::{c_int, c_void};
 
 use super::generic::{self, Making};
-use super::handles::forget;
+use super::handles::{self, Word, forget, is_committed};
 use super::library::is_supported;
 use super::numbers::Handle;
 use crate::boundary::contain;
 use crate::original::originals;
 
 type Commit = unsafe extern "C" fn(*mut c_void) -> c_int;
-type Dup = unsafe extern "C" fn(*const c_void, *mut c_void) -> c_int;
+type Dup = unsafe extern "C" fn(Word, *mut c_void) -> c_int;
 
 originals! {
     static COMMIT = c"PMPI_Type_commit": Commit;
@@ -55,6 +55,7 @@ unsafe extern "C" fn commit(datatype: *mut c_void) -> c_int {
     {
         // SAFETY: just committed, by this thread.
         unsafe { Making::made(handle) };
+        handles::committed(handle);
     }
     drop(making);
     code
@@ -64,13 +65,14 @@ unsafe extern "C" fn commit(datatype: *mut c_void) -> c_int {
 ///
 /// As `MPI_Type_dup`.
 #[inline(never)]
-unsafe extern "C" fn dup(datatype: *const c_void, new: *mut c_void) -> c_int {
+unsafe extern "C" fn dup(datatype: Word, new: *mut c_void) -> c_int {
     let Some(original) = DUP.get() else { return NO_ORIGINAL };
     if !is_supported() {
         // SAFETY: the caller's arguments.
         return unsafe { original(datatype, new) };
     }
     // The copy of a committed type is committed.
+    let committed = is_committed(handles::handle(datatype));
     let making = Making::begin(generic::UNKNOWN);
     // SAFETY: likewise.
     let code = unsafe { original(datatype, new) };
@@ -79,6 +81,9 @@ unsafe extern "C" fn dup(datatype: *const c_void, new: *mut c_void) -> c_int {
         if let Some(handle) = unsafe { forget_at(new) } {
             // SAFETY: just made, by this thread.
             unsafe { Making::made(handle) };
+            if committed {
+                handles::committed(handle);
+            }
         }
     }
     drop(making);
@@ -95,15 +100,13 @@ unsafe extern "C" fn free(datatype: *mut c_void) -> c_int {
         // SAFETY: the caller's argument.
         return unsafe { original(datatype) };
     }
+    // Before the call: the callbacks that delete its attributes may use the type, which must not be entered again. Afterwards,
+    // another thread may have a new type with this handle.
+    //
     // SAFETY: likewise.
-    let handle = unsafe { forget_at(datatype) };
+    unsafe { forget_at(datatype) };
     // SAFETY: likewise.
-    let code = unsafe { original(datatype) };
-    // The callbacks that delete its attributes may have used it. The next type may have the same handle.
-    if let Some(handle) = handle {
-        contain(|| forget(handle));
-    }
-    code
+    unsafe { original(datatype) }
 }
 
 /// Exports a function under both names that MPI has for it.
@@ -140,6 +143,6 @@ pub(super) use exported;
 // The names are the standard's.
 exported! {
     MPI_Type_commit, PMPI_Type_commit = commit, COMMIT(datatype: *mut c_void);
-    MPI_Type_dup, PMPI_Type_dup = dup, DUP(datatype: *const c_void, new: *mut c_void);
+    MPI_Type_dup, PMPI_Type_dup = dup, DUP(datatype: Word, new: *mut c_void);
     MPI_Type_free, PMPI_Type_free = free, FREE(datatype: *mut c_void);
 }

@@ -3,11 +3,24 @@
 use std::sync::{Arc, OnceLock};
 
 use super::external::External;
-use super::numbers::Handle;
+use super::handle_set::HandleSet;
+use super::numbers::{Handle, PAIRS};
 use super::types::{Source, compile, is_worth_it_at_once, read, size};
 use crate::compiled::Compiled;
 use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
+
+/// A handle: an `int` in this library, an address in Open MPI.
+pub(super) type Word = usize;
+
+/// The lower half, where a library with integers has its handle.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the upper half of the register is unspecified"
+)]
+pub(super) fn handle(word: Word) -> Handle {
+    (word as u32).cast_signed()
+}
 
 /// A type of the program. What is needed of it is compiled when it is needed.
 #[derive(Debug)]
@@ -55,7 +68,25 @@ impl Entry {
     }
 }
 
+/// Types that are committed: no other ones are entered here.
 static TYPES: Registry<Entry> = Registry::new();
+
+/// The types that the program has committed, or copied from such, and has not freed since.
+///
+/// The library refuses a type that was never committed, and does not say which types are. A type that it accepts need not live
+/// on, either: the function that deletes an attribute of a freed type may use the type, in whatever call of MPI happens to give
+/// up the last reference. The library then gives its handle to another type, and says so to nobody.
+static COMMITTED: HandleSet = HandleSet::new();
+
+/// Notes that a type is committed. [`forget`] ends it.
+pub(super) fn committed(handle: Handle) {
+    COMMITTED.insert(handle);
+}
+
+/// Whether a derived type is known to be committed.
+pub(super) fn is_committed(handle: Handle) -> bool {
+    COMMITTED.contains(handle) || PAIRS.iter().any(|(_, pair)| *pair == handle)
+}
 
 /// The number by which a handle is registered: the bits of an `int`. No datatype has the number 0.
 fn identity(handle: Handle) -> usize {
@@ -83,6 +114,10 @@ pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Entry>> {
         Known::Yes(entry) => Some(entry),
         Known::Busy => None,
         Known::No => {
+            if !is_committed(handle) {
+                left(Left::Unknown);
+                return None;
+            }
             if !TYPES.saw_before(identity) {
                 // SAFETY: the caller guarantees it.
                 let bytes = usize::try_from(unsafe { size(handle) }?).ok()?.checked_mul(count)?;
@@ -99,7 +134,8 @@ pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Entry>> {
     }
 }
 
-/// Forgets the type with a handle.
+/// Forgets the type with a handle, before the program's last reference goes.
 pub(super) fn forget(handle: Handle) {
+    COMMITTED.remove(handle);
     TYPES.forget(identity(handle));
 }

@@ -9,6 +9,14 @@ pub type Handle = i32;
 pub const COMM_NULL: u32 = 0x0400_0000;
 /// `MPI_DATATYPE_NULL`.
 pub const DATATYPE_NULL: Handle = 0x0C00_0000;
+/// The predefined types whose layout the handle does not say. Like all predefined types, they are committed.
+pub const PAIRS: [(&str, Handle); 5] = [
+    ("MPI_FLOAT_INT", 0x8C00_0000_u32.cast_signed()),
+    ("MPI_DOUBLE_INT", 0x8C00_0001_u32.cast_signed()),
+    ("MPI_LONG_INT", 0x8C00_0002_u32.cast_signed()),
+    ("MPI_SHORT_INT", 0x8C00_0003_u32.cast_signed()),
+    ("MPI_LONG_DOUBLE_INT", 0x8C00_0004_u32.cast_signed()),
+];
 /// `MPI_MAX_OBJECT_NAME`.
 pub const MAX_OBJECT_NAME: usize = 128;
 /// `MPI_MAX_LIBRARY_VERSION_STRING`.

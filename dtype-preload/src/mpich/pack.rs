@@ -8,16 +8,13 @@ use std::ffi::{c_int, c_void};
 use dtype_runtime::Committed;
 
 use super::calls::{NO_ORIGINAL, exported};
-use super::handles::find;
+use super::handles::{Word, find, handle};
 use super::library::is_supported;
-use super::numbers::{COMM_NULL, Handle};
+use super::numbers::COMM_NULL;
 use crate::boundary::contain;
 use crate::mode::Mode;
 use crate::original::originals;
 use crate::verify::{self, Fragment};
-
-/// A handle: an `int` or an address.
-pub(super) type Word = usize;
 
 type PackCall<N> =
     unsafe extern "C" fn(*const c_void, N, Word, *mut c_void, N, *mut N, Word) -> c_int;
@@ -31,17 +28,8 @@ originals! {
     static UNPACK_LARGE = c"PMPI_Unpack_c": UnpackCall<i64>;
 }
 
-/// The lower half, where a library with integers has its handle.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the upper half of the register is unspecified"
-)]
-pub(super) fn handle(word: Word) -> Handle {
-    (word as u32).cast_signed()
-}
-
 /// The communicator is passed to nobody, but one that is not there is an error that the library reports.
-#[expect(clippy::cast_possible_truncation, reason = "as above")]
+#[expect(clippy::cast_possible_truncation, reason = "as for a datatype")]
 fn is_communicator(word: Word) -> bool {
     word as u32 != COMM_NULL
 }

@@ -6,9 +6,9 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::calls::{NO_ORIGINAL, exported};
 use super::external::External;
-use super::handles::find;
+use super::handles::{Word, find, handle};
 use super::library::is_supported;
-use super::pack::{Word, end_of, handle, is_nowhere};
+use super::pack::{end_of, is_nowhere};
 use crate::boundary::contain;
 use crate::mode::Mode;
 use crate::original::originals;
