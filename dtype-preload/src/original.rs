@@ -38,6 +38,14 @@ impl<F: Copy> Original<F> {
         (!found.is_null()).then(|| unsafe { mem::transmute_copy::<*mut c_void, F>(&found) })
     }
 
+    /// Puts a function in the place of the library's.
+    #[cfg(test)]
+    pub(crate) fn replace(&self, function: F) {
+        // SAFETY: `F` is the type of a function pointer, by the promise of `new`.
+        let function = unsafe { mem::transmute_copy::<F, *mut c_void>(&function) };
+        self.found.store(function, Ordering::Release);
+    }
+
     #[cold]
     fn look_up(&self) -> Option<F> {
         let found = next(self.name);

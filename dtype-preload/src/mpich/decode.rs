@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_int};
 
 use dtype_runtime::types::{Combiner, Contents, Pair};
 use dtype_runtime::{Basic, Type};
@@ -81,37 +81,89 @@ pub(super) struct Parts {
     pub(super) has_kinds: bool,
 }
 
+/// What the levels of a type share while it is decoded.
+#[derive(Debug, Default)]
+struct Decoder {
+    parts: Parts,
+    /// Whether the library refused an answer, for which it has called the program's error handler. Nothing more is asked then.
+    refused: bool,
+}
+
+impl Decoder {
+    /// Whether the library answered: what its function returned is 0.
+    fn answered(&mut self, code: c_int) -> Option<()> {
+        self.refused |= code != 0;
+        (code == 0).then_some(())
+    }
+}
+
+/// A part of a type.
+struct Part {
+    /// `None` if it is left to the library.
+    ty: Option<Type>,
+    /// `None` if the library was not asked, or refused to say it.
+    is_predefined: Option<bool>,
+}
+
 /// The type that a datatype stands for. `None` if it has something that is not known.
 ///
 /// # Safety
 ///
 /// The handle belongs to a datatype that lives, and MPI may be called.
 pub(super) unsafe fn decode(handle: Handle) -> Option<Decoded> {
-    let mut parts = Parts::default();
+    let mut decoder = Decoder::default();
     // SAFETY: the caller guarantees it.
-    let ty = unsafe { decode_level(handle, 0, &mut parts) }?;
-    Some(Decoded { ty, parts })
+    let ty = unsafe { decode_level(handle, envelope(handle)?, 0, &mut decoder) }?;
+    Some(Decoded { ty, parts: decoder.parts })
 }
 
 /// # Safety
 ///
 /// As for [`decode`].
-unsafe fn decode_level(handle: Handle, depth: u32, parts: &mut Parts) -> Option<Type> {
+unsafe fn decode_level(
+    handle: Handle,
+    envelope: Envelope,
+    depth: u32,
+    decoder: &mut Decoder,
+) -> Option<Type> {
     if depth > MAX_DEPTH {
         return None;
     }
-    // SAFETY: the caller guarantees it.
-    let envelope = unsafe { envelope(handle) }?;
     if envelope.combiner == COMBINER_NAMED {
-        // SAFETY: likewise.
-        let ty = unsafe { named(handle) }?;
-        parts.has_pairs |= ty.elements() > 1;
+        // SAFETY: the caller guarantees it.
+        let ty = unsafe { named(handle, decoder) }?;
+        decoder.parts.has_pairs |= ty.elements() > 1;
         return Some(ty);
     }
     // SAFETY: likewise.
-    let ty = unsafe { rebuild(handle, envelope, depth, parts) }?;
+    let ty = unsafe { rebuild(handle, envelope, depth, decoder) }?;
     // SAFETY: likewise.
-    unsafe { with_bounds_of(handle, ty) }
+    unsafe { with_bounds_of(handle, ty, decoder) }
+}
+
+/// Decodes a part, if that `is_wanted`.
+///
+/// # Safety
+///
+/// As for [`decode`].
+unsafe fn decode_part(handle: Handle, is_wanted: bool, depth: u32, decoder: &mut Decoder) -> Part {
+    if decoder.refused {
+        return Part { ty: None, is_predefined: None };
+    }
+    // SAFETY: the caller guarantees it.
+    let Some(envelope) = (unsafe { envelope(handle) }) else {
+        decoder.refused = true;
+        return Part { ty: None, is_predefined: None };
+    };
+    // Types of Fortran's kinds are the library's own, too.
+    let is_predefined = Some(matches!(envelope.combiner, COMBINER_NAMED | 15..=17));
+    let ty = if is_wanted {
+        // SAFETY: likewise.
+        unsafe { decode_level(handle, envelope, depth, decoder) }
+    } else {
+        None
+    };
+    Part { ty, is_predefined }
 }
 
 /// Calls the constructor again.
@@ -123,10 +175,10 @@ unsafe fn rebuild(
     handle: Handle,
     envelope: Envelope,
     depth: u32,
-    parts: &mut Parts,
+    decoder: &mut Decoder,
 ) -> Option<Type> {
     let combiner = combiner(envelope.combiner)?;
-    parts.has_kinds |=
+    decoder.parts.has_kinds |=
         matches!(combiner, Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer);
     let mut integers = vec![0; envelope.integers];
     let mut addresses = vec![0; envelope.addresses];
@@ -147,32 +199,24 @@ unsafe fn rebuild(
             handles.as_mut_ptr(),
         )
     };
-    if code != 0 {
-        return None;
-    }
+    decoder.answered(code)?;
     let mut datatypes: Vec<Type> = Vec::with_capacity(handles.len());
     let mut known = true;
-    let mut before: HashMap<Handle, Type> = HashMap::new();
-    for part in &mut handles {
+    let mut before: HashMap<Handle, Part> = HashMap::new();
+    for handle in &mut handles {
         // A structure of many equal parts has the same handle many times.
-        let ty = match before.get(part) {
-            Some(ty) => Some(ty.clone()),
+        let part = before.entry(*handle).or_insert_with(|| {
             // SAFETY: the library returned it with a reference.
-            None if known => unsafe { decode_level(*part, depth + 1, parts) },
-            None => None,
-        };
-        match ty {
-            Some(ty) => {
-                before.insert(*part, ty.clone());
-                datatypes.push(ty);
-            }
+            unsafe { decode_part(*handle, known, depth + 1, decoder) }
+        });
+        match &part.ty {
+            Some(ty) => datatypes.push(ty.clone()),
             None => known = false,
         }
-        // SAFETY: a reference to a datatype that is not predefined is ours to give back.
-        unsafe {
-            if !is_named(*part) {
-                free(part);
-            }
+        // One that nobody knows keeps its reference, because the library refuses to free one that is predefined.
+        if part.is_predefined == Some(false) {
+            // SAFETY: the reference is ours to give back.
+            unsafe { free(handle) };
         }
     }
     if !known {
@@ -181,17 +225,6 @@ unsafe fn rebuild(
     renumber(combiner, &mut integers)?;
     let addresses = addresses.into_iter().map(|address| address as i64).collect();
     Contents { combiner, integers, addresses, large_counts, datatypes }.rebuild().ok()
-}
-
-/// # Safety
-///
-/// As for [`decode`].
-unsafe fn is_named(handle: Handle) -> bool {
-    // SAFETY: the caller guarantees it.
-    unsafe { envelope(handle) }.is_none_or(|envelope| {
-        // Types of Fortran's kinds are the library's own, too.
-        matches!(envelope.combiner, COMBINER_NAMED | 15..=17)
-    })
 }
 
 /// Replaces MPICH's constants by those of the ABI. Their positions are those of the standard, MPI-4.1 section 5.1.13.
@@ -222,12 +255,10 @@ fn renumber(combiner: Combiner, integers: &mut [i32]) -> Option<()> {
 /// # Safety
 ///
 /// As for [`decode`].
-unsafe fn with_bounds_of(handle: Handle, ty: Type) -> Option<Type> {
+unsafe fn with_bounds_of(handle: Handle, ty: Type, decoder: &mut Decoder) -> Option<Type> {
     let (mut lb, mut extent) = (0, 0);
     // SAFETY: the caller guarantees it; both numbers live through the call.
-    if unsafe { GET_EXTENT.get()?(handle, &raw mut lb, &raw mut extent) } != 0 {
-        return None;
-    }
+    decoder.answered(unsafe { GET_EXTENT.get()?(handle, &raw mut lb, &raw mut extent) })?;
     let (lb, extent) = (lb as i64, extent as i64);
     if (ty.lb(), ty.extent()) == (lb, extent) {
         return Some(ty);
@@ -245,13 +276,13 @@ thread_local! {
 /// # Safety
 ///
 /// As for [`decode`].
-unsafe fn named(handle: Handle) -> Option<Type> {
+unsafe fn named(handle: Handle, decoder: &mut Decoder) -> Option<Type> {
     let known = NAMED.try_with(|named| named.borrow().get(&handle).cloned()).ok().flatten();
     if let Some(known) = known {
         return known;
     }
     // SAFETY: the caller guarantees it.
-    let found = unsafe { look_up(handle) };
+    let found = unsafe { look_up(handle, decoder) };
     let _ = NAMED.try_with(|named| named.borrow_mut().insert(handle, found.clone()));
     found
 }
@@ -259,13 +290,11 @@ unsafe fn named(handle: Handle) -> Option<Type> {
 /// # Safety
 ///
 /// As for [`decode`].
-unsafe fn look_up(handle: Handle) -> Option<Type> {
+unsafe fn look_up(handle: Handle, decoder: &mut Decoder) -> Option<Type> {
     let mut name: [c_char; MAX_OBJECT_NAME] = [0; MAX_OBJECT_NAME];
     let mut len = 0;
     // SAFETY: the caller guarantees the handle; the name has the room that the library's header asks for.
-    if unsafe { GET_NAME.get()?(handle, name.as_mut_ptr(), &raw mut len) } != 0 {
-        return None;
-    }
+    decoder.answered(unsafe { GET_NAME.get()?(handle, name.as_mut_ptr(), &raw mut len) })?;
     name[MAX_OBJECT_NAME - 1] = 0;
     // SAFETY: it ends with a zero, at the latest the one that was just written.
     let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_str().ok()?;
@@ -282,6 +311,131 @@ unsafe fn look_up(handle: Handle) -> Option<Type> {
     };
     let (mut lb, mut extent) = (0, 0);
     // SAFETY: likewise.
-    let code = unsafe { GET_EXTENT.get()?(handle, &raw mut lb, &raw mut extent) };
-    (code == 0 && (lb as i64, extent as i64) == (ty.lb(), ty.extent())).then_some(ty)
+    decoder.answered(unsafe { GET_EXTENT.get()?(handle, &raw mut lb, &raw mut extent) })?;
+    ((lb as i64, extent as i64) == (ty.lb(), ty.extent())).then_some(ty)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::mpich::library::Aint;
+
+    const INT: Handle = 0x4C00_0405;
+    const PLAIN: Handle = 0x8C00_0005_u32.cast_signed();
+    const REFUSED: Handle = 0x8C00_0006_u32.cast_signed();
+    const NESTED: Handle = 0x8C00_0007_u32.cast_signed();
+    const GOOD: Handle = 0x8C00_0008_u32.cast_signed();
+    const BAD: Handle = 0x8C00_0009_u32.cast_signed();
+
+    /// Handles that an envelope was asked of, and that were freed.
+    static ASKED: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
+    static FREED: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
+
+    /// The parts of structures of one `int` after another.
+    fn members(handle: Handle) -> &'static [Handle] {
+        match handle {
+            PLAIN => &[INT],
+            NESTED => &[REFUSED],
+            GOOD => &[PLAIN, INT, PLAIN],
+            BAD => &[PLAIN, NESTED, REFUSED, INT, REFUSED, PLAIN],
+            _ => panic!("{handle:x} has no parts"),
+        }
+    }
+
+    unsafe extern "C" fn envelope_of(
+        handle: Handle,
+        integers: *mut Count,
+        addresses: *mut Count,
+        large_counts: *mut Count,
+        datatypes: *mut Count,
+        combiner: *mut c_int,
+    ) -> c_int {
+        ASKED.lock().unwrap().push(handle);
+        if handle == REFUSED {
+            return 3;
+        }
+        let parts = if handle == INT { 0 } else { Count::try_from(members(handle).len()).unwrap() };
+        // SAFETY: the caller's numbers.
+        unsafe {
+            *integers = if handle == INT { 0 } else { parts + 1 };
+            (*addresses, *large_counts, *datatypes) = (parts, 0, parts);
+            *combiner = if handle == INT { COMBINER_NAMED } else { 12 };
+        }
+        0
+    }
+
+    unsafe extern "C" fn contents_of(
+        handle: Handle,
+        _: Count,
+        _: Count,
+        _: Count,
+        _: Count,
+        integers: *mut c_int,
+        addresses: *mut Aint,
+        _: *mut Count,
+        datatypes: *mut Handle,
+    ) -> c_int {
+        let members = members(handle);
+        // SAFETY: the caller's arrays, of the lengths that the envelope says.
+        unsafe {
+            *integers = c_int::try_from(members.len()).unwrap();
+            for (index, member) in members.iter().enumerate() {
+                *integers.add(index + 1) = 1;
+                *addresses.add(index) = 4 * isize::try_from(index).unwrap();
+                *datatypes.add(index) = *member;
+            }
+        }
+        0
+    }
+
+    unsafe extern "C" fn extent_of(handle: Handle, lb: *mut Aint, extent: *mut Aint) -> c_int {
+        let parts = if handle == INT { 1 } else { members(handle).len() };
+        // SAFETY: the caller's numbers.
+        unsafe { (*lb, *extent) = (0, 4 * isize::try_from(parts).unwrap()) };
+        0
+    }
+
+    unsafe extern "C" fn name_of(handle: Handle, name: *mut c_char, _: *mut c_int) -> c_int {
+        assert_eq!(handle, INT);
+        // SAFETY: the caller has room for a name.
+        unsafe { ptr::copy_nonoverlapping(c"MPI_INT".as_ptr(), name, 8) };
+        0
+    }
+
+    unsafe extern "C" fn free(handle: *mut Handle) -> c_int {
+        // SAFETY: the caller's handle.
+        FREED.lock().unwrap().push(unsafe { *handle });
+        0
+    }
+
+    #[test]
+    fn a_part_that_is_refused_leaves_the_type_to_the_library() {
+        GET_ENVELOPE.replace(envelope_of);
+        GET_CONTENTS.replace(contents_of);
+        GET_EXTENT.replace(extent_of);
+        GET_NAME.replace(name_of);
+        FREE_PART.replace(free);
+        let take = |handles: &Mutex<Vec<Handle>>| std::mem::take(&mut *handles.lock().unwrap());
+
+        // SAFETY: the functions above know the handle.
+        let good = unsafe { decode(GOOD) }.unwrap();
+        assert_eq!(good.ty.size(), 12);
+        assert_eq!(take(&ASKED), [GOOD, PLAIN, INT, INT]);
+        assert_eq!(take(&FREED), [PLAIN, PLAIN]);
+
+        // SAFETY: likewise.
+        assert!(unsafe { decode(BAD) }.is_none());
+        // Each refusal calls the program's error handler. A part that was not asked about may be predefined, and keeps its
+        // reference.
+        assert_eq!(take(&ASKED), [BAD, PLAIN, INT, NESTED, REFUSED]);
+        assert_eq!(take(&FREED), [PLAIN, NESTED, PLAIN]);
+
+        // SAFETY: likewise.
+        assert!(unsafe { decode(REFUSED) }.is_none());
+        assert_eq!(take(&ASKED), [REFUSED]);
+        assert_eq!(take(&FREED), []);
+    }
 }

@@ -123,14 +123,25 @@ impl Context {
         }
         let seen = self.seen.swap(true, Ordering::Relaxed);
         let at_once = || match (has_threads(), self.source.get()) {
-            (true, Some(Some(source))) => compiles_at_once(bytes, source.parts),
-            (true, _) => false,
+            (true, Some(Some(source))) => Some(compiles_at_once(bytes, source.parts)),
+            (true, _) => Some(false),
             // SAFETY: the caller guarantees it.
             (false, _) => unsafe { is_worth_it_at_once(handle, bytes) },
         };
-        if !seen && !at_once() {
-            left(Left::First);
-            return None;
+        if !seen {
+            match at_once() {
+                Some(true) => {}
+                Some(false) => {
+                    left(Left::First);
+                    return None;
+                }
+                // What the library refuses to say is not asked again.
+                None => {
+                    let _ = self.compiled.set(None);
+                    left(Left::Unknown);
+                    return None;
+                }
+            }
         }
         let _guard = match self.compiling.try_lock() {
             Ok(guard) => guard,

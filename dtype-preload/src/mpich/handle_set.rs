@@ -12,8 +12,8 @@ const BLOCKS: usize = 1 + 64;
 
 /// A set of handles of derived types: a bit for each.
 ///
-/// Nothing is ever evicted, so a handle that is not in the set was not inserted, or was removed since. Handles beyond those that
-/// there is room for are never in it.
+/// Nothing is ever evicted, so a handle that is not in the set was not inserted, or was removed since. Handles that there is no
+/// room for are never in it.
 #[derive(Debug)]
 pub(super) struct HandleSet {
     words: [AtomicU64; BLOCKS * BLOCK / 64],

@@ -122,9 +122,14 @@ pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Entry>> {
                 // SAFETY: the caller guarantees it.
                 let bytes = usize::try_from(unsafe { size(handle) }?).ok()?.checked_mul(count)?;
                 // SAFETY: likewise.
-                if !unsafe { is_worth_it_at_once(handle, bytes) } {
-                    left(Left::First);
-                    return None;
+                match unsafe { is_worth_it_at_once(handle, bytes) } {
+                    Some(true) => {}
+                    Some(false) => {
+                        left(Left::First);
+                        return None;
+                    }
+                    // What the library refuses to say is not asked again.
+                    None => return Some(TYPES.enter(identity, Entry::new(None))),
                 }
             }
             // SAFETY: likewise.

@@ -49,13 +49,16 @@ pub(super) unsafe fn size(handle: Handle) -> Option<u64> {
     if code == 0 { u64::try_from(size).ok() } else { None }
 }
 
-/// Whether a type is worth compiling for its first message.
+/// Whether a type is worth compiling for its first message. `None` if the library refuses to say what the type is made of, for
+/// which it has called the program's error handler.
 ///
 /// # Safety
 ///
 /// As for [`read`].
-pub(super) unsafe fn is_worth_it_at_once(handle: Handle, bytes: usize) -> bool {
+pub(super) unsafe fn is_worth_it_at_once(handle: Handle, bytes: usize) -> Option<bool> {
+    if !compiles_at_once(bytes, 0) {
+        return Some(false);
+    }
     // SAFETY: the caller guarantees it.
-    compiles_at_once(bytes, 0)
-        && unsafe { parts(handle) }.is_some_and(|parts| compiles_at_once(bytes, parts))
+    Some(compiles_at_once(bytes, unsafe { parts(handle) }?))
 }
