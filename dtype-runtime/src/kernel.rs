@@ -51,7 +51,9 @@ pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
 pub(crate) use gather::{columns, is_gathering};
 pub(crate) use irregular::list;
 pub(crate) use lanes::all_valid;
-pub(crate) use permute::{blocks as permuted_blocks, permute, records as permuted_records};
+pub(crate) use permute::{
+    blocks as permuted_blocks, permute, permute_or, records as permuted_records,
+};
 pub(crate) use reverse::Reversing;
 pub(crate) use rows::{grid, strided};
 

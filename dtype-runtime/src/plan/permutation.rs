@@ -71,6 +71,10 @@ pub(crate) struct Permutation {
     reciprocal: u64,
     /// Bytes of memory from one record to the next.
     stride: isize,
+    /// Bytes from one period to the next, in memory and packed.
+    period: (isize, usize),
+    /// Bytes from a window to the memory that is prefetched by a processor that does not do so by itself.
+    far: isize,
     /// Displacement in bytes of the window from the origin of its first record.
     first: isize,
     /// Whether the window has two vectors.
@@ -172,6 +176,9 @@ impl Permutation {
     /// what the vector routine prefetches would evict lines that are still needed.
     const FURTHEST: u64 = 1024;
 
+    /// Bytes that are prefetched ahead by a processor that does not do so by itself.
+    const FAR: isize = 2048;
+
     /// How many inlined moves take as long as a call of the vector routine. Moves that overlap reach that with 32, others with
     /// 64.
     const MOVES_OF_A_CALL: usize = 48;
@@ -255,10 +262,21 @@ impl Permutation {
             size: map.len,
             reciprocal: (u64::MAX / map.len as u64).wrapping_add(1),
             stride: stride as isize,
+            period: (0, records * map.len),
+            far: 0,
             first: first as isize,
             is_wide,
             fewest: Self::MOVES_OF_A_CALL.div_ceil(map.moves),
             most: usize::MAX,
+        };
+        let period = all.stride.wrapping_mul(records as isize);
+        all.period.0 = period;
+        all.far = if period.unsigned_abs() <= WIDTH {
+            // There is a window in every line, so any distance will do.
+            period.signum() * Self::FAR
+        } else {
+            let steps = Self::FAR / period.saturating_abs();
+            period.wrapping_mul(if steps > 4 { steps } else { 4 })
         };
         let mut packed = 0;
         let mut record = 0;
@@ -350,6 +368,16 @@ impl Permutation {
     /// Bytes of memory from one record to the next.
     pub(crate) const fn stride(&self) -> isize {
         self.stride
+    }
+
+    /// Bytes from one period to the next, in memory and packed.
+    pub(crate) const fn period(&self) -> (isize, usize) {
+        self.period
+    }
+
+    /// Bytes from a window to the memory that is prefetched by a processor that does not do so by itself.
+    pub(crate) const fn far(&self) -> isize {
+        self.far
     }
 
     /// Displacement in bytes of the window from the origin of its first record.

@@ -129,8 +129,9 @@ impl<T: Datatype> Layout<T> {
             && count >= all.fewest()
             && count <= all.most()
         {
-            // SAFETY: passed on to the caller.
-            return unsafe { Self::permute::<D>(all, memory, packed, count) };
+            let range = 0..count * T::TYPE_MAP.size();
+            // SAFETY: passed on to the caller; the permutation touches what `permuted` says.
+            return unsafe { Self::permuted::<D>(all, memory, packed, range) };
         }
         // SAFETY: passed on to the caller.
         unsafe { Self::copy::<D>(memory, packed, count) };
@@ -159,28 +160,6 @@ impl<T: Datatype> Layout<T> {
         }
         const { assert!(Moves::MOST == 16, "as many as are written out") }
         written_out!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-    }
-
-    /// As [`execute`](Self::execute), by the permutation if the machine has the instructions. A function of its own: in
-    /// [`execute`](Self::execute), its registers would be saved for a few records, too.
-    ///
-    /// # Safety
-    ///
-    /// As [`execute`](Self::execute).
-    #[inline(never)]
-    unsafe fn permute<D: Direction>(
-        all: &Permutation,
-        memory: *mut u8,
-        packed: *mut u8,
-        count: usize,
-    ) {
-        // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of `count` records and
-        // nothing else; for these the caller guarantees both pointers.
-        unsafe {
-            if !kernel::permute::<D>(all, 0..count * all.size(), memory, packed) {
-                Self::copy::<D>(memory, packed, count);
-            }
-        }
     }
 
     /// As [`execute`](Self::execute), without the permutation.
@@ -250,14 +229,40 @@ impl<T: Datatype> Layout<T> {
     /// all data of the records in the range must be readable. The range must start in the first record, or be empty.
     #[inline(always)]
     pub(super) unsafe fn part<D: Direction>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
-        let Range { start, end } = range;
         if const { Self::PERMUTATION.is_some() }
             && let Some(all) = Self::PERMUTATION
-            // SAFETY: as in `execute`.
-            && unsafe { kernel::permute::<D>(all, start..end, memory, packed) }
         {
-            return;
+            // SAFETY: passed on to the caller.
+            return unsafe { Self::permuted::<D>(all, memory, packed, range) };
         }
+        // SAFETY: passed on to the caller.
+        unsafe { Self::part_by_runs::<D>(memory, packed, range) }
+    }
+
+    /// As [`part`](Self::part), by the permutation of the records if the machine has the instructions.
+    ///
+    /// # Safety
+    ///
+    /// As [`part`](Self::part).
+    #[inline(always)]
+    unsafe fn permuted<D: Direction>(
+        all: &Permutation,
+        memory: *mut u8,
+        packed: *mut u8,
+        range: Range<usize>,
+    ) {
+        // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of the range and nothing else,
+        // or, where it reads memory, all data of the records in the range. For these the caller guarantees both pointers.
+        unsafe { kernel::permute_or::<D>(all, Self::part_by_runs::<D>, memory, packed, range) };
+    }
+
+    /// As [`part`](Self::part), without the permutation.
+    ///
+    /// # Safety
+    ///
+    /// As [`part`](Self::part).
+    unsafe fn part_by_runs<D: Direction>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
+        let Range { start, end } = range;
         // SAFETY: as in `execute`; `memory` steps to records that have data in the range, which the caller guarantees.
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Whole) } {
@@ -273,7 +278,7 @@ impl<T: Datatype> Layout<T> {
                     left -= to;
                 }
                 let (whole, rest) = (left / size, left % size);
-                Self::execute::<D>(memory, packed, whole);
+                Self::copy::<D>(memory, packed, whole);
                 if rest > 0 {
                     let memory = memory.wrapping_add(whole * stride);
                     Self::part_of_one::<D>(memory, packed.wrapping_add(whole * size), 0..rest);

@@ -22,7 +22,7 @@
 //! 5. That happens to arrays that end less than 64 bytes before such a page, at the end of the heap for example.
 //!
 //! Memory is prefetched a few steps ahead, and further on processors that do not do so by themselves for masked accesses:
-//! see [`ahead`].
+//! see [`looks_far_ahead`].
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _MM_HINT_T0, _bzhi_u64, _mm_prefetch, _mm512_cmple_epu8_mask,
@@ -33,11 +33,11 @@ use core::arch::x86_64::{
 
 use core::ops::Range;
 
-use super::prefetch::ahead;
+use super::prefetch::looks_far_ahead;
 use super::{WIDTH, first, vector};
 use crate::plan::Permutation;
 
-/// How many steps ahead memory is prefetched at least.
+/// How many steps ahead memory is prefetched, where that is enough.
 const STEPS_AHEAD: isize = 4;
 
 /// With fewer windows than this, to align them costs more than it gains: where there is a step for part of a period anyway,
@@ -58,16 +58,8 @@ struct Steps<const V: usize> {
 impl<const V: usize> Steps<V> {
     #[inline(always)]
     fn of(all: &Permutation) -> Self {
-        let (records, size, stride) = (all.records(), all.size(), all.stride());
-        let (memory, packed) = (stride * records.cast_signed(), size * records);
-        let period = memory.unsigned_abs();
-        let ahead = match ahead() {
-            0 => memory.wrapping_mul(STEPS_AHEAD),
-            // There is a window in every line, so any distance will do, and the division, which takes as long as a few steps,
-            // is left out.
-            bytes if period <= WIDTH => memory.signum() * bytes.cast_signed(),
-            bytes => memory.wrapping_mul(STEPS_AHEAD.max((bytes / period).cast_signed())),
-        };
+        let (memory, packed) = all.period();
+        let ahead = if looks_far_ahead() { all.far() } else { memory.wrapping_mul(STEPS_AHEAD) };
         Self { data: core::array::from_fn(|vector| all.data()[vector]), memory, packed, ahead }
     }
 
@@ -84,8 +76,8 @@ impl<const V: usize> Steps<V> {
         left: usize,
     ) -> usize {
         // Windows next to each other: then the stride divides the width.
-        if left >= FEWEST_ALIGNED[usize::from(start == 0)] * self.packed
-            && self.memory == WIDTH.cast_signed()
+        if self.memory == WIDTH.cast_signed()
+            && left >= FEWEST_ALIGNED[usize::from(start == 0)] * self.packed
         {
             let (stride, past) = (all.stride().unsigned_abs(), window.addr() % WIDTH);
             // Zen 4 stores a register as two halves, so windows that start in the middle of a line are as good. (Other
@@ -286,19 +278,15 @@ pub(super) unsafe fn pack<const V: usize>(
             packed = packed.add(2 * steps.packed);
             left -= 2 * steps.packed;
         }
-        if left >= WIDTH {
-            _mm512_storeu_si512(packed.cast(), gather(index, steps.data, window));
+        while left >= steps.packed {
+            _mm512_mask_storeu_epi8(packed.cast(), first(left), gather(index, steps.data, window));
             window = window.wrapping_offset(steps.memory);
             packed = packed.add(steps.packed);
             left -= steps.packed;
         }
-        while left > 0 {
-            let bytes = left.min(steps.packed);
-            let data = steps.touched(all, bytes);
-            _mm512_mask_storeu_epi8(packed.cast(), first(bytes), gather(index, data, window));
-            window = window.wrapping_offset(steps.memory);
-            packed = packed.add(bytes);
-            left -= bytes;
+        if left > 0 {
+            let data = steps.touched(all, left);
+            _mm512_mask_storeu_epi8(packed.cast(), first(left), gather(index, data, window));
         }
     }
 }
@@ -344,14 +332,16 @@ pub(super) unsafe fn unpack<const V: usize>(
             packed = packed.add(2 * steps.packed);
             left -= 2 * steps.packed;
         }
-        while left > 0 {
-            let bytes = left.min(steps.packed);
-            let (index, data) =
-                if bytes < steps.packed { part::<V>(all, 0, bytes) } else { (index, steps.data) };
-            scatter(index, data, _mm512_maskz_loadu_epi8(first(bytes), packed.cast()), window);
+        while left >= steps.packed {
+            let bytes = _mm512_maskz_loadu_epi8(first(left), packed.cast());
+            scatter(index, steps.data, bytes, window);
             window = window.wrapping_offset(steps.memory);
-            packed = packed.add(bytes);
-            left -= bytes;
+            packed = packed.add(steps.packed);
+            left -= steps.packed;
+        }
+        if left > 0 {
+            let (index, data) = part::<V>(all, 0, left);
+            scatter(index, data, _mm512_maskz_loadu_epi8(first(left), packed.cast()), window);
         }
     }
 }

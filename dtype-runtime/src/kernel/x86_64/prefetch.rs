@@ -7,36 +7,35 @@
 //! after it prefetch far. On Intel's processors, neither distance was measured beside the other.
 
 use core::arch::x86_64::__cpuid;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU8, Ordering};
 
-/// Bytes, on processors that do not follow masked accesses.
-const FAR: usize = 2048;
+/// [`looks_far_ahead`]: no, yes, or the processor was not asked yet.
+static FAR: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// The processor was not asked yet. As a distance, it does no harm.
-const UNKNOWN: usize = 1;
+const NO: u8 = 0;
+const YES: u8 = 1;
+const UNKNOWN: u8 = 2;
 
-static AHEAD: AtomicUsize = AtomicUsize::new(UNKNOWN);
-
-/// How many bytes ahead memory is prefetched; 0 if the next steps are enough. [`prepare`] must have been called, or the
-/// distance is not a good one.
+/// Whether memory must be prefetched far ahead; if not, the next steps are enough. [`prepare`] must have been called, or the
+/// answer may be wrong.
 #[inline(always)]
-pub(super) fn ahead() -> usize {
-    AHEAD.load(Ordering::Relaxed)
+pub(super) fn looks_far_ahead() -> bool {
+    FAR.load(Ordering::Relaxed) != NO
 }
 
 /// Asks the processor, if that was not done. A kernel does not ask by itself, because a call in it, though it is rarely
 /// executed, has registers saved for each execution.
 #[inline(always)]
 pub(super) fn prepare() {
-    if AHEAD.load(Ordering::Relaxed) == UNKNOWN {
+    if FAR.load(Ordering::Relaxed) == UNKNOWN {
         ask();
     }
 }
 
 #[cold]
 fn ask() {
-    let bytes = if is_zen_5_or_later() { FAR } else { 0 };
-    AHEAD.store(bytes, Ordering::Relaxed);
+    let far = if is_zen_5_or_later() { YES } else { NO };
+    FAR.store(far, Ordering::Relaxed);
 }
 
 #[allow(unused_unsafe, reason = "only some versions of Rust call it unsafe")]
