@@ -19,7 +19,7 @@ use crate::dump::Table;
 use crate::failure::Failure;
 use crate::forward::Forward;
 use crate::input::{self, StandardInput};
-use known::{Known, KnownTypes};
+use known::{KnownTypes, Ready};
 use report::{Found, Report};
 
 /// Bytes of a frame that are held until it has been verified.
@@ -45,7 +45,7 @@ pub(crate) fn frame(
     let mut frames = Frames {
         input: Forward::open(&options.input, stdin)?,
         held: Vec::new(),
-        types: KnownTypes::new(given)?,
+        types: KnownTypes::new(given),
         prints_records: options.dump || options.ty.is_some(),
         report: Report::new(options.form == FrameForm::Json, colour),
         colour,
@@ -149,8 +149,8 @@ impl Frames {
         let mut printer = None;
         let mut refusal = None;
         if *prints_records {
-            match types.find(header) {
-                Ok(Some(known)) => printer = Some(Printer::new(known, header, report, *colour)?),
+            match types.find(header)? {
+                Ok(Some(ready)) => printer = Some(Printer::new(ready, header, report, *colour)?),
                 Ok(None) => {}
                 Err(error) => refusal = Some(error),
             }
@@ -260,22 +260,22 @@ fn may_hold_type(header: &Header) -> bool {
 
 /// Prints the records of a frame.
 enum Printer<'a> {
-    Table(&'a mut Known, Table, Header, u64),
-    Json(&'a mut Known, Header, u64, u64),
+    Table(Ready<'a>, Table, Header, u64),
+    Json(Ready<'a>, Header, u64, u64),
 }
 
 impl<'a> Printer<'a> {
     fn new(
-        known: &'a mut Known,
+        ready: Ready<'a>,
         header: &Header,
         report: &Report,
         colour: bool,
     ) -> Result<Self, Failure> {
         if report.is_json() {
-            return Ok(Self::Json(known, *header, report.number(), 0));
+            return Ok(Self::Json(ready, *header, report.number(), 0));
         }
-        let table = Table::new(known.shape(), colour)?.indented();
-        Ok(Self::Table(known, table, *header, 0))
+        let table = Table::new(ready.shape(), colour)?.indented();
+        Ok(Self::Table(ready, table, *header, 0))
     }
 
     /// Prints whole records; a part at the end is left out.
@@ -288,18 +288,17 @@ impl<'a> Printer<'a> {
         let Some(size) = usize::try_from(header.record_size()).ok().filter(|size| *size > 0) else {
             return Ok(Ok(()));
         };
-        let order = header.byte_order();
         for record in bytes.chunks_exact(size) {
             match self {
-                Self::Table(known, table, _, number) => {
-                    match known.values(record, order) {
+                Self::Table(ready, table, _, number) => {
+                    match ready.values(record) {
                         Ok(values) => table.record(*number, values, out)?,
                         Err(error) => return Ok(Err(error.into())),
                     }
                     *number += 1;
                 }
-                Self::Json(known, _, frame, number) => {
-                    if let Err(error) = known.write_json(record, order, *frame, *number, out)? {
+                Self::Json(ready, _, frame, number) => {
+                    if let Err(error) = ready.write_json(record, *frame, *number, out)? {
                         return Ok(Err(error.into()));
                     }
                     *number += 1;

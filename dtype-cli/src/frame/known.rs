@@ -14,54 +14,78 @@ use crate::notation::{FieldNames, Parsed, print};
 use crate::records::Values;
 use crate::shape::Shape;
 
-/// The maximum number of types and of schemas from the file to remember.
+/// The maximum number of types from the file to remember.
 const MOST: usize = 16;
 
 /// A type of records.
 pub(super) struct Known {
     parsed: Parsed,
+    prepared: Option<Prepared>,
+}
+
+/// What records of a type need to be printed. It can take far more memory than the type.
+struct Prepared {
+    order: ByteOrder,
     shape: Rc<Shape>,
-    little: Values,
-    big: Values,
+    values: Values,
 }
 
 impl Known {
-    fn new(parsed: Parsed) -> Result<Self, Failure> {
-        let shape = Shape::of(&parsed);
-        let little = Values::packed(&shape, Representation::LittleEndian)?;
-        let big = Values::packed(&shape, Representation::BigEndian)?;
-        Ok(Self { parsed, shape, little, big })
+    fn new(parsed: Parsed) -> Self {
+        Self { parsed, prepared: None }
     }
 
+    /// Prepares the type for records in a byte order, and that order alone.
+    fn prepare(&mut self, order: ByteOrder) -> Result<Ready<'_>, Failure> {
+        let prepared = match self.prepared.take() {
+            Some(prepared) if prepared.order == order => prepared,
+            _ => {
+                let shape = Shape::of(&self.parsed);
+                let representation = match order {
+                    _ if order == ByteOrder::NATIVE => Representation::Native,
+                    ByteOrder::Little => Representation::LittleEndian,
+                    ByteOrder::Big => Representation::BigEndian,
+                };
+                let values = Values::packed(&shape, representation)?;
+                Prepared { order, shape, values }
+            }
+        };
+        let Prepared { shape, values, .. } = self.prepared.insert(prepared);
+        Ok(Ready { ty: &self.parsed.ty, shape, values })
+    }
+}
+
+/// A type that is prepared for the records of a frame.
+pub(super) struct Ready<'a> {
+    ty: &'a Type,
+    shape: &'a Rc<Shape>,
+    values: &'a mut Values,
+}
+
+impl Ready<'_> {
     /// The shape of a record.
     pub(super) fn shape(&self) -> &Rc<Shape> {
-        &self.shape
+        self.shape
     }
 
     /// The values of a packed record.
     pub(super) fn values<'a>(
         &'a mut self,
         record: &'a [u8],
-        order: ByteOrder,
     ) -> Result<&'a [u8], dtype_runtime::Error> {
-        let values = match order {
-            ByteOrder::Little => &mut self.little,
-            ByteOrder::Big => &mut self.big,
-        };
-        values.of(&self.parsed.ty, record, 0)
+        self.values.of(self.ty, record, 0)
     }
 
     /// Writes a packed record as a line of JSON.
     pub(super) fn write_json(
         &mut self,
         record: &[u8],
-        order: ByteOrder,
         frame: u64,
         number: u64,
         out: &mut impl Write,
     ) -> Result<Result<(), dtype_runtime::Error>, Failure> {
-        let shape = Rc::clone(&self.shape);
-        let mut values = match self.values(record, order) {
+        let shape = Rc::clone(self.shape);
+        let mut values = match self.values(record) {
             Ok(values) => values,
             Err(error) => return Ok(Err(error)),
         };
@@ -77,7 +101,6 @@ impl Known {
 pub(super) struct KnownTypes {
     given: Option<Known>,
     types: VecDeque<Known>,
-    schemas: VecDeque<(u64, Schema)>,
 }
 
 /// What a message holds besides records.
@@ -90,48 +113,53 @@ pub(super) enum Content {
 }
 
 impl KnownTypes {
-    pub(super) fn new(given: Option<Parsed>) -> Result<Self, Failure> {
-        let given = given.map(Known::new).transpose()?;
-        Ok(Self { given, types: VecDeque::new(), schemas: VecDeque::new() })
+    pub(super) fn new(given: Option<Parsed>) -> Self {
+        Self { given: given.map(Known::new), types: VecDeque::new() }
     }
 
-    /// The type of a frame's records: the one that was given, or the last one in the file that fits.
-    pub(super) fn find(&mut self, header: &Header) -> Result<Option<&mut Known>, Error> {
+    /// The type of a frame's records: the one that was given, or the last one in the file that fits. It is prepared
+    /// for them; of those in the file, no other one stays prepared.
+    pub(super) fn find(
+        &mut self,
+        header: &Header,
+    ) -> Result<Result<Option<Ready<'_>>, Error>, Failure> {
+        let order = header.byte_order();
         let mut refusal = None;
         if let Some(given) = &mut self.given {
             match fits(header, &given.parsed.ty) {
-                Ok(()) => return Ok(Some(given)),
+                Ok(()) => return given.prepare(order).map(|ready| Ok(Some(ready))),
                 Err(error) => refusal = Some(error),
             }
         }
         // A size alone does not say that a type from the file is meant.
         let is_signed = header.signature_hash().is_some();
-        let mut types = self.types.iter_mut().filter(|_| is_signed);
-        match (types.find(|known| header.check_type(&known.parsed.ty).is_ok()), refusal) {
-            (Some(known), _) => Ok(Some(known)),
-            (None, Some(error)) => Err(error),
-            (None, None) => Ok(None),
+        let is_meant = |known: &Known| is_signed && header.check_type(&known.parsed.ty).is_ok();
+        let Some(number) = self.types.iter().position(is_meant) else {
+            return Ok(refusal.map_or(Ok(None), Err));
+        };
+        let mut meant = None;
+        for (at, known) in self.types.iter_mut().enumerate() {
+            if at == number {
+                meant = Some(known);
+            } else {
+                known.prepared = None;
+            }
         }
+        // A type that cannot be converted here has no records that can be printed.
+        Ok(Ok(meant.and_then(|known| known.prepare(order).ok())))
     }
 
-    /// Remembers the type or the schema that a message holds, if it holds one.
+    /// What a message holds besides records, if it does. A type is remembered.
     pub(super) fn learn(&mut self, bytes: &[u8]) -> Option<Content> {
         if let Ok(ty) = Type::unmarshal(bytes) {
             let content = Content::Type(print(&ty));
-            let parsed = Parsed { ty, fields: FieldNames::default() };
-            // A type that cannot be converted here has no records that can be printed.
-            if let Ok(known) = Known::new(parsed) {
-                self.types.push_front(known);
-                self.types.truncate(MOST);
-            }
+            self.types.truncate(MOST - 1);
+            self.types.push_front(Known::new(Parsed { ty, fields: FieldNames::default() }));
             return Some(content);
         }
         let schema: Schema = std::str::from_utf8(bytes).ok()?.parse().ok()?;
         schema.fields().next()?;
-        let content = Content::Schema(schema.to_string());
-        self.schemas.push_front((schema.hash(), schema));
-        self.schemas.truncate(MOST);
-        Some(content)
+        Some(Content::Schema(schema.to_string()))
     }
 }
 
@@ -145,5 +173,46 @@ fn fits(header: &Header, ty: &Type) -> Result<(), Error> {
             Ok(())
         }
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notation::parse;
+    use dtype_runtime::message::Framing;
+
+    /// Which types are prepared: the one that was given, and those of the file, the last one first.
+    fn prepared(types: &KnownTypes) -> (bool, Vec<bool>) {
+        let is_prepared = |known: &Known| known.prepared.is_some();
+        (
+            types.given.as_ref().is_some_and(is_prepared),
+            types.types.iter().map(is_prepared).collect(),
+        )
+    }
+
+    fn header(ty: &str) -> Header {
+        Header::of_type(&parse(ty).unwrap().ty, 1, Framing::new()).unwrap()
+    }
+
+    #[test]
+    fn only_types_in_use_are_prepared() {
+        let mut types = KnownTypes::new(Some(parse("f64").unwrap()));
+        let texts = ["struct{u8, u16}", "struct{u8, u32}"];
+        for text in texts {
+            assert!(types.learn(&parse(text).unwrap().ty.marshal()).is_some());
+        }
+        assert_eq!(prepared(&types), (false, vec![false, false]));
+        for (text, expected) in [
+            (texts[0], (false, vec![false, true])),
+            (texts[1], (false, vec![true, false])),
+            ("f64", (true, vec![true, false])),
+        ] {
+            assert!(types.find(&header(text)).unwrap().unwrap().is_some(), "{text}");
+            assert_eq!(prepared(&types), expected, "{text}");
+        }
+        // A frame of an unknown type changes nothing.
+        assert!(types.find(&header("i64")).unwrap().is_err());
+        assert_eq!(prepared(&types), (true, vec![true, false]));
     }
 }
