@@ -199,6 +199,35 @@ fn large_types_are_drawn_at_once() {
     }
 }
 
+/// A picture stays small, however many instances and cells it is asked for, and says what it leaves out.
+#[test]
+fn the_largest_pictures_are_small() {
+    let u8 = Type::basic(Basic::U8);
+    let view = View::default().with_instances(u64::MAX).with_columns(1024).with_rows(1024);
+    for (unit, drawn) in [(1, 1 << 16), (64, 1 << 22)] {
+        let diagram = u8.diagram_of(&view.clone().with_unit(unit));
+        let cells = diagram.lines().iter().filter_map(|line| match line {
+            Line::Row(row) => Some(row.cells.len()),
+            _ => None,
+        });
+        assert_eq!(cells.sum::<usize>(), 1 << 16);
+        let [extents @ .., last, true_extent] = diagram.ranges() else { panic!() };
+        assert_eq!((extents[9].start, extents.len()), (9, 255));
+        assert_eq!((last.start, last.end), ((1 << 48) - 1, 1 << 48));
+        assert_eq!(true_extent.label, "true extent 1");
+        assert_eq!(diagram.more_extents(), drawn - 256);
+        let said = format!("the extents of {} more instances left out", drawn - 256);
+        let text = diagram.text(&TextStyle::default()).to_string();
+        let svg = diagram.svg(&SvgStyle::default());
+        assert!(text.contains(&said) && svg.contains(&said));
+        assert!(text.len() < 1 << 20 && svg.len() < 1 << 24, "{} {}", text.len(), svg.len());
+    }
+    // Each cell a box of its own.
+    let pairs = Type::structure(&[1, 1], &[0, 1], &[u8.clone(), u8]).unwrap();
+    let svg = pairs.diagram_of(&view).svg(&SvgStyle::default());
+    assert!(svg.len() < 1 << 25, "{}", svg.len());
+}
+
 /// Bytes that were not looked at are not shown as gaps.
 #[test]
 fn what_is_unknown_is_said_to_be() {

@@ -20,7 +20,7 @@ use crate::typemap::TypeMap;
 use crate::types::Type;
 pub use cell::{Cell, Sign};
 use paint::{Painter, Stretch};
-use range::ranges;
+use range::Ranges;
 pub use range::{Bracket, BracketPart};
 use rows::Rows;
 
@@ -44,7 +44,7 @@ pub struct View {
     /// fit. If [`unit`](Self::unit) makes each element one cell, a row is the row of the subarray or the stride of the
     /// vector itself, as if it were set.
     pub row: Option<u64>,
-    /// The maximum number of rows, 1 to 1024. The picture replaces further rows by their number of bytes. Rows in which
+    /// The maximum number of rows, 1 to 1024, of at most 65 536 cells together. The picture replaces further rows by their number of bytes. Rows in which
     /// a bound or the data start or end take precedence. Three or more rows that are only gap become one line.
     pub rows: usize,
     /// Bytes per cell, 1 to 64. With 8, an element of an array of `f64` is one cell.
@@ -142,6 +142,7 @@ pub struct Diagram {
     pitch: u64,
     lines: Vec<Line>,
     ranges: Vec<Bracket>,
+    more_extents: u64,
     fields: Vec<DiagramField>,
     more_fields: bool,
     complete: bool,
@@ -268,7 +269,7 @@ impl Diagram {
             left -= share - unused;
             stretch.finish(rows.unit);
         }
-        let ranges = ranges(ty, &rows);
+        let Ranges { all: ranges, left_out: more_extents } = Ranges::of(ty, &rows);
         Self {
             name,
             numbers: Numbers {
@@ -284,6 +285,7 @@ impl Diagram {
             complete: stretches.iter().all(|stretch| stretch.complete),
             lines: without_gaps(&lines(&rows, stretches), &ranges, rows.unit),
             ranges,
+            more_extents,
             fields,
             more_fields,
         }
@@ -320,9 +322,15 @@ impl Diagram {
         &self.lines
     }
 
-    /// The brackets: the extents of the instances, and the true extent of the first instance.
+    /// The brackets: the extents of the instances, at most 256 of those that are drawn, and the true extent of the
+    /// first instance.
     pub fn ranges(&self) -> &[Bracket] {
         &self.ranges
+    }
+
+    /// The number of further instances that are drawn, whose extents [`ranges`](Self::ranges) leaves out.
+    pub fn more_extents(&self) -> u64 {
+        self.more_extents
     }
 
     /// The first [`MOST_FIELDS`](super::MOST_FIELDS) fields in packing order, followed by the skipped fields.

@@ -262,6 +262,12 @@ impl fmt::Display for Text<'_> {
                 }
             }
         }
+        let more = self.diagram.more_extents();
+        if self.style.ranges && more > 0 {
+            let dots = if self.style.ascii { "..." } else { "…" };
+            let pad = if self.style.rulers { gutter + 1 } else { 0 };
+            writeln!(f, "{:pad$}{dots} the extents of {more} more instances left out {dots}", "")?;
+        }
         self.meanings(f)?;
         if self.style.legend > 0 && !self.diagram.fields().is_empty() {
             f.write_str("\n")?;

@@ -52,44 +52,67 @@ impl Bracket {
     }
 }
 
-/// The extents of the instances that are drawn, and the true extent of the first.
-pub(super) fn ranges(ty: &Type, rows: &Rows) -> Vec<Bracket> {
-    let mut ranges = Vec::new();
-    if rows.instances == 0 {
-        return ranges;
+/// The maximum number of instances whose extents get a bracket.
+const MOST_EXTENTS: usize = 256;
+
+/// The brackets of a picture.
+pub(super) struct Ranges {
+    /// The extents of the first instances that are drawn and of the last one, and the true extent of the first.
+    pub(super) all: Vec<Bracket>,
+    /// The number of instances that are drawn and have no bracket.
+    pub(super) left_out: u64,
+}
+
+impl Ranges {
+    pub(super) fn of(ty: &Type, rows: &Rows) -> Self {
+        let mut ranges = Self { all: Vec::new(), left_out: 0 };
+        if rows.instances == 0 {
+            return ranges;
+        }
+        ranges.extents(ty, rows);
+        if ty.size() > 0 {
+            let (start, end) = (i128::from(ty.true_lb()), i128::from(ty.true_ub()));
+            let label = format!("true extent {}", end - start);
+            ranges.all.push(Bracket { label, start, end });
+        }
+        ranges
     }
-    let (lb, extent) = (i128::from(ty.lb()), i128::from(ty.extent()));
-    let number = i128::from(rows.instances);
-    if extent > 0 {
+
+    fn extents(&mut self, ty: &Type, rows: &Rows) {
+        let (lb, extent) = (i128::from(ty.lb()), i128::from(ty.extent()));
+        if extent <= 0 {
+            let label = match extent {
+                0 => "extent 0".to_string(),
+                _ => format!("extent {extent}, ub before lb"),
+            };
+            self.all.push(Bracket { label, start: lb + extent, end: lb });
+            return;
+        }
+        let bracket = |number: i128| {
+            let start = lb + number * extent;
+            Bracket { label: format!("extent {extent}"), start, end: start + extent }
+        };
+        // The first instance that is not counted, and the instances that are.
+        let (mut next, mut drawn) = (0, 0);
         for row in &rows.drawn {
             let from = rows.start + row * i128::from(rows.pitch);
             let to = from + i128::from(rows.pitch);
             // The instances with a byte in the row.
-            let first = (from - lb).div_euclid(extent).max(0);
-            let mut k = first;
-            while k < number && lb + k * extent < to {
-                let start = lb + k * extent;
-                let is_new = ranges.last().is_none_or(|last: &Bracket| last.start < start);
-                if is_new {
-                    ranges.push(Bracket {
-                        label: format!("extent {extent}"),
-                        start,
-                        end: start + extent,
-                    });
-                }
-                k += 1;
+            let first = (from - lb).div_euclid(extent).max(next);
+            let end = ((to - 1 - lb).div_euclid(extent) + 1).min(rows.instances.into());
+            if first >= end {
+                continue;
             }
+            let room = MOST_EXTENTS.saturating_sub(self.all.len());
+            self.all.extend((first..end).take(room).map(bracket));
+            drawn += end - first;
+            next = end;
         }
-    } else {
-        let label = match extent {
-            0 => "extent 0".to_string(),
-            _ => format!("extent {extent}, ub before lb"),
-        };
-        ranges.push(Bracket { label, start: lb + extent, end: lb });
+        // There are few cells, so the number fits.
+        self.left_out = u64::try_from(drawn).unwrap_or(u64::MAX) - self.all.len() as u64;
+        if self.left_out > 0 {
+            self.all.pop();
+            self.all.push(bracket(next - 1));
+        }
     }
-    if ty.size() > 0 {
-        let (start, end) = (i128::from(ty.true_lb()), i128::from(ty.true_ub()));
-        ranges.push(Bracket { label: format!("true extent {}", end - start), start, end });
-    }
-    ranges
 }

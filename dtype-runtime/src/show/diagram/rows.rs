@@ -14,6 +14,8 @@ const MOST_INSTANCES: u64 = 1 << 48;
 const MOST_COLUMNS: usize = 1024;
 /// Rows in a picture.
 const MOST_ROWS: usize = 1024;
+/// Cells in a picture: as an SVG, each can take a few hundred bytes.
+const MOST_CELLS: u64 = 1 << 16;
 /// Bytes in a cell: one bit each.
 const MOST_UNIT: u32 = 64;
 /// The number of bounds, as points.
@@ -79,7 +81,8 @@ impl Rows {
         let is_array = view.row.is_some() || grid.is_some();
         let start = if is_array { start - start.rem_euclid(pitch.into()) } else { start };
         let number = (end - start + i128::from(pitch) - 1) / i128::from(pitch);
-        let most = view.rows.clamp(1, MOST_ROWS);
+        let in_all = usize::try_from(MOST_CELLS * bytes / pitch).unwrap_or(MOST_ROWS);
+        let most = view.rows.clamp(1, MOST_ROWS.min(in_all));
         let drawn = if number <= most as i128 {
             (0..number).collect()
         } else {

@@ -58,6 +58,10 @@ pub(super) fn draw(diagram: &Diagram, style: &SvgStyle) -> String {
             }
         }
     }
+    let more = diagram.more_extents();
+    if style.ranges && more > 0 {
+        picture.left_out(&format!("⋮ the extents of {more} more instances left out"));
+    }
     if style.legend > 0 {
         picture.legend();
         picture.meanings();
