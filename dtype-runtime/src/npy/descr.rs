@@ -12,11 +12,32 @@ use crate::representation::ByteOrder;
 
 /// The dtype of a value: `'<f8'`, `[('x', '<f8'), …]`, `('<f8', (3,))`.
 pub(super) fn read(value: &Value) -> Result<Dtype, NpyError> {
-    dtype(value, "")
+    dtype(value, &Path::Whole)
 }
 
-/// `path` is that of the field whose dtype it is.
-fn dtype(value: &Value, path: &str) -> Result<Dtype, NpyError> {
+/// Which dtype it is. The names become a text only in an error: they can be long, and the fields many.
+#[derive(Clone, Copy)]
+enum Path<'a> {
+    /// That of the items.
+    Whole,
+    /// That of a field.
+    Field { of: &'a Path<'a>, name: &'a str },
+}
+
+impl Path<'_> {
+    /// The names, separated by dots.
+    fn text(&self) -> String {
+        let Self::Field { of, name } = self else { return String::new() };
+        let mut text = of.text();
+        if !text.is_empty() {
+            text.push('.');
+        }
+        text.push_str(name);
+        text
+    }
+}
+
+fn dtype(value: &Value, path: &Path<'_>) -> Result<Dtype, NpyError> {
     match value {
         Value::Text(text) => scalar(text, path),
         Value::List(fields) => structure(fields, path),
@@ -28,20 +49,21 @@ fn dtype(value: &Value, path: &str) -> Result<Dtype, NpyError> {
     }
 }
 
-fn place(path: &str) -> String {
+fn place(path: &Path<'_>) -> String {
+    let path = path.text();
     if path.is_empty() { "`descr`".to_string() } else { format!("field `{path}`") }
 }
 
-fn wrong(path: &str, expected: &'static str, value: &Value) -> NpyError {
+fn wrong(path: &Path<'_>, expected: &'static str, value: &Value) -> NpyError {
     NpyError::Value { place: place(path), expected, found: value.describe().to_string() }
 }
 
-fn too_large(path: &str) -> NpyError {
+fn too_large(path: &Path<'_>) -> NpyError {
     let found = "larger than memory can address".to_string();
     NpyError::Value { place: place(path), expected: "a size of at most 63 bits", found }
 }
 
-fn scalar(text: &str, path: &str) -> Result<Dtype, NpyError> {
+fn scalar(text: &str, path: &Path<'_>) -> Result<Dtype, NpyError> {
     let unknown = || NpyError::Value {
         place: place(path),
         expected: "a format such as `<f8`, `|b1` or `|V16`",
@@ -82,7 +104,7 @@ fn scalar(text: &str, path: &str) -> Result<Dtype, NpyError> {
     Dtype::scalar(letter, bytes, order).ok_or_else(|| too_large(path))
 }
 
-fn array(element: Dtype, shape: &Value, path: &str) -> Result<Dtype, NpyError> {
+fn array(element: Dtype, shape: &Value, path: &Path<'_>) -> Result<Dtype, NpyError> {
     let length = |value: &Value| match value {
         Value::Number(length) => Ok(*length),
         other => Err(wrong(path, "a shape of numbers", other)),
@@ -95,7 +117,7 @@ fn array(element: Dtype, shape: &Value, path: &str) -> Result<Dtype, NpyError> {
     Dtype::array(&lengths, element).ok_or_else(|| too_large(path))
 }
 
-fn structure(values: &[Value], path: &str) -> Result<Dtype, NpyError> {
+fn structure(values: &[Value], path: &Path<'_>) -> Result<Dtype, NpyError> {
     let (mut fields, mut offset, mut names) = (Vec::new(), 0_u64, BTreeSet::new());
     for value in values {
         let expected = "a name, a format and perhaps a shape";
@@ -114,7 +136,7 @@ fn structure(values: &[Value], path: &str) -> Result<Dtype, NpyError> {
             },
             other => return Err(wrong(path, "a name", other)),
         };
-        let inner = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let inner = Path::Field { of: path, name };
         let mut dtype = dtype(format, &inner)?;
         if let Some(shape) = shape {
             dtype = array(dtype, shape, &inner)?;
