@@ -15,7 +15,7 @@
 //! has no room to write and only hashes the text, so the hash costs no time for each message.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -82,7 +82,8 @@ impl Schema {
         self.text.lines().skip(1).filter_map(|line| line.split_once(": "))
     }
 
-    /// The differences of the sender's schema from this one, the receiver's. Empty if they are equal.
+    /// The differences of the sender's schema from this one, the receiver's. Empty if they are equal. Of a path that a
+    /// schema has several times, which no type has, the first field counts.
     pub fn differences(&self, sender: &Self) -> Vec<Difference> {
         let mut differences = Vec::new();
         let own = |text: &str| text.to_owned();
@@ -90,9 +91,9 @@ impl Schema {
             let (here, there) = (own(self.type_name()), own(sender.type_name()));
             differences.push(Difference::Name { here, there });
         }
-        let here: BTreeMap<_, _> = self.fields().collect();
-        let there: BTreeMap<_, _> = sender.fields().collect();
-        for (path, ty) in self.fields() {
+        let (here, there) = (self.first_fields(), sender.first_fields());
+        let mut seen = BTreeSet::new();
+        for (path, ty) in self.fields().filter(|(path, _)| seen.insert(*path)) {
             match there.get(path) {
                 None => differences.push(Difference::OnlyHere { path: own(path), ty: own(ty) }),
                 Some(other) if *other != ty => differences.push(Difference::Type {
@@ -103,13 +104,23 @@ impl Schema {
                 Some(_) => {}
             }
         }
-        for (path, ty) in sender.fields().filter(|(path, _)| !here.contains_key(path)) {
+        let more = sender.fields().filter(|(path, _)| !here.contains_key(path));
+        for (path, ty) in more.filter(|(path, _)| seen.insert(*path)) {
             differences.push(Difference::OnlyThere { path: own(path), ty: own(ty) });
         }
         if differences.is_empty() && self != sender {
             differences.push(Difference::Order);
         }
         differences
+    }
+
+    /// The first type of each path.
+    fn first_fields(&self) -> BTreeMap<&str, &str> {
+        let mut fields = BTreeMap::new();
+        for (path, ty) in self.fields() {
+            fields.entry(path).or_insert(ty);
+        }
+        fields
     }
 }
 
@@ -397,6 +408,12 @@ mod tests {
                 "`d: u8` is only there"
             ]
         );
+        // No type has a field twice, but a text can.
+        let twice = "S\na: u8\nb: f32\nc: u8\nd: u8\nd: u8\na: f32\n";
+        assert_eq!(texts(twice), ["`d: u8` is only there"]);
+        let (twice, empty) = (schema(twice), schema("S\n"));
+        assert_eq!(twice.differences(&twice), []);
+        assert_eq!(twice.differences(&empty).len(), 4);
         assert_eq!("S\na u8".parse::<Schema>(), Err(SchemaError::Line { number: 2 }));
         let long = "x".repeat(MAX_LEN + 1);
         assert_eq!(long.parse::<Schema>(), Err(SchemaError::TooLong { actual: MAX_LEN + 1 }));
