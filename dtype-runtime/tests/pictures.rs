@@ -350,6 +350,45 @@ fn a_run_of_values_is_one_box() {
     assert_eq!(tips, ["0: u8 × 40; bytes 0 to 39", "1: f64; bytes 40 to 47"]);
 }
 
+/// The texts in the boxes of the only field, and the number of lines that divide them.
+fn texts_and_dividers(ty: &Type, view: &View) -> (Vec<String>, usize) {
+    let svg = ty.diagram_of(view).svg(&SvgStyle::default());
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let of = |class| {
+        let nodes = document.descendants();
+        let is_of = move |node: &roxmltree::Node<'_, '_>| {
+            node.attribute("class").is_some_and(|text| text.split(' ').any(|word| word == class))
+        };
+        nodes.filter(is_of)
+    };
+    let texts = of("dt-t0").filter_map(|node| node.text().map(String::from));
+    (texts.collect(), of("dt-s0").count())
+}
+
+/// The only field has its type in its box, since it has neither a name nor a letter.
+#[test]
+fn no_box_is_empty() {
+    let i32 = basic(Basic::I32);
+    let marked =
+        Type::structure(&[1, 1, 1], &[-3, 0, 6], &[Type::lb_marker(), i32, Type::ub_marker()]);
+    let marked = marked.unwrap();
+    assert_eq!(texts_and_dividers(&marked, &View::default()).0, ["i32"]);
+    let twice = Type::contiguous(2, &marked).unwrap();
+    assert_eq!(texts_and_dividers(&twice, &View::default()).0, ["i32", "i32"]);
+}
+
+/// Bytes that touch and belong to different instances are divided; those of an array are not.
+#[test]
+fn bytes_of_neighbours_are_divided() {
+    let u8 = basic(Basic::U8);
+    let column = Type::resized(&Type::vector(3, 1, 4, &u8).unwrap(), 0, 1).unwrap();
+    let view = View::default().with_instances(2).with_row(4);
+    // Two short lines in each row.
+    assert_eq!(texts_and_dividers(&column, &view).1, 2 * 3);
+    let array = Type::contiguous(5, &u8).unwrap();
+    assert_eq!(texts_and_dividers(&array, &View::default()).1, 0);
+}
+
 /// No two of the first 32 fields look the same, and keys are in circles, which names are not.
 #[test]
 fn many_fields_differ() {

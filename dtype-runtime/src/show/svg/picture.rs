@@ -202,10 +202,10 @@ impl Picture<'_> {
             Sign::Overlap | Sign::Part => return,
             Sign::Gap => (vec!["gap".to_string()], "dt-faint".to_string()),
             Sign::Unknown => (vec!["?".to_string()], "dt-faint".to_string()),
-            Sign::Data => (labels(field), format!("dt-t{number}")),
+            Sign::Data => (labels(field, self.is_only), format!("dt-t{number}")),
         };
         if cell.sign == Sign::Data {
-            self.ticks(&row.cells[from..from + number_of_cells], rect, &class);
+            self.ticks(&row.cells[from..from + number_of_cells], field, rect, &class);
         }
         let room = (rect.width - 2) / SMALL;
         let (x, y) = (rect.x + rect.width / 2, rect.y + BOX / 2);
@@ -220,9 +220,11 @@ impl Picture<'_> {
         }
     }
 
-    /// Marks the starts of the values in a box, unless each byte is one.
-    fn ticks(&mut self, cells: &[Cell], rect: Rect, class: &str) {
-        if self.diagram.unit() == 1 && cells.iter().all(|cell| cell.starts) {
+    /// Marks the starts of the values in a box. The bytes of an array of bytes are not marked; single bytes that touch
+    /// are, as they belong to different instances or blocks.
+    fn ticks(&mut self, cells: &[Cell], field: Option<&DiagramField>, rect: Rect, class: &str) {
+        let is_array = field.is_none_or(|field| field.contiguous().0 > 1);
+        if is_array && self.diagram.unit() == 1 && cells.iter().all(|cell| cell.starts) {
             return;
         }
         let class = class.replace("dt-t", "dt-s");
@@ -364,16 +366,20 @@ impl Picture<'_> {
     }
 }
 
-/// What may stand in a field's box, the longest first.
-fn labels(field: Option<&DiagramField>) -> Vec<String> {
+/// What may stand in a field's box, the longest first. The only field has no letter, so it has its type if it has no
+/// name.
+fn labels(field: Option<&DiagramField>, is_only: bool) -> Vec<String> {
     let Some(field) = field else { return Vec::new() };
-    if field.path.is_empty() {
-        let Legend { ty, .. } = Legend::of(field, "×");
-        return vec![ty, field.type_name.clone()];
-    }
     // A number alone could be any structure's, or a displacement.
-    let is_number = |name: &str| name.starts_with(|c: char| c.is_ascii_digit());
+    let is_name = |name: &&str| {
+        let is_letter = |c: char| !c.is_ascii_digit() && !"[].".contains(c);
+        name.contains(is_letter) && !name.starts_with(|c: char| c.is_ascii_digit())
+    };
     let last = field.path.rsplit('.').next().unwrap_or("");
-    let names = [field.path.as_str(), last];
-    names.into_iter().filter(|name| !is_number(name)).map(String::from).collect()
+    let names = [field.path.as_str(), last].into_iter().filter(is_name).map(String::from);
+    let mut labels: Vec<String> = names.collect();
+    if is_only || field.path.is_empty() {
+        labels.extend([Legend::of(field, "×").ty, field.type_name.clone()]);
+    }
+    labels
 }
