@@ -1,48 +1,4 @@
-//! The format of a frame, and headers to and from bytes.
-//!
-//! There are two kinds of frames, which differ in the first byte. Numbers are little-endian on every machine,
-//! except in the payload, whose values have the sender's byte order.
-//!
-//! # The full frame
-//!
-//! | bytes | what |
-//! |--:|---|
-//! | 0–3 | `D7 44 54 4D`, which every full frame starts with |
-//! | 4 | version, 1 |
-//! | 5 | byte order of the payload: 1 little-endian, 2 big-endian |
-//! | 6–7 | flags, 0 |
-//! | 8–15 | hash of the type signature of a record |
-//! | 16–23 | number of records |
-//! | 24–31 | packed bytes of a record |
-//! | 32–39 | hash of the schema, or 0 |
-//! | 40–43 | tag |
-//! | 44–47 | CRC-32C of bytes 0–43 |
-//! | 48 … | the packed records |
-//! | the last 4 | CRC-32C of bytes 0–43 and the payload |
-//!
-//! # The compact frame
-//!
-//! | bytes | what |
-//! |--:|---|
-//! | 1 | `0b10vnshco`, see below |
-//! | 1–5 | tag |
-//! | 0–10 | number of records, if `n` is set; otherwise there is one |
-//! | 1–10 | packed bytes of a record |
-//! | 0 or 4 | 32 bits of the hash of the type signature or the schema, if `h` or `s` is set |
-//! | … | the packed records |
-//! | 0 or 4 | CRC-32C of everything before, if `c` is set |
-//!
-//! The bits of the first byte: `o`, the payload is big-endian; `c`, there is a checksum; `h`, there is the
-//! signature's hash; `s`, there is the schema's hash instead; `n`, the number of records is present, and is not 1;
-//! `v`, 0 in this version. The other combinations have no meaning. A number takes seven bits of each byte, the
-//! lowest first, and the highest bit of each byte but the last is set; it takes as few bytes as it can. A hash of
-//! 64 bits becomes one of 32 bits by the exclusive or of its halves.
-//!
-//! For example, two `u16`, 1 and 2, as one record `[u16; 2]` with the tag 7, without signature and checksum:
-//! `80 07 04 01 00 02 00`.
-//!
-//! Neither frame starts like text: in UTF-8, `80` to `BF` continue a character and never start one, and `D7` starts a
-//! character of two bytes, which `44` does not end.
+//! Headers to and from bytes. The documentation of [`message`](crate::message) has the format.
 
 use core::fmt;
 use core::ops::Deref;
