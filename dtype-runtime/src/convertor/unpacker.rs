@@ -20,7 +20,7 @@ use crate::kernel::Unpack;
 /// can fill one memory from several threads. With the standard library it is a
 /// [`Write`](https://doc.rust-lang.org/std/io/trait.Write.html).
 ///
-/// If the values of a Rust type have to be checked, because not all bit patterns are valid, each value is written
+/// If the records of a Rust type have to be checked, because not all bit patterns are valid, each record is written
 /// as soon as all of its bytes have arrived; its first bytes are kept until then.
 ///
 /// ```
@@ -45,7 +45,7 @@ pub struct Unpacker<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-/// Present if values have to be checked before they are written.
+/// Present if records have to be checked before they are written.
 #[derive(Debug)]
 struct Checks {
     /// Packed bytes of a record.
@@ -98,7 +98,7 @@ impl Checks {
     }
 }
 
-/// Checks that packed bytes, which are this number of whole records, make valid values.
+/// Checks that packed bytes, which are this number of whole records, make valid ones.
 pub(crate) type Validate = fn(&[u8], usize) -> Result<(), Error>;
 
 // SAFETY: an unpacker has exclusive access to the data that it may write, borrowed exclusively or guaranteed by
@@ -113,7 +113,7 @@ impl Unpacker<'_> {
     /// # Safety
     ///
     /// The data of all instances must be writable, and not accessed by anyone else, for `'a`, and no byte may
-    /// be named twice. Bytes that `validate` accepts must make values.
+    /// be named twice. Bytes that `validate` accepts must make valid records.
     pub(crate) unsafe fn from_source(source: Source, validate: Option<Validate>) -> Self {
         let end = source.size();
         let checks = validate.map(|valid| {
@@ -152,12 +152,12 @@ impl Unpacker<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidValue`] if the bytes complete an invalid value; [`Error::CheckFailed`] if the function of
-    /// `#[dtype(check = …)]`, or a type of this crate, refuses it. Nothing is written then, and the position is
-    /// unchanged; if the first bytes of the value came earlier, seek back to where it starts to send them again.
+    /// [`Error::InvalidValue`] if the bytes complete a record with an invalid value; [`Error::CheckFailed`] if the
+    /// function of `#[dtype(check = …)]`, or a type of this crate, refuses it. Nothing is written then, and the position
+    /// is unchanged; if the first bytes of the record came earlier, seek back to where it starts to send them again.
     #[inline]
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        // Inlined, so that a caller whose values are not checked need not test the result.
+        // Inlined, so that a caller whose records are not checked need not test the result.
         if self.checks.is_some() {
             return self.unpack_checked(bytes);
         }
@@ -193,7 +193,7 @@ impl Unpacker<'_> {
         Ok(())
     }
 
-    /// Whether the values have to be checked.
+    /// Whether the records have to be checked.
     pub(super) fn is_checked(&self) -> bool {
         self.checks.is_some()
     }
@@ -242,7 +242,7 @@ impl Unpacker<'_> {
         }
     }
 
-    /// The number of packed bytes whose multiples can be written at once; `None` inside an incomplete value.
+    /// The number of packed bytes whose multiples can be written at once; `None` inside an incomplete record.
     #[cfg(feature = "rayon")]
     pub(super) fn record(&self) -> Option<usize> {
         match &self.checks {
@@ -252,7 +252,7 @@ impl Unpacker<'_> {
         }
     }
 
-    /// Whether whole records at a position make values.
+    /// Checks whole records at a position.
     #[cfg(feature = "rayon")]
     pub(super) fn check(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
         let Some(Checks { record, valid, .. }) = &self.checks else { return Ok(()) };
@@ -301,7 +301,7 @@ impl Unpacker<'_> {
         Ok(())
     }
 
-    /// Called by a seek: forgets the first bytes of an incomplete value.
+    /// Called by a seek: forgets the first bytes of an incomplete record.
     fn leave(&mut self, position: u64) -> Result<(), Error> {
         self.check_boundary(position)?;
         if let Some(checks) = &mut self.checks {
@@ -314,7 +314,7 @@ impl Unpacker<'_> {
         self.source.signature_hash()
     }
 
-    /// Whether a position is between two values, if values are checked.
+    /// Refuses a position inside a record, if records are checked.
     fn check_boundary(&self, position: u64) -> Result<(), Error> {
         match &self.checks {
             Some(Checks { record, .. }) if !position.is_multiple_of(*record) => {
@@ -330,7 +330,7 @@ impl Unpacker<'_> {
     /// # Errors
     ///
     /// [`Error::Position`] if `middle` is before the position or past the end; [`Error::InsideRecord`] if the
-    /// position or `middle` is inside a value that has to be checked. The unpacker is consumed even then; the data
+    /// position or `middle` is inside a record that has to be checked. The unpacker is consumed even then; the data
     /// that it has written remain.
     ///
     /// ```
@@ -399,11 +399,11 @@ impl Committed {
 
 stream! {
     impl[] Unpacker<'_>, error = Error, hash = Self::hash, leave = Self::leave;
-    /// The first bytes of an incomplete value are forgotten. They count as unpacked until then.
+    /// The first bytes of an incomplete record are forgotten. They count as unpacked until then.
     ///
     /// [`Error::OutsidePart`](crate::Error::OutsidePart) is the error for a position before the part of the stream
     /// that [`split_at`](Self::split_at) left to this unpacker,
-    /// [`Error::InsideRecord`](crate::Error::InsideRecord) for a position inside a value that has to be checked.
+    /// [`Error::InsideRecord`](crate::Error::InsideRecord) for a position inside a record that has to be checked.
 }
 
 impl UnpackStream for Unpacker<'_> {
