@@ -134,3 +134,37 @@ fn a_length_is_believed_only_if_the_buffers_have_it() {
     let error = from_arrow::<One>(&all).unwrap_err();
     assert!(matches!(error, ArrowError::Buffer { expected: usize::MAX, actual: 2, .. }));
 }
+
+/// Records without data have no buffers that could say how many there are: any number costs nothing.
+#[test]
+fn any_number_of_records_without_data() {
+    #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+    struct Empty {
+        numbers: [u64; 0],
+        flags: [bool; 0],
+    }
+    #[derive(Datatype, Debug)]
+    #[dtype(check = Refused::is_valid)]
+    struct Refused {
+        numbers: [u64; 0],
+    }
+    impl Refused {
+        fn is_valid(&self) -> bool {
+            !self.numbers.is_empty()
+        }
+    }
+    let mut records = [Empty { numbers: [], flags: [] }; usize::MAX];
+    let mut all = into_arrow(columns(&records)).unwrap();
+    let empty = ArrowColumn {
+        field: Arc::new(Field::new("", DataType::UInt8, false)),
+        len: usize::MAX,
+        buffer: Buffer::from_vec(Vec::<u8>::new()),
+    };
+    // A column that no field asks for gives the length, too.
+    all.insert(0, empty);
+    assert_eq!(from_arrow::<Empty>(&all).unwrap().to_records().unwrap().len(), usize::MAX);
+    from_arrow::<Empty>(&all).unwrap().write_to(&mut records).unwrap();
+    assert_eq!(from_arrow::<()>(&all).unwrap().to_records().unwrap().len(), usize::MAX);
+    let refused = from_arrow::<Refused>(&all).unwrap().to_records();
+    assert!(matches!(refused, Err(Error::CheckFailed { .. })), "{refused:?}");
+}
