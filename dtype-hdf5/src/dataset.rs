@@ -7,7 +7,7 @@ use dtype_runtime::{
     Buffer, BufferMut, Datatype, Error as RecordError, Representation, pack, pack_as, packed_size,
     unpack, unpack_as,
 };
-use hdf5_metno::{Dataset, Group};
+use hdf5_metno::{Dataset, Group, LocationType};
 
 use crate::compare::{Fit, fit};
 use crate::descriptor::packed_datatype;
@@ -21,7 +21,8 @@ use crate::library::{Part, read_items, stored, write_items};
 ///
 /// # Errors
 ///
-/// As for [`descriptor`](crate::descriptor), and [`Error::Hdf5`] if there is something of that name, for instance.
+/// As for [`descriptor`](crate::descriptor); [`Error::Occupied`] if there is something of that name, or what should be a
+/// group on the way is none; [`Error::Hdf5`].
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -33,10 +34,45 @@ use crate::library::{Part, read_items, stored, write_items};
 /// ```
 pub fn create<T: Datatype>(group: &Group, name: &str, records: &[T]) -> Result<Dataset, Error> {
     let datatype = packed_datatype::<T>()?;
+    check_free(group, name)?;
     let dataset =
         group.new_dataset_builder().empty_as(datatype).shape(records.len()).create(name)?;
     write(&dataset, records)?;
     Ok(dataset)
+}
+
+/// Whether a new object can have this name. The library would only say that it failed.
+fn check_free(group: &Group, name: &str) -> Result<(), Error> {
+    let names: Vec<&str> = name.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    let mut path = if name.starts_with('/') { "/".to_owned() } else { group.name() };
+    let occupied = |name: &str, found, expected| {
+        Err(Error::Occupied { file: group.filename(), name: name.to_owned(), found, expected })
+    };
+    for (number, part) in names.iter().enumerate() {
+        if !path.ends_with('/') {
+            path.push('/');
+        }
+        path.push_str(part);
+        if !group.link_exists(&path) {
+            // What is missing on the way is made.
+            return Ok(());
+        }
+        #[allow(unreachable_patterns, reason = "newer libraries have more kinds of objects")]
+        let found = match group.loc_type_by_name(&path) {
+            Ok(LocationType::Group) => "a group",
+            Ok(LocationType::Dataset) => "a dataset",
+            Ok(LocationType::NamedDatatype) => "a datatype",
+            Ok(_) => "another object",
+            Err(_) => "a link that leads nowhere",
+        };
+        if number + 1 == names.len() {
+            return occupied(&path, found, "nothing");
+        }
+        if found != "a group" {
+            return occupied(&path, found, "a group");
+        }
+    }
+    occupied(&path, "a group", "nothing")
 }
 
 /// Writes the records as all items of the dataset, in C order whatever the number of its axes.

@@ -12,6 +12,18 @@ pub enum Error {
     /// The HDF5 library, or its crate, reports an error.
     #[error(transparent)]
     Hdf5(#[from] hdf5_metno::Error),
+    /// Something else is where a new dataset should be, or on the way to it.
+    #[error("`{}` in `{}` is {found}, expected {expected}", name.escape_debug(), file.escape_debug())]
+    Occupied {
+        /// The file's name.
+        file: String,
+        /// The path in the file.
+        name: String,
+        /// What is there.
+        found: &'static str,
+        /// What should be there: nothing, or a group on the way.
+        expected: &'static str,
+    },
     /// The records have no data.
     #[error("records without data cannot be in a dataset")]
     NoData,

@@ -187,7 +187,8 @@ fn lengths_and_ranges_are_checked() {
     assert_eq!(message(dtype_hdf5::append(&grid, &[4_u32])), axes);
     assert_eq!(dtype_hdf5::read_range::<u32>(&grid, 0..1).unwrap_err().to_string(), axes);
     // The name is taken.
-    assert!(matches!(dtype_hdf5::create(&file, "numbers", &[1_u32]), Err(Error::Hdf5(_))));
+    let taken = dtype_hdf5::create(&file, "numbers", &[1_u32]);
+    assert!(matches!(taken, Err(Error::Occupied { .. })));
     assert!(matches!(dtype_hdf5::create(&file, "a\0b", &[1_u32]), Err(Error::Hdf5(_))));
 }
 
@@ -354,4 +355,32 @@ fn the_library_itself_cuts_values_and_leaves_missing_fields_as_they_were() {
         dtype_hdf5::read::<Read>(&dataset).unwrap_err().to_string(),
         "field `_wide` is i64 in the dataset, expected i32"
     );
+}
+
+#[test]
+fn a_name_that_is_taken_is_refused_with_what_is_there() {
+    let file = file();
+    dtype_hdf5::create(&file, "data", &[1_u8]).unwrap();
+    let group = file.create_group("group").unwrap();
+    dtype_hdf5::create(&group, "deep/data", &[2_u8]).unwrap();
+    file.link_soft("/nowhere", "link").unwrap();
+    for (within, name, expected) in [
+        (&*file, "data", "/data` is a dataset, expected nothing"),
+        (&file, "/data/", "/data` is a dataset, expected nothing"),
+        (&file, "data/more", "/data` is a dataset, expected a group"),
+        (&file, "group", "/group` is a group, expected nothing"),
+        (&group, "./deep/data", "/group/deep/data` is a dataset, expected nothing"),
+        (&group, "/data", "/data` is a dataset, expected nothing"),
+        (&group, "", "/group` is a group, expected nothing"),
+        (&file, "link", "/link` is a link that leads nowhere, expected nothing"),
+        (&file, "link/more", "/link` is a link that leads nowhere, expected a group"),
+    ] {
+        let error = dtype_hdf5::create(within, name, &[3_u8]).unwrap_err();
+        let Error::Occupied { file: name_of_file, .. } = &error else { panic!("{error:?}") };
+        assert_eq!(*name_of_file, file.filename());
+        let (path, rest) = expected.split_once('`').unwrap();
+        assert_eq!(error.to_string(), format!("`{path}` in `{name_of_file}`{rest}"), "{name}");
+    }
+    assert_eq!(dtype_hdf5::read::<u8>(&file.dataset("data").unwrap()).unwrap(), [1]);
+    assert!(dtype_hdf5::create(&group, "/fine/data", &[4_u8]).is_ok());
 }
