@@ -46,7 +46,7 @@ struct Arguments {
     slow: u32,
     /// Peers that ask for readings and do not read them.
     #[arg(long, default_value_t = 2)]
-    deaf: u32,
+    not_reading: u32,
     /// Peers that vanish in the middle of a frame.
     #[arg(long, default_value_t = 4)]
     vanishing: u32,
@@ -75,8 +75,8 @@ fn main() -> Result<()> {
     writeln!(out, "{} reports damaged and sent again", account.refused)?;
     writeln!(
         out,
-        "connections: {} ended in order, {} lost, {} too slow, {} deaf, {} vanished",
-        account.ended, account.lost, account.slow, account.deaf, account.vanished
+        "connections: {} ended in order, {} lost, {} too slow, {} not reading, {} vanished",
+        account.ended, account.lost, account.slow, account.not_reading, account.vanished
     )?;
     Ok(())
 }
@@ -99,7 +99,7 @@ async fn exchange(arguments: &Arguments) -> Result<(Account, Sent)> {
     for _ in 0..arguments.slow {
         stations.spawn_local(station::send_slowly(address));
     }
-    for _ in 0..arguments.deaf {
+    for _ in 0..arguments.not_reading {
         stations.spawn_local(station::ask_without_reading(address));
     }
     for _ in 0..arguments.vanishing {

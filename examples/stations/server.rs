@@ -40,14 +40,14 @@ pub(crate) struct Account {
     pub(crate) ended: u64,
     pub(crate) lost: u64,
     pub(crate) slow: u64,
-    pub(crate) deaf: u64,
+    pub(crate) not_reading: u64,
     pub(crate) vanished: u64,
 }
 
 impl Account {
     /// Connections that have ended in any way.
     fn connections(&self) -> u64 {
-        self.ended + self.lost + self.slow + self.deaf + self.vanished
+        self.ended + self.lost + self.slow + self.not_reading + self.vanished
     }
 }
 
@@ -60,7 +60,7 @@ enum End {
     /// No frame in time.
     Slow,
     /// The peer does not read.
-    Deaf,
+    NotReading,
     /// Inside a frame.
     Vanished,
 }
@@ -117,7 +117,7 @@ impl Server {
                     End::Ended => account.ended += 1,
                     End::Lost => account.lost += 1,
                     End::Slow => account.slow += 1,
-                    End::Deaf => account.deaf += 1,
+                    End::NotReading => account.not_reading += 1,
                     End::Vanished => account.vanished += 1,
                 });
                 server.open.update(|open| open - 1);
@@ -150,7 +150,7 @@ impl Server {
             match timeout(self.patience, sending).await {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => return End::Vanished,
-                Err(_) => return End::Deaf,
+                Err(_) => return End::NotReading,
             }
             // A peer that always has another request does not keep the others waiting.
             yield_now().await;

@@ -23,7 +23,7 @@ fn every_report_arrives_in_spite_of_bad_peers() {
         "--stations=7",
         "--damaged=3",
         "--slow=2",
-        "--deaf=1",
+        "--not-reading=1",
         "--vanishing=4",
         "--reports=20",
         "--readings=100",
@@ -36,7 +36,7 @@ fn every_report_arrives_in_spite_of_bad_peers() {
             // The peer that does not read has sent one, and has read that receipt.
             "20100 readings in 201 reports received",
             "6 reports damaged and sent again",
-            "connections: 10 ended in order, 6 lost, 2 too slow, 1 deaf, 4 vanished",
+            "connections: 10 ended in order, 6 lost, 2 too slow, 1 not reading, 4 vanished",
         ]
     );
 }
@@ -47,7 +47,7 @@ fn connections_wait_for_one_another() {
         "--stations=30",
         "--damaged=0",
         "--slow=1",
-        "--deaf=0",
+        "--not-reading=0",
         "--vanishing=2",
         "--reports=3",
         "--readings=10",
@@ -59,7 +59,7 @@ fn connections_wait_for_one_another() {
         [
             "900 readings in 90 reports received",
             "0 reports damaged and sent again",
-            "connections: 30 ended in order, 0 lost, 1 too slow, 0 deaf, 2 vanished",
+            "connections: 30 ended in order, 0 lost, 1 too slow, 0 not reading, 2 vanished",
         ]
     );
 }
