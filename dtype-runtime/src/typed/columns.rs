@@ -257,8 +257,8 @@ impl<T: Datatype> Columns<T> {
     ///
     /// # Errors
     ///
-    /// As for [`get`](Self::get), except that its values do not count; [`Error::PackedLength`] if there are not as many
-    /// values as the column has.
+    /// [`Error::NoField`] and [`Error::FieldType`] as for [`get`](Self::get); [`Error::PackedLength`] if there are more or
+    /// fewer values than the column has.
     ///
     /// ```
     /// use dtype_runtime::Columns;
@@ -287,7 +287,7 @@ impl<T: Datatype> Columns<T> {
     ///
     /// # Errors
     ///
-    /// As for [`get`](Self::get), upon which the column stays; [`Error::Allocation`].
+    /// The errors of [`get`](Self::get), and [`Error::Allocation`]. The column stays then.
     pub fn take<F: Datatype>(&mut self, path: &str) -> Result<Vec<F>, Error> {
         const { refuse_skipped_fields::<F>(NOT_INITIALISED) }
         let index = index_of::<T, F>(path)?;
