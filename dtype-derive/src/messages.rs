@@ -5,12 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Data, DataEnum, DeriveInput, Fields, LitInt, Path, Type, parse_quote};
 
 use crate::errors::Errors;
+use crate::lints;
 
 /// A variant without mistakes.
 struct Message<'a> {
@@ -129,10 +131,12 @@ fn each_word(
     }
 }
 
+/// The impl. The names that it binds are prefixed: a binding may not have the name of a constant or a static of
+/// the user's module.
 fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStream {
     let ident = &input.ident;
-    let name = ident.to_string();
-    let assembler = format_ident!("{ident}Assembler");
+    let name = ident.unraw().to_string();
+    let assembler = Ident::new("__DtypeAssembler", Span::call_site());
     let module = quote!(#krate::message);
     let core = quote!(#krate::__private::core);
     let result = quote!(#core::result::Result);
@@ -153,11 +157,12 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
             },
         )
         .collect();
+    let allowed = lints::allowed(input);
 
     quote! {
+        #(#allowed)*
         const _: () = {
             #[doc(hidden)]
-            #[allow(missing_debug_implementations, unreachable_pub)]
             pub enum #assembler {
                 #(#variants(<#types as #module::Messages>::Assembler),)*
             }
@@ -171,37 +176,40 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
                 #quick
 
                 fn begin(
-                    header: &#module::Header,
-                    limits: &#module::Limits,
+                    __dtype_header: &#module::Header,
+                    __dtype_limits: &#module::Limits,
                 ) -> #result<#assembler, #module::Error> {
-                    match header.tag() {
+                    match __dtype_header.tag() {
                         #(#tags => #result::map(
-                            <#types as #module::Messages>::begin(header, limits),
+                            <#types as #module::Messages>::begin(__dtype_header, __dtype_limits),
                             #assembler::#variants,
                         ),)*
                         // Limits come first, as for a known tag.
-                        tag => #result::and_then(
-                            header.check_limits(limits),
-                            |()| #result::Err(#module::Error::UnknownTag { tag, expected: #name }),
+                        __dtype_tag => #result::and_then(
+                            __dtype_header.check_limits(__dtype_limits),
+                            |()| #result::Err(#module::Error::UnknownTag {
+                                tag: __dtype_tag,
+                                expected: #name,
+                            }),
                         ),
                     }
                 }
 
                 fn piece(
-                    assembler: &mut #assembler,
-                    packed: &[u8],
+                    __dtype_assembler: &mut #assembler,
+                    __dtype_packed: &[#core::primitive::u8],
                 ) -> #result<(), #module::Error> {
-                    match *assembler {
-                        #(#assembler::#variants(ref mut value) => {
-                            <#types as #module::Messages>::piece(value, packed)
+                    match *__dtype_assembler {
+                        #(#assembler::#variants(ref mut __dtype_value) => {
+                            <#types as #module::Messages>::piece(__dtype_value, __dtype_packed)
                         })*
                     }
                 }
 
-                fn end(assembler: #assembler) -> #result<Self, #module::Error> {
-                    match assembler {
-                        #(#assembler::#variants(value) => #result::map(
-                            <#types as #module::Messages>::end(value),
+                fn end(__dtype_assembler: #assembler) -> #result<Self, #module::Error> {
+                    match __dtype_assembler {
+                        #(#assembler::#variants(__dtype_value) => #result::map(
+                            <#types as #module::Messages>::end(__dtype_value),
                             #makers,
                         ),)*
                     }
@@ -218,25 +226,27 @@ fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Tok
     let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
     let patterns: Vec<_> = messages
         .iter()
-        .map(
-            |Message { ident, ty, .. }| {
-                if ty.is_some() { quote!(Self::#ident(ref value)) } else { quote!(Self::#ident) }
-            },
-        )
+        .map(|Message { ident, ty, .. }| {
+            if ty.is_some() {
+                quote!(Self::#ident(ref __dtype_value))
+            } else {
+                quote!(Self::#ident)
+            }
+        })
         .collect();
     let values: Vec<_> = messages
         .iter()
-        .map(|message| if message.ty.is_some() { quote!(value) } else { quote!(&()) })
+        .map(|message| if message.ty.is_some() { quote!(__dtype_value) } else { quote!(&()) })
         .collect();
     quote! {
                 fn encoder(
                     &self,
-                    framing: #module::Framing,
+                    __dtype_framing: #module::Framing,
                 ) -> #result<#module::Encoder<'_>, #module::Error> {
                     match *self {
                         #(#patterns => <#types as #module::Messages>::encoder(
                             #values,
-                            framing.with_tag(#tags),
+                            __dtype_framing.with_tag(#tags),
                         ),)*
                     }
                 }
@@ -244,14 +254,14 @@ fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Tok
                 #[inline]
                 fn append(
                     &self,
-                    out: &mut impl #krate::AppendBytes,
-                    framing: #module::Framing,
+                    __dtype_out: &mut impl #krate::AppendBytes,
+                    __dtype_framing: #module::Framing,
                 ) -> #result<(), #module::Error> {
                     match *self {
                         #(#patterns => <#types as #module::Messages>::append(
                             #values,
-                            out,
-                            framing.with_tag(#tags),
+                            __dtype_out,
+                            __dtype_framing.with_tag(#tags),
                         ),)*
                     }
                 }
@@ -261,28 +271,29 @@ fn sending(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> Tok
 /// The method that takes a message of the usual form: the tag selects the variant.
 fn quick(krate: &Path, messages: &[Message<'_>], types: &[TokenStream]) -> TokenStream {
     let module = quote!(#krate::message);
-    let option = quote!(#krate::__private::core::option::Option);
+    let core = quote!(#krate::__private::core);
+    let option = quote!(#core::option::Option);
     let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
     let calls: Vec<_> = messages
         .iter()
         .map(|Message { ident, ty, .. }| {
             if ty.is_some() {
-                quote!(Self::#ident(value))
+                quote!(Self::#ident(__dtype_value))
             } else {
-                quote!({ let () = value; Self::#ident })
+                quote!({ let () = __dtype_value; Self::#ident })
             }
         })
         .collect();
     quote! {
                 #[inline]
                 fn quick(
-                    input: &mut &[u8],
-                    limits: &#module::Limits,
+                    __dtype_input: &mut &[#core::primitive::u8],
+                    __dtype_limits: &#module::Limits,
                 ) -> #option<(Self, #module::Header)> {
-                    match #module::quick_tag(input) {
+                    match #module::quick_tag(__dtype_input) {
                         #(#option::Some(#tags) => #option::map(
-                            <#types as #module::Messages>::quick(input, limits),
-                            |(value, header)| (#calls, header),
+                            <#types as #module::Messages>::quick(__dtype_input, __dtype_limits),
+                            |(__dtype_value, __dtype_header)| (#calls, __dtype_header),
                         ),)*
                         _ => #option::None,
                     }

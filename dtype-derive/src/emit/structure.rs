@@ -29,11 +29,13 @@ pub(super) fn map(item: &Item<'_>, fields: &[Field<'_>], target: &Target) -> Tok
 /// The invariant. The function is called in a closure, which names no type: its argument is the struct.
 fn checked(path: &Path, Target { private, ty, .. }: &Target) -> TokenStream {
     let (bytes, value) = (local("__dtype_bytes"), local("__dtype_value"));
+    // The name is prefixed, because the user's module may have a constant or a static that is called `check`.
+    let check = local("__dtype_check");
     let call = quote_spanned!(ends(&path.to_token_stream()).1=> (#value));
     quote! {
         .checked(|#bytes| {
-            let check = |#value: &#ty| #path #call;
-            unsafe { #private::ask::<#ty, _>(#bytes, check) }
+            let #check = |#value: &#ty| #path #call;
+            unsafe { #private::ask::<#ty, _>(#bytes, #check) }
         })
     }
 }
