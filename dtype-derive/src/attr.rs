@@ -65,6 +65,7 @@ fn is_ours(attribute: &Attribute) -> bool {
 /// Calls `read` for each word in all `#[dtype(…)]` among `attributes`, with the input after the word.
 fn each_word(
     attributes: &[Attribute],
+    place: Place,
     errors: &mut Errors,
     mut read: impl FnMut(&Ident, ParseStream<'_>, &mut Errors) -> syn::Result<()>,
 ) {
@@ -72,7 +73,7 @@ fn each_word(
         match &attribute.meta {
             Meta::List(list) if matches!(list.delimiter, MacroDelimiter::Paren(_)) => {
                 let words = list.parse_args_with(|input: ParseStream<'_>| {
-                    words_of(input, errors, &mut read);
+                    words_of(input, words::example(place), errors, &mut read);
                     Ok(())
                 });
                 if let Err(error) = words {
@@ -84,16 +85,18 @@ fn each_word(
     }
 }
 
-/// Reads the words of one comma-separated list, to the end of `input`.
+/// Reads the words of one comma-separated list, to the end of `input`. `expected` says what is missing where there
+/// is no word.
 fn words_of(
     input: ParseStream<'_>,
+    expected: &str,
     errors: &mut Errors,
     read: &mut impl FnMut(&Ident, ParseStream<'_>, &mut Errors) -> syn::Result<()>,
 ) {
     while !input.is_empty() {
         let result = match input.call(Ident::parse_any) {
             Ok(word) => read(&word, input, errors),
-            Err(_) => Err(input.error("expected a word such as `skip` or `lb`")),
+            Err(_) => Err(input.error(format_args!("expected {expected}"))),
         };
         match result {
             Ok(()) if input.is_empty() || input.peek(Token![,]) => {}

@@ -22,7 +22,9 @@ impl FieldAttrs {
     /// Reads the attributes of a field. A word with a mistake is noted in `errors` and left out.
     pub(crate) fn read(attributes: &[Attribute], errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
-        each_word(attributes, errors, |word, input, errors| attrs.word(word, input, errors));
+        each_word(attributes, Place::Field, errors, |word, input, errors| {
+            attrs.word(word, input, errors)
+        });
         attrs
     }
 

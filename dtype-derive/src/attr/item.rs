@@ -49,7 +49,9 @@ impl ItemAttrs {
     /// Reads the attributes of an item. A word with a mistake is noted in `errors` and left out.
     pub(crate) fn read(attributes: &[Attribute], place: Place, errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
-        each_word(attributes, errors, |word, input, errors| attrs.word(word, input, place, errors));
+        each_word(attributes, place, errors, |word, input, errors| {
+            attrs.word(word, input, place, errors)
+        });
         attrs
     }
 
@@ -139,7 +141,8 @@ fn resize(
     let (mut lb, mut extent) = (None, None);
     // A value with a mistake in it is not missing.
     let (mut lb_seen, mut extent_seen) = (false, false);
-    words_of(&content, errors, &mut |inner, input, errors| {
+    let expected = format!("`{}` or `{}`", words::RESIZE_LB.form, words::RESIZE_EXTENT.form);
+    words_of(&content, &expected, errors, &mut |inner, input, errors| {
         match inner.to_string().as_str() {
             "lb" => {
                 lb_seen = true;

@@ -58,6 +58,15 @@ const ON_STRUCT: &[&str] =
 const ON_ENUM: &[&str] = &[BOUND.form, CRATE.form, NAME.form, REMOTE.form];
 const ON_FIELD: &[&str] = &["lb", "skip", "ub", WITH.form];
 
+/// What an attribute at `place` may hold, for a message about something that is no word.
+pub(super) fn example(place: Place) -> &'static str {
+    match place {
+        Place::Struct => "a word such as `name` or `resize`",
+        Place::Enum => "a word such as `name`",
+        Place::Field => "a word such as `skip` or `with`",
+    }
+}
+
 /// The message for `word` at `place`, where it has no meaning.
 pub(super) fn misplaced(word: &Ident, place: Place) -> syn::Error {
     let here = match place {

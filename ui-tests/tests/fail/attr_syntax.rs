@@ -34,6 +34,17 @@ struct NoExtent;
 struct BadResize;
 
 #[derive(Datatype)]
+#[dtype(resize(8, extent = 8))]
+struct Positional;
+
+#[derive(Datatype)]
+#[dtype(8)]
+#[repr(u8)]
+enum NotAWord {
+    One,
+}
+
+#[derive(Datatype)]
 struct Fields {
     #[dtype(lb = 4)]
     a: u8,
@@ -45,6 +56,8 @@ struct Fields {
     d: u8,
     #[dtype(skip with = Description)]
     e: u8,
+    #[dtype("skip")]
+    f: u8,
 }
 
 fn main() {}
