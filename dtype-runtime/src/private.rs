@@ -7,6 +7,7 @@ pub use memoffset;
 pub use crate::basic::Basic;
 pub use crate::datatype::{Datatype, Describes};
 pub use crate::typed::ask;
+use crate::typemap::assert_bound;
 pub use crate::typemap::{Field, Markers, TypeMap};
 
 /// The map of the field that `project` points at. The compiler infers the field's type. The derive does not repeat
@@ -190,6 +191,18 @@ pub const fn field_map_opaque<S, F: IsNotOpaque>(
     _project: fn(*const S) -> *const F,
 ) -> &'static TypeMap {
     F::TYPE_MAP
+}
+
+/// A bound in bytes that an attribute sets.
+///
+/// # Panics
+///
+/// As the functions of [`Markers`]. Here the caller is the value in the attribute, which the compiler then
+/// underlines.
+#[track_caller]
+pub const fn bound(bytes: i64) -> i64 {
+    assert_bound(bytes);
+    bytes
 }
 
 /// The basic datatype that stands for `usize` in an enum with that repr.

@@ -182,7 +182,7 @@ impl Markers {
 }
 
 #[track_caller]
-const fn assert_bound(bytes: i64) {
+pub(crate) const fn assert_bound(bytes: i64) {
     assert!(
         bytes >= -MAX_BOUND && bytes <= MAX_BOUND,
         "a bound of more than 2^61 bytes: no object is that large"

@@ -107,14 +107,19 @@ pub(super) fn entry(field: &Field<'_>, target: &Target) -> TokenStream {
 fn description(with: &Path, private: &TokenStream) -> TokenStream {
     let (first, last) = ends(&with.to_token_stream());
     let phantom = quote!(#private::core::marker::PhantomData::<);
-    let phantom = phantom.into_iter().map(|mut token| {
-        token.set_span(token.span().located_at(first));
-        token
-    });
-    let mut description: TokenStream = phantom.collect();
+    let mut description = located(phantom, first);
     with.to_tokens(&mut description);
     description.extend(quote_spanned!(last=> >));
     description
+}
+
+/// The same tokens at another place in the source.
+fn located(tokens: TokenStream, place: Span) -> TokenStream {
+    let tokens = tokens.into_iter().map(|mut token| {
+        token.set_span(token.span().located_at(place));
+        token
+    });
+    tokens.collect()
 }
 
 fn offset(field: &Field<'_>, Target { private, ty, .. }: &Target) -> TokenStream {
@@ -146,12 +151,15 @@ fn markers(item: &ItemAttrs, fields: &[Field<'_>], target: &Target) -> TokenStre
     quote!(#none::NONE #lb #ub)
 }
 
-/// The author's expression, with its own span, so that the compiler underlines a wrong type there. In a
-/// `const` block of its own, a `return` in it is an error.
+/// The author's expression, with its own span, so that the compiler underlines a wrong type there. A value that
+/// is too large is underlined, too. In a `const` block of its own, a `return` in it is an error.
 fn displacement(value: &Expr, Target { private, .. }: &Target) -> TokenStream {
-    let local = Ident::new("__dtype_displacement", Span::mixed_site());
+    let local = local("__dtype_displacement");
     let value = value.to_token_stream();
-    quote!(const { let #local: #private::core::primitive::i64 = #value; #local })
+    let (first, last) = ends(&value);
+    let function = located(quote!(#private::bound), first);
+    let call = quote_spanned!(last=> (#local));
+    quote!(const { let #local: #private::core::primitive::i64 = #value; #function #call })
 }
 
 fn start_of(field: &Field<'_>, target: &Target) -> TokenStream {
