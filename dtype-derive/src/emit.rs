@@ -149,16 +149,11 @@ fn implementation(
     }
     let (impl_generics, ty_generics, _) = generics.split_for_impl();
     let own = item.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
-    // An error about another type should not list all derived types. A generic impl stays in the list,
-    // because it leads to the argument that does not meet its bounds.
-    let is_generic = item.generics.type_params().next().is_some();
-    let unlisted = (!is_generic).then(|| quote!(#[diagnostic::do_not_recommend]));
     let allowed = lints::allowed(item.source);
     quote! {
         #(#allowed)*
         const _: () = {
             #[automatically_derived]
-            #unlisted
             unsafe impl #impl_generics #implemented for #ident #ty_generics
             where
                 #(#own,)*
