@@ -5,6 +5,7 @@
 
 mod field;
 mod item;
+mod message;
 mod words;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -17,6 +18,7 @@ use syn::{
 
 pub(crate) use self::field::FieldAttrs;
 pub(crate) use self::item::{ItemAttrs, Resize};
+pub(crate) use self::message::{refuse_on_value, runtime, tag};
 use self::words::Shape;
 use crate::errors::Errors;
 
@@ -26,6 +28,10 @@ pub(crate) enum Place {
     Struct,
     Enum,
     Field,
+    /// An enum of messages.
+    Messages,
+    /// A message in it.
+    Variant,
 }
 
 /// Notes a mistake for every `#[dtype(…)]` on the parameters of an item.

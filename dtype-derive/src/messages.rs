@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
-use syn::meta::ParseNestedMeta;
-use syn::{Attribute, Data, DataEnum, DeriveInput, Fields, LitInt, Path, Type, parse_quote};
+use syn::{Data, DataEnum, DeriveInput, Fields, Path, Type, parse_quote};
 
+use crate::attr;
 use crate::errors::Errors;
 use crate::lints;
 
@@ -25,7 +25,8 @@ struct Message<'a> {
 /// The impl, or the mistakes.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
-    let krate = runtime(&input.attrs, &mut errors);
+    let krate = attr::runtime(&input.attrs, &mut errors);
+    let krate = krate.unwrap_or_else(|| parse_quote!(::dtype_runtime));
     let messages = match &input.data {
         Data::Enum(data) => messages(data, &mut errors),
         Data::Struct(_) | Data::Union(_) => {
@@ -46,22 +47,6 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     errors.into_compile_errors().unwrap_or_else(|| emit(input, &krate, &messages))
 }
 
-/// The path of the runtime.
-fn runtime(attributes: &[Attribute], errors: &mut Errors) -> Path {
-    let mut krate = None;
-    each_word(attributes, errors, |word| {
-        if !word.path.is_ident("crate") {
-            return Err(word.error("expected `crate = path::to::dtype_runtime`"));
-        }
-        if krate.is_some() {
-            return Err(word.error("`crate` is given twice"));
-        }
-        krate = Some(word.value()?.call(Path::parse_mod_style)?);
-        Ok(())
-    });
-    krate.unwrap_or_else(|| parse_quote!(::dtype_runtime))
-}
-
 /// The variants and their tags: the given tag, or otherwise the previous tag plus 1.
 fn messages<'a>(data: &'a DataEnum, errors: &mut Errors) -> Vec<Message<'a>> {
     let mut taken: BTreeMap<u32, &Ident> = BTreeMap::new();
@@ -69,7 +54,7 @@ fn messages<'a>(data: &'a DataEnum, errors: &mut Errors) -> Vec<Message<'a>> {
     let mut messages = Vec::new();
     for variant in &data.variants {
         let ident = &variant.ident;
-        let Some(tag) = tag(&variant.attrs, errors).or(next) else {
+        let Some(tag) = attr::tag(&variant.attrs, errors).or(next) else {
             errors.at(ident, "there is no tag after 4294967295: write `#[dtype(tag = N)]`");
             continue;
         };
@@ -78,9 +63,7 @@ fn messages<'a>(data: &'a DataEnum, errors: &mut Errors) -> Vec<Message<'a>> {
         }
         next = tag.checked_add(1);
         for field in &variant.fields {
-            each_word(&field.attrs, errors, |word| {
-                Err(word.error("the value of a message takes no `dtype` attribute"))
-            });
+            attr::refuse_on_value(&field.attrs, errors);
         }
         let ty = match &variant.fields {
             Fields::Unit => None,
@@ -99,36 +82,6 @@ fn messages<'a>(data: &'a DataEnum, errors: &mut Errors) -> Vec<Message<'a>> {
         messages.push(Message { ident, ty, tag });
     }
     messages
-}
-
-/// The tag that the attributes of a variant give.
-fn tag(attributes: &[Attribute], errors: &mut Errors) -> Option<u32> {
-    let mut tag = None;
-    each_word(attributes, errors, |word| {
-        if !word.path.is_ident("tag") {
-            return Err(word.error("expected `tag = <number>`"));
-        }
-        if tag.is_some() {
-            return Err(word.error("`tag` is given twice"));
-        }
-        let number: LitInt = word.value()?.parse()?;
-        tag = Some(number.base10_parse::<u32>()?);
-        Ok(())
-    });
-    tag
-}
-
-/// Calls `read` for each word in all the `#[dtype(…)]` among `attributes`.
-fn each_word(
-    attributes: &[Attribute],
-    errors: &mut Errors,
-    mut read: impl FnMut(ParseNestedMeta<'_>) -> syn::Result<()>,
-) {
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("dtype")) {
-        if let Err(error) = attribute.parse_nested_meta(&mut read) {
-            errors.push(error);
-        }
-    }
 }
 
 /// The impl. The names that it binds are prefixed: a binding may not have the name of a constant or a static of

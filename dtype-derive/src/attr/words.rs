@@ -52,11 +52,16 @@ pub(super) const WITH: Shape = Shape {
     form: "with = path::to::Description",
     value: "the path of a type that implements `Describes` for the field's type, without quotes",
 };
+/// The word of a message.
+pub(super) const TAG: Shape =
+    Shape { form: "tag = <number>", value: "a number from 0 to 4294967295, without quotes" };
 
 const ON_STRUCT: &[&str] =
     &[BOUND.form, CHECK.form, CRATE.form, LB.form, NAME.form, REMOTE.form, RESIZE.form, UB.form];
 const ON_ENUM: &[&str] = &[BOUND.form, CRATE.form, NAME.form, REMOTE.form];
 const ON_FIELD: &[&str] = &["lb", "skip", "ub", WITH.form];
+const ON_MESSAGES: &[&str] = &[CRATE.form];
+const ON_VARIANT: &[&str] = &[TAG.form];
 
 /// What an attribute at `place` may hold, for a message about something that is no word.
 pub(super) fn example(place: Place) -> &'static str {
@@ -64,6 +69,8 @@ pub(super) fn example(place: Place) -> &'static str {
         Place::Struct => "a word such as `name` or `resize`",
         Place::Enum => "a word such as `name`",
         Place::Field => "a word such as `skip` or `with`",
+        Place::Messages => "the word `crate`",
+        Place::Variant => "the word `tag`",
     }
 }
 
@@ -73,6 +80,8 @@ pub(super) fn misplaced(word: &Ident, place: Place) -> syn::Error {
         Place::Struct => "a struct",
         Place::Enum => "an enum",
         Place::Field => "a field",
+        Place::Messages => "an enum of messages",
+        Place::Variant => "a variant",
     };
     let name = word.to_string();
     let message = match (name.as_str(), place) {
@@ -89,7 +98,12 @@ pub(super) fn misplaced(word: &Ident, place: Place) -> syn::Error {
         ("bound" | "check" | "crate" | "name" | "remote" | "resize", Place::Field) => {
             format!("`{name}` belongs on the struct, not on {here}")
         }
+        ("tag", Place::Messages) => "`tag` belongs on a variant, not on the enum".to_owned(),
+        ("crate", Place::Variant) => "`crate` belongs on the enum, not on a variant".to_owned(),
         ("extent", Place::Struct) => format!("`extent` belongs inside `{}`", RESIZE.form),
+        (_, Place::Messages | Place::Variant) => {
+            format!("unknown word `{name}`; on {here}, the only word is {}", list(place))
+        }
         _ => format!("unknown word `{name}`; on {here}, the words are {}", list(place)),
     };
     syn::Error::new_spanned(word, message)
@@ -100,6 +114,8 @@ fn list(place: Place) -> String {
         Place::Struct => ON_STRUCT,
         Place::Enum => ON_ENUM,
         Place::Field => ON_FIELD,
+        Place::Messages => ON_MESSAGES,
+        Place::Variant => ON_VARIANT,
     };
     let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
     quoted.join(", ")

@@ -32,6 +32,16 @@ enum Tags {
     #[dtype(number = 10)]
     Number,
     Attribute(#[dtype(skip)] u8),
+    #[dtype(tag, tag = -1, skip, crate = dtype_runtime)]
+    Several,
+    #[dtype]
+    Bare,
+}
+
+#[derive(Messages)]
+#[dtype(crate = "dtype_runtime", tag = 1, name = "Path")]
+enum Path {
+    One(u8),
 }
 
 #[derive(Messages)]
