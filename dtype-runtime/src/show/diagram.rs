@@ -44,8 +44,9 @@ pub struct View {
     /// fit. If [`unit`](Self::unit) makes each element one cell, a row is the row of the subarray or the stride of the
     /// vector itself, as if it were set.
     pub row: Option<u64>,
-    /// The maximum number of rows, 1 to 1024, of at most 65 536 cells together. The picture replaces further rows by their number of bytes. Rows in which
-    /// a bound or the data start or end take precedence. Three or more rows that are only gap become one line.
+    /// The maximum number of rows, 1 to 1024, of at most 65 536 cells together. The picture replaces further rows by their
+    /// number of bytes. Rows in which a bound or the data start or end take precedence. Three or more rows that are only gap
+    /// become one line.
     pub rows: usize,
     /// Bytes per cell, 1 to 64. With 8, an element of an array of `f64` is one cell.
     ///
