@@ -60,6 +60,7 @@ impl<'a> Packer<'a> {
     /// # Safety
     ///
     /// The data of all instances must be initialised and readable, and not be written, for `'a`.
+    #[inline]
     pub(crate) unsafe fn from_source(source: Source) -> Self {
         let progress = Progress::new(source.size());
         Self { source, progress, memory: PhantomData }

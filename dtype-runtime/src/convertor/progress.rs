@@ -20,6 +20,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// The start of a stream of `end` bytes.
+    #[inline]
     pub(super) const fn new(end: u64) -> Self {
         Self { position: 0, start: 0, end, near: 0 }
     }

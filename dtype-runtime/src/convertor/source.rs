@@ -56,6 +56,7 @@ impl Constant {
 
 impl Source {
     /// `None` if 64 bits cannot count the packed bytes.
+    #[inline]
     pub(crate) fn new(compiled: Compiled, origin: *mut u8, count: u64) -> Option<Self> {
         let one = match &compiled {
             Compiled::Constant(constant) => constant.size,
@@ -72,6 +73,7 @@ impl Source {
         Self::new(compiled, origin, count).ok_or_else(|| Error::count_too_large(count, size))
     }
 
+    #[inline]
     pub(super) fn size(&self) -> u64 {
         self.size
     }

@@ -114,6 +114,7 @@ impl Unpacker<'_> {
     ///
     /// The data of all instances must be writable, and not accessed by anyone else, for `'a`, and no byte may
     /// be named twice. Bytes that `validate` accepts must make valid records.
+    #[inline]
     pub(crate) unsafe fn from_source(source: Source, validate: Option<Validate>) -> Self {
         let end = source.size();
         let checks = validate.map(|valid| {

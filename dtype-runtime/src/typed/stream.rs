@@ -34,6 +34,7 @@ impl<T: Datatype> Layout<T> {
         Routines { whole: whole::<T, D>, part }
     }
 
+    #[inline]
     fn compiled() -> Compiled {
         match Self::CONSTANT {
             Some(constant) => Compiled::Constant(constant),
@@ -42,6 +43,7 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
+    #[inline]
     fn source(items: *mut T, count: usize) -> Source {
         Source::new(Self::compiled(), items.cast(), count as u64)
             // Cannot fail: the packed items are not larger than their memory.

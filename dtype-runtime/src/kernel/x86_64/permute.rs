@@ -55,6 +55,16 @@ struct Steps<const V: usize> {
     ahead: isize,
 }
 
+/// The same for two steps at a time.
+struct Two {
+    memory: isize,
+    packed: usize,
+    /// Bytes from the first window to the memory that is prefetched for the second.
+    ahead: isize,
+    /// As many packed bytes must be left: those of the first step, and those that the second one touches.
+    reserve: isize,
+}
+
 impl<const V: usize> Steps<V> {
     #[inline(always)]
     fn of(all: &Permutation) -> Self {
@@ -106,11 +116,21 @@ impl<const V: usize> Steps<V> {
         data
     }
 
+    #[inline(always)]
+    fn two(&self) -> Two {
+        Two {
+            memory: self.memory.wrapping_mul(2),
+            packed: 2 * self.packed,
+            ahead: self.ahead.wrapping_add(self.memory),
+            reserve: (self.packed + WIDTH).cast_signed(),
+        }
+    }
+
     /// Prefetches the memory that lies `ahead` bytes after a window. It need not exist.
     #[inline(always)]
-    fn prefetch(&self, window: *const u8) {
+    fn prefetch(window: *const u8, ahead: isize) {
         for vector in 0..V {
-            let place = window.wrapping_offset(self.ahead).wrapping_add(vector * WIDTH);
+            let place = window.wrapping_offset(ahead).wrapping_add(vector * WIDTH);
             // SAFETY: a hint, whatever the address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
         }
@@ -268,16 +288,19 @@ pub(super) unsafe fn pack<const V: usize>(
             packed = packed.add(bytes);
             left -= bytes;
         }
-        while left >= steps.packed + WIDTH {
-            steps.prefetch(window);
+        let Two { memory, packed: bytes, ahead, reserve } = steps.two();
+        let mut over = left.cast_signed() - reserve;
+        while over >= 0 {
+            Steps::<V>::prefetch(window, steps.ahead);
             _mm512_storeu_si512(packed.cast(), gather(index, steps.data, window));
+            Steps::<V>::prefetch(window, ahead);
             let next = window.wrapping_offset(steps.memory);
-            steps.prefetch(next);
             _mm512_storeu_si512(packed.add(steps.packed).cast(), gather(index, steps.data, next));
-            window = next.wrapping_offset(steps.memory);
-            packed = packed.add(2 * steps.packed);
-            left -= 2 * steps.packed;
+            window = window.wrapping_offset(memory);
+            packed = packed.add(bytes);
+            over -= bytes.cast_signed();
         }
+        left = (over + reserve).cast_unsigned();
         while left >= steps.packed {
             _mm512_mask_storeu_epi8(packed.cast(), first(left), gather(index, steps.data, window));
             window = window.wrapping_offset(steps.memory);
@@ -321,17 +344,19 @@ pub(super) unsafe fn unpack<const V: usize>(
             packed = packed.add(bytes);
             left -= bytes;
         }
-        while left >= steps.packed + WIDTH {
-            steps.prefetch(window);
+        let Two { memory, packed: bytes, ahead, reserve } = steps.two();
+        let mut over = left.cast_signed() - reserve;
+        while over >= 0 {
+            Steps::<V>::prefetch(window, steps.ahead);
             scatter(index, steps.data, _mm512_loadu_si512(packed.cast()), window);
-            let next = window.wrapping_offset(steps.memory);
-            steps.prefetch(next);
-            let bytes = _mm512_loadu_si512(packed.add(steps.packed).cast());
-            scatter(index, steps.data, bytes, next);
-            window = next.wrapping_offset(steps.memory);
-            packed = packed.add(2 * steps.packed);
-            left -= 2 * steps.packed;
+            Steps::<V>::prefetch(window, ahead);
+            let second = _mm512_loadu_si512(packed.add(steps.packed).cast());
+            scatter(index, steps.data, second, window.wrapping_offset(steps.memory));
+            window = window.wrapping_offset(memory);
+            packed = packed.add(bytes);
+            over -= bytes.cast_signed();
         }
+        left = (over + reserve).cast_unsigned();
         while left >= steps.packed {
             let bytes = _mm512_maskz_loadu_epi8(first(left), packed.cast());
             scatter(index, steps.data, bytes, window);
@@ -365,8 +390,8 @@ pub(super) unsafe fn copy<const V: usize>(
     while left > 0 {
         let bytes = left.min(steps.packed - start);
         let (_, data) = part::<V>(all, start, bytes);
-        steps.prefetch(from);
-        steps.prefetch(to);
+        Steps::<V>::prefetch(from, steps.ahead);
+        Steps::<V>::prefetch(to, steps.ahead);
         for (vector, mask) in data.into_iter().enumerate() {
             let (from, to) = (from.wrapping_add(vector * WIDTH), to.wrapping_add(vector * WIDTH));
             // SAFETY: data of the range, which the caller guarantees; a masked load and a masked store access the
