@@ -57,6 +57,9 @@ unsafe impl Send for Packer<'_> {}
 unsafe impl Sync for Packer<'_> {}
 
 impl<'a> Packer<'a> {
+    /// Inlined, as all is that makes a packer or an unpacker. Otherwise the fields are stored one by one and then loaded in
+    /// pairs, and such a load waits until the stores are in the cache.
+    ///
     /// # Safety
     ///
     /// The data of all instances must be initialised and readable, and not be written, for `'a`.
@@ -78,6 +81,7 @@ impl<'a> Packer<'a> {
     /// initialised, readable and in the same allocation as `origin`, and not be written by anyone, for `'a`:
     /// as long as the packer, a clone of it or a slice that one of them has lent lives. Nothing but the caller
     /// bounds `'a`.
+    #[inline]
     pub unsafe fn from_raw(
         committed: &Committed,
         origin: *const u8,

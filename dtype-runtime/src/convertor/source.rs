@@ -67,6 +67,7 @@ impl Source {
     }
 
     /// Instances of a committed type.
+    #[inline]
     pub(super) fn of(committed: &Committed, origin: *mut u8, count: usize) -> Result<Self, Error> {
         let compiled = Compiled::Committed(committed.clone());
         let (count, size) = (count as u64, committed.size());

@@ -137,6 +137,7 @@ impl Unpacker<'_> {
     /// writable and in the same allocation as `origin`, and not be accessed by anyone else, as long as the
     /// unpacker or a part of it lives. If the memory holds Rust values, the bytes must make valid ones, at
     /// any time that somebody looks at them.
+    #[inline]
     pub unsafe fn from_raw(
         committed: &Committed,
         origin: *mut u8,
@@ -144,8 +145,9 @@ impl Unpacker<'_> {
     ) -> Result<Self, Error> {
         let source = Source::of(committed, origin, count)?;
         committed.check_overlap(count)?;
-        // SAFETY: the caller guarantees it, and as just checked.
-        Ok(unsafe { Self::from_source(source, None) })
+        // Any bytes are valid. As a constant, so that a check that is not there is not copied.
+        let progress = Progress::new(source.size());
+        Ok(Self { source, progress, checks: None, memory: PhantomData })
     }
 
     /// Unpacks up to `bytes.len()` bytes at the current position and returns the number unpacked. Returns 0 at the end
@@ -385,6 +387,7 @@ impl Committed {
     /// assert_eq!(&matrix, b".x...y...z..");
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
+    #[inline]
     pub fn unpacker<'a>(
         &self,
         to: impl Into<BufferMut<'a>>,
