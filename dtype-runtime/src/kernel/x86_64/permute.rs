@@ -280,6 +280,7 @@ pub(super) unsafe fn pack<const V: usize>(
     unsafe {
         if range.start > 0 {
             let bytes = left.min(steps.packed - range.start);
+            Steps::<V>::prefetch(window, steps.ahead);
             let data = steps.touched(all, range.start + bytes);
             let index = all.gather().as_ptr().add(range.start);
             let index = _mm512_maskz_loadu_epi8(first(bytes), index.cast());
@@ -302,12 +303,14 @@ pub(super) unsafe fn pack<const V: usize>(
         }
         left = (over + reserve).cast_unsigned();
         while left >= steps.packed {
+            Steps::<V>::prefetch(window, steps.ahead);
             _mm512_mask_storeu_epi8(packed.cast(), first(left), gather(index, steps.data, window));
             window = window.wrapping_offset(steps.memory);
             packed = packed.add(steps.packed);
             left -= steps.packed;
         }
         if left > 0 {
+            Steps::<V>::prefetch(window, steps.ahead);
             let data = steps.touched(all, left);
             _mm512_mask_storeu_epi8(packed.cast(), first(left), gather(index, data, window));
         }
@@ -338,6 +341,7 @@ pub(super) unsafe fn unpack<const V: usize>(
         let records = steps.first_records(all, window, range.start, left);
         if records > 0 {
             let bytes = left.min(records * all.size() - range.start);
+            Steps::<V>::prefetch(window, steps.ahead);
             let (index, data) = part::<V>(all, range.start, bytes);
             scatter(index, data, _mm512_maskz_loadu_epi8(first(bytes), packed.cast()), window);
             window = window.wrapping_offset(all.stride() * records.cast_signed());
@@ -358,6 +362,7 @@ pub(super) unsafe fn unpack<const V: usize>(
         }
         left = (over + reserve).cast_unsigned();
         while left >= steps.packed {
+            Steps::<V>::prefetch(window, steps.ahead);
             let bytes = _mm512_maskz_loadu_epi8(first(left), packed.cast());
             scatter(index, steps.data, bytes, window);
             window = window.wrapping_offset(steps.memory);
@@ -365,6 +370,7 @@ pub(super) unsafe fn unpack<const V: usize>(
             left -= steps.packed;
         }
         if left > 0 {
+            Steps::<V>::prefetch(window, steps.ahead);
             let (index, data) = part::<V>(all, 0, left);
             scatter(index, data, _mm512_maskz_loadu_epi8(first(left), packed.cast()), window);
         }
