@@ -106,35 +106,22 @@ impl<T: Datatype> Layout<T> {
     /// values of `T`, and `packed` on `count · TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline]
     pub(super) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: passed on to the caller; the permutation touches what `permuted` says.
         unsafe {
             if count == 1 && const { !Self::PERMUTES_ONE } {
                 // With a constant count, no loop is left.
                 Self::copy::<D>(memory, packed, 1);
+            } else if const { Self::PERMUTATION.is_some() }
+                && let Some(all) = Self::PERMUTATION
+                && count >= all.fewest()
+                && count <= all.most()
+            {
+                Self::permuted::<D>(all, memory, packed, 0..count * T::TYPE_MAP.size());
             } else {
-                Self::execute_several::<D>(memory, packed, count);
+                // Inlined, too: a call would take as long as two records.
+                Self::copy::<D>(memory, packed, count);
             }
         }
-    }
-
-    /// As [`execute`](Self::execute). A function of its own, so that each call is compiled to the moves of one record and a jump.
-    ///
-    /// # Safety
-    ///
-    /// As [`execute`](Self::execute).
-    #[inline(never)]
-    unsafe fn execute_several<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
-        if const { Self::PERMUTATION.is_some() }
-            && let Some(all) = Self::PERMUTATION
-            && count >= all.fewest()
-            && count <= all.most()
-        {
-            let range = 0..count * T::TYPE_MAP.size();
-            // SAFETY: passed on to the caller; the permutation touches what `permuted` says.
-            return unsafe { Self::permuted::<D>(all, memory, packed, range) };
-        }
-        // SAFETY: passed on to the caller.
-        unsafe { Self::copy::<D>(memory, packed, count) };
     }
 
     /// As [`execute`](Self::execute), for one record whose fields the caller uses at once: see [`Moves`].
