@@ -145,7 +145,8 @@ impl Unpacker<'_> {
     ) -> Result<Self, Error> {
         let source = Source::of(committed, origin, count)?;
         committed.check_overlap(count)?;
-        // Any bytes are valid. As a constant, so that a check that is not there is not copied.
+        // As `from_source`, which requires what the caller guarantees, and what was just checked. Any bytes are valid. As a
+        // constant, so that a check that is not there is not copied.
         let progress = Progress::new(source.size());
         Ok(Self { source, progress, checks: None, memory: PhantomData })
     }

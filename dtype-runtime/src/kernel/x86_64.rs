@@ -32,11 +32,13 @@ fn vector(bytes: &[u8; WIDTH]) -> __m512i {
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
-/// The mask of the first `bytes` bytes of a register; all of them for more bytes than it has.
+/// The mask of the first `bytes` bytes of a register; all of them for more bytes than it has, up to 255.
 #[inline]
 #[target_feature(enable = "bmi2")]
 #[expect(clippy::cast_possible_truncation, reason = "bytes of a few registers")]
 fn first(bytes: usize) -> __mmask64 {
+    // The instruction looks at the low 8 bits only.
+    debug_assert!(bytes < 256, "{bytes} bytes");
     _bzhi_u64(!0, bytes as u32)
 }
 

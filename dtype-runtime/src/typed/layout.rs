@@ -106,7 +106,7 @@ impl<T: Datatype> Layout<T> {
     /// values of `T`, and `packed` on `count · TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline]
     pub(super) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
-        // SAFETY: passed on to the caller; the permutation touches what `permuted` says.
+        // SAFETY: passed on to the caller; the permutation's range is all of the records, so it starts in the first.
         unsafe {
             if count == 1 && const { !Self::PERMUTES_ONE } {
                 // With a constant count, no loop is left.
@@ -239,7 +239,8 @@ impl<T: Datatype> Layout<T> {
         range: Range<usize>,
     ) {
         // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of the range and nothing else,
-        // or, where it reads memory, all data of the records in the range. For these the caller guarantees both pointers.
+        // or, where it reads memory, all data of the records in the range. For these the caller guarantees both pointers. The
+        // records are values of `T`, one after another, so they do not overlap. `part_by_runs` requires what `part` does.
         unsafe { kernel::permute_or::<D>(all, Self::part_by_runs::<D>, memory, packed, range) };
     }
 
@@ -250,7 +251,7 @@ impl<T: Datatype> Layout<T> {
     /// As [`part`](Self::part).
     unsafe fn part_by_runs<D: Direction>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
         let Range { start, end } = range;
-        // SAFETY: as in `execute`; `memory` steps to records that have data in the range, which the caller guarantees.
+        // SAFETY: as in `copy`; `memory` steps to records that have data in the range, which the caller guarantees.
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Whole) } {
                 D::copy(memory.wrapping_add(start), packed, end - start);

@@ -273,9 +273,10 @@ pub(super) unsafe fn pack<const V: usize>(
     let index = vector(all.gather());
     let mut window = memory.wrapping_offset(all.first());
     let mut left = range.end - range.start;
-    // SAFETY: each step gathers data of records in the range, and stores their packed bytes. It stores a whole vector only if at
-    // least 64 bytes are left: the excess is overwritten later. Otherwise it stores exactly the packed bytes. `range`
-    // starts in the first record, so the load of its index starts in the index. The pointers to memory wrap, because
+    // SAFETY: each step gathers data of records in the range, and stores their packed bytes and excess, which the next step
+    // overwrites. In the loop over two windows, `reserve` bytes are left, so both stores of whole vectors end in the range. All
+    // other stores are masked and end with the step or with the range. `range` starts in the first record, so the load of its
+    // index starts in the index, and it ends there, because the step ends with the period. The pointers to memory wrap, because
     // neither the origin nor the gaps need to lie in it.
     unsafe {
         if range.start > 0 {
@@ -333,10 +334,11 @@ pub(super) unsafe fn unpack<const V: usize>(
     let (index, _) = whole::<V>(all);
     let mut window = memory.wrapping_offset(all.first());
     let mut left = range.end - range.start;
-    // SAFETY: each step loads packed bytes of the range. It loads a whole vector only if at least 64 of them are left,
-    // and exactly the bytes of the step otherwise. It scatters them to their data bytes, and the masks leave out all
-    // other memory. The first step ends with a record, no later than the first period does, or with the range, which
-    // starts in the first record; so each later step starts with a record. The pointers to memory wrap, as in `pack`.
+    // SAFETY: each step loads packed bytes of the range. In the loop over two windows, `reserve` bytes are left, so both loads of
+    // whole vectors end in the range. All other loads are masked and end with the step or with the range. It scatters the bytes
+    // of the step to their data bytes, and the masks leave out all other memory. The first step ends with a record, no later
+    // than the first period does, or with the range, which starts in the first record; so each later step starts with a record.
+    // The pointers to memory wrap, as in `pack`.
     unsafe {
         let records = steps.first_records(all, window, range.start, left);
         if records > 0 {
