@@ -179,6 +179,9 @@ impl Permutation {
     /// Bytes that are prefetched ahead by a processor that does not do so by itself.
     const FAR: isize = 2048;
 
+    /// Periods that are prefetched ahead by any processor.
+    pub(crate) const NEAR: isize = 4;
+
     /// How many inlined moves take as long as a call of the vector routine. Moves that overlap reach that with 32, others with
     /// 64.
     const MOVES_OF_A_CALL: usize = 48;
@@ -254,6 +257,15 @@ impl Permutation {
         if all_moves < moves * vectors || all_moves == moves && records * map.len == 16 * moves {
             return None;
         }
+        let stride = stride as isize;
+        let period = stride.wrapping_mul(records as isize);
+        let far = if period.unsigned_abs() <= WIDTH {
+            // There is a window in every line, so any distance will do.
+            period.signum() * Self::FAR
+        } else {
+            let steps = Self::FAR / period.saturating_abs();
+            period.wrapping_mul(if steps > Self::NEAR { steps } else { Self::NEAR })
+        };
         let mut all = Self {
             gather: [0; WIDTH],
             scatter: [[0; WIDTH]; 2],
@@ -261,27 +273,18 @@ impl Permutation {
             records,
             size: map.len,
             reciprocal: (u64::MAX / map.len as u64).wrapping_add(1),
-            stride: stride as isize,
-            period: (0, records * map.len),
-            far: 0,
+            stride,
+            period: (period, records * map.len),
+            far,
             first: first as isize,
             is_wide,
             fewest: Self::MOVES_OF_A_CALL.div_ceil(map.moves),
             most: usize::MAX,
         };
-        let period = all.stride.wrapping_mul(records as isize);
-        all.period.0 = period;
-        all.far = if period.unsigned_abs() <= WIDTH {
-            // There is a window in every line, so any distance will do.
-            period.signum() * Self::FAR
-        } else {
-            let steps = Self::FAR / period.saturating_abs();
-            period.wrapping_mul(if steps > 4 { steps } else { 4 })
-        };
         let mut packed = 0;
         let mut record = 0;
         while record < records {
-            let origin = record as i64 * stride - map.least as i64;
+            let origin = record as i64 * stride as i64 - map.least as i64;
             let mut k = 0;
             while k < map.len {
                 let byte = (map.offsets[k] as i64 + origin) as usize;

@@ -37,9 +37,6 @@ use super::prefetch::looks_far_ahead;
 use super::{WIDTH, first, vector};
 use crate::plan::Permutation;
 
-/// How many steps ahead memory is prefetched, where that is enough.
-const STEPS_AHEAD: isize = 4;
-
 /// With fewer windows than this, to align them costs more than it gains: where there is a step for part of a period anyway,
 /// and where there is none.
 const FEWEST_ALIGNED: [usize; 2] = [16, 64];
@@ -72,7 +69,8 @@ impl<const V: usize> Steps<V> {
     #[inline(always)]
     fn of(all: &Permutation) -> Self {
         let (memory, packed) = all.period();
-        let ahead = if looks_far_ahead() { all.far() } else { memory.wrapping_mul(STEPS_AHEAD) };
+        let ahead =
+            if looks_far_ahead() { all.far() } else { memory.wrapping_mul(Permutation::NEAR) };
         Self { data: core::array::from_fn(|vector| all.data()[vector]), memory, packed, ahead }
     }
 
