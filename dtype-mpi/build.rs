@@ -5,7 +5,7 @@ use std::process::exit;
 fn main() {
     println!("cargo:rerun-if-changed=src/names.c");
     println!("cargo:rerun-if-env-changed=MPICC");
-    println!("cargo:rustc-check-cfg=cfg(large_counts)");
+    println!("cargo:rustc-check-cfg=cfg(large_counts, open_mpi)");
     // The tests start the launcher that belongs to the compiler wrapper.
     let wrapper = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
     println!("cargo:rustc-env=DTYPE_MPI_WRAPPER={wrapper}");
@@ -33,17 +33,25 @@ fn main() {
             compiler.includes(library.include_paths);
         }
     }
-    if version(&compiler) >= (4, 0) {
+    let header = header(&compiler);
+    if version(&header) >= (4, 0) {
         println!("cargo:rustc-cfg=large_counts");
+    }
+    if header.lines().any(|line| line.trim() == "dtype_mpi_open_mpi") {
+        println!("cargo:rustc-cfg=open_mpi");
     }
     compiler.compile("dtype_mpi_names");
 }
 
-/// The standard's version according to the library's header.
-fn version(compiler: &cc::Build) -> (u32, u32) {
-    let text = compiler.clone().define("DTYPE_MPI_ASK_VERSION", None).expand();
-    let text = String::from_utf8(text).expect("C sources are text");
-    let line = text.lines().find_map(|line| line.strip_prefix("dtype_mpi_standard "));
+/// What the library's header says of the library.
+fn header(compiler: &cc::Build) -> String {
+    let text = compiler.clone().define("DTYPE_MPI_ASK_LIBRARY", None).expand();
+    String::from_utf8(text).expect("C sources are text")
+}
+
+/// The standard's version.
+fn version(header: &str) -> (u32, u32) {
+    let line = header.lines().find_map(|line| line.strip_prefix("dtype_mpi_standard "));
     let mut numbers = line.into_iter().flat_map(str::split_whitespace).map(str::parse);
     match (numbers.next(), numbers.next()) {
         (Some(Ok(version)), Some(Ok(subversion))) => (version, subversion),

@@ -276,7 +276,6 @@ fn step(faces: &[Face<'_>], block: &mut Block) -> Result<u64> {
 
 /// Makes steps until the changes are small enough or the limit is reached. The greatest change of all cells is
 /// compared at intervals. Returns the number of steps and the last of these changes.
-/// greatest change of all cells. Returns how many there were, and the last of these changes.
 fn until_steady(
     arguments: &Arguments,
     mut step: impl FnMut(bool) -> Result<f64>,

@@ -14,6 +14,7 @@ use mpi::traits::{AsDatatype, Buffer, BufferMut, Collection, Pointer, PointerMut
 use crate::agreement::{self, Agreement};
 use crate::element::assert_dense;
 use crate::error::Error;
+use crate::raw::point_to_point::is_countable;
 use crate::raw::{Datatype, Session, receiving, sending};
 
 /// A type made at run time and committed twice: in this crate, which checks memory against it, and in the library.
@@ -52,15 +53,28 @@ pub struct Layout {
     other: Option<Datatype>,
     /// Whether the library copies the same bytes.
     agreement: Agreement,
-    /// Whether the library copies it well, because its pieces of memory are long.
-    is_coarse: bool,
+    /// The number of pieces of memory of an instance.
+    pieces: u64,
+    /// The number of bytes from the first to the last byte of an instance's data.
+    span: u64,
 }
 
-/// From this many bytes on, in pieces of this many on average within one instance, the library sends a layout's memory
-/// faster than it sends packed bytes: it copies the memory while the receiver takes what was copied before, and a packed
-/// message must be complete first.
+/// From this many bytes on, the library may send a layout's memory faster than it sends packed bytes: it copies the memory
+/// while the receiver takes what was copied before, and a packed message must be complete first.
 const LONG_MESSAGE: u64 = 4096;
+
+/// That is so if the pieces of memory have this many bytes on average. Shorter ones take the library so long to copy that
+/// packing them here is faster.
 const LONG_PIECE: u64 = 64;
+
+/// It is also so if the pieces lie in this many pages, whatever their lengths, and the library receives the message, too:
+/// then both ranks wait for memory most of the time, and the library lets them wait at the same time.
+const MANY_PAGES: u64 = 4000;
+const PAGE: u64 = 4096;
+
+/// Whether the library can receive every packed message with a datatype that has gaps. MPICH 4.0 over the shared memory of
+/// UCX 1.13 refuses some.
+const RECEIVES_PACKED: bool = cfg!(open_mpi);
 
 impl Layout {
     /// Commits a type here and in the library.
@@ -79,14 +93,30 @@ impl Layout {
         };
         let other = datatype.is_predefined().then(|| Datatype::new(&Type::dup(ty)?)).transpose()?;
         let committed = ty.commit();
-        let pieces = committed.iov(1, 0..committed.size())?.segments();
-        let is_coarse = committed.size() / pieces.max(1) >= LONG_PIECE;
-        Ok(Self { committed, datatype, other, agreement, is_coarse })
+        let pieces = committed.iov(1, 0..committed.size())?.segments().max(1);
+        let span = ty.true_extent().unsigned_abs();
+        Ok(Self { committed, datatype, other, agreement, pieces, span })
     }
 
-    /// Whether the library is to send `bytes` bytes of instances, which are not contiguous.
-    pub(crate) fn is_sent_by_library(&self, bytes: u64) -> bool {
-        self.is_coarse && bytes >= LONG_MESSAGE && self.agreement.is_sure()
+    /// Whether the library is to send `count` instances, which are not contiguous.
+    pub(crate) fn is_sent_by_library(&self, count: usize) -> bool {
+        let (count, size) = (count as u64, self.committed.size());
+        let bytes = size.saturating_mul(count);
+        let is_long = bytes >= LONG_MESSAGE && is_countable(bytes);
+        let is_coarse = size / self.pieces >= LONG_PIECE;
+        let is_scattered = RECEIVES_PACKED && self.pages(count) >= MANY_PAGES;
+        is_long && self.agreement.is_sure() && (is_coarse || is_scattered)
+    }
+
+    /// About how many pages the data of `count` instances touch.
+    fn pages(&self, count: u64) -> u64 {
+        let others = count.saturating_sub(1).saturating_mul(self.committed.extent().unsigned_abs());
+        self.pieces.saturating_mul(count).min(self.span.saturating_add(others) / PAGE)
+    }
+
+    /// Whether the library is to receive a message into all of `count` instances, which are not contiguous.
+    pub(crate) fn is_received_by_library(&self, count: usize) -> bool {
+        RECEIVES_PACKED && self.is_sent_by_library(count)
     }
 
     /// The type as committed here, for packing and unpacking.

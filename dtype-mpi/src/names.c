@@ -7,8 +7,11 @@
 #include <mpi.h>
 #include <stddef.h>
 
-#ifdef DTYPE_MPI_ASK_VERSION
+#ifdef DTYPE_MPI_ASK_LIBRARY
 dtype_mpi_standard MPI_VERSION MPI_SUBVERSION
+#ifdef OPEN_MPI
+dtype_mpi_open_mpi
+#endif
 #else
 
 /* The MPI-1 markers. Open MPI 4 hides their names but keeps the objects, for programs that were compiled

@@ -13,7 +13,7 @@ use mpi::{Rank, Tag};
 use crate::buffer::{Layout, at_origin};
 use crate::error::Error;
 use crate::names;
-use crate::raw::point_to_point::{Envelope, Matched, Pending, is_countable};
+use crate::raw::point_to_point::{Envelope, Matched, Pending};
 use crate::raw::{OnCommunicator, check_running};
 use crate::received::{Received, received};
 use crate::{spare, values};
@@ -114,8 +114,9 @@ pub trait PackedDestination: Destination {
     /// [`recv_layout`](PackedSource::recv_layout), or any receive call with a datatype of the same signature.
     ///
     /// The layout decides how: contiguous memory is sent as it is. A grid of basic data (contiguous types, vectors,
-    /// subarrays, blocks of one length) is sent with the library's datatype from 4 KiB on, if an instance's pieces of memory
-    /// are 64 bytes on average. Everything else is packed here, as [`send_packed`](Self::send_packed) does.
+    /// subarrays, blocks of one length) is sent with the library's datatype from 4 KiB on, if its pieces of memory have 64
+    /// bytes on average or, under Open MPI, lie in 4000 pages or more. Everything else is packed here, as
+    /// [`send_packed`](Self::send_packed) does.
     ///
     /// # Errors
     ///
@@ -155,8 +156,7 @@ pub trait PackedDestination: Destination {
         let packer = layout.packer(memory, origin, count)?;
         let (to, size) = (self.destination_rank(), packer.remaining());
         let on = OnCommunicator::begin("MPI_Send", self.as_communicator())?;
-        let is_for_library = layout.is_sent_by_library(size) && is_countable(size);
-        if !is_for_library || packer.chunk().len() as u64 == size {
+        if !layout.is_sent_by_library(count) || packer.chunk().len() as u64 == size {
             return with_rest(packer, |bytes| on.send(bytes, to, tag))?;
         }
         let at = at_origin(memory, origin);
@@ -311,16 +311,15 @@ pub trait PackedSource: Source {
         let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
         let found = on.probe(self.source_rank(), tag)?;
         values::fits_bytes(found, unpacker.remaining())?;
-        on.take(found, |matched| {
-            values::fits_bytes(matched.envelope, unpacker.remaining())?;
-            let unpacked = matched.receive_bytes(|bytes| unpacker.unpack(bytes))??;
-            Ok(received(matched.envelope, unpacked))
-        })
+        on.take(found, |matched| into_stream(matched, unpacker))
     }
 
     /// Receives a message into `count` instances of a layout in the memory of a slice. The arguments are the same as
     /// for [`ReceiveBuffer::of_layout`](crate::ReceiveBuffer::of_layout). A shorter message fills the first bytes of
     /// the packed stream. [`Received::count`] is the number of bytes.
+    ///
+    /// Under Open MPI, what [`send_layout`](PackedDestination::send_layout) would send with the library's datatype is
+    /// received with it, too, if the message fills all instances.
     ///
     /// # Errors
     ///
@@ -333,18 +332,35 @@ pub trait PackedSource: Source {
         count: usize,
         tag: Tag,
     ) -> Result<Received, Error> {
-        let Some(bytes) = layout.contiguous(memory, origin, count)? else {
-            let mut unpacker = layout.unpacker(memory, origin, count)?;
+        if let Some(bytes) = layout.contiguous(memory, origin, count)? {
+            let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
+            let found = on.probe(self.source_rank(), tag)?;
+            values::fits_bytes(found, bytes.len() as u64)?;
+            return on.take(found, |matched| {
+                let came = values::fits::<u8>(matched.envelope, bytes.len())?;
+                // SAFETY: there is room for the message, and any bytes are values of the elements.
+                unsafe { matched.receive(bytes.as_mut_ptr())? };
+                Ok(received(matched.envelope, came))
+            });
+        }
+        let mut unpacker = layout.unpacker(memory, origin, count)?;
+        let size = unpacker.remaining();
+        if !layout.is_received_by_library(count) {
             return self.recv_stream(&mut unpacker, tag);
-        };
+        }
         let on = OnCommunicator::begin("MPI_Probe", self.as_communicator())?;
         let found = on.probe(self.source_rank(), tag)?;
-        values::fits_bytes(found, bytes.len() as u64)?;
+        values::fits_bytes(found, size)?;
         on.take(found, |matched| {
-            let came = values::fits::<u8>(matched.envelope, bytes.len())?;
-            // SAFETY: there is room for the message, and any bytes are values of the elements.
-            unsafe { matched.receive(bytes.as_mut_ptr())? };
-            Ok(received(matched.envelope, came))
+            if matched.envelope.bytes != size {
+                return into_stream(matched, &mut layout.unpacker(memory, origin, count)?);
+            }
+            let at = memory.as_mut_ptr().cast::<u8>().wrapping_add(origin);
+            // SAFETY: the unpacker was made, so the instances' data lie in the memory, which is borrowed exclusively;
+            // any bytes are values of the elements. The library names the same bytes: `is_received_by_library` is only
+            // true if they agree.
+            unsafe { matched.receive_instances(at, count, layout.datatype())? };
+            Ok(received(matched.envelope, values::whole::<u8>(size)?))
         })
     }
 
@@ -450,6 +466,13 @@ fn new_elements<T: Described>(message: &mut Matched<'_>) -> Result<(Vec<T>, Rece
         message.receive_bytes(|bytes| values::unpack_vec(bytes, count))??
     };
     Ok((elements, received(message.envelope, count)))
+}
+
+/// Receives a message into a packed stream.
+fn into_stream(message: &mut Matched<'_>, unpacker: &mut Unpacker<'_>) -> Result<Received, Error> {
+    values::fits_bytes(message.envelope, unpacker.remaining())?;
+    let unpacked = message.receive_bytes(|bytes| unpacker.unpack(bytes))??;
+    Ok(received(message.envelope, unpacked))
 }
 
 /// Receives a message into the first of the elements.

@@ -3,7 +3,7 @@
 use std::mem::ManuallyDrop;
 use std::os::raw::{c_int, c_void};
 
-use mpi::ffi::{self, MPI_Count, MPI_Message, MPI_Request, MPI_Status};
+use mpi::ffi::{self, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status};
 #[cfg(not(large_counts))]
 use mpi::ffi::{MPI_Irecv, MPI_Isend, MPI_Mrecv, MPI_Recv, MPI_Send};
 #[cfg(large_counts)]
@@ -237,26 +237,55 @@ impl Matched<'_> {
     #[inline]
     pub(crate) unsafe fn receive(&mut self, at: *mut u8) -> Result<(), Error> {
         let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
-        let (at, packed) = (receiving(at, bytes), names::packed()?);
+        // SAFETY: by the caller's promise.
+        unsafe { self.receive_as(receiving(at, bytes), bytes, names::packed()?) }
+    }
+
+    /// Receives the message into instances of a datatype, which have as many bytes.
+    ///
+    /// # Safety
+    ///
+    /// The data of `count` instances at `at` must be valid for writing, and any bytes must be valid there.
+    pub(crate) unsafe fn receive_instances(
+        &mut self,
+        at: *mut u8,
+        count: usize,
+        datatype: &Datatype,
+    ) -> Result<(), Error> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.receive_as(at.cast(), count, datatype.handle()) }
+    }
+
+    /// # Safety
+    ///
+    /// The data of `count` instances of the datatype at `at` must be valid for writing, and any bytes must be valid
+    /// there. The datatype must be alive.
+    #[inline]
+    unsafe fn receive_as(
+        &mut self,
+        at: *mut c_void,
+        count: usize,
+        datatype: MPI_Datatype,
+    ) -> Result<(), Error> {
         let mut status = blank();
         match &mut self.message {
             Message::Received => return Err(Error::Received),
             Message::Taken(message) => {
                 let call = "MPI_Mrecv";
                 let _on = self.on.begin(call)?;
-                let count = number(call, bytes)?;
+                let count = number(call, count)?;
                 // SAFETY: the message was matched and not received; the caller guarantees the memory.
                 check(call, unsafe {
-                    MPI_Mrecv(at, count, packed, &raw mut *message, &raw mut status)
+                    MPI_Mrecv(at, count, datatype, &raw mut *message, &raw mut status)
                 })?;
             }
             Message::Next => {
                 let call = "MPI_Recv";
-                let (count, Envelope { source, tag, .. }) = (number(call, bytes)?, self.envelope);
+                let (count, Envelope { source, tag, .. }) = (number(call, count)?, self.envelope);
                 // SAFETY: the caller guarantees the memory, and a longer message would be an error; the
                 // communicator is alive.
                 check(call, unsafe {
-                    MPI_Recv(at, count, packed, source, tag, self.on.handle(), &raw mut status)
+                    MPI_Recv(at, count, datatype, source, tag, self.on.handle(), &raw mut status)
                 })?;
             }
         }

@@ -242,6 +242,37 @@ pub(crate) fn messages(world: &SimpleCommunicator) {
     }
 }
 
+/// Short pieces in thousands of pages, from rank 0 to the same and to another layout at rank 1.
+pub(crate) fn scattered(world: &SimpleCommunicator) {
+    const ROWS: usize = 4200;
+    const ROW: usize = 520;
+    let column = Layout::new(&Type::vector(ROWS as u64, 1, ROW as i64, &f64s()).unwrap()).unwrap();
+    // Two instances, one in each half of the rows.
+    let half = Type::vector(ROWS as u64 / 2, 1, ROW as i64, &f64s()).unwrap();
+    let halves = Type::resized(&half, 0, (ROWS / 2 * ROW * 8) as i64).unwrap();
+    let halves = Layout::new(&halves).unwrap();
+    if world.size() == 1 || world.rank() > 1 {
+        return;
+    }
+    let peer = world.process_at_rank(1 - world.rank());
+    for ((out, outs), (into, intos)) in
+        [((&column, 1), (&column, 1)), ((&column, 1), (&halves, 2)), ((&halves, 2), (&column, 1))]
+    {
+        let mut matrix = vec![-1.0; ROWS * ROW];
+        if world.rank() == 0 {
+            let numbers: Vec<f64> = (0..matrix.len()).map(|i| i as f64).collect();
+            peer.send_layout(out, &numbers, 8, outs, 5).unwrap();
+            continue;
+        }
+        let received = peer.recv_layout(into, &mut matrix, 16, intos, 5).unwrap();
+        assert_eq!(received.count, ROWS * 8);
+        for (i, &number) in matrix.iter().enumerate() {
+            let expected = if i % ROW == 2 { (i - 1) as f64 } else { -1.0 };
+            assert_eq!(number, expected, "number {i}");
+        }
+    }
+}
+
 /// What is refused leaves no message behind.
 pub(crate) fn refused_messages(world: &SimpleCommunicator) {
     let me = world.process_at_rank(world.rank());

@@ -76,6 +76,7 @@ const TESTS: &[Test] = &[
     ("halo faces", layouts::halo),
     ("layouts outside the memory", layouts::outside),
     ("messages of layouts", layouts::messages),
+    ("messages of scattered layouts", layouts::scattered),
     ("messages of layouts that are refused", layouts::refused_messages),
     ("one datatype for each type, whichever thread asks", together::cache),
     ("threads that send at the same time", together::threads),
