@@ -15,6 +15,9 @@ pub const MEMORY: usize = 0;
 /// Where packed bytes start in theirs.
 pub const PACKED: usize = PAGE / 2;
 
+/// Bytes from these places to those of vectors: large ones start after the 16 bytes that an allocator keeps of them.
+pub const VECTOR: usize = 16;
+
 /// A fixed number of elements that start at a given place in a page.
 #[derive(Debug)]
 pub struct Placed<E> {
@@ -24,13 +27,15 @@ pub struct Placed<E> {
 }
 
 impl<E: Clone> Placed<E> {
-    /// `length` times the element, `place` bytes after the start of a page. That is exact if elements have a power of two of
-    /// bytes, at most a page, and the place is a multiple of it.
+    /// `length` times the element, `place` bytes after the start of a page, or as soon after it as the elements' alignment and
+    /// size allow: steps of 24 bytes come to every multiple of 8 in some page, so only the elements' power of two counts.
     pub fn new(element: E, length: usize, place: usize) -> Self {
         let size = size_of::<E>().max(1);
-        let buffer = vec![element; length + PAGE.div_ceil(size)];
-        let at = buffer.as_ptr().addr() % PAGE;
-        let start = ((PAGE + place - at) % PAGE) / size;
+        let steps = PAGE >> size.trailing_zeros().min(PAGE.trailing_zeros());
+        let buffer = vec![element; length + steps];
+        let at = buffer.as_ptr().addr();
+        let after = |start: &usize| (at + start * size + PAGE - place) % PAGE;
+        let start = (0..steps).min_by_key(after).unwrap_or(0);
         Self { buffer, start, length }
     }
 }
@@ -63,6 +68,8 @@ mod tests {
             assert_eq!((numbers.len(), numbers.as_ptr().addr() % PAGE), (length, MEMORY));
             numbers.fill([2; 2]);
             assert!(numbers.iter().all(|&pair| pair == [2; 2]));
+            let threes = Placed::new([1_u64; 3], length, VECTOR);
+            assert_eq!((threes.len(), threes.as_ptr().addr() % PAGE), (length, VECTOR));
         }
     }
 }

@@ -5,7 +5,8 @@ use std::hint::black_box;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use dtype_benches::checked::{CheckedShape, Event, Glyph, Letter, Line, Order, Switches};
-use dtype_runtime::{pack, unpack, unpack_into};
+use dtype_benches::placed::{MEMORY, PACKED, Placed, VECTOR};
+use dtype_runtime::{pack_into, packed_size, unpack, unpack_into};
 
 use crate::bench::{Bench, Contestant, done, who};
 use crate::report::row::{Column, Group, Row};
@@ -38,9 +39,13 @@ fn arrays<S: CheckedShape>(bench: &mut Bench, count: usize) -> Result<()> {
     if !bench.wants(group.key(), &name) {
         return Ok(());
     }
-    let items: Vec<S> = (0..count).map(S::sample).collect();
-    let packed = pack(&items);
-    let mut arrays = Arrays { items, packed };
+    let mut items = Placed::new(S::sample(0), count, MEMORY + VECTOR);
+    let mut packed = Placed::new(0, packed_size::<S>(count), PACKED + VECTOR);
+    let mut arrays = Arrays { items: &mut items[..], packed: &mut packed[..] };
+    for (index, item) in arrays.items.iter_mut().enumerate() {
+        *item = S::sample(index);
+    }
+    pack_into(arrays.items, arrays.packed)?;
     arrays.compare().with_context(|| name)?;
     for (work, columns) in [(OVER, arrays.over(bench)?), (NEW, arrays.back(bench)?)] {
         let bytes = arrays.packed.len() as u64;
@@ -51,12 +56,12 @@ fn arrays<S: CheckedShape>(bench: &mut Bench, count: usize) -> Result<()> {
 }
 
 /// Records and their packed bytes.
-struct Arrays<S> {
-    items: Vec<S>,
-    packed: Vec<u8>,
+struct Arrays<'a, S> {
+    items: &'a mut [S],
+    packed: &'a mut [u8],
 }
 
-impl<S: CheckedShape> Arrays<S> {
+impl<S: CheckedShape> Arrays<'_, S> {
     /// Whether both make the same records of the bytes, and both refuse other bytes.
     fn compare(&mut self) -> Result<()> {
         let Self { items, packed } = self;
@@ -72,7 +77,7 @@ impl<S: CheckedShape> Arrays<S> {
         ensure!(collected == *items, "the loop makes other new records");
 
         let (last, record) = (items.len() - 1, packed.len() / items.len());
-        let mut refused = packed.clone();
+        let mut refused = packed.to_vec();
         refused[last * record..].fill(0xFF);
         ensure!(unpack_into(&refused, &mut over).is_err(), "invalid values are accepted");
         ensure!(over == *items, "something was written in spite of an error");
@@ -83,13 +88,13 @@ impl<S: CheckedShape> Arrays<S> {
 
     fn over(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
-            Contestant::here(who::DTYPE, |this: &mut Self| {
-                let items = black_box::<&mut [S]>(&mut this.items);
-                black_box(done(unpack_into(black_box(&this.packed), items)));
+            Contestant::here(who::DTYPE, |Self { items, packed }: &mut Self| {
+                let items = black_box::<&mut [S]>(items);
+                black_box(done(unpack_into(black_box::<&[u8]>(packed), items)));
             }),
-            Contestant::here(who::LOOP, |this: &mut Self| {
-                let items = black_box::<&mut [S]>(&mut this.items);
-                black_box(S::unpack_by_hand(black_box(&this.packed), items).is_ok());
+            Contestant::here(who::LOOP, |Self { items, packed }| {
+                let items = black_box::<&mut [S]>(items);
+                black_box(S::unpack_by_hand(black_box::<&[u8]>(packed), items).is_ok());
             }),
         ];
         bench.turns(self, contestants)
@@ -98,10 +103,10 @@ impl<S: CheckedShape> Arrays<S> {
     fn back(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
             Contestant::here(who::DTYPE, |this: &mut Self| {
-                drop(black_box(unpack::<S>(black_box(&this.packed))));
+                drop(black_box(unpack::<S>(black_box::<&[u8]>(this.packed))));
             }),
             Contestant::here(who::LOOP, |this: &mut Self| {
-                drop(black_box(S::collect_by_hand(black_box(&this.packed))));
+                drop(black_box(S::collect_by_hand(black_box::<&[u8]>(this.packed))));
             }),
         ];
         bench.turns(self, contestants)

@@ -4,7 +4,8 @@ use std::hint::black_box;
 
 use anyhow::{Context, Result, ensure};
 use dtype_benches::Shape;
-use dtype_runtime::{Error, Packer, Unpacker, pack, pack_into, unpack_into};
+use dtype_benches::placed::{MEMORY, PACKED, Placed, VECTOR};
+use dtype_runtime::{Error, Packer, Unpacker, pack_into, packed_size, unpack_into};
 
 use crate::bench::{Bench, Contestant, done};
 use crate::report::row::{Column, Group, Row};
@@ -33,9 +34,18 @@ fn slice<S: Shape>(bench: &mut Bench, count: usize) -> Result<()> {
     if !bench.wants(group.key(), &name) {
         return Ok(());
     }
-    let items: Vec<S> = (0..count).map(S::sample).collect();
-    let packed = pack(&items);
-    let mut slice = Slice { other: items.clone(), out: packed.clone(), items, packed };
+    let items = || Placed::new(S::default(), count, MEMORY + VECTOR);
+    let bytes = || Placed::new(0, packed_size::<S>(count), PACKED + VECTOR);
+    let mut slice = Slice {
+        items: &mut items()[..],
+        packed: &mut bytes()[..],
+        other: &mut items()[..],
+        out: &mut bytes()[..],
+    };
+    for (index, item) in slice.items.iter_mut().enumerate() {
+        *item = S::sample(index);
+    }
+    pack_into(slice.items, slice.packed)?;
     slice.compare().with_context(|| name)?;
     for (work, columns) in [("pack", slice.pack(bench)?), ("unpack", slice.unpack(bench)?)] {
         let bytes = slice.packed.len() as u64;
@@ -46,14 +56,14 @@ fn slice<S: Shape>(bench: &mut Bench, count: usize) -> Result<()> {
 }
 
 /// Records and their packed bytes, and the memory that each is written to.
-struct Slice<S> {
-    items: Vec<S>,
-    packed: Vec<u8>,
-    other: Vec<S>,
-    out: Vec<u8>,
+struct Slice<'a, S> {
+    items: &'a mut [S],
+    packed: &'a mut [u8],
+    other: &'a mut [S],
+    out: &'a mut [u8],
 }
 
-impl<S: Shape> Slice<S> {
+impl<S: Shape> Slice<'_, S> {
     /// Whether the segments have the bytes of the whole.
     fn compare(&mut self) -> Result<()> {
         for segment in [64 << 10, 8 << 10, 1 << 10] {
@@ -69,8 +79,8 @@ impl<S: Shape> Slice<S> {
 
     fn pack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
-            Contestant::here(WHOLE, |this: &mut Self| {
-                black_box(done(pack_into(black_box(&this.items), black_box(&mut this.out))));
+            Contestant::here(WHOLE, |Self { items, out, .. }: &mut Self| {
+                black_box(done(pack_into(black_box::<&[S]>(items), black_box::<&mut [u8]>(out))));
             }),
             Contestant::here(KIB_64, |this: &mut Self| this.pack_by(64 << 10)),
             Contestant::here(KIB_8, |this: &mut Self| this.pack_by(8 << 10)),
@@ -81,8 +91,9 @@ impl<S: Shape> Slice<S> {
 
     fn unpack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
-            Contestant::here(WHOLE, |this: &mut Self| {
-                black_box(done(unpack_into(black_box(&this.packed), black_box(&mut this.other))));
+            Contestant::here(WHOLE, |Self { other, packed, .. }: &mut Self| {
+                let other = black_box::<&mut [S]>(other);
+                black_box(done(unpack_into(black_box::<&[u8]>(packed), other)));
             }),
             Contestant::here(KIB_64, |this: &mut Self| {
                 done(this.unpack_by(64 << 10));
@@ -98,15 +109,15 @@ impl<S: Shape> Slice<S> {
     }
 
     fn pack_by(&mut self, segment: usize) {
-        let mut packer = Packer::new(black_box(&self.items));
-        for out in black_box(&mut self.out).chunks_mut(segment) {
+        let mut packer = Packer::new(black_box::<&[S]>(self.items));
+        for out in black_box::<&mut [u8]>(self.out).chunks_mut(segment) {
             packer.pack(out);
         }
     }
 
     fn unpack_by(&mut self, segment: usize) -> Result<(), Error> {
-        let mut unpacker = Unpacker::new(black_box(&mut self.other));
-        for bytes in black_box(&self.packed).chunks(segment) {
+        let mut unpacker = Unpacker::new(black_box::<&mut [S]>(self.other));
+        for bytes in black_box::<&[u8]>(self.packed).chunks(segment) {
             unpacker.unpack(bytes)?;
         }
         Ok(())

@@ -7,6 +7,7 @@ use dtype_benches::Shape;
 use dtype_benches::forms::{Dense, Partial, Small12, Wide, Widest};
 use dtype_benches::noise::{fill, fingerprint};
 use dtype_benches::peer::{BACKGROUND, DATA, Work};
+use dtype_benches::placed::{MEMORY, PACKED, Placed, VECTOR};
 use dtype_runtime::{Committed, Type, pack_into, unpack_into};
 
 use crate::bench::{Bench, Contestant, done, who};
@@ -54,7 +55,19 @@ fn arrays<S: Shape>(bench: &mut Bench, group: Group, count: usize) -> Result<()>
     if !bench.wants(group.key(), &format!("{family} {parameters}")) {
         return Ok(());
     }
-    let mut arrays = Arrays::<S>::new(count)?;
+    let committed = Type::of::<S>().commit();
+    let (span, packed) = (size_of::<S>() * count, committed.packed_size(count)?);
+    let memory = || Placed::new(0, span, MEMORY + VECTOR);
+    let bytes = || Placed::new(0, packed, PACKED + VECTOR);
+    let mut arrays = Arrays {
+        items: &mut Placed::new(S::default(), count, MEMORY + VECTOR)[..],
+        memory: &mut memory()[..],
+        span: &mut memory()[..],
+        committed,
+        packed: &mut bytes()[..],
+        out: &mut bytes()[..],
+    };
+    arrays.fill()?;
     arrays.compare(bench).with_context(|| format!("{family} {parameters}"))?;
     for (work, columns) in [("pack", arrays.pack(bench)?), ("unpack", arrays.unpack(bench)?)] {
         let bytes = arrays.packed.len() as u64;
@@ -65,26 +78,23 @@ fn arrays<S: Shape>(bench: &mut Bench, group: Group, count: usize) -> Result<()>
 }
 
 /// The same records as values and as memory.
-struct Arrays<S> {
-    items: Vec<S>,
-    memory: Vec<u8>,
-    span: Vec<u8>,
+struct Arrays<'a, S> {
+    items: &'a mut [S],
+    memory: &'a mut [u8],
+    span: &'a mut [u8],
     committed: Committed,
-    packed: Vec<u8>,
-    out: Vec<u8>,
+    packed: &'a mut [u8],
+    out: &'a mut [u8],
 }
 
-impl<S: Shape> Arrays<S> {
-    fn new(count: usize) -> Result<Self> {
-        let committed = Type::of::<S>().commit();
-        let mut memory = vec![0; size_of::<S>() * count];
-        fill(&mut memory, DATA);
-        let mut packed = vec![0; committed.packed_size(count)?];
-        committed.pack(&memory, count, &mut packed)?;
-        let mut items = vec![S::default(); count];
-        unpack_into(&packed, &mut items)?;
-        let (span, out) = (memory.clone(), packed.clone());
-        Ok(Self { items, memory, span, committed, packed, out })
+impl<S: Shape> Arrays<'_, S> {
+    fn fill(&mut self) -> Result<()> {
+        let Self { items, memory, span, committed, packed, .. } = self;
+        fill(memory, DATA);
+        committed.pack(&**memory, items.len(), packed)?;
+        unpack_into(packed, items)?;
+        span.copy_from_slice(memory);
+        Ok(())
     }
 
     /// Whether all contestants make the same bytes of the records, and the same records of the bytes.
@@ -107,9 +117,9 @@ impl<S: Shape> Arrays<S> {
         pack_into(&items, out)?;
         ensure!(out == packed, "the loop unpacks other records");
 
-        fill(&mut self.span, BACKGROUND);
-        self.committed.unpack(packed, &mut self.span, count)?;
-        let here = fingerprint(&self.span);
+        fill(self.span, BACKGROUND);
+        self.committed.unpack(packed, &mut *self.span, count)?;
+        let here = fingerprint(self.span);
         for library in &mut bench.libraries {
             let name = library.name;
             let Ok(process) = library.process() else { continue };
@@ -120,52 +130,56 @@ impl<S: Shape> Arrays<S> {
         Ok(())
     }
 
+    // Every contestant hides the slices themselves: hidden as references to them, they would be loaded in each call.
+
     fn pack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let mut contestants = vec![
-            Contestant::here(who::DTYPE, |stage: &mut Self| {
-                black_box(done(pack_into(black_box(&stage.items), black_box(&mut stage.out))));
+            Contestant::here(who::DTYPE, |Self { items, out, .. }: &mut Self| {
+                black_box(done(pack_into(black_box::<&[S]>(items), black_box::<&mut [u8]>(out))));
             }),
             Contestant::here(who::DYNAMIC, |Self { items, memory, committed, out, .. }| {
-                let count = black_box(items.len());
-                black_box(done(committed.pack(black_box(&*memory), count, black_box(out))));
+                let (count, memory) = (black_box(items.len()), black_box::<&[u8]>(memory));
+                black_box(done(committed.pack(memory, count, black_box::<&mut [u8]>(out))));
             }),
-            Contestant::here(who::LOOP, |stage: &mut Self| {
-                S::pack_by_hand(black_box(&stage.items), black_box(&mut stage.out));
+            Contestant::here(who::LOOP, |Self { items, out, .. }| {
+                S::pack_by_hand(black_box::<&[S]>(items), black_box::<&mut [u8]>(out));
             }),
         ];
         contestants.extend(bench.libraries(Work::Pack));
-        contestants.push(Contestant::here(who::MEMCPY, |stage: &mut Self| {
-            black_box(&mut stage.out).copy_from_slice(black_box(&stage.packed));
-        }));
-        contestants.push(Contestant::here(who::SPAN, |stage: &mut Self| {
-            black_box(&mut stage.span).copy_from_slice(black_box(&stage.memory));
-        }));
+        contestants.extend([
+            Contestant::here(who::MEMCPY, |Self { out, packed, .. }: &mut Self| {
+                black_box::<&mut [u8]>(out).copy_from_slice(black_box::<&[u8]>(packed));
+            }),
+            Contestant::here(who::SPAN, |Self { span, memory, .. }| {
+                black_box::<&mut [u8]>(span).copy_from_slice(black_box::<&[u8]>(memory));
+            }),
+        ]);
         bench.turns(self, contestants)
     }
 
     fn unpack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let mut contestants = vec![
-            Contestant::here(who::DTYPE, |stage: &mut Self| {
-                // The type is named so that the slice is hidden, as in the loop: hidden as a vector, its address would be
-                // loaded in each call.
-                let items = black_box::<&mut [S]>(&mut stage.items);
-                black_box(done(unpack_into(black_box(&stage.packed), items)));
+            Contestant::here(who::DTYPE, |Self { items, packed, .. }: &mut Self| {
+                let items = black_box::<&mut [S]>(items);
+                black_box(done(unpack_into(black_box::<&[u8]>(packed), items)));
             }),
             Contestant::here(who::DYNAMIC, |Self { items, memory, committed, packed, .. }| {
-                let count = black_box(items.len());
-                black_box(done(committed.unpack(black_box(packed), black_box(memory), count)));
+                let (count, packed) = (black_box(items.len()), black_box::<&[u8]>(packed));
+                black_box(done(committed.unpack(packed, black_box::<&mut [u8]>(memory), count)));
             }),
-            Contestant::here(who::LOOP, |stage: &mut Self| {
-                S::unpack_by_hand(black_box(&stage.packed), black_box(&mut stage.items));
+            Contestant::here(who::LOOP, |Self { items, packed, .. }| {
+                S::unpack_by_hand(black_box::<&[u8]>(packed), black_box::<&mut [S]>(items));
             }),
         ];
         contestants.extend(bench.libraries(Work::Unpack));
-        contestants.push(Contestant::here(who::MEMCPY, |stage: &mut Self| {
-            black_box(&mut stage.out).copy_from_slice(black_box(&stage.packed));
-        }));
-        contestants.push(Contestant::here(who::SPAN, |stage: &mut Self| {
-            black_box(&mut stage.memory).copy_from_slice(black_box(&stage.span));
-        }));
+        contestants.extend([
+            Contestant::here(who::MEMCPY, |Self { out, packed, .. }: &mut Self| {
+                black_box::<&mut [u8]>(out).copy_from_slice(black_box::<&[u8]>(packed));
+            }),
+            Contestant::here(who::SPAN, |Self { span, memory, .. }| {
+                black_box::<&mut [u8]>(memory).copy_from_slice(black_box::<&[u8]>(span));
+            }),
+        ]);
         bench.turns(self, contestants)
     }
 }
