@@ -79,6 +79,30 @@ fn a_nan_is_not_a_not_nan() {
 }
 
 #[test]
+fn a_nan_is_found_among_many() {
+    let values = [f64::INFINITY, f64::MAX, -0.0, f64::NEG_INFINITY];
+    let nans = [0x7FF0_0000_0000_0001, 0x7FFF_FFFF_FFFF_FFFF, 0xFFF0_0000_0000_0001, u64::MAX];
+    let narrow = [0x7F80_0001, 0x7FFF_FFFF, 0xFF80_0001, u32::MAX];
+    let readings: Vec<Vec<u8>> =
+        (0..33).map(|i| reading(values[i % 4], if i % 3 == 0 { f32::MAX } else { -1.0 })).collect();
+    let bytes = readings.concat();
+    assert_eq!(pack(&unpack::<Reading>(&bytes).unwrap()), bytes);
+    for place in 0..readings.len() {
+        for (wide, narrow) in nans.into_iter().zip(narrow) {
+            for nan in [reading(f64::from_bits(wide), 0.0), reading(0.0, f32::from_bits(narrow))] {
+                let mut bad = readings.clone();
+                bad[place] = nan;
+                let error = unpack::<Reading>(&bad.concat()).unwrap_err();
+                assert!(
+                    matches!(error, Error::InvalidValue { record, .. } if record == place),
+                    "{place}: {error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn a_nan_is_found_in_any_representation_and_in_fragments() {
     let bytes = pack_as(&[(f64::NAN, 1_u8)], Representation::External32).unwrap();
     let result = unpack_as::<(NotNan<f64>, u8)>(&bytes, Representation::External32);

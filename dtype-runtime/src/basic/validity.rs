@@ -77,6 +77,39 @@ impl BitRange {
     const fn new(least: u64, most: u64) -> Self {
         Self { flip: 0, least, most }
     }
+
+    /// All bit patterns but those from `first` to `last`, which wrap to the greatest numbers.
+    const fn all_but(first: u64, last: u64) -> Self {
+        Self { flip: 0, least: last.wrapping_add(1), most: u64::MAX - (last - first) - 1 }
+    }
+}
+
+/// Ranges that together tell which bits are accepted: those that lie in all of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranges {
+    list: [BitRange; Self::MOST],
+    len: usize,
+}
+
+impl Ranges {
+    const MOST: usize = 4;
+
+    const NONE: Self = Self { list: [BitRange::ALL; Self::MOST], len: 0 };
+
+    /// The ranges.
+    pub(crate) const fn all(&self) -> &[BitRange] {
+        self.list.split_at(self.len).0
+    }
+
+    /// With one more; `None` if there are too many.
+    const fn and(mut self, range: BitRange) -> Option<Self> {
+        if self.len == Self::MOST {
+            return None;
+        }
+        self.list[self.len] = range;
+        self.len += 1;
+        Some(self)
+    }
 }
 
 impl Validity {
@@ -96,6 +129,25 @@ impl Validity {
             // Two ranges: one for each sign.
             Self::NotNan { .. } => Test::Other,
             Self::Enum(values) => values.test(),
+        }
+    }
+
+    /// Ranges that accept the same bits, of up to 64, as this does; `None` if that takes more than a few.
+    pub(crate) const fn ranges(self) -> Option<Ranges> {
+        match (self.test(), self) {
+            (Test::Range(range), _) => Ranges::NONE.and(range),
+            (_, Self::NotNan { infinity }) => {
+                // All bits below the sign, of which those above the infinity are the NaNs of one sign.
+                let greatest = infinity | (infinity & infinity.wrapping_neg()).wrapping_sub(1);
+                let sign = greatest + 1;
+                let Some(positive) = Ranges::NONE.and(BitRange::all_but(infinity + 1, greatest))
+                else {
+                    return None;
+                };
+                positive.and(BitRange::all_but(sign + infinity + 1, sign + greatest))
+            }
+            (_, Self::Enum(values)) => values.ranges(),
+            _ => None,
         }
     }
 }
@@ -182,6 +234,36 @@ impl Discriminants {
         Test::Set { least, set }
     }
 
+    /// The range from the least to the greatest one, and all but each gap in it.
+    #[expect(clippy::cast_possible_truncation, reason = "checked to fit")]
+    const fn ranges(&self) -> Option<Ranges> {
+        /// More would take long to search at compile time.
+        const MOST_VALUES: usize = 128;
+        if self.greatest > u64::MAX as u128 || self.values.len() > MOST_VALUES {
+            return None;
+        }
+        let whole = BitRange::new(self.least as u64, (self.greatest - self.least) as u64);
+        let (mut ranges, mut last) = (Ranges::NONE.and(whole), self.least);
+        while let Some(some) = ranges {
+            while last < self.greatest && self.contains(last + 1) {
+                last += 1;
+            }
+            if last == self.greatest {
+                break;
+            }
+            let (mut next, mut i) = (self.greatest, 0);
+            while i < self.values.len() {
+                if self.values[i] > last && self.values[i] < next {
+                    next = self.values[i];
+                }
+                i += 1;
+            }
+            ranges = some.and(BitRange::all_but(last as u64 + 1, next as u64 - 1));
+            last = next;
+        }
+        ranges
+    }
+
     /// The discriminants in declaration order.
     pub const fn values(self) -> &'static [u128] {
         self.values
@@ -248,10 +330,49 @@ mod tests {
         }
     }
 
+    /// Whether ranges accept bits, in arithmetic of a width.
+    fn lie_in_all(ranges: &Ranges, bits: u64, mask: u64) -> bool {
+        ranges.all().iter().all(|&range| passes(Test::Range(range), Validity::Any, bits, mask))
+    }
+
+    #[test]
+    fn ranges_accept_what_the_validity_does() {
+        const ODD: Validity = Validity::Enum(Discriminants::new(&[1, 2, 5, 6]));
+        const ENDS: Validity = Validity::Enum(Discriminants::new(&[0xFF, 0]));
+        const SHUFFLED: Validity = Validity::Enum(Discriminants::new(&[9, 200, 3, 9, 4]));
+        const MANY: Validity = Validity::Enum(Discriminants::new(&[0, 2, 4, 6, 8]));
+        const HUGE: Validity = Validity::Enum(Discriminants::new(&[0, u128::MAX]));
+        const FAR: Validity =
+            Validity::Enum(Discriminants::new(&[u64::MAX as u128, 0, 1 << 63, 1 << 40]));
+        assert!([MANY, HUGE].iter().all(|validity| validity.ranges().is_none()));
+        assert_eq!(ODD.ranges().unwrap().all().len(), 2);
+        for validity in [Validity::Bool, Validity::NonZero, ODD, ENDS, SHUFFLED] {
+            let ranges = validity.ranges().unwrap();
+            for bits in 0..=0xFF {
+                for mask in [0xFF, 0xFFFF, u32::MAX.into(), u64::MAX] {
+                    let expected = validity.accepts(bits.into());
+                    assert_eq!(
+                        lie_in_all(&ranges, bits, mask),
+                        expected,
+                        "{validity:?}, {bits:#x}"
+                    );
+                }
+            }
+        }
+        let ranges = FAR.ranges().unwrap();
+        for near in [0, 1 << 40, 1 << 63, u64::MAX] {
+            for bits in [near, near.wrapping_add(1), near.wrapping_sub(1)] {
+                let expected = FAR.accepts(bits.into());
+                assert_eq!(lie_in_all(&ranges, bits, u64::MAX), expected, "{bits:#x}");
+            }
+        }
+    }
+
     #[test]
     fn not_nan_accepts_every_other_float() {
         let narrow = Validity::NotNan { infinity: f32::INFINITY.to_bits().into() };
         let wide = Validity::NotNan { infinity: f64::INFINITY.to_bits() };
+        let (narrow_ranges, wide_ranges) = (narrow.ranges().unwrap(), wide.ranges().unwrap());
         // Every exponent and sign, with the fractions at both ends.
         for top in 0..=0x1FF_u32 {
             for fraction in [0, 1, 2, 0x3F_FFFF, 0x40_0000, 0x7F_FFFE, 0x7F_FFFF] {
@@ -261,12 +382,18 @@ mod tests {
                     !f32::from_bits(bits).is_nan(),
                     "{bits:#x}"
                 );
+                for mask in [u32::MAX.into(), u64::MAX] {
+                    let found = lie_in_all(&narrow_ranges, bits.into(), mask);
+                    assert_eq!(found, !f32::from_bits(bits).is_nan(), "{bits:#x}");
+                }
             }
         }
         for top in 0..=0xFFF_u64 {
             for fraction in [0, 1, 1 << 51, (1 << 52) - 1] {
                 let bits = top << 52 | fraction;
                 assert_eq!(wide.accepts(bits.into()), !f64::from_bits(bits).is_nan(), "{bits:#x}");
+                let found = lie_in_all(&wide_ranges, bits, u64::MAX);
+                assert_eq!(found, !f64::from_bits(bits).is_nan(), "{bits:#x}");
             }
         }
     }

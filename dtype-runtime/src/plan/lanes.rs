@@ -13,13 +13,16 @@
 //! greatest  1            10F7FF              1             10F7FF              1             10F7FF
 //! ```
 //!
+//! A value that must lie in several ranges at once has several lanes: an enum with the numbers 1, 2, 5 and 6 lies from 1 to 6,
+//! and outside of 3 to 4.
+//!
 //! A *period* is as many records as have all their values within 64 bytes of the first value. If the values of a single
 //! record need more bytes or more lanes than a vector has, there are several vectors for one record.
 
 use super::permutation::WIDTH;
 use crate::basic::BitRange;
 
-/// A value in a packed record.
+/// A value in a packed record, and one of its ranges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranged {
     /// Bytes from the start of the packed record.
@@ -194,7 +197,7 @@ impl Lanes {
     }
 }
 
-/// What a kernel reads to execute the tests.
+/// What the tests cost, and what a kernel reads to execute them.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing executes them here"))]
 impl Lanes {
     /// What is tested in each vector.
