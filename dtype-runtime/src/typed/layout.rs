@@ -321,9 +321,9 @@ impl<T: Datatype> Layout<T> {
                 } )+
             };
         }
-        written_out!(1 2 3 4 5 6 7);
-        if const { Self::WITHIN > 8 } {
-            let mut j = 8;
+        written_out!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        if const { Self::WITHIN > 16 } {
+            let mut j = 16;
             while j < Self::WITHIN {
                 one!(j);
                 j += 1;
