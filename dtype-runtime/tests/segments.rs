@@ -240,6 +240,40 @@ proptest! {
     }
 }
 
+/// Rows of few and of many blocks, before which a run may end where the first row starts, and each of which may end where the
+/// next one starts: one by one, all at once, and in windows that end anywhere in a row.
+#[test]
+fn rows_that_touch_or_not() {
+    let byte = || Tree::Basic(Basic::U8);
+    let lengths: &[u64] = if cfg!(miri) { &[9] } else { &[2, 7, 8, 9, 16, 33] };
+    for (blocks, rows) in lengths.iter().flat_map(|blocks| [1, 3, 5].map(|rows| (*blocks, rows))) {
+        let row = Tree::Vector(blocks, 2, 3, Box::new(byte()));
+        let end = row.map().true_ub();
+        for (before, gap) in [(0, 0), (0, 1), (4, 0), (4, 1), (5, 1), (5, -200)] {
+            // Touches the rows, or does not, or there is none.
+            let run = (if before == 0 { 0 } else { 4 }, 0, byte());
+            let rows = Tree::Hvector(rows, 1, end + gap, Box::new(row.clone()));
+            let tree = Tree::Structure(vec![run, (1, before, rows)]);
+            let (committed, map) = (tree.build().unwrap().commit(), tree.map());
+            for count in [1, 3] {
+                let bytes = map.bytes(count);
+                check(&committed, &map, count, (0, bytes.len()), 9).unwrap();
+                check(&committed, &map, count, (1, bytes.len() - 1), 40).unwrap();
+                let expected = runs(&bytes);
+                for window in [1, 7, 16, 17, 64] {
+                    let mut iov = committed.iov(count, 0..bytes.len() as u64).unwrap();
+                    for part in expected.chunks(window) {
+                        let mut room = vec![Segment::default(); window];
+                        assert_eq!(iov.fill(&mut room), part.len());
+                        assert_eq!(&room[..part.len()], part, "{blocks} {before} {gap} {count}");
+                    }
+                    assert_eq!(iov.fill(&mut [Segment::default()]), 0);
+                }
+            }
+        }
+    }
+}
+
 /// A loop over a list between two runs, each of which touches it and the other of the next iteration: the list is
 /// written for the last iteration again, at another displacement, and what comes after three operations is numbered by
 /// where the second ends.

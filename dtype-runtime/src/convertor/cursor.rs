@@ -299,11 +299,7 @@ impl Body<'_> {
 }
 
 /// A range of blocks at equal distances.
-pub(super) fn of_blocks<V: Visitor>(
-    blocks: &Blocks,
-    part: Range<u64>,
-    visitor: &mut V,
-) -> ControlFlow<()> {
+fn of_blocks<V: Visitor>(blocks: &Blocks, part: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
     let Range { mut start, end } = part;
     let len = blocks.len;
     if blocks.count == 1 {

@@ -69,6 +69,15 @@ impl<'a> Instances<'a> {
         Self { of: Of::Constant { ops, permutation, size, stride }, count }
     }
 
+    /// The plan, and the number of instances, if there is a plan.
+    #[inline(always)]
+    pub(in crate::convertor) fn plan(&self) -> Option<(&'a Plan, u64)> {
+        match self.of {
+            Of::Plan(plan) => Some((plan, self.count)),
+            Of::Constant { .. } => None,
+        }
+    }
+
     /// The program that the operations belong to.
     #[inline]
     pub(crate) fn program(&self) -> &'a Program {
