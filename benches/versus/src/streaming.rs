@@ -122,6 +122,8 @@ struct Stream {
     memory: Vec<u8>,
     packed: Vec<u8>,
     out: Vec<u8>,
+    /// Room for pieces of memory.
+    window: [Segment; WINDOW],
     /// The position of the last jump.
     position: u64,
 }
@@ -135,7 +137,15 @@ impl Stream {
         let mut packed = vec![0; committed.packed_size(count)?];
         committed.pack(&memory, count, &mut packed)?;
         let out = packed.clone();
-        Ok(Self { committed, count, memory, packed, out, position: 0 })
+        Ok(Self {
+            committed,
+            count,
+            memory,
+            packed,
+            out,
+            window: [Segment::default(); WINDOW],
+            position: 0,
+        })
     }
 
     /// Whether the segments, and the pieces, have the bytes of the whole.
@@ -213,15 +223,14 @@ impl Stream {
                     pieces.for_each(|piece| _ = black_box(piece));
                 }
             }),
-            Contestant::here(WINDOWS, |Self { committed, count, packed, .. }| {
+            Contestant::here(WINDOWS, |Self { committed, count, packed, window, .. }| {
                 let (mut position, end) = (0, packed.len() as u64);
-                let mut window = [Segment::default(); WINDOW];
                 while position < end {
                     let Ok(mut pieces) = committed.iov(black_box(*count), position..end) else {
                         return;
                     };
-                    let found = pieces.fill(black_box(&mut window));
-                    window[..found].iter().for_each(|piece| _ = black_box(piece));
+                    let found = pieces.fill(black_box(window));
+                    black_box(&window[..found]);
                     position = pieces.position();
                 }
             }),
