@@ -25,7 +25,7 @@ pub(crate) use list::{Entries, EntryKind, Lists, Moves, Width};
 pub use op::{Blocks, Elements, Op, items};
 pub(crate) use op::{numbered_items, size, split_first};
 pub(crate) use patterns::FEWEST_BLOCKS;
-pub(crate) use permutation::{ByteMap, Permutation};
+pub(crate) use permutation::{Any, ByteMap, CompiledFor, Permutation};
 pub(crate) use program::{Known, One, Program, SHORT, TwoRuns};
 pub(crate) use runs::{Run, RunList};
 pub(crate) use segments::{Numbering, Segments};

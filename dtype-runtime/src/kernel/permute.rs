@@ -13,10 +13,10 @@ mod tests;
 use core::ops::Range;
 
 use super::chosen::Kernel;
-use super::direction::Direction;
+use super::direction::{Direction, Transfer};
 use super::registers::{Registers, compiled_for_selected};
 use crate::kernels::selected;
-use crate::plan::{Blocks, FEWEST_BLOCKS, Op, Permutation, Program};
+use crate::plan::{Any, Blocks, CompiledFor, FEWEST_BLOCKS, Op, Permutation, Program};
 
 /// Executes operations `count` times, if they are a permutation that the machine has the instructions for. Returns the
 /// end of what was packed.
@@ -55,7 +55,7 @@ pub(super) unsafe fn instances<D: Direction, R: Registers>(
 ) -> bool {
     let bytes = all.size().wrapping_mul(count as usize);
     // SAFETY: passed on to the caller.
-    unsafe { by_registers::<D, R>(all, 0..bytes, memory, packed) }
+    unsafe { by_registers::<D, R, Any>(all, 0..bytes, memory, packed) }
 }
 
 /// Copies blocks, the first of them at `memory`, likewise.
@@ -135,7 +135,7 @@ compiled_for_selected! {
     /// if `D` moves, no byte may be read after it was written.
     pub(crate) unsafe fn permute[D: Direction][D](
         all: &Permutation, range: Range<usize>, memory: *mut u8, packed: *mut u8,
-    ) -> bool = R => by_registers::<D, R>(all, range, memory, packed);
+    ) -> bool = R => by_registers::<D, R, Any>(all, range, memory, packed);
 }
 
 compiled_for_selected! {
@@ -146,14 +146,15 @@ compiled_for_selected! {
     ///
     /// # Safety
     ///
-    /// As [`permute`]; this must also be all that `otherwise` requires for its arguments, which are the last three.
-    pub(crate) unsafe fn permute_or[D: Direction][D](
+    /// As [`permute`]; this must also be all that `otherwise` requires for its arguments, which are the last three. If `K` has a
+    /// permutation, it must equal `all`.
+    pub(crate) unsafe fn permute_or[D: Direction, K: CompiledFor][D, K](
         all: &Permutation,
         otherwise: unsafe fn(memory: *mut u8, packed: *mut u8, range: Range<usize>),
         memory: *mut u8,
         packed: *mut u8,
         range: Range<usize>,
-    ) = R => if !by_registers::<D, R>(all, range.clone(), memory, packed) {
+    ) = R => if !by_registers::<D, R, K>(all, range.clone(), memory, packed) {
         otherwise(memory, packed, range);
     };
 }
@@ -162,15 +163,16 @@ compiled_for_selected! {
 ///
 /// # Safety
 ///
-/// As [`permute`].
+/// As [`permute`]. If `K` has a permutation, it must equal `all`.
 #[inline(always)]
-unsafe fn by_registers<D: Direction, R: Registers>(
+unsafe fn by_registers<D: Direction, R: Registers, K: CompiledFor>(
     all: &Permutation,
     range: Range<usize>,
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
     debug_assert!(range.is_empty() || range.start < all.size(), "{range:?} of {all:?}");
+    debug_assert!(K::PERMUTATION.is_none_or(|one| one == all));
     if !R::PERMUTES {
         return false;
     }
@@ -180,9 +182,13 @@ unsafe fn by_registers<D: Direction, R: Registers>(
         if chosen::<D>(all, packed) || range.is_empty() {
             return true;
         }
-        match D::permutation(all) {
-            None => R::permute::<D>(all, range, memory, packed),
-            Some(other) => R::permute::<D>(&other, range, memory, packed),
+        if matches!(D::TRANSFER, Transfer::Zero) {
+            return false;
         }
+        match D::permutation(all) {
+            None => R::permute::<D, K>(all, range, memory, packed),
+            Some(other) => R::permute::<D, Any>(&other, range, memory, packed),
+        }
+        true
     }
 }

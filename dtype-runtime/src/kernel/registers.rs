@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::direction::{Direction, Way};
-use crate::plan::{Constant, Lanes, MOST_COLUMNS, Permutation};
+use crate::plan::{CompiledFor, Constant, Lanes, MOST_COLUMNS, Permutation};
 
 /// The registers of a set of instructions.
 ///
@@ -50,24 +50,23 @@ pub(super) trait Registers {
         None
     }
 
-    /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation. Returns
-    /// false without an effect if no instruction does it.
+    /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation.
     ///
     /// # Safety
     ///
     /// `memory + displacement` must be valid for `D` on every data byte of the range, and `packed` on as many bytes as
     /// these are. If memory is read, all data of the records in the range must be readable; if it is written, the records
     /// must not overlap. The range must start in the first record and not be empty. The two sides must not overlap; if `D` moves, no
-    /// byte may be read after it was written. The processor must have the instructions.
+    /// byte may be read after it was written. `D` must not zero. If `K` has a permutation, it must equal `all`.
+    /// [`PERMUTES`](Self::PERMUTES) must be true, and the processor must have the instructions.
     #[inline(always)]
-    unsafe fn permute<D: Direction>(
+    unsafe fn permute<D: Direction, K: CompiledFor>(
         all: &Permutation,
         range: Range<usize>,
         memory: *mut u8,
         packed: *mut u8,
-    ) -> bool {
+    ) {
         let _ = (all, range, memory, packed);
-        false
     }
 
     /// Copies one record by its permutation, which has a period of one record.

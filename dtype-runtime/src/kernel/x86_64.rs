@@ -11,7 +11,7 @@ use core::ops::Range;
 
 use super::direction::{Direction, Transfer, Way};
 use super::registers::Registers;
-use crate::plan::{Constant, Lanes, MOST_COLUMNS, Permutation};
+use crate::plan::{Any, CompiledFor, Constant, Lanes, MOST_COLUMNS, Permutation};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or
 /// stored.
@@ -47,12 +47,55 @@ pub(super) struct Avx512;
 
 /// Calls a routine for the number of vectors that the permutation has.
 macro_rules! by_vectors {
-    ($routine:ident($all:ident, $($argument:ident),*)) => {
+    ($routine:ident[$($generic:ident)?]($all:ident, $($argument:ident),*)) => {
         match $all.vectors() {
-            1 => permute::$routine::<1>($all, $($argument),*),
-            _ => permute::$routine::<2>($all, $($argument),*),
+            1 => permute::$routine::<$($generic,)? 1>($all, $($argument),*),
+            _ => permute::$routine::<$($generic,)? 2>($all, $($argument),*),
         }
     };
+}
+
+/// [`Registers::permute`], if the distance of prefetching is known.
+///
+/// # Safety
+///
+/// As there.
+#[inline(always)]
+unsafe fn permute_prepared<D: Direction, K: CompiledFor>(
+    all: &Permutation,
+    range: Range<usize>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let all = K::PERMUTATION.unwrap_or(all);
+    // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
+    unsafe {
+        match D::TRANSFER {
+            Transfer::Pack => by_vectors!(pack[K](all, range, memory, packed)),
+            Transfer::Unpack => by_vectors!(unpack[K](all, range, memory, packed)),
+            Transfer::Move => by_vectors!(copy[](all, range, memory, packed)),
+            Transfer::Zero => {}
+        }
+    }
+}
+
+/// [`Registers::permute`] for the first time. All of it, so that who calls it has nothing to do afterwards, and no registers to
+/// save before.
+///
+/// # Safety
+///
+/// As there.
+#[cold]
+#[inline(never)]
+unsafe fn prepare_and_permute<D: Direction>(
+    all: &Permutation,
+    range: Range<usize>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    prefetch::prepare();
+    // SAFETY: passed on to the caller.
+    unsafe { permute_prepared::<D, Any>(all, range, memory, packed) };
 }
 
 impl Registers for Avx512 {
@@ -91,23 +134,20 @@ impl Registers for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn permute<D: Direction>(
+    unsafe fn permute<D: Direction, K: CompiledFor>(
         all: &Permutation,
         range: Range<usize>,
         memory: *mut u8,
         packed: *mut u8,
-    ) -> bool {
-        prefetch::prepare();
-        // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
+    ) {
+        // SAFETY: passed on to the caller.
         unsafe {
-            match D::TRANSFER {
-                Transfer::Pack => by_vectors!(pack(all, range, memory, packed)),
-                Transfer::Unpack => by_vectors!(unpack(all, range, memory, packed)),
-                Transfer::Move => by_vectors!(copy(all, range, memory, packed)),
-                Transfer::Zero => return false,
+            if prefetch::is_prepared() {
+                permute_prepared::<D, K>(all, range, memory, packed);
+            } else {
+                prepare_and_permute::<D>(all, range, memory, packed);
             }
         }
-        true
     }
 
     #[inline(always)]
@@ -115,8 +155,8 @@ impl Registers for Avx512 {
         // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
         unsafe {
             match D::TRANSFER {
-                Transfer::Pack => by_vectors!(pack_one(all, memory, packed)),
-                Transfer::Unpack => by_vectors!(unpack_one(all, memory, packed)),
+                Transfer::Pack => by_vectors!(pack_one[](all, memory, packed)),
+                Transfer::Unpack => by_vectors!(unpack_one[](all, memory, packed)),
                 Transfer::Move | Transfer::Zero => {}
             }
         }

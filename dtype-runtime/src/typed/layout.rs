@@ -18,7 +18,7 @@ use super::moves::{Move, Moves};
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, pieces};
-use crate::plan::{ByteMap, Op, Permutation, Run, RunList};
+use crate::plan::{Any, ByteMap, CompiledFor, Op, Permutation, Run, RunList};
 use crate::typemap::TypeMap;
 use crate::types::Type;
 
@@ -116,7 +116,7 @@ impl<T: Datatype> Layout<T> {
                 && count >= all.fewest()
                 && count <= all.most()
             {
-                Self::permuted::<D>(all, memory, packed, 0..count * T::TYPE_MAP.size());
+                Self::permuted::<D, Any>(all, memory, packed, 0..count * T::TYPE_MAP.size());
             } else {
                 // Inlined, too: a call would take as long as two records.
                 Self::copy::<D>(memory, packed, count);
@@ -220,7 +220,7 @@ impl<T: Datatype> Layout<T> {
             && let Some(all) = Self::PERMUTATION
         {
             // SAFETY: passed on to the caller.
-            return unsafe { Self::permuted::<D>(all, memory, packed, range) };
+            return unsafe { Self::permuted::<D, Self>(all, memory, packed, range) };
         }
         // SAFETY: passed on to the caller.
         unsafe { Self::part_by_runs::<D>(memory, packed, range) }
@@ -230,9 +230,9 @@ impl<T: Datatype> Layout<T> {
     ///
     /// # Safety
     ///
-    /// As [`part`](Self::part).
+    /// As [`part`](Self::part); `all` must be [`PERMUTATION`](Self::PERMUTATION), and `K` the layout itself or [`Any`].
     #[inline(always)]
-    unsafe fn permuted<D: Direction>(
+    unsafe fn permuted<D: Direction, K: CompiledFor>(
         all: &Permutation,
         memory: *mut u8,
         packed: *mut u8,
@@ -240,8 +240,9 @@ impl<T: Datatype> Layout<T> {
     ) {
         // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of the range and nothing else,
         // or, where it reads memory, all data of the records in the range. For these the caller guarantees both pointers. The
-        // records are values of `T`, one after another, so they do not overlap. `part_by_runs` requires what `part` does.
-        unsafe { kernel::permute_or::<D>(all, Self::part_by_runs::<D>, memory, packed, range) };
+        // records are values of `T`, one after another, so they do not overlap. `part_by_runs` requires what `part` does. `K` has
+        // no other permutation.
+        unsafe { kernel::permute_or::<D, K>(all, Self::part_by_runs::<D>, memory, packed, range) };
     }
 
     /// As [`part`](Self::part), without the permutation.
@@ -329,6 +330,10 @@ impl<T: Datatype> Layout<T> {
         }
         packed
     }
+}
+
+impl<T: Datatype> CompiledFor for Layout<T> {
+    const PERMUTATION: Option<&'static Permutation> = Self::PERMUTATION.as_ref();
 }
 
 /// # Safety

@@ -16,24 +16,22 @@ const NO: u8 = 0;
 const YES: u8 = 1;
 const UNKNOWN: u8 = 2;
 
-/// Whether memory must be prefetched far ahead; if not, the next steps are enough. [`prepare`] must have been called, or the
-/// answer may be wrong.
+/// Whether memory must be prefetched far ahead; if not, the next steps are enough. The answer may be wrong if the processor was
+/// not asked.
 #[inline(always)]
 pub(super) fn looks_far_ahead() -> bool {
     FAR.load(Ordering::Relaxed) != NO
 }
 
-/// Asks the processor, if that was not done. A kernel does not ask by itself, because a call in it, though it is rarely
-/// executed, has registers saved for each execution.
+/// Whether the processor was asked.
 #[inline(always)]
-pub(super) fn prepare() {
-    if FAR.load(Ordering::Relaxed) == UNKNOWN {
-        ask();
-    }
+pub(super) fn is_prepared() -> bool {
+    FAR.load(Ordering::Relaxed) != UNKNOWN
 }
 
-#[cold]
-fn ask() {
+/// Asks the processor. A kernel does not ask by itself, because a call in it, though it is rarely executed, has registers saved
+/// for each execution.
+pub(super) fn prepare() {
     let far = if is_zen_5_or_later() { YES } else { NO };
     FAR.store(far, Ordering::Relaxed);
 }
