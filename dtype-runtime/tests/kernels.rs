@@ -275,38 +275,6 @@ fn records_with(size: usize, ones: &[usize], count: usize) -> Vec<u8> {
     record.repeat(count)
 }
 
-/// Numbers with one gap, which lie in two ranges.
-#[derive(Datatype, Clone, Copy)]
-#[repr(u8)]
-enum Gap {
-    A = 0,
-    B = 1,
-    C = 0xD8,
-    D = 0xD9,
-}
-
-/// Numbers with more gaps, one of them at 0.
-#[derive(Datatype, Clone, Copy)]
-#[repr(i16)]
-enum Gaps {
-    A = -256,
-    B = 1,
-    C = 0x80,
-    D = 0x101,
-}
-
-/// Numbers with too many gaps for lanes.
-#[derive(Datatype, Clone, Copy)]
-#[repr(u8)]
-enum Even {
-    A = 0,
-    B = 2,
-    C = 4,
-    D = 6,
-    E = 8,
-    F = 0x80,
-}
-
 /// Unpacks many records, each byte of each of which was made invalid, as one record alone decides whether it is.
 fn checks_agree<T: Datatype + Clone>(ones: &[usize]) {
     let size = packed_size::<T>(1);
@@ -342,6 +310,56 @@ fn checks_agree<T: Datatype + Clone>(ones: &[usize]) {
     }
 }
 
+/// Enums, whose numbers may have gaps.
+#[cfg(feature = "derive")]
+mod enums {
+    use core::num::NonZero;
+
+    use dtype_runtime::Datatype;
+
+    use super::checks_agree;
+
+    /// Numbers with one gap, which lie in two ranges.
+    #[derive(Datatype, Clone, Copy)]
+    #[repr(u8)]
+    enum Gap {
+        A = 0,
+        B = 1,
+        C = 0xD8,
+        D = 0xD9,
+    }
+
+    /// Numbers with more gaps, one of them at 0.
+    #[derive(Datatype, Clone, Copy)]
+    #[repr(i16)]
+    enum Gaps {
+        A = -256,
+        B = 1,
+        C = 0x80,
+        D = 0x101,
+    }
+
+    /// Numbers with too many gaps for lanes.
+    #[derive(Datatype, Clone, Copy)]
+    #[repr(u8)]
+    enum Even {
+        A = 0,
+        B = 2,
+        C = 4,
+        D = 6,
+        E = 8,
+        F = 0x80,
+    }
+
+    pub(super) fn agree() {
+        checks_agree::<(Gap, i8)>(&[]);
+        checks_agree::<(char, Gap, [u64; 2], Gap)>(&[]);
+        checks_agree::<(Gaps, u16, Gap)>(if cfg!(target_endian = "big") { &[1] } else { &[0] });
+        checks_agree::<(Even, bool)>(&[]);
+        checks_agree::<([Gap; 30], NonZero<u8>)>(&[30]);
+    }
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "tests instructions that Miri does not have, and takes long")]
 fn every_instruction_set_refuses_the_same_values() {
@@ -354,11 +372,8 @@ fn every_instruction_set_refuses_the_same_values() {
         checks_agree::<(NonZero<u64>, u8, bool)>(&[0]);
         checks_agree::<(bool, NonZero<u16>, NonZero<i8>)>(&[1, 3]);
         checks_agree::<(NonZero<u128>, bool)>(&[3]);
-        checks_agree::<(Gap, i8)>(&[]);
-        checks_agree::<(char, Gap, [u64; 2], Gap)>(&[]);
-        checks_agree::<(Gaps, u16, Gap)>(if cfg!(target_endian = "big") { &[1] } else { &[0] });
-        checks_agree::<(Even, bool)>(&[]);
-        checks_agree::<([Gap; 30], NonZero<u8>)>(&[30]);
+        #[cfg(feature = "derive")]
+        enums::agree();
         // A vector of bytes, one too many for it, and several vectors.
         checks_agree::<[bool; 64]>(&[]);
         checks_agree::<[bool; 65]>(&[]);
