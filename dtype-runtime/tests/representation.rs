@@ -1,5 +1,6 @@
 //! Packed streams in other representations, compared with a naive reference.
 
+#![cfg(feature = "derive")]
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
 mod case;
