@@ -169,6 +169,23 @@ struct Finder<'a, R: ?Sized> {
     bytes: u64,
 }
 
+impl<R: Room + ?Sized> Finder<'_, R> {
+    /// Adds segments that touch neither the last one nor each other, as many as there is room for; returns their number.
+    #[inline(always)]
+    fn put(&mut self, segments: impl Iterator<Item = Segment>) -> usize {
+        let room = self.room.as_mut().get_mut(self.found..).unwrap_or_default();
+        let (mut found, mut bytes) = (0, 0);
+        for (room, segment) in room.iter_mut().zip(segments) {
+            *room = segment;
+            found += 1;
+            bytes += segment.len;
+        }
+        self.found += found;
+        self.bytes += bytes;
+        found
+    }
+}
+
 impl<R: Room + ?Sized> Taker for Finder<'_, R> {
     #[inline]
     fn take(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
@@ -192,31 +209,14 @@ impl<R: Room + ?Sized> Taker for Finder<'_, R> {
         let Some(first) = blocks.next() else { return ControlFlow::Continue(()) };
         self.take(first.disp, first.len)?;
         let number = blocks.size_hint().0;
-        let room = self.room.as_mut().get_mut(self.found..).unwrap_or_default();
-        let (mut found, mut bytes) = (0, 0);
-        for (room, block) in room.iter_mut().zip(blocks) {
-            *room = block;
-            found += 1;
-            bytes += block.len;
-        }
-        self.found += found;
-        self.bytes += bytes;
-        if found == number { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if self.put(blocks) == number { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     #[inline(always)]
     fn each_apart(&mut self, mut blocks: impl Iterator<Item = Segment>) -> ControlFlow<()> {
         let Some(first) = blocks.next() else { return ControlFlow::Continue(()) };
         self.take(first.disp, first.len)?;
-        let room = self.room.as_mut().get_mut(self.found..).unwrap_or_default();
-        let (mut found, mut bytes) = (0, 0);
-        for (room, block) in room.iter_mut().zip(blocks.by_ref()) {
-            *room = block;
-            found += 1;
-            bytes += block.len;
-        }
-        self.found += found;
-        self.bytes += bytes;
+        self.put(blocks.by_ref());
         if blocks.next().is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
