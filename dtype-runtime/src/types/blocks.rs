@@ -211,7 +211,9 @@ mod tests {
         ];
         let mut taken = 0;
         for (lengths, displacements) in lists {
-            let (each, kept) = (lengths.into(), displacements.into());
+            let (mut each, mut kept) = (Integers::new(), Integers::new());
+            each.set(lengths);
+            kept.set(displacements);
             let same = lengths[0];
             for (given, lengths) in [
                 (Lengths::Each(lengths), Lengths::Each(&each)),

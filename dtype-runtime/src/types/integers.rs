@@ -4,7 +4,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use core::ops::Deref;
+use core::ops::{Deref, DerefMut};
 
 /// What is kept: an integer of 64 bits.
 pub(crate) trait Integer: Copy + Ord {
@@ -62,17 +62,15 @@ enum Numbers<N, const FEW: usize> {
 }
 
 impl<N: Copy + Default, const FEW: usize> Numbers<N, FEW> {
+    /// So many zeros.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 256")]
-    fn of<T: Copy>(values: &[T], convert: impl Fn(T) -> N) -> Self {
-        if values.len() > FEW {
-            return Self::Many(values.iter().map(|value| convert(*value)).collect());
+    fn zeros(len: usize) -> Self {
+        if len > FEW {
+            Self::Many(alloc::vec![N::default(); len].into())
+        } else {
+            Self::Few([N::default(); FEW], len as u8)
         }
-        let mut few = [N::default(); FEW];
-        for (number, value) in few.iter_mut().zip(values) {
-            *number = convert(*value);
-        }
-        Self::Few(few, values.len() as u8)
     }
 }
 
@@ -88,7 +86,25 @@ impl<N, const FEW: usize> Deref for Numbers<N, FEW> {
     }
 }
 
+impl<N, const FEW: usize> DerefMut for Numbers<N, FEW> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [N] {
+        match self {
+            Self::Few(numbers, number) => {
+                numbers.get_mut(..usize::from(*number)).unwrap_or(&mut [])
+            }
+            Self::Many(numbers) => numbers,
+        }
+    }
+}
+
 impl<T: Integer> Integers<T> {
+    /// No integers.
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self { array: Array::U8(Numbers::Few([0; 22], 0)), of: PhantomData }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match &self.array {
             Array::U8(all) => all.len(),
@@ -148,6 +164,43 @@ impl<T: Integer> Integers<T> {
         self.iter().collect()
     }
 
+    /// Replaces the integers by others.
+    ///
+    /// They are written in place, as the processor cannot move several small numbers as one large one before they have left
+    /// the store buffer: a function that returned them would take twice as long.
+    #[inline(never)]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seen to fit")]
+    pub(crate) fn set(&mut self, values: &[T]) {
+        fn fill<N, T: Copy>(numbers: &mut [N], values: &[T], convert: impl Fn(T) -> N) {
+            for (number, value) in numbers.iter_mut().zip(values) {
+                *number = convert(*value);
+            }
+        }
+        // All bits that occur in the values, and in their distances from the least value of 32 bits. The distance of a value
+        // below that wraps to a large one.
+        let (mut bits, mut above) = (0, 0);
+        for value in values {
+            bits |= value.bits();
+            above |= value.bits().wrapping_sub(i32::MIN.into());
+        }
+        let len = values.len();
+        self.array = if u8::try_from(bits).is_ok() {
+            Array::U8(Numbers::zeros(len))
+        } else if u16::try_from(bits).is_ok() {
+            Array::U16(Numbers::zeros(len))
+        } else if u32::try_from(above).is_ok() {
+            Array::I32(Numbers::zeros(len))
+        } else {
+            Array::I64(Numbers::zeros(len))
+        };
+        match &mut self.array {
+            Array::U8(all) => fill(all, values, |value| value.bits() as u8),
+            Array::U16(all) => fill(all, values, |value| value.bits() as u16),
+            Array::I32(all) => fill(all, values, |value| value.bits() as i32),
+            Array::I64(all) => fill(all, values, T::bits),
+        }
+    }
+
     /// Copies integers from index `from` on to the front of `out`, and returns the number copied.
     pub(crate) fn read(&self, from: usize, out: &mut [T]) -> usize {
         fn copy<N: Copy + Into<i64>, T: Integer>(all: &[N], from: usize, out: &mut [T]) -> usize {
@@ -177,29 +230,6 @@ pub(super) fn range<N: Copy + Ord>(all: &[N]) -> Option<(N, N)> {
     )
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seen to fit")]
-impl<T: Integer> From<&[T]> for Integers<T> {
-    fn from(values: &[T]) -> Self {
-        // All bits that occur in the values, and in their distances from the least value of 32 bits. The distance of a value
-        // below that wraps to a large one.
-        let (mut bits, mut above) = (0, 0);
-        for value in values {
-            bits |= value.bits();
-            above |= value.bits().wrapping_sub(i32::MIN.into());
-        }
-        let array = if u8::try_from(bits).is_ok() {
-            Array::U8(Numbers::of(values, |value| value.bits() as u8))
-        } else if u16::try_from(bits).is_ok() {
-            Array::U16(Numbers::of(values, |value| value.bits() as u16))
-        } else if u32::try_from(above).is_ok() {
-            Array::I32(Numbers::of(values, |value| value.bits() as i32))
-        } else {
-            Array::I64(Numbers::of(values, T::bits))
-        };
-        Self { array, of: PhantomData }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,7 +237,8 @@ mod tests {
     #[test]
     fn integers_come_back_and_take_no_more_than_they_need() {
         fn kept<T: Integer + PartialEq + core::fmt::Debug>(values: &[T]) -> usize {
-            let integers = Integers::from(values);
+            let mut integers = Integers::new();
+            integers.set(values);
             assert_eq!(integers.to_vec(), values);
             let mut out = [T::from_bits(77); 3];
             assert_eq!(integers.read(1, &mut out), values.len().saturating_sub(1).min(3));

@@ -2,7 +2,7 @@
 
 use super::blocks::Lengths;
 use super::parts::{Parts, same_length};
-use super::{Constructor, Type};
+use super::{Constructor, Integers, Type};
 use crate::error::Error;
 
 impl Type {
@@ -30,11 +30,15 @@ impl Type {
         let (expected, actual) = (blocklengths.len(), displacements.len());
         same_length("indexed", "array_of_displacements", expected, actual)?;
         let given = (Lengths::Each(blocklengths), displacements);
-        // One by one: a tuple of both would be moved once more.
-        let blocklengths = blocklengths.into();
-        let displacements = displacements.into();
-        parts.add_list(old, old.extent(), given, (Lengths::Each(&blocklengths), &displacements))?;
-        parts.finish(|| Constructor::Indexed { blocklengths, displacements, old: old.clone() })
+        let (mut lengths, mut places) = (Integers::new(), Integers::new());
+        lengths.set(blocklengths);
+        places.set(displacements);
+        parts.add_list(old, old.extent(), given, (Lengths::Each(&lengths), &places))?;
+        parts.finish(|| Constructor::Indexed {
+            blocklengths: lengths,
+            displacements: places,
+            old: old.clone(),
+        })
     }
 
     /// As [`indexed`](Self::indexed), with the displacements in bytes.
@@ -59,11 +63,15 @@ impl Type {
         let (expected, actual) = (blocklengths.len(), displacements.len());
         same_length("hindexed", "array_of_displacements", expected, actual)?;
         let given = (Lengths::Each(blocklengths), displacements);
-        // One by one: a tuple of both would be moved once more.
-        let blocklengths = blocklengths.into();
-        let displacements = displacements.into();
-        parts.add_list(old, 1, given, (Lengths::Each(&blocklengths), &displacements))?;
-        parts.finish(|| Constructor::Hindexed { blocklengths, displacements, old: old.clone() })
+        let (mut lengths, mut places) = (Integers::new(), Integers::new());
+        lengths.set(blocklengths);
+        places.set(displacements);
+        parts.add_list(old, 1, given, (Lengths::Each(&lengths), &places))?;
+        parts.finish(|| Constructor::Hindexed {
+            blocklengths: lengths,
+            displacements: places,
+            old: old.clone(),
+        })
     }
 
     /// As [`indexed`](Self::indexed), with all blocks of one length.
@@ -88,9 +96,14 @@ impl Type {
     ) -> Result<Self, Error> {
         let mut parts = Parts::new("indexed_block");
         let given = (Lengths::Same(blocklength), displacements);
-        let displacements = displacements.into();
-        parts.add_list(old, old.extent(), given, (Lengths::Same(blocklength), &displacements))?;
-        parts.finish(|| Constructor::IndexedBlock { blocklength, displacements, old: old.clone() })
+        let mut places = Integers::new();
+        places.set(displacements);
+        parts.add_list(old, old.extent(), given, (Lengths::Same(blocklength), &places))?;
+        parts.finish(|| Constructor::IndexedBlock {
+            blocklength,
+            displacements: places,
+            old: old.clone(),
+        })
     }
 
     /// As [`indexed_block`](Self::indexed_block), with the displacements in bytes.
@@ -113,8 +126,13 @@ impl Type {
     ) -> Result<Self, Error> {
         let mut parts = Parts::new("hindexed_block");
         let given = (Lengths::Same(blocklength), displacements);
-        let displacements = displacements.into();
-        parts.add_list(old, 1, given, (Lengths::Same(blocklength), &displacements))?;
-        parts.finish(|| Constructor::HindexedBlock { blocklength, displacements, old: old.clone() })
+        let mut places = Integers::new();
+        places.set(displacements);
+        parts.add_list(old, 1, given, (Lengths::Same(blocklength), &places))?;
+        parts.finish(|| Constructor::HindexedBlock {
+            blocklength,
+            displacements: places,
+            old: old.clone(),
+        })
     }
 }
