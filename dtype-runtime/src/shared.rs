@@ -12,7 +12,7 @@ use core::ops::Deref;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// A value on the heap. Each clone is an owner, in any thread; the last owner drops the value.
+/// A value on the heap or in a static. Each clone is an owner, in any thread. The last owner of a value on the heap drops it.
 pub(crate) struct Shared<T> {
     counted: NonNull<Counted<T>>,
     /// Marks that it owns a value, which may be dropped with it.
@@ -25,10 +25,17 @@ pub(crate) struct Shared<T> {
 /// building the value elsewhere and copying it.
 pub(crate) struct Room<T>(Box<MaybeUninit<Counted<T>>>);
 
+/// A value in a static, which is never dropped.
+pub(crate) struct Static<T>(Counted<T>);
+
 struct Counted<T> {
+    /// The number of owners, or [`UNCOUNTED`].
     owners: AtomicUsize,
     value: T,
 }
+
+/// Stands for any number of owners. No count gets there: see [`too_many_owners`].
+const UNCOUNTED: usize = usize::MAX;
 
 // SAFETY: as for `Arc`. Every owner can reach the value, in any thread, and any owner may be the one that drops
 // it.
@@ -50,6 +57,19 @@ impl<T> Room<T> {
     }
 }
 
+impl<T> Static<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(Counted { owners: AtomicUsize::new(UNCOUNTED), value })
+    }
+}
+
+impl<T> From<&'static Static<T>> for Shared<T> {
+    #[inline]
+    fn from(value: &'static Static<T>) -> Self {
+        Self { counted: NonNull::from(&value.0), owns: PhantomData }
+    }
+}
+
 impl<T> Shared<T> {
     /// The address of the value, the same for all owners.
     pub(crate) fn address(&self) -> *const () {
@@ -58,14 +78,16 @@ impl<T> Shared<T> {
 
     #[inline]
     fn counted(&self) -> &Counted<T> {
-        // SAFETY: the pointer comes from a box that was leaked. Only the last owner takes the box back, when that
-        // owner is dropped, and this owner has not been dropped.
+        // SAFETY: the pointer comes from a static, or from a box that was leaked. Only the last owner takes the box back, when
+        // that owner is dropped, and this owner has not been dropped.
         unsafe { self.counted.as_ref() }
     }
 
+    /// To be called once, by the last of the owners that are counted.
     #[inline(never)]
     fn drop_value(&mut self) {
-        // SAFETY: the pointer comes from a box that was leaked, and this is called once, for the last owner.
+        // SAFETY: the owners are counted, so the pointer comes from a box that was leaked; and this is called once, for the
+        // last owner.
         drop(unsafe { Box::from_raw(self.counted.as_ptr()) });
     }
 }
@@ -83,9 +105,12 @@ impl<T> Clone for Shared<T> {
     #[inline]
     fn clone(&self) -> Self {
         // A new owner is cloned from an existing one, and that owner proves that the value exists.
-        let before = self.counted().owners.fetch_add(1, Ordering::Relaxed);
-        if before > isize::MAX.cast_unsigned() {
-            too_many_owners();
+        let owners = &self.counted().owners;
+        if owners.load(Ordering::Relaxed) != UNCOUNTED {
+            let before = owners.fetch_add(1, Ordering::Relaxed);
+            if before > isize::MAX.cast_unsigned() {
+                too_many_owners();
+            }
         }
         Self { counted: self.counted, owns: PhantomData }
     }
@@ -98,8 +123,11 @@ impl<T> Drop for Shared<T> {
         // A count of one is this owner, so no other owner is left that could make another. Both ways to detect the
         // last owner acquire what the other owners released, so they have finished with the value before it is
         // dropped.
-        if owners.load(Ordering::Acquire) == 1 || owners.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.drop_value();
+        match owners.load(Ordering::Acquire) {
+            UNCOUNTED => {}
+            1 => self.drop_value(),
+            _ if owners.fetch_sub(1, Ordering::AcqRel) == 1 => self.drop_value(),
+            _ => {}
         }
     }
 }
@@ -151,6 +179,19 @@ mod tests {
         assert_eq!(drops.load(Ordering::Relaxed), 0);
         drop(third);
         assert_eq!(drops.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_static_has_any_number_of_owners() {
+        static VALUE: Static<AtomicUsize> = Static::new(AtomicUsize::new(5));
+        let first = Shared::from(&VALUE);
+        let second = first.clone();
+        drop(first);
+        second.fetch_add(1, Ordering::Relaxed);
+        drop(second);
+        let third: Shared<AtomicUsize> = Shared::from(&VALUE);
+        assert_eq!(third.load(Ordering::Relaxed), 6);
+        assert_eq!(third.counted().owners.load(Ordering::Relaxed), UNCOUNTED);
     }
 
     /// Callers may rely on the same auto traits and niche that `Arc` would have.

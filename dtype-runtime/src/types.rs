@@ -14,6 +14,7 @@ mod fingerprint;
 mod flags;
 mod integers;
 mod irregular;
+mod leaves;
 mod levels;
 mod marshal;
 mod named;
@@ -314,9 +315,13 @@ impl Type {
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
-    /// let (a, b) = (Type::basic(Basic::U8), Type::basic(Basic::U8));
+    /// let byte = Type::basic(Basic::U8);
+    /// let (a, b) = (Type::contiguous(3, &byte)?, Type::contiguous(3, &byte)?);
     /// assert_eq!(a.as_ptr(), a.clone().as_ptr());
     /// assert_ne!(a.as_ptr(), b.as_ptr());
+    /// // There is only one type of each basic datatype.
+    /// assert_eq!(byte.as_ptr(), Type::basic(Basic::U8).as_ptr());
+    /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn as_ptr(&self) -> *const () {
         self.0.address()

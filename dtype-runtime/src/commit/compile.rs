@@ -194,7 +194,7 @@ impl<'a> Compiler<'a> {
         self.end_loop();
         if self.list.is_none() && self.stretch() + places.len() < STRETCH {
             // Too few for a list.
-            return self.operations(lengths, places);
+            return self.operations(&lengths, places);
         }
         let mut done = 0;
         while let Some(rest) = places.get(done..).filter(|rest| !rest.is_empty()) {
@@ -226,7 +226,7 @@ impl<'a> Compiler<'a> {
             return 1;
         }
         let few = STRETCH.saturating_sub(self.stretch()).clamp(1, places.len());
-        self.operations(lengths, &places[..few]);
+        self.operations(&lengths, &places[..few]);
         self.make_list();
         few
     }
@@ -236,11 +236,12 @@ impl<'a> Compiler<'a> {
         self.at.len.saturating_sub(self.stretch)
     }
 
-    /// Adds runs of bytes to the operations.
+    /// Adds runs of bytes to the operations. (The lengths are borrowed: a copy would wait until their two halves have left the
+    /// store buffer.)
     #[inline(always)]
-    fn operations(&mut self, lengths: ByteLengths<'_>, places: &[i64]) {
+    fn operations(&mut self, lengths: &ByteLengths<'_>, places: &[i64]) {
         // Each run adds one operation at most.
-        self.build(places.len(), |builder| match lengths {
+        self.build(places.len(), |builder| match *lengths {
             ByteLengths::Same(len) => builder.runs(places.iter().map(|at| (*at, len))),
             ByteLengths::Each(lengths) => {
                 builder.runs(places.iter().zip(lengths).map(|(at, len)| (*at, *len)));

@@ -1,87 +1,15 @@
-//! The constructors for blocks at equal distances and for structures, and the types that all others are made of.
+//! The constructors for blocks at equal distances and for structures.
 
 use alloc::boxed::Box;
 use core::borrow::Borrow;
 
-use super::bounds::{BoundsRule, Interval, Marks};
+use super::bounds::BoundsRule;
 use super::equality::all_equal;
-use super::fingerprint::LazyFingerprint;
 use super::parts::{Copies, Parts, same_length};
-use super::{Constructor, Flags, Inner, Lazy, Member, Type, rules};
-use crate::basic::Basic;
+use super::{Constructor, Member, Type, rules};
 use crate::error::Error;
-use crate::shared::Room;
 
 impl Type {
-    /// The named datatype of one basic datatype.
-    ///
-    /// Basic datatypes of different languages are different types, even if they have the same size: `Basic::I32`
-    /// is Rust's `i32` and C's `int32_t` (`MPI_INT32_T`), `Basic::Int` is C's `int` (`MPI_INT`). Use the one that
-    /// the memory is declared with: a type decodes to the name that it was made with. Their
-    /// [signatures](Self::signature) are equal, so you can send one and receive the other.
-    ///
-    /// ```
-    /// use dtype_runtime::{Basic, Type};
-    /// assert_eq!(Type::basic(Basic::F64).extent(), 8);
-    /// ```
-    pub fn basic(basic: Basic) -> Self {
-        leaf(Constructor::Basic(basic))
-    }
-
-    /// The pseudo-datatype that marks the lower bound of a [`structure`](Self::structure), the
-    /// `MPI_LB` of MPI-1.
-    ///
-    /// ```
-    /// use dtype_runtime::{Basic, Type};
-    /// // {(lb, −3), (i32, 0), (ub, 6)}
-    /// let t = Type::structure(
-    ///     &[1, 1, 1],
-    ///     &[-3, 0, 6],
-    ///     &[Type::lb_marker(), Type::basic(Basic::I32), Type::ub_marker()],
-    /// )?;
-    /// assert_eq!((t.lb(), t.extent()), (-3, 9));
-    /// # Ok::<(), dtype_runtime::Error>(())
-    /// ```
-    #[doc(alias = "MPI_LB")]
-    pub fn lb_marker() -> Self {
-        Self::marker(Constructor::LbMarker, Marks { lb: Some(0), ub: None })
-    }
-
-    /// The pseudo-datatype that marks the upper bound of a [`structure`](Self::structure), the
-    /// `MPI_UB` of MPI-1.
-    ///
-    /// ```
-    /// use dtype_runtime::{Basic, Type};
-    /// // {(i32, 0), (ub, 6)}, which sticks: two of them are 12 bytes.
-    /// let t = Type::structure(&[1, 1], &[0, 6], &[Type::basic(Basic::I32), Type::ub_marker()])?;
-    /// assert_eq!(Type::contiguous(2, &t)?.extent(), 12);
-    /// # Ok::<(), dtype_runtime::Error>(())
-    /// ```
-    #[doc(alias = "MPI_UB")]
-    pub fn ub_marker() -> Self {
-        Self::marker(Constructor::UbMarker, Marks { lb: None, ub: Some(0) })
-    }
-
-    fn marker(constructor: Constructor, markers: Marks) -> Self {
-        let room = Room::new();
-        Self(room.fill(Inner {
-            constructor,
-            size: 0,
-            elements: 0,
-            data: None,
-            markers,
-            lb: 0,
-            ub: 0,
-            align: 1,
-            flags: Flags::PREDEFINED | Flags::COMMITTED,
-            fingerprint: LazyFingerprint::new(),
-            depth: 0,
-            entries: 0,
-            rules: BoundsRule::Literal,
-            overlap: Lazy::new(),
-        }))
-    }
-
     /// `count` instances of `old`, each starting where the previous one ends (MPI-4.1 section 5.1.2).
     ///
     /// # Errors
@@ -253,30 +181,4 @@ impl Type {
         parts.bounds.set(lb, ub);
         parts.finish(|| Constructor::Resized { old: old.clone() })
     }
-}
-
-/// A predefined datatype of a single value, which the constructor names.
-pub(super) fn leaf(constructor: Constructor) -> Type {
-    let (Constructor::Basic(basic) | Constructor::Fortran { basic, .. }) = constructor else {
-        unreachable!("{} is not a single value", constructor.name())
-    };
-    // At most 32 bytes.
-    let end = basic.size() as i64;
-    let room = Room::new();
-    Type(room.fill(Inner {
-        constructor,
-        size: basic.size() as u64,
-        elements: 1,
-        data: Some(Interval { start: 0, end }),
-        markers: Marks::default(),
-        lb: 0,
-        ub: end,
-        align: basic.align() as u64,
-        flags: Flags::BASIC,
-        fingerprint: LazyFingerprint::new(),
-        depth: 0,
-        entries: 1,
-        rules: BoundsRule::Literal,
-        overlap: Lazy::new(),
-    }))
 }

@@ -30,6 +30,8 @@ impl Flags {
     /// Not available in this build. Every type is available in every build here, so this flag is never set; it
     /// exists for types that come from elsewhere.
     pub const UNAVAILABLE: Self = Self(1 << 8);
+    /// The flags of both markers.
+    pub(super) const MARKER: Self = Self(Self::PREDEFINED.0 | Self::COMMITTED.0);
     /// The flags of every basic datatype.
     pub const BASIC: Self = Self(
         Self::PREDEFINED.0

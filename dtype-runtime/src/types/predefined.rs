@@ -3,7 +3,7 @@
 //! Those with a name and a single value are the variants of [`Basic`]; [`Type::basic`] makes a datatype of each.
 
 use super::parts::Parts;
-use super::{BoundsRule, Constructor, Flags, Type, construct};
+use super::{BoundsRule, Constructor, Flags, Type};
 use crate::basic::{Basic, Kind};
 use crate::error::Error;
 
@@ -252,10 +252,7 @@ impl Type {
     #[doc(alias = "MPI_Type_create_f90_real")]
     pub fn f90_real(precision: Option<u32>, range: Option<u32>) -> Result<Self, Error> {
         let kind = real_kind("f90_real", precision, range)?;
-        Ok(construct::leaf(Constructor::Fortran {
-            request: Fortran::Real { precision, range },
-            basic: kind.real,
-        }))
+        Ok(Self::fortran(Fortran::Real { precision, range }, kind.real))
     }
 
     /// The complex type of two [`f90_real`](Self::f90_real) values of this precision and range (MPI-4.1 section
@@ -273,10 +270,7 @@ impl Type {
     #[doc(alias = "MPI_Type_create_f90_complex")]
     pub fn f90_complex(precision: Option<u32>, range: Option<u32>) -> Result<Self, Error> {
         let kind = real_kind("f90_complex", precision, range)?;
-        Ok(construct::leaf(Constructor::Fortran {
-            request: Fortran::Complex { precision, range },
-            basic: kind.complex,
-        }))
+        Ok(Self::fortran(Fortran::Complex { precision, range }, kind.complex))
     }
 
     /// The integer type of Fortran's `SELECTED_INT_KIND(r)` (MPI-4.1 section 19.1.5): the smallest type with at
@@ -298,7 +292,7 @@ impl Type {
         let Some(&(_, basic)) = found else {
             return Err(beyond("f90_integer", "r", range, INTEGERS[INTEGERS.len() - 1].0));
         };
-        Ok(construct::leaf(Constructor::Fortran { request: Fortran::Integer { range }, basic }))
+        Ok(Self::fortran(Fortran::Integer { range }, basic))
     }
 
     /// The named type of this class with a size of `size` bytes (MPI-4.1 section 19.1.5).

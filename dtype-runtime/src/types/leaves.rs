@@ -1,0 +1,154 @@
+//! The types that are made of no others: values of one basic datatype, and markers.
+//!
+//! There is one type for each basic datatype, as there is one handle for each in MPI. They are not counted: nearly every
+//! constructor call takes one, and counting would be a third of the call's time, more if threads make types at once.
+
+use core::mem;
+
+use super::bounds::{BoundsRule, Interval, Marks};
+use super::fingerprint::LazyFingerprint;
+use super::{Constructor, Flags, Fortran, Inner, Lazy, Type};
+use crate::basic::Basic;
+use crate::shared::{Room, Shared, Static};
+
+/// In the order of [`Basic::ALL`].
+static BASICS: [Static<Inner>; Basic::ALL.len()] = {
+    const fn basic(index: usize) -> Static<Inner> {
+        let basic = Basic::ALL[index];
+        Static::new(value(Constructor::Basic(basic), basic))
+    }
+
+    let mut all = [const { basic(0) }; Basic::ALL.len()];
+    let mut index = 1;
+    while index < all.len() {
+        // Nothing can be dropped in a constant. What is forgotten owns no memory.
+        mem::forget(mem::replace(&mut all[index], basic(index)));
+        index += 1;
+    }
+    all
+};
+
+static LB_MARKER: Static<Inner> =
+    Static::new(marker(Constructor::LbMarker, Marks { lb: Some(0), ub: None }));
+
+static UB_MARKER: Static<Inner> =
+    Static::new(marker(Constructor::UbMarker, Marks { lb: None, ub: Some(0) }));
+
+impl Type {
+    /// The named datatype of one basic datatype: the same type for each call.
+    ///
+    /// Basic datatypes of different languages are different types, even if they have the same size: `Basic::I32`
+    /// is Rust's `i32` and C's `int32_t` (`MPI_INT32_T`), `Basic::Int` is C's `int` (`MPI_INT`). Use the one that
+    /// the memory is declared with: a type decodes to the name that it was made with. Their
+    /// [signatures](Self::signature) are equal, so you can send one and receive the other.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// assert_eq!(Type::basic(Basic::F64).extent(), 8);
+    /// ```
+    pub fn basic(basic: Basic) -> Self {
+        // The codes start at 1.
+        Self(Shared::from(&BASICS[usize::from(basic.code()) - 1]))
+    }
+
+    /// The pseudo-datatype that marks the lower bound of a [`structure`](Self::structure), the
+    /// `MPI_LB` of MPI-1.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// // {(lb, −3), (i32, 0), (ub, 6)}
+    /// let t = Type::structure(
+    ///     &[1, 1, 1],
+    ///     &[-3, 0, 6],
+    ///     &[Type::lb_marker(), Type::basic(Basic::I32), Type::ub_marker()],
+    /// )?;
+    /// assert_eq!((t.lb(), t.extent()), (-3, 9));
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_LB")]
+    pub fn lb_marker() -> Self {
+        Self(Shared::from(&LB_MARKER))
+    }
+
+    /// The pseudo-datatype that marks the upper bound of a [`structure`](Self::structure), the
+    /// `MPI_UB` of MPI-1.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// // {(i32, 0), (ub, 6)}, which sticks: two of them are 12 bytes.
+    /// let t = Type::structure(&[1, 1], &[0, 6], &[Type::basic(Basic::I32), Type::ub_marker()])?;
+    /// assert_eq!(Type::contiguous(2, &t)?.extent(), 12);
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    #[doc(alias = "MPI_UB")]
+    pub fn ub_marker() -> Self {
+        Self(Shared::from(&UB_MARKER))
+    }
+
+    /// The type of a Fortran kind, which a basic datatype represents.
+    pub(super) fn fortran(request: Fortran, basic: Basic) -> Self {
+        Self(Room::new().fill(value(Constructor::Fortran { request, basic }, basic)))
+    }
+}
+
+/// A value of a basic datatype, which the constructor names.
+const fn value(constructor: Constructor, basic: Basic) -> Inner {
+    // At most 32 bytes.
+    let end = basic.size() as i64;
+    Inner {
+        constructor,
+        size: basic.size() as u64,
+        elements: 1,
+        data: Some(Interval { start: 0, end }),
+        markers: Marks { lb: None, ub: None },
+        lb: 0,
+        ub: end,
+        align: basic.align() as u64,
+        flags: Flags::BASIC,
+        fingerprint: LazyFingerprint::new(),
+        depth: 0,
+        entries: 1,
+        rules: BoundsRule::Literal,
+        overlap: Lazy::new(),
+    }
+}
+
+const fn marker(constructor: Constructor, markers: Marks) -> Inner {
+    Inner {
+        constructor,
+        size: 0,
+        elements: 0,
+        data: None,
+        markers,
+        lb: 0,
+        ub: 0,
+        align: 1,
+        flags: Flags::MARKER,
+        fingerprint: LazyFingerprint::new(),
+        depth: 0,
+        entries: 0,
+        rules: BoundsRule::Literal,
+        overlap: Lazy::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_one_type_for_each_basic_datatype() {
+        for basic in Basic::ALL {
+            let ty = Type::basic(*basic);
+            assert!(matches!(ty.constructor(), Constructor::Basic(it) if it == basic), "{basic}");
+            assert_eq!((ty.size(), ty.align()), (basic.size() as u64, basic.align() as u64));
+            assert_eq!(ty.as_ptr(), Type::basic(*basic).as_ptr());
+        }
+        let mut all: Vec<_> = Basic::ALL.iter().map(|basic| Type::basic(*basic).as_ptr()).collect();
+        all.extend([Type::lb_marker().as_ptr(), Type::ub_marker().as_ptr()]);
+        let number = all.len();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), number);
+    }
+}
