@@ -54,6 +54,7 @@ pub(crate) use lanes::all_valid;
 pub(crate) use permute::{
     blocks as permuted_blocks, permute, permute_or, records as permuted_records,
 };
+pub(crate) use records::part as part_of_records;
 pub(crate) use reverse::Reversing;
 pub(crate) use rows::{grid, strided};
 

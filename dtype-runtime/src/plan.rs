@@ -27,7 +27,7 @@ pub(crate) use op::{numbered_items, size, split_first};
 pub(crate) use patterns::FEWEST_BLOCKS;
 pub(crate) use permutation::{Any, ByteMap, CompiledFor, Permutation};
 pub(crate) use program::{Known, One, Program, SHORT, TwoRuns};
-pub(crate) use runs::{Run, RunList};
+pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 
 /// With at least this many blocks, a form that leaves the last block apart from the first block of the next repetition, which

@@ -178,6 +178,88 @@ proptest! {
     }
 }
 
+/// The runs of a record, as displacements and lengths in packed order, and the distance between records: with gaps, joined from
+/// one record to the next, or backwards.
+fn records() -> impl Strategy<Value = (Vec<(i64, u64)>, i64)> {
+    let len = prop_oneof![1..20_u64, 60..70_u64, 100..400_u64];
+    let runs = prop::collection::vec((0..12_u64, len, any::<u16>()), 1..12);
+    (runs, 0..4, 0..30_i64).prop_map(|(runs, kind, apart)| {
+        let mut end = 0;
+        let mut keyed = Vec::new();
+        for (gap, len, key) in runs {
+            keyed.push((key, i64::try_from(end + gap).unwrap(), len));
+            end += gap + len;
+        }
+        keyed.sort_unstable();
+        let runs: Vec<(i64, u64)> = keyed.iter().map(|(_, place, len)| (*place, *len)).collect();
+        let (first, last) = (runs[0], runs[runs.len() - 1]);
+        let end = i64::try_from(end).unwrap();
+        let extent = match kind {
+            0 => last.0 + i64::try_from(last.1).unwrap() - first.0,
+            1 => -end - apart,
+            _ => end + apart,
+        };
+        (runs, extent)
+    })
+}
+
+proptest! {
+    /// Records of a few runs, longer than those that are permuted, in fragments of any lengths.
+    #[test]
+    fn fragments_of_wide_records(
+        (runs, extent) in records(),
+        count in 2..if cfg!(miri) { 4_usize } else { 30 },
+        lengths in prop::collection::vec(prop_oneof![1..80_usize, 500..3000_usize], 1..4),
+        until in prop_oneof![Just(100_usize), 0..100_usize],
+    ) {
+        let _alone = alone();
+        let places: Vec<i64> = runs.iter().map(|(place, _)| *place).collect();
+        let all: Vec<u64> = runs.iter().map(|(_, len)| *len).collect();
+        let ty = Type::hindexed(&all, &places, &Type::basic(Basic::U8)).unwrap();
+        let ty = Type::resized(&ty, 0, extent).unwrap();
+        let ends = |i: usize| i64::try_from(i).unwrap() * extent;
+        let lowest = ends(count - 1).min(0) + places.iter().min().unwrap();
+        let highest = ends(count - 1).max(0) + ty.true_ub();
+        let origin = -lowest;
+        // Which byte of memory each packed byte is.
+        let bytes: Vec<usize> = (0..count)
+            .flat_map(|i| runs.iter().map(move |(place, len)| (ends(i) + place, *len)))
+            .flat_map(|(place, len)| (0..len.cast_signed()).map(move |byte| place + byte))
+            .map(|place| usize::try_from(place + origin).unwrap())
+            .collect();
+        let length = usize::try_from(highest - lowest).unwrap();
+        let memory: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256).to_le_bytes()[0]).collect();
+        for isa in isas() {
+            select(isa).unwrap();
+            let ty = ty.commit();
+            let mut packer = ty.packer(Buffer::new(&memory).origin(origin), count).unwrap();
+            let mut target = vec![0xDD; length];
+            let mut wanted = target.clone();
+            // Refused if records overlap.
+            let mut unpacker = ty.unpacker(BufferMut::new(&mut target).origin(origin), count).ok();
+            prop_assert!(unpacker.is_some() || extent.unsigned_abs() < ty.true_ub().cast_unsigned());
+            let (mut at, mut lengths) = (0, lengths.iter().cycle());
+            while at < bytes.len() * until / 100 {
+                let part = &bytes[at..bytes.len().min(at + lengths.next().unwrap())];
+                at += part.len();
+                let expected: Vec<u8> = part.iter().map(|place| memory[*place]).collect();
+                let mut packed = vec![0xEE; part.len() + 70];
+                prop_assert_eq!(packer.pack(&mut packed[..part.len()]), part.len());
+                prop_assert!(packed[..part.len()] == expected);
+                prop_assert!(packed[part.len()..].iter().all(|byte| *byte == 0xEE));
+                if let Some(unpacker) = &mut unpacker {
+                    unpacker.unpack(&expected).unwrap();
+                    part.iter().for_each(|place| wanted[*place] = memory[*place]);
+                }
+            }
+            if unpacker.is_some() {
+                drop(unpacker);
+                prop_assert!(target == wanted);
+            }
+        }
+    }
+}
+
 #[cfg(feature = "derive")]
 mod derived {
     use super::{alone, isas, select};

@@ -78,8 +78,8 @@ pub(super) unsafe fn copy_of_plan<D: Way>(
     }
 }
 
-/// As [`copy_of_plan`], by the permutation of the instances if there is one: `copy_range` would come to the same, after more
-/// steps.
+/// As [`copy_of_plan`], by the permutation of the instances if there is one, or else as records of a few runs if they are:
+/// `copy_range` would come to the same, after more steps.
 ///
 /// # Safety
 ///
@@ -96,9 +96,11 @@ unsafe fn copy_of_several<D: Direction>(
 ) {
     let len = range.end - range.start;
     // All instances are copied as `execute` chooses.
-    if len < plan.size() * count
-        && let Some((all, disp)) = plan.program().of_any_bytes(len)
-    {
+    if len == plan.size() * count {
+        // SAFETY: passed on to the caller.
+        return unsafe { copy_by_program::<D>(plan, count, range, memory, packed, near) };
+    }
+    if let Some((all, disp)) = plan.program().of_any_bytes(len) {
         let size = all.size() as u64;
         let first = all.record_of(range.start);
         let before = first * size;
@@ -111,6 +113,12 @@ unsafe fn copy_of_several<D: Direction>(
         if unsafe { kernel::permute::<D>(all, bytes, memory, packed) } {
             return;
         }
+    }
+    if let Some(all) = plan.program().records() {
+        let (disp, from) = all.find(range.start);
+        let memory = memory.wrapping_offset(disp);
+        // SAFETY: the caller guarantees the bytes of the range, the first of which is in this record.
+        return unsafe { kernel::part_of_records::<D>(all, from, len as usize, memory, packed) };
     }
     // SAFETY: passed on to the caller.
     unsafe { copy_by_program::<D>(plan, count, range, memory, packed, near) }

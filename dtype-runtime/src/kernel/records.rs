@@ -7,8 +7,10 @@
 
 use super::chosen::Kernel;
 use super::direction::{Direction, Steps};
+use super::moves::any;
+use super::registers::{Registers, compiled_for_selected};
 use super::rows::strided;
-use crate::plan::{FURTHEST_RECORD, Op, RunList};
+use crate::plan::{FURTHEST_RECORD, Op, Records, Run, RunList};
 
 /// Repetitions of a few fields, a tile of records at a time.
 pub(super) struct Tiled {
@@ -79,9 +81,8 @@ impl Record {
         // Checked before the runs are determined, which takes longer.
         Tiled::of(0, stride, count)?;
         let runs = RunList::expand(ops)?;
-        let lengths = runs.all().iter().map(|run| run.len);
-        let size = lengths.fold(0, usize::saturating_add);
-        Some(Self { runs, tiled: Tiled::of(size, stride, count)? })
+        let tiled = Tiled::of(runs.size(), stride, count)?;
+        Some(Self { runs, tiled })
     }
 
     /// Copies all records. Returns the end of what was packed.
@@ -92,19 +93,129 @@ impl Record {
     pub(super) unsafe fn execute<D: Direction>(&self, memory: *mut u8, packed: *mut u8) -> *mut u8 {
         let runs = self.runs.all();
         // SAFETY: passed on to the caller.
-        if unsafe { D::chosen(|| Kernel::Records { runs: runs.len() }, packed) } {
-            return packed;
-        }
-        self.tiled.each::<D>(memory, packed, |records, steps, memory, packed| {
-            let mut field = packed;
-            for run in runs {
-                // SAFETY: this run of some records, which the caller guarantees for all.
-                unsafe {
-                    let memory = memory.wrapping_offset(run.disp);
-                    strided::<D>(run.len, records, steps, memory, field);
-                }
-                field = field.wrapping_add(D::advance(run.len));
+        unsafe {
+            if D::chosen(|| Kernel::Records { runs: runs.len() }, packed) {
+                return packed;
             }
-        })
+            run_by_run::<D>(runs, &self.tiled, memory, packed)
+        }
     }
+}
+
+/// Copies records, one run of all records of a tile after another. Returns the end of what was packed.
+///
+/// # Safety
+///
+/// As [`super::repeated`], for these runs.
+#[inline(always)]
+unsafe fn run_by_run<D: Direction>(
+    runs: &[Run],
+    tiled: &Tiled,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
+    tiled.each::<D>(memory, packed, |records, steps, memory, packed| {
+        let mut field = packed;
+        for run in runs {
+            // SAFETY: this run of some records, which the caller guarantees for all.
+            unsafe {
+                let memory = memory.wrapping_offset(run.disp);
+                strided::<D>(run.len, records, steps, memory, field);
+            }
+            field = field.wrapping_add(D::advance(run.len));
+        }
+    })
+}
+
+compiled_for_selected! {
+    /// Copies `len` packed bytes of records, from byte `from` of the first on. `len` must be at least 1.
+    ///
+    /// # Safety
+    ///
+    /// `memory + displacement` must be valid for `D` on each of these bytes, and `packed` on as many. The first of them must be in
+    /// the first record.
+    pub(crate) unsafe fn part[D: Direction][D](
+        all: &Records, from: usize, len: usize, memory: *mut u8, packed: *mut u8,
+    ) = R => part_by::<D, R>(all, from, len, memory, packed);
+}
+
+/// [`part`] with the registers `R`: the end of the first record, whole records, and the start of the last one.
+///
+/// # Safety
+///
+/// As [`part`].
+#[inline(always)]
+unsafe fn part_by<D: Direction, R: Registers>(
+    all: &Records,
+    from: usize,
+    len: usize,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let Records { ref runs, size, stride, .. } = *all;
+    let (mut record, mut packed, mut left) = (memory, packed, len);
+    // SAFETY: bytes that the caller guarantees. A step over whole records is taken only if that many bytes are left.
+    unsafe {
+        if D::chosen(|| Kernel::Records { runs: runs.len() }, packed) {
+            return;
+        }
+        if let [run] = **runs
+            && run.len.cast_signed() == stride
+        {
+            // All records are one run.
+            return any::<D, R>(record.wrapping_offset(run.disp).wrapping_add(from), packed, len);
+        }
+        if from > 0 {
+            let bytes = left.min(size - from);
+            packed = part_of_one::<D, R>(runs, from, bytes, record, packed);
+            record = record.wrapping_offset(stride);
+            left -= bytes;
+        }
+        if left / Tiled::FEWEST >= size
+            && let count = left / size
+            && let Some(tiled) = Tiled::of(size, stride as i64, count as u64)
+        {
+            packed = run_by_run::<D>(runs, &tiled, record, packed);
+            record = record.wrapping_offset(stride.wrapping_mul(count.cast_signed()));
+            left -= count * size;
+        }
+        while left > 0 {
+            let bytes = left.min(size);
+            packed = part_of_one::<D, R>(runs, 0, bytes, record, packed);
+            record = record.wrapping_offset(stride);
+            left -= bytes;
+        }
+    }
+}
+
+/// Copies `len` packed bytes of one record, from byte `from` on. Returns the end of what was packed.
+///
+/// # Safety
+///
+/// As [`part`]; all of the bytes must be in the record.
+#[inline(always)]
+unsafe fn part_of_one<D: Direction, R: Registers>(
+    runs: &[Run],
+    from: usize,
+    len: usize,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
+    let (mut from, mut left, mut packed) = (from, len, packed);
+    for run in runs {
+        if from >= run.len {
+            from -= run.len;
+            continue;
+        }
+        let bytes = left.min(run.len - from);
+        let place = memory.wrapping_offset(run.disp).wrapping_add(from);
+        // SAFETY: some of the bytes that the caller guarantees.
+        unsafe { any::<D, R>(place, packed, bytes) };
+        packed = packed.wrapping_add(D::advance(bytes));
+        (from, left) = (0, left - bytes);
+        if left == 0 {
+            break;
+        }
+    }
+    packed
 }

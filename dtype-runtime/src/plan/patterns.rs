@@ -1,4 +1,4 @@
-//! The instances and repetitions of a plan that are permutations of bytes.
+//! The instances and repetitions of a plan that are permutations of bytes, or records of a few runs.
 //!
 //! Repetitions are looked up by the repeated operations. There are few of these: at most as many as a permutation has
 //! bytes.
@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use super::op::{Blocks, Elements, Op};
 use super::permutation::{ByteMap, Permutation};
+use super::runs::Records;
 use crate::kernels;
 
 /// Fewer blocks than this at equal distances are not worth a lookup.
@@ -24,7 +25,7 @@ const MOST: usize = 8;
 /// Whether this target executes permutations.
 pub(super) const ARE_EXECUTED: bool = kernels::PERMUTED_WIDTH.is_some();
 
-/// The permutations of a plan.
+/// What is found in a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Patterns {
     instances: OfInstances,
@@ -32,6 +33,8 @@ pub(super) struct Patterns {
     columns: Vec<Column>,
     /// Of one instance.
     one: Option<Permutation>,
+    /// The repetitions, if each is a few runs.
+    records: Option<Records>,
 }
 
 /// What copies instances, and any part of their packed bytes.
@@ -70,7 +73,9 @@ impl Patterns {
     pub(super) fn of(parts: [&[Op]; 3], instance: &[Op], one: &[Op], extent: i64) -> Self {
         let one = ByteMap::of(one).and_then(|map| Permutation::of_one(&map));
         let instances = OfInstances::Nothing;
-        let mut all = Self { instances, bodies: Vec::new(), columns: Vec::new(), one };
+        let [prologue, steady, epilogue] = parts;
+        let records = Records::of(steady, extent, prologue);
+        let mut all = Self { instances, bodies: Vec::new(), columns: Vec::new(), one, records };
         all.add(instance, MANY, extent);
         all.instances = match (&all.bodies[..], &all.columns[..], instance) {
             ([_, ..], ..) => OfInstances::Body,
@@ -83,7 +88,6 @@ impl Patterns {
             }
             _ => OfInstances::Nothing,
         };
-        let [prologue, steady, epilogue] = parts;
         for ops in [steady, prologue, epilogue] {
             all.add_inside(ops);
         }
@@ -180,6 +184,12 @@ impl Patterns {
             }
             OfInstances::Column { .. } | OfInstances::Nothing => None,
         }
+    }
+
+    /// The repetitions, if each is a few runs.
+    #[inline]
+    pub(super) fn records(&self) -> Option<&Records> {
+        self.records.as_ref()
     }
 
     /// The permutation of one instance, if a permutation is to copy it.

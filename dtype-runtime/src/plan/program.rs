@@ -9,6 +9,7 @@ use super::once::Once;
 use super::op::{Blocks, Op};
 use super::patterns::{ARE_EXECUTED, Patterns, is_worth_it};
 use super::permutation::{Permutation, WIDTH};
+use super::runs::Records;
 
 /// At most this many operations are stored inline, without an allocation. With a larger array, moving it would
 /// cost more than the allocation.
@@ -331,6 +332,12 @@ impl Program {
     #[inline]
     pub(crate) fn of_any_bytes(&self, bytes: u64) -> Option<(&Permutation, i64)> {
         self.patterns()?.of_any_bytes(bytes)
+    }
+
+    /// The repetitions, if each is a few runs.
+    #[inline]
+    pub(crate) fn records(&self) -> Option<&Records> {
+        self.patterns.get(|| self.find_patterns())?.records()
     }
 
     /// The permutation of blocks of this length and stride, relative to the first block, if it pays for `bytes` packed bytes

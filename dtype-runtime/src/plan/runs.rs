@@ -1,15 +1,60 @@
 //! The runs of a record: a few operations with their loops written out.
 
-use super::op::{Elements, Op, split_first};
+use alloc::boxed::Box;
+
+use super::op::{Blocks, Elements, Op, split_first};
 use crate::representation::Form;
 
 /// A range of data.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     /// Displacement in bytes from the record's origin.
     pub(crate) disp: isize,
     /// Number of bytes.
     pub(crate) len: usize,
+}
+
+/// The repetitions of a plan as records at equal distances, each of a few runs.
+///
+/// A repetition starts where the prologue ends. So the prologue is the end of a record before the first repetition, and the
+/// epilogue is the start of one after the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Records {
+    /// The runs of one record, in packed order.
+    pub(crate) runs: Box<[Run]>,
+    /// Packed bytes of a record.
+    pub(crate) size: usize,
+    /// Bytes of memory from one record to the next.
+    pub(crate) stride: isize,
+    /// Packed bytes of the prologue.
+    prologue: usize,
+}
+
+impl Records {
+    /// The records; `None` if they have no runs, or more than a few, or are blocks at equal distances.
+    pub(super) fn of(steady: &[Op], stride: i64, prologue: &[Op]) -> Option<Self> {
+        if let [Op::Blocks(Blocks { count: 2.., .. })] = steady {
+            return None;
+        }
+        let (runs, before) = (RunList::expand(steady)?, RunList::expand(prologue)?);
+        let (size, prologue) = (runs.size(), before.size());
+        let stride = isize::try_from(stride).ok()?;
+        let is_record = 0 < size && prologue <= size;
+        is_record.then(|| Self { runs: runs.all().into(), size, stride, prologue })
+    }
+
+    /// The record that holds a position of the stream: its displacement, and the packed bytes of it before the position.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
+    pub(crate) fn find(&self, position: u64) -> (isize, usize) {
+        match position.checked_sub(self.prologue as u64) {
+            Some(after) => {
+                let (number, from) = (after / self.size as u64, after % self.size as u64);
+                (self.stride.wrapping_mul(number as isize), from as usize)
+            }
+            None => (self.stride.wrapping_neg(), self.size - self.prologue + position as usize),
+        }
+    }
 }
 
 /// The runs of one record, in packed order.
@@ -51,6 +96,11 @@ impl RunList {
     #[inline]
     pub(crate) const fn all(&self) -> &[Run] {
         self.runs.split_at(self.len).0
+    }
+
+    /// The bytes of all runs.
+    pub(crate) fn size(&self) -> usize {
+        self.all().iter().fold(0, |sum, run| sum.saturating_add(run.len))
     }
 
     /// One of the runs. Where the list is a constant, the run must be a constant too for the code that copies it;
