@@ -249,7 +249,9 @@ proptest! {
                 prop_assert!(packed[part.len()..].iter().all(|byte| *byte == 0xEE));
                 if let Some(unpacker) = &mut unpacker {
                     unpacker.unpack(&expected).unwrap();
-                    part.iter().for_each(|place| wanted[*place] = memory[*place]);
+                    for place in part {
+                        wanted[*place] = memory[*place];
+                    }
                 }
             }
             if unpacker.is_some() {

@@ -4,6 +4,10 @@
 //! its length. So they are copied run by run: the `f64` of 512 records, by a loop that knows its length, then the `u32`
 //! of the same 512 records. These 512 records are a *tile*: as many as fit the first-level cache, in which the second
 //! loop then finds what the first one brought there.
+//!
+//! A fragment of such an array ([`part`]) starts and ends anywhere in a record. Take records with runs of 40, 56 and 2 bytes, and
+//! a fragment of 1024 bytes that starts at byte 60 of the first one. It has the last 36 bytes of the second run there, and the
+//! third run; then 10 whole records, run by run; then the first 6 bytes of the last record.
 
 use super::chosen::Kernel;
 use super::direction::{Direction, Steps};
