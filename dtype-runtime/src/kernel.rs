@@ -46,7 +46,7 @@ mod tiles;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub(crate) use blocks::{blocks, part as part_of_blocks, run};
+pub(crate) use blocks::{blocks, part as part_of_blocks, repeated as repeated_blocks, run};
 pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
 pub(crate) use gather::{columns, is_gathering};
 pub(crate) use irregular::list;

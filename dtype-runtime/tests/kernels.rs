@@ -178,25 +178,39 @@ proptest! {
     }
 }
 
-/// The runs of a record, as displacements and lengths in packed order, and the distance between records: with gaps, joined from
-/// one record to the next, or backwards.
-fn records() -> impl Strategy<Value = (Vec<(i64, u64)>, i64)> {
-    let len = prop_oneof![1..20_u64, 60..70_u64, 100..400_u64];
-    let runs = prop::collection::vec((0..12_u64, len, any::<u16>()), 1..12);
-    (runs, 0..4, 0..30_i64).prop_map(|(runs, kind, apart)| {
+/// The runs of a record, as displacements and lengths in packed order.
+fn runs() -> impl Strategy<Value = Vec<(i64, u64)>> {
+    let len = || prop_oneof![1..20_u64, 60..70_u64, 100..400_u64];
+    let irregular = prop::collection::vec((0..12_u64, len(), any::<u16>()), 1..12);
+    let irregular = irregular.prop_map(|runs| {
         let mut end = 0;
         let mut keyed = Vec::new();
         for (gap, len, key) in runs {
-            keyed.push((key, i64::try_from(end + gap).unwrap(), len));
+            keyed.push((key, (i64::try_from(end + gap).unwrap(), len)));
             end += gap + len;
         }
         keyed.sort_unstable();
-        let runs: Vec<(i64, u64)> = keyed.iter().map(|(_, place, len)| (*place, *len)).collect();
+        keyed.into_iter().map(|(_, run)| run).collect()
+    });
+    let regular = (2..40_i64, len(), 0..40_i64, any::<bool>());
+    let regular = regular.prop_map(|(count, len, gap, backwards)| {
+        let stride = len.cast_signed() + gap;
+        let place = |index| if backwards { (count - 1 - index) * stride } else { index * stride };
+        (0..count).map(|index| (place(index), len)).collect()
+    });
+    prop_oneof![irregular, regular]
+}
+
+/// Runs, and the distance between records: with gaps, joined from one record to the next, at the distance of the runs, or
+/// backwards.
+fn records() -> impl Strategy<Value = (Vec<(i64, u64)>, i64)> {
+    (runs(), 0..5, 0..30_i64).prop_map(|(runs, kind, apart)| {
         let (first, last) = (runs[0], runs[runs.len() - 1]);
-        let end = i64::try_from(end).unwrap();
-        let extent = match kind {
-            0 => last.0 + i64::try_from(last.1).unwrap() - first.0,
-            1 => -end - apart,
+        let end = runs.iter().map(|(place, len)| place + len.cast_signed()).max().unwrap();
+        let extent = match (kind, &runs[..]) {
+            (0, _) => last.0 + last.1.cast_signed() - first.0,
+            (1, _) => -end - apart,
+            (2, [first, next, ..]) => (next.0 - first.0) * i64::try_from(runs.len()).unwrap(),
             _ => end + apart,
         };
         (runs, extent)
@@ -204,7 +218,7 @@ fn records() -> impl Strategy<Value = (Vec<(i64, u64)>, i64)> {
 }
 
 proptest! {
-    /// Records of a few runs, longer than those that are permuted, in fragments of any lengths.
+    /// Records that are longer than those that are permuted, in fragments of any lengths.
     #[test]
     fn fragments_of_wide_records(
         (runs, extent) in records(),

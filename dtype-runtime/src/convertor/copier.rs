@@ -86,7 +86,7 @@ pub(super) unsafe fn copy_of_plan<D: Way>(
 /// As [`copy_range`].
 #[inline(never)]
 #[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
-unsafe fn copy_of_several<D: Direction>(
+unsafe fn copy_of_several<D: Way>(
     plan: &Plan,
     count: u64,
     range: Range<u64>,
@@ -114,6 +114,10 @@ unsafe fn copy_of_several<D: Direction>(
             return;
         }
     }
+    if let Some(all) = plan.as_blocks() {
+        // SAFETY: passed on to the caller.
+        return unsafe { copy_of_instances::<D>(all, plan, range, memory, packed) };
+    }
     if let Some(all) = plan.program().records() {
         let (disp, from) = all.find(range.start);
         let memory = memory.wrapping_offset(disp);
@@ -122,6 +126,47 @@ unsafe fn copy_of_several<D: Direction>(
     }
     // SAFETY: passed on to the caller.
     unsafe { copy_by_program::<D>(plan, count, range, memory, packed, near) }
+}
+
+/// As [`copy_of_plan`], for a part of several instances that are blocks at equal distances each: the end of the first instance,
+/// whole instances, and the start of the last. `copy_range` would come to the same, after more steps.
+///
+/// # Safety
+///
+/// As [`copy_range`].
+#[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
+unsafe fn copy_of_instances<D: Way>(
+    all: &Blocks,
+    plan: &Plan,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let (program, size) = (plan.program(), plan.size());
+    let extent = plan.extent() as isize;
+    let (first, from) = (range.start / size, range.start % size);
+    let mut memory = memory.wrapping_offset(extent.wrapping_mul(first as isize));
+    let (mut packed, mut left) = (packed, range.end - range.start);
+    // SAFETY: parts of the range, which the caller guarantees.
+    unsafe {
+        if from > 0 {
+            let bytes = left.min(size - from);
+            copy_of_blocks::<D>(all, program, from..from + bytes, memory, packed);
+            (memory, packed) =
+                (memory.wrapping_offset(extent), packed.wrapping_add(bytes as usize));
+            left -= bytes;
+        }
+        let whole = left / size;
+        if whole > 0 {
+            packed =
+                kernel::repeated_blocks::<D>(all, program, whole, plan.extent(), memory, packed);
+            memory = memory.wrapping_offset(extent.wrapping_mul(whole as isize));
+            left -= whole * size;
+        }
+        if left > 0 {
+            copy_of_blocks::<D>(all, program, 0..left, memory, packed);
+        }
+    }
 }
 
 /// As [`copy_of_plan`], for a part of one instance that is blocks at equal distances: `copy_range` would come to the same,

@@ -81,7 +81,7 @@ unsafe fn few<D: Direction>(all: &Blocks, memory: *mut u8, packed: *mut u8) -> O
     clippy::cast_possible_truncation,
     reason = "lengths, counts and distances of blocks in memory"
 )]
-pub(super) unsafe fn repeated<D: Direction>(
+pub(crate) unsafe fn repeated<D: Direction>(
     row: &Blocks,
     program: &Program,
     count: u64,

@@ -167,7 +167,7 @@ unsafe fn part_by<D: Direction, R: Registers>(
             && run.len.cast_signed() == stride
         {
             // All records are one run.
-            return any::<D, R>(record.wrapping_offset(run.disp).wrapping_add(from), packed, len);
+            return D::copy(record.wrapping_offset(run.disp).wrapping_add(from), packed, len);
         }
         if from > 0 {
             let bytes = left.min(size - from);
