@@ -163,14 +163,6 @@ impl Plan {
         self.program.blocks(list)
     }
 
-    /// What an instance is, if that is blocks at equal distances, and as fast to copy for itself as joined to the next instance.
-    #[inline]
-    pub(crate) fn as_blocks(&self) -> Option<&Blocks> {
-        let is_joined = !self.prologue().is_empty();
-        let least = if is_joined { FEWEST_WITHOUT_SEAMS } else { 2 };
-        self.program.single().filter(|all| all.count >= least)
-    }
-
     /// Packed bytes of an instance.
     #[inline]
     pub(crate) fn size(&self) -> u64 {

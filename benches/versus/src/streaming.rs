@@ -5,6 +5,7 @@
 use std::hint::black_box;
 
 use anyhow::{Context, Result, ensure};
+use dtype_benches::forms::{Wide, Widest};
 use dtype_benches::noise::{Random, fill};
 use dtype_benches::peer::{BACKGROUND, DATA, WINDOW, Work};
 use dtype_runtime::convertor::Segment;
@@ -47,6 +48,9 @@ pub(crate) fn layouts() -> Vec<Layout> {
         ("{3f32,f64,2i16}", "× 4096", 4096, Ok(Type::of::<Mixed>())),
         ("{u8,i16,i32,f64,u8}", "× 4096", 4096, Ok(Type::of::<Scattered>())),
         ("nested", "× 4096", 4096, Ok(Type::of::<Nested>())),
+        ("{8f64,u32,u8}", "× 4096", 4096, Ok(Type::of::<Wide>())),
+        ("{u16,24f64,u32}", "× 1024", 1024, Ok(Type::of::<Widest>())),
+        ("vector", "18, 2, 5, f64, × 500", 500, Type::vector(18, 2, 5, &f64)),
         ("vector", "17160, 1, 7, i32", 1, Type::vector(17_160, 1, 7, &i32)),
         ("indexed_block", "4000, 1, f64", 1, Type::indexed_block(1, &places[..4000], &f64)),
         ("indexed_block", "64000, 1, f64", 1, Type::indexed_block(1, &places, &f64)),

@@ -94,13 +94,13 @@ unsafe fn copy_of_several<D: Way>(
     packed: *mut u8,
     near: &mut usize,
 ) {
-    let len = range.end - range.start;
+    let (program, len) = (plan.program(), range.end - range.start);
     // All instances are copied as `execute` chooses.
     if len == plan.size() * count {
         // SAFETY: passed on to the caller.
         return unsafe { copy_by_program::<D>(plan, count, range, memory, packed, near) };
     }
-    if let Some((all, disp)) = plan.program().of_any_bytes(len) {
+    if let Some((all, disp)) = program.of_any_bytes(len) {
         let size = all.size() as u64;
         let first = all.record_of(range.start);
         let before = first * size;
@@ -114,11 +114,11 @@ unsafe fn copy_of_several<D: Way>(
             return;
         }
     }
-    if let Some(all) = plan.as_blocks() {
+    if let Some(all) = program.single_in_parts() {
         // SAFETY: passed on to the caller.
         return unsafe { copy_of_instances::<D>(all, plan, range, memory, packed) };
     }
-    if let Some(all) = plan.program().records() {
+    if let Some(all) = program.records() {
         let (disp, from) = all.find(range.start);
         let memory = memory.wrapping_offset(disp);
         // SAFETY: the caller guarantees the bytes of the range, the first of which is in this record.

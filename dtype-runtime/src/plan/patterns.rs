@@ -28,7 +28,8 @@ pub(super) const ARE_EXECUTED: bool = kernels::PERMUTED_WIDTH.is_some();
 /// What is found in a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Patterns {
-    instances: OfInstances,
+    /// Of the instances: a copy of the first permutation below, so that a fragment finds it a load earlier.
+    instances: Option<OfInstances>,
     bodies: Vec<RepeatedBody>,
     columns: Vec<Column>,
     /// Of one instance.
@@ -38,15 +39,15 @@ pub(super) struct Patterns {
 }
 
 /// What copies instances, and any part of their packed bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OfInstances {
-    /// None of the permutations.
-    Nothing,
-    /// The first of the bodies: the operations of an instance.
-    Body,
-    /// The first of the columns, from displacement `disp` on: each instance is a block. Fewer bytes than `fewest` are copied
-    /// block by block.
-    Column { disp: i64, fewest: u64 },
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OfInstances {
+    permutation: Permutation,
+    /// Whether each instance is a block.
+    are_blocks: bool,
+    /// The displacement that the permutation counts from.
+    disp: i64,
+    /// Fewer bytes than this are copied block by block.
+    fewest: u64,
 }
 
 /// Operations that are repeated.
@@ -72,21 +73,25 @@ impl Patterns {
     /// among its parts. `one` are the same operations again, if a permutation is to copy a single instance.
     pub(super) fn of(parts: [&[Op]; 3], instance: &[Op], one: &[Op], extent: i64) -> Self {
         let one = ByteMap::of(one).and_then(|map| Permutation::of_one(&map));
-        let instances = OfInstances::Nothing;
         let [prologue, steady, epilogue] = parts;
         let records = Records::of(steady, extent, prologue);
-        let mut all = Self { instances, bodies: Vec::new(), columns: Vec::new(), one, records };
+        let (bodies, columns) = (Vec::new(), Vec::new());
+        let mut all = Self { instances: None, bodies, columns, one, records };
         all.add(instance, MANY, extent);
         all.instances = match (&all.bodies[..], &all.columns[..], instance) {
-            ([_, ..], ..) => OfInstances::Body,
+            ([body, ..], ..) => {
+                let permutation = body.permutation.clone();
+                Some(OfInstances { permutation, are_blocks: false, disp: 0, fewest: 0 })
+            }
             // Blocks that touch are one run.
             (_, [column, ..], [Op::Blocks(Blocks { count: 1, disp, len, .. })])
                 if len.cast_signed() != extent =>
             {
-                let fewest = len * column.permutation.fewest() as u64;
-                OfInstances::Column { disp: *disp, fewest }
+                let permutation = column.permutation.clone();
+                let fewest = len * permutation.fewest() as u64;
+                Some(OfInstances { permutation, are_blocks: true, disp: *disp, fewest })
             }
-            _ => OfInstances::Nothing,
+            _ => None,
         };
         for ops in [steady, prologue, epilogue] {
             all.add_inside(ops);
@@ -156,34 +161,25 @@ impl Patterns {
         Some(&found.permutation)
     }
 
-    /// The permutation of instances.
+    /// The permutation of instances that are not blocks.
     #[inline]
     pub(super) fn of_instances(&self) -> Option<&Permutation> {
-        match self.instances {
-            OfInstances::Body => self.bodies.first().map(|body| &body.permutation),
-            OfInstances::Column { .. } | OfInstances::Nothing => None,
-        }
+        let all = self.instances.as_ref().filter(|all| !all.are_blocks)?;
+        Some(&all.permutation)
     }
 
     /// The permutation of instances that are blocks, and the displacement that it counts from.
     #[inline]
     pub(super) fn of_block_instances(&self) -> Option<(&Permutation, i64)> {
-        match (self.instances, self.columns.first()) {
-            (OfInstances::Column { disp, .. }, Some(column)) => Some((&column.permutation, disp)),
-            _ => None,
-        }
+        let all = self.instances.as_ref().filter(|all| all.are_blocks)?;
+        Some((&all.permutation, all.disp))
     }
 
     /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from.
     #[inline]
     pub(super) fn of_any_bytes(&self, bytes: u64) -> Option<(&Permutation, i64)> {
-        match self.instances {
-            OfInstances::Body => self.bodies.first().map(|body| (&body.permutation, 0)),
-            OfInstances::Column { disp, fewest } if bytes >= fewest => {
-                self.columns.first().map(|column| (&column.permutation, disp))
-            }
-            OfInstances::Column { .. } | OfInstances::Nothing => None,
-        }
+        let all = self.instances.as_ref().filter(|all| bytes >= all.fewest)?;
+        Some((&all.permutation, all.disp))
     }
 
     /// The repetitions, if each is a few runs.

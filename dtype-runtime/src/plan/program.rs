@@ -213,6 +213,13 @@ impl Program {
         self.single.as_ref()
     }
 
+    /// As [`single`](Self::single), if the blocks are as fast to copy for themselves as joined to the next instance.
+    #[inline]
+    pub(crate) fn single_in_parts(&self) -> Option<&Blocks> {
+        let least = if self.first > 0 { FEWEST_WITHOUT_SEAMS } else { 2 };
+        self.single.as_ref().filter(|all| all.count >= least)
+    }
+
     /// Bytes from one instance to the next.
     #[inline]
     pub(crate) fn extent(&self) -> i64 {
