@@ -56,7 +56,7 @@ pub(crate) use permute::{
 };
 pub(crate) use records::part as part_of_records;
 pub(crate) use reverse::Reversing;
-pub(crate) use rows::{grid, strided};
+pub(crate) use rows::{beats_pieces, grid, may_beat_pieces, strided};
 
 use chosen::Kernel;
 use registers::{Registers, compiled_for_selected};

@@ -279,7 +279,7 @@ proptest! {
 #[cfg(feature = "derive")]
 mod derived {
     use super::{alone, isas, select};
-    use dtype_runtime::{Datatype, pack, unpack, unpack_into};
+    use dtype_runtime::{Datatype, Packer, pack, unpack, unpack_into};
 
     macro_rules! every_count {
         ($($name:ident { $($field:ident: $ty:ty = $value:expr),* })*) => {$(
@@ -302,6 +302,12 @@ mod derived {
                         over.reverse();
                         unpack_into(&packed, &mut over).unwrap();
                         assert_eq!(over, items);
+                        let (mut packer, mut fragments) = (Packer::new(&items), packed.clone());
+                        for fragment in fragments.chunks_mut(1000 + usize::from(count)) {
+                            fragment.fill(0);
+                            packer.pack(fragment);
+                        }
+                        assert_eq!(fragments, packed);
                         all.push(packed);
                     }
                     assert!(all.iter().all(|packed| *packed == all[0]));
@@ -318,6 +324,9 @@ mod derived {
         mixed { a: [f32; 3] = |i| [f32::from(i); 3], b: f64 = f64::from, c: [i16; 2] = |i| [i16::from(i); 2] }
         scattered { a: u8 = |i| i, b: i16 = i16::from, c: i32 = i32::from, d: f64 = f64::from, e: u8 = |i| i }
         nested { a: (i32, f64) = |i| (1, f64::from(i)), b: [(u8, f64); 3] = |i| [(i, 0.5); 3], c: f32 = f32::from }
+        wide { a: [f64; 8] = |i| [f64::from(i); 8], b: u32 = u32::from, c: u8 = |i| !i }
+        long { a: u64 = u64::from, b: [u32; 40] = |i| [u32::from(i) << 7; 40], c: u32 = |i| !u32::from(i) }
+        joined { a: [u16; 7] = |i| [u16::from(i); 7], b: f64 = f64::from, c: [u64; 9] = |i| [u64::from(i) << 40; 9] }
         checked { a: bool = |i| i % 2 == 0, b: u32 = u32::from, c: char = char::from }
     }
 }

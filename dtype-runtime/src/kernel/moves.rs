@@ -17,7 +17,7 @@ use super::direction::Direction;
 use super::registers::Registers;
 
 /// The longest block that is copied without a call, where registers are wider than 16 bytes.
-const LONG: usize = 1024;
+pub(super) const LONG: usize = 1024;
 
 /// The table from the length of a block to the moves that copy it, for registers of `$R`.
 ///

@@ -9,7 +9,7 @@
 use super::direction::Direction;
 
 /// The longest run that is cut into pieces.
-const LONGEST: usize = 128;
+pub(super) const LONGEST: usize = 128;
 
 /// How many moves [`copy`] makes for a run of `len` bytes.
 pub(crate) const fn count(len: usize) -> usize {

@@ -4,8 +4,27 @@ use core::ops::Range;
 
 use super::chosen::{Kernel, PerBlock};
 use super::direction::{Direction, Steps, Way, each};
-use super::moves::{any, by_length, long, three, touching, two};
+use super::moves::{self, any, by_length, long, three, touching, two};
+use super::pieces;
 use super::registers::{Registers, compiled_for_selected};
+use crate::kernels::{Isa, selected};
+
+/// Whether some registers make [`strided`] faster than copying each block in [`pieces`].
+pub(crate) const fn may_beat_pieces(len: usize) -> bool {
+    64 < len && len <= moves::LONG
+}
+
+/// Whether the registers that are selected do.
+#[inline(always)]
+pub(crate) fn beats_pieces(len: usize) -> bool {
+    may_beat_pieces(len)
+        && match selected() {
+            Isa::Portable => false,
+            // In pieces, longer blocks take a call each.
+            Isa::Avx2 => len > pieces::LONGEST,
+            Isa::Avx512 => true,
+        }
+}
 
 compiled_for_selected! {
     /// Copies `count` blocks of `len` bytes.

@@ -10,6 +10,9 @@
 //! permutation  8 records, 64 bytes → 40 bytes     from a number of records on, where the processor
 //!                                                 has the instructions
 //! ```
+//!
+//! Records of more bytes than a register has are not permuted. If each is one run, with padding at its end for example, the kernel
+//! for blocks at equal distances copies them from a number of records on, by wider registers than every machine has.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -17,7 +20,7 @@ use core::ops::Range;
 use super::moves::{Move, Moves};
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
-use crate::kernel::{self, Direction, pieces};
+use crate::kernel::{self, Direction, Steps, pieces};
 use crate::plan::{Any, ByteMap, CompiledFor, Op, Permutation, Run, RunList};
 use crate::typemap::TypeMap;
 use crate::types::Type;
@@ -38,6 +41,9 @@ enum Strategy {
     /// Too large for a constant: committed at each call.
     Commit,
 }
+
+/// Fewer bytes than this are not worth a call.
+const FEWEST_BYTES: usize = 800;
 
 /// Refuses, at compile time, a hand-written map of another size than its type.
 pub(super) const fn assert_stride<T: Datatype>() {
@@ -84,6 +90,22 @@ impl<T: Datatype> Layout<T> {
         Strategy::Runs(list) | Strategy::Linked(list) => list,
         _ => &RunList::EMPTY,
     };
+
+    /// Whether each record is one run that some registers copy faster than pieces. The run of `Linked` goes from the joint with the
+    /// record before to the joint with the next.
+    const IS_LONG_RUN: bool = Self::WITHIN == 1 && kernel::may_beat_pieces(T::TYPE_MAP.size());
+
+    /// Fewer records than this are not worth the call.
+    const FEWEST_LONG: usize = match FEWEST_BYTES.checked_div(T::TYPE_MAP.size()) {
+        Some(fewest) => fewest,
+        None => 0,
+    };
+
+    /// Whether that is how `count` records are copied.
+    #[inline(always)]
+    fn are_long_runs(count: usize) -> bool {
+        Self::IS_LONG_RUN && count > Self::FEWEST_LONG && kernel::beats_pieces(T::TYPE_MAP.size())
+    }
 
     /// The moves of a record on its own.
     const MOVES: &'static Moves = &Moves::of(Self::RUNS);
@@ -171,6 +193,10 @@ impl<T: Datatype> Layout<T> {
                 }
             } else if const { matches!(Self::STRATEGY, Strategy::Runs(_)) } {
                 let Run { disp, len } = Self::RUNS.run(0);
+                if Self::are_long_runs(count) {
+                    let steps = Steps { memory: stride.cast_signed(), packed: D::advance(size) };
+                    return kernel::strided::<D>(len, count, steps, memory.offset(disp), packed);
+                }
                 for i in 0..count {
                     let (memory, packed) = (memory.add(i * stride), packed.add(i * size));
                     pieces::copy::<D>(memory.offset(disp), packed, len);
@@ -185,7 +211,14 @@ impl<T: Datatype> Layout<T> {
                 let link = last.len + first;
                 pieces::copy::<D>(memory, packed, first);
                 let (mut memory, mut packed) = (memory, packed.add(first));
-                for _ in 1..count {
+                let mut links = count - 1;
+                if Self::are_long_runs(links) {
+                    let steps = Steps { memory: stride.cast_signed(), packed: D::advance(size) };
+                    kernel::strided::<D>(link, links, steps, memory.offset(last.disp), packed);
+                    (memory, packed) = (memory.add(links * stride), packed.add(links * size));
+                    links = 0;
+                }
+                for _ in 0..links {
                     packed = Self::copy_from_second::<D>(memory, packed);
                     pieces::copy::<D>(memory.offset(last.disp), packed, link);
                     memory = memory.add(stride);
