@@ -324,7 +324,7 @@ mod derived {
         mixed { a: [f32; 3] = |i| [f32::from(i); 3], b: f64 = f64::from, c: [i16; 2] = |i| [i16::from(i); 2] }
         scattered { a: u8 = |i| i, b: i16 = i16::from, c: i32 = i32::from, d: f64 = f64::from, e: u8 = |i| i }
         nested { a: (i32, f64) = |i| (1, f64::from(i)), b: [(u8, f64); 3] = |i| [(i, 0.5); 3], c: f32 = f32::from }
-        wide { a: [f64; 8] = |i| [f64::from(i); 8], b: u32 = u32::from, c: u8 = |i| !i }
+        wide { a: [f64; 8] = |i| [f64::from(i); 8], b: u32 = u32::from, c: u8 = |i: u8| !i }
         long { a: u64 = u64::from, b: [u32; 40] = |i| [u32::from(i) << 7; 40], c: u32 = |i| !u32::from(i) }
         joined { a: [u16; 7] = |i| [u16::from(i); 7], b: f64 = f64::from, c: [u64; 9] = |i| [u64::from(i) << 40; 9] }
         checked { a: bool = |i| i % 2 == 0, b: u32 = u32::from, c: char = char::from }
