@@ -59,6 +59,7 @@ pub(crate) use reverse::Reversing;
 pub(crate) use rows::{beats_pieces, grid, may_beat_pieces, strided};
 
 use chosen::Kernel;
+use direction::Transfer;
 use registers::{Registers, compiled_for_selected};
 
 use crate::kernels::selected;
@@ -158,7 +159,8 @@ compiled_for_selected! {
     };
 }
 
-/// Executes a plan block by block if an instance is a [`single`] operation, or otherwise part by part.
+/// Executes a plan block by block if an instance is a [`single`] operation, as records if the repetitions are known to be some, or
+/// otherwise part by part.
 ///
 /// # Safety
 ///
@@ -170,6 +172,17 @@ unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: 
         // SAFETY: passed on to the caller; the blocks are all that an instance is.
         unsafe { blocks::repeated::<D>(&all, program, count, extent, memory, packed) };
         return;
+    }
+    if count > 2
+        && D::IS_COPY
+        && matches!(D::TRANSFER, Transfer::Pack | Transfer::Unpack)
+        && let Some(all) = program.known_records()
+    {
+        let (disp, from) = all.find(0);
+        #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
+        let len = (plan.size() * count) as usize;
+        // SAFETY: all bytes of the instances, which the caller guarantees.
+        return unsafe { records::part::<D>(all, from, len, memory.wrapping_offset(disp), packed) };
     }
     let [prologue, steady, epilogue] = program.parts();
     // SAFETY: the three parts together name the bytes of the instances and nothing else, each with the displacements that

@@ -347,6 +347,12 @@ impl Program {
         self.patterns.get(|| self.find_patterns())?.records()
     }
 
+    /// As [`records`](Self::records), if that is known.
+    #[inline]
+    pub(crate) fn known_records(&self) -> Option<&Records> {
+        self.patterns.known()?.records()
+    }
+
     /// The permutation of blocks of this length and stride, relative to the first block, if it pays for `bytes` packed bytes
     /// of them.
     #[inline]

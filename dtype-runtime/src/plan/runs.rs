@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 
+use super::FURTHEST_RECORD;
 use super::op::{Blocks, Elements, Op, split_first};
 use crate::representation::Form;
 
@@ -31,9 +32,12 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// The records; `None` if they have no runs, or more than a few, or are blocks at equal distances.
+    /// The records; `None` if they have no runs, or more than a few, or are blocks at equal distances. So far from one another
+    /// that they are not copied run by run, they may not have loops, each of which has a kernel.
     pub(super) fn of(steady: &[Op], stride: i64, prologue: &[Op]) -> Option<Self> {
-        if let [Op::Blocks(Blocks { count: 2.., .. })] = steady {
+        let is_far = stride.unsigned_abs() > FURTHEST_RECORD;
+        let are_runs = steady.iter().all(|op| matches!(op, Op::Blocks(Blocks { count: 1, .. })));
+        if !are_runs && (is_far || steady.len() == 1) {
             return None;
         }
         let (runs, before) = (RunList::expand(steady)?, RunList::expand(prologue)?);
