@@ -159,8 +159,8 @@ compiled_for_selected! {
     };
 }
 
-/// Executes a plan block by block if an instance is a [`single`] operation, as records if the repetitions are known to be some, or
-/// otherwise part by part.
+/// Executes a plan block by block if an instance is a [`single`] operation, or otherwise part by part. The runs of the
+/// repetitions may be known already; then all parts are executed together.
 ///
 /// # Safety
 ///
@@ -173,10 +173,12 @@ unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: 
         unsafe { blocks::repeated::<D>(&all, program, count, extent, memory, packed) };
         return;
     }
+    // Moving and zeroing have no packed bytes that the parts would be found by.
     if count > 2
         && D::IS_COPY
         && matches!(D::TRANSFER, Transfer::Pack | Transfer::Unpack)
         && let Some(all) = program.known_records()
+        && all.are_run_by_run()
     {
         let (disp, from) = all.find(0);
         #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]

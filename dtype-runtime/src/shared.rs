@@ -83,11 +83,14 @@ impl<T> Shared<T> {
         unsafe { self.counted.as_ref() }
     }
 
-    /// To be called once, by the last of the owners that are counted.
+    /// Drops the value and its memory.
+    ///
+    /// # Safety
+    ///
+    /// The owners must be counted, and this must be the last of them, which is not used afterwards.
     #[inline(never)]
-    fn drop_value(&mut self) {
-        // SAFETY: the owners are counted, so the pointer comes from a box that was leaked; and this is called once, for the
-        // last owner.
+    unsafe fn drop_value(&mut self) {
+        // SAFETY: the owners are counted, so the pointer comes from a box that was leaked. Nobody else has it.
         drop(unsafe { Box::from_raw(self.counted.as_ptr()) });
     }
 }
@@ -123,11 +126,14 @@ impl<T> Drop for Shared<T> {
         // A count of one is this owner, so no other owner is left that could make another. Both ways to detect the
         // last owner acquire what the other owners released, so they have finished with the value before it is
         // dropped.
-        match owners.load(Ordering::Acquire) {
-            UNCOUNTED => {}
-            1 => self.drop_value(),
-            _ if owners.fetch_sub(1, Ordering::AcqRel) == 1 => self.drop_value(),
-            _ => {}
+        let is_last = match owners.load(Ordering::Acquire) {
+            UNCOUNTED => false,
+            1 => true,
+            _ => owners.fetch_sub(1, Ordering::AcqRel) == 1,
+        };
+        if is_last {
+            // SAFETY: the owners are counted, and this is the last one, as just seen.
+            unsafe { self.drop_value() };
         }
     }
 }

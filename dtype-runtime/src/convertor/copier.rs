@@ -78,8 +78,8 @@ pub(super) unsafe fn copy_of_plan<D: Way>(
     }
 }
 
-/// As [`copy_of_plan`], by the permutation of the instances if there is one, or else as records of a few runs if they are:
-/// `copy_range` would come to the same, after more steps.
+/// As [`copy_of_plan`], by the permutation of the instances if there is one, or else as blocks or as records of a few runs, if
+/// they are some: `copy_range` would come to the same, after more steps.
 ///
 /// # Safety
 ///
@@ -188,8 +188,8 @@ unsafe fn copy_of_blocks<D: Way>(
     let before = first * all.len;
     let memory = memory.wrapping_offset(all.block(first) as isize);
     let bytes = (range.start - before) as usize..(range.end - before) as usize;
-    // SAFETY: the caller guarantees the bytes of the range, the first of which is in this block; all of the blocks, if memory is
-    // read; and that they do not overlap, if it is written.
+    // SAFETY: the caller guarantees the bytes of the range, the first of which is in this block; all of the blocks, if memory
+    // is read; and that they do not overlap, if it is written.
     unsafe { kernel::part_of_blocks::<D>(all, program, bytes, memory, packed) }
 }
 
@@ -241,9 +241,9 @@ unsafe fn copy_by_program<D: Direction>(
 ///
 /// # Invariant
 ///
-/// Only [`copy_range`] and [`copy_of_list`] make it, and it visits exactly the range that was given there. So everything that is
-/// visited is valid for `D`: at its displacement from `memory`, and from `packed` on, which advances by the bytes
-/// visited. The blocks that say "of the range" rest on this.
+/// Only [`copy_range`] and [`copy_of_list`] make it, and it visits exactly the range that was given there. So everything that
+/// is visited is valid for `D`: at its displacement from `memory`, and from `packed` on, which advances by the bytes visited.
+/// The blocks that say "of the range" rest on this.
 struct Copier<'a, D> {
     /// The program of the operations.
     program: &'a Program,

@@ -5,9 +5,9 @@
 //! of the same 512 records. These 512 records are a *tile*: as many as fit the first-level cache, in which the second
 //! loop then finds what the first one brought there.
 //!
-//! A fragment of such an array ([`part`]) starts and ends anywhere in a record. Take records with runs of 40, 56 and 2 bytes, and
-//! a fragment of 1024 bytes that starts at byte 60 of the first one. It has the last 36 bytes of the second run there, and the
-//! third run; then 10 whole records, run by run; then the first 6 bytes of the last record.
+//! A fragment of such an array ([`part`]) starts and ends anywhere in a record. Take records with runs of 40, 56 and 2 bytes,
+//! and a fragment of 1024 bytes that starts at byte 60 of the first one. It has the last 36 bytes of the second run there, and
+//! the third run; then 10 whole records, run by run; then the first 6 bytes of the last record.
 
 use super::chosen::Kernel;
 use super::direction::{Direction, Steps};
@@ -85,7 +85,7 @@ impl Record {
         // Checked before the runs are determined, which takes longer.
         Tiled::of(0, stride, count)?;
         let runs = RunList::expand(ops)?;
-        let tiled = Tiled::of(runs.size(), stride, count)?;
+        let tiled = Tiled::of(runs.size()?, stride, count)?;
         Some(Self { runs, tiled })
     }
 
@@ -132,12 +132,13 @@ unsafe fn run_by_run<D: Direction>(
 }
 
 compiled_for_selected! {
-    /// Copies `len` packed bytes of records, from byte `from` of the first on. `len` must be at least 1.
+    /// Copies `len` packed bytes of records, from byte `from` of the first on.
     ///
     /// # Safety
     ///
-    /// `memory + displacement` must be valid for `D` on each of these bytes, and `packed` on as many. The first of them must be in
-    /// the first record.
+    /// `D` must pack or unpack, and copy bytes unchanged, as runs are cut anywhere.
+    /// `memory + displacement` must be valid for `D` on each of these bytes, and `packed` on as many. The first of them must be
+    /// in the first record.
     pub(crate) unsafe fn part[D: Direction][D](
         all: &Records, from: usize, len: usize, memory: *mut u8, packed: *mut u8,
     ) = R => part_by::<D, R>(all, from, len, memory, packed);
@@ -158,11 +159,9 @@ unsafe fn part_by<D: Direction, R: Registers>(
 ) {
     let Records { ref runs, size, stride, .. } = *all;
     let (mut record, mut packed, mut left) = (memory, packed, len);
-    // SAFETY: bytes that the caller guarantees. A step over whole records is taken only if that many bytes are left.
+    // SAFETY: bytes that the caller guarantees: of the first record, and of the records after it, each `stride` bytes further.
+    // A step over whole records is taken only if that many bytes are left.
     unsafe {
-        if D::chosen(|| Kernel::Records { runs: runs.len() }, packed) {
-            return;
-        }
         if let [run] = **runs
             && run.len.cast_signed() == stride
         {

@@ -69,8 +69,8 @@ struct Column {
 }
 
 impl Patterns {
-    /// The permutations of a plan: of its instances, which have the operations `instance` and are `extent` bytes apart, and
-    /// among its parts. `one` are the same operations again, if a permutation is to copy a single instance.
+    /// The permutations and the records of a plan: of its instances, which have the operations `instance` and are `extent`
+    /// bytes apart, and among its parts. `one` are the same operations again, if a permutation is to copy a single instance.
     pub(super) fn of(parts: [&[Op]; 3], instance: &[Op], one: &[Op], extent: i64) -> Self {
         let one = ByteMap::of(one).and_then(|map| Permutation::of_one(&map));
         let [prologue, steady, epilogue] = parts;

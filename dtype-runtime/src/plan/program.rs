@@ -341,7 +341,8 @@ impl Program {
         self.patterns()?.of_any_bytes(bytes)
     }
 
-    /// The repetitions, if each is a few runs.
+    /// The repetitions, if each is a few runs. Without the standard library they are known only on a target that executes
+    /// permutations.
     #[inline]
     pub(crate) fn records(&self) -> Option<&Records> {
         self.patterns.get(|| self.find_patterns())?.records()

@@ -32,8 +32,9 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// The records; `None` if they have no runs, or more than a few, or are blocks at equal distances. So far from one another
-    /// that they are not copied run by run, they may not have loops, each of which has a kernel.
+    /// The records; `None` if they are none, or more than a few runs each. Operations that have a kernel of their own are left
+    /// to it: lists, conversions, several blocks without anything else, and any several blocks of records that are far from one
+    /// another.
     pub(super) fn of(steady: &[Op], stride: i64, prologue: &[Op]) -> Option<Self> {
         let is_far = stride.unsigned_abs() > FURTHEST_RECORD;
         let are_runs = steady.iter().all(|op| matches!(op, Op::Blocks(Blocks { count: 1, .. })));
@@ -41,10 +42,16 @@ impl Records {
             return None;
         }
         let (runs, before) = (RunList::expand(steady)?, RunList::expand(prologue)?);
-        let (size, prologue) = (runs.size(), before.size());
+        let (size, prologue) = (runs.size()?, before.size()?);
         let stride = isize::try_from(stride).ok()?;
         let is_record = 0 < size && prologue <= size;
         is_record.then(|| Self { runs: runs.all().into(), size, stride, prologue })
+    }
+
+    /// Whether whole records are copied run by run, several at a time.
+    #[inline]
+    pub(crate) fn are_run_by_run(&self) -> bool {
+        self.runs.len() > 1 && self.stride.unsigned_abs() as u64 <= FURTHEST_RECORD
     }
 
     /// The record that holds a position of the stream: its displacement, and the packed bytes of it before the position.
@@ -102,9 +109,9 @@ impl RunList {
         self.runs.split_at(self.len).0
     }
 
-    /// The bytes of all runs.
-    pub(crate) fn size(&self) -> usize {
-        self.all().iter().fold(0, |sum, run| sum.saturating_add(run.len))
+    /// The bytes of all runs; `None` if they do not fit. (Runs that overlap may have more bytes than there is memory.)
+    pub(crate) fn size(&self) -> Option<usize> {
+        self.all().iter().try_fold(0_usize, |sum, run| sum.checked_add(run.len))
     }
 
     /// One of the runs. Where the list is a constant, the run must be a constant too for the code that copies it;
@@ -183,5 +190,35 @@ impl RunList {
         self.reversed |= (reversed as u64) << self.len;
         self.len += 1;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_found_by_position() {
+        let runs = [Op::Blocks(Blocks::run(8, 20)), Op::Blocks(Blocks::run(40, 6))];
+        let all = Records::of(&runs, 64, &[]).unwrap();
+        assert_eq!((all.size, all.find(0), all.find(25)), (26, (0, 0), (0, 25)));
+        assert_eq!((all.find(26), all.find(2 * 26 + 3)), ((64, 0), (128, 3)));
+        // The stream starts with the last 6 bytes of a record before the first repetition.
+        let all = Records::of(&runs, -64, &[Op::Blocks(Blocks::run(104, 6))]).unwrap();
+        assert_eq!((all.find(0), all.find(5), all.find(6)), ((64, 20), (64, 25), (0, 0)));
+        assert_eq!(all.find(6 + 26), (-64, 0));
+    }
+
+    #[test]
+    fn some_repetitions_are_no_records() {
+        let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
+        let blocks = Op::Blocks(Blocks { disp: 0, len: 4, count: 3, stride: 8 });
+        assert_eq!(Records::of(&[], 8, &[]), None);
+        assert_eq!(Records::of(&[blocks], 32, &[]), None);
+        assert!(Records::of(&[run(40, 2), blocks], 64, &[]).is_some());
+        assert_eq!(Records::of(&[run(40, 2), blocks], 4096, &[]), None);
+        assert!(Records::of(&[run(40, 2), run(0, 4)], 4096, &[]).is_some());
+        // Runs that overlap, with more bytes than there are addresses.
+        assert_eq!(Records::of(&[run(0, 1 << 63), run(9, 1 << 63)], 8, &[]), None);
     }
 }

@@ -11,8 +11,8 @@
 //!                                                 has the instructions
 //! ```
 //!
-//! Records of more bytes than a register has are not permuted. If each is one run, with padding at its end for example, the kernel
-//! for blocks at equal distances copies them from a number of records on, by wider registers than every machine has.
+//! Records of more bytes than a register has are not permuted. If each is one run, with padding at its end for example, the
+//! kernel for blocks at equal distances copies them from a number of records on, by registers that not every machine has.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -91,20 +91,20 @@ impl<T: Datatype> Layout<T> {
         _ => &RunList::EMPTY,
     };
 
-    /// Whether each record is one run that some registers copy faster than pieces. The run of `Linked` goes from the joint with the
-    /// record before to the joint with the next.
+    /// Whether each record is one run that some registers copy faster than pieces. The run of `Linked` goes from the last run
+    /// of the record to the first of the next.
     const IS_LONG_RUN: bool = Self::WITHIN == 1 && kernel::may_beat_pieces(T::TYPE_MAP.size());
 
     /// Fewer records than this are not worth the call.
-    const FEWEST_LONG: usize = match FEWEST_BYTES.checked_div(T::TYPE_MAP.size()) {
-        Some(fewest) => fewest,
-        None => 0,
+    const FEWEST_LONG: usize = match T::TYPE_MAP.size() {
+        0 => 0,
+        size => FEWEST_BYTES.div_ceil(size),
     };
 
-    /// Whether that is how `count` records are copied.
+    /// Whether `count` records that are long runs are copied so.
     #[inline(always)]
-    fn are_long_runs(count: usize) -> bool {
-        Self::IS_LONG_RUN && count > Self::FEWEST_LONG && kernel::beats_pieces(T::TYPE_MAP.size())
+    fn are_worth_a_call(count: usize) -> bool {
+        count >= Self::FEWEST_LONG && kernel::beats_pieces(T::TYPE_MAP.size())
     }
 
     /// The moves of a record on its own.
@@ -179,9 +179,9 @@ impl<T: Datatype> Layout<T> {
     #[inline]
     unsafe fn copy<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
         let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());
-        // SAFETY: the runs and operations were computed from the map of `T`, so they name its data bytes
-        // and have `size` bytes in all. The offsets stay within `count · stride` and `count · size`
-        // bytes, for which the caller guarantees both pointers.
+        // SAFETY: the runs and operations were computed from the map of `T`, so they name its data bytes and have `size` bytes in
+        // all. A link goes into the next record, and there is one for each. The offsets stay within `count · stride` and
+        // `count · size` bytes, for which the caller guarantees both pointers.
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Nothing) } {
             } else if const { matches!(Self::STRATEGY, Strategy::Whole) } {
@@ -193,7 +193,7 @@ impl<T: Datatype> Layout<T> {
                 }
             } else if const { matches!(Self::STRATEGY, Strategy::Runs(_)) } {
                 let Run { disp, len } = Self::RUNS.run(0);
-                if Self::are_long_runs(count) {
+                if const { Self::IS_LONG_RUN } && Self::are_worth_a_call(count) {
                     let steps = Steps { memory: stride.cast_signed(), packed: D::advance(size) };
                     return kernel::strided::<D>(len, count, steps, memory.offset(disp), packed);
                 }
@@ -212,7 +212,7 @@ impl<T: Datatype> Layout<T> {
                 pieces::copy::<D>(memory, packed, first);
                 let (mut memory, mut packed) = (memory, packed.add(first));
                 let mut links = count - 1;
-                if Self::are_long_runs(links) {
+                if const { Self::IS_LONG_RUN } && Self::are_worth_a_call(links) {
                     let steps = Steps { memory: stride.cast_signed(), packed: D::advance(size) };
                     kernel::strided::<D>(link, links, steps, memory.offset(last.disp), packed);
                     (memory, packed) = (memory.add(links * stride), packed.add(links * size));
@@ -273,8 +273,8 @@ impl<T: Datatype> Layout<T> {
     ) {
         // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of the range and nothing else,
         // or, where it reads memory, all data of the records in the range. For these the caller guarantees both pointers. The
-        // records are values of `T`, one after another, so they do not overlap. `part_by_runs` requires what `part` does. `K` has
-        // no other permutation.
+        // records are values of `T`, one after another, so they do not overlap. `part_by_runs` requires what `part` does. `K`
+        // has no other permutation.
         unsafe { kernel::permute_or::<D, K>(all, Self::part_by_runs::<D>, memory, packed, range) };
     }
 

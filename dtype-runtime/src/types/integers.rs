@@ -62,7 +62,7 @@ enum Numbers<N, const FEW: usize> {
 }
 
 impl<N: Copy + Default, const FEW: usize> Numbers<N, FEW> {
-    /// So many zeros.
+    /// `len` zeros.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 256")]
     fn zeros(len: usize) -> Self {
