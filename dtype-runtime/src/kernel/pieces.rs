@@ -47,8 +47,11 @@ pub(crate) unsafe fn copy<D: Direction>(memory: *mut u8, packed: *mut u8, len: u
                 let rest = len - at;
                 if rest == 16 {
                     D::copy(memory.add(at), packed.add(at), 16);
-                } else {
+                } else if (rest - 16).is_power_of_two() {
                     head_and_tail::<D, 16>(memory.add(at), packed.add(at), rest);
+                } else {
+                    D::copy_16(memory.add(at), packed.add(at));
+                    D::copy_16(memory.add(len - 16), packed.add(len - 16));
                 }
             }
             _ => D::copy(memory, packed, len),
@@ -115,6 +118,10 @@ mod tests {
         const TRANSFER: Transfer = Transfer::Pack;
 
         unsafe fn copy(_memory: *mut u8, _packed: *mut u8, _len: usize) {
+            MOVES.set(MOVES.get() + 1);
+        }
+
+        unsafe fn copy_16(_memory: *mut u8, _packed: *mut u8) {
             MOVES.set(MOVES.get() + 1);
         }
     }
