@@ -59,7 +59,6 @@ pub(crate) use reverse::Reversing;
 pub(crate) use rows::{beats_pieces, grid, may_beat_pieces, strided};
 
 use chosen::Kernel;
-use direction::Transfer;
 use registers::{Registers, compiled_for_selected};
 
 use crate::kernels::selected;
@@ -175,8 +174,7 @@ unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: 
     }
     // Moving and zeroing have no packed bytes that the parts would be found by.
     if count > 2
-        && D::IS_COPY
-        && matches!(D::TRANSFER, Transfer::Pack | Transfer::Unpack)
+        && D::IS_PLAIN
         && let Some(all) = program.known_records()
         && all.are_run_by_run()
     {

@@ -71,21 +71,35 @@ fn the_environment_selects() {
     assert!(err.contains("dtype: DTYPE_KERNELS=mmx: there are no such kernels"), "{err}");
 }
 
+/// Runs from their gaps and lengths, as displacements and lengths, in the order of their keys.
+fn out_of_order(runs: Vec<(u64, u64, u16)>) -> Vec<(i64, u64)> {
+    let mut end = 0;
+    let mut keyed = Vec::new();
+    for (gap, len, key) in runs {
+        keyed.push((key, (i64::try_from(end + gap).unwrap(), len)));
+        end += gap + len;
+    }
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, run)| run).collect()
+}
+
+/// One past the last byte of runs.
+fn end(runs: &[(i64, u64)]) -> i64 {
+    runs.iter().map(|(place, len)| place + len.cast_signed()).max().unwrap()
+}
+
+/// The bytes of these runs.
+fn of_runs(runs: &[(i64, u64)]) -> Type {
+    let (places, lengths): (Vec<i64>, Vec<u64>) = runs.iter().copied().unzip();
+    Type::hindexed(&lengths, &places, &Type::basic(Basic::U8)).unwrap()
+}
+
 /// Types of a few runs, in any order, with gaps anywhere, nested at most once.
 fn types() -> impl Strategy<Value = Type> {
     let runs = prop::collection::vec((0..12_u64, 1..20_u64, any::<u16>()), 1..8);
     let inner = (runs, 0..40_i64).prop_map(|(runs, apart)| {
-        let mut end = 0;
-        let mut keyed = Vec::new();
-        for (gap, len, key) in runs {
-            keyed.push((key, len, i64::try_from(end + gap).unwrap()));
-            end += gap + len;
-        }
-        keyed.sort_unstable();
-        let lengths: Vec<u64> = keyed.iter().map(|(_, len, _)| *len).collect();
-        let places: Vec<i64> = keyed.iter().map(|(_, _, place)| *place).collect();
-        let ty = Type::hindexed(&lengths, &places, &Type::basic(Basic::U8)).unwrap();
-        Type::resized(&ty, 0, i64::try_from(end).unwrap() + apart).unwrap()
+        let runs = out_of_order(runs);
+        Type::resized(&of_runs(&runs), 0, end(&runs) + apart).unwrap()
     });
     (inner, 1..4_u64, 0..30_i64, any::<bool>()).prop_map(|(ty, count, apart, nested)| {
         if nested {
@@ -182,16 +196,7 @@ proptest! {
 fn runs() -> impl Strategy<Value = Vec<(i64, u64)>> {
     let len = || prop_oneof![1..20_u64, 60..70_u64, 100..400_u64];
     let irregular = prop::collection::vec((0..12_u64, len(), any::<u16>()), 1..12);
-    let irregular = irregular.prop_map(|runs| {
-        let mut end = 0;
-        let mut keyed = Vec::new();
-        for (gap, len, key) in runs {
-            keyed.push((key, (i64::try_from(end + gap).unwrap(), len)));
-            end += gap + len;
-        }
-        keyed.sort_unstable();
-        keyed.into_iter().map(|(_, run)| run).collect()
-    });
+    let irregular = irregular.prop_map(out_of_order);
     let regular = (2..40_i64, len(), 0..40_i64, any::<bool>());
     let regular = regular.prop_map(|(count, len, gap, backwards)| {
         let stride = len.cast_signed() + gap;
@@ -206,7 +211,7 @@ fn runs() -> impl Strategy<Value = Vec<(i64, u64)>> {
 fn records() -> impl Strategy<Value = (Vec<(i64, u64)>, i64)> {
     (runs(), 0..5, 0..30_i64).prop_map(|(runs, kind, apart)| {
         let (first, last) = (runs[0], runs[runs.len() - 1]);
-        let end = runs.iter().map(|(place, len)| place + len.cast_signed()).max().unwrap();
+        let end = end(&runs);
         let extent = match (kind, &runs[..]) {
             (0, _) => last.0 + last.1.cast_signed() - first.0,
             (1, _) => -end - apart,
@@ -227,12 +232,9 @@ proptest! {
         until in prop_oneof![Just(100_usize), 0..100_usize],
     ) {
         let _alone = alone();
-        let places: Vec<i64> = runs.iter().map(|(place, _)| *place).collect();
-        let all: Vec<u64> = runs.iter().map(|(_, len)| *len).collect();
-        let ty = Type::hindexed(&all, &places, &Type::basic(Basic::U8)).unwrap();
-        let ty = Type::resized(&ty, 0, extent).unwrap();
+        let ty = Type::resized(&of_runs(&runs), 0, extent).unwrap();
         let ends = |i: usize| i64::try_from(i).unwrap() * extent;
-        let lowest = ends(count - 1).min(0) + places.iter().min().unwrap();
+        let lowest = ends(count - 1).min(0) + ty.true_lb();
         let highest = ends(count - 1).max(0) + ty.true_ub();
         let origin = -lowest;
         // Which byte of memory each packed byte is.

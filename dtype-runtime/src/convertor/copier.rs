@@ -78,8 +78,8 @@ pub(super) unsafe fn copy_of_plan<D: Way>(
     }
 }
 
-/// As [`copy_of_plan`], by the permutation of the instances if there is one, or else as blocks or as records of a few runs, if
-/// they are some: `copy_range` would come to the same, after more steps.
+/// As [`copy_of_plan`], by the permutation of the instances, or as blocks, or as records of a few runs, whichever comes first:
+/// `copy_range` would come to the same, after more steps.
 ///
 /// # Safety
 ///
@@ -97,8 +97,8 @@ unsafe fn copy_of_several<D: Way>(
     let (program, len) = (plan.program(), range.end - range.start);
     // All instances are copied as `execute` chooses.
     if len == plan.size() * count {
-        // SAFETY: passed on to the caller.
-        return unsafe { copy_by_program::<D>(plan, count, range, memory, packed, near) };
+        // SAFETY: all bytes of the instances, which the caller guarantees.
+        return unsafe { kernel::execute::<D>(plan, count, memory, packed) };
     }
     if let Some((all, disp)) = program.of_any_bytes(len) {
         let size = all.size() as u64;

@@ -31,6 +31,10 @@ pub(crate) trait Direction {
     /// Whether bytes arrive unchanged. A few moves then copy a short block faster than a call.
     const IS_COPY: bool = true;
 
+    /// Whether it packs or unpacks bytes that arrive unchanged.
+    const IS_PLAIN: bool =
+        Self::IS_COPY && matches!(Self::TRANSFER, Transfer::Pack | Transfer::Unpack);
+
     /// Copies one block.
     ///
     /// # Safety
@@ -59,14 +63,10 @@ pub(crate) trait Direction {
         // SAFETY: the caller guarantees 16 bytes on both sides, to be read or written as `TRANSFER` says. They need no alignment.
         unsafe {
             #[cfg(target_arch = "x86_64")]
-            match Self::TRANSFER {
-                Transfer::Pack if Self::IS_COPY => {
-                    return _mm_storeu_si128(packed.cast(), _mm_loadu_si128(memory.cast()));
-                }
-                Transfer::Unpack if Self::IS_COPY => {
-                    return _mm_storeu_si128(memory.cast(), _mm_loadu_si128(packed.cast()));
-                }
-                _ => {}
+            if Self::IS_PLAIN {
+                let packs = matches!(Self::TRANSFER, Transfer::Pack);
+                let (from, to) = if packs { (memory, packed) } else { (packed, memory) };
+                return _mm_storeu_si128(to.cast(), _mm_loadu_si128(from.cast()));
             }
             Self::copy(memory, packed, 16);
         }

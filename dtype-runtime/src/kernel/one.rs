@@ -7,7 +7,7 @@
 //! blocks, and everything else operation by operation.
 
 use super::chosen::Kernel;
-use super::direction::{Direction, Transfer};
+use super::direction::Direction;
 use super::registers::{Registers, compiled_for_selected};
 use super::{blocks, operations, permute};
 use crate::plan::{Known, One, Plan, Program, SHORT, TwoRuns};
@@ -20,12 +20,11 @@ use crate::plan::{Known, One, Plan, Program, SHORT, TwoRuns};
 #[inline(always)]
 pub(crate) unsafe fn one<D: Direction>(plan: &Plan, memory: *mut u8, packed: *mut u8) {
     let program = plan.program();
-    let permutes = D::IS_COPY && matches!(D::TRANSFER, Transfer::Pack | Transfer::Unpack);
     // SAFETY: passed on to the caller.
     unsafe {
         match program.one() {
             One::Two(runs) => two::<D>(runs, memory, packed),
-            One::Small if permutes => small::<D>(program, memory, packed),
+            One::Small if D::IS_PLAIN => small::<D>(program, memory, packed),
             One::Blocks => by_blocks::<D>(program, memory, packed),
             One::Small | One::Operations => by_operations::<D>(program, memory, packed),
         }

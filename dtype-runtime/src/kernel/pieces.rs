@@ -47,11 +47,8 @@ pub(crate) unsafe fn copy<D: Direction>(memory: *mut u8, packed: *mut u8, len: u
                 let rest = len - at;
                 if rest == 16 {
                     D::copy(memory.add(at), packed.add(at), 16);
-                } else if (rest - 16).is_power_of_two() {
-                    head_and_tail::<D, 16>(memory.add(at), packed.add(at), rest);
                 } else {
-                    D::copy_16(memory.add(at), packed.add(at));
-                    D::copy_16(memory.add(len - 16), packed.add(len - 16));
+                    head_and_tail::<D, 16>(memory.add(at), packed.add(at), rest);
                 }
             }
             _ => D::copy(memory, packed, len),
@@ -75,10 +72,14 @@ unsafe fn head_and_tail<D: Direction, const W: usize>(
     // SAFETY: the first `W` bytes, and the last `rest` or `W` of the `len` that the caller
     // guarantees. Where the two overlap, the same bytes are written twice.
     unsafe {
-        D::copy(memory, packed, W);
         if rest.is_power_of_two() {
+            D::copy(memory, packed, W);
             D::copy(memory.add(W), packed.add(W), rest);
+        } else if W == 16 {
+            D::copy_16(memory, packed);
+            D::copy_16(memory.add(rest), packed.add(rest));
         } else {
+            D::copy(memory, packed, W);
             D::copy(memory.add(rest), packed.add(rest), W);
         }
     }

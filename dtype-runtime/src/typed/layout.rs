@@ -194,8 +194,7 @@ impl<T: Datatype> Layout<T> {
             } else if const { matches!(Self::STRATEGY, Strategy::Runs(_)) } {
                 let Run { disp, len } = Self::RUNS.run(0);
                 if const { Self::IS_LONG_RUN } && Self::are_worth_a_call(count) {
-                    let steps = Steps { memory: stride.cast_signed(), packed: D::advance(size) };
-                    return kernel::strided::<D>(len, count, steps, memory.offset(disp), packed);
+                    return Self::copy_long_runs::<D>(memory.offset(disp), packed, count);
                 }
                 for i in 0..count {
                     let (memory, packed) = (memory.add(i * stride), packed.add(i * size));
@@ -211,18 +210,17 @@ impl<T: Datatype> Layout<T> {
                 let link = last.len + first;
                 pieces::copy::<D>(memory, packed, first);
                 let (mut memory, mut packed) = (memory, packed.add(first));
-                let mut links = count - 1;
+                let links = count - 1;
                 if const { Self::IS_LONG_RUN } && Self::are_worth_a_call(links) {
-                    let steps = Steps { memory: stride.cast_signed(), packed: D::advance(size) };
-                    kernel::strided::<D>(link, links, steps, memory.offset(last.disp), packed);
+                    Self::copy_long_runs::<D>(memory.offset(last.disp), packed, links);
                     (memory, packed) = (memory.add(links * stride), packed.add(links * size));
-                    links = 0;
-                }
-                for _ in 0..links {
-                    packed = Self::copy_from_second::<D>(memory, packed);
-                    pieces::copy::<D>(memory.offset(last.disp), packed, link);
-                    memory = memory.add(stride);
-                    packed = packed.add(link);
+                } else {
+                    for _ in 0..links {
+                        packed = Self::copy_from_second::<D>(memory, packed);
+                        pieces::copy::<D>(memory.offset(last.disp), packed, link);
+                        memory = memory.add(stride);
+                        packed = packed.add(link);
+                    }
                 }
                 packed = Self::copy_from_second::<D>(memory, packed);
                 pieces::copy::<D>(memory.offset(last.disp), packed, last.len);
@@ -233,6 +231,20 @@ impl<T: Datatype> Layout<T> {
                 commit_and_execute::<T, D>(memory, packed, count);
             }
         }
+    }
+
+    /// Copies the runs of `count` records that are [long runs](Self::IS_LONG_RUN), the first at `memory`.
+    ///
+    /// # Safety
+    ///
+    /// As [`execute`](Self::execute), for these runs.
+    #[inline(always)]
+    unsafe fn copy_long_runs<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+        // All bytes of a record are in its run.
+        let len = T::TYPE_MAP.size();
+        let steps = Steps { memory: size_of::<T>().cast_signed(), packed: D::advance(len) };
+        // SAFETY: passed on to the caller.
+        unsafe { kernel::strided::<D>(len, count, steps, memory, packed) };
     }
 
     /// Whether [`part`](Self::part) copies parts of records.
