@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Parser;
@@ -7,8 +8,8 @@ use regex::Regex;
 
 /// The same work on this engine, loops written by hand, Open MPI, MPICH, Rust's serializers and memcpy.
 ///
-/// Rounds are interleaved and figures are medians. Everything that is timed has first been compared with the others,
-/// byte by byte.
+/// Rounds are interleaved, and figures are medians over the rounds of several processes. Everything that is timed has
+/// first been compared with the others, byte by byte.
 #[derive(Debug, Parser)]
 #[command(name = "dtype-versus")]
 pub(crate) struct Arguments {
@@ -20,9 +21,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "REGEX")]
     pub(crate) only: Option<Regex>,
 
-    /// Rounds of each row; slow rows have fewer, but at least eleven.
-    #[arg(long, value_name = "N", default_value_t = 21, value_parser = clap::value_parser!(u16).range(1..))]
+    /// Processes that measure everything, one after another: memory lies elsewhere in each. A quick run has one.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    processes: u16,
+
+    /// Rounds of each row in each process; slow rows have at most eleven.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) rounds: u16,
+
+    /// Measure in this process, and print all times as JSON: what each of several processes does.
+    #[arg(long, hide = true, conflicts_with_all = ["json", "svg"])]
+    pub(crate) all_times: bool,
 
     /// Measure nothing; draw the chart of `--svg` again, from the medians of an earlier run's `--json`.
     #[arg(long, value_name = "FILE", requires = "svg", conflicts_with_all = ["quick", "only", "json"])]
@@ -43,4 +52,22 @@ pub(crate) struct Arguments {
     /// The compiler wrapper of MPICH.
     #[arg(long, value_name = "WRAPPER", default_value = "mpicc.mpich")]
     pub(crate) mpich: PathBuf,
+}
+
+impl Arguments {
+    /// The number of processes that measure.
+    pub(crate) fn processes(&self) -> u16 {
+        if self.quick || self.all_times { 1 } else { self.processes }
+    }
+
+    /// The arguments of one of several processes.
+    pub(crate) fn of_one_process(&self) -> Vec<OsString> {
+        let mut all = vec!["--all-times".into(), "--rounds".into(), self.rounds.to_string().into()];
+        all.extend(["--openmpi".into(), self.openmpi.clone().into()]);
+        all.extend(["--mpich".into(), self.mpich.clone().into()]);
+        if let Some(only) = &self.only {
+            all.extend(["--only".into(), only.as_str().into()]);
+        }
+        all
+    }
 }

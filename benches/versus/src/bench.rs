@@ -153,7 +153,7 @@ impl Bench {
                 (times, Outcome::Times(Vec::new()))
             };
             repetitions.push(times);
-            columns.push(Column { name: contestant.name, outcome });
+            columns.push(Column { name: contestant.name.into(), outcome });
         }
         let few = round > LONG_ROUND;
         let rounds = if few { self.rounds.min(FEW_ROUNDS) } else { self.rounds };

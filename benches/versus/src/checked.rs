@@ -50,7 +50,7 @@ fn arrays<S: CheckedShape>(bench: &mut Bench, count: usize) -> Result<()> {
     for (work, columns) in [(OVER, arrays.over(bench)?), (NEW, arrays.back(bench)?)] {
         let bytes = arrays.packed.len() as u64;
         let (family, parameters) = (family.clone(), parameters.clone());
-        bench.rows.push(Row { group, family, parameters, work, bytes, columns });
+        bench.rows.push(Row { group, family, parameters, work: work.into(), bytes, columns });
     }
     Ok(())
 }
@@ -90,7 +90,7 @@ impl<S: CheckedShape> Arrays<'_, S> {
         let contestants = vec![
             Contestant::here(who::DTYPE, |Self { items, packed }: &mut Self| {
                 let items = black_box::<&mut [S]>(items);
-                black_box(done(unpack_into(black_box::<&[u8]>(packed), items)));
+                done(unpack_into(black_box::<&[u8]>(packed), items));
             }),
             Contestant::here(who::LOOP, |Self { items, packed }| {
                 let items = black_box::<&mut [S]>(items);

@@ -132,7 +132,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
         contestants.extend(bench.libraries(Work::Create));
         let bytes = ty.size();
         let columns = bench.turns(&mut (creation, ty), contestants)?;
-        bench.rows.push(Row { group, family, parameters, work: "create", bytes, columns });
+        bench.rows.push(Row { group, family, parameters, work: "create".into(), bytes, columns });
     }
     Ok(())
 }

@@ -43,7 +43,7 @@ impl Visitor for Bench {
         let bytes = size_of_val(&*stage.packed) as u64;
         for (work, columns) in [("pack", stage.pack(bench)?), ("unpack", stage.unpack(bench)?)] {
             let (family, parameters) = (family.clone(), parameters.clone());
-            bench.rows.push(Row { group, family, parameters, work, bytes, columns });
+            bench.rows.push(Row { group, family, parameters, work: work.into(), bytes, columns });
         }
         Ok(())
     }
@@ -125,7 +125,7 @@ impl<H: ByHand> Stage<H> {
                     let (memory, out) =
                         (black_box(memory.as_bytes()), black_box(out.as_mut_bytes()));
                     let from = Buffer::new(memory).origin(*origin as i64);
-                    black_box(done(committed.pack(from, *count, out)));
+                    done(committed.pack(from, *count, out));
                 },
             ),
             Contestant::here(who::LOOP, |Self { memory, out, by_hand, .. }| {
@@ -145,7 +145,7 @@ impl<H: ByHand> Stage<H> {
                     let memory = black_box(memory.as_mut_bytes());
                     let packed = black_box(packed.as_bytes());
                     let to = BufferMut::new(memory).origin(*origin as i64);
-                    black_box(done(committed.unpack(packed, to, *count)));
+                    done(committed.unpack(packed, to, *count));
                 },
             ),
             Contestant::here(who::LOOP, |Self { memory, packed, by_hand, .. }| {

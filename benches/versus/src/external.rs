@@ -31,7 +31,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
         {
             let (family, parameters) = (family.to_owned(), parameters.to_owned());
             let bytes = message.native.len() as u64;
-            bench.rows.push(Row { group, family, parameters, work, bytes, columns });
+            bench.rows.push(Row { group, family, parameters, work: work.into(), bytes, columns });
         }
     }
     Ok(())
@@ -99,10 +99,10 @@ impl Message {
     fn pack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
             Contestant::here(NATIVE, |Self { committed, count, memory, out, .. }: &mut Self| {
-                black_box(done(committed.pack(black_box(&*memory), *count, black_box(out))));
+                done(committed.pack(black_box(&*memory), *count, black_box(out)));
             }),
             Contestant::here(EXTERNAL32, |Self { conversion, count, memory, out, .. }| {
-                black_box(done(conversion.pack(black_box(&*memory), *count, black_box(out))));
+                done(conversion.pack(black_box(&*memory), *count, black_box(out)));
             }),
         ];
         bench.turns(self, contestants)
@@ -111,11 +111,11 @@ impl Message {
     fn unpack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {
         let contestants = vec![
             Contestant::here(NATIVE, |Self { committed, count, memory, native, .. }: &mut Self| {
-                black_box(done(committed.unpack(black_box(native), black_box(memory), *count)));
+                done(committed.unpack(black_box(native), black_box(memory), *count));
             }),
             Contestant::here(EXTERNAL32, |Self { conversion, count, memory, external, .. }| {
                 let (external, memory) = (black_box(external), black_box(memory));
-                black_box(done(conversion.unpack(external, &mut *memory, *count)));
+                done(conversion.unpack(external, &mut *memory, *count));
             }),
         ];
         bench.turns(self, contestants)

@@ -4,8 +4,8 @@
 //! `cargo run --release -p dtype-versus`
 //!
 //! Times on one machine say little about another machine, and on a shared machine little about the next minute. So
-//! all contestants run alternately, in many short rounds, and the figure is the ratio of two times in the same
-//! round: the median over the rounds. Before anything is timed, its results are compared with the others': the
+//! all contestants run alternately, in short rounds, in several processes, and the figure is the ratio of two times in
+//! the same round: the median over all rounds. Before anything is timed, its results are compared with the others': the
 //! packed bytes, and the memory that they are unpacked to.
 
 #![allow(
@@ -24,6 +24,7 @@ mod external;
 mod library;
 mod messages;
 mod parallel;
+mod processes;
 mod report;
 mod slices;
 mod streaming;
@@ -40,6 +41,7 @@ use dtype_benches::machine::Machine;
 use arguments::Arguments;
 use bench::{Bench, who};
 use library::Library;
+use processes::Run;
 use report::row::Row;
 use report::{chart, json, means, table, targets};
 
@@ -53,13 +55,33 @@ fn main() -> Result<()> {
     if cfg!(debug_assertions) {
         eprintln!("this was compiled without optimization, and measures that: use --release");
     }
+    let Run { machine, rows } =
+        if arguments.processes() > 1 { processes::run(&arguments)? } else { measure(&arguments)? };
+    if arguments.all_times {
+        println!("{}", serde_json::to_string(&Run { machine, rows })?);
+        return Ok(());
+    }
+    let (means, targets) = (means::all(&rows), targets::all(&rows));
+    print!("{}", table::text(&machine, &rows, &means, &targets));
+    if let Some(path) = arguments.json {
+        let text = json::text(&machine, &rows, &means, &targets);
+        fs::write(&path, text).with_context(|| path.display().to_string())?;
+    }
+    if let Some(path) = arguments.svg {
+        draw(&path, &machine.lines(), &rows)?;
+    }
+    Ok(())
+}
+
+/// Measures everything in this process.
+fn measure(arguments: &Arguments) -> Result<Run> {
     let libraries = vec![
         Library::start(who::OPEN_MPI, who::RSMPI_OPEN_MPI, "openmpi", &arguments.openmpi)?,
         Library::start(who::MPICH, who::RSMPI_MPICH, "mpich", &arguments.mpich)?,
     ];
     let yaksa = Library::start_yaksa(who::YAKSA)?;
     let machine = Machine::here(libraries.iter().map(Library::description).collect());
-    let mut bench = Bench::new(&arguments, libraries, yaksa);
+    let mut bench = Bench::new(arguments, libraries, yaksa);
     let groups: [(&str, Measure); 9] = [
         ("structs", structs::measure),
         ("messages", messages::measure),
@@ -75,17 +97,7 @@ fn main() -> Result<()> {
         eprintln!("measuring {name}");
         measure(&mut bench)?;
     }
-    let rows = bench.rows;
-    let (means, targets) = (means::all(&rows), targets::all(&rows));
-    print!("{}", table::text(&machine, &rows, &means, &targets));
-    if let Some(path) = arguments.json {
-        let text = json::text(&machine, &rows, &means, &targets);
-        fs::write(&path, text).with_context(|| path.display().to_string())?;
-    }
-    if let Some(path) = arguments.svg {
-        draw(&path, &machine.lines(), &rows)?;
-    }
-    Ok(())
+    Ok(Run { machine, rows: bench.rows })
 }
 
 fn draw(path: &Path, machine: &[String], rows: &[Row]) -> Result<()> {

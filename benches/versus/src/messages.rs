@@ -119,7 +119,7 @@ fn messages<S: Message>(bench: &mut Bench, count: usize) -> Result<()> {
     {
         let bytes = messages.packed.len() as u64;
         let (family, parameters) = (family.clone(), parameters.clone());
-        bench.rows.push(Row { group, family, parameters, work, bytes, columns });
+        bench.rows.push(Row { group, family, parameters, work: work.into(), bytes, columns });
     }
     Ok(())
 }

@@ -35,7 +35,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
         for (work, columns) in [("pack", arrays.pack(bench)?), ("unpack", arrays.unpack(bench)?)] {
             let bytes = arrays.packed.len() as u64;
             let (family, parameters) = (family.clone(), parameters.clone());
-            bench.rows.push(Row { group, family, parameters, work, bytes, columns });
+            bench.rows.push(Row { group, family, parameters, work: work.into(), bytes, columns });
         }
     }
     Ok(())
@@ -88,11 +88,11 @@ impl Arrays {
         let contestants = vec![
             Contestant::here(who::DTYPE, |this: &mut Self| {
                 let mut unpacker = Unpacker::new(black_box(&mut this.items));
-                black_box(done(unpacker.par_unpack(black_box(&this.packed))));
+                done(unpacker.par_unpack(black_box(&this.packed)));
             }),
             Contestant::here(ONE_CORE, |this: &mut Self| {
                 let items = black_box(&mut this.items);
-                black_box(done(unpack_into(black_box(&this.packed), items)));
+                done(unpack_into(black_box(&this.packed), items));
             }),
             Contestant::here(COPY, Self::copy),
         ];

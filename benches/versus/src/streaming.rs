@@ -100,7 +100,14 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
                 let columns = bench.turns(&mut stream, contestants)?;
                 let (family, parameters) = (family.to_owned(), parameters.to_owned());
                 let bytes = stream.packed.len() as u64;
-                bench.rows.push(Row { group, family, parameters, work, bytes, columns });
+                bench.rows.push(Row {
+                    group,
+                    family,
+                    parameters,
+                    work: work.into(),
+                    bytes,
+                    columns,
+                });
             }
         }
     }
@@ -189,7 +196,7 @@ impl Stream {
     fn packing() -> Vec<Contestant<Self>> {
         vec![
             Contestant::here(WHOLE, |Self { committed, count, memory, out, .. }| {
-                black_box(done(committed.pack(black_box(&*memory), *count, black_box(out))));
+                done(committed.pack(black_box(&*memory), *count, black_box(out)));
             }),
             Contestant::here(KIB_64, |this: &mut Self| {
                 done(this.pack_by(64 << 10));
@@ -206,7 +213,7 @@ impl Stream {
     fn unpacking() -> Vec<Contestant<Self>> {
         vec![
             Contestant::here(WHOLE, |this: &mut Self| {
-                black_box(done(this.unpack_whole()));
+                done(this.unpack_whole());
             }),
             Contestant::here(KIB_64, |this: &mut Self| {
                 done(this.unpack_by(64 << 10));

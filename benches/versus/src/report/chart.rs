@@ -94,7 +94,7 @@ fn sections(rows: &[Row]) -> Vec<Section> {
     let line = |label: String, kind: &dyn Fn(&Row) -> bool| {
         let of = |works: &[&str]| {
             SHOWN.map(|(other, ..)| {
-                let chosen = rows.iter().filter(|row| kind(row) && works.contains(&row.work));
+                let chosen = rows.iter().filter(|row| kind(row) && works.contains(&&*row.work));
                 geometric_mean(chosen.filter_map(|row| row.ratio(who::DTYPE, other)))
             })
         };

@@ -1,9 +1,12 @@
 //! The results of the rounds.
 
+use std::borrow::Cow;
+
 use dtype_benches::figures::{median, ratio};
+use serde::{Deserialize, Serialize};
 
 /// The sections of the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Group {
     Structs,
     Forms,
@@ -57,7 +60,7 @@ impl Group {
 }
 
 /// One kind of work, and all contestants.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) group: Group,
     /// The group.
@@ -65,20 +68,20 @@ pub(crate) struct Row {
     /// The instance.
     pub(crate) parameters: String,
     /// `pack`, `unpack` and the like.
-    pub(crate) work: &'static str,
+    pub(crate) work: Cow<'static, str>,
     /// Packed bytes.
     pub(crate) bytes: u64,
     pub(crate) columns: Vec<Column>,
 }
 
 /// A contestant and its times.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Column {
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     pub(crate) outcome: Outcome,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Outcome {
     /// Nanoseconds for one call, round by round.
     Times(Vec<f64>),
@@ -129,19 +132,22 @@ mod tests {
 
     #[test]
     fn ratios_are_those_of_the_same_round() {
-        let column = |name, times: &[f64]| Column { name, outcome: Outcome::Times(times.to_vec()) };
+        let column = |name: &'static str, times: &[f64]| Column {
+            name: name.into(),
+            outcome: Outcome::Times(times.to_vec()),
+        };
         let row = Row {
             group: Group::Structs,
             family: "f".into(),
             parameters: "p".into(),
-            work: "pack",
+            work: "pack".into(),
             bytes: 1,
             columns: vec![
                 column("a", &[1.0, 10.0, 2.0]),
                 // The machine was slow in the second round.
                 column("b", &[2.0, 20.0, 4.0]),
                 column("c", &[4.0, 40.0, 1.0]),
-                Column { name: "d", outcome: Outcome::Missing("missing".into()) },
+                Column { name: "d".into(), outcome: Outcome::Missing("missing".into()) },
             ],
         };
         assert_eq!(row.ratio("a", "b"), Some(0.5));

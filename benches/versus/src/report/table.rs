@@ -44,8 +44,8 @@ fn section(text: &mut String, group: Group, rows: &[&Row]) {
     let reference = reference(group);
     let mut names: Vec<&str> = Vec::new();
     for column in rows.iter().flat_map(|row| &row.columns) {
-        if column.name != reference && !names.contains(&column.name) {
-            names.push(column.name);
+        if column.name != reference && !names.contains(&&*column.name) {
+            names.push(&column.name);
         }
     }
     // Rows that compare this engine with itself show how much longer the other contestants take.

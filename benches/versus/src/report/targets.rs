@@ -212,12 +212,15 @@ mod tests {
     use super::*;
 
     fn row(work: &'static str, dtype: f64, by_hand: f64) -> Row {
-        let column = |name, time| Column { name, outcome: Outcome::Times(vec![time]) };
+        let column = |name: &'static str, time| Column {
+            name: name.into(),
+            outcome: Outcome::Times(vec![time]),
+        };
         Row {
             group: Group::Structs,
             family: "f".into(),
             parameters: "× 1000".into(),
-            work,
+            work: work.into(),
             bytes: 1,
             columns: vec![column(who::DTYPE, dtype), column(who::LOOP, by_hand)],
         }
