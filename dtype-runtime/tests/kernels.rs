@@ -231,51 +231,93 @@ proptest! {
         lengths in prop::collection::vec(prop_oneof![1..80_usize, 500..3000_usize], 1..4),
         until in prop_oneof![Just(100_usize), 0..100_usize],
     ) {
-        let _alone = alone();
-        let ty = Type::resized(&of_runs(&runs), 0, extent).unwrap();
-        let ends = |i: usize| i64::try_from(i).unwrap() * extent;
-        let lowest = ends(count - 1).min(0) + ty.true_lb();
-        let highest = ends(count - 1).max(0) + ty.true_ub();
-        let origin = -lowest;
-        // Which byte of memory each packed byte is.
-        let bytes: Vec<usize> = (0..count)
-            .flat_map(|i| runs.iter().map(move |(place, len)| (ends(i) + place, *len)))
-            .flat_map(|(place, len)| (0..len.cast_signed()).map(move |byte| place + byte))
-            .map(|place| usize::try_from(place + origin).unwrap())
-            .collect();
-        let length = usize::try_from(highest - lowest).unwrap();
-        let memory: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256).to_le_bytes()[0]).collect();
-        for isa in isas() {
-            select(isa).unwrap();
-            let ty = ty.commit();
-            let mut packer = ty.packer(Buffer::new(&memory).origin(origin), count).unwrap();
-            let mut target = vec![0xDD; length];
-            let mut wanted = target.clone();
-            // Refused if records overlap.
-            let mut unpacker = ty.unpacker(BufferMut::new(&mut target).origin(origin), count).ok();
-            prop_assert!(unpacker.is_some() || extent.unsigned_abs() < ty.true_ub().cast_unsigned());
-            let (mut at, mut lengths) = (0, lengths.iter().cycle());
-            while at < bytes.len() * until / 100 {
-                let part = &bytes[at..bytes.len().min(at + lengths.next().unwrap())];
-                at += part.len();
-                let expected: Vec<u8> = part.iter().map(|place| memory[*place]).collect();
-                let mut packed = vec![0xEE; part.len() + 70];
-                prop_assert_eq!(packer.pack(&mut packed[..part.len()]), part.len());
-                prop_assert!(packed[..part.len()] == expected);
-                prop_assert!(packed[part.len()..].iter().all(|byte| *byte == 0xEE));
-                if let Some(unpacker) = &mut unpacker {
-                    unpacker.unpack(&expected).unwrap();
-                    for place in part {
-                        wanted[*place] = memory[*place];
-                    }
+        fragments_agree(&runs, extent, count, &lengths, until)?;
+    }
+
+    /// Blocks of each kind of list, which are copied several at a time as long as these fit the fragment.
+    #[test]
+    fn fragments_of_lists(
+        runs in blocks(),
+        count in 1..4_usize,
+        lengths in prop::collection::vec(prop_oneof![1..80_usize, 100..3000_usize], 1..4),
+        until in prop_oneof![Just(100_usize), 0..100_usize],
+    ) {
+        let extent = end(&runs) + 5;
+        fragments_agree(&runs, extent, count, &lengths, until)?;
+    }
+}
+
+/// Blocks of similar lengths.
+fn blocks() -> impl Strategy<Value = Vec<(i64, u64)>> {
+    let longest = prop::sample::select(vec![1, 2, 3, 4, 8, 12, 24, 48, 100, 200_u64]);
+    let number = if cfg!(miri) { 10..30_usize } else { 10..200 };
+    (longest, 1..5_u64, number, any::<bool>()).prop_flat_map(
+        |(longest, times, number, backwards)| {
+            let lengths = longest.div_ceil(times)..=longest;
+            let all = prop::collection::vec((1..12_u64, lengths, Just(0)), number);
+            all.prop_map(out_of_order).prop_map(move |mut all| {
+                if backwards {
+                    all.reverse();
+                }
+                all
+            })
+        },
+    )
+}
+
+/// Whether fragments of these lengths, in turn, are those of a copy byte by byte, until this percentage of the stream.
+fn fragments_agree(
+    runs: &[(i64, u64)],
+    extent: i64,
+    count: usize,
+    lengths: &[usize],
+    until: usize,
+) -> Result<(), TestCaseError> {
+    let _alone = alone();
+    let ty = Type::resized(&of_runs(runs), 0, extent).unwrap();
+    let ends = |i: usize| i64::try_from(i).unwrap() * extent;
+    let lowest = ends(count - 1).min(0) + ty.true_lb();
+    let highest = ends(count - 1).max(0) + ty.true_ub();
+    let origin = -lowest;
+    // Which byte of memory each packed byte is.
+    let bytes: Vec<usize> = (0..count)
+        .flat_map(|i| runs.iter().map(move |(place, len)| (ends(i) + place, *len)))
+        .flat_map(|(place, len)| (0..len.cast_signed()).map(move |byte| place + byte))
+        .map(|place| usize::try_from(place + origin).unwrap())
+        .collect();
+    let length = usize::try_from(highest - lowest).unwrap();
+    let memory: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256).to_le_bytes()[0]).collect();
+    for isa in isas() {
+        select(isa).unwrap();
+        let ty = ty.commit();
+        let mut packer = ty.packer(Buffer::new(&memory).origin(origin), count).unwrap();
+        let mut target = vec![0xDD; length];
+        let mut wanted = target.clone();
+        // Refused if records overlap.
+        let mut unpacker = ty.unpacker(BufferMut::new(&mut target).origin(origin), count).ok();
+        prop_assert!(unpacker.is_some() || extent.unsigned_abs() < ty.true_ub().cast_unsigned());
+        let (mut at, mut lengths) = (0, lengths.iter().cycle());
+        while at < bytes.len() * until / 100 {
+            let part = &bytes[at..bytes.len().min(at + lengths.next().unwrap())];
+            at += part.len();
+            let expected: Vec<u8> = part.iter().map(|place| memory[*place]).collect();
+            let mut packed = vec![0xEE; part.len() + 70];
+            prop_assert_eq!(packer.pack(&mut packed[..part.len()]), part.len());
+            prop_assert!(packed[..part.len()] == expected);
+            prop_assert!(packed[part.len()..].iter().all(|byte| *byte == 0xEE));
+            if let Some(unpacker) = &mut unpacker {
+                unpacker.unpack(&expected).unwrap();
+                for place in part {
+                    wanted[*place] = memory[*place];
                 }
             }
-            if unpacker.is_some() {
-                drop(unpacker);
-                prop_assert!(target == wanted);
-            }
+        }
+        if unpacker.is_some() {
+            drop(unpacker);
+            prop_assert!(target == wanted);
         }
     }
+    Ok(())
 }
 
 #[cfg(feature = "derive")]

@@ -284,6 +284,22 @@ impl<D: Direction> Visitor for Copier<'_, D> {
         ControlFlow::Continue(())
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
+    fn list_within(
+        &mut self,
+        list: &List,
+        program: &Program,
+        shift: i64,
+        bytes: u64,
+    ) -> Option<usize> {
+        let (memory, limit) = (self.at(shift), bytes as usize);
+        // SAFETY: bytes of the range, of which `bytes` are left, and the list belongs to the program.
+        let (number, end) =
+            unsafe { kernel::list_within::<D>(list, program, limit, memory, self.packed) };
+        self.packed = end;
+        Some(number)
+    }
+
     fn near(&self) -> usize {
         *self.near
     }

@@ -55,6 +55,19 @@ pub(crate) trait Visitor {
         program.blocks(list).try_for_each(|(disp, len)| self.run(disp.wrapping_add(shift), len))
     }
 
+    /// The blocks at the start of a list that fit `bytes` packed bytes, up to the first one that does not. Returns their number.
+    /// If the visitor returns `None`, the number is looked up, and they follow.
+    fn list_within(
+        &mut self,
+        list: &List,
+        program: &Program,
+        shift: i64,
+        bytes: u64,
+    ) -> Option<usize> {
+        let _ = (list, program, shift, bytes);
+        None
+    }
+
     /// A guess which block of a list a range starts in. Any number will do.
     fn near(&self) -> usize {
         0
@@ -374,21 +387,28 @@ pub(super) fn of_list<V: Visitor>(
         visitor.ended_near(block + usize::from(part.end - part.start == left));
         return visitor.run(disp, part.end - part.start);
     }
+    let mut position = start;
+    if into > 0 {
+        visitor.run(disp, left)?;
+        (block, position) = (block + 1, part.start + left);
+    }
+    let count = list.count as usize;
+    let rest = list.part(block, count);
     let (last, last_start) = if part.end == size {
-        (list.count as usize, size)
+        visitor.list(&rest, program, shift)?;
+        (count, size)
+    } else if let Some(number) = visitor.list_within(&rest, program, shift, part.end - position) {
+        (block + number, entries.start(block + number))
     } else {
-        entries.find_from(part.end, block, start)
+        let (last, last_start) = entries.find_from(part.end, block, position);
+        if last > block {
+            visitor.list(&list.part(block, last), program, shift)?;
+        }
+        (last, last_start)
     };
     // After the last block, the next instance's first one follows.
     visitor.ended_near(if part.end == size { 0 } else { last });
-    if into > 0 {
-        visitor.run(disp, left)?;
-        block += 1;
-    }
-    if last > block {
-        visitor.list(&list.part(block, last), program, shift)?;
-    }
-    if last >= block && part.end > last_start {
+    if part.end > last_start {
         visitor.run(byte(last, 0).0, part.end - last_start)?;
     }
     ControlFlow::Continue(())

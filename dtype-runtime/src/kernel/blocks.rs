@@ -7,7 +7,7 @@ use super::direction::{Direction, Steps, Way, each};
 use super::moves::any;
 use super::permute;
 use super::registers::Portable;
-use super::rows::{grid, part_of_long, strided};
+use super::rows::{grid, part_of_blocks, part_of_long, strided};
 use super::tiles::Tiles;
 use crate::plan::{Blocks, Program, SHORT};
 
@@ -162,28 +162,15 @@ unsafe fn part_of_short<D: Way>(
     packed: *mut u8,
 ) {
     let (len, stride) = (all.len as usize, all.stride as isize);
-    let (mut block, mut packed) = (memory, packed);
-    let (into, mut left) = (range.start, range.len());
     // SAFETY: passed on to the caller; the permutation is that of the blocks. What is copied without one are the bytes of the
     // range, block by block.
     unsafe {
-        if let Some(permutation) = permute::of_blocks(all, left as u64, program)
-            && permute::permute::<D>(permutation, range, memory, packed)
+        if let Some(permutation) = permute::of_blocks(all, range.len() as u64, program)
+            && permute::permute::<D>(permutation, range.clone(), memory, packed)
         {
             return;
         }
-        if into > 0 {
-            let bytes = left.min(len - into);
-            any::<D, Portable>(block.wrapping_add(into), packed, bytes);
-            (block, packed) = (block.wrapping_offset(stride), packed.wrapping_add(bytes));
-            left -= bytes;
-        }
-        let (count, rest) = (left / len, left % len);
-        strided::<D>(len, count, Steps { memory: stride, packed: len }, block, packed);
-        if rest > 0 {
-            let last = block.wrapping_offset(stride.wrapping_mul(count.cast_signed()));
-            any::<D, Portable>(last, packed.wrapping_add(left - rest), rest);
-        }
+        part_of_blocks::<D, Portable>(len, stride, range, memory, packed);
     }
 }
 

@@ -14,42 +14,64 @@ fn offset(number: impl Into<u64>) -> usize {
     number.into() as usize
 }
 
-compiled_for_selected! {
-    /// Executes a list. Returns the end of what was packed.
-    ///
-    /// # Safety
-    ///
-    /// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for `D`.
-    pub(crate) unsafe fn list[D: Direction][D](
-        all: &List, program: &Program, memory: *mut u8, packed: *mut u8,
-    ) -> *mut u8 = R => entries::<D, R>(all, program, memory, packed);
-}
-
-/// [`list`] with the registers `R`.
+/// Executes a list. Returns the end of what was packed.
 ///
 /// # Safety
 ///
-/// As [`list`].
+/// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for `D`.
+#[inline]
+pub(crate) unsafe fn list<D: Direction>(
+    all: &List,
+    program: &Program,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
+    // SAFETY: passed on to the caller.
+    unsafe { list_within::<D>(all, program, usize::MAX, memory, packed).1 }
+}
+
+compiled_for_selected! {
+    /// Executes the blocks of a list that fit `limit` packed bytes, up to the first one that does not. Returns their number and
+    /// the end of what was packed.
+    ///
+    /// # Safety
+    ///
+    /// The bytes of these blocks, relative to `memory`, and as many from `packed` on must be valid for `D`.
+    pub(crate) unsafe fn list_within[D: Direction][D](
+        all: &List, program: &Program, limit: usize, memory: *mut u8, packed: *mut u8,
+    ) -> (usize, *mut u8) = R => entries::<D, R>(all, program, limit, memory, packed);
+}
+
+/// [`list_within`] with the registers `R`.
+///
+/// # Safety
+///
+/// As [`list_within`].
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "displacements and lengths in memory")]
 unsafe fn entries<D: Direction, R: Registers>(
     list: &List,
     program: &Program,
+    limit: usize,
     memory: *mut u8,
     packed: *mut u8,
-) -> *mut u8 {
+) -> (usize, *mut u8) {
     let memory = memory.wrapping_offset(list.disp() as isize);
     // SAFETY: the entries are the entries of the blocks that the caller guarantees. `Moves::of` (`plan/list.rs`)
     // chose the moves of a varied list for the least and the greatest of its lengths.
     unsafe {
         match program.entries(list) {
-            Entries::Even(offsets, len) => even::<D, _, R>(offsets, len as usize, memory, packed),
-            Entries::WideEven(offsets, len) => {
-                even::<D, _, R>(offsets, len as usize, memory, packed)
+            Entries::Even(offsets, len) => {
+                even::<D, _, R>(offsets, len as usize, limit, memory, packed)
             }
-            Entries::Varied(entries) => varied::<D, _, R>(list.moves(), entries, memory, packed),
+            Entries::WideEven(offsets, len) => {
+                even::<D, _, R>(offsets, len as usize, limit, memory, packed)
+            }
+            Entries::Varied(entries) => {
+                varied::<D, _, R>(list.moves(), entries, limit, memory, packed)
+            }
             Entries::WideVaried(entries) => {
-                varied::<D, _, R>(list.moves(), entries, memory, packed)
+                varied::<D, _, R>(list.moves(), entries, limit, memory, packed)
             }
         }
     }
@@ -65,14 +87,17 @@ unsafe fn entries<D: Direction, R: Registers>(
 unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
     offsets: &[O],
     len: usize,
+    limit: usize,
     memory: *mut u8,
     packed: *mut u8,
-) -> *mut u8 {
+) -> (usize, *mut u8) {
+    let fitting = limit.checked_div(len).and_then(|number| offsets.get(..number));
+    let offsets = fitting.unwrap_or(offsets);
     // A loop for the reason in `rows`.
     macro_rules! each_block {
         ($moves:expr, |$m:ident, $p:ident| $copy:expr) => {
             if D::chosen(|| Kernel::List($moves), packed) {
-                packed
+                (0, packed)
             } else {
                 let mut next = packed;
                 for offset in offsets {
@@ -81,7 +106,7 @@ unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
                     $copy;
                     next = next.wrapping_add(D::advance(len));
                 }
-                next
+                (offsets.len(), next)
             }
         };
     }
@@ -99,18 +124,19 @@ unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
 unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
     moves: Moves,
     entries: &[[O; 2]],
+    limit: usize,
     memory: *mut u8,
     packed: *mut u8,
-) -> *mut u8 {
+) -> (usize, *mut u8) {
     macro_rules! each_block {
         ($number:literal, $width:literal, $copy:expr) => {
-            each_block!(PerBlock::Moves { number: $number, width: $width }, $copy)
+            each_block!(PerBlock::Moves { number: $number, width: $width }, true, $copy)
         };
-        ($moves:expr, $copy:expr) => {
+        ($moves:expr, $are_short:literal, $copy:expr) => {
             if D::chosen(|| Kernel::List($moves), packed) {
-                packed
+                (0, packed)
             } else {
-                spans::<D, O>(entries, memory, packed, $copy)
+                spans::<D, O, $are_short>(entries, limit, memory, packed, $copy)
             }
         };
     }
@@ -129,35 +155,56 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
             Moves::Four(Width::W8) => each_block!(4, 8, four::<D, 8>),
             Moves::Four(Width::W16) => each_block!(4, 16, four::<D, 16>),
             Moves::Four(Width::W32) => each_block!(4, 32, four::<D, 32>),
-            Moves::Any => each_block!(PerBlock::Varied, any::<D, R>),
+            Moves::Any => each_block!(PerBlock::Varied, false, any::<D, R>),
         }
     }
 }
 
-/// Calls `copy` for each block. Returns the end of what was packed.
+/// Calls `copy` for each block that fits. Returns the number of blocks and the end of what was packed.
+///
+/// Where the fragment ends is not looked up: as in any search in lengths that vary, the processor would guess most comparisons
+/// wrong. The blocks go on as long as eight more fit, which is one comparison that it guesses right, and then one by one. Code
+/// for blocks that are not `SHORT`, or have wide entries, would only become larger by that.
 ///
 /// # Safety
 ///
 /// As [`varied`]; `copy` must be sound for the length of each block.
 #[inline(always)]
-unsafe fn spans<D: Direction, O: Copy + Into<u64>>(
+unsafe fn spans<D: Direction, O: Copy + Into<u64>, const SHORT: bool>(
     entries: &[[O; 2]],
+    limit: usize,
     memory: *mut u8,
     packed: *mut u8,
     copy: unsafe fn(*mut u8, *mut u8, usize),
-) -> *mut u8 {
-    let mut end = packed;
+) -> (usize, *mut u8) {
     // A part of a list does not start at its first packed byte.
     let origin = entries.first().map_or(0, |[_, origin]| offset(*origin));
-    for pair in entries.windows(2) {
-        let ([offset, from], [_, to]) = (pair[0], pair[1]);
-        let len = self::offset(to) - self::offset(from);
-        let offset = self::offset(offset);
-        let to =
-            D::counterpart(packed.wrapping_add(D::advance(self::offset(from) - origin)), offset);
+    let start = |entry: &[O; 2]| offset(entry[1]).wrapping_sub(origin);
+    let mut end = packed;
+    let mut each = |entry: &[O; 2], next: &[O; 2]| {
+        let ([from, to], offset) = ([start(entry), start(next)], self::offset(entry[0]));
+        let len = to - from;
+        let to = D::counterpart(packed.wrapping_add(D::advance(from)), offset);
         // SAFETY: one of the blocks that the caller guarantees.
         unsafe { copy(memory.wrapping_add(offset), to, len) };
         end = to.wrapping_add(D::advance(len));
+    };
+    let mut rest = entries;
+    if const { SHORT && D::IS_PLAIN && size_of::<O>() <= size_of::<u32>() } {
+        while let Some(several) = rest.first_chunk::<9>()
+            && start(&several[8]) <= limit
+        {
+            for at in 0..8 {
+                each(&several[at], &several[at + 1]);
+            }
+            rest = &rest[8..];
+        }
     }
-    end
+    while let [entry, next, ..] = rest
+        && start(next) <= limit
+    {
+        each(entry, next);
+        rest = &rest[1..];
+    }
+    (entries.len() - rest.len(), end)
 }

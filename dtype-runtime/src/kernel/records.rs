@@ -13,7 +13,7 @@ use super::chosen::Kernel;
 use super::direction::{Direction, Steps};
 use super::moves::any;
 use super::registers::{Registers, compiled_for_selected};
-use super::rows::strided;
+use super::rows::{part_of_blocks, strided};
 use crate::plan::{FURTHEST_RECORD, Op, Records, Run, RunList};
 
 /// Repetitions of a few fields, a tile of records at a time.
@@ -63,7 +63,8 @@ impl Tiled {
         let steps = Steps { memory: self.stride, packed: D::advance(self.size) };
         let mut left = self.count;
         while left > 0 {
-            let records = left.min(self.tile);
+            // A few records more than a tile are one, too, rather than a tile and a small one.
+            let records = if left <= self.tile + self.tile / 2 { left } else { self.tile };
             copy(records, steps, memory, packed);
             memory = memory.wrapping_offset(self.stride.wrapping_mul(records.cast_signed()));
             packed = packed.wrapping_add(D::advance(self.size * records));
@@ -162,11 +163,13 @@ unsafe fn part_by<D: Direction, R: Registers>(
     // SAFETY: bytes that the caller guarantees: of the first record, and of the records after it, each `stride` bytes further.
     // A step over whole records is taken only if that many bytes are left.
     unsafe {
-        if let [run] = **runs
-            && run.len.cast_signed() == stride
-        {
-            // All records are one run.
-            return D::copy(record.wrapping_offset(run.disp).wrapping_add(from), packed, len);
+        if let [run] = **runs {
+            let first = record.wrapping_offset(run.disp);
+            if size.cast_signed() == stride {
+                // All records are one run.
+                return D::copy(first.wrapping_add(from), packed, len);
+            }
+            return part_of_blocks::<D, R>(size, stride, from..from + len, first, packed);
         }
         if from > 0 {
             let bytes = left.min(size - from);

@@ -71,6 +71,41 @@ compiled_for_selected! {
     };
 }
 
+/// Copies the packed bytes `range` of blocks of `len` bytes, `stride` bytes apart in memory, counted from the start of the first:
+/// the end of the first block, the whole blocks after it by [`strided`], and the start of the last.
+///
+/// # Safety
+///
+/// As [`part_of_long`], for `D`. The processor must have the instructions of `R`.
+#[inline(always)]
+pub(super) unsafe fn part_of_blocks<D: Direction, R: Registers>(
+    len: usize,
+    stride: isize,
+    range: Range<usize>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let (mut block, mut packed) = (memory, packed);
+    let (into, mut left) = (range.start, range.end - range.start);
+    let steps = Steps { memory: stride, packed: D::advance(len) };
+    // SAFETY: the bytes of the range, which the caller guarantees, block by block.
+    unsafe {
+        if into > 0 {
+            let bytes = left.min(len - into);
+            any::<D, R>(block.wrapping_add(into), packed, bytes);
+            block = block.wrapping_offset(stride);
+            packed = packed.wrapping_add(D::advance(bytes));
+            left -= bytes;
+        }
+        let (count, rest) = (left / len, left % len);
+        strided::<D>(len, count, steps, block, packed);
+        if rest > 0 {
+            let last = block.wrapping_offset(stride.wrapping_mul(count.cast_signed()));
+            any::<D, R>(last, packed.wrapping_add(D::advance(left - rest)), rest);
+        }
+    }
+}
+
 /// [`grid`] with the registers `R`.
 ///
 /// A length that is known when this is compiled turns a copy into a load and a store: hence a loop for each arm of
