@@ -172,6 +172,16 @@ unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: 
         unsafe { blocks::repeated::<D>(&all, program, count, extent, memory, packed) };
         return;
     }
+    if D::IS_PLAIN
+        && let Some(all) = program.known_joined_iterations()
+    {
+        #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
+        let bytes = 0..(plan.size() * count) as usize;
+        // SAFETY: all bytes of the instances, which the caller guarantees, as iterations one after the other.
+        if unsafe { permute::permute::<D>(all, bytes, memory, packed) } {
+            return;
+        }
+    }
     // Moving and zeroing have no packed bytes that the parts would be found by.
     if count > 2
         && D::IS_PLAIN
@@ -338,8 +348,8 @@ unsafe fn any_operations<D: Direction>(
             Op::Blocks(all) => packed = unsafe { blocks::<D>(all, program, memory, packed) },
             // A plan of bytes converts no values; a plan that does is executed by `convertor`.
             Op::Elements(_) => {}
-            // SAFETY: likewise; the list belongs to the program.
-            Op::List(all) => packed = unsafe { list::<D>(all, program, memory, packed) },
+            // SAFETY: likewise; the list belongs to the tables.
+            Op::List(all) => packed = unsafe { list::<D>(all, program.lists(), memory, packed) },
             Op::Loop { count, stride, .. } => {
                 // SAFETY: likewise.
                 packed = unsafe { repeated::<D>(body, program, *count, *stride, memory, packed) };

@@ -2,6 +2,7 @@
 //!
 //! A plan is data. [`commit`](crate::commit) writes it; the kernels and the convertors execute it.
 
+mod flat;
 mod gather;
 mod index;
 mod lanes;
@@ -26,7 +27,7 @@ pub use op::{Blocks, Elements, Op, items};
 pub(crate) use op::{numbered_items, size, split_first};
 pub(crate) use patterns::FEWEST_BLOCKS;
 pub(crate) use permutation::{Any, ByteMap, CompiledFor, Permutation};
-pub(crate) use program::{Known, One, Program, SHORT, TwoRuns};
+pub(crate) use program::{Cut, Known, One, Program, SHORT, TwoRuns};
 pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 

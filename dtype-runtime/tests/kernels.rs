@@ -231,7 +231,7 @@ proptest! {
         lengths in prop::collection::vec(prop_oneof![1..80_usize, 500..3000_usize], 1..4),
         until in prop_oneof![Just(100_usize), 0..100_usize],
     ) {
-        fragments_agree(&runs, extent, count, &lengths, until)?;
+        fragments_agree(&of_runs(&runs), &runs, extent, count, &lengths, until)?;
     }
 
     /// Blocks of each kind of list, which are copied several at a time as long as these fit the fragment.
@@ -243,8 +243,52 @@ proptest! {
         until in prop_oneof![Just(100_usize), 0..100_usize],
     ) {
         let extent = end(&runs) + 5;
-        fragments_agree(&runs, extent, count, &lengths, until)?;
+        fragments_agree(&of_runs(&runs), &runs, extent, count, &lengths, until)?;
     }
+
+    /// Instances that nest rows and lists, which are cut as one list, or as records.
+    #[test]
+    fn fragments_of_nested_types(
+        (ty, runs) in nested(),
+        apart in 0..3_i64,
+        count in 1..6_usize,
+        lengths in prop::collection::vec(prop_oneof![1..80_usize, 100..9000_usize], 1..4),
+        until in prop_oneof![Just(100_usize), 0..100_usize],
+    ) {
+        fragments_agree(&ty, &runs, ty.extent() + 4 * apart, count, &lengths, until)?;
+    }
+}
+
+/// Types of one to three levels, and their runs.
+fn nested() -> impl Strategy<Value = (Type, Vec<(i64, u64)>)> {
+    let runs = prop::collection::vec((1..6_u64, 1..20_u64, any::<u16>()), 1..6);
+    let levels = prop::collection::vec(
+        (0..3, prop::collection::vec(0..3_i64, 1..if cfg!(miri) { 4 } else { 12 }), any::<bool>()),
+        1..4,
+    );
+    (runs.prop_map(out_of_order), levels).prop_map(|(runs, levels)| {
+        let (mut ty, mut all) = (of_runs(&runs), runs);
+        for (kind, gaps, backwards) in levels {
+            let extent = end(&all);
+            let inner = Type::resized(&ty, 0, extent).unwrap();
+            let mut places: Vec<i64> = match kind {
+                // Side by side, at equal distances, at any.
+                0 => (0..).zip(&gaps).map(|(number, _)| extent * number).collect(),
+                1 => (0..).zip(&gaps).map(|(number, _)| (extent + 8) * number).collect(),
+                _ => gaps
+                    .iter()
+                    .scan(0, |at, gap| Some(core::mem::replace(at, *at + extent + gap)))
+                    .collect(),
+            };
+            if backwards {
+                places.reverse();
+            }
+            ty = Type::hindexed_block(1, &places, &inner).unwrap();
+            let moved = |place| all.iter().map(move |(disp, len)| (place + disp, *len));
+            all = places.iter().flat_map(|place| moved(*place)).collect();
+        }
+        (ty, all)
+    })
 }
 
 /// Blocks of similar lengths.
@@ -265,8 +309,10 @@ fn blocks() -> impl Strategy<Value = Vec<(i64, u64)>> {
     )
 }
 
-/// Whether fragments of these lengths, in turn, are those of a copy byte by byte, until this percentage of the stream.
+/// Whether fragments of these lengths, in turn, are those of a copy byte by byte, until this percentage of the stream. `runs`
+/// are those of an instance.
 fn fragments_agree(
+    ty: &Type,
     runs: &[(i64, u64)],
     extent: i64,
     count: usize,
@@ -274,7 +320,7 @@ fn fragments_agree(
     until: usize,
 ) -> Result<(), TestCaseError> {
     let _alone = alone();
-    let ty = Type::resized(&of_runs(runs), 0, extent).unwrap();
+    let ty = Type::resized(ty, 0, extent).unwrap();
     let ends = |i: usize| i64::try_from(i).unwrap() * extent;
     let lowest = ends(count - 1).min(0) + ty.true_lb();
     let highest = ends(count - 1).max(0) + ty.true_ub();
@@ -291,6 +337,12 @@ fn fragments_agree(
         select(isa).unwrap();
         let ty = ty.commit();
         let mut packer = ty.packer(Buffer::new(&memory).origin(origin), count).unwrap();
+        // After some fragments, a type is cut in another way.
+        for _ in 0..if lengths.len() > 1 { 70 } else { 0 } {
+            packer.set_position(bytes.len() as u64 / 2).unwrap();
+            packer.pack(&mut [0]);
+        }
+        packer.set_position(0).unwrap();
         let mut target = vec![0xDD; length];
         let mut wanted = target.clone();
         // Refused if records overlap.

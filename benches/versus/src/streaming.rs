@@ -23,6 +23,10 @@ pub(crate) const KIB_64: &str = "64 KiB";
 pub(crate) const KIB_8: &str = "8 KiB";
 pub(crate) const KIB_1: &str = "1 KiB";
 
+/// Jumps before any are measured. They reach all of the memory and of the lists, which the few jumps of a round do not: these
+/// would measure how long that takes to come to the caches.
+const JUMPS_BEFORE: u32 = 200_000;
+
 /// All pieces, in windows of 64.
 pub(crate) const WINDOWS: &str = "windows of 64";
 
@@ -96,6 +100,9 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
                 if group == Group::Pieces {
                     contestants.push(bench.yaksa(who::YAKSA, Work::List));
                     contestants.push(bench.yaksa(who::YAKSA_WINDOWS, Work::ListInWindows));
+                }
+                if group == Group::Jumps {
+                    (0..JUMPS_BEFORE).for_each(|_| stream.jump());
                 }
                 let columns = bench.turns(&mut stream, contestants)?;
                 let (family, parameters) = (family.to_owned(), parameters.to_owned());

@@ -5,7 +5,7 @@ use core::ops::{ControlFlow, Range};
 
 use super::cursor::{Fragment, Instances, Repeated, Visitor, of_list};
 use crate::kernel::{self, Direction, Way};
-use crate::plan::{Blocks, List, Op, Plan, Program};
+use crate::plan::{Blocks, Cut, List, Lists, Op, Permutation, Plan, Program};
 
 /// Copies whole records of a Rust type, by code compiled for this type: a pointer to the first record, a pointer
 /// to its packed bytes, and the number of records.
@@ -71,7 +71,9 @@ pub(super) unsafe fn copy_of_plan<D: Way>(
         } else if is_part && let Some(all) = program.single() {
             copy_of_blocks::<D>(all, program, range, memory, packed);
         } else if is_part && let [Op::List(list)] = program.instance() {
-            copy_of_list::<D>(list, program, range, memory, packed, near);
+            copy_of_list::<D>(list, program.lists(), range, memory, packed, near);
+        } else if is_part && let Some(cut) = program.cut(len) {
+            copy_of_cut::<D>(cut, range, memory, packed, near);
         } else {
             copy_by_program::<D>(plan, count, range, memory, packed, near);
         }
@@ -101,16 +103,9 @@ unsafe fn copy_of_several<D: Way>(
         return unsafe { kernel::execute::<D>(plan, count, memory, packed) };
     }
     if let Some((all, disp)) = program.of_any_bytes(len) {
-        let size = all.size() as u64;
-        let first = all.record_of(range.start);
-        let before = first * size;
-        let shift = all.stride().wrapping_mul(first as isize).wrapping_add(disp as isize);
-        let memory = memory.wrapping_offset(shift);
-        let bytes = (range.start - before) as usize..(range.end - before) as usize;
-        // SAFETY: the caller guarantees the bytes of the range, the first of which is in this instance; all data of the
-        // instances, if memory is read; and that they do not overlap, if it is written. The permutation is that of the
-        // instances.
-        if unsafe { kernel::permute::<D>(all, bytes, memory, packed) } {
+        let memory = memory.wrapping_offset(disp as isize);
+        // SAFETY: passed on to the caller. The permutation is that of the instances, or of their iterations.
+        if unsafe { copy_of_records::<D>(all, range.clone(), memory, packed) } {
             return;
         }
     }
@@ -125,7 +120,97 @@ unsafe fn copy_of_several<D: Way>(
         return unsafe { kernel::part_of_records::<D>(all, from, len as usize, memory, packed) };
     }
     // SAFETY: passed on to the caller.
-    unsafe { copy_by_program::<D>(plan, count, range, memory, packed, near) }
+    unsafe {
+        match program.cut(len) {
+            Some(cut) => copy_of_cuts::<D>(cut, plan, range, memory, packed, near),
+            None => copy_by_program::<D>(plan, count, range, memory, packed, near),
+        }
+    }
+}
+
+/// As [`copy_of_plan`], for a part of records that are a permutation. Returns false without an effect if the machine lacks the
+/// instructions.
+///
+/// # Safety
+///
+/// As [`copy_range`]; the permutation must be that of records which the plan's bytes are, `memory` being the first one's origin.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
+unsafe fn copy_of_records<D: Way>(
+    all: &Permutation,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> bool {
+    let first = all.record_of(range.start);
+    let before = first * all.size() as u64;
+    let memory = memory.wrapping_offset(all.stride().wrapping_mul(first as isize));
+    let bytes = (range.start - before) as usize..(range.end - before) as usize;
+    // SAFETY: the caller guarantees the bytes of the range, the first of which is in this record; all data of the records, if
+    // memory is read; and that they do not overlap, if it is written.
+    unsafe { kernel::permute::<D>(all, bytes, memory, packed) }
+}
+
+/// As [`copy_of_plan`], for a part of one instance. `copy_range` would come to the same, after more steps.
+///
+/// # Safety
+///
+/// As [`copy_range`]; `cut` must be that of an instance.
+unsafe fn copy_of_cut<D: Way>(
+    cut: Cut<'_>,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    near: &mut usize,
+) {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        match cut {
+            Cut::List(list, lists) => copy_of_list::<D>(list, lists, range, memory, packed, near),
+            Cut::Records(all) => _ = copy_of_records::<D>(all, range, memory, packed),
+        }
+    }
+}
+
+/// As [`copy_of_plan`], for a part of several instances: as [`copy_of_cut`] the end of the first instance and the start of the
+/// last, and by the plan whole instances.
+///
+/// # Safety
+///
+/// As [`copy_of_cut`].
+#[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
+unsafe fn copy_of_cuts<D: Way>(
+    cut: Cut<'_>,
+    plan: &Plan,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    near: &mut usize,
+) {
+    let (size, extent) = (plan.size(), plan.extent() as isize);
+    let (first, from) = (range.start / size, range.start % size);
+    let mut memory = memory.wrapping_offset(extent.wrapping_mul(first as isize));
+    let (mut packed, mut left) = (packed, range.end - range.start);
+    // SAFETY: parts of the range, which the caller guarantees.
+    unsafe {
+        if from > 0 {
+            let bytes = left.min(size - from);
+            copy_of_cut::<D>(cut, from..from + bytes, memory, packed, near);
+            (memory, packed) =
+                (memory.wrapping_offset(extent), packed.wrapping_add(bytes as usize));
+            left -= bytes;
+        }
+        let whole = left / size;
+        if whole > 0 {
+            kernel::execute::<D>(plan, whole, memory, packed);
+            memory = memory.wrapping_offset(extent.wrapping_mul(whole as isize));
+            packed = packed.wrapping_add((whole * size) as usize);
+            left -= whole * size;
+        }
+        if left > 0 {
+            copy_of_cut::<D>(cut, 0..left, memory, packed, near);
+        }
+    }
 }
 
 /// As [`copy_of_plan`], for a part of several instances that are blocks at equal distances each: the end of the first instance,
@@ -197,20 +282,21 @@ unsafe fn copy_of_blocks<D: Way>(
 ///
 /// # Safety
 ///
-/// As [`copy_range`]; the list must be the program's, and the range not be empty.
+/// As [`copy_range`]; the list must be of these tables, and the range not be empty.
 #[inline(never)]
 unsafe fn copy_of_list<D: Way>(
     list: &List,
-    program: &Program,
+    lists: &Lists,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
     near: &mut usize,
 ) {
     // Nobody else is given the visitor, whose invariant the caller guarantees.
+    let program = Program::empty();
     let mut copier =
         Copier::<D> { program, memory, packed, whole: None, near, direction: PhantomData };
-    let _ = of_list(list, program, range, 0, &mut copier);
+    let _ = of_list(list, lists, range, 0, &mut copier);
 }
 
 /// As [`copy_of_plan`], without a permutation for parts of the stream.
@@ -278,24 +364,18 @@ impl<D: Direction> Visitor for Copier<'_, D> {
         ControlFlow::Continue(())
     }
 
-    fn list(&mut self, list: &List, program: &Program, shift: i64) -> ControlFlow<()> {
-        // SAFETY: bytes of the range, and the list belongs to the program.
-        self.packed = unsafe { kernel::list::<D>(list, program, self.at(shift), self.packed) };
+    fn list(&mut self, list: &List, lists: &Lists, shift: i64) -> ControlFlow<()> {
+        // SAFETY: bytes of the range, and the list belongs to the tables.
+        self.packed = unsafe { kernel::list::<D>(list, lists, self.at(shift), self.packed) };
         ControlFlow::Continue(())
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
-    fn list_within(
-        &mut self,
-        list: &List,
-        program: &Program,
-        shift: i64,
-        bytes: u64,
-    ) -> Option<usize> {
+    fn list_within(&mut self, list: &List, lists: &Lists, shift: i64, bytes: u64) -> Option<usize> {
         let (memory, limit) = (self.at(shift), bytes as usize);
-        // SAFETY: bytes of the range, of which `bytes` are left, and the list belongs to the program.
+        // SAFETY: bytes of the range, of which `bytes` are left, and the list belongs to the tables.
         let (number, end) =
-            unsafe { kernel::list_within::<D>(list, program, limit, memory, self.packed) };
+            unsafe { kernel::list_within::<D>(list, lists, limit, memory, self.packed) };
         self.packed = end;
         Some(number)
     }

@@ -36,7 +36,8 @@ use core::ops::Range;
 
 pub(crate) use self::instances::Instances;
 use crate::plan::{
-    Blocks, Elements, Index, List, Op, Permutation, Program, numbered_items, size, split_first,
+    Blocks, Elements, Index, List, Lists, Op, Permutation, Program, numbered_items, size,
+    split_first,
 };
 
 /// What is done with the parts of a range. Displacements are in bytes from the origin of the first
@@ -51,20 +52,14 @@ pub(crate) trait Visitor {
     }
 
     /// Blocks of a list, with `shift` to be added to their displacements.
-    fn list(&mut self, list: &List, program: &Program, shift: i64) -> ControlFlow<()> {
-        program.blocks(list).try_for_each(|(disp, len)| self.run(disp.wrapping_add(shift), len))
+    fn list(&mut self, list: &List, lists: &Lists, shift: i64) -> ControlFlow<()> {
+        lists.blocks(list).try_for_each(|(disp, len)| self.run(disp.wrapping_add(shift), len))
     }
 
     /// The blocks at the start of a list that fit `bytes` packed bytes, up to the first one that does not. Returns their number.
     /// If the visitor returns `None`, the number is looked up, and they follow.
-    fn list_within(
-        &mut self,
-        list: &List,
-        program: &Program,
-        shift: i64,
-        bytes: u64,
-    ) -> Option<usize> {
-        let _ = (list, program, shift, bytes);
+    fn list_within(&mut self, list: &List, lists: &Lists, shift: i64, bytes: u64) -> Option<usize> {
+        let _ = (list, lists, shift, bytes);
         None
     }
 
@@ -296,7 +291,7 @@ impl Body<'_> {
     ) -> ControlFlow<()> {
         match *op {
             Op::Blocks(blocks) => of_blocks(&blocks.shifted(shift), part, visitor),
-            Op::List(list) => of_list(&list, self.program, part, shift, visitor),
+            Op::List(list) => of_list(&list, self.program.lists(), part, shift, visitor),
             Op::Elements(elements) => of_elements(elements.shifted(shift), part, visitor),
             Op::Loop { count, stride, items } => {
                 let body = Body { first: at + 1, end: at + 1 + items, ..*self };
@@ -368,12 +363,12 @@ fn of_elements<V: Visitor>(
 /// A range of a list.
 pub(super) fn of_list<V: Visitor>(
     list: &List,
-    program: &Program,
+    lists: &Lists,
     part: Range<u64>,
     shift: i64,
     visitor: &mut V,
 ) -> ControlFlow<()> {
-    let entries = program.entries(list);
+    let entries = lists.entries(list);
     let byte = |block: usize, into: u64| {
         let (offset, len) = entries.get(block).unwrap_or((0, 0));
         let disp = list.disp().wrapping_add(shift).wrapping_add(offset.cast_signed());
@@ -395,14 +390,14 @@ pub(super) fn of_list<V: Visitor>(
     let count = list.count as usize;
     let rest = list.part(block, count);
     let (last, last_start) = if part.end == size {
-        visitor.list(&rest, program, shift)?;
+        visitor.list(&rest, lists, shift)?;
         (count, size)
-    } else if let Some(number) = visitor.list_within(&rest, program, shift, part.end - position) {
+    } else if let Some(number) = visitor.list_within(&rest, lists, shift, part.end - position) {
         (block + number, entries.start(block + number))
     } else {
         let (last, last_start) = entries.find_from(part.end, block, position);
         if last > block {
-            visitor.list(&list.part(block, last), program, shift)?;
+            visitor.list(&list.part(block, last), lists, shift)?;
         }
         (last, last_start)
     };

@@ -6,7 +6,7 @@ use core::ops::{ControlFlow, Range};
 use super::cursor::{Instances, Repeated, Visitor};
 use crate::commit::Committed;
 use crate::error::Error;
-use crate::plan::{Blocks, Entries, List, Op, Plan, Program, Segments, items};
+use crate::plan::{Blocks, Entries, List, Lists, Op, Plan, Program, Segments, items};
 
 /// The number of segments that are looked up at a time.
 const AT_ONCE: usize = 32;
@@ -341,7 +341,7 @@ trait Taker: Sized {
                 self.take(disp.wrapping_add(shift), len)
             }
             Op::Blocks(blocks) => self.apart(segments(blocks.shifted(shift).normalized())),
-            Op::List(list) => self.listed(&list, program, shift),
+            Op::List(list) => self.listed(&list, program.lists(), shift),
             // Converted values differ in memory from the stream: they are no segments.
             Op::Elements(_) => ControlFlow::Continue(()),
             Op::Loop { count, stride, .. } => {
@@ -351,10 +351,10 @@ trait Taker: Sized {
     }
 
     /// The blocks of a list. Neighbours do not touch: they would be one block.
-    fn listed(&mut self, list: &List, program: &Program, shift: i64) -> ControlFlow<()> {
+    fn listed(&mut self, list: &List, lists: &Lists, shift: i64) -> ControlFlow<()> {
         let disp = list.disp().wrapping_add(shift);
         let at = |offset: u64, len| Segment { disp: disp.wrapping_add(offset.cast_signed()), len };
-        match program.entries(list) {
+        match lists.entries(list) {
             Entries::Even(offsets, len) => {
                 self.apart(offsets.iter().map(|offset| at((*offset).into(), len)))
             }
@@ -387,8 +387,8 @@ impl<T: Taker> Visitor for T {
         self.apart(segments(blocks.normalized()))
     }
 
-    fn list(&mut self, list: &List, program: &Program, shift: i64) -> ControlFlow<()> {
-        self.listed(list, program, shift)
+    fn list(&mut self, list: &List, lists: &Lists, shift: i64) -> ControlFlow<()> {
+        self.listed(list, lists, shift)
     }
 
     /// Whole iterations, without a descent to each operation.

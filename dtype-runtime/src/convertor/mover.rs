@@ -8,7 +8,7 @@ use super::cursor::{Fragment, Instances, Repeated, Visitor};
 use crate::commit::Committed;
 use crate::error::Error;
 use crate::kernel;
-use crate::plan::{Blocks, List, Op, Program};
+use crate::plan::{Blocks, List, Lists, Op, Program};
 
 impl Committed {
     /// Copies the data of `count` instances from one memory to another, as packing and unpacking would, without the
@@ -165,11 +165,11 @@ impl Visitor for Mover<'_> {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
-    fn list(&mut self, list: &List, program: &Program, shift: i64) -> ControlFlow<()> {
+    fn list(&mut self, list: &List, lists: &Lists, shift: i64) -> ControlFlow<()> {
         let from = self.from.wrapping_offset(shift as isize);
         let to = self.to.wrapping_offset(shift.wrapping_add(list.disp()) as isize);
-        // SAFETY: as in `blocks_at`, and the list belongs to the program.
-        unsafe { kernel::list::<kernel::Move>(list, program, from, to) };
+        // SAFETY: as in `blocks_at`, and the list belongs to the tables.
+        unsafe { kernel::list::<kernel::Move>(list, lists, from, to) };
         ControlFlow::Continue(())
     }
 

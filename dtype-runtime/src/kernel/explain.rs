@@ -49,7 +49,7 @@ pub(crate) fn blocks(all: Blocks, program: &Program) -> Kernel {
 pub(crate) fn list(list: &List, program: &Program) -> Kernel {
     // SAFETY: as in `blocks`.
     explained(|name| unsafe {
-        super::list::<Explain>(list, program, ptr::null_mut(), name);
+        super::list::<Explain>(list, program.lists(), ptr::null_mut(), name);
     })
 }
 

@@ -4,7 +4,7 @@ use super::chosen::{Kernel, PerBlock};
 use super::direction::Direction;
 use super::moves::{any, by_length, four, long, three, touching, two};
 use super::registers::{Registers, compiled_for_selected};
-use crate::plan::{Entries, List, Moves, Program, Width};
+use crate::plan::{Entries, List, Lists, Moves, Width};
 
 /// An entry's number, as an offset in memory or in the packed stream. Numbers that lead to data fit; on the way they may
 /// wrap, which the pointers' arithmetic undoes.
@@ -22,12 +22,12 @@ fn offset(number: impl Into<u64>) -> usize {
 #[inline]
 pub(crate) unsafe fn list<D: Direction>(
     all: &List,
-    program: &Program,
+    lists: &Lists,
     memory: *mut u8,
     packed: *mut u8,
 ) -> *mut u8 {
     // SAFETY: passed on to the caller.
-    unsafe { list_within::<D>(all, program, usize::MAX, memory, packed).1 }
+    unsafe { list_within::<D>(all, lists, usize::MAX, memory, packed).1 }
 }
 
 compiled_for_selected! {
@@ -38,8 +38,8 @@ compiled_for_selected! {
     ///
     /// The bytes of these blocks, relative to `memory`, and as many from `packed` on must be valid for `D`.
     pub(crate) unsafe fn list_within[D: Direction][D](
-        all: &List, program: &Program, limit: usize, memory: *mut u8, packed: *mut u8,
-    ) -> (usize, *mut u8) = R => entries::<D, R>(all, program, limit, memory, packed);
+        all: &List, lists: &Lists, limit: usize, memory: *mut u8, packed: *mut u8,
+    ) -> (usize, *mut u8) = R => entries::<D, R>(all, lists, limit, memory, packed);
 }
 
 /// [`list_within`] with the registers `R`.
@@ -51,7 +51,7 @@ compiled_for_selected! {
 #[expect(clippy::cast_possible_truncation, reason = "displacements and lengths in memory")]
 unsafe fn entries<D: Direction, R: Registers>(
     list: &List,
-    program: &Program,
+    lists: &Lists,
     limit: usize,
     memory: *mut u8,
     packed: *mut u8,
@@ -60,7 +60,7 @@ unsafe fn entries<D: Direction, R: Registers>(
     // SAFETY: the entries are the entries of the blocks that the caller guarantees. `Moves::of` (`plan/list.rs`)
     // chose the moves of a varied list for the least and the greatest of its lengths.
     unsafe {
-        match program.entries(list) {
+        match lists.entries(list) {
             Entries::Even(offsets, len) => {
                 even::<D, _, R>(offsets, len as usize, limit, memory, packed)
             }
@@ -91,8 +91,9 @@ unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> (usize, *mut u8) {
-    let fitting = limit.checked_div(len).and_then(|number| offsets.get(..number));
-    let offsets = fitting.unwrap_or(offsets);
+    let all = offsets.len().saturating_mul(len);
+    let number = if limit < all { limit / len } else { offsets.len() };
+    let offsets = offsets.get(..number).unwrap_or(offsets);
     // A loop for the reason in `rows`.
     macro_rules! each_block {
         ($moves:expr, |$m:ident, $p:ident| $copy:expr) => {

@@ -5,7 +5,9 @@
 
 use alloc::vec::Vec;
 
-use super::op::{Blocks, Elements, Op};
+use super::flat::Flat;
+use super::once::Once;
+use super::op::{Blocks, Elements, Op, split_first};
 use super::permutation::{ByteMap, Permutation};
 use super::runs::Records;
 use crate::kernels;
@@ -36,6 +38,10 @@ pub(super) struct Patterns {
     one: Option<Permutation>,
     /// The repetitions, if each is a few runs.
     records: Option<Records>,
+    /// The iterations, if an instance is a loop over a permutation.
+    iterations: Option<Iterations>,
+    /// One instance as a list, computed when it was cut several times.
+    flat: Once<Option<Flat>>,
 }
 
 /// What copies instances, and any part of their packed bytes.
@@ -48,6 +54,14 @@ struct OfInstances {
     disp: i64,
     /// Fewer bytes than this are copied block by block.
     fewest: u64,
+}
+
+/// The iterations of a loop that an instance is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Iterations {
+    permutation: Permutation,
+    /// Whether the first iteration of the next instance follows the last one of an instance as that does the one before.
+    are_joined: bool,
 }
 
 /// Operations that are repeated.
@@ -74,9 +88,16 @@ impl Patterns {
     pub(super) fn of(parts: [&[Op]; 3], instance: &[Op], one: &[Op], extent: i64) -> Self {
         let one = ByteMap::of(one).and_then(|map| Permutation::of_one(&map));
         let [prologue, steady, epilogue] = parts;
-        let records = Records::of(steady, extent, prologue);
         let (bodies, columns) = (Vec::new(), Vec::new());
-        let mut all = Self { instances: None, bodies, columns, one, records };
+        let mut all = Self {
+            instances: None,
+            bodies,
+            columns,
+            one,
+            records: Records::of(steady, extent, prologue),
+            iterations: None,
+            flat: Once::new(),
+        };
         all.add(instance, MANY, extent);
         all.instances = match (&all.bodies[..], &all.columns[..], instance) {
             ([body, ..], ..) => {
@@ -95,6 +116,12 @@ impl Patterns {
         };
         for ops in [steady, prologue, epilogue] {
             all.add_inside(ops);
+        }
+        if let Some((Op::Loop { count, stride, .. }, body, [])) = split_first(instance)
+            && let Some(permutation) = all.of_records(body, *stride).cloned()
+        {
+            let joined = i64::try_from(*count).ok().and_then(|count| stride.checked_mul(count));
+            all.iterations = Some(Iterations { permutation, are_joined: joined == Some(extent) });
         }
         all
     }
@@ -178,14 +205,38 @@ impl Patterns {
     /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from.
     #[inline]
     pub(super) fn of_any_bytes(&self, bytes: u64) -> Option<(&Permutation, i64)> {
-        let all = self.instances.as_ref().filter(|all| bytes >= all.fewest)?;
-        Some((&all.permutation, all.disp))
+        match (&self.instances, &self.iterations) {
+            (Some(all), _) if bytes >= all.fewest => Some((&all.permutation, all.disp)),
+            (None, _) => Some((self.of_joined_iterations()?, 0)),
+            _ => None,
+        }
+    }
+
+    /// The permutation of the iterations, if an instance is a loop that the next instance goes on with.
+    pub(super) fn of_joined_iterations(&self) -> Option<&Permutation> {
+        let all = self.iterations.as_ref().filter(|all| all.are_joined)?;
+        Some(&all.permutation)
+    }
+
+    /// The permutation of the iterations, if an instance is a loop.
+    pub(super) fn of_iterations(&self) -> Option<&Permutation> {
+        Some(&self.iterations.as_ref()?.permutation)
     }
 
     /// The repetitions, if each is a few runs.
     #[inline]
     pub(super) fn records(&self) -> Option<&Records> {
         self.records.as_ref()
+    }
+
+    /// One instance as a list, if it was cut several times. `compute` writes it, and is told whether there are records in it that
+    /// are a permutation.
+    #[inline]
+    pub(super) fn flat(&self, compute: impl FnOnce(bool) -> Option<Flat>) -> Option<&Flat> {
+        if self.flat.known().is_none() {
+            self.flat.count(|| compute(!self.bodies.is_empty()));
+        }
+        self.flat.known()?.as_ref()
     }
 
     /// The permutation of one instance, if a permutation is to copy it.

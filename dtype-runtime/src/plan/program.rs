@@ -4,12 +4,14 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
 use super::FEWEST_WITHOUT_SEAMS;
+use super::flat::flat;
 use super::list::{Entries, List, Lists};
 use super::once::Once;
 use super::op::{Blocks, Op};
 use super::patterns::{ARE_EXECUTED, Patterns, is_worth_it};
 use super::permutation::{Permutation, WIDTH};
 use super::runs::Records;
+use crate::kernels::selected;
 
 /// At most this many operations are stored inline, without an allocation. With a larger array, moving it would
 /// cost more than the allocation.
@@ -87,6 +89,15 @@ impl TwoRuns {
         let disps = [i32::try_from(first).ok()?, i32::try_from(second).ok()?];
         Some(Self { disps, lens: lens.map(|len| len as u16) })
     }
+}
+
+/// What an instance is, where that is one level instead of several.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cut<'a> {
+    /// Records that are a permutation.
+    Records(&'a Permutation),
+    /// A list, and its tables.
+    List(&'a List, &'a Lists),
 }
 
 /// What is known about the permutation of one instance.
@@ -352,6 +363,27 @@ impl Program {
     #[inline]
     pub(crate) fn known_records(&self) -> Option<&Records> {
         self.patterns.known()?.records()
+    }
+
+    /// What finds and copies a part of one instance faster than its operations do, if the part has `bytes` bytes. A list is written after some calls of this;
+    /// without the standard library, never.
+    #[inline]
+    pub(crate) fn cut(&self, bytes: u64) -> Option<Cut<'_>> {
+        let patterns = self.patterns.get(|| self.find_patterns())?;
+        if let Some(permutation) = patterns.of_iterations()
+            && selected().permutes()
+        {
+            return Some(Cut::Records(permutation));
+        }
+        let of = |has_records| flat(self.instance(), self.lists(), has_records);
+        let flat = patterns.flat(of).filter(|flat| bytes < flat.limit)?;
+        Some(Cut::List(&flat.list, &flat.lists))
+    }
+
+    /// The permutation of the iterations, if an instance is a loop that the next instance goes on with, and that is known.
+    #[inline]
+    pub(crate) fn known_joined_iterations(&self) -> Option<&Permutation> {
+        self.patterns.known()?.of_joined_iterations()
     }
 
     /// The permutation of blocks of this length and stride, relative to the first block, if it pays for `bytes` packed bytes

@@ -190,9 +190,10 @@ impl Parts<'_> {
         let constant = self.permutation.map(|all| (all, 0));
         if let Some((permutation, disp)) = constant.or_else(|| self.program.of_any_bytes(to - from))
         {
-            // A repetition has as many packed bytes as an instance.
-            let (first, into) = (from / steady, from % steady);
-            let shift = self.extent.wrapping_mul(first.cast_signed()).wrapping_add(disp);
+            let first = permutation.record_of(from);
+            let into = from - first * permutation.size() as u64;
+            let shift = (permutation.stride() as i64).wrapping_mul(first.cast_signed());
+            let shift = shift.wrapping_add(disp);
             let part = Fragment { permutation, bytes: into..into + (to - from), shift };
             if let Some(taken) = visitor.permuted(&part) {
                 return taken;

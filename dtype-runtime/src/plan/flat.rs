@@ -1,0 +1,166 @@
+//! An instance as one list of its runs.
+//!
+//! A fragment of an instance that nests loops, lists and blocks starts and ends somewhere in each level, and at each level
+//! there is a part before the whole items and a part after them. With many levels, to find and to copy these short parts takes
+//! longer than to copy the fragment. In one list of all runs, a fragment starts at one place and ends at another. So a list of
+//! moderate length is worth its memory once an instance was cut several times.
+//!
+//! Take three rows of two lists each, and the runs of each list at 0 and 6:
+//!
+//! ```text
+//! operations    loop 3 × 100, loop 2 × 20, list 0..4, 6..8
+//! runs          0..4, 6..8, 20..24, 26..28, 100..104, 106..108, …
+//! ```
+
+use alloc::vec::Vec;
+
+use super::list::{EntryKind, List, Lists, Moves};
+use super::op::{Blocks, Op, split_first};
+
+/// More runs than this are not written out: their table would not stay in the caches beside the data.
+const MOST: usize = 4096;
+
+/// In rows of at least this many blocks, most of a long fragment is copied by a kernel for rows.
+const LONG_ROW: usize = 16;
+
+/// A fragment of fewer bytes than this is short.
+const SHORT: u64 = 4096;
+
+/// An instance as a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Flat {
+    pub(super) list: List,
+    /// The list's tables.
+    pub(super) lists: Lists,
+    /// Fragments of at least this many bytes are copied by the operations of the instance.
+    pub(super) limit: u64,
+}
+
+/// The list of all runs of an instance; `None` where that is of no use: for blocks, a list, and rows of blocks, which have
+/// kernels of their own, and for too many or too distant runs. `has_records` says whether there are records in it that are a
+/// permutation.
+pub(super) fn flat(ops: &[Op], lists: &Lists, has_records: bool) -> Option<Flat> {
+    if let [_] | [Op::Loop { .. }, Op::Blocks(_)] = ops {
+        return None;
+    }
+    let mut all = Runs { list: Vec::new(), rows: 0, left: 4 * MOST };
+    if !all.add(ops, lists, 0) {
+        return None;
+    }
+    let Runs { list: runs, rows, .. } = all;
+    let (first, rest) = runs.split_first()?;
+    let mut lists = Lists::new();
+    let mut list = List {
+        disp: runs.iter().map(|(disp, _)| *disp).min()?,
+        len: first.1,
+        first: 0,
+        count: u32::try_from(runs.len()).ok()?,
+        kind: EntryKind::Even,
+        moves: Moves::Any,
+    };
+    let offset = |disp: i64| u32::try_from(disp.checked_sub(list.disp)?).ok();
+    if rest.iter().all(|(_, len)| *len == first.1) {
+        lists.even = runs.iter().map(|(disp, _)| offset(*disp)).collect::<Option<_>>()?;
+    } else {
+        let mut before = 0;
+        lists.varied.reserve_exact(runs.len() + 1);
+        for (disp, len) in &runs {
+            lists.varied.push([offset(*disp)?, before]);
+            before = before.checked_add(u32::try_from(*len).ok()?)?;
+        }
+        lists.varied.push([0, before]);
+        let lengths = || runs.iter().map(|(_, len)| *len);
+        list.moves = Moves::of(lengths().min()?, lengths().max()?);
+        list.kind = EntryKind::Varied;
+    }
+    let has_rows = has_records || runs.len() >= rows * LONG_ROW;
+    let limit = if has_rows { SHORT } else { u64::MAX };
+    Some(Flat { list, lists, limit })
+}
+
+/// Runs in packed order: displacements and lengths in bytes.
+struct Runs {
+    list: Vec<(i64, u64)>,
+    /// Operations that the runs are from.
+    rows: usize,
+    /// Number of steps that may still be taken. A run that touches the one before takes no space, but takes time.
+    left: usize,
+}
+
+impl Runs {
+    /// Adds the runs of operations. Returns whether they are few enough, and copied as they are.
+    fn add(&mut self, ops: &[Op], lists: &Lists, shift: i64) -> bool {
+        let mut rest = ops;
+        while let Some((op, body, after)) = split_first(rest) {
+            rest = after;
+            self.rows += usize::from(body.is_empty());
+            let added = match *op {
+                Op::Blocks(blocks) => self.blocks(&blocks, shift),
+                Op::List(list) => {
+                    lists.blocks(&list).all(|(disp, len)| self.push(disp.wrapping_add(shift), len))
+                }
+                Op::Elements(_) => false,
+                Op::Loop { count, stride, .. } => (0..count).all(|iteration| {
+                    let way = stride.wrapping_mul(iteration.cast_signed());
+                    self.step() && self.add(body, lists, shift.wrapping_add(way))
+                }),
+            };
+            if !added {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn blocks(&mut self, all: &Blocks, shift: i64) -> bool {
+        (0..all.count).all(|block| self.push(all.block(block).wrapping_add(shift), all.len))
+    }
+
+    /// Whether another step may be taken.
+    fn step(&mut self) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.left > 0
+    }
+
+    /// Adds a run, joined to the run before it where they touch.
+    fn push(&mut self, disp: i64, len: u64) -> bool {
+        if let Some((last, bytes)) = self.list.last_mut()
+            && last.checked_add_unsigned(*bytes) == Some(disp)
+        {
+            *bytes += len;
+        } else if self.list.len() < MOST {
+            self.list.push((disp, len));
+        } else {
+            return false;
+        }
+        self.step()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_are_written_out() {
+        let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
+        let each = |count, stride, items| Op::Loop { count, stride, items };
+        let runs = |ops: &[Op]| {
+            let Flat { list, lists, .. } = flat(ops, Lists::none(), false)?;
+            Some(lists.blocks(&list).collect::<Vec<_>>())
+        };
+        let rows = [each(2, 100, 3), each(2, 20, 2), run(0, 4), run(6, 2)];
+        let expected = [(0, 4), (6, 2), (20, 4), (26, 2), (100, 4), (106, 2), (120, 4), (126, 2)];
+        assert_eq!(runs(&rows).as_deref(), Some(&expected[..]));
+        // Backwards, with runs of one length, the last of which touch.
+        let back = [each(2, -10, 2), run(5, 3), run(0, 3), run(20, 2), run(22, 1)];
+        assert_eq!(runs(&back).unwrap(), [(5, 3), (0, 3), (-5, 3), (-10, 3), (20, 3)]);
+        // What has a kernel of its own, too many runs, too many steps, and too far apart.
+        assert_eq!(runs(&[run(0, 4)]), None);
+        assert_eq!(runs(&[each(4, 9, 1), run(0, 4)]), None);
+        assert_eq!(runs(&[each(MOST as u64 + 1, 9, 1), run(0, 4), run(-9, 1)]), None);
+        assert_eq!(runs(&[each(u64::MAX, 9, 0), run(0, 4), run(8, 1)]), None);
+        assert_eq!(runs(&[each(u64::MAX, 4, 1), run(0, 4), run(-8, 1)]), None);
+        assert_eq!(runs(&[run(0, 4), run(1 << 40, 4)]), None);
+    }
+}
