@@ -172,12 +172,10 @@ unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: 
         unsafe { blocks::repeated::<D>(&all, program, count, extent, memory, packed) };
         return;
     }
-    if D::IS_PLAIN
-        && let Some(all) = program.known_joined_iterations()
-    {
+    if let Some(all) = program.known_joined_iterations() {
         #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
         let bytes = 0..(plan.size() * count) as usize;
-        // SAFETY: all bytes of the instances, which the caller guarantees, as iterations one after the other.
+        // SAFETY: passed on to the caller; the iterations of all instances are records of this permutation.
         if unsafe { permute::permute::<D>(all, bytes, memory, packed) } {
             return;
         }

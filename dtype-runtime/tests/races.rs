@@ -35,6 +35,47 @@ fn together<W: FnOnce() + Send>(work: impl IntoIterator<Item = W>) {
     });
 }
 
+/// A part that was to be copied by instructions which are no longer selected is copied by others.
+#[test]
+fn fragments_while_instructions_are_selected() {
+    use dtype_runtime::kernels::{Isa, available, select, selected};
+
+    let before = selected();
+    let members = [Basic::U8, Basic::U16, Basic::U8].map(Type::basic);
+    let record = Type::structure(&[1, 1, 1], &[0, 4, 12], &members).unwrap();
+    let rows = Type::contiguous(100, &Type::resized(&record, 0, 16).unwrap()).unwrap();
+    let types = [(rows.clone(), 1), (rows.clone(), 3), (Type::resized(&rows, 0, 2000).unwrap(), 3)];
+    let calls = if cfg!(miri) { 20 } else { 4000 };
+    let best = Isa::ALL.iter().rfind(|isa| available(**isa)).copied().unwrap();
+    let left = &AtomicU32::new(types.len() as u32);
+    thread::scope(|scope| {
+        for (ty, count) in types {
+            scope.spawn(move || {
+                let ty = ty.commit();
+                let memory = vec![7; 16 * 100 + 2000 * (count - 1)];
+                let size = ty.packed_size(count).unwrap();
+                let mut wrong = 0;
+                for call in 0..calls {
+                    let (mut at, mut out) = (0, vec![0; size]);
+                    let mut packer = ty.packer(&memory, count).unwrap();
+                    while !packer.is_complete() {
+                        let end = size.min(at + 90 + call % 20);
+                        at += packer.pack(&mut out[at..end]);
+                    }
+                    wrong += out.iter().filter(|byte| **byte != 7).count();
+                }
+                left.fetch_sub(1, Ordering::Relaxed);
+                assert_eq!(wrong, 0);
+            });
+        }
+        while left.load(Ordering::Relaxed) > 0 {
+            select(Isa::Portable).unwrap();
+            select(best).unwrap();
+        }
+    });
+    select(before).unwrap();
+}
+
 /// Instances in a memory, such that every kind of operation of a plan occurs.
 struct Case {
     committed: Committed,

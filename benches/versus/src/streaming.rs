@@ -47,6 +47,9 @@ pub(crate) fn layouts() -> Vec<Layout> {
     let face =
         Type::vector(16, 1, 34, &f64).and_then(|row| Type::hvector(16, 1, 8 * 34 * 18, &row));
     let milc = Type::vector(16, 6 * 32, 6 * 256, &f32);
+    let few = Type::indexed(&lengths[..14], &places[..14], &f64);
+    let lists = few.and_then(|few| Type::contiguous(12, &few));
+    let structs = Type::vector(25, 2, 4, &Type::of::<Nested>());
     vec![
         ("{f64,u32,u8}", "× 4096", 4096, Ok(Type::of::<Tail>())),
         ("{3f32,f64,2i16}", "× 4096", 4096, Ok(Type::of::<Mixed>())),
@@ -60,6 +63,8 @@ pub(crate) fn layouts() -> Vec<Layout> {
         ("indexed_block", "64000, 1, f64", 1, Type::indexed_block(1, &places, &f64)),
         ("indexed", "1000, 1 to 3, f64", 1, Type::indexed(&lengths[..1000], &places[..1000], &f64)),
         ("indexed", "64000, 1 to 3, f64", 1, Type::indexed(&lengths, &places, &f64)),
+        ("contiguous", "12, indexed 14, × 44", 44, lists),
+        ("vector", "25, 2, 4, nested, × 24", 24, structs),
         ("MILC_su3_zd", "8×8×8×8", 1, milc),
         ("NAS_MG_x", "34×18×18", 1, face),
     ]

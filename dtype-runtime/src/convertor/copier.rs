@@ -65,7 +65,6 @@ pub(super) unsafe fn copy_of_plan<D: Way>(
     let is_part = 0 < len && len < plan.size();
     // SAFETY: passed on to the caller.
     unsafe {
-        // For one instance, the permutations are not worth computing.
         if count > 1 {
             copy_of_several::<D>(plan, count, range, memory, packed, near);
         } else if is_part && let Some(all) = program.single() {
@@ -73,15 +72,15 @@ pub(super) unsafe fn copy_of_plan<D: Way>(
         } else if is_part && let [Op::List(list)] = program.instance() {
             copy_of_list::<D>(list, program.lists(), range, memory, packed, near);
         } else if is_part && let Some(cut) = program.cut(len) {
-            copy_of_cut::<D>(cut, range, memory, packed, near);
+            copy_of_one::<D>(cut, plan, range, memory, packed, near);
         } else {
             copy_by_program::<D>(plan, count, range, memory, packed, near);
         }
     }
 }
 
-/// As [`copy_of_plan`], by the permutation of the instances, or as blocks, or as records of a few runs, whichever comes first:
-/// `copy_range` would come to the same, after more steps.
+/// As [`copy_of_plan`], by the permutation of the instances or of their iterations, or as blocks, or as records of a few runs,
+/// or instance by instance, whichever comes first: `copy_range` would come to the same, after more steps.
 ///
 /// # Safety
 ///
@@ -111,7 +110,7 @@ unsafe fn copy_of_several<D: Way>(
     }
     if let Some(all) = program.single_in_parts() {
         // SAFETY: passed on to the caller.
-        return unsafe { copy_of_instances::<D>(all, plan, range, memory, packed) };
+        return unsafe { copy_of_block_instances::<D>(all, plan, range, memory, packed) };
     }
     if let Some(all) = program.records() {
         let (disp, from) = all.find(range.start);
@@ -121,8 +120,9 @@ unsafe fn copy_of_several<D: Way>(
     }
     // SAFETY: passed on to the caller.
     unsafe {
-        match program.cut(len) {
-            Some(cut) => copy_of_cuts::<D>(cut, plan, range, memory, packed, near),
+        // Less than an instance is cut.
+        match program.cut(len.min(plan.size())) {
+            Some(cut) => copy_of_cut_instances::<D>(cut, plan, range, memory, packed, near),
             None => copy_by_program::<D>(plan, count, range, memory, packed, near),
         }
     }
@@ -133,7 +133,8 @@ unsafe fn copy_of_several<D: Way>(
 ///
 /// # Safety
 ///
-/// As [`copy_range`]; the permutation must be that of records which the plan's bytes are, `memory` being the first one's origin.
+/// As [`copy_range`]; the plan's bytes must be records of this permutation, in packed order, and `memory` what the
+/// displacements of the first record count from.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
 unsafe fn copy_of_records<D: Way>(
@@ -151,13 +152,109 @@ unsafe fn copy_of_records<D: Way>(
     unsafe { kernel::permute::<D>(all, bytes, memory, packed) }
 }
 
+/// As [`copy_of_plan`], for a part of several instances: the end of the first one, whole instances, and the start of the last.
+/// `copy_range` would come to the same, after more steps. `part` copies a range of an instance, and `whole` a number of them,
+/// both from the origin of an instance.
+///
+/// # Safety
+///
+/// As [`copy_range`]; `part` and `whole` may require no more than that for the bytes that they copy.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
+unsafe fn copy_of_instances(
+    plan: &Plan,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    mut part: impl FnMut(Range<u64>, *mut u8, *mut u8),
+    whole: impl FnOnce(u64, *mut u8, *mut u8),
+) {
+    let (size, extent) = (plan.size(), plan.extent() as isize);
+    let (first, from) = (range.start / size, range.start % size);
+    let mut memory = memory.wrapping_offset(extent.wrapping_mul(first as isize));
+    let (mut packed, mut left) = (packed, range.end - range.start);
+    if from > 0 {
+        let bytes = left.min(size - from);
+        part(from..from + bytes, memory, packed);
+        (memory, packed) = (memory.wrapping_offset(extent), packed.wrapping_add(bytes as usize));
+        left -= bytes;
+    }
+    let number = left / size;
+    if number > 0 {
+        whole(number, memory, packed);
+        memory = memory.wrapping_offset(extent.wrapping_mul(number as isize));
+        packed = packed.wrapping_add((number * size) as usize);
+        left -= number * size;
+    }
+    if left > 0 {
+        part(0..left, memory, packed);
+    }
+}
+
+/// [`copy_of_instances`] that are blocks at equal distances.
+///
+/// # Safety
+///
+/// As [`copy_range`]; an instance must be these blocks.
+unsafe fn copy_of_block_instances<D: Way>(
+    all: &Blocks,
+    plan: &Plan,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let (program, extent) = (plan.program(), plan.extent());
+    // SAFETY: passed on to the caller.
+    unsafe {
+        copy_of_instances(
+            plan,
+            range,
+            memory,
+            packed,
+            |range, memory, packed| copy_of_blocks::<D>(all, program, range, memory, packed),
+            |number, memory, packed| {
+                kernel::repeated_blocks::<D>(all, program, number, extent, memory, packed);
+            },
+        );
+    }
+}
+
+/// [`copy_of_instances`] that are cut in one level.
+///
+/// # Safety
+///
+/// As [`copy_range`]; `cut` must be that of an instance of the plan.
+#[inline(never)]
+unsafe fn copy_of_cut_instances<D: Way>(
+    cut: Cut<'_>,
+    plan: &Plan,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    near: &mut usize,
+) {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        copy_of_instances(
+            plan,
+            range,
+            memory,
+            packed,
+            |range, memory, packed| copy_of_one::<D>(cut, plan, range, memory, packed, near),
+            |number, memory, packed| kernel::execute::<D>(plan, number, memory, packed),
+        );
+    }
+}
+
 /// As [`copy_of_plan`], for a part of one instance. `copy_range` would come to the same, after more steps.
 ///
 /// # Safety
 ///
-/// As [`copy_range`]; `cut` must be that of an instance.
-unsafe fn copy_of_cut<D: Way>(
+/// As [`copy_of_cut_instances`]; the range must lie in the one instance.
+#[inline(always)]
+unsafe fn copy_of_one<D: Way>(
     cut: Cut<'_>,
+    plan: &Plan,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
@@ -167,89 +264,12 @@ unsafe fn copy_of_cut<D: Way>(
     unsafe {
         match cut {
             Cut::List(list, lists) => copy_of_list::<D>(list, lists, range, memory, packed, near),
-            Cut::Records(all) => _ = copy_of_records::<D>(all, range, memory, packed),
-        }
-    }
-}
-
-/// As [`copy_of_plan`], for a part of several instances: as [`copy_of_cut`] the end of the first instance and the start of the
-/// last, and by the plan whole instances.
-///
-/// # Safety
-///
-/// As [`copy_of_cut`].
-#[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
-unsafe fn copy_of_cuts<D: Way>(
-    cut: Cut<'_>,
-    plan: &Plan,
-    range: Range<u64>,
-    memory: *mut u8,
-    packed: *mut u8,
-    near: &mut usize,
-) {
-    let (size, extent) = (plan.size(), plan.extent() as isize);
-    let (first, from) = (range.start / size, range.start % size);
-    let mut memory = memory.wrapping_offset(extent.wrapping_mul(first as isize));
-    let (mut packed, mut left) = (packed, range.end - range.start);
-    // SAFETY: parts of the range, which the caller guarantees.
-    unsafe {
-        if from > 0 {
-            let bytes = left.min(size - from);
-            copy_of_cut::<D>(cut, from..from + bytes, memory, packed, near);
-            (memory, packed) =
-                (memory.wrapping_offset(extent), packed.wrapping_add(bytes as usize));
-            left -= bytes;
-        }
-        let whole = left / size;
-        if whole > 0 {
-            kernel::execute::<D>(plan, whole, memory, packed);
-            memory = memory.wrapping_offset(extent.wrapping_mul(whole as isize));
-            packed = packed.wrapping_add((whole * size) as usize);
-            left -= whole * size;
-        }
-        if left > 0 {
-            copy_of_cut::<D>(cut, 0..left, memory, packed, near);
-        }
-    }
-}
-
-/// As [`copy_of_plan`], for a part of several instances that are blocks at equal distances each: the end of the first instance,
-/// whole instances, and the start of the last. `copy_range` would come to the same, after more steps.
-///
-/// # Safety
-///
-/// As [`copy_range`].
-#[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
-unsafe fn copy_of_instances<D: Way>(
-    all: &Blocks,
-    plan: &Plan,
-    range: Range<u64>,
-    memory: *mut u8,
-    packed: *mut u8,
-) {
-    let (program, size) = (plan.program(), plan.size());
-    let extent = plan.extent() as isize;
-    let (first, from) = (range.start / size, range.start % size);
-    let mut memory = memory.wrapping_offset(extent.wrapping_mul(first as isize));
-    let (mut packed, mut left) = (packed, range.end - range.start);
-    // SAFETY: parts of the range, which the caller guarantees.
-    unsafe {
-        if from > 0 {
-            let bytes = left.min(size - from);
-            copy_of_blocks::<D>(all, program, from..from + bytes, memory, packed);
-            (memory, packed) =
-                (memory.wrapping_offset(extent), packed.wrapping_add(bytes as usize));
-            left -= bytes;
-        }
-        let whole = left / size;
-        if whole > 0 {
-            packed =
-                kernel::repeated_blocks::<D>(all, program, whole, plan.extent(), memory, packed);
-            memory = memory.wrapping_offset(extent.wrapping_mul(whole as isize));
-            left -= whole * size;
-        }
-        if left > 0 {
-            copy_of_blocks::<D>(all, program, 0..left, memory, packed);
+            Cut::Records(all) => {
+                // Another thread may have selected instructions that do not permute.
+                if !copy_of_records::<D>(all, range.clone(), memory, packed) {
+                    copy_by_program::<D>(plan, 1, range, memory, packed, near);
+                }
+            }
         }
     }
 }
@@ -282,7 +302,7 @@ unsafe fn copy_of_blocks<D: Way>(
 ///
 /// # Safety
 ///
-/// As [`copy_range`]; the list must be of these tables, and the range not be empty.
+/// As [`copy_range`]; the list must be of these tables.
 #[inline(never)]
 unsafe fn copy_of_list<D: Way>(
     list: &List,

@@ -56,8 +56,8 @@ pub(crate) trait Visitor {
         lists.blocks(list).try_for_each(|(disp, len)| self.run(disp.wrapping_add(shift), len))
     }
 
-    /// The blocks at the start of a list that fit `bytes` packed bytes, up to the first one that does not. Returns their number.
-    /// If the visitor returns `None`, the number is looked up, and they follow.
+    /// The blocks at the start of a list that fit `bytes` packed bytes, up to the first one that does not. Returns their
+    /// number. If the visitor returns `None`, the number is looked up, and they follow.
     fn list_within(&mut self, list: &List, lists: &Lists, shift: i64, bytes: u64) -> Option<usize> {
         let _ = (list, lists, shift, bytes);
         None
@@ -92,7 +92,8 @@ pub(crate) trait Visitor {
         None
     }
 
-    /// Packed bytes of instances that are a permutation, from anywhere in the first to anywhere in the last. If the visitor
+    /// Packed bytes of records that are a permutation, from anywhere in the first to anywhere in the last. The records are the
+    /// instances, or the iterations of the loop that each instance is. If the visitor
     /// returns `None`, the parts follow.
     fn permuted(&mut self, part: &Fragment<'_>) -> Option<ControlFlow<()>> {
         let _ = part;

@@ -7,7 +7,7 @@ use super::direction::{Direction, Steps, Way, each};
 use super::moves::any;
 use super::permute;
 use super::registers::Portable;
-use super::rows::{grid, part_of_blocks, part_of_long, strided};
+use super::rows::{ends_and_rows, grid, part_of_long, strided};
 use super::tiles::Tiles;
 use crate::plan::{Blocks, Program, SHORT};
 
@@ -170,7 +170,7 @@ unsafe fn part_of_short<D: Way>(
         {
             return;
         }
-        part_of_blocks::<D, Portable>(len, stride, range, memory, packed);
+        ends_and_rows::<D, Portable>(len, stride, range, memory, packed);
     }
 }
 

@@ -18,7 +18,8 @@ fn offset(number: impl Into<u64>) -> usize {
 ///
 /// # Safety
 ///
-/// The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid for `D`.
+/// The list must be of these tables. The bytes of all blocks, relative to `memory`, and as many from `packed` on must be valid
+/// for `D`.
 #[inline]
 pub(crate) unsafe fn list<D: Direction>(
     all: &List,
@@ -36,7 +37,8 @@ compiled_for_selected! {
     ///
     /// # Safety
     ///
-    /// The bytes of these blocks, relative to `memory`, and as many from `packed` on must be valid for `D`.
+    /// The list must be of these tables. The bytes of these blocks, relative to `memory`, and as many from `packed` on must be
+    /// valid for `D`.
     pub(crate) unsafe fn list_within[D: Direction][D](
         all: &List, lists: &Lists, limit: usize, memory: *mut u8, packed: *mut u8,
     ) -> (usize, *mut u8) = R => entries::<D, R>(all, lists, limit, memory, packed);
@@ -165,7 +167,7 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
 ///
 /// Where the fragment ends is not looked up: as in any search in lengths that vary, the processor would guess most comparisons
 /// wrong. The blocks go on as long as eight more fit, which is one comparison that it guesses right, and then one by one. Code
-/// for blocks that are not `SHORT`, or have wide entries, would only become larger by that.
+/// for blocks that are not `SHORT`, or have wide entries, or are not copied unchanged, would only become larger by that.
 ///
 /// # Safety
 ///

@@ -13,7 +13,7 @@ use super::chosen::Kernel;
 use super::direction::{Direction, Steps};
 use super::moves::any;
 use super::registers::{Registers, compiled_for_selected};
-use super::rows::{part_of_blocks, strided};
+use super::rows::{ends_and_rows, strided};
 use crate::plan::{FURTHEST_RECORD, Op, Records, Run, RunList};
 
 /// Repetitions of a few fields, a tile of records at a time.
@@ -30,7 +30,7 @@ pub(super) struct Tiled {
 const _: () = assert!(Tiled::TILE as u64 == Tiled::FEWEST as u64 * FURTHEST_RECORD);
 
 impl Tiled {
-    /// Bytes of memory and packed stream that a tile spans: a part of the first-level cache.
+    /// Bytes of memory and packed stream that a tile spans, the last one up to half more: a part of the first-level cache.
     const TILE: usize = 8192;
 
     /// Fewer repetitions than this are not worth the setup.
@@ -169,7 +169,7 @@ unsafe fn part_by<D: Direction, R: Registers>(
                 // All records are one run.
                 return D::copy(first.wrapping_add(from), packed, len);
             }
-            return part_of_blocks::<D, R>(size, stride, from..from + len, first, packed);
+            return ends_and_rows::<D, R>(size, stride, from..from + len, first, packed);
         }
         if from > 0 {
             let bytes = left.min(size - from);

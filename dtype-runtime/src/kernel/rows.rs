@@ -54,8 +54,8 @@ compiled_for_selected! {
     ///
     /// # Safety
     ///
-    /// The bytes of the range, relative to `memory`, and as many from `packed` on must be valid for `D`. The range must start in
-    /// the first block, or be empty.
+    /// The bytes of the range, relative to `memory`, and as many from `packed` on must be valid for `D`. The range must start
+    /// in the first block, or be empty.
     pub(super) unsafe fn part_of_long[D: Way][D](
         len: usize, stride: isize, range: Range<usize>, memory: *mut u8, packed: *mut u8,
     ) = R => {
@@ -71,14 +71,14 @@ compiled_for_selected! {
     };
 }
 
-/// Copies the packed bytes `range` of blocks of `len` bytes, `stride` bytes apart in memory, counted from the start of the first:
-/// the end of the first block, the whole blocks after it by [`strided`], and the start of the last.
+/// Copies the packed bytes `range` of blocks of `len` bytes, `stride` bytes apart in memory, counted from the start of the
+/// first: the end of the first block, the whole blocks after it by [`strided`], and the start of the last.
 ///
 /// # Safety
 ///
 /// As [`part_of_long`], for `D`. The processor must have the instructions of `R`.
 #[inline(always)]
-pub(super) unsafe fn part_of_blocks<D: Direction, R: Registers>(
+pub(super) unsafe fn ends_and_rows<D: Direction, R: Registers>(
     len: usize,
     stride: isize,
     range: Range<usize>,

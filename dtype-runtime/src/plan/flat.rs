@@ -5,11 +5,11 @@
 //! longer than to copy the fragment. In one list of all runs, a fragment starts at one place and ends at another. So a list of
 //! moderate length is worth its memory once an instance was cut several times.
 //!
-//! Take three rows of two lists each, and the runs of each list at 0 and 6:
+//! Take two rows of two lists each, and the runs of each list at 0 and 6:
 //!
 //! ```text
-//! operations    loop 3 × 100, loop 2 × 20, list 0..4, 6..8
-//! runs          0..4, 6..8, 20..24, 26..28, 100..104, 106..108, …
+//! operations    loop 2 × 100, loop 2 × 20, list 0..4, 6..8
+//! runs          0..4, 6..8, 20..24, 26..28, 100..104, 106..108, 120..124, 126..128
 //! ```
 
 use alloc::vec::Vec;
@@ -20,14 +20,14 @@ use super::op::{Blocks, Op, split_first};
 /// More runs than this are not written out: their table would not stay in the caches beside the data.
 const MOST: usize = 4096;
 
-/// In rows of at least this many blocks, most of a long fragment is copied by a kernel for rows.
+/// If an operation copies at least this many runs on average, most of a long fragment is copied by a kernel for rows.
 const LONG_ROW: usize = 16;
 
 /// A fragment of fewer bytes than this is short.
-const SHORT: u64 = 4096;
+const SHORT_FRAGMENT: u64 = 4096;
 
 /// An instance as a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Flat {
     pub(super) list: List,
     /// The list's tables.
@@ -74,14 +74,14 @@ pub(super) fn flat(ops: &[Op], lists: &Lists, has_records: bool) -> Option<Flat>
         list.kind = EntryKind::Varied;
     }
     let has_rows = has_records || runs.len() >= rows * LONG_ROW;
-    let limit = if has_rows { SHORT } else { u64::MAX };
+    let limit = if has_rows { SHORT_FRAGMENT } else { u64::MAX };
     Some(Flat { list, lists, limit })
 }
 
 /// Runs in packed order: displacements and lengths in bytes.
 struct Runs {
     list: Vec<(i64, u64)>,
-    /// Operations that the runs are from.
+    /// The number of times that an operation was executed.
     rows: usize,
     /// Number of steps that may still be taken. A run that touches the one before takes no space, but takes time.
     left: usize,

@@ -60,7 +60,7 @@ struct OfInstances {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Iterations {
     permutation: Permutation,
-    /// Whether the first iteration of the next instance follows the last one of an instance as that does the one before.
+    /// Whether the iterations of all instances together are at equal distances: the extent is the count times the stride.
     are_joined: bool,
 }
 
@@ -202,7 +202,8 @@ impl Patterns {
         Some((&all.permutation, all.disp))
     }
 
-    /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from.
+    /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from. Its records
+    /// are the instances, or the iterations of the loop that each instance is.
     #[inline]
     pub(super) fn of_any_bytes(&self, bytes: u64) -> Option<(&Permutation, i64)> {
         match (&self.instances, &self.iterations) {
@@ -229,8 +230,8 @@ impl Patterns {
         self.records.as_ref()
     }
 
-    /// One instance as a list, if it was cut several times. `compute` writes it, and is told whether there are records in it that
-    /// are a permutation.
+    /// One instance as a list, if it was cut several times. `compute` writes it, and is told whether there are records in it
+    /// that are a permutation.
     #[inline]
     pub(super) fn flat(&self, compute: impl FnOnce(bool) -> Option<Flat>) -> Option<&Flat> {
         if self.flat.known().is_none() {

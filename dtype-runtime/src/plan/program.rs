@@ -91,7 +91,7 @@ impl TwoRuns {
     }
 }
 
-/// What an instance is, where that is one level instead of several.
+/// What an instance is, where that is one level instead of several: what a part of it is found and copied by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cut<'a> {
     /// Records that are a permutation.
@@ -346,7 +346,8 @@ impl Program {
         self.of_instances(u64::MAX)
     }
 
-    /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from.
+    /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from. Its records
+    /// are the instances, or the iterations of the loop that each instance is.
     #[inline]
     pub(crate) fn of_any_bytes(&self, bytes: u64) -> Option<(&Permutation, i64)> {
         self.patterns()?.of_any_bytes(bytes)
@@ -365,8 +366,8 @@ impl Program {
         self.patterns.known()?.records()
     }
 
-    /// What finds and copies a part of one instance faster than its operations do, if the part has `bytes` bytes. A list is written after some calls of this;
-    /// without the standard library, never.
+    /// What finds and copies a part of one instance faster than its operations do, if the part has `bytes` bytes. A list is
+    /// written after some calls of this; without the standard library, never.
     #[inline]
     pub(crate) fn cut(&self, bytes: u64) -> Option<Cut<'_>> {
         let patterns = self.patterns.get(|| self.find_patterns())?;
