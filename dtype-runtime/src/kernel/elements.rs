@@ -109,34 +109,28 @@ unsafe fn column<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
+    // Values that touch are one block.
     let places = all.blocks.normalized();
-    if let Form::Same { .. } = all.form
-        && places.count == 1
-    {
-        let memory = memory.wrapping_offset(places.disp as isize);
-        // SAFETY: passed on to the caller; values that touch are one block.
-        return unsafe { strided::<D>(places.len as usize, records, steps, memory, packed) };
-    }
-    let len = all.blocks.len as usize;
-    for value in 0..all.blocks.count {
-        let memory = memory.wrapping_offset(all.blocks.block(value) as isize);
-        let packed = packed.wrapping_add(value as usize * len);
-        // SAFETY: one value of each record, which the caller guarantees. `Records::of` has seen that the forms are
-        // bytewise, so that a reversed value has 2, 4, 8 or 16 bytes, the `len` of its block.
+    let len = places.len as usize;
+    for block in 0..places.count {
+        let memory = memory.wrapping_offset(places.block(block) as isize);
+        let packed = packed.wrapping_add(block as usize * len);
+        // SAFETY: a value or several of each record, which the caller guarantees. `Records::of` has seen that the forms are
+        // bytewise, so that a reversed value has 2, 4, 8 or 16 bytes, of which `len` is a multiple.
         unsafe {
             match all.form {
                 Form::Same { .. } => strided::<D>(len, records, steps, memory, packed),
                 Form::Reversed { width: 2 } => {
-                    strided::<Reversing<D, 2>>(2, records, steps, memory, packed);
+                    strided::<Reversing<D, 2>>(len, records, steps, memory, packed);
                 }
                 Form::Reversed { width: 4 } => {
-                    strided::<Reversing<D, 4>>(4, records, steps, memory, packed);
+                    strided::<Reversing<D, 4>>(len, records, steps, memory, packed);
                 }
                 Form::Reversed { width: 8 } => {
-                    strided::<Reversing<D, 8>>(8, records, steps, memory, packed);
+                    strided::<Reversing<D, 8>>(len, records, steps, memory, packed);
                 }
                 Form::Reversed { .. } => {
-                    strided::<Reversing<D, 16>>(16, records, steps, memory, packed);
+                    strided::<Reversing<D, 16>>(len, records, steps, memory, packed);
                 }
                 Form::Integer { .. } | Form::Float { .. } => {}
             }
