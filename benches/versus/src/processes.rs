@@ -8,7 +8,7 @@ use std::env;
 use std::iter;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use dtype_benches::machine::Machine;
 use serde::{Deserialize, Serialize};
 
@@ -58,12 +58,14 @@ impl Run {
             self.rows.len()
         );
         for (row, other) in iter::zip(&mut self.rows, other.rows) {
-            ensure!(row.name() == other.name(), "{} instead of {}", other.name(), row.name());
+            let row_name = row.name();
+            ensure!(row_name == other.name(), "{} instead of {row_name}", other.name());
             for (column, other) in iter::zip(&mut row.columns, other.columns) {
-                if let (Outcome::Times(all), Outcome::Times(more)) =
-                    (&mut column.outcome, other.outcome)
-                {
-                    all.extend(more);
+                match (&mut column.outcome, other.outcome) {
+                    (Outcome::Times(all), Outcome::Times(more)) => all.extend(more),
+                    (Outcome::Missing(_), Outcome::Missing(_)) => {}
+                    // The rounds of the others would be compared with those of another process.
+                    _ => bail!("{row_name}: only some processes measured {}", column.name),
                 }
             }
         }
@@ -100,6 +102,13 @@ mod tests {
         all.append(serde_json::from_slice(&text).unwrap()).unwrap();
         assert_eq!(all.rows[0].columns[0].times(), Some(&[1.0, 2.0, 3.0][..]));
         assert_eq!(all.rows[0].columns[1].times(), None);
+    }
+
+    #[test]
+    fn rows_that_only_some_processes_measured_are_refused() {
+        let mut missing = measured("f", &[]);
+        missing.rows[0].columns[0].outcome = Outcome::Missing("missing".into());
+        assert!(measured("f", &[1.0]).append(missing).is_err());
     }
 
     #[test]

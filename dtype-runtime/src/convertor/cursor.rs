@@ -93,8 +93,7 @@ pub(crate) trait Visitor {
     }
 
     /// Packed bytes of records that are a permutation, from anywhere in the first to anywhere in the last. The records are the
-    /// instances, or the iterations of the loop that each instance is. If the visitor
-    /// returns `None`, the parts follow.
+    /// instances, or the iterations of the loop that each instance is. If the visitor returns `None`, the parts follow.
     fn permuted(&mut self, part: &Fragment<'_>) -> Option<ControlFlow<()>> {
         let _ = part;
         None

@@ -206,10 +206,9 @@ impl Patterns {
     /// are the instances, or the iterations of the loop that each instance is.
     #[inline]
     pub(super) fn of_any_bytes(&self, bytes: u64) -> Option<(&Permutation, i64)> {
-        match (&self.instances, &self.iterations) {
-            (Some(all), _) if bytes >= all.fewest => Some((&all.permutation, all.disp)),
-            (None, _) => Some((self.of_joined_iterations()?, 0)),
-            _ => None,
+        match &self.instances {
+            Some(all) => (bytes >= all.fewest).then_some((&all.permutation, all.disp)),
+            None => Some((self.of_joined_iterations()?, 0)),
         }
     }
 
