@@ -35,12 +35,16 @@ fn calls_per_round(call: &mut impl FnMut()) -> u32 {
     calls
 }
 
+/// Calls before those that are timed, at least. After another process's turn, Intel's Xeon takes two calls to bring 30 MB to its
+/// last cache: the second still takes one and a half times as long as the third.
+const FEWEST_BEFORE: u64 = 3;
+
 /// How long this number of calls takes, after some calls that are not timed: the effect of other processes on the
 /// caches is not counted, nor, where the system reports it, the time when other threads had the processor.
 pub fn time_warm(repetitions: u64, mut call: impl FnMut()) -> Duration {
     let mut result = Duration::ZERO;
     // The call is written once, so that the compiler has no reason to leave some candidates in a function of their own.
-    for repetitions in [repetitions.div_ceil(8), repetitions] {
+    for repetitions in [repetitions.div_ceil(8).max(FEWEST_BEFORE), repetitions] {
         let before = waited();
         let start = Instant::now();
         (0..repetitions).for_each(|_| call());
