@@ -2,6 +2,7 @@
 //!
 //! A plan is data. [`commit`](crate::commit) writes it; the kernels and the convertors execute it.
 
+mod aligned;
 mod flat;
 mod gather;
 mod index;
@@ -18,6 +19,7 @@ mod segments;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
+pub(crate) use aligned::Aligned;
 pub(crate) use gather::{Constant, Gather, MOST_COLUMNS, Place};
 pub(crate) use index::Index;
 pub(crate) use lanes::{LaneVector, Lanes, Ranged, RangedList};

@@ -1,5 +1,6 @@
 //! The sets of instructions of `x86_64`.
 
+mod aligned;
 mod gather;
 mod lanes;
 mod permute;
@@ -47,13 +48,14 @@ pub(super) struct Avx512;
 
 /// Calls a routine for the number of vectors that the permutation has.
 macro_rules! by_vectors {
-    ($routine:ident[$($generic:ident)?]($all:ident, $($argument:ident),*)) => {
+    ($routine:ident[$($generic:ident)?]($all:ident, $($argument:expr),*)) => {
         match $all.vectors() {
             1 => permute::$routine::<$($generic,)? 1>($all, $($argument),*),
             _ => permute::$routine::<$($generic,)? 2>($all, $($argument),*),
         }
     };
 }
+use by_vectors;
 
 /// [`Registers::permute`], if the distance of prefetching is known.
 ///
@@ -72,7 +74,11 @@ unsafe fn permute_prepared<D: Direction, K: CompiledFor>(
     unsafe {
         match D::TRANSFER {
             Transfer::Pack => by_vectors!(pack[K](all, range, memory, packed)),
-            Transfer::Unpack => by_vectors!(unpack[K](all, range, memory, packed)),
+            Transfer::Unpack => {
+                if !aligned::unpack(all, &range, memory, packed) {
+                    by_vectors!(unpack[K](all, range, memory, packed));
+                }
+            }
             Transfer::Move => by_vectors!(copy[](all, range, memory, packed)),
             Transfer::Zero => {}
         }

@@ -22,6 +22,7 @@
 //! [`Permutation::new_if_faster_than_constants`] asks for more of them. Where a single record spans more than one vector,
 //! the window has two.
 
+use super::aligned::Aligned;
 use super::op::Op;
 use super::runs::RunList;
 use crate::kernels;
@@ -83,6 +84,8 @@ pub(crate) struct Permutation {
     fewest: usize,
     /// Maximum number of records for which it does.
     most: usize,
+    /// How many records are unpacked line by line, if that is faster.
+    aligned: Option<Aligned>,
 }
 
 /// The permutation that a kernel is compiled for, if it is compiled for a type.
@@ -194,7 +197,7 @@ impl Permutation {
     const FURTHEST: u64 = 1024;
 
     /// Bytes that are prefetched ahead by a processor that does not do so by itself.
-    const FAR: isize = 2048;
+    pub(crate) const FAR: isize = 2048;
 
     /// Periods that are prefetched ahead by any processor.
     pub(crate) const NEAR: isize = 4;
@@ -297,14 +300,22 @@ impl Permutation {
             is_wide,
             fewest: Self::MOVES_OF_A_CALL.div_ceil(map.moves),
             most: usize::MAX,
+            aligned: None,
         };
+        let (mut offsets, mut k) = ([0; WIDTH], 0);
+        while k < map.len {
+            offsets[k] = (map.offsets[k] as i64 - map.least as i64) as u8;
+            k += 1;
+        }
+        let offsets = offsets.split_at(map.len).0;
+        all.aligned = Aligned::of(offsets, stride, all.first, (vectors, records));
         let mut packed = 0;
         let mut record = 0;
         while record < records {
-            let origin = record as i64 * stride as i64 - map.least as i64;
+            let origin = (record as isize * stride) as usize;
             let mut k = 0;
             while k < map.len {
-                let byte = (map.offsets[k] as i64 + origin) as usize;
+                let byte = offsets[k] as usize + origin;
                 all.gather[packed] = byte as u8;
                 all.scatter[byte / WIDTH][byte % WIDTH] = packed as u8;
                 all.data[byte / WIDTH] |= 1 << (byte % WIDTH);
@@ -353,7 +364,7 @@ impl Permutation {
     /// The same records with the packed bytes of each value reversed. All values have `W` bytes, a power of two.
     #[inline]
     pub(crate) fn reversed<const W: usize>(&self) -> Self {
-        let mut all = self.clone();
+        let mut all = Self { aligned: None, ..*self };
         let (values, _) = all.gather.as_chunks_mut::<W>();
         for value in values {
             value.reverse();
@@ -373,6 +384,11 @@ impl Permutation {
     /// For each byte of the window, which packed byte of a period it is.
     pub(crate) const fn scatter(&self) -> &[Vector; 2] {
         &self.scatter
+    }
+
+    /// How many records are unpacked line by line, if that is faster.
+    pub(crate) const fn aligned(&self) -> Option<&Aligned> {
+        self.aligned.as_ref()
     }
 
     /// Which bytes of the window are data, one bit each.
