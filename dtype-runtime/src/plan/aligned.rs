@@ -74,7 +74,7 @@ impl Aligned {
         most: (usize, usize),
     ) -> Option<Self> {
         // At a greater distance, no two records are in one line.
-        if stride <= 0 || stride >= 2 * WIDTH as isize || WIDTH % stride as usize == 0 {
+        if stride <= 0 || stride >= 2 * WIDTH as isize || WIDTH.is_multiple_of(stride as usize) {
             return None;
         }
         let stride = stride as usize;
@@ -125,7 +125,7 @@ impl Aligned {
     pub(crate) const fn records_to_round(&self, address: usize) -> Option<usize> {
         let start = WIDTH / self.records;
         let past = address % WIDTH;
-        if past % start > 0 {
+        if !past.is_multiple_of(start) {
             return None;
         }
         Some((WIDTH - past) / start * self.distance % self.records)
