@@ -180,6 +180,14 @@ pub(super) unsafe fn long<D: Direction, R: Registers>(
     }
     let last = len - 64;
     let mut at = 0;
+    // Four at a time: a Xeon makes a move in each cycle, but a loop takes two for each round.
+    while at + 256 < len {
+        for part in [at, at + 64, at + 128, at + 192] {
+            // SAFETY: 64 of the bytes that the caller guarantees, all of which lie before byte `at + 256`.
+            unsafe { D::copy(memory.add(part), packed.wrapping_add(part), 64) };
+        }
+        at += 256;
+    }
     while at < last {
         // SAFETY: 64 of the bytes that the caller guarantees, as `last` is 64 before their end.
         unsafe { D::copy(memory.add(at), packed.wrapping_add(at), 64) };
