@@ -30,6 +30,8 @@ pub(crate) enum PerBlock {
     Touching { first: u8, second: u8 },
     /// In a loop or by a call.
     Long,
+    /// By one move of at most `width` bytes, whose mask leaves out those that a block does not have.
+    Masked { width: u8 },
     /// By the moves that cover the length of each block.
     Varied,
 }

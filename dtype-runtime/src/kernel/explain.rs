@@ -20,6 +20,9 @@ impl Direction for Explain {
     /// Advances nothing, and is not a permutation.
     const TRANSFER: Transfer = Transfer::Zero;
 
+    /// As where bytes arrive unchanged. (Nothing is copied.)
+    const MAY_MASK: bool = true;
+
     unsafe fn copy(_memory: *mut u8, _packed: *mut u8, _len: usize) {}
 
     unsafe fn chosen(kernel: impl FnOnce() -> Kernel, packed: *mut u8) -> bool {
@@ -116,6 +119,7 @@ mod tests {
     enum Step {
         Move { memory: usize, len: usize },
         Permute { records: usize },
+        Masked { width: u8 },
     }
 
     std::thread_local! {
@@ -133,8 +137,12 @@ mod tests {
         }
 
         unsafe fn chosen(kernel: impl FnOnce() -> Kernel, _packed: *mut u8) -> bool {
-            let Kernel::Permutation { records } = kernel() else { return false };
-            STEPS.with_borrow_mut(|steps| steps.push(Step::Permute { records }));
+            let step = match kernel() {
+                Kernel::Permutation { records } => Step::Permute { records },
+                Kernel::List(PerBlock::Masked { width }) => Step::Masked { width },
+                _ => return false,
+            };
+            STEPS.with_borrow_mut(|steps| steps.push(step));
             true
         }
     }
@@ -165,7 +173,7 @@ mod tests {
             .iter()
             .map(|step| match step {
                 Step::Move { len, .. } => *len,
-                Step::Permute { .. } => 0,
+                Step::Permute { .. } | Step::Masked { .. } => 0,
             })
             .collect();
         all.dedup();
@@ -375,13 +383,33 @@ mod tests {
                 other => panic!("{len}: {other:?}"),
             }
         }
-        let lengths: Vec<u64> = (0..60).map(|i| 3 + i % 4).collect();
-        let ty = Type::hindexed(&lengths, &places, &Type::basic(Basic::U8)).unwrap();
-        let committed = Type::resized(&ty, 0, 10_000).unwrap().commit();
-        let [Op::List(of)] = committed.plan().steady() else { panic!("{committed:?}") };
-        let kernel = list(of, committed.plan().program());
-        let Kernel::List(PerBlock::Moves { number, width }) = kernel else { panic!("{kernel:?}") };
-        let steps = traced(committed.plan(), 1);
-        assert_eq!((widths(&steps), steps.len()), (vec![width.into()], 60 * usize::from(number)));
+        // From a length on: twice as long, four times, and more.
+        let lists = [(2, 3, 2, 2), (4, 12, 4, 4), (1, 30, 0, 32), (2, 60, 0, 64), (20, 60, 0, 0)];
+        for (least, lengths, number, width) in lists {
+            let lengths: Vec<u64> = (0..60).map(|i| least + i % lengths).collect();
+            let places: Vec<i64> = places.iter().map(|place| place * 80).collect();
+            let ty = Type::hindexed(&lengths, &places, &Type::basic(Basic::U8)).unwrap();
+            let committed = Type::resized(&ty, 0, 1_000_000).unwrap().commit();
+            let [Op::List(of)] = committed.plan().steady() else { panic!("{committed:?}") };
+            let kernel = list(of, committed.plan().program());
+            let steps = traced(committed.plan(), 1);
+            let masks = selected() == Isa::Avx512;
+            let expected = match (number, width) {
+                // Two moves take as long as one with a mask, four longer.
+                (4, _) if masks => PerBlock::Masked { width: 32 },
+                (2 | 4, _) => PerBlock::Moves { number, width },
+                (_, 32 | 64) if masks => PerBlock::Masked { width },
+                _ => PerBlock::Varied,
+            };
+            assert_eq!(kernel, Kernel::List(expected));
+            match expected {
+                PerBlock::Masked { width } => assert_eq!(steps, [Step::Masked { width }]),
+                PerBlock::Moves { number, width } => {
+                    assert_eq!(widths(&steps), [width.into()]);
+                    assert_eq!(steps.len(), 60 * usize::from(number));
+                }
+                _ => assert!(steps.len() >= 60),
+            }
+        }
     }
 }

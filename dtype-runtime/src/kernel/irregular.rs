@@ -1,7 +1,7 @@
 //! Blocks at irregular displacements: the lists of a plan.
 
 use super::chosen::{Kernel, PerBlock};
-use super::direction::Direction;
+use super::direction::{Direction, Transfer};
 use super::moves::{any, by_length, four, long, three, touching, two};
 use super::registers::{Registers, compiled_for_selected};
 use crate::plan::{Entries, List, Lists, Moves, Width};
@@ -152,15 +152,44 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
             Moves::Two(Width::W8) => each_block!(2, 8, two::<D, 8>),
             Moves::Two(Width::W16) => each_block!(2, 16, two::<D, 16>),
             Moves::Two(Width::W32) => each_block!(2, 32, two::<D, 32>),
+            // A load and a store where four of each would be needed, or branches that the processor guesses wrong.
+            Moves::Four(Width::W1 | Width::W2 | Width::W4 | Width::W8) | Moves::UpTo32
+                if R::MASKS && D::MAY_MASK =>
+            {
+                each_block!(PerBlock::Masked { width: 32 }, true, masked::<D, R, 32>)
+            }
+            Moves::UpTo64 if R::MASKS && D::MAY_MASK => {
+                each_block!(PerBlock::Masked { width: 64 }, true, masked::<D, R, 64>)
+            }
             Moves::Four(Width::W1) => each_block!(4, 1, four::<D, 1>),
             Moves::Four(Width::W2) => each_block!(4, 2, four::<D, 2>),
             Moves::Four(Width::W4) => each_block!(4, 4, four::<D, 4>),
             Moves::Four(Width::W8) => each_block!(4, 8, four::<D, 8>),
             Moves::Four(Width::W16) => each_block!(4, 16, four::<D, 16>),
             Moves::Four(Width::W32) => each_block!(4, 32, four::<D, 32>),
-            Moves::Any => each_block!(PerBlock::Varied, false, any::<D, R>),
+            Moves::UpTo32 | Moves::UpTo64 | Moves::Any => {
+                each_block!(PerBlock::Varied, false, any::<D, R>)
+            }
         }
     }
+}
+
+/// Copies `len` bytes under a mask of `W` bytes.
+///
+/// # Safety
+///
+/// As [`Direction::copy`]; there must be no more than `W` bytes. `D` must be plain, or copy nothing, and the processor must have the
+/// instructions of `R`.
+#[inline(always)]
+unsafe fn masked<D: Direction, R: Registers, const W: usize>(
+    memory: *mut u8,
+    packed: *mut u8,
+    len: usize,
+) {
+    let packs = matches!(D::TRANSFER, Transfer::Pack);
+    let (from, to) = if packs { (memory, packed) } else { (packed, memory) };
+    // SAFETY: the bytes of the block, which the caller guarantees.
+    unsafe { R::masked::<W>(from, to, len) };
 }
 
 /// Calls `copy` for each block that fits. Returns the number of blocks and the end of what was packed.

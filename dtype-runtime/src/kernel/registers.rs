@@ -19,6 +19,21 @@ pub(super) trait Registers {
     /// Whether [`permute`](Self::permute) and [`permute_one`](Self::permute_one) have instructions.
     const PERMUTES: bool = false;
 
+    /// Whether [`masked`](Self::masked) has instructions.
+    const MASKS: bool = false;
+
+    /// Copies `len` bytes by a load and a store of `W` bytes, 32 or 64, of which a mask leaves out the rest.
+    ///
+    /// # Safety
+    ///
+    /// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap. There must be no more
+    /// than `W`. The processor must have the instructions.
+    #[inline(always)]
+    unsafe fn masked<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
+        // SAFETY: the caller guarantees it.
+        unsafe { to.copy_from_nonoverlapping(from, len) };
+    }
+
     /// Copies `len` bytes and reverses each value of `W` bytes. Bytes after the last whole value are left out.
     ///
     /// # Safety
@@ -131,7 +146,7 @@ macro_rules! compiled_for_selected {
             ///
             /// As the function around it; the processor must have the instructions.
             #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx512f,avx512bw,avx512vl,movbe")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2,movbe")]
             unsafe fn avx512<$($declared)*>($($argument: $type),*) $(-> $result)? {
                 type $registers = $crate::kernel::x86_64::Avx512;
                 // SAFETY: the caller of the function around it guarantees what the body requires.

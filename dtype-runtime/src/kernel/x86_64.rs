@@ -3,6 +3,7 @@
 mod aligned;
 mod gather;
 mod lanes;
+mod masked;
 mod permute;
 mod prefetch;
 mod reverse;
@@ -110,6 +111,14 @@ impl Registers for Avx512 {
     const REVERSES: bool = true;
 
     const PERMUTES: bool = true;
+
+    const MASKS: bool = true;
+
+    #[inline(always)]
+    unsafe fn masked<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
+        // SAFETY: the caller guarantees the bytes and the instructions.
+        unsafe { masked::copy::<W>(from, to, len) }
+    }
 
     #[inline(always)]
     unsafe fn reverse<const W: usize>(from: *const u8, to: *mut u8, len: usize) {

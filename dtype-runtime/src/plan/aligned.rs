@@ -1,7 +1,8 @@
 //! Small records as whole cache lines: how to unpack them so that no store touches two lines.
 //!
-//! A store to two lines takes at least twice as long as to one. The windows of a [`Permutation`](super::Permutation) have whole
-//! records, so most of them touch two lines, unless the stride divides the width of a line. Here the windows are the lines, and a
+//! A store to two lines takes at least twice as long as to one, even if a mask leaves out what it has in one of them. The windows of
+//! a [`Permutation`](super::Permutation) have whole records, so most of them lie in two lines, unless the stride divides the width of
+//! a line. Here the windows are the lines, and a
 //! record may lie in two of them. After a *round* of records, a record starts where a line does, and all repeats.
 //!
 //! An example: records of 24 bytes, an `u64` at 0 and a byte at 8, which is packed first: 9 packed bytes.
@@ -14,10 +15,11 @@
 //! ```
 //!
 //! Each line is a *step*: 64 packed bytes are loaded, permuted so that each is at its place in the line, and stored under a mask. If
-//! the data of a line are more than 64 packed bytes apart, as they may be where the order of the fields in memory is another one,
+//! the data of a line span more than 64 packed bytes, as they may where the order of the fields in memory is another one,
 //! the line takes two steps.
 //!
-//! An array starts anywhere in a round. The records before the first whole round and after the last are left to the permutation.
+//! An array starts anywhere in a round. The records before the first whole round are left to the permutation, and so are the last ones,
+//! where fewer packed bytes are left than a step loads.
 
 use super::permutation::WIDTH;
 
@@ -60,7 +62,8 @@ impl Aligned {
     pub(crate) const MOST: usize = 7;
 
     /// Records with these packed bytes, each `offsets` bytes after the least displacement of a record, which is `first`. `None` if
-    /// that takes more than `most.0` steps for `most.1` records, or there is nothing to align.
+    /// that takes more than `most.0` steps for `most.1` records, or more than [`MOST`](Self::MOST) for a round; if the records reach
+    /// into each other's place, or do not follow one another; or if there is nothing to align.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_possible_wrap,
@@ -73,7 +76,7 @@ impl Aligned {
         first: isize,
         most: (usize, usize),
     ) -> Option<Self> {
-        // At a greater distance, no two records are in one line.
+        // At a greater distance, hardly two records share a line.
         if stride <= 0 || stride >= 2 * WIDTH as isize || WIDTH.is_multiple_of(stride as usize) {
             return None;
         }
@@ -120,7 +123,11 @@ impl Aligned {
         }
         if all.number * most.1 <= most.0 * records { Some(all) } else { None }
     }
+}
 
+/// What a kernel reads.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing executes them here"))]
+impl Aligned {
     /// The number of records before the first one that starts a line, if the first of all is at this address; `None` if none does.
     pub(crate) const fn records_to_round(&self, address: usize) -> Option<usize> {
         let start = WIDTH / self.records;
@@ -130,11 +137,7 @@ impl Aligned {
         }
         Some((WIDTH - past) / start * self.distance % self.records)
     }
-}
 
-/// What a kernel reads.
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing executes them here"))]
-impl Aligned {
     /// The steps of a round, each from a later packed byte on than the one before.
     pub(crate) fn steps(&self) -> &[Step] {
         self.steps.get(..self.number).unwrap_or_default()
@@ -150,13 +153,12 @@ impl Aligned {
         self.records
     }
 
-    /// Packed bytes that a round has, or loads.
+    /// Packed bytes that the steps of a round load: no fewer than a round has.
     pub(crate) fn reach(&self) -> usize {
-        let loaded = self.steps().last().map_or(0, |step| step.from + WIDTH);
-        loaded.max(self.records * self.size)
+        self.steps().last().map_or(0, |step| step.from + WIDTH)
     }
 
-    /// Displacement in bytes of the first record's start from its origin.
+    /// Displacement in bytes of the records' first byte from their origin, rounded down so that these bytes may start a line.
     pub(crate) const fn first(&self) -> isize {
         self.first
     }
@@ -189,7 +191,9 @@ mod tests {
                 let Some(all) = of(runs, stride) else { continue };
                 let mut copied = vec![0; all.round().1];
                 for step in all.steps() {
+                    assert!(step.from + WIDTH <= all.reach());
                     for (at, &index) in step.index.iter().enumerate() {
+                        assert!(usize::from(index) < WIDTH);
                         if step.data >> at & 1 == 0 {
                             continue;
                         }
@@ -216,6 +220,13 @@ mod tests {
                 assert_eq!(records, (0..all.records).find(starts), "{stride}, {address}");
             }
         }
+    }
+
+    #[test]
+    fn the_first_byte_need_not_start_a_line() {
+        let all = Aligned::of(&[0, 1, 2, 8, 9], 24, 4, (Aligned::MOST, 1)).unwrap();
+        assert_eq!((all.first(), all.steps()[0].data & 0xFF_FFFF), (0, 0b11_0000_0111_0000));
+        assert_eq!(Aligned::of(&[0, 1, 2], 24, -20, (Aligned::MOST, 1)).unwrap().first(), -24);
     }
 
     #[test]

@@ -48,6 +48,10 @@ pub(crate) enum Moves {
     Two(Width),
     /// Four moves cover lengths from one width to four widths.
     Four(Width),
+    /// The lengths are too different; none is more than 32 bytes.
+    UpTo32,
+    /// The lengths are too different; none is more than 64 bytes.
+    UpTo64,
     /// The lengths are too different, or too long.
     Any,
 }
@@ -87,6 +91,8 @@ impl Moves {
         match (covering(2), covering(4)) {
             (Some((_, width)), _) => Self::Two(*width),
             (None, Some((_, width))) => Self::Four(*width),
+            (None, None) if greatest <= 32 => Self::UpTo32,
+            (None, None) if greatest <= 64 => Self::UpTo64,
             (None, None) => Self::Any,
         }
     }

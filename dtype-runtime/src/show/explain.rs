@@ -74,7 +74,7 @@ impl Committed {
     /// | `tiles` | copies several columns of a matrix at a time, row by row |
     /// | `permute` | rearranges several records at once in registers; also used for calls that copy a single record (of three operations or more), once 64 calls for one or a few records have been made |
     /// | `records` | copies one run of many records, then the next run |
-    /// | `list8` and so on, `list_varied` | copies blocks at irregular displacements |
+    /// | `list8` and so on, `list_masked32`, `list_varied` | copies blocks at irregular displacements |
     ///
     /// A loop without a routine is executed operation by operation.
     ///
@@ -334,6 +334,7 @@ fn name(kernel: Kernel) -> String {
         PerBlock::Moves { number, width } => format!("{width}x{number}"),
         PerBlock::Touching { first, second } => format!("{first}+{second}"),
         PerBlock::Long => "_long".to_string(),
+        PerBlock::Masked { width } => format!("_masked{width}"),
         PerBlock::Varied => "_varied".to_string(),
     };
     match kernel {

@@ -1,7 +1,7 @@
 //! Records unpacked line by line with AVX-512 VBMI.
 //!
-//! See [`Aligned`] for the idea. The records before the first round that lies in the array as a whole, and those after the last one
-//! that does, are unpacked by windows of whole records ([`super::permute`]).
+//! See [`Aligned`] for the idea. The records before the first round, and those after the last one whose steps may load whole vectors,
+//! are unpacked by windows of whole records ([`super::permute`]).
 
 use core::arch::x86_64::{
     _MM_HINT_T0, _mm_prefetch, _mm512_loadu_si512, _mm512_mask_storeu_epi8,
@@ -34,7 +34,8 @@ pub(super) unsafe fn unpack(
     }
     let first = memory.wrapping_offset(aligned.first());
     let Some(records) = aligned.records_to_round(first.addr()) else { return false };
-    // SAFETY: passed on to the caller.
+    // SAFETY: passed on to the caller. A round starts after these records, of which there are fewer than a round has, and the range
+    // has more rounds than two.
     unsafe { middle(all, aligned, records, range.clone(), memory, packed) };
     true
 }
@@ -43,7 +44,7 @@ pub(super) unsafe fn unpack(
 ///
 /// # Safety
 ///
-/// As [`unpack`]. A round must start so, and the range must be longer than the records before it and a round.
+/// As [`unpack`]. The record after these must start a line, and the range must be longer than two rounds.
 #[inline(never)]
 unsafe fn middle(
     all: &Permutation,
@@ -58,7 +59,8 @@ unsafe fn middle(
     let before = records * all.size() - range.start;
     let (start, left) =
         (memory.wrapping_offset(all.stride() * records.cast_signed()), range.len() - before);
-    // SAFETY: passed on to the caller: the bytes of the records before the first round, those of the rounds, and the rest.
+    // SAFETY: passed on to the caller: the bytes of the records before the first round, those of the rounds, and the rest, of which
+    // the first and the last may be none. The number of steps is that of the call, and `first` is where the round starts a line.
     unsafe {
         if before > 0 {
             by_windows(all, range.start..range.start + before, memory, packed);
@@ -75,7 +77,9 @@ unsafe fn middle(
         };
         let (lines, bytes) = aligned.round();
         let rest = left - number * bytes;
-        by_windows(all, 0..rest, start.wrapping_add(number * lines), next.add(number * bytes));
+        if rest > 0 {
+            by_windows(all, 0..rest, start.wrapping_add(number * lines), next.add(number * bytes));
+        }
     }
 }
 
@@ -94,8 +98,7 @@ unsafe fn by_windows(all: &Permutation, range: Range<usize>, memory: *mut u8, pa
 ///
 /// # Safety
 ///
-/// The data bytes of the rounds that have `bytes` packed bytes must be writable, and `packed` readable for as many bytes as these
-/// are. The processor must have the instructions, there must be `S` steps, and `memory` must be the start of a line.
+/// The data bytes of all whole rounds in the next `bytes` packed bytes must be writable, and these bytes readable. The processor must have the instructions, there must be `S` steps, and `memory` must be the start of a line.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 unsafe fn rounds<const S: usize>(
     all: &Aligned,
