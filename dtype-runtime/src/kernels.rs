@@ -117,6 +117,12 @@ pub(crate) const PERMUTED_WIDTH: Option<usize> = {
     widest
 };
 
+/// Bytes of these registers. Where nothing executes a permutation, any width will do.
+pub(crate) const WIDTH: usize = match PERMUTED_WIDTH {
+    Some(width) => width,
+    None => 64,
+};
+
 /// The code of what is used; 0 until it is needed first.
 static SELECTED: AtomicU8 = AtomicU8::new(0);
 

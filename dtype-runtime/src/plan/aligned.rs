@@ -21,7 +21,7 @@
 //! An array starts anywhere in a round. The records before the first whole round are left to the permutation, and so are the last ones,
 //! where fewer packed bytes are left than a step loads.
 
-use super::permutation::WIDTH;
+use crate::kernels::WIDTH;
 
 /// How rounds of records are unpacked.
 #[derive(Clone, PartialEq, Eq)]

@@ -15,7 +15,7 @@
 //! The other direction loads a piece of each column, and one instruction puts the bytes of two columns where they belong in
 //! a vector of the window. The vectors of all pairs of columns are joined by `or`, and stored under the mask.
 
-use super::permutation::WIDTH;
+use crate::kernels::WIDTH;
 
 /// The most columns.
 pub(crate) const MOST_COLUMNS: usize = 16;

@@ -19,8 +19,8 @@
 //! A *period* is as many records as have all their values within 64 bytes of the first value. If the values of a single
 //! record need more bytes or more lanes than a vector has, there are several vectors for one record.
 
-use super::permutation::WIDTH;
 use crate::basic::BitRange;
+use crate::kernels::WIDTH;
 
 /// A value in a packed record, and one of its ranges.
 #[derive(Clone, Copy, Debug)]

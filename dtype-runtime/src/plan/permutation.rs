@@ -25,13 +25,7 @@
 use super::aligned::Aligned;
 use super::op::Op;
 use super::runs::RunList;
-use crate::kernels;
-
-/// Bytes of a register. On a target that executes no permutations, any width will do.
-pub(crate) const WIDTH: usize = match kernels::PERMUTED_WIDTH {
-    Some(width) => width,
-    None => 64,
-};
+use crate::kernels::WIDTH;
 
 /// The bytes of a register.
 type Vector = [u8; WIDTH];

@@ -9,9 +9,9 @@ use super::list::{Entries, List, Lists};
 use super::once::Once;
 use super::op::{Blocks, Op};
 use super::patterns::{ARE_EXECUTED, Patterns, is_worth_it};
-use super::permutation::{Permutation, WIDTH};
+use super::permutation::Permutation;
 use super::runs::Records;
-use crate::kernels::selected;
+use crate::kernels::{WIDTH, selected};
 
 /// At most this many operations are stored inline, without an allocation. With a larger array, moving it would
 /// cost more than the allocation.
