@@ -1,9 +1,9 @@
 //! Small records as whole cache lines: how to unpack them so that no store touches two lines.
 //!
-//! A store to two lines takes at least twice as long as to one, even if a mask leaves out what it has in one of them. The windows of
-//! a [`Permutation`](super::Permutation) have whole records, so most of them lie in two lines, unless the stride divides the width of
-//! a line. Here the windows are the lines, and a
-//! record may lie in two of them. After a *round* of records, a record starts where a line does, and all repeats.
+//! A store to two lines takes twice as long as to one, even if a mask leaves out what it has in one of them. The windows of a
+//! [`Permutation`](super::Permutation) have whole records, so most of them lie in two lines, unless the stride divides the width of a
+//! line. Here the windows are the lines, and a record may lie in two of them. After a *round* of records, a record starts where a line
+//! does, and all repeats.
 //!
 //! An example: records of 24 bytes, an `u64` at 0 and a byte at 8, which is packed first: 9 packed bytes.
 //!

@@ -98,7 +98,8 @@ unsafe fn by_windows(all: &Permutation, range: Range<usize>, memory: *mut u8, pa
 ///
 /// # Safety
 ///
-/// The data bytes of all whole rounds in the next `bytes` packed bytes must be writable, and these bytes readable. The processor must have the instructions, there must be `S` steps, and `memory` must be the start of a line.
+/// The data bytes of all whole rounds in the next `bytes` packed bytes must be writable, and these bytes readable. The processor must
+/// have the instructions, there must be `S` steps, and `memory` must be the start of a line.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 unsafe fn rounds<const S: usize>(
     all: &Aligned,
