@@ -160,6 +160,7 @@ impl Patterns {
             }
         {
             self.bodies.reserve_exact(1);
+            let permutation = permutation.with_lines(&map);
             self.bodies.push(RepeatedBody { ops: ops.to_vec(), stride, permutation });
         }
     }
@@ -177,7 +178,7 @@ impl Patterns {
             && permutation.records() > 1
         {
             self.columns.reserve_exact(1);
-            self.columns.push(Column { len, stride, permutation });
+            self.columns.push(Column { len, stride, permutation: permutation.with_lines(&map) });
         }
     }
 

@@ -22,6 +22,8 @@
 //! [`Permutation::new_if_faster_than_constants`] asks for more of them. Where a single record spans more than one vector,
 //! the window has two.
 
+use alloc::sync::Arc;
+
 use super::aligned::Aligned;
 use super::op::Op;
 use super::runs::RunList;
@@ -78,8 +80,17 @@ pub(crate) struct Permutation {
     fewest: usize,
     /// Maximum number of records for which it does.
     most: usize,
-    /// How many records are unpacked line by line, if that is faster.
-    aligned: Option<Aligned>,
+    aligned: Lines,
+}
+
+/// How many records are unpacked line by line.
+#[derive(Clone, PartialEq, Eq)]
+enum Lines {
+    /// They are not.
+    None,
+    Constant(&'static Aligned),
+    /// By the copies of one permutation together.
+    Shared(Arc<Aligned>),
 }
 
 /// The permutation that a kernel is compiled for, if it is compiled for a type.
@@ -171,6 +182,56 @@ impl ByteMap {
     }
 }
 
+/// What lies in a window.
+#[derive(Clone, Copy)]
+struct Window {
+    /// Displacement in bytes from the origin of its first record.
+    first: isize,
+    /// The number of records.
+    records: usize,
+    /// Whether it has two vectors.
+    is_wide: bool,
+}
+
+impl Window {
+    /// The window of records that are `stride` bytes apart; `None` if it has no room for the data of one.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bytes of a window, and displacements of data in memory"
+    )]
+    const fn of(map: &ByteMap, stride: i64) -> Option<Self> {
+        let first = map.first.wrapping_add(map.least as i64);
+        let span = map.greatest as i64 - map.least as i64 + 1;
+        if map.len == 0
+            || span > 2 * WIDTH as i64
+            || stride as isize as i64 != stride
+            || first as isize as i64 != first
+        {
+            return None;
+        }
+        let is_wide = span > WIDTH as i64;
+        let mut records = 1;
+        // Only records that do not interleave: a part of a period is then a prefix of the window.
+        if stride >= span && !is_wide {
+            let (fit, lie) = (WIDTH / map.len, (WIDTH as i64 - span) / stride + 1);
+            records = if fit < lie as usize { fit } else { lie as usize };
+        }
+        Some(Self { first: first as isize, records, is_wide })
+    }
+
+    /// Vectors of memory in the window: 1 or 2.
+    const fn vectors(&self) -> usize {
+        if self.is_wide { 2 } else { 1 }
+    }
+
+    /// Whether a permutation replaces at least `moves` moves for each vector.
+    const fn replaces(&self, map: &ByteMap, moves: usize) -> bool {
+        let all = self.records * map.moves;
+        all >= moves * self.vectors() && (all != moves || self.records * map.len != 16 * moves)
+    }
+}
+
 impl Permutation {
     /// Fewer moves than this for each vector of memory are faster one by one, and so are exactly this many moves
     /// of 16 bytes each.
@@ -203,8 +264,8 @@ impl Permutation {
     /// The permutation of records that are `stride` bytes apart, fast or not; `None` if the window is too small for
     /// the data of one record.
     #[cfg(test)]
-    pub(crate) const fn of(map: &ByteMap, stride: i64) -> Option<Self> {
-        Self::with_moves(map, stride, 0)
+    pub(crate) fn of(map: &ByteMap, stride: i64) -> Option<Self> {
+        Self::with_moves(map, stride, 0).map(|all| all.with_lines(map))
     }
 
     /// The permutation of records that are `stride` bytes apart, if it is faster than copying run by run.
@@ -216,16 +277,58 @@ impl Permutation {
     }
 
     /// As [`new_if_faster`](Self::new_if_faster), where the runs are constants, which the compiler turns into moves without
-    /// a branch.
-    pub(crate) const fn new_if_faster_than_constants(map: &ByteMap, stride: i64) -> Option<Self> {
-        let Some(mut all) = Self::new_if_faster(map, stride) else { return None };
-        let (moves, as_fast) = (all.records * map.moves, Self::CONSTANT_MOVES[all.vectors() - 1]);
-        if moves == as_fast && all.records * all.size > Self::FULL {
-            all.most = Self::CACHED / all.stride.unsigned_abs();
-        } else if moves <= as_fast {
+    /// a branch. `aligned` is what [`aligned_of`](Self::aligned_of) computes for them.
+    #[expect(clippy::cast_possible_truncation, reason = "no more than `FURTHEST`")]
+    pub(crate) const fn new_if_faster_than_constants(
+        map: &ByteMap,
+        stride: i64,
+        aligned: Option<&'static Aligned>,
+    ) -> Option<Self> {
+        if stride.unsigned_abs() > Self::FURTHEST {
             return None;
         }
-        Some(all)
+        let Some(window) = Window::of(map, stride) else { return None };
+        let (moves, as_fast) =
+            (window.records * map.moves, Self::CONSTANT_MOVES[window.vectors() - 1]);
+        let most = if moves == as_fast && window.records * map.len > Self::FULL {
+            Self::CACHED / stride.unsigned_abs() as usize
+        } else if moves <= as_fast {
+            return None;
+        } else {
+            usize::MAX
+        };
+        if !window.replaces(map, Self::FEWEST_MOVES) {
+            return None;
+        }
+        let aligned = match aligned {
+            Some(aligned) => Lines::Constant(aligned),
+            None => Lines::None,
+        };
+        Some(Self::of_window(map, stride, window, most, aligned))
+    }
+
+    /// How many records with these bytes are unpacked line by line, if that is faster than by their permutation.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bytes of a window"
+    )]
+    pub(crate) const fn aligned_of(map: &ByteMap, stride: i64) -> Option<Aligned> {
+        let Some(window) = Window::of(map, stride) else { return None };
+        let (mut offsets, mut k) = ([0; WIDTH], 0);
+        while k < map.len {
+            offsets[k] = (map.offsets[k] as i64 - map.least as i64) as u8;
+            k += 1;
+        }
+        let offsets = offsets.split_at(map.len).0;
+        let windows = (window.vectors(), window.records);
+        Aligned::of(offsets, stride as isize, window.first, windows)
+    }
+
+    /// The same permutation, for many records as well.
+    pub(super) fn with_lines(self, map: &ByteMap) -> Self {
+        let aligned = Self::aligned_of(map, self.stride as i64).map(Arc::new);
+        Self { aligned: aligned.map_or(Lines::None, Lines::Shared), ..self }
     }
 
     /// The permutation of records that are `stride` bytes apart, if that is near enough for one.
@@ -244,33 +347,27 @@ impl Permutation {
 
     /// The permutation of records that are `stride` bytes apart, if it replaces at least `moves` moves for each vector
     /// of the window, and the window has room for the data of one record.
+    const fn with_moves(map: &ByteMap, stride: i64, moves: usize) -> Option<Self> {
+        let Some(window) = Window::of(map, stride) else { return None };
+        if !window.replaces(map, moves) {
+            return None;
+        }
+        Some(Self::of_window(map, stride, window, usize::MAX, Lines::None))
+    }
+
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "bytes of a window, and displacements of data in memory"
     )]
-    const fn with_moves(map: &ByteMap, stride: i64, moves: usize) -> Option<Self> {
-        let first = map.first.wrapping_add(map.least as i64);
-        let span = map.greatest as i64 - map.least as i64 + 1;
-        if map.len == 0
-            || span > 2 * WIDTH as i64
-            || stride as isize as i64 != stride
-            || first as isize as i64 != first
-        {
-            return None;
-        }
-        let is_wide = span > WIDTH as i64;
-        let mut records = 1;
-        // Only records that do not interleave: a part of a period is then a prefix of the window.
-        if stride >= span && !is_wide {
-            let (fit, lie) = (WIDTH / map.len, (WIDTH as i64 - span) / stride + 1);
-            records = if fit < lie as usize { fit } else { lie as usize };
-        }
-        let vectors = if is_wide { 2 } else { 1 };
-        let all_moves = records * map.moves;
-        if all_moves < moves * vectors || all_moves == moves && records * map.len == 16 * moves {
-            return None;
-        }
+    const fn of_window(
+        map: &ByteMap,
+        stride: i64,
+        window: Window,
+        most: usize,
+        aligned: Lines,
+    ) -> Self {
+        let Window { first, records, is_wide } = window;
         let stride = stride as isize;
         let period = stride.wrapping_mul(records as isize);
         let far = if period.unsigned_abs() <= WIDTH {
@@ -290,26 +387,19 @@ impl Permutation {
             stride,
             period: (period, records * map.len),
             far,
-            first: first as isize,
+            first,
             is_wide,
             fewest: Self::MOVES_OF_A_CALL.div_ceil(map.moves),
-            most: usize::MAX,
-            aligned: None,
+            most,
+            aligned,
         };
-        let (mut offsets, mut k) = ([0; WIDTH], 0);
-        while k < map.len {
-            offsets[k] = (map.offsets[k] as i64 - map.least as i64) as u8;
-            k += 1;
-        }
-        let offsets = offsets.split_at(map.len).0;
-        all.aligned = Aligned::of(offsets, stride, all.first, (vectors, records));
         let mut packed = 0;
         let mut record = 0;
         while record < records {
-            let origin = (record as isize * stride) as usize;
+            let origin = record as i64 * stride as i64 - map.least as i64;
             let mut k = 0;
             while k < map.len {
-                let byte = offsets[k] as usize + origin;
+                let byte = (map.offsets[k] as i64 + origin) as usize;
                 all.gather[packed] = byte as u8;
                 all.scatter[byte / WIDTH][byte % WIDTH] = packed as u8;
                 all.data[byte / WIDTH] |= 1 << (byte % WIDTH);
@@ -318,7 +408,7 @@ impl Permutation {
             }
             record += 1;
         }
-        Some(all)
+        all
     }
 
     /// Packed bytes of a record.
@@ -358,7 +448,7 @@ impl Permutation {
     /// The same records with the packed bytes of each value reversed. All values have `W` bytes, a power of two.
     #[inline]
     pub(crate) fn reversed<const W: usize>(&self) -> Self {
-        let mut all = Self { aligned: None, ..*self };
+        let mut all = Self { aligned: Lines::None, ..*self };
         let (values, _) = all.gather.as_chunks_mut::<W>();
         for value in values {
             value.reverse();
@@ -381,8 +471,13 @@ impl Permutation {
     }
 
     /// How many records are unpacked line by line, if that is faster.
-    pub(crate) const fn aligned(&self) -> Option<&Aligned> {
-        self.aligned.as_ref()
+    #[inline]
+    pub(crate) fn aligned(&self) -> Option<&Aligned> {
+        match &self.aligned {
+            Lines::None => None,
+            Lines::Constant(aligned) => Some(aligned),
+            Lines::Shared(aligned) => Some(aligned),
+        }
     }
 
     /// Which bytes of the window are data, one bit each.
@@ -438,7 +533,7 @@ mod tests {
         for &(disp, len) in runs {
             assert!(map.run(disp, len));
         }
-        Permutation::new_if_faster_than_constants(&map, stride)
+        Permutation::new_if_faster_than_constants(&map, stride, None)
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::moves::{Move, Moves};
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, Steps, pieces};
-use crate::plan::{Any, ByteMap, CompiledFor, Op, Permutation, Run, RunList};
+use crate::plan::{Aligned, Any, ByteMap, CompiledFor, Op, Permutation, Run, RunList};
 use crate::typemap::TypeMap;
 use crate::types::Type;
 
@@ -62,16 +62,25 @@ impl<T: Datatype> Layout<T> {
     /// The operations of one value, if they are a constant.
     pub(super) const OPS: Option<&'static [Op]> = Self::PROGRAM.ops();
 
+    /// The bytes of small records.
+    const BYTES: Option<ByteMap> = match Self::STRATEGY {
+        Strategy::Runs(list) | Strategy::Linked(list) => ByteMap::of_runs(list),
+        _ => None,
+    };
+
+    /// How many small records are unpacked line by line.
+    const ALIGNED: &'static Option<Aligned> = &match Self::BYTES {
+        Some(map) => Permutation::aligned_of(&map, size_of::<T>() as i64),
+        None => None,
+    };
+
     /// Small records as a permutation, where that is faster than the copies of `STRATEGY`.
-    pub(super) const PERMUTATION: &'static Option<Permutation> = &{
-        let map = match Self::STRATEGY {
-            Strategy::Runs(list) | Strategy::Linked(list) => ByteMap::of_runs(list),
-            _ => None,
-        };
-        match map {
-            Some(map) => Permutation::new_if_faster_than_constants(&map, size_of::<T>() as i64),
-            None => None,
+    pub(super) const PERMUTATION: &'static Option<Permutation> = &match Self::BYTES {
+        Some(map) => {
+            let (stride, aligned) = (size_of::<T>() as i64, Self::ALIGNED.as_ref());
+            Permutation::new_if_faster_than_constants(&map, stride, aligned)
         }
+        None => None,
     };
 
     /// Whether the permutation is faster even for one record.
