@@ -400,6 +400,8 @@ fn peer(test: &str) {
         "closes" => {
             let peer = worker.connect_monitored(&address).unwrap();
             peer.send(READY, &[1_u8]).unwrap();
+            // The other side has connected; it cannot to a worker that is gone.
+            let _ = std::io::stdin().lock().read_line(&mut String::new());
             peer.close().unwrap();
             drop(worker);
             // It is still alive.
@@ -496,6 +498,7 @@ fn main() {
             let mut peer = Peer::start("closes", settings);
             let worker = worker(settings);
             let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
+            writeln!(peer.to).unwrap();
             the_peer_closes(Side { worker, peer: endpoint, number: 0 });
         });
     }
