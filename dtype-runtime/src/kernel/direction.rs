@@ -38,6 +38,12 @@ pub(crate) trait Direction {
     /// Whether a block may also be copied under a mask, and not by [`copy`](Self::copy).
     const MAY_MASK: bool = Self::IS_PLAIN;
 
+    /// Source and destination, if it packs or unpacks.
+    #[inline(always)]
+    fn ends(memory: *mut u8, packed: *mut u8) -> (*const u8, *mut u8) {
+        if matches!(Self::TRANSFER, Transfer::Pack) { (memory, packed) } else { (packed, memory) }
+    }
+
     /// Copies one block.
     ///
     /// # Safety
@@ -67,8 +73,7 @@ pub(crate) trait Direction {
         unsafe {
             #[cfg(target_arch = "x86_64")]
             if Self::IS_PLAIN {
-                let packs = matches!(Self::TRANSFER, Transfer::Pack);
-                let (from, to) = if packs { (memory, packed) } else { (packed, memory) };
+                let (from, to) = Self::ends(memory, packed);
                 return _mm_storeu_si128(to.cast(), _mm_loadu_si128(from.cast()));
             }
             Self::copy(memory, packed, 16);
@@ -159,12 +164,6 @@ impl Direction for Zero {
 pub(crate) trait Way: Direction {
     /// Whether it goes from memory to the packed stream.
     const PACKS: bool = matches!(Self::TRANSFER, Transfer::Pack);
-
-    /// Source and destination.
-    #[inline(always)]
-    fn ends(memory: *mut u8, packed: *mut u8) -> (*const u8, *mut u8) {
-        if Self::PACKS { (memory, packed) } else { (packed, memory) }
-    }
 }
 
 impl Way for Pack {}

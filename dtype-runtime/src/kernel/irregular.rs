@@ -1,7 +1,7 @@
 //! Blocks at irregular displacements: the lists of a plan.
 
 use super::chosen::{Kernel, PerBlock};
-use super::direction::{Direction, Transfer};
+use super::direction::Direction;
 use super::moves::{any, by_length, four, long, three, touching, two};
 use super::registers::{Registers, compiled_for_selected};
 use crate::plan::{Entries, List, Lists, Moves, Width};
@@ -186,8 +186,7 @@ unsafe fn masked<D: Direction, R: Registers, const W: usize>(
     packed: *mut u8,
     len: usize,
 ) {
-    let packs = matches!(D::TRANSFER, Transfer::Pack);
-    let (from, to) = if packs { (memory, packed) } else { (packed, memory) };
+    let (from, to) = D::ends(memory, packed);
     // SAFETY: the bytes of the block, which the caller guarantees.
     unsafe { R::masked::<W>(from, to, len) };
 }

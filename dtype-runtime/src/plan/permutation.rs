@@ -60,8 +60,8 @@ pub(crate) struct Permutation {
     scatter: [Vector; 2],
     /// Which bytes of the window are data, one bit each.
     data: [u64; 2],
-    /// Records in a period.
-    records: usize,
+    /// What lies in a window, and so in a period.
+    window: Window,
     /// Packed bytes of a record.
     size: usize,
     /// 1 / `size` in units of 2⁻⁶⁴, rounded up; 0 if it does not fit.
@@ -72,10 +72,6 @@ pub(crate) struct Permutation {
     period: (isize, usize),
     /// Bytes from a window to the memory that is prefetched by a processor that does not do so by itself.
     far: isize,
-    /// Displacement in bytes of the window from the origin of its first record.
-    first: isize,
-    /// Whether the window has two vectors.
-    is_wide: bool,
     /// Minimum number of records for which a call of the vector routine pays.
     fewest: usize,
     /// Maximum number of records for which it does.
@@ -183,7 +179,7 @@ impl ByteMap {
 }
 
 /// What lies in a window.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Window {
     /// Displacement in bytes from the origin of its first record.
     first: isize,
@@ -225,7 +221,7 @@ impl Window {
         if self.is_wide { 2 } else { 1 }
     }
 
-    /// Whether a permutation replaces at least `moves` moves for each vector.
+    /// Whether a permutation replaces at least `moves` moves for each vector, and not just as many of 16 bytes.
     const fn replaces(&self, map: &ByteMap, moves: usize) -> bool {
         let all = self.records * map.moves;
         all >= moves * self.vectors() && (all != moves || self.records * map.len != 16 * moves)
@@ -367,7 +363,7 @@ impl Permutation {
         most: usize,
         aligned: Lines,
     ) -> Self {
-        let Window { first, records, is_wide } = window;
+        let records = window.records;
         let stride = stride as isize;
         let period = stride.wrapping_mul(records as isize);
         let far = if period.unsigned_abs() <= WIDTH {
@@ -381,14 +377,12 @@ impl Permutation {
             gather: [0; WIDTH],
             scatter: [[0; WIDTH]; 2],
             data: [0; 2],
-            records,
+            window,
             size: map.len,
             reciprocal: (u64::MAX / map.len as u64).wrapping_add(1),
             stride,
             period: (period, records * map.len),
             far,
-            first,
-            is_wide,
             fewest: Self::MOVES_OF_A_CALL.div_ceil(map.moves),
             most,
             aligned,
@@ -487,7 +481,7 @@ impl Permutation {
 
     /// Records in a period.
     pub(crate) const fn records(&self) -> usize {
-        self.records
+        self.window.records
     }
 
     /// Bytes of memory from one record to the next.
@@ -507,18 +501,18 @@ impl Permutation {
 
     /// Displacement in bytes of the window from the origin of its first record.
     pub(crate) const fn first(&self) -> isize {
-        self.first
+        self.window.first
     }
 
     /// Vectors of memory in the window: 1 or 2.
     pub(crate) const fn vectors(&self) -> usize {
-        if self.is_wide { 2 } else { 1 }
+        self.window.vectors()
     }
 }
 
 impl core::fmt::Debug for Permutation {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { records, size, stride, .. } = self;
+        let Self { window: Window { records, .. }, size, stride, .. } = self;
         write!(f, "Permutation({records} records of {size} bytes at once, {stride} bytes apart)")
     }
 }

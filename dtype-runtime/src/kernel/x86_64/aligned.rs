@@ -115,7 +115,8 @@ unsafe fn rounds<const S: usize>(
         (line[number], from[number]) = (step.line, step.from);
     }
     let (lines, round) = all.round();
-    let ahead = if looks_far_ahead() { Permutation::FAR } else { 4 * WIDTH.cast_signed() };
+    let ahead =
+        if looks_far_ahead() { Permutation::FAR } else { Permutation::NEAR * WIDTH.cast_signed() };
     let number = match bytes.checked_sub(all.reach()) {
         Some(more) => more / round + 1,
         None => 0,
