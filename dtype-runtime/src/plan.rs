@@ -15,6 +15,7 @@ mod permutation;
 mod program;
 mod runs;
 mod segments;
+mod values;
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -32,6 +33,7 @@ pub(crate) use permutation::{Any, ByteMap, CompiledFor, Permutation};
 pub(crate) use program::{Cut, Known, One, Program, SHORT, TwoRuns};
 pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
+pub(crate) use values::ValueList;
 
 /// With at least this many blocks, a form that leaves the last block apart from the first block of the next repetition, which
 /// it touches, is worth more than joining the two, which saves one copy.

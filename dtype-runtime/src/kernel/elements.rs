@@ -5,7 +5,7 @@ use super::direction::{Steps, Way};
 use super::records::Tiled;
 use super::reverse::Reversing;
 use super::rows::strided;
-use crate::plan::{Elements, Lists, Op, Program, size};
+use crate::plan::{Elements, Op, Program, ValueList};
 use crate::representation::Form;
 
 /// Executes the operation, if its values are converted byte by byte; returns whether they are.
@@ -44,32 +44,27 @@ pub(crate) unsafe fn bytewise<D: Way>(
 }
 
 /// Records with more packed bytes than this are better converted one by one.
-const WIDEST: u64 = 256;
+const WIDEST: usize = 256;
 
 /// Repetitions of a few values that are converted byte by byte: an array of structs. They are [tiled](Tiled).
-pub(crate) struct Records<'a> {
-    ops: &'a [Op],
+pub(crate) struct Records {
+    values: ValueList,
     tiled: Tiled,
 }
 
-impl<'a> Records<'a> {
+impl Records {
     /// `count` repetitions of a few operations.
-    pub(crate) fn of(ops: &'a [Op], stride: i64, count: u64) -> Option<Self> {
-        let has_kernel = |op: &Op| match op {
-            Op::Elements(all) => all.form.is_bytewise() && all.blocks.len.is_power_of_two(),
-            _ => false,
-        };
+    pub(crate) fn of(ops: &[Op], stride: i64, count: u64) -> Option<Self> {
         // Calls for few repetitions are the most frequent, so they are excluded first.
-        if count < Tiled::FEWEST as u64 || ops.len() as u64 > WIDEST || !ops.iter().all(has_kernel)
-        {
+        Tiled::of(0, stride, count)?;
+        let values = ValueList::expand(ops)?;
+        let has_kernel =
+            |all: &Elements| all.form.is_bytewise() && all.blocks.len.is_power_of_two();
+        let size = values.size().filter(|size| *size <= WIDEST)?;
+        if !values.all().iter().all(has_kernel) {
             return None;
         }
-        let size = size(ops, Lists::none());
-        if size > WIDEST {
-            return None;
-        }
-        let tiled = Tiled::of(usize::try_from(size).ok()?, stride, count)?;
-        Some(Self { ops, tiled })
+        Some(Self { values, tiled: Tiled::of(size, stride, count)? })
     }
 
     /// Packed bytes of all repetitions.
@@ -84,8 +79,7 @@ impl<'a> Records<'a> {
     pub(crate) unsafe fn execute<D: Way>(&self, memory: *mut u8, packed: *mut u8) {
         self.tiled.each::<D>(memory, packed, |records, steps, memory, packed| {
             let mut field = packed;
-            for op in self.ops {
-                let Op::Elements(all) = op else { continue };
+            for all in self.values.all() {
                 // SAFETY: these values of some records, which the caller guarantees for all.
                 unsafe { column::<D>(all, records, steps, memory, field) };
                 #[expect(clippy::cast_possible_truncation, reason = "at most `WIDEST`")]
@@ -96,7 +90,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// The values of one operation in `records` records.
+/// Values at equal distances in each of `records` records.
 ///
 /// # Safety
 ///
