@@ -50,7 +50,7 @@ pub(crate) use blocks::{blocks, part as part_of_blocks, repeated as repeated_blo
 pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
 pub(crate) use gather::{columns, is_gathering};
 pub(crate) use irregular::{list, list_within};
-pub(crate) use lanes::all_valid;
+pub(crate) use lanes::test;
 pub(crate) use permute::{
     blocks as permuted_blocks, permute, permute_or, records as permuted_records,
 };

@@ -23,7 +23,12 @@ use alloc::boxed::Box;
 pub(crate) use aligned::Aligned;
 pub(crate) use gather::{Constant, Gather, MOST_COLUMNS, Place};
 pub(crate) use index::Index;
-pub(crate) use lanes::{LaneVector, Lanes, Ranged, RangedList};
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(unused_imports, reason = "nothing executes them here")
+)]
+pub(crate) use lanes::{LaneVector, Lanes};
+pub(crate) use lanes::{Ranged, RangedList, Tests};
 pub use list::List;
 pub(crate) use list::{Entries, EntryKind, Lists, Moves, Width};
 pub use op::{Blocks, Elements, Op, items};

@@ -577,7 +577,13 @@ fn every_instruction_set_refuses_the_same_values() {
         checks_agree::<(NonZero<u128>, bool)>(&[3]);
         #[cfg(feature = "derive")]
         enums::agree();
-        // A vector of bytes, one too many for it, and several vectors.
+        // A vector of 16 bytes, one too many for it, several vectors, and the same with wider lanes.
+        checks_agree::<[bool; 16]>(&[]);
+        checks_agree::<[bool; 17]>(&[]);
+        checks_agree::<([bool; 9], [u8; 20], char, bool)>(&[]);
+        checks_agree::<(NonZero<u64>, bool, NonZero<u64>, char)>(&[0, 9]);
+        checks_agree::<[(NonZero<u64>, bool); 3]>(&[0, 9, 18]);
+        // A vector of 64 bytes, likewise.
         checks_agree::<[bool; 64]>(&[]);
         checks_agree::<[bool; 65]>(&[]);
         checks_agree::<[(bool, char); 5]>(&[]);

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::direction::{Direction, Way};
-use crate::plan::{CompiledFor, Constant, Lanes, MOST_COLUMNS, Permutation};
+use crate::plan::{CompiledFor, Constant, MOST_COLUMNS, Permutation, Tests};
 
 /// The registers of a set of instructions.
 ///
@@ -54,15 +54,16 @@ pub(super) trait Registers {
         }
     }
 
-    /// Whether all values in `count` packed records lie in their ranges; `None` if no instruction tests several.
+    /// Tests the values of some of the `count` packed records, from the first on. Returns the number of these records, 0 if no
+    /// instruction tests several; `None` if a value does not lie in its range.
     ///
     /// # Safety
     ///
     /// The processor must have the instructions.
     #[inline(always)]
-    unsafe fn all_valid(all: &Lanes, records: &[u8], count: usize) -> Option<bool> {
+    unsafe fn test(all: &Tests, records: &[u8], count: usize) -> Option<usize> {
         let _ = (all, records, count);
-        None
+        Some(0)
     }
 
     /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation.

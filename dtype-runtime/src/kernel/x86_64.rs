@@ -2,6 +2,7 @@
 
 mod aligned;
 mod gather;
+mod lane_pairs;
 mod lanes;
 mod masked;
 mod permute;
@@ -13,7 +14,7 @@ use core::ops::Range;
 
 use super::direction::{Direction, Transfer, Way};
 use super::registers::Registers;
-use crate::plan::{Any, CompiledFor, Constant, Lanes, MOST_COLUMNS, Permutation};
+use crate::plan::{Any, CompiledFor, Constant, MOST_COLUMNS, Permutation, Tests};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or
 /// stored.
@@ -21,7 +22,34 @@ pub(super) struct Avx2;
 
 impl Registers for Avx2 {
     const WIDTH: usize = 32;
+
+    #[inline(always)]
+    unsafe fn test(all: &Tests, records: &[u8], count: usize) -> Option<usize> {
+        let Some(all) = all.of_16.as_ref().filter(|all| count >= all.fewest()) else {
+            return Some(0);
+        };
+        // SAFETY: the caller guarantees the instructions.
+        unsafe {
+            match all.number() {
+                1 | 2 => by_width!(lane_pairs::test[1](all, records)),
+                _ => by_width!(lane_pairs::test[2](all, records)),
+            }
+        }
+    }
 }
+
+/// Calls a routine for the bytes of a lane.
+macro_rules! by_width {
+    ($module:ident::$routine:ident[$vectors:literal]($all:ident, $($argument:expr),*)) => {
+        match $all.width() {
+            1 => $module::$routine::<$vectors, 1>($all, $($argument),*),
+            2 => $module::$routine::<$vectors, 2>($all, $($argument),*),
+            4 => $module::$routine::<$vectors, 4>($all, $($argument),*),
+            _ => $module::$routine::<$vectors, 8>($all, $($argument),*),
+        }
+    };
+}
+use by_width;
 
 /// Bytes of a register of AVX-512.
 const WIDTH: usize = size_of::<__m512i>();
@@ -127,25 +155,19 @@ impl Registers for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn all_valid(all: &Lanes, records: &[u8], count: usize) -> Option<bool> {
-        macro_rules! by_width {
-            ($vectors:literal) => {
-                match all.width() {
-                    1 => lanes::all_valid::<$vectors, 1>(all, records, count),
-                    2 => lanes::all_valid::<$vectors, 2>(all, records, count),
-                    4 => lanes::all_valid::<$vectors, 4>(all, records, count),
-                    _ => lanes::all_valid::<$vectors, 8>(all, records, count),
-                }
-            };
-        }
+    unsafe fn test(all: &Tests, records: &[u8], count: usize) -> Option<usize> {
+        let Some(all) = all.of_64.as_ref().filter(|all| count >= all.fewest()) else {
+            return Some(0);
+        };
         // SAFETY: the caller guarantees the instructions.
-        Some(unsafe {
+        let valid = unsafe {
             match all.number() {
-                1 => by_width!(1),
-                2 => by_width!(2),
-                _ => by_width!(4),
+                1 => by_width!(lanes::all_valid[1](all, records, count)),
+                2 => by_width!(lanes::all_valid[2](all, records, count)),
+                _ => by_width!(lanes::all_valid[4](all, records, count)),
             }
-        })
+        };
+        valid.then_some(count)
     }
 
     #[inline(always)]

@@ -16,11 +16,11 @@
 //! A value that must lie in several ranges at once has several lanes: an enum with the numbers 1, 2, 5 and 6 lies from 1 to 6,
 //! and outside of 3 to 4.
 //!
-//! A *period* is as many records as have all their values within 64 bytes of the first value. If the values of a single
-//! record need more bytes or more lanes than a vector has, there are several vectors for one record.
+//! A *period* is as many records as have all their values within a vector's bytes of the first value. If the values of a single
+//! record need more bytes or more lanes than a vector has, there are several vectors for one record. Vectors have as many bytes
+//! as one instruction permutes: 64 with AVX-512, and 16 with AVX2, whose registers hold two of them.
 
 use crate::basic::BitRange;
-use crate::kernels::WIDTH;
 
 /// A value in a packed record, and one of its ranges.
 #[derive(Clone, Copy, Debug)]
@@ -39,10 +39,35 @@ pub(crate) struct RangedList {
     len: usize,
 }
 
-/// The tests of packed records.
+/// The tests of packed records, by the width of the vectors.
 #[derive(Debug)]
-pub(crate) struct Lanes {
-    vectors: [LaneVector; Self::MOST_VECTORS],
+pub(crate) struct Tests {
+    pub(crate) of_64: Option<Lanes<64>>,
+    pub(crate) of_16: Option<Lanes<16>>,
+}
+
+impl Tests {
+    /// The tests of these values, in records of `size` packed bytes. `one_by_one` says what it costs to test the values of one
+    /// record without vectors, in eighths of a nanosecond.
+    pub(crate) const fn of(values: &RangedList, size: usize, one_by_one: usize) -> Self {
+        Self {
+            of_64: Lanes::of(values, size, one_by_one),
+            of_16: Lanes::of(values, size, one_by_one),
+        }
+    }
+
+    /// From this number of records on, tests of several at once may be faster; `usize::MAX` if they never are.
+    pub(crate) const fn fewest(&self) -> usize {
+        let (wide, narrow) =
+            (Lanes::fewest_of(self.of_64.as_ref()), Lanes::fewest_of(self.of_16.as_ref()));
+        if wide < narrow { wide } else { narrow }
+    }
+}
+
+/// The tests of packed records in vectors of `WIDTH` bytes.
+#[derive(Debug)]
+pub(crate) struct Lanes<const WIDTH: usize> {
+    vectors: [LaneVector<WIDTH>; MOST_VECTORS],
     /// Vectors for each period: 1, 2 or 4. Those that are not needed accept everything.
     number: usize,
     /// Bytes of a lane: 1, 2, 4 or 8.
@@ -55,16 +80,21 @@ pub(crate) struct Lanes {
     size: usize,
     /// The greatest [`from`](LaneVector::from) of the vectors.
     furthest: usize,
+    /// From this number of records on, the vectors are faster than one test after another.
+    fewest: usize,
 }
+
+/// The most vectors for one record.
+const MOST_VECTORS: usize = 4;
 
 /// What is tested in one vector.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LaneVector {
+pub(crate) struct LaneVector<const WIDTH: usize> {
     /// Bytes from the start of the period to those that are loaded.
     pub(crate) from: usize,
-    /// For each byte, which of the loaded bytes it is.
+    /// For each byte, which of the loaded bytes it is; [`NO_BYTE`] if it is not part of a value.
     pub(crate) index: [u8; WIDTH],
-    /// Which bytes are part of a value, one bit each. The others are zeros.
+    /// Which bytes are part of a value, one bit each. The others are to become zeros.
     pub(crate) keep: u64,
     /// For each lane, the range, with the least byte first.
     pub(crate) flip: [u8; WIDTH],
@@ -98,10 +128,13 @@ impl RangedList {
     }
 }
 
-impl LaneVector {
+/// An index that the byte shuffle of AVX2 makes a zero of.
+const NO_BYTE: u8 = 0x80;
+
+impl<const WIDTH: usize> LaneVector<WIDTH> {
     const NOTHING: Self = Self {
         from: 0,
-        index: [0; WIDTH],
+        index: [NO_BYTE; WIDTH],
         keep: 0,
         flip: [0; WIDTH],
         least: [0; WIDTH],
@@ -126,13 +159,37 @@ impl LaneVector {
     }
 }
 
-impl Lanes {
-    /// The most vectors for one record.
-    pub(crate) const MOST_VECTORS: usize = 4;
-
+impl<const WIDTH: usize> Lanes<WIDTH> {
     /// The tests of these values, in records of `size` packed bytes; `None` if there are too many for the vectors, or
-    /// none.
-    pub(crate) const fn of(values: &RangedList, size: usize) -> Option<Self> {
+    /// none, or they are never faster than `one_by_one` as in [`Tests::of`], as for a record of 70 bytes with a single `bool`.
+    const fn of(values: &RangedList, size: usize, one_by_one: usize) -> Option<Self> {
+        let Some(mut all) = Self::laid_out(values, size) else { return None };
+        all.fewest = all.faster_than(one_by_one);
+        if all.fewest == usize::MAX { None } else { Some(all) }
+    }
+
+    /// [`fewest`](Self::fewest), if there are such tests.
+    const fn fewest_of(tests: Option<&Self>) -> usize {
+        match tests {
+            Some(tests) => tests.fewest,
+            None => usize::MAX,
+        }
+    }
+
+    /// The number of records from which on the vectors are faster; `usize::MAX` if they never are. The costs are in eighths of a
+    /// nanosecond, as measured with AMD EPYCs: of the fifth generation for vectors of 64 bytes, of the third for those of 16, of
+    /// which a register has two.
+    const fn faster_than(&self, one_by_one: usize) -> usize {
+        /// To call the kernel, and to load the constants.
+        const CALL: usize = 32;
+        let period = if WIDTH == 16 { 1 + self.number } else { 2 + 2 * self.number };
+        match (one_by_one * self.records).checked_sub(period) {
+            None | Some(0) => usize::MAX,
+            Some(gain) => CALL * self.records / gain + 1,
+        }
+    }
+
+    const fn laid_out(values: &RangedList, size: usize) -> Option<Self> {
         let values = values.list.split_at(values.len).0;
         if values.is_empty() {
             return None;
@@ -153,13 +210,14 @@ impl Lanes {
         }
         let (lanes, from) = (WIDTH / width, values[0].position);
         let mut all = Self {
-            vectors: [LaneVector::NOTHING; Self::MOST_VECTORS],
+            vectors: [LaneVector::NOTHING; MOST_VECTORS],
             number: 1,
             width,
             records: 1,
             of_record: values.len(),
             size,
             furthest: from,
+            fewest: 0,
         };
         if end - from <= WIDTH && values.len() <= lanes {
             let (fit, lie) = (lanes / values.len(), (WIDTH - (end - from)) / size + 1);
@@ -180,7 +238,7 @@ impl Lanes {
             let value = &values[i];
             if lane == lanes || value.position + value.size > all.vectors[vector].from + WIDTH {
                 (vector, lane) = (vector + 1, 0);
-                if vector == Self::MOST_VECTORS {
+                if vector == MOST_VECTORS {
                     return None;
                 }
                 all.vectors[vector].from = value.position;
@@ -197,11 +255,16 @@ impl Lanes {
     }
 }
 
-/// What the tests cost, and what a kernel reads to execute them.
+/// What a kernel reads to execute the tests.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing executes them here"))]
-impl Lanes {
+impl<const WIDTH: usize> Lanes<WIDTH> {
+    /// From this number of records on, the vectors are faster than one test after another.
+    pub(crate) const fn fewest(&self) -> usize {
+        self.fewest
+    }
+
     /// What is tested in each vector.
-    pub(crate) const fn vectors(&self) -> &[LaneVector; Self::MOST_VECTORS] {
+    pub(crate) const fn vectors(&self) -> &[LaneVector<WIDTH>; MOST_VECTORS] {
         &self.vectors
     }
 

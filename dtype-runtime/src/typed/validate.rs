@@ -13,7 +13,7 @@ use crate::basic::{BitRange, Test, Validity};
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::kernel;
-use crate::plan::{Lanes, Ranged, RangedList};
+use crate::plan::{Ranged, RangedList, Tests};
 use crate::typemap::{Node, TypeMap};
 
 /// A type with more positions to check is checked by walking its type map.
@@ -53,11 +53,11 @@ impl<T: Datatype> Constants<T> {
     };
 
     /// The checks as tests of several records at once.
-    const LANES: &'static Option<Lanes> = &Self::CHECKS.lanes(T::TYPE_MAP.size());
+    const TESTS: &'static Option<Tests> = &Self::CHECKS.tests(T::TYPE_MAP.size());
 
-    /// From this number of records on, the tests of several at once are faster.
-    const FEWEST: usize = match Self::LANES {
-        Some(lanes) => Self::CHECKS.fewest(lanes),
+    /// From this number of records on, the tests of several at once may be faster.
+    const FEWEST: usize = match Self::TESTS {
+        Some(tests) => tests.fewest(),
         None => usize::MAX,
     };
 
@@ -73,17 +73,20 @@ impl<T: Datatype> Constants<T> {
         if count == 1 {
             return bytes.len() == const { T::TYPE_MAP.size() } && Self::accepts(bytes);
         }
+        let size = const { max(T::TYPE_MAP.size(), 1) };
+        let mut rest = bytes;
         if const { Self::FEWEST < usize::MAX }
             && count >= Self::FEWEST
-            && let Some(lanes) = Self::LANES
-            && let Some(valid) = kernel::all_valid(lanes, bytes, count)
+            && let Some(tests) = Self::TESTS
         {
-            return valid;
+            match kernel::test(tests, bytes, count) {
+                Some(tested) if tested == count => return true,
+                Some(tested) => rest = &bytes[tested * size..],
+                None => return false,
+            }
         }
         // Two at a time, for half the branches. It ends at the first invalid ones, so that the compiler makes no vectors of a few
         // bytes here and there.
-        let size = const { max(T::TYPE_MAP.size(), 1) };
-        let mut rest = bytes;
         while let Some((two, after)) = rest.split_at_checked(2 * size) {
             let (one, other) = two.split_at(size);
             if !(Self::accepts(one) & Self::accepts(other)) {
@@ -213,11 +216,11 @@ impl Checks {
     }
 
     /// The same as tests of records of `size` packed bytes, several at once, if ranges decide and there are not too many.
-    const fn lanes(&self, size: usize) -> Option<Lanes> {
-        let (mut values, mut j) = (RangedList::new(), 0);
+    const fn tests(&self, size: usize) -> Option<Tests> {
+        let (mut values, mut one_by_one, mut j) = (RangedList::new(), 0, 0);
         let Some(len) = self.len else { return None };
         while j < len {
-            let Check { position, size, count, stride, validity, .. } = self.list[j];
+            let Check { position, size, count, stride, validity, test } = self.list[j];
             let Some(ranges) = validity.ranges() else { return None };
             let mut i = 0;
             while i < count {
@@ -230,35 +233,16 @@ impl Checks {
                 }
                 i += 1;
             }
-            j += 1;
-        }
-        Lanes::of(&values, size)
-    }
-
-    /// The number of records from which on `lanes` decides faster than one check after another; `usize::MAX` if it never
-    /// does, as for a record of 70 bytes with a single `bool`.
-    ///
-    /// The costs are in eighths of a nanosecond, as measured with an AMD EPYC of the fifth generation.
-    const fn fewest(&self, lanes: &Lanes) -> usize {
-        /// To call the kernel, and to load the constants.
-        const CALL: usize = 32;
-        let Some(len) = self.len else { return usize::MAX };
-        let (mut record, mut j) = (0, 0);
-        while j < len {
-            let one = match self.list[j].test {
+            let one = match test {
                 Test::Range(BitRange { flip: 0, .. }) => 1,
                 Test::Range(_) => 2,
                 Test::Set { .. } => 3,
                 Test::Other => 8,
             };
-            record += one * self.list[j].count;
+            one_by_one += one * count;
             j += 1;
         }
-        let period = 2 + 2 * lanes.number();
-        match (record * lanes.records()).checked_sub(period) {
-            None | Some(0) => usize::MAX,
-            Some(gain) => CALL * lanes.records() / gain + 1,
-        }
+        Some(Tests::of(&values, size, one_by_one))
     }
 
     const fn push(&mut self, check: Check) {

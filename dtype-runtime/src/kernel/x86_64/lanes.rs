@@ -81,7 +81,7 @@ struct Lane<const W: usize> {
 impl<const W: usize> Lane<W> {
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn of(all: &LaneVector) -> Self {
+    fn of(all: &LaneVector<WIDTH>) -> Self {
         let LaneVector { from, keep, .. } = *all;
         let (index, flip, least) = (vector(&all.index), vector(&all.flip), vector(&all.least));
         Self { from, index, keep, flip, least }
@@ -100,7 +100,7 @@ impl<const W: usize> Lane<W> {
 /// must be those of the tests.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
 pub(super) fn all_valid<const V: usize, const W: usize>(
-    all: &Lanes,
+    all: &Lanes<WIDTH>,
     records: &[u8],
     count: usize,
 ) -> bool {
