@@ -147,7 +147,11 @@ impl Gather {
     pub(crate) const fn number(&self) -> usize {
         self.number
     }
+}
 
+/// What a kernel reads to move the columns.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing executes them here"))]
+impl Gather {
     /// Which byte of the window each byte of a column's piece is.
     #[inline(always)]
     pub(crate) const fn index(&self, column: usize) -> &[u8; WIDTH] {
