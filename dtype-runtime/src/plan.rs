@@ -38,7 +38,7 @@ pub(crate) use permutation::{Any, ByteMap, CompiledFor, Permutation};
 pub(crate) use program::{Cut, Known, One, Program, SHORT, TwoRuns};
 pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
-pub(crate) use values::ValueList;
+pub(crate) use values::values;
 
 /// With at least this many blocks, a form that leaves the last block apart from the first block of the next repetition, which
 /// it touches, is worth more than joining the two, which saves one copy.

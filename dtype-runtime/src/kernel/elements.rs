@@ -1,11 +1,13 @@
 //! Values that are converted byte by byte: one operation, or an array of structs.
 
+use alloc::borrow::Cow;
+
 use super::blocks::blocks;
 use super::direction::{Steps, Way};
 use super::records::Tiled;
 use super::reverse::Reversing;
 use super::rows::strided;
-use crate::plan::{Elements, Op, Program, ValueList};
+use crate::plan::{Elements, Lists, Op, Program, size, values};
 use crate::representation::Form;
 
 /// Executes the operation, if its values are converted byte by byte; returns whether they are.
@@ -44,26 +46,29 @@ pub(crate) unsafe fn bytewise<D: Way>(
 }
 
 /// Records with more packed bytes than this are better converted one by one.
-const WIDEST: usize = 256;
+const WIDEST: u64 = 256;
 
 /// Repetitions of a few values that are converted byte by byte: an array of structs. They are [tiled](Tiled).
-pub(crate) struct Records {
-    values: ValueList,
+pub(crate) struct Records<'a> {
+    values: Cow<'a, [Op]>,
     tiled: Tiled,
 }
 
-impl Records {
+impl<'a> Records<'a> {
     /// `count` repetitions of a few operations.
-    pub(crate) fn of(ops: &[Op], stride: i64, count: u64) -> Option<Self> {
+    pub(crate) fn of(ops: &'a [Op], stride: i64, count: u64) -> Option<Self> {
         // Calls for few repetitions are the most frequent, so they are excluded first.
         Tiled::of(0, stride, count)?;
-        let values = ValueList::expand(ops)?;
-        let has_kernel =
-            |all: &Elements| all.form.is_bytewise() && all.blocks.len.is_power_of_two();
-        let size = values.size().filter(|size| *size <= WIDEST)?;
-        if !values.all().iter().all(has_kernel) {
+        let values = values(ops)?;
+        let has_kernel = |op: &Op| match op {
+            Op::Elements(all) => all.form.is_bytewise() && all.blocks.len.is_power_of_two(),
+            _ => false,
+        };
+        let size = size(&values, Lists::none());
+        if size > WIDEST || !values.iter().all(has_kernel) {
             return None;
         }
+        let size = usize::try_from(size).ok()?;
         Some(Self { values, tiled: Tiled::of(size, stride, count)? })
     }
 
@@ -79,7 +84,8 @@ impl Records {
     pub(crate) unsafe fn execute<D: Way>(&self, memory: *mut u8, packed: *mut u8) {
         self.tiled.each::<D>(memory, packed, |records, steps, memory, packed| {
             let mut field = packed;
-            for all in self.values.all() {
+            for op in &*self.values {
+                let Op::Elements(all) = op else { continue };
                 // SAFETY: these values of some records, which the caller guarantees for all.
                 unsafe { column::<D>(all, records, steps, memory, field) };
                 #[expect(clippy::cast_possible_truncation, reason = "at most `WIDEST`")]
