@@ -20,7 +20,7 @@ const LONGEST_NARROW: usize = 224;
 /// Whether runs of more than [`LONGEST`] bytes are cut into pieces.
 #[inline(always)]
 fn are_cut() -> bool {
-    !matches!(selected(), Isa::Avx512)
+    selected() != Isa::Avx512
 }
 
 /// How many moves [`copy`] makes for a run of `len` bytes.

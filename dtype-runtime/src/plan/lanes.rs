@@ -3,14 +3,14 @@
 //! A kernel loads packed bytes, permutes them so that each value has a lane of its own, moves each range to 0, and
 //! keeps the greatest result of each lane. One comparison at the end decides for all records.
 //!
-//! An example: records of 17 bytes, with a `bool` at 0 and a `char` at 1. Lanes are as wide as the widest value, here 4
-//! bytes; narrower values are extended by zeros.
+//! An example: records of 17 bytes, with a `bool` at 0 and a `char` at 1, in vectors of 64 bytes. Lanes are
+//! as wide as the widest value, here 4 bytes; narrower values are extended by zeros.
 //!
 //! ```text
-//! lanes     0            1                   2             3                   4             5
-//! packed    0            1 2 3 4             17            18 19 20 21         34            35 36 37 38
-//! result    bits         (bits ^ D800) - 800 …                                 3 records, as a fourth has no room
-//! greatest  1            10F7FF              1             10F7FF              1             10F7FF
+//! lanes     0            1                   2             3                   …   6             7
+//! packed    0            1 2 3 4             17            18 19 20 21         …   51            52 53 54 55
+//! result    bits         (bits ^ D800) - 800 …                                 4 records, as a fifth ends at byte 72
+//! greatest  1            10F7FF              1             10F7FF              …   1             10F7FF
 //! ```
 //!
 //! A value that must lie in several ranges at once has several lanes: an enum with the numbers 1, 2, 5 and 6 lies from 1 to 6,
@@ -189,6 +189,7 @@ impl<const WIDTH: usize> Lanes<WIDTH> {
         }
     }
 
+    /// As [`of`](Self::of), however fast.
     const fn laid_out(values: &RangedList, size: usize) -> Option<Self> {
         let values = values.list.split_at(values.len).0;
         if values.is_empty() {

@@ -139,7 +139,7 @@ impl<T: Datatype> Layout<T> {
     pub(super) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
         // SAFETY: passed on to the caller. The permutation was computed from the map of `T`, so it touches the data bytes of
         // the records, which are values of `T`, one after another, so they do not overlap. Its range is all of them, so it
-        // starts in the first.
+        // starts in the first and ends after the last, as `all_by_runs` requires.
         unsafe {
             if count == 1 && const { !Self::PERMUTES_ONE } {
                 // With a constant count, no loop is left.

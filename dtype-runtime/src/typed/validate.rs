@@ -79,11 +79,8 @@ impl<T: Datatype> Constants<T> {
             && count >= Self::FEWEST
             && let Some(tests) = Self::TESTS
         {
-            match kernel::test(tests, bytes, count) {
-                Some(tested) if tested == count => return true,
-                Some(tested) => rest = &bytes[tested * size..],
-                None => return false,
-            }
+            let Some(tested) = kernel::test(tests, bytes, count) else { return false };
+            rest = &bytes[tested * size..];
         }
         // Two at a time, for half the branches. It ends at the first invalid ones, so that the compiler makes no vectors of a few
         // bytes here and there.

@@ -104,6 +104,7 @@ pub(super) fn all_valid<const V: usize, const W: usize>(
     records: &[u8],
     count: usize,
 ) -> bool {
+    debug_assert_eq!(records.len(), count * all.size());
     let mut vectors = [Lane::<W>::of(&all.vectors()[0]); V];
     for (vector, of) in vectors.iter_mut().zip(all.vectors()) {
         *vector = Lane::of(of);
