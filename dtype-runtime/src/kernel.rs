@@ -61,7 +61,6 @@ pub(crate) use rows::{beats_pieces, grid, may_beat_pieces, strided};
 use chosen::Kernel;
 use registers::{Registers, compiled_for_selected};
 
-use crate::kernels::selected;
 use crate::plan::{Blocks, FEWEST_WITHOUT_SEAMS, Op, Permutation, Plan, Program, SHORT, items};
 
 /// Executes a plan for `count` instances.
@@ -96,8 +95,9 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
     let program = plan.program();
     // SAFETY: passed on to the caller; the blocks are all that an instance is.
     unsafe {
-        if selected().permutes()
+        if permute::may_be_executed::<D>()
             && let Some((all, disp)) = program.of_block_instances()
+            && permute::is_executed::<D>(all)
         {
             by_column::<D>(all, disp, plan, count, memory, packed);
         } else if D::IS_COPY && program.is_few_runs(count) {
@@ -149,7 +149,7 @@ compiled_for_selected! {
     ) = R => {
         let program = plan.program();
         // The permutation is that of the instances.
-        if R::PERMUTES && let Some(all) = program.of_whole_instances(count)
+        if R::may_permute::<D>() && let Some(all) = program.of_whole_instances(count)
             && permute::instances::<D, R>(all, count, memory, packed)
         {
             return;

@@ -52,6 +52,14 @@ impl Isa {
         self.permuted_width().is_some()
     }
 
+    /// Whether the kernels [pack] the records of some permutations, for want of such an instruction.
+    ///
+    /// [pack]: crate::plan::Quads
+    #[inline(always)]
+    pub(crate) const fn packs_by_quads(self) -> bool {
+        matches!(self, Self::Avx2)
+    }
+
     /// Bytes of the register that one instruction permutes.
     #[inline(always)]
     const fn permuted_width(self) -> Option<usize> {
@@ -104,23 +112,29 @@ impl fmt::Display for UnavailableError {
 
 impl core::error::Error for UnavailableError {}
 
-/// Bytes of the registers that permutations are computed for, or `None` if nothing executes one: the crate is compiled
-/// for no instructions that do.
-pub(crate) const PERMUTED_WIDTH: Option<usize> = {
-    let (mut widest, mut i) = (None, 0);
+/// Bytes of the registers that permutations are computed for. Where nothing executes one, any width will do.
+pub(crate) const WIDTH: usize = {
+    let (mut widest, mut i) = (64, 0);
     while i < Isa::ALL.len() {
-        if Isa::ALL[i].is_compiled() && Isa::ALL[i].permutes() {
-            widest = Isa::ALL[i].permuted_width();
+        if Isa::ALL[i].is_compiled()
+            && let Some(width) = Isa::ALL[i].permuted_width()
+        {
+            widest = width;
         }
         i += 1;
     }
     widest
 };
 
-/// Bytes of these registers. Where nothing executes a permutation, any width will do.
-pub(crate) const WIDTH: usize = match PERMUTED_WIDTH {
-    Some(width) => width,
-    None => 64,
+/// Whether the crate is compiled for instructions that execute permutations, or some of them.
+pub(crate) const EXECUTES_PERMUTATIONS: bool = {
+    let (mut any, mut i) = (false, 0);
+    while i < Isa::ALL.len() {
+        let isa = Isa::ALL[i];
+        any |= isa.is_compiled() && (isa.permutes() || isa.packs_by_quads());
+        i += 1;
+    }
+    any
 };
 
 /// The code of what is used; 0 until it is needed first.

@@ -3,6 +3,7 @@
 //! A plan is data. [`commit`](crate::commit) writes it; the kernels and the convertors execute it.
 
 mod aligned;
+mod byte_map;
 mod flat;
 mod gather;
 mod index;
@@ -13,6 +14,7 @@ mod op;
 mod patterns;
 mod permutation;
 mod program;
+mod quads;
 mod runs;
 mod segments;
 mod values;
@@ -21,6 +23,7 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
 pub(crate) use aligned::Aligned;
+pub(crate) use byte_map::ByteMap;
 pub(crate) use gather::{Constant, Gather, MOST_COLUMNS, Place};
 pub(crate) use index::Index;
 #[cfg_attr(
@@ -34,8 +37,13 @@ pub(crate) use list::{Entries, EntryKind, Lists, Moves, Width};
 pub use op::{Blocks, Elements, Op, items};
 pub(crate) use op::{numbered_items, size, split_first};
 pub(crate) use patterns::FEWEST_BLOCKS;
-pub(crate) use permutation::{Any, ByteMap, CompiledFor, Permutation};
+pub(crate) use permutation::{Any, CompiledFor, Permutation};
 pub(crate) use program::{Cut, Known, One, Program, SHORT, TwoRuns};
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(unused_imports, reason = "nothing packs so here")
+)]
+pub(crate) use quads::{Order, Quads};
 pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 pub(crate) use values::values;

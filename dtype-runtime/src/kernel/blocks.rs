@@ -101,7 +101,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
     let (len, in_row, count) = (row.len as usize, row.count as usize, count as usize);
     let size = D::advance(len.wrapping_mul(in_row));
     let apart = Steps { memory: apart as isize, packed: size };
-    if let Some(permutation) = permute::of_blocks(row, row.len * row.count, program) {
+    if let Some(permutation) = permute::of_blocks::<D>(row, row.len * row.count, program) {
         // SAFETY: passed on to the caller.
         if unsafe { permute::chosen::<D>(permutation, packed) } {
             return packed;
@@ -165,7 +165,7 @@ unsafe fn part_of_short<D: Way>(
     // SAFETY: passed on to the caller; the permutation is that of the blocks. What is copied without one are the bytes of the
     // range, block by block.
     unsafe {
-        if let Some(permutation) = permute::of_blocks(all, range.len() as u64, program)
+        if let Some(permutation) = permute::of_blocks::<D>(all, range.len() as u64, program)
             && permute::permute::<D>(permutation, range.clone(), memory, packed)
         {
             return;

@@ -70,7 +70,7 @@ pub(crate) unsafe fn blocks<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
-    let permutation = of_blocks(all, all.len * all.count, program)?;
+    let permutation = of_blocks::<D>(all, all.len * all.count, program)?;
     // SAFETY: the permutation is computed from blocks of this length and stride, which the caller guarantees.
     unsafe { end::<D>(permutation, all.count, memory, packed) }
 }
@@ -83,13 +83,29 @@ pub(super) fn may_be_for(all: &Blocks) -> bool {
     all.count >= FEWEST_BLOCKS && all.stride.unsigned_abs() < FURTHEST
 }
 
+/// Whether the machine has instructions for some permutations in this direction.
+#[inline(always)]
+pub(super) fn may_be_executed<D: Direction>() -> bool {
+    let packs = D::IS_PLAIN && matches!(D::TRANSFER, Transfer::Pack);
+    selected().permutes() || (packs && selected().packs_by_quads())
+}
+
+/// Whether it has them for this one.
+#[inline(always)]
+pub(super) fn is_executed<D: Direction>(all: &Permutation) -> bool {
+    may_be_executed::<D>() && (selected().permutes() || all.quads().is_some())
+}
+
 /// The permutation by which the machine copies `bytes` packed bytes of these blocks, if it does.
-pub(super) fn of_blocks<'a>(
+pub(super) fn of_blocks<'a, D: Direction>(
     all: &Blocks,
     bytes: u64,
     program: &'a Program,
 ) -> Option<&'a Permutation> {
-    if may_be_for(all) && selected().permutes() { program.of_blocks(all, bytes) } else { None }
+    if !may_be_for(all) || !may_be_executed::<D>() {
+        return None;
+    }
+    program.of_blocks(all, bytes).filter(|all| is_executed::<D>(all))
 }
 
 /// [`Direction::chosen`] for a permutation.
@@ -173,13 +189,11 @@ unsafe fn by_registers<D: Direction, R: Registers, K: CompiledFor>(
 ) -> bool {
     debug_assert!(range.is_empty() || range.start < all.size(), "{range:?} of {all:?}");
     debug_assert!(K::PERMUTATION.is_none_or(|one| one == all));
-    if !R::PERMUTES {
-        return false;
-    }
+    let Some(records) = R::permuted_at_once::<D>(all) else { return false };
     // SAFETY: passed on to the caller. A direction's own permutation has the same data and the same packed bytes, in
     // another order.
     unsafe {
-        if chosen::<D>(all, packed) || range.is_empty() {
+        if D::chosen(|| Kernel::Permutation { records }, packed) || range.is_empty() {
             return true;
         }
         if matches!(D::TRANSFER, Transfer::Zero) {

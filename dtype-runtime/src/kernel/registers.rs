@@ -16,11 +16,24 @@ pub(super) trait Registers {
     /// Whether [`reverse`](Self::reverse) has instructions of its own, for blocks of any length.
     const REVERSES: bool = false;
 
-    /// Whether [`permute`](Self::permute) and [`permute_one`](Self::permute_one) have instructions.
+    /// Whether [`permute`](Self::permute) and [`permute_one`](Self::permute_one) have instructions, for all permutations.
     const PERMUTES: bool = false;
 
     /// Whether [`masked`](Self::masked) has instructions.
     const MASKS: bool = false;
+
+    /// Whether [`permute`](Self::permute) has instructions for some permutations in this direction.
+    #[inline(always)]
+    fn may_permute<D: Direction>() -> bool {
+        Self::PERMUTES
+    }
+
+    /// The number of records that [`permute`](Self::permute) copies at once; `None` if it has no instructions for this permutation
+    /// in this direction, or is not faster than run by run.
+    #[inline(always)]
+    fn permuted_at_once<D: Direction>(all: &Permutation) -> Option<usize> {
+        Self::PERMUTES.then(|| all.records())
+    }
 
     /// Copies `len` bytes by a load and a store of `W` bytes, 32 or 64, of which a mask leaves out the rest.
     ///
@@ -74,7 +87,7 @@ pub(super) trait Registers {
     /// these are. If memory is read, all data of the records in the range must be readable; if it is written, the records
     /// must not overlap. The range must start in the first record and not be empty. The two sides must not overlap; if `D` moves, no
     /// byte may be read after it was written. `D` must not zero. If `K` has a permutation, it must equal `all`.
-    /// [`PERMUTES`](Self::PERMUTES) must be true, and the processor must have the instructions.
+    /// [`permuted_at_once`](Self::permuted_at_once) must be a number, and the processor must have the instructions.
     #[inline(always)]
     unsafe fn permute<D: Direction, K: CompiledFor>(
         all: &Permutation,

@@ -7,6 +7,7 @@ mod lanes;
 mod masked;
 mod permute;
 mod prefetch;
+mod quads;
 mod reverse;
 
 use core::arch::x86_64::{__m512i, __mmask64, _bzhi_u64, _mm512_loadu_si512};
@@ -14,7 +15,7 @@ use core::ops::Range;
 
 use super::direction::{Direction, Transfer, Way};
 use super::registers::Registers;
-use crate::plan::{Any, CompiledFor, Constant, MOST_COLUMNS, Permutation, Tests};
+use crate::plan::{Any, CompiledFor, Constant, MOST_COLUMNS, Permutation, Quads, Tests};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or
 /// stored.
@@ -22,6 +23,32 @@ pub(super) struct Avx2;
 
 impl Registers for Avx2 {
     const WIDTH: usize = 32;
+
+    #[inline(always)]
+    fn may_permute<D: Direction>() -> bool {
+        D::IS_PLAIN && matches!(D::TRANSFER, Transfer::Pack)
+    }
+
+    #[inline(always)]
+    fn permuted_at_once<D: Direction>(all: &Permutation) -> Option<usize> {
+        if !Self::may_permute::<D>() {
+            return None;
+        }
+        all.quads().map(Quads::records)
+    }
+
+    #[inline(always)]
+    unsafe fn permute<D: Direction, K: CompiledFor>(
+        all: &Permutation,
+        range: Range<usize>,
+        memory: *mut u8,
+        packed: *mut u8,
+    ) {
+        if let Some(of) = all.quads() {
+            // SAFETY: passed on to the caller.
+            unsafe { quads::pack(all, of, range, memory, packed) };
+        }
+    }
 
     #[inline(always)]
     unsafe fn test(all: &Tests, records: &[u8], count: usize) -> Option<usize> {

@@ -5,10 +5,11 @@
 
 use alloc::vec::Vec;
 
+use super::byte_map::ByteMap;
 use super::flat::Flat;
 use super::once::Once;
 use super::op::{Blocks, Elements, Op, split_first};
-use super::permutation::{ByteMap, Permutation};
+use super::permutation::Permutation;
 use super::runs::Records;
 use crate::kernels;
 
@@ -24,8 +25,8 @@ const MANY: u64 = 1000;
 /// At most this many permutations of each kind are kept; a plan rarely has more than two.
 const MOST: usize = 8;
 
-/// Whether this target executes permutations.
-pub(super) const ARE_EXECUTED: bool = kernels::PERMUTED_WIDTH.is_some();
+/// Whether this target executes permutations, or some of them.
+pub(super) const ARE_EXECUTED: bool = kernels::EXECUTES_PERMUTATIONS;
 
 /// What is found in a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]

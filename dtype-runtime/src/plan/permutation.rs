@@ -25,28 +25,12 @@
 use alloc::sync::Arc;
 
 use super::aligned::Aligned;
-use super::op::Op;
-use super::runs::RunList;
+use super::byte_map::ByteMap;
+use super::quads::Quads;
 use crate::kernels::WIDTH;
 
 /// The bytes of a register.
 type Vector = [u8; WIDTH];
-
-/// The displacement of each packed byte of a record with at most [`WIDTH`] packed bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ByteMap {
-    /// Displacement in bytes of the first packed byte from the record's origin.
-    first: i64,
-    /// Bytes from there to each packed byte.
-    offsets: [i8; WIDTH],
-    /// The least and the greatest of the offsets.
-    least: i8,
-    greatest: i8,
-    /// Number of packed bytes.
-    len: usize,
-    /// Number of moves of at most 16 bytes that copy the record.
-    moves: usize,
-}
 
 /// Records as a permutation of bytes, for both directions.
 ///
@@ -77,6 +61,8 @@ pub(crate) struct Permutation {
     /// Maximum number of records for which it does.
     most: usize,
     aligned: Lines,
+    /// How the records are packed where no instruction executes permutations, if that is faster than run by run.
+    quads: Option<Quads>,
 }
 
 /// How many records are unpacked line by line.
@@ -104,78 +90,6 @@ pub(crate) struct Any;
 
 impl CompiledFor for Any {
     const PERMUTATION: Option<&'static Permutation> = None;
-}
-
-impl ByteMap {
-    /// A map without bytes.
-    pub(crate) const fn new() -> Self {
-        Self { first: 0, offsets: [0; WIDTH], least: 0, greatest: 0, len: 0, moves: 0 }
-    }
-
-    /// The data of these operations, if there are few enough bytes.
-    pub(crate) const fn of(ops: &[Op]) -> Option<Self> {
-        match RunList::expand_values(ops) {
-            Some(runs) => Self::of_runs(&runs),
-            None => None,
-        }
-    }
-
-    /// The data of these runs, if there are few enough bytes.
-    pub(crate) const fn of_runs(runs: &RunList) -> Option<Self> {
-        let mut map = Self::new();
-        let mut index = 0;
-        while index < runs.all().len() {
-            let run = runs.run(index);
-            if !map.bytes(run.disp as i64, run.len as u64, runs.is_reversed(index)) {
-                return None;
-            }
-            index += 1;
-        }
-        Some(map)
-    }
-
-    /// Adds `len` bytes in the order of their addresses. Returns whether there was room for them.
-    pub(crate) const fn run(&mut self, disp: i64, len: u64) -> bool {
-        self.bytes(disp, len, false)
-    }
-
-    /// Adds a value of `len` bytes in the opposite order: the last one in memory is packed first.
-    /// Returns whether there was room for them.
-    #[cfg(test)]
-    pub(crate) const fn swapped(&mut self, disp: i64, len: u64) -> bool {
-        self.bytes(disp, len, true)
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "checked to fit")]
-    const fn bytes(&mut self, disp: i64, len: u64, swap: bool) -> bool {
-        if len > (WIDTH - self.len) as u64 {
-            return false;
-        }
-        if self.len == 0 {
-            self.first = disp;
-        }
-        let from = disp as i128 - self.first as i128;
-        let to = from + len as i128 - 1;
-        if from < i8::MIN as i128 || to > i8::MAX as i128 {
-            return false;
-        }
-        let (from, to) = (from as i8, to as i8);
-        let mut i = 0;
-        while i < len as i8 {
-            self.offsets[self.len] = if swap { to - i } else { from + i };
-            self.len += 1;
-            i += 1;
-        }
-        if len > 0 && from < self.least {
-            self.least = from;
-        }
-        if len > 0 && to > self.greatest {
-            self.greatest = to;
-        }
-        let in_two = len < 16 && !len.is_power_of_two();
-        self.moves += if in_two { 2 } else { len.div_ceil(16) as usize };
-        true
-    }
 }
 
 /// What lies in a window.
@@ -386,6 +300,7 @@ impl Permutation {
             fewest: Self::MOVES_OF_A_CALL.div_ceil(map.moves),
             most,
             aligned,
+            quads: Quads::new_if_faster(map, stride as i64),
         };
         let mut packed = 0;
         let mut record = 0;
@@ -442,7 +357,7 @@ impl Permutation {
     /// The same records with the packed bytes of each value reversed. All values have `W` bytes, a power of two.
     #[inline]
     pub(crate) fn reversed<const W: usize>(&self) -> Self {
-        let mut all = Self { aligned: Lines::None, ..*self };
+        let mut all = Self { aligned: Lines::None, quads: None, ..*self };
         let (values, _) = all.gather.as_chunks_mut::<W>();
         for value in values {
             value.reverse();
@@ -472,6 +387,12 @@ impl Permutation {
             Lines::Constant(aligned) => Some(aligned),
             Lines::Shared(aligned) => Some(aligned),
         }
+    }
+
+    /// How the records are packed where no instruction executes permutations, if that is faster than run by run.
+    #[inline]
+    pub(crate) const fn quads(&self) -> Option<&Quads> {
+        self.quads.as_ref()
     }
 
     /// Which bytes of the window are data, one bit each.

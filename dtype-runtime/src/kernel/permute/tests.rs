@@ -1,11 +1,13 @@
 //! Permutations compared with the loop over single bytes.
 
+mod quads;
+
 use core::ops::Range;
 
 use proptest::prelude::*;
 
 use super::permute;
-use crate::kernel::{Move, Pack, Unpack};
+use crate::kernel::{Move, Pack, Reversing, Unpack};
 use crate::kernels::{Isa, available, selected};
 use crate::plan::{ByteMap, Permutation};
 
