@@ -61,6 +61,7 @@ pub(crate) use rows::{beats_pieces, grid, may_beat_pieces, strided};
 use chosen::Kernel;
 use registers::{Registers, compiled_for_selected};
 
+use crate::kernels::selected;
 use crate::plan::{Blocks, FEWEST_WITHOUT_SEAMS, Op, Permutation, Plan, Program, SHORT, items};
 
 /// Executes a plan for `count` instances.
@@ -95,13 +96,16 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
     let program = plan.program();
     // SAFETY: passed on to the caller; the blocks are all that an instance is.
     unsafe {
-        if permute::may_be_executed::<D>()
+        if selected().permutes()
             && let Some((all, disp)) = program.of_block_instances()
-            && permute::is_executed::<D>(all)
         {
             by_column::<D>(all, disp, plan, count, memory, packed);
         } else if D::IS_COPY && program.is_few_runs(count) {
             few::<D>(program, count, memory, packed);
+        } else if permute::packs_by_quads::<D>()
+            && let Some((all, disp)) = program.of_instances_by_quads(count)
+        {
+            by_column::<D>(all, disp, plan, count, memory, packed);
         } else if let Some(all) = single(plan, count)
             && (is_joined(&all, plan, count) || program.is_without_permutation())
         {
@@ -112,7 +116,7 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
     }
 }
 
-/// Executes a plan by the permutation of the blocks that its instances are, or otherwise as [`parts`] does: there, the
+/// Executes a plan by the permutation of its instances, which may be blocks, or otherwise as [`parts`] does: there, the
 /// permutation is looked up, after more steps.
 ///
 /// # Safety
@@ -149,7 +153,7 @@ compiled_for_selected! {
     ) = R => {
         let program = plan.program();
         // The permutation is that of the instances.
-        if R::may_permute::<D>() && let Some(all) = program.of_whole_instances(count)
+        if R::PERMUTES && let Some(all) = program.of_whole_instances(count)
             && permute::instances::<D, R>(all, count, memory, packed)
         {
             return;

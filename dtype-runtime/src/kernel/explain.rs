@@ -288,8 +288,8 @@ mod tests {
         let bytes = Type::contiguous(13, &Type::basic(Basic::U8)).unwrap();
         let record = Type::resized(&bytes, 0, 16).unwrap().commit();
         let plan = record.plan();
-        let calls: Vec<Vec<Step>> = (0..100).map(|_| traced(plan, 3)).collect();
-        let (_, kernel) = single(plan, 3).unwrap();
+        let calls: Vec<Vec<Step>> = (0..100).map(|_| traced(plan, 5)).collect();
+        let (_, kernel) = single(plan, 5).unwrap();
         let permuted = |records| {
             let all = calls.iter().filter(|steps| **steps == [Step::Permute { records }]);
             assert_eq!(all.count(), if cfg!(feature = "std") { 35 } else { 100 });
@@ -305,7 +305,7 @@ mod tests {
         }
         // The explanation is the same before the first call.
         let new = Type::resized(&bytes, 0, 16).unwrap().commit();
-        assert_eq!(single(new.plan(), 3), single(plan, 3));
+        assert_eq!(single(new.plan(), 5), single(plan, 5));
     }
 
     #[test]

@@ -83,17 +83,10 @@ pub(super) fn may_be_for(all: &Blocks) -> bool {
     all.count >= FEWEST_BLOCKS && all.stride.unsigned_abs() < FURTHEST
 }
 
-/// Whether the machine has instructions for some permutations in this direction.
+/// Whether the machine packs the records of some permutations by their quads, and `D` packs.
 #[inline(always)]
-pub(super) fn may_be_executed<D: Direction>() -> bool {
-    let packs = D::IS_PLAIN && matches!(D::TRANSFER, Transfer::Pack);
-    selected().permutes() || (packs && selected().packs_by_quads())
-}
-
-/// Whether it has them for this one.
-#[inline(always)]
-pub(super) fn is_executed<D: Direction>(all: &Permutation) -> bool {
-    may_be_executed::<D>() && (selected().permutes() || all.quads().is_some())
+pub(super) fn packs_by_quads<D: Direction>() -> bool {
+    D::IS_PLAIN && matches!(D::TRANSFER, Transfer::Pack) && selected().packs_by_quads()
 }
 
 /// The permutation by which the machine copies `bytes` packed bytes of these blocks, if it does.
@@ -102,10 +95,16 @@ pub(super) fn of_blocks<'a, D: Direction>(
     bytes: u64,
     program: &'a Program,
 ) -> Option<&'a Permutation> {
-    if !may_be_for(all) || !may_be_executed::<D>() {
+    if !may_be_for(all) {
         return None;
     }
-    program.of_blocks(all, bytes).filter(|all| is_executed::<D>(all))
+    if selected().permutes() {
+        program.of_blocks(all, bytes)
+    } else if packs_by_quads::<D>() {
+        program.of_blocks(all, bytes).filter(|all| all.quads().is_some())
+    } else {
+        None
+    }
 }
 
 /// [`Direction::chosen`] for a permutation.

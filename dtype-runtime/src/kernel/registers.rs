@@ -22,12 +22,6 @@ pub(super) trait Registers {
     /// Whether [`masked`](Self::masked) has instructions.
     const MASKS: bool = false;
 
-    /// Whether [`permute`](Self::permute) has instructions for some permutations in this direction.
-    #[inline(always)]
-    fn may_permute<D: Direction>() -> bool {
-        Self::PERMUTES
-    }
-
     /// The number of records that [`permute`](Self::permute) copies at once; `None` if it has no instructions for this permutation
     /// in this direction, or is not faster than run by run.
     #[inline(always)]

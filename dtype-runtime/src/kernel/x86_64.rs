@@ -25,13 +25,8 @@ impl Registers for Avx2 {
     const WIDTH: usize = 32;
 
     #[inline(always)]
-    fn may_permute<D: Direction>() -> bool {
-        D::IS_PLAIN && matches!(D::TRANSFER, Transfer::Pack)
-    }
-
-    #[inline(always)]
     fn permuted_at_once<D: Direction>(all: &Permutation) -> Option<usize> {
-        if !Self::may_permute::<D>() {
+        if !D::IS_PLAIN || !matches!(D::TRANSFER, Transfer::Pack) {
             return None;
         }
         all.quads().map(Quads::records)

@@ -204,6 +204,13 @@ impl Patterns {
         Some((&all.permutation, all.disp))
     }
 
+    /// The permutation of instances that are packed by their quads, and the displacement that it counts from.
+    #[inline(always)]
+    pub(super) fn of_instances_by_quads(&self) -> Option<(&Permutation, i64)> {
+        let all = self.instances.as_ref().filter(|all| all.permutation.quads().is_some())?;
+        Some((&all.permutation, all.disp))
+    }
+
     /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from. Its records
     /// are the instances, or the iterations of the loop that each instance is.
     #[inline]

@@ -318,6 +318,23 @@ impl Program {
         None
     }
 
+    /// The permutation of `count` instances that are packed by their quads, and the displacement that it counts from. Few
+    /// instances do not pay for computing it.
+    #[inline(always)]
+    pub(crate) fn of_instances_by_quads(&self, count: u64) -> Option<(&Permutation, i64)> {
+        if let Some(patterns) = self.patterns.known() {
+            return patterns.of_instances_by_quads();
+        }
+        match self.instance() {
+            [] => None,
+            ops if is_worth_it(ops, count) => self.patterns()?.of_instances_by_quads(),
+            _ => {
+                self.count();
+                None
+            }
+        }
+    }
+
     /// Whether it is known that no permutation copies whole instances.
     #[inline(always)]
     pub(crate) fn is_without_permutation(&self) -> bool {

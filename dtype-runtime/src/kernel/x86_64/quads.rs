@@ -96,60 +96,54 @@ unsafe fn across(
     let step = stride * records.cast_signed();
     // Two registers then lie in several lines.
     let is_far = step.unsigned_abs() > REGISTER;
-    let mut left = range.end - range.start;
+    let (mut from, mut left) = (range.start, range.end - range.start);
     let mask = mask(&quads.masks()[0]);
     // SAFETY: a masked load reads the quads that it selects. These are data of as many records as it is for, all of which have
     // bytes in the range: the caller guarantees them. The index has the 8 bytes that are loaded. A whole register is stored only
     // where as many bytes are left in the range. The buffer has room for it, and `from + bytes` is no more than the packed bytes of
-    // its records, so these were stored. The pointers to memory wrap, as the gaps of the last record need not lie in it.
+    // its records, so these were stored. The pointers to memory wrap, as the gaps of the last record need not lie in it, and
+    // prefetching is a hint, whatever the address.
     unsafe {
         let index = _mm256_cvtepu8_epi32(_mm_loadl_epi64(index.as_ptr().cast()));
         let load = |mask, window: *const u8| {
             _mm256_permutevar8x32_epi32(_mm256_maskload_epi32(window.cast(), mask), index)
         };
-        let copy = |records: usize, window, from: usize, bytes: usize, packed| {
-            let mut buffer = [MaybeUninit::<u8>::uninit(); REGISTER];
+        let prefetch = |window: *const u8| {
+            _mm_prefetch::<_MM_HINT_T0>(window.wrapping_offset(all.far()).cast());
+        };
+        while left > 0 {
+            while from == 0 && left >= bytes_of_all + REGISTER {
+                prefetch(window);
+                _mm256_storeu_si256(packed.cast(), load(mask, window));
+                window = window.wrapping_offset(step);
+                packed = packed.add(bytes_of_all);
+                if is_far {
+                    prefetch(window);
+                }
+                _mm256_storeu_si256(packed.cast(), load(mask, window));
+                window = window.wrapping_offset(step);
+                packed = packed.add(bytes_of_all);
+                left -= 2 * bytes_of_all;
+            }
+            if from == 0 && left >= REGISTER {
+                _mm256_storeu_si256(packed.cast(), load(mask, window));
+                window = window.wrapping_offset(step);
+                packed = packed.add(bytes_of_all);
+                left -= bytes_of_all;
+                continue;
+            }
+            // The end of the first record, or the start of the last ones.
+            let bytes = left.min(if from > 0 { size - from } else { bytes_of_all });
+            let parts = records_of(from + bytes, all);
             // Several records in a register follow one another.
-            let mask = if records == quads.records() {
-                mask
-            } else {
-                before(records * stride.unsigned_abs(), mask)
-            };
+            let mask =
+                if parts == records { mask } else { before(parts * stride.unsigned_abs(), mask) };
+            let mut buffer = [MaybeUninit::<u8>::uninit(); REGISTER];
             _mm256_storeu_si256(buffer.as_mut_ptr().cast(), load(mask, window));
             any::<Pack, Avx2>(buffer.as_mut_ptr().cast::<u8>().add(from), packed, bytes);
-        };
-        if range.start > 0 {
-            let bytes = left.min(size - range.start);
-            copy(1, window, range.start, bytes, packed);
-            window = window.wrapping_offset(stride);
+            window = window.wrapping_offset(if from > 0 { stride } else { step });
             packed = packed.add(bytes);
-            left -= bytes;
-        }
-        while left >= bytes_of_all + REGISTER {
-            _mm_prefetch::<_MM_HINT_T0>(window.wrapping_offset(all.far()).cast());
-            _mm256_storeu_si256(packed.cast(), load(mask, window));
-            window = window.wrapping_offset(step);
-            packed = packed.add(bytes_of_all);
-            if is_far {
-                _mm_prefetch::<_MM_HINT_T0>(window.wrapping_offset(all.far()).cast());
-            }
-            _mm256_storeu_si256(packed.cast(), load(mask, window));
-            window = window.wrapping_offset(step);
-            packed = packed.add(bytes_of_all);
-            left -= 2 * bytes_of_all;
-        }
-        if left >= REGISTER {
-            _mm256_storeu_si256(packed.cast(), load(mask, window));
-            window = window.wrapping_offset(step);
-            packed = packed.add(bytes_of_all);
-            left -= bytes_of_all;
-        }
-        while left > 0 {
-            let bytes = left.min(bytes_of_all);
-            copy(records_of(bytes, all), window, 0, bytes, packed);
-            window = window.wrapping_offset(step);
-            packed = packed.add(bytes);
-            left -= bytes;
+            (from, left) = (0, left - bytes);
         }
     }
 }
@@ -173,33 +167,13 @@ unsafe fn in_halves(
     // Packed bytes of the records in a half.
     let bytes_of_half = quads.records() / 2 * size;
     let further = quads.further();
-    let mut left = range.end - range.start;
+    let (mut from, mut left) = (range.start, range.end - range.start);
     let masks = [mask(&quads.masks()[0]), mask(&quads.masks()[1])];
     // SAFETY: as in `across`. Both loads of a half read data of its own records only. Each index has the 16 bytes that are loaded.
     // A half is stored only where as many bytes are left in the range as it has, so both are if 16 follow the records of the
     // first.
     unsafe {
         let index = index.each_ref().map(|index| _mm_loadu_si128(index.as_ptr().cast()));
-        let half = |records: usize, window: *const u8| {
-            let load = |masks: __m256i, index, window: *const u8| {
-                let mask = _mm256_castsi256_si128(before(records * stride, masks));
-                _mm_shuffle_epi8(_mm_maskload_epi32(window.cast(), mask), index)
-            };
-            let first = load(masks[0], index[0], window);
-            _mm_or_si128(first, load(masks[1], index[1], window.wrapping_add(further)))
-        };
-        let copy = |half, from: usize, bytes: usize, packed| {
-            let mut buffer = [MaybeUninit::<u8>::uninit(); HALF];
-            _mm_storeu_si128(buffer.as_mut_ptr().cast(), half);
-            any::<Pack, Avx2>(buffer.as_mut_ptr().cast::<u8>().add(from), packed, bytes);
-        };
-        if range.start > 0 {
-            let bytes = left.min(size - range.start);
-            copy(half(1, window), range.start, bytes, packed);
-            window = window.wrapping_add(stride);
-            packed = packed.add(bytes);
-            left -= bytes;
-        }
         let both = index.map(|index| _mm256_broadcastsi128_si256(index));
         let store = |window: *const u8, packed: *mut u8| {
             let load = |mask, index, window: *const u8| {
@@ -211,31 +185,41 @@ unsafe fn in_halves(
             _mm_storeu_si128(packed.cast(), _mm256_castsi256_si128(all));
             _mm_storeu_si128(packed.add(bytes_of_half).cast(), _mm256_extracti128_si256(all, 1));
         };
-        while left >= 3 * bytes_of_half + HALF {
-            _mm_prefetch::<_MM_HINT_T0>(window.wrapping_offset(all.far()).cast());
-            store(window, packed);
-            store(window.wrapping_add(REGISTER), packed.add(2 * bytes_of_half));
-            window = window.wrapping_add(2 * REGISTER);
-            packed = packed.add(4 * bytes_of_half);
-            left -= 4 * bytes_of_half;
-        }
-        if left >= bytes_of_half + HALF {
-            store(window, packed);
-            window = window.wrapping_add(REGISTER);
-            packed = packed.add(2 * bytes_of_half);
-            left -= 2 * bytes_of_half;
-        }
         while left > 0 {
-            let bytes = left.min(bytes_of_half);
-            let last = half(records_of(bytes, all), window);
-            if left >= HALF {
-                _mm_storeu_si128(packed.cast(), last);
-            } else {
-                copy(last, 0, bytes, packed);
+            while from == 0 && left >= 3 * bytes_of_half + HALF {
+                _mm_prefetch::<_MM_HINT_T0>(window.wrapping_offset(all.far()).cast());
+                store(window, packed);
+                store(window.wrapping_add(REGISTER), packed.add(2 * bytes_of_half));
+                window = window.wrapping_add(2 * REGISTER);
+                packed = packed.add(4 * bytes_of_half);
+                left -= 4 * bytes_of_half;
             }
-            window = window.wrapping_add(HALF);
+            if from == 0 && left >= bytes_of_half + HALF {
+                store(window, packed);
+                window = window.wrapping_add(REGISTER);
+                packed = packed.add(2 * bytes_of_half);
+                left -= 2 * bytes_of_half;
+                continue;
+            }
+            // The end of the first record, or the start of the last ones.
+            let bytes = left.min(if from > 0 { size - from } else { bytes_of_half });
+            let parts = records_of(from + bytes, all);
+            let load = |mask, index, window: *const u8| {
+                let mask = _mm256_castsi256_si128(before(parts * stride, mask));
+                _mm_shuffle_epi8(_mm_maskload_epi32(window.cast(), mask), index)
+            };
+            let first = load(masks[0], index[0], window);
+            let half = _mm_or_si128(first, load(masks[1], index[1], window.wrapping_add(further)));
+            if from == 0 && left >= HALF {
+                _mm_storeu_si128(packed.cast(), half);
+            } else {
+                let mut buffer = [MaybeUninit::<u8>::uninit(); HALF];
+                _mm_storeu_si128(buffer.as_mut_ptr().cast(), half);
+                any::<Pack, Avx2>(buffer.as_mut_ptr().cast::<u8>().add(from), packed, bytes);
+            }
+            window = window.wrapping_add(if from > 0 { stride } else { HALF });
             packed = packed.add(bytes);
-            left -= bytes;
+            (from, left) = (0, left - bytes);
         }
     }
 }
