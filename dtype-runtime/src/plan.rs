@@ -43,7 +43,12 @@ pub(crate) use program::{Cut, Known, One, Program, SHORT, TwoRuns};
     not(target_arch = "x86_64"),
     expect(unused_imports, reason = "nothing packs so here")
 )]
-pub(crate) use quads::{Order, Quads};
+pub(crate) use quads::Order;
+#[cfg_attr(
+    not(any(target_arch = "x86_64", feature = "show")),
+    expect(unused_imports, reason = "nothing packs so here")
+)]
+pub(crate) use quads::Quads;
 pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
 pub(crate) use values::values;

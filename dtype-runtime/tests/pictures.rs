@@ -534,7 +534,24 @@ at once, kernel permute
     } else {
         println!("left out: no AVX-512 in this machine");
     }
+    let pair = Type::structure(&[1, 1], &[0, 8], &[basic(Basic::U32), basic(Basic::F64)]).unwrap();
+    if select(Isa::Avx2).is_ok() {
+        assert_eq!(
+            words(&pair, 1000),
+            "\
+1000 instances: 12000 packed bytes from 1001 pieces of memory
+at the first instance
+  copy of 4 bytes at 0, kernel copy
+loop of 999, stride 16: copy of 12 bytes at 8, kernel strided8+4; to pack, kernel quads, 2 at once
+at the last instance
+  copy of 8 bytes at 8, kernel copy
+"
+        );
+    } else {
+        println!("left out: no AVX2 in this machine");
+    }
     select(Isa::Portable).unwrap();
+    assert!(!words(&pair, 1000).contains("quads"));
     assert_eq!(
         words(&three, 1),
         "\

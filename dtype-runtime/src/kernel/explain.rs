@@ -7,9 +7,10 @@
 use core::ptr;
 
 pub(crate) use super::chosen::{Kernel, PerBlock};
-use super::direction::{Direction, Transfer};
+use super::direction::{Direction, Pack, Transfer};
+use super::permute::packs_by_quads;
 use crate::kernels::selected;
-use crate::plan::{Blocks, List, Op, Plan, Program};
+use crate::plan::{Blocks, List, Op, Plan, Program, Quads};
 
 /// Copies nothing, and records which kernel would copy. `packed` points to the `Option<Kernel>` that receives it:
 /// [`advance`](Direction::advance) is 0 and [`counterpart`](Direction::counterpart) returns its argument, so every
@@ -101,6 +102,19 @@ pub(crate) fn instances(plan: &Plan, count: u64) -> Option<Kernel> {
     }
     let all = program.of_many_instances()?;
     Some(Kernel::Permutation { records: all.records() })
+}
+
+/// The number of instances that are packed at once by their quads, if that is how `count` whole instances are packed after
+/// many calls.
+pub(crate) fn packed_by_quads(plan: &Plan, count: u64) -> Option<usize> {
+    let program = plan.program();
+    if count < 2 || program.is_few_runs(count) || !packs_by_quads::<Pack>() {
+        return None;
+    }
+    // The permutations are known after many calls, and from here on.
+    let _ = program.of_many_instances();
+    let (all, _) = program.of_instances_by_quads(count)?;
+    all.quads().map(Quads::records)
 }
 
 #[cfg(test)]
@@ -299,8 +313,11 @@ mod tests {
                 permuted(4);
                 assert_eq!(kernel, Kernel::Permutation { records: 4 });
             }
-            // Packing alone, which the explanation does not name.
-            Isa::Avx2 => permuted(2),
+            Isa::Avx2 => {
+                permuted(2);
+                assert_eq!(packed_by_quads(plan, 5), Some(2));
+                assert_eq!(packed_by_quads(plan, 2), None);
+            }
             Isa::Portable => assert!(calls.iter().all(|steps| *steps == calls[0])),
         }
         // The explanation is the same before the first call.
