@@ -16,7 +16,7 @@ use core::ops::Deref;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use constant::ConstantOps;
-pub(crate) use convert::{Converting, How};
+pub(crate) use convert::{Converting, Each, How};
 
 use self::compile::{Compiler, SCRATCH};
 use crate::plan::{Blocks, Op, Plan};

@@ -51,7 +51,7 @@ pub(crate) use quads::Order;
 pub(crate) use quads::Quads;
 pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
-pub(crate) use values::values;
+pub(crate) use values::{Values, bytewise_size, values};
 
 /// With at least this many blocks, a form that leaves the last block apart from the first block of the next repetition, which
 /// it touches, is worth more than joining the two, which saves one copy.

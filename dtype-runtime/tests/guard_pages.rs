@@ -395,6 +395,34 @@ fn values_that_are_reversed() {
 /// Records whose first byte of data is the first byte of a page, or whose last byte of data is the last one: the
 /// gaps before and after the data, and any excess bytes of whole-vector loads and stores, would lie in inaccessible
 /// pages.
+/// Packs every part that starts in one of the last two records and ends with the last, to one end of a page.
+///
+/// # Safety
+///
+/// The data must be readable, and nothing may refer to the page.
+unsafe fn check_last_parts(
+    ty: &Committed,
+    origin: *const u8,
+    count: usize,
+    page: *mut u8,
+    at_end: bool,
+    byte: impl Fn(usize) -> u8,
+) {
+    let size = ty.packed_size(count).unwrap();
+    let record = ty.packed_size(1).unwrap();
+    for from in size.saturating_sub(2 * record)..size {
+        let len = size - from;
+        let packed = if at_end { page.wrapping_add(PAGE - len) } else { page };
+        let range = from as u64..size as u64;
+        // SAFETY: the caller guarantees the data, and the page has as many bytes.
+        let packed = unsafe {
+            ty.pack_range_raw(origin, count, range, packed).unwrap();
+            std::slice::from_raw_parts(packed, len)
+        };
+        assert!(packed.iter().copied().eq((from..size).map(&byte)), "{ty:?} × {count} from {from}");
+    }
+}
+
 #[test]
 fn records_at_both_ends_of_a_page() {
     let byte = Type::basic(Basic::U8);
@@ -402,7 +430,7 @@ fn records_at_both_ends_of_a_page() {
     let packed = Pages::reserve(3 * PAGE);
     let (memory_page, packed_page) = (memory.open(PAGE), packed.open(PAGE));
     // Lengths and displacements of the runs of a record, and the stride between two records.
-    let shapes: [(&[u64], &[i64], i64); 9] = [
+    let shapes: [(&[u64], &[i64], i64); 18] = [
         (&[13], &[0], 16),
         (&[1, 8], &[0, 8], 16),
         (&[8, 1], &[8, 3], 16),
@@ -412,6 +440,15 @@ fn records_at_both_ends_of_a_page() {
         (&[4, 12, 12, 12, 12], &[0, 8, 24, 40, 56], 72),
         (&[1, 1], &[0, 127], 200),
         (&[20, 30, 14], &[50, 0, 31], 80),
+        (&[4, 8], &[0, 8], 16),
+        (&[8, 4], &[11, 3], 16),
+        (&[4], &[0], 8),
+        (&[4], &[5], 12),
+        (&[8, 4, 8], &[0, 12, 20], 28),
+        (&[4, 2], &[0, 4], 8),
+        (&[5], &[2], 8),
+        (&[7, 5], &[9, 0], 16),
+        (&[13], &[3], 16),
     ];
     for (lengths, places, stride) in shapes {
         let record = Type::hindexed(lengths, places, &byte).unwrap();
@@ -454,6 +491,14 @@ fn records_at_both_ends_of_a_page() {
                 // SAFETY: the data lie in the page; the slices borrowed from it are not used meanwhile.
                 assert_eq!(unsafe { ty.pack_raw(origin, count, bytes) }, Ok(size));
                 assert!(bytes.iter().eq(expected.iter().map(|at| &image[*at])), "{ty:?} × {count}");
+                // SAFETY: likewise.
+                unsafe {
+                    check_last_parts(&ty, origin, count, packed_page, packed_at_end, |k| {
+                        image[expected[k]]
+                    });
+                }
+                // SAFETY: as above.
+                assert_eq!(unsafe { ty.pack_raw(origin, count, bytes) }, Ok(size));
                 for (byte, at) in bytes.iter_mut().zip(&expected) {
                     *byte = byte.wrapping_mul(3).wrapping_add(1);
                     image[*at] = *byte;

@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::error::Error;
-use crate::plan::{Blocks, Elements, Lists, Op, Plan, Written, size};
+use crate::plan::{Blocks, Elements, Lists, Op, Plan, Values, Written, size};
 use crate::representation::{Architecture, Form};
 use crate::types::{Elem, Sink, Type, walk};
 
@@ -33,7 +33,16 @@ pub(crate) enum How {
     /// Every value has this many bytes, which are reversed.
     Reversed(u8),
     /// Each value is converted by its form.
-    Each(Box<Plan>),
+    Each(Box<Each>),
+}
+
+/// The values that are converted.
+#[derive(Debug)]
+pub(crate) struct Each {
+    /// Without a prologue: nothing is joined across instances.
+    pub(crate) plan: Plan,
+    /// The same as a list, if they are few and converted byte by byte.
+    pub(crate) values: Option<Values>,
 }
 
 impl Converting {
@@ -131,9 +140,11 @@ impl ConversionCompiler {
             None | Some(All::Same) => How::Same,
             Some(All::Reversed(width)) => How::Reversed(width),
             Some(All::Different) => {
+                let values = if self.widest == 0 { Values::of(&self.ops) } else { None };
                 let (repeated, ops) = (self.ops.len(), self.ops.into());
                 let written = Written { ops, repeated, extent, lists: None, single: None };
-                How::Each(Box::new(Plan::of_program(written, size)))
+                let plan = Plan::of_program(written, size);
+                How::Each(Box::new(Each { plan, values }))
             }
         };
         Ok(Converting { how, size, widest: self.widest })

@@ -73,7 +73,7 @@ impl Conversion {
     /// ```
     pub fn plan(&self) -> &Plan {
         match &self.converting.how {
-            How::Each(plan) => plan,
+            How::Each(each) => &each.plan,
             How::Same | How::Reversed(_) => self.committed.plan(),
         }
     }

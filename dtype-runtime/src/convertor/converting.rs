@@ -8,6 +8,7 @@ mod check;
 mod convert;
 mod packer;
 mod partial;
+mod records;
 mod staged;
 mod unpacker;
 
@@ -21,12 +22,14 @@ pub use unpacker::ConvertingUnpacker;
 use self::check::{check, check_boundary};
 use self::convert::{each, reversed};
 use self::partial::Partials;
+use self::records::records;
 use super::copier::copy_range;
 use super::cursor::Instances;
 use super::source::Source;
-use crate::commit::{Converting, How};
+use crate::commit::{Converting, Each, How};
 use crate::error::Error;
 use crate::kernel::{Reversing, Way, execute};
+use crate::kernels::selected;
 use crate::plan::Plan;
 use crate::representation::Representation;
 
@@ -54,8 +57,8 @@ impl ConvertedStream {
     /// Whether a position is not inside a value that can only be converted as a whole.
     fn check_boundary(&self, position: u64) -> Result<(), Error> {
         match &self.converting.how {
-            How::Each(plan) if self.converting.widest > 0 => {
-                check_boundary(&Instances::of_plan(plan, self.source.count()), position)
+            How::Each(each) if self.converting.widest > 0 => {
+                check_boundary(&Instances::of_plan(&each.plan, self.source.count()), position)
             }
             How::Each(_) | How::Same | How::Reversed(_) => Ok(()),
         }
@@ -69,11 +72,11 @@ impl ConvertedStream {
     /// range.
     #[cfg(feature = "rayon")]
     unsafe fn check<D: Way>(&self, range: Range<u64>, packed: *mut u8) -> Result<(), Error> {
-        let How::Each(plan) = &self.converting.how else { return Ok(()) };
+        let How::Each(each) = &self.converting.how else { return Ok(()) };
         if self.converting.widest == 0 {
             return Ok(());
         }
-        let instances = Instances::of_plan(plan, self.source.count());
+        let instances = Instances::of_plan(&each.plan, self.source.count());
         // SAFETY: the caller guarantees it.
         unsafe { check::<D>(&instances, range, self.source.origin(), packed, &Partials::default()) }
     }
@@ -125,7 +128,15 @@ pub(super) unsafe fn convert<D: Way>(
         match &converting.how {
             How::Same => copy_range::<D>(instances, range, memory, packed, None, &mut 0),
             How::Reversed(width) => reversed::<D>(instances, *width, range, memory, packed),
-            How::Each(plan) => {
+            How::Each(each_value) => {
+                let Each { plan, values } = &**each_value;
+                let is_permuted = || plan.program().of_parts_of_instances().is_some();
+                if let Some(values) = values
+                    && !(selected().permutes() && is_permuted())
+                {
+                    records::<D>(values, plan.extent(), range, memory, packed);
+                    return Ok(());
+                }
                 let instances = Instances::of_plan(plan, count);
                 if converting.widest > 0 {
                     check::<D>(&instances, range.clone(), memory, packed, partials)?;

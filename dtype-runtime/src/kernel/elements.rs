@@ -3,11 +3,13 @@
 use alloc::borrow::Cow;
 
 use super::blocks::blocks;
-use super::direction::{Steps, Way};
+use super::direction::{Direction, Steps, Way};
+use super::moves::any;
 use super::records::Tiled;
+use super::registers::Portable;
 use super::reverse::Reversing;
 use super::rows::strided;
-use crate::plan::{Elements, Lists, Op, Program, size, values};
+use crate::plan::{Elements, Op, Program, Values, bytewise_size, values};
 use crate::representation::Form;
 
 /// Executes the operation, if its values are converted byte by byte; returns whether they are.
@@ -45,9 +47,6 @@ pub(crate) unsafe fn bytewise<D: Way>(
     true
 }
 
-/// Records with more packed bytes than this are better converted one by one.
-const WIDEST: u64 = 256;
-
 /// Repetitions of a few values that are converted byte by byte: an array of structs. They are [tiled](Tiled).
 pub(crate) struct Records<'a> {
     values: Cow<'a, [Op]>,
@@ -60,16 +59,15 @@ impl<'a> Records<'a> {
         // Calls for few repetitions are the most frequent, so they are excluded first.
         Tiled::of(0, stride, count)?;
         let values = values(ops)?;
-        let has_kernel = |op: &Op| match op {
-            Op::Elements(all) => all.form.is_bytewise() && all.blocks.len.is_power_of_two(),
-            _ => false,
-        };
-        let size = size(&values, Lists::none());
-        if size > WIDEST || !values.iter().all(has_kernel) {
-            return None;
-        }
-        let size = usize::try_from(size).ok()?;
+        let size = usize::try_from(bytewise_size(&values)?).ok()?;
         Some(Self { values, tiled: Tiled::of(size, stride, count)? })
+    }
+
+    /// `count` instances, whose values are known.
+    pub(crate) fn of_instances(values: &'a Values, extent: i64, count: u64) -> Option<Self> {
+        let size = usize::try_from(values.size()).ok()?;
+        let tiled = Tiled::of(size, extent, count)?;
+        Some(Self { values: Cow::Borrowed(values.ops()), tiled })
     }
 
     /// Packed bytes of all repetitions.
@@ -88,11 +86,32 @@ impl<'a> Records<'a> {
                 let Op::Elements(all) = op else { continue };
                 // SAFETY: these values of some records, which the caller guarantees for all.
                 unsafe { column::<D>(all, records, steps, memory, field) };
-                #[expect(clippy::cast_possible_truncation, reason = "at most `WIDEST`")]
+                #[expect(clippy::cast_possible_truncation, reason = "few, see `bytewise_size`")]
                 let bytes = (all.blocks.len * all.blocks.count) as usize;
                 field = field.wrapping_add(bytes);
             }
         });
+    }
+}
+
+/// Converts a value that is converted byte by byte.
+///
+/// # Safety
+///
+/// As many bytes as the value has must be valid for `D` from `memory` and from `packed` on. It must have 1, 2, 4, 8 or 16
+/// bytes.
+#[inline(always)]
+pub(crate) unsafe fn value<D: Way>(form: Form, memory: *mut u8, packed: *mut u8) {
+    // SAFETY: the bytes of the value, which the caller guarantees. A reversed value is a whole block.
+    unsafe {
+        match form {
+            Form::Same { width } => any::<D, Portable>(memory, packed, width.into()),
+            Form::Reversed { width: 2 } => Reversing::<D, 2>::copy(memory, packed, 2),
+            Form::Reversed { width: 4 } => Reversing::<D, 4>::copy(memory, packed, 4),
+            Form::Reversed { width: 8 } => Reversing::<D, 8>::copy(memory, packed, 8),
+            Form::Reversed { .. } => Reversing::<D, 16>::copy(memory, packed, 16),
+            Form::Integer { .. } | Form::Float { .. } => {}
+        }
     }
 }
 

@@ -154,15 +154,16 @@ compiled_for_selected! {
 }
 
 compiled_for_selected! {
-    /// Copies the packed bytes `range` of records by their permutation, or by `otherwise` if the machine lacks the instructions.
+    /// Copies the packed bytes `range` of records by their permutation, or by `otherwise` if the machine lacks the
+    /// instructions.
     ///
     /// The other routine is not called after this one but by it: so a caller that ends with this call keeps no registers for
     /// afterwards, which takes a nanosecond.
     ///
     /// # Safety
     ///
-    /// As [`permute`]; this must also be all that `otherwise` requires for its arguments, which are the last three. If `K` has a
-    /// permutation, it must equal `all`.
+    /// As [`permute`]; this must also be all that `otherwise` requires for its arguments, which are the last three. If `K` has
+    /// a permutation, it must equal `all`.
     pub(crate) unsafe fn permute_or[D: Direction, K: CompiledFor][D, K](
         all: &Permutation,
         otherwise: unsafe fn(memory: *mut u8, packed: *mut u8, range: Range<usize>),
@@ -190,7 +191,8 @@ unsafe fn by_registers<D: Direction, R: Registers, K: CompiledFor>(
     debug_assert!(K::PERMUTATION.is_none_or(|one| one == all));
     let Some(records) = R::permuted_at_once::<D>(all) else { return false };
     // SAFETY: passed on to the caller. A direction's own permutation has the same data and the same packed bytes, in
-    // another order.
+    // another order. It is executed as well: such a direction changes bytes, for which registers have instructions for all
+    // permutations or for none.
     unsafe {
         if D::chosen(|| Kernel::Permutation { records }, packed) || range.is_empty() {
             return true;
@@ -200,7 +202,10 @@ unsafe fn by_registers<D: Direction, R: Registers, K: CompiledFor>(
         }
         match D::permutation(all) {
             None => R::permute::<D, K>(all, range, memory, packed),
-            Some(other) => R::permute::<D, Any>(&other, range, memory, packed),
+            Some(other) => {
+                debug_assert!(R::permuted_at_once::<D>(&other).is_some(), "{other:?}");
+                R::permute::<D, Any>(&other, range, memory, packed);
+            }
         }
         true
     }

@@ -22,8 +22,8 @@ pub(super) trait Registers {
     /// Whether [`masked`](Self::masked) has instructions.
     const MASKS: bool = false;
 
-    /// The number of records that [`permute`](Self::permute) copies at once; `None` if it has no instructions for this permutation
-    /// in this direction, or is not faster than run by run.
+    /// The number of records that [`permute`](Self::permute) copies at once; `None` if it has no instructions for this
+    /// permutation in this direction, or is not faster than run by run.
     #[inline(always)]
     fn permuted_at_once<D: Direction>(all: &Permutation) -> Option<usize> {
         Self::PERMUTES.then(|| all.records())
@@ -33,8 +33,8 @@ pub(super) trait Registers {
     ///
     /// # Safety
     ///
-    /// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap. There must be no more
-    /// than `W`. The processor must have the instructions.
+    /// `from` must be valid for reading `len` bytes and `to` for writing as many, and they must not overlap. There must be no
+    /// more than `W`. The processor must have the instructions.
     #[inline(always)]
     unsafe fn masked<const W: usize>(from: *const u8, to: *mut u8, len: usize) {
         // SAFETY: the caller guarantees it.
@@ -77,9 +77,9 @@ pub(super) trait Registers {
     ///
     /// # Safety
     ///
-    /// `memory + displacement` must be valid for `D` on every data byte of the range, and `packed` on as many bytes as
-    /// these are. If memory is read, all data of the records in the range must be readable; if it is written, the records
-    /// must not overlap. The range must start in the first record and not be empty. The two sides must not overlap; if `D` moves, no
+    /// `memory + displacement` must be valid for `D` on every data byte of the range, and `packed` on as many bytes as these
+    /// are. If memory is read, all data of the records in the range must be readable; if it is written, the records must not
+    /// overlap. The range must start in the first record and not be empty. The two sides must not overlap; if `D` moves, no
     /// byte may be read after it was written. `D` must not zero. If `K` has a permutation, it must equal `all`.
     /// [`permuted_at_once`](Self::permuted_at_once) must be a number, and the processor must have the instructions.
     #[inline(always)]

@@ -39,8 +39,10 @@ impl Registers for Avx2 {
         memory: *mut u8,
         packed: *mut u8,
     ) {
+        debug_assert!(Self::permuted_at_once::<D>(all).is_some());
         if let Some(of) = all.quads() {
-            // SAFETY: passed on to the caller.
+            // SAFETY: passed on to the caller. The quads are those of the permutation, and `D` packs bytes as they are: for
+            // others, `permuted_at_once` is no number.
             unsafe { quads::pack(all, of, range, memory, packed) };
         }
     }

@@ -11,9 +11,9 @@
 //! packed    0 2 3   4 6 7   . .             24 bytes; the next two records follow from there on
 //! ```
 //!
-//! In *halves* of a register, one instruction moves single bytes. It takes records of 8 or 16 bytes whose runs have four bytes or
-//! more, so that two loads cover them: on a grid from the first byte of a record on, and on another one, 1 to 3 bytes further. An
-//! example: records of 8 bytes, a `u32` at 0 and a `u16` at 4, of which a half has two.
+//! In *halves* of a register, one instruction moves single bytes. It takes records of 8 or 16 bytes whose runs have four bytes
+//! or more, so that two loads cover them: on a grid from the first byte of a record on, and on another one, 1 to 3 bytes
+//! further. An example: records of 8 bytes, a `u32` at 0 and a `u16` at 4, of which a half has two.
 //!
 //! ```text
 //! half      0 1 2 3   4 5   .   .   8 9 10 11   12 13   .   .
@@ -34,6 +34,13 @@ const QUADS: usize = 8;
 const HALF: usize = 16;
 
 /// How records are packed by their quads.
+///
+/// # Invariant
+///
+/// - A quad that is loaded is data of one record, from the first of the register on.
+/// - The packed bytes of all records fit the register, and those of a half fit a half.
+/// - If there are several records, they follow one another, a whole number of quads apart. In halves, they fill the register:
+///   their stride is 8 or 16.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quads {
     /// Which quads of a register are loaded, −1 or 0 each: from the records' first byte on, and from `further` bytes after it.
@@ -58,8 +65,8 @@ pub(crate) enum Order {
 const NO_BYTE: u8 = 0x80;
 
 impl Quads {
-    /// Fewer moves than this for a register are faster one by one: measured on a Zen 3, which makes two stores of up to 8 bytes in
-    /// a cycle, and one longer one.
+    /// Fewer moves than this for a register are faster one by one: measured on a Zen 3, which makes two stores of up to 8 bytes
+    /// in a cycle, and one longer one.
     const FEWEST_ACROSS: usize = 3;
     const FEWEST_IN_HALVES: usize = 4;
 

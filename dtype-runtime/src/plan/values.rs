@@ -1,12 +1,54 @@
 //! The values of a record: a few operations that convert, with their loops written out.
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::op::{Elements, Op, split_first};
+use super::list::Lists;
+use super::op::{Elements, Op, size, split_first};
 
-/// The values of one record, in packed order, as operations without loops. Values at equal distances are one operation. `None` if
-/// there are too many, or bytes are copied.
+/// The values of one instance, in packed order, each of which is converted byte by byte.
+#[derive(Debug)]
+pub(crate) struct Values {
+    /// Operations without loops.
+    ops: Box<[Op]>,
+    size: u64,
+}
+
+impl Values {
+    /// The values of these operations; `None` if they are too many or have too many bytes, or some are not converted byte by
+    /// byte.
+    pub(crate) fn of(ops: &[Op]) -> Option<Self> {
+        let ops = values(ops)?;
+        let size = bytewise_size(&ops)?;
+        Some(Self { ops: ops.into(), size })
+    }
+
+    /// The values, as operations without loops.
+    pub(crate) fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// Their packed bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+}
+
+/// The packed bytes of these values, if they are few and each is converted byte by byte.
+pub(crate) fn bytewise_size(values: &[Op]) -> Option<u64> {
+    /// Records with more packed bytes than this are better converted one by one.
+    const WIDEST: u64 = 256;
+    let has_kernel = |op: &Op| match op {
+        Op::Elements(all) => all.form.is_bytewise() && all.blocks.len.is_power_of_two(),
+        _ => false,
+    };
+    let size = size(values, Lists::none());
+    (0 < size && size <= WIDEST && values.iter().all(has_kernel)).then_some(size)
+}
+
+/// The values of one record, in packed order, as operations without loops. Values at equal distances are one operation. `None`
+/// if there are too many, or bytes are copied.
 pub(crate) fn values(ops: &[Op]) -> Option<Cow<'_, [Op]>> {
     if ops.iter().all(|op| matches!(op, Op::Elements(_))) {
         return (ops.len() <= ValueList::MOST).then_some(Cow::Borrowed(ops));

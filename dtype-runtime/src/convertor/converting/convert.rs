@@ -97,7 +97,13 @@ unsafe fn part_of_value<D: Way>(
 /// # Safety
 ///
 /// These bytes of the value, which starts at `memory`, and as many from `packed` on must be valid for `D`.
-unsafe fn bytes<D: Way>(form: Form, memory: *mut u8, into: usize, packed: *mut u8, len: usize) {
+pub(super) unsafe fn bytes<D: Way>(
+    form: Form,
+    memory: *mut u8,
+    into: usize,
+    packed: *mut u8,
+    len: usize,
+) {
     for index in 0..len {
         let memory = memory.wrapping_add(form.byte(into + index));
         // SAFETY: one of the bytes that the caller guarantees.

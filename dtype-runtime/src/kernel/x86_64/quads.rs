@@ -1,8 +1,11 @@
 //! Records packed by their quads, groups of four bytes, with AVX2.
 //!
-//! See [`Quads`] for the idea. A store writes whole registers or halves of them, which have more bytes than the records in them:
-//! 32 for 24, say. The excess is overwritten by the next store, as long as that many bytes are left. What is stored last goes to a
-//! buffer instead, and is copied from there. So does the end of the first record of a fragment.
+//! See [`Quads`] for the idea. A store writes whole registers or halves of them, which have more bytes than the records in
+//! them: 32 for 24, say. The excess is overwritten by the next store, as long as that many bytes are left. What is stored last
+//! goes to a buffer instead, and is copied from there. So does the end of the first record of a fragment.
+//!
+//! A masked load reads the quads that its mask selects and no others, and faults for no others: so Intel documents it, AMD's
+//! processors do it, and compilers rely on it for masked loads of their own.
 
 use core::arch::x86_64::{
     __m128i, __m256i, _MM_HINT_T0, _mm_loadl_epi64, _mm_loadu_si128, _mm_maskload_epi32,
@@ -29,7 +32,8 @@ const QUAD: usize = 4;
 ///
 /// # Safety
 ///
-/// As [`Registers::permute`](super::Registers::permute) for `Pack`; the quads must be those of the permutation.
+/// As [`Registers::permute`](super::Registers::permute) for a direction that packs bytes as they are; the quads must be those
+/// of the permutation.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn pack(
     all: &Permutation,
@@ -98,11 +102,14 @@ unsafe fn across(
     let is_far = step.unsigned_abs() > REGISTER;
     let (mut from, mut left) = (range.start, range.end - range.start);
     let mask = mask(&quads.masks()[0]);
-    // SAFETY: a masked load reads the quads that it selects. These are data of as many records as it is for, all of which have
-    // bytes in the range: the caller guarantees them. The index has the 8 bytes that are loaded. A whole register is stored only
-    // where as many bytes are left in the range. The buffer has room for it, and `from + bytes` is no more than the packed bytes of
-    // its records, so these were stored. The pointers to memory wrap, as the gaps of the last record need not lie in it, and
-    // prefetching is a hint, whatever the address.
+    debug_assert!(bytes_of_all <= REGISTER && (records == 1 || stride > 0 && stride % 4 == 0));
+    debug_assert!(left == 0 || from < size);
+    // SAFETY: `Quads` says which quads are selected: data of as many records as the load is for. All of these have bytes in the
+    // range, so the caller guarantees their data: the records of a register have no more packed bytes than it, so that many are
+    // left where it is stored, and what is loaded for a part is cut to the records of the part, which follow one another if
+    // there are several in a register. The index has the 8 bytes that are loaded. The buffer has room for a register, and `from
+    // + bytes` is no more than the packed bytes of its records, so these were stored. The pointers to memory wrap, as the gaps
+    // of the last record need not lie in it, and prefetching is a hint, whatever the address.
     unsafe {
         let index = _mm256_cvtepu8_epi32(_mm_loadl_epi64(index.as_ptr().cast()));
         let load = |mask, window: *const u8| {
@@ -169,9 +176,11 @@ unsafe fn in_halves(
     let further = quads.further();
     let (mut from, mut left) = (range.start, range.end - range.start);
     let masks = [mask(&quads.masks()[0]), mask(&quads.masks()[1])];
-    // SAFETY: as in `across`. Both loads of a half read data of its own records only. Each index has the 16 bytes that are loaded.
-    // A half is stored only where as many bytes are left in the range as it has, so both are if 16 follow the records of the
-    // first.
+    debug_assert!(bytes_of_half <= HALF && quads.records() * stride == REGISTER);
+    debug_assert!(all.stride() > 0 && (left == 0 || from < size));
+    // SAFETY: as in `across`: `Quads` says that both loads read data of the records of a half only, which fill it, and have no
+    // more than 16 packed bytes. Each index has the 16 bytes that are loaded. A half is stored only where 16 bytes are left in
+    // the range, so both are if 16 follow the records of the first.
     unsafe {
         let index = index.each_ref().map(|index| _mm_loadu_si128(index.as_ptr().cast()));
         let both = index.map(|index| _mm256_broadcastsi128_si256(index));
