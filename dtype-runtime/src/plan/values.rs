@@ -112,7 +112,7 @@ impl ValueList {
 mod tests {
     use super::super::op::Blocks;
     use super::*;
-    use crate::representation::Form;
+    use crate::representation::{ByteOrder, Form};
 
     fn value(disp: i64, width: u8) -> Op {
         let blocks = Blocks::run(disp, width.into());
@@ -136,6 +136,21 @@ mod tests {
         // Values that follow at the same distance are together.
         let ops = [Op::Loop { count: 3, stride: 8, items: 2 }, value(0, 2), value(4, 2)];
         assert_eq!(places(&ops).unwrap(), [(0, 2, 6)]);
+    }
+
+    #[test]
+    fn only_records_of_a_few_bytes_are_kept_as_a_list() {
+        let all = Values::of(&[value(0, 4), value(8, 8)]).unwrap();
+        assert_eq!((all.ops().len(), all.size()), (2, 12));
+        let eights = |count| [Op::Loop { count, stride: 16, items: 2 }, value(0, 4), value(8, 4)];
+        assert_eq!(Values::of(&eights(32)).unwrap().size(), 256);
+        assert!(Values::of(&eights(33)).is_none());
+        // Not a power of two, not byte by byte, and no bytes at all.
+        assert!(Values::of(&[value(0, 4), value(8, 10)]).is_none());
+        let form = Form::Integer { memory: 8, packed: 4, signed: true, order: ByteOrder::Big };
+        let long = Elements { blocks: Blocks::run(0, 4), form };
+        assert!(Values::of(&[value(8, 4), Op::Elements(long)]).is_none());
+        assert!(Values::of(&[]).is_none());
     }
 
     #[test]
