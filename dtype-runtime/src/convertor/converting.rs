@@ -128,8 +128,8 @@ pub(super) unsafe fn convert<D: Way>(
         match &converting.how {
             How::Same => copy_range::<D>(instances, range, memory, packed, None, &mut 0),
             How::Reversed(width) => reversed::<D>(instances, *width, range, memory, packed),
-            How::Each(each_value) => {
-                let Each { plan, values } = &**each_value;
+            How::Each(all) => {
+                let Each { plan, values } = &**all;
                 let is_permuted = || plan.program().of_parts_of_instances().is_some();
                 if let Some(values) = values
                     && !(selected().permutes() && is_permuted())
