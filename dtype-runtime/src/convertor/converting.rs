@@ -134,7 +134,7 @@ pub(super) unsafe fn convert<D: Way>(
                 if let Some(values) = values
                     && !(selected().permutes() && is_permuted())
                 {
-                    records::<D>(values, plan.extent(), range, memory, packed);
+                    records::<D>(values, plan, range, memory, packed);
                     return Ok(());
                 }
                 let instances = Instances::of_plan(plan, count);

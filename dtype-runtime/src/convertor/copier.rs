@@ -161,7 +161,7 @@ unsafe fn copy_of_records<D: Way>(
 /// As [`copy_range`]; `part` and `whole` may require no more than that for the bytes that they copy.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
-unsafe fn copy_of_instances(
+pub(super) unsafe fn copy_of_instances(
     plan: &Plan,
     range: Range<u64>,
     memory: *mut u8,

@@ -35,6 +35,9 @@ pub(crate) trait Direction {
     const IS_PLAIN: bool =
         Self::IS_COPY && matches!(Self::TRANSFER, Transfer::Pack | Transfer::Unpack);
 
+    /// Whether it packs bytes that arrive unchanged.
+    const IS_PLAIN_PACKING: bool = Self::IS_PLAIN && matches!(Self::TRANSFER, Transfer::Pack);
+
     /// Whether a block may also be copied under a mask, and not by [`copy`](Self::copy).
     const MAY_MASK: bool = Self::IS_PLAIN;
 

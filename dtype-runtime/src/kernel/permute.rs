@@ -86,7 +86,7 @@ pub(super) fn may_be_for(all: &Blocks) -> bool {
 /// Whether the machine packs the records of some permutations by their quads, and `D` packs.
 #[inline(always)]
 pub(super) fn packs_by_quads<D: Direction>() -> bool {
-    D::IS_PLAIN && matches!(D::TRANSFER, Transfer::Pack) && selected().packs_by_quads()
+    D::IS_PLAIN_PACKING && selected().packs_by_quads()
 }
 
 /// The permutation by which the machine copies `bytes` packed bytes of these blocks, if it does.

@@ -26,10 +26,7 @@ impl Registers for Avx2 {
 
     #[inline(always)]
     fn permuted_at_once<D: Direction>(all: &Permutation) -> Option<usize> {
-        if !D::IS_PLAIN || !matches!(D::TRANSFER, Transfer::Pack) {
-            return None;
-        }
-        all.quads().map(Quads::records)
+        all.quads().filter(|_| D::IS_PLAIN_PACKING).map(Quads::records)
     }
 
     #[inline(always)]

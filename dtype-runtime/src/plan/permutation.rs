@@ -112,7 +112,7 @@ impl Window {
     )]
     const fn of(map: &ByteMap, stride: i64) -> Option<Self> {
         let first = map.first.wrapping_add(map.least as i64);
-        let span = map.greatest as i64 - map.least as i64 + 1;
+        let span = map.span().cast_signed() as i64;
         if map.len == 0
             || span > 2 * WIDTH as i64
             || stride as isize as i64 != stride
@@ -218,16 +218,12 @@ impl Permutation {
     }
 
     /// How many records with these bytes are unpacked line by line, if that is faster than by their permutation.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "bytes of a window"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "bytes of a window")]
     pub(crate) const fn aligned_of(map: &ByteMap, stride: i64) -> Option<Aligned> {
         let Some(window) = Window::of(map, stride) else { return None };
         let (mut offsets, mut k) = ([0; WIDTH], 0);
         while k < map.len {
-            offsets[k] = (map.offsets[k] as i64 - map.least as i64) as u8;
+            offsets[k] = map.offset(k) as u8;
             k += 1;
         }
         let offsets = offsets.split_at(map.len).0;

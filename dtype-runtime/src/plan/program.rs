@@ -285,12 +285,18 @@ impl Program {
     /// The permutation of `count` instances, if there is one and it pays. Few instances do not pay for computing it.
     #[inline]
     pub(crate) fn of_instances(&self, count: u64) -> Option<&Permutation> {
+        self.patterns_for(count)?.of_instances()
+    }
+
+    /// The permutations, if they are known, or pay for `count` instances.
+    #[inline(always)]
+    fn patterns_for(&self, count: u64) -> Option<&Patterns> {
         if let Some(patterns) = self.patterns.known() {
-            return patterns.of_instances();
+            return Some(patterns);
         }
         match self.instance() {
             [] => None,
-            ops if is_worth_it(ops, count) => self.patterns()?.of_instances(),
+            ops if is_worth_it(ops, count) => self.patterns(),
             _ => {
                 self.count();
                 None
@@ -322,17 +328,7 @@ impl Program {
     /// instances do not pay for computing it.
     #[inline(always)]
     pub(crate) fn of_instances_by_quads(&self, count: u64) -> Option<(&Permutation, i64)> {
-        if let Some(patterns) = self.patterns.known() {
-            return patterns.of_instances_by_quads();
-        }
-        match self.instance() {
-            [] => None,
-            ops if is_worth_it(ops, count) => self.patterns()?.of_instances_by_quads(),
-            _ => {
-                self.count();
-                None
-            }
-        }
+        self.patterns_for(count)?.of_instances_by_quads()
     }
 
     /// Whether it is known that no permutation copies whole instances.

@@ -85,33 +85,13 @@ impl Quads {
         None
     }
 
-    /// Bytes from the least displacement of a record to packed byte `k`.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the least is subtracted"
-    )]
-    const fn offset(map: &ByteMap, k: usize) -> usize {
-        (map.offsets[k] as i64 - map.least as i64) as usize
-    }
-
-    /// Bytes from the least displacement of a record to the end of its data.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the least is subtracted"
-    )]
-    const fn span(map: &ByteMap) -> usize {
-        (map.greatest as i64 - map.least as i64 + 1) as usize
-    }
-
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "quads of a register, and a stride that is not negative"
     )]
     const fn across(map: &ByteMap, stride: i64) -> Option<Self> {
-        let (span, quads) = (Self::span(map), map.len / QUAD);
+        let (span, quads) = (map.span(), map.len / QUAD);
         let is_whole = quads > 0 && map.len.is_multiple_of(QUAD);
         // Records that have bytes twice may have more quads than they span.
         if !is_whole || quads > QUADS || span > QUADS * QUAD {
@@ -127,11 +107,10 @@ impl Quads {
         let mut packed = 0;
         while packed < records * quads {
             let (record, first) = (packed / quads, packed % quads * QUAD);
-            let offset = Self::offset(map, first);
+            let offset = map.offset(first);
             let mut byte = 0;
             while byte < QUAD {
-                if !offset.is_multiple_of(QUAD) || Self::offset(map, first + byte) != offset + byte
-                {
+                if !offset.is_multiple_of(QUAD) || map.offset(first + byte) != offset + byte {
                     return None;
                 }
                 byte += 1;
@@ -167,19 +146,19 @@ impl Quads {
             return None;
         }
         let stride = stride as usize;
-        if map.len == 0 || map.len > stride || Self::span(map) > stride {
+        if map.len == 0 || map.len > stride || map.span() > stride {
             return None;
         }
         let mut is_data = [false; HALF];
         let mut k = 0;
         while k < map.len {
-            is_data[Self::offset(map, k)] = true;
+            is_data[map.offset(k)] = true;
             k += 1;
         }
         let (mut masks, mut index) = ([[0; QUADS]; 2], [[NO_BYTE; HALF]; 2]);
         let mut packed = 0;
         while packed < HALF / stride * map.len {
-            let (record, offset) = (packed / map.len * stride, Self::offset(map, packed % map.len));
+            let (record, offset) = (packed / map.len * stride, map.offset(packed % map.len));
             // The quad of the first grid that has the byte, or else that of the second.
             let first = offset / QUAD * QUAD;
             let load = if Self::is_quad(&is_data, first) { 0 } else { 1 };

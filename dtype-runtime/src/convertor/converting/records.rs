@@ -8,48 +8,34 @@
 use core::ops::Range;
 
 use super::convert::{at, bytes, length};
+use crate::convertor::copier::copy_of_instances;
 use crate::kernel::Way;
 use crate::kernel::elements::{Records, value};
-use crate::plan::{Op, Values};
+use crate::plan::{Op, Plan, Values};
 
-/// Converts a range of the stream of instances that are `extent` bytes apart and have these values.
+/// Converts a range of the stream of instances of a plan, which have these values.
 ///
 /// # Safety
 ///
 /// As [`each`](super::convert::each); the values must be those of an instance.
-#[expect(clippy::cast_possible_truncation, reason = "instances in memory")]
 pub(super) unsafe fn records<D: Way>(
     values: &Values,
-    extent: i64,
+    plan: &Plan,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    let size = values.size();
-    let (first, from) = (range.start / size, range.start % size);
-    let step = |instances: u64| (extent as isize).wrapping_mul(instances as isize);
-    let mut memory = memory.wrapping_offset(step(first));
-    let (mut packed, mut left) = (packed, range.end - range.start);
-    // SAFETY: the parts are the range, one after another: the end of an instance, whole instances, and the start of one. The
-    // caller guarantees their values and packed bytes.
+    let (ops, extent) = (values.ops(), plan.extent());
+    // SAFETY: the caller guarantees the values of the range and their packed bytes.
     unsafe {
-        if from > 0 {
-            let to = size.min(from + left);
-            part::<D>(values.ops(), from..to, memory, packed);
-            (memory, packed) =
-                (memory.wrapping_offset(step(1)), packed.wrapping_add(length(to - from)));
-            left -= to - from;
-        }
-        let whole = left / size;
-        if whole > 0 {
-            whole_instances::<D>(values, extent, whole, memory, packed);
-            memory = memory.wrapping_offset(step(whole));
-            packed = packed.wrapping_add(length(whole * size));
-            left -= whole * size;
-        }
-        if left > 0 {
-            part::<D>(values.ops(), 0..left, memory, packed);
-        }
+        copy_of_instances(
+            plan,
+            range,
+            memory,
+            packed,
+            |range, memory, packed| part::<D>(ops, range, memory, packed),
+            |count, memory, packed| whole::<D>(values, extent, count, memory, packed),
+        );
     }
 }
 
@@ -58,7 +44,7 @@ pub(super) unsafe fn records<D: Way>(
 /// # Safety
 ///
 /// As [`records`], for all bytes of the instances.
-unsafe fn whole_instances<D: Way>(
+unsafe fn whole<D: Way>(
     values: &Values,
     extent: i64,
     count: u64,

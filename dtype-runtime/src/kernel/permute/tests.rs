@@ -101,18 +101,24 @@ impl Case {
         self
     }
 
-    fn check(mut self, all: &Permutation) {
-        let range = self.range.clone();
+    /// Packs the range, and compares the bytes with those of the places.
+    fn check_packing(&mut self, all: &Permutation) {
         let mut expected = self.packed.clone();
         for (k, place) in self.places.iter().enumerate() {
             expected[self.start + k] = self.memory[*place];
         }
-        let fresh = self.packed.clone();
         let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
         let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
         // SAFETY: both sides have the bytes, and nothing else refers to them.
-        assert!(unsafe { permute::<Pack>(all, range.clone(), memory, packed) });
+        assert!(unsafe { permute::<Pack>(all, self.range.clone(), memory, packed) });
         assert!(self.packed == expected, "{all:?}");
+    }
+
+    fn check(mut self, all: &Permutation) {
+        let range = self.range.clone();
+        let fresh = self.packed.clone();
+        self.check_packing(all);
+        let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
 
         let mut other: Vec<u8> = self.memory.iter().map(|byte| !byte).collect();
         let mut expected = other.clone();

@@ -31,22 +31,6 @@ fn is_skipped() -> bool {
     is_skipped
 }
 
-impl Case {
-    /// As [`check`](Self::check), for packing alone.
-    fn check_packing(mut self, all: &Permutation) {
-        let range = self.range.clone();
-        let mut expected = self.packed.clone();
-        for (k, place) in self.places.iter().enumerate() {
-            expected[self.start + k] = self.memory[*place];
-        }
-        let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
-        let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
-        // SAFETY: both sides have the bytes, and nothing else refers to them.
-        assert!(unsafe { permute::<Pack>(all, range, memory, packed) });
-        assert!(self.packed == expected, "{all:?}");
-    }
-}
-
 proptest! {
     #[test]
     fn quads_do_what_single_bytes_do(
