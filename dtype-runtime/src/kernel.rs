@@ -52,7 +52,7 @@ pub(crate) use gather::{columns, is_gathering};
 pub(crate) use irregular::{list, list_within};
 pub(crate) use lanes::test;
 pub(crate) use permute::{
-    blocks as permuted_blocks, permute, permute_or, records as permuted_records,
+    blocks as permuted_blocks, is_worth_a_call, permute, permute_or, records as permuted_records,
 };
 pub(crate) use records::part as part_of_records;
 pub(crate) use reverse::Reversing;

@@ -14,8 +14,8 @@ use core::ops::Range;
 
 use super::chosen::Kernel;
 use super::direction::{Direction, Transfer};
-use super::registers::{Registers, compiled_for_selected};
-use crate::kernels::selected;
+use super::registers::{Ends, Registers, compiled_for_selected};
+use crate::kernels::{decided, selected};
 use crate::plan::{Any, Blocks, CompiledFor, FEWEST_BLOCKS, Op, Permutation, Program};
 
 /// Executes operations `count` times, if they are a permutation that the machine has the instructions for. Returns the
@@ -55,7 +55,7 @@ pub(super) unsafe fn instances<D: Direction, R: Registers>(
 ) -> bool {
     let bytes = all.size().wrapping_mul(count as usize);
     // SAFETY: passed on to the caller.
-    unsafe { by_registers::<D, R, Any>(all, 0..bytes, memory, packed) }
+    unsafe { by_registers::<D, R, Any>(all, 0..bytes, None, memory, packed) }
 }
 
 /// Copies blocks, the first of them at `memory`, likewise.
@@ -73,6 +73,21 @@ pub(crate) unsafe fn blocks<D: Direction>(
     let permutation = of_blocks::<D>(all, all.len * all.count, program)?;
     // SAFETY: the permutation is computed from blocks of this length and stride, which the caller guarantees.
     unsafe { end::<D>(permutation, all.count, memory, packed) }
+}
+
+/// Whether the permutation of `count` records is worth a call, where the alternative is inlined code.
+#[inline(always)]
+pub(crate) fn is_worth_a_call<D: Direction>(all: &Permutation, count: usize) -> bool {
+    let by_quads = if D::IS_PLAIN_PACKING { all.fewest_by_quads() } else { usize::MAX };
+    // Of few records, nobody asks which instructions there are.
+    count >= all.fewest().min(by_quads)
+        && match decided() {
+            Some(isa) if isa.permutes() => count >= all.fewest() && count <= all.most(),
+            Some(isa) if isa.packs_by_quads() => count >= by_quads,
+            Some(_) => false,
+            // The call decides.
+            None => true,
+        }
 }
 
 /// Whether it is worth looking up whether a permutation copies these blocks.
@@ -150,27 +165,27 @@ compiled_for_selected! {
     /// if `D` moves, no byte may be read after it was written.
     pub(crate) unsafe fn permute[D: Direction][D](
         all: &Permutation, range: Range<usize>, memory: *mut u8, packed: *mut u8,
-    ) -> bool = R => by_registers::<D, R, Any>(all, range, memory, packed);
+    ) -> bool = R => by_registers::<D, R, Any>(all, range, None, memory, packed);
 }
 
 compiled_for_selected! {
     /// Copies the packed bytes `range` of records by their permutation, or by `otherwise` if the machine lacks the
-    /// instructions.
+    /// instructions. It may copy the [`Ends`] as well.
     ///
     /// The other routine is not called after this one but by it: so a caller that ends with this call keeps no registers for
     /// afterwards, which takes a nanosecond.
     ///
     /// # Safety
     ///
-    /// As [`permute`]; this must also be all that `otherwise` requires for its arguments, which are the last three. If `K` has
-    /// a permutation, it must equal `all`.
+    /// As [`permute`]; this must also be all that `otherwise` requires for its arguments, which are the last three, or for
+    /// [`Ends`] of the range. If `K` has a permutation, it must equal `all`.
     pub(crate) unsafe fn permute_or[D: Direction, K: CompiledFor][D, K](
         all: &Permutation,
-        otherwise: unsafe fn(memory: *mut u8, packed: *mut u8, range: Range<usize>),
+        otherwise: Ends,
         memory: *mut u8,
         packed: *mut u8,
         range: Range<usize>,
-    ) = R => if !by_registers::<D, R, K>(all, range.clone(), memory, packed) {
+    ) = R => if !by_registers::<D, R, K>(all, range.clone(), Some(otherwise), memory, packed) {
         otherwise(memory, packed, range);
     };
 }
@@ -184,6 +199,7 @@ compiled_for_selected! {
 unsafe fn by_registers<D: Direction, R: Registers, K: CompiledFor>(
     all: &Permutation,
     range: Range<usize>,
+    ends: Option<Ends>,
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
@@ -201,10 +217,10 @@ unsafe fn by_registers<D: Direction, R: Registers, K: CompiledFor>(
             return false;
         }
         match D::permutation(all) {
-            None => R::permute::<D, K>(all, range, memory, packed),
+            None => R::permute::<D, K>(all, range, ends, memory, packed),
             Some(other) => {
                 debug_assert!(R::permuted_at_once::<D>(&other).is_some(), "{other:?}");
-                R::permute::<D, Any>(&other, range, memory, packed);
+                R::permute::<D, Any>(&other, range, None, memory, packed);
             }
         }
         true

@@ -5,6 +5,12 @@ use core::ops::Range;
 use super::direction::{Direction, Way};
 use crate::plan::{CompiledFor, Constant, MOST_COLUMNS, Permutation, Tests};
 
+/// A routine that copies the packed bytes `range` of records, counted from the start of the first.
+///
+/// Registers may leave the ends of a larger range to it: the rest of the record that the range starts in, if it does not start
+/// in front of it; and some of the last records, from the start of one on.
+pub(super) type Ends = unsafe fn(memory: *mut u8, packed: *mut u8, range: Range<usize>);
+
 /// The registers of a set of instructions.
 ///
 /// A kernel is generic over them and compiled once for each set, by [`compiled_for_selected!`]. Where a set has no
@@ -73,7 +79,8 @@ pub(super) trait Registers {
         Some(0)
     }
 
-    /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation.
+    /// Copies the packed bytes `range` of records, counted from the start of the first, by their permutation. [`Ends`] of
+    /// the range may be left to `ends`.
     ///
     /// # Safety
     ///
@@ -81,15 +88,17 @@ pub(super) trait Registers {
     /// are. If memory is read, all data of the records in the range must be readable; if it is written, the records must not
     /// overlap. The range must start in the first record and not be empty. The two sides must not overlap; if `D` moves, no
     /// byte may be read after it was written. `D` must not zero. If `K` has a permutation, it must equal `all`.
-    /// [`permuted_at_once`](Self::permuted_at_once) must be a number, and the processor must have the instructions.
+    /// All this, for the range's ends, must be all that `ends` requires. [`permuted_at_once`](Self::permuted_at_once) must be a
+    /// number, and the processor must have the instructions.
     #[inline(always)]
     unsafe fn permute<D: Direction, K: CompiledFor>(
         all: &Permutation,
         range: Range<usize>,
+        ends: Option<Ends>,
         memory: *mut u8,
         packed: *mut u8,
     ) {
-        let _ = (all, range, memory, packed);
+        let _ = (all, range, ends, memory, packed);
     }
 
     /// Copies one record by its permutation, which has a period of one record.

@@ -14,7 +14,7 @@ use core::arch::x86_64::{__m512i, __mmask64, _bzhi_u64, _mm512_loadu_si512};
 use core::ops::Range;
 
 use super::direction::{Direction, Transfer, Way};
-use super::registers::Registers;
+use super::registers::{Ends, Registers};
 use crate::plan::{Any, CompiledFor, Constant, MOST_COLUMNS, Permutation, Quads, Tests};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or
@@ -33,6 +33,7 @@ impl Registers for Avx2 {
     unsafe fn permute<D: Direction, K: CompiledFor>(
         all: &Permutation,
         range: Range<usize>,
+        ends: Option<Ends>,
         memory: *mut u8,
         packed: *mut u8,
     ) {
@@ -40,7 +41,7 @@ impl Registers for Avx2 {
         if let Some(of) = all.quads() {
             // SAFETY: passed on to the caller. The quads are those of the permutation, and `D` packs bytes as they are: for
             // others, `permuted_at_once` is no number.
-            unsafe { quads::pack(all, of, range, memory, packed) };
+            unsafe { quads::pack(all, of, range, ends, memory, packed) };
         }
     }
 
@@ -195,6 +196,7 @@ impl Registers for Avx512 {
     unsafe fn permute<D: Direction, K: CompiledFor>(
         all: &Permutation,
         range: Range<usize>,
+        _ends: Option<Ends>,
         memory: *mut u8,
         packed: *mut u8,
     ) {

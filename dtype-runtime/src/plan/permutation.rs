@@ -341,6 +341,18 @@ impl Permutation {
         self.fewest
     }
 
+    /// The same for the routine that packs by [quads](Self::quads); `usize::MAX` if there are none.
+    pub(crate) const fn fewest_by_quads(&self) -> usize {
+        match &self.quads {
+            None => usize::MAX,
+            Some(quads) => match quads.fewest() {
+                Some(fewest) => fewest,
+                // The routine prefetches, which inlined moves do not.
+                None => Self::CACHED / (self.stride.unsigned_abs() + self.size),
+            },
+        }
+    }
+
     /// Maximum number of records for which the vector routine is called, where the alternative is inlined code.
     pub(crate) const fn most(&self) -> usize {
         self.most

@@ -50,6 +50,8 @@ pub(crate) struct Quads {
     /// Records of a register.
     records: u8,
     order: Order,
+    /// Minimum number of records for which a call is faster than inlined moves; `None` if there is none in a cache.
+    fewest: Option<usize>,
 }
 
 /// Where what is loaded has its place.
@@ -70,19 +72,36 @@ impl Quads {
     const FEWEST_ACROSS: usize = 3;
     const FEWEST_IN_HALVES: usize = 4;
 
+    /// How many inlined moves take as long as a register, and as a call without the registers: measured likewise.
+    const MOVES_ACROSS: usize = 2;
+    const MOVES_IN_HALVES: usize = 4;
+    const MOVES_OF_A_CALL: usize = 36;
+
     /// The quads of records that are `stride` bytes apart; `None` if they are not faster than the moves of the records.
     pub(super) const fn new_if_faster(map: &ByteMap, stride: i64) -> Option<Self> {
         if let Some(all) = Self::across(map, stride)
             && all.records as usize * map.moves >= Self::FEWEST_ACROSS
         {
-            return Some(all);
+            return Some(all.with_fewest(map, Self::MOVES_ACROSS));
         }
         if let Some(all) = Self::halves(map, stride)
             && all.records as usize * map.moves >= Self::FEWEST_IN_HALVES
         {
-            return Some(all);
+            return Some(all.with_fewest(map, Self::MOVES_IN_HALVES));
         }
         None
+    }
+
+    /// The same, if a register takes as long as `moves` inlined moves.
+    const fn with_fewest(self, map: &ByteMap, moves: usize) -> Self {
+        let records = self.records as usize;
+        // Records of one move each are packed several at a time by what the compiler makes of the loop over them.
+        let saved = if map.moves == 1 { 0 } else { (records * map.moves).saturating_sub(moves) };
+        let fewest = match Self::MOVES_OF_A_CALL.checked_div(saved) {
+            Some(registers) => Some(registers * records),
+            None => None,
+        };
+        Self { fewest, ..self }
     }
 
     #[expect(
@@ -121,7 +140,13 @@ impl Quads {
             packed += 1;
         }
         let masks = [mask, [0; QUADS]];
-        Some(Self { masks, further: 0, records: records as u8, order: Order::Across(index) })
+        Some(Self {
+            masks,
+            further: 0,
+            records: records as u8,
+            order: Order::Across(index),
+            fewest: None,
+        })
     }
 
     const fn halves(map: &ByteMap, stride: i64) -> Option<Self> {
@@ -178,7 +203,13 @@ impl Quads {
         }
         let records = 2 * HALF / stride;
         let further = further as u8;
-        Some(Self { masks, further, records: records as u8, order: Order::Halves(index) })
+        Some(Self {
+            masks,
+            further,
+            records: records as u8,
+            order: Order::Halves(index),
+            fewest: None,
+        })
     }
 
     /// Whether the bytes from `first` on are a quad of data.
@@ -191,6 +222,13 @@ impl Quads {
             byte += 1;
         }
         true
+    }
+}
+
+impl Quads {
+    /// Minimum number of records for which a call is faster than inlined moves; `None` if there is none in a cache.
+    pub(super) const fn fewest(&self) -> Option<usize> {
+        self.fewest
     }
 }
 
@@ -252,6 +290,21 @@ mod tests {
         let first = [0, 1, 2, 3, x, x, 8, 9, 10, 11, x, x, x, x, x, x];
         let second = [x, x, x, x, 2, 3, x, x, x, x, 10, 11, x, x, x, x];
         assert!(*all.order() == Order::Halves([first, second]));
+    }
+
+    #[test]
+    fn a_call_pays_from_a_number_of_records_on() {
+        let fewest = |runs: &[(i64, u64)], stride| of(runs, stride).unwrap().fewest();
+        // Two records of two moves each, in place of two moves: 18 registers.
+        assert_eq!(fewest(&[(0, 4), (8, 8)], 16), Some(36));
+        // One record of three and of four moves.
+        assert_eq!(fewest(&[(0, 4), (8, 8), (20, 4)], 24), Some(36));
+        assert_eq!(fewest(&[(0, 12), (16, 12)], 32), Some(18));
+        // In halves: four records, and two, of two moves each, in place of four.
+        assert_eq!(fewest(&[(0, 6)], 8), Some(36));
+        assert_eq!(fewest(&[(0, 13)], 16), None);
+        // Records of one move.
+        assert_eq!(fewest(&[(0, 4)], 8), None);
     }
 
     /// Runs of a record in any order, some of them with the same bytes, and the bytes from one record to the next.

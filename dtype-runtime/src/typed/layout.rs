@@ -139,15 +139,14 @@ impl<T: Datatype> Layout<T> {
     pub(super) unsafe fn execute<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
         // SAFETY: passed on to the caller. The permutation was computed from the map of `T`, so it touches the data bytes of
         // the records, which are values of `T`, one after another, so they do not overlap. Its range is all of them, so it
-        // starts in the first and ends after the last, as `all_by_runs` requires.
+        // starts in front of the first and ends after the last, as `all_by_runs` requires; its end is whole records, too.
         unsafe {
             if count == 1 && const { !Self::PERMUTES_ONE } {
                 // With a constant count, no loop is left.
                 Self::copy::<D>(memory, packed, 1);
             } else if const { Self::PERMUTATION.is_some() }
                 && let Some(all) = Self::PERMUTATION
-                && count >= all.fewest()
-                && count <= all.most()
+                && kernel::is_worth_a_call::<D>(all, count)
             {
                 let bytes = 0..count * T::TYPE_MAP.size();
                 kernel::permute_or::<D, Any>(all, Self::all_by_runs::<D>, memory, packed, bytes);
@@ -197,8 +196,11 @@ impl<T: Datatype> Layout<T> {
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Nothing) } {
             } else if const { matches!(Self::STRATEGY, Strategy::Whole) } {
-                if count == 1 {
-                    // As moves: of a single record, a call is a good part.
+                // As moves: of a single record, a call is a good part.
+                if count == 1 && size == 16 {
+                    // Of `copy`, the optimizer would make one call for this and for more records.
+                    D::copy_16(memory, packed);
+                } else if count == 1 {
                     pieces::copy::<D>(memory, packed, size);
                 } else {
                     D::copy(memory, packed, count * size);

@@ -1,6 +1,10 @@
 //! Records packed by their quads compared with the loop over single bytes.
 
+use std::cell::RefCell;
+
 use super::*;
+use crate::kernel::{is_worth_a_call, permute_or};
+use crate::plan::Any;
 
 /// Runs of 4 bytes and more on one grid or several, and strides that suit them.
 fn records() -> impl Strategy<Value = (Runs, i64)> {
@@ -20,6 +24,50 @@ fn records() -> impl Strategy<Value = (Runs, i64)> {
         keyed.sort_unstable();
         (keyed.into_iter().map(|(_, run)| run).collect(), stride)
     })
+}
+
+/// What [`by_bytes`] copies: the displacement of each packed byte of a record, and the bytes from one record to the next. Then
+/// the numbers of bytes that it has copied.
+type Naive = (Vec<usize>, isize, Vec<usize>);
+
+std::thread_local! {
+    static NAIVE: RefCell<Naive> = const { RefCell::new((Vec::new(), 0, Vec::new())) };
+}
+
+/// Packs the bytes of a range one by one.
+unsafe fn by_bytes(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
+    NAIVE.with_borrow_mut(|(displacements, stride, copied)| {
+        let size = displacements.len();
+        assert!(range.start < size && !range.is_empty(), "{range:?}");
+        copied.push(range.len());
+        for (to, byte) in range.enumerate() {
+            let record = stride.wrapping_mul((byte / size).cast_signed());
+            let from = memory.wrapping_offset(record).wrapping_add(displacements[byte % size]);
+            // SAFETY: a byte that the caller guarantees on both sides.
+            unsafe { *packed.add(to) = *from };
+        }
+    });
+}
+
+/// As [`Case::check_packing`], where [`by_bytes`] packs the ends of the range.
+fn check_ends(mut case: Case, all: &Permutation, runs: &Runs, stride: i64) {
+    let mut expected = case.packed.clone();
+    for (k, place) in case.places.iter().enumerate() {
+        expected[case.start + k] = case.memory[*place];
+    }
+    NAIVE.set((displacements(runs), isize::try_from(stride).unwrap(), Vec::new()));
+    let (range, start) = (case.range.clone(), case.start);
+    let memory = case.memory.as_mut_ptr().wrapping_add(case.origin);
+    let packed = case.packed.as_mut_ptr().wrapping_add(start);
+    // SAFETY: both sides have the bytes, which is all that `by_bytes` requires, and nothing else refers to them.
+    unsafe { permute_or::<Pack, Any>(all, by_bytes, memory, packed, range.clone()) };
+    assert!(case.packed == expected, "{range:?} of {all:?}");
+    // No more than the rest of the first record, and less than a register at the end.
+    let (_, _, mut copied) = NAIVE.take();
+    if range.start > 0 && !range.is_empty() {
+        assert_eq!(copied.remove(0), range.len().min(all.size() - range.start));
+    }
+    assert!(copied.len() < 2 && copied.iter().all(|&bytes| bytes < 32), "{copied:?} of {range:?}");
 }
 
 /// Whether the tests are skipped, because AVX2 is not available or not selected.
@@ -43,9 +91,12 @@ proptest! {
             let all = permutation(&runs, stride);
             if all.quads().is_some() {
                 Case::new(&runs, stride, count, 0).check_packing(&all);
+                check_ends(Case::new(&runs, stride, count, 0), &all, &runs, stride);
                 let start = start.index(all.size());
                 let end = start + end.index(count * all.size() + 1 - start);
                 Case::new(&runs, stride, count, start).part(start..end).check_packing(&all);
+                let part = Case::new(&runs, stride, count, 0).part(start..end);
+                check_ends(part, &all, &runs, stride);
             }
         }
     }
@@ -76,10 +127,17 @@ fn every_count_and_part() {
         assert!(all.quads().is_some(), "{runs:?}");
         for count in 0..=100 {
             Case::new(&runs, stride, count, count % 67).check_packing(&all);
+            check_ends(Case::new(&runs, stride, count, count % 67), &all, &runs, stride);
         }
         for start in 0..all.size() {
             for end in start..=all.size() * 7 {
                 Case::new(&runs, stride, 7, start).part(start..end).check_packing(&all);
+                check_ends(
+                    Case::new(&runs, stride, 7, start).part(start..end),
+                    &all,
+                    &runs,
+                    stride,
+                );
             }
         }
     }
@@ -101,5 +159,28 @@ fn nothing_else_is_done_by_quads() {
         assert!(!permute::<Unpack>(&all, 0..24, memory, packed));
         assert!(!permute::<Move>(&all, 0..24, memory, packed));
         assert!(!permute::<Reversing<Pack, 4>>(&all, 0..24, memory, packed));
+    }
+}
+
+/// Only what the selected instructions copy faster than inlined moves is worth a call.
+#[test]
+fn instructions_decide_what_is_worth_a_call() {
+    // A call for 24 records, or 36.
+    let both = permutation(&vec![(0, 8, false), (8, 4, false)], 16);
+    let (mut fewest, by_quads) = (both.fewest(), both.fewest_by_quads());
+    assert_eq!((fewest, by_quads), (24, 36));
+    // No quads.
+    let neither = permutation(&vec![(0, 1, false), (8, 8, false)], 16);
+    assert_eq!((neither.fewest(), neither.fewest_by_quads()), (24, usize::MAX));
+    match selected() {
+        Isa::Portable => fewest = usize::MAX,
+        Isa::Avx2 => fewest = by_quads,
+        Isa::Avx512 => {}
+    }
+    for count in [0, 1, 23, 24, 35, 36, 1000] {
+        assert_eq!(is_worth_a_call::<Pack>(&both, count), count >= fewest, "{count}");
+        let permutes = selected() == Isa::Avx512 && count >= 24;
+        assert_eq!(is_worth_a_call::<Unpack>(&both, count), permutes, "{count}");
+        assert_eq!(is_worth_a_call::<Pack>(&neither, count), permutes, "{count}");
     }
 }
