@@ -93,16 +93,16 @@ pub(crate) unsafe fn execute<D: Direction>(
 /// As [`execute`]; there must be at least one instance.
 #[inline]
 unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
-    let program = plan.program();
+    let (program, isa) = (plan.program(), selected());
     // SAFETY: passed on to the caller; the blocks are all that an instance is.
     unsafe {
-        if selected().permutes()
+        if isa.permutes()
             && let Some((all, disp)) = program.of_block_instances()
         {
             by_column::<D>(all, disp, plan, count, memory, packed);
-        } else if D::IS_COPY && program.is_few_runs(count) {
+        } else if D::IS_COPY && program.is_few_runs(count, isa) {
             few::<D>(program, count, memory, packed);
-        } else if permute::packs_by_quads::<D>()
+        } else if permute::packs_by_quads::<D>(isa)
             && let Some((all, disp)) = program.of_instances_by_quads(count)
         {
             by_column::<D>(all, disp, plan, count, memory, packed);
@@ -208,18 +208,57 @@ unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: 
     }
 }
 
-/// Executes a plan for a few instances, one by one.
+/// Executes a plan for a few instances that are [few runs](Program::is_few_runs), one by one.
 ///
 /// # Safety
 ///
 /// As [`execute`].
 #[inline(never)]
+#[expect(clippy::cast_possible_truncation, reason = "short runs in memory")]
 unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, packed: *mut u8) {
-    let mut packed = packed;
-    for instance in 0..count {
-        let memory = memory.wrapping_offset(offset(program.extent(), instance));
-        // SAFETY: one of the instances, which the caller guarantees.
-        packed = unsafe { operations::<D>(program.instance(), program, memory, packed) };
+    let (instance, extent) = (program.instance(), offset(program.extent(), 1));
+    let (mut memory, mut packed) = (memory, packed);
+    // No longer than this, so that what copies longer runs is not compiled.
+    let run_of = |op: &Op| match *op {
+        Op::Blocks(Blocks { disp, len, .. }) => (disp as isize, len.min(SHORT) as usize),
+        _ => (0, 0),
+    };
+    // SAFETY: a run of one of the instances, which the caller guarantees.
+    let run = |disp, len, memory: *mut u8, packed: *mut u8| unsafe {
+        if !D::chosen(|| Kernel::Copy, packed) {
+            blocks::run::<D>(memory.wrapping_offset(disp), packed, len);
+        }
+    };
+    // The runs of each instance: one and two are the most frequent, and are read only once.
+    match instance {
+        [only] => {
+            let (disp, len) = run_of(only);
+            for _ in 0..count {
+                run(disp, len, memory, packed);
+                packed = packed.wrapping_add(D::advance(len));
+                memory = memory.wrapping_offset(extent);
+            }
+        }
+        [first, second] => {
+            let ((disp, len), (next, rest)) = (run_of(first), run_of(second));
+            for _ in 0..count {
+                run(disp, len, memory, packed);
+                packed = packed.wrapping_add(D::advance(len));
+                run(next, rest, memory, packed);
+                packed = packed.wrapping_add(D::advance(rest));
+                memory = memory.wrapping_offset(extent);
+            }
+        }
+        _ => {
+            for _ in 0..count {
+                for op in instance {
+                    let (disp, len) = run_of(op);
+                    run(disp, len, memory, packed);
+                    packed = packed.wrapping_add(D::advance(len));
+                }
+                memory = memory.wrapping_offset(extent);
+            }
+        }
     }
 }
 

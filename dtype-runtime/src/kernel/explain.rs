@@ -93,11 +93,11 @@ pub(crate) fn one(plan: &Plan) -> Option<Kernel> {
 /// The kernel that copies `count` instances as a whole after many calls, whatever the parts of the plan are: one by one, or
 /// by a permutation. `None` if the parts are executed.
 pub(crate) fn instances(plan: &Plan, count: u64) -> Option<Kernel> {
-    let program = plan.program();
-    if program.is_few_runs(count) {
+    let (program, isa) = (plan.program(), selected());
+    if program.is_few_runs(count, isa) {
         return Some(Kernel::Walk);
     }
-    if !selected().permutes() {
+    if !isa.permutes() {
         return None;
     }
     let all = program.of_many_instances()?;
@@ -107,8 +107,8 @@ pub(crate) fn instances(plan: &Plan, count: u64) -> Option<Kernel> {
 /// The number of instances that are packed at once by their quads, if that is how `count` whole instances are packed after
 /// many calls.
 pub(crate) fn packed_by_quads(plan: &Plan, count: u64) -> Option<usize> {
-    let program = plan.program();
-    if count < 2 || program.is_few_runs(count) || !packs_by_quads::<Pack>() {
+    let (program, isa) = (plan.program(), selected());
+    if count < 2 || program.is_few_runs(count, isa) || !packs_by_quads::<Pack>(isa) {
         return None;
     }
     // The permutations are known after many calls, and from here on.
@@ -304,19 +304,23 @@ mod tests {
         let plan = record.plan();
         let calls: Vec<Vec<Step>> = (0..100).map(|_| traced(plan, 5)).collect();
         let (_, kernel) = single(plan, 5).unwrap();
-        let permuted = |records| {
-            let all = calls.iter().filter(|steps| **steps == [Step::Permute { records }]);
-            assert_eq!(all.count(), if cfg!(feature = "std") { 35 } else { 100 });
-        };
         match selected() {
             Isa::Avx512 => {
-                permuted(4);
+                let permuted =
+                    calls.iter().filter(|steps| **steps == [Step::Permute { records: 4 }]);
+                assert_eq!(permuted.count(), if cfg!(feature = "std") { 35 } else { 100 });
                 assert_eq!(kernel, Kernel::Permutation { records: 4 });
             }
+            // So few are copied one by one, and more are packed by their quads.
             Isa::Avx2 => {
-                permuted(2);
-                assert_eq!(packed_by_quads(plan, 5), Some(2));
-                assert_eq!(packed_by_quads(plan, 2), None);
+                assert!(calls.iter().all(|steps| *steps == calls[0]));
+                assert_eq!((widths(&calls[0]), calls[0].len()), (vec![8], 10));
+                assert_eq!(
+                    (instances(plan, 5), packed_by_quads(plan, 5)),
+                    (Some(Kernel::Walk), None)
+                );
+                assert_eq!(traced(plan, 25), [Step::Permute { records: 2 }]);
+                assert_eq!(packed_by_quads(plan, 25), Some(2));
             }
             Isa::Portable => assert!(calls.iter().all(|steps| *steps == calls[0])),
         }

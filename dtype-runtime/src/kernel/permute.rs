@@ -15,7 +15,7 @@ use core::ops::Range;
 use super::chosen::Kernel;
 use super::direction::{Direction, Transfer};
 use super::registers::{Ends, Registers, compiled_for_selected};
-use crate::kernels::{decided, selected};
+use crate::kernels::{Isa, decided, selected};
 use crate::plan::{Any, Blocks, CompiledFor, FEWEST_BLOCKS, Op, Permutation, Program};
 
 /// Executes operations `count` times, if they are a permutation that the machine has the instructions for. Returns the
@@ -100,8 +100,8 @@ pub(super) fn may_be_for(all: &Blocks) -> bool {
 
 /// Whether the machine packs the records of some permutations by their quads, and `D` packs.
 #[inline(always)]
-pub(super) fn packs_by_quads<D: Direction>() -> bool {
-    D::IS_PLAIN_PACKING && selected().packs_by_quads()
+pub(super) fn packs_by_quads<D: Direction>(isa: Isa) -> bool {
+    D::IS_PLAIN_PACKING && isa.packs_by_quads()
 }
 
 /// The permutation by which the machine copies `bytes` packed bytes of these blocks, if it does.
@@ -113,9 +113,10 @@ pub(super) fn of_blocks<'a, D: Direction>(
     if !may_be_for(all) {
         return None;
     }
-    if selected().permutes() {
+    let isa = selected();
+    if isa.permutes() {
         program.of_blocks(all, bytes)
-    } else if packs_by_quads::<D>() {
+    } else if packs_by_quads::<D>(isa) {
         program.of_blocks(all, bytes).filter(|all| all.quads().is_some())
     } else {
         None

@@ -11,7 +11,7 @@ use super::op::{Blocks, Op};
 use super::patterns::{ARE_EXECUTED, Patterns, is_worth_it};
 use super::permutation::Permutation;
 use super::runs::Records;
-use crate::kernels::{WIDTH, selected};
+use crate::kernels::{Isa, WIDTH, selected};
 
 /// At most this many operations are stored inline, without an allocation. With a larger array, moving it would
 /// cost more than the allocation.
@@ -22,8 +22,12 @@ const MOST_INLINE: usize = 2;
 /// forward a store to a later load of the same bytes only if neither is masked.
 const FEWEST_PERMUTED: usize = 3;
 
-/// At most this many runs of several instances are copied one by one, before anything else is asked.
-const MOST_FEW: u64 = 4;
+/// At most this many runs of several instances are copied one by one, before anything else is asked: where the machine
+/// executes permutations, and elsewhere. A run that is not [narrow](NARROW) counts as four.
+const MOST_FEW: [u64; 2] = [4, 24];
+
+/// A run of at most this many bytes takes two moves, and a longer one with its wide moves as long as four others.
+const NARROW: u64 = 32;
 
 /// A run of at most this many bytes is copied by a few moves.
 pub(crate) const SHORT: u64 = 64;
@@ -42,6 +46,9 @@ pub(crate) struct Program {
     first: usize,
     /// How one instance is copied.
     one: One,
+    /// The number of runs of one instance as [`MOST_FEW`] counts them, if it is only short runs that do not touch those of the
+    /// next instance; otherwise, or if there are more than that, a larger number.
+    runs: u8,
     extent: i64,
     lists: Option<Box<Lists>>,
     /// Computed when many instances are packed first, or after some calls for few: most types are packed too rarely for
@@ -155,12 +162,34 @@ impl From<Cow<'_, [Op]>> for Ops {
     }
 }
 
+/// [`Program::runs`] of an instance with these operations.
+#[inline(always)]
+fn short_runs(instance: &[Op], extent: i64) -> u8 {
+    let mut runs = 0;
+    for op in instance {
+        match op {
+            Op::Blocks(Blocks { count: 1, len, .. })
+                if *len <= SHORT && len.cast_signed() != extent && runs < MOST_FEW[1] =>
+            {
+                runs += if *len > NARROW { 4 } else { 1 };
+            }
+            _ => return u8::MAX,
+        }
+    }
+    match u8::try_from(runs) {
+        // Any number of instances would be few.
+        Ok(0) | Err(_) => u8::MAX,
+        Ok(runs) => runs,
+    }
+}
+
 static EMPTY: Program = Program {
     ops: Ops::Inline([Op::NONE; MOST_INLINE], 0),
     single: None,
     repeated: 0,
     first: 0,
     one: One::Operations,
+    runs: u8::MAX,
     extent: 0,
     lists: None,
     patterns: Once::new(),
@@ -187,8 +216,9 @@ impl Program {
             TwoRuns::of(instance).map_or(One::Operations, One::Two)
         };
         let (single, patterns) = (single.map(Blocks::normalized), Once::new());
+        let runs = short_runs(instance, extent);
         let ops = ops.into();
-        let mut program = Self { ops, single, repeated, first, one, extent, lists, patterns };
+        let mut program = Self { ops, single, repeated, first, one, runs, extent, lists, patterns };
         if ARE_EXECUTED && Once::<Patterns>::IS_PREPARED {
             program.patterns = Once::of(program.find_patterns());
         }
@@ -271,15 +301,10 @@ impl Program {
 
     /// Whether `count` instances are only a few short runs apart from one another, which are copied one by one.
     #[inline(always)]
-    pub(crate) fn is_few_runs(&self, count: u64) -> bool {
-        let ops = self.instance();
-        (1..=MOST_FEW).contains(&(ops.len() as u64).saturating_mul(count))
-            && ops.iter().all(|op| match op {
-                Op::Blocks(Blocks { count: 1, len, .. }) => {
-                    *len <= SHORT && len.cast_signed() != self.extent
-                }
-                _ => false,
-            })
+    pub(crate) fn is_few_runs(&self, count: u64, isa: Isa) -> bool {
+        let [most_permuted, most] = MOST_FEW;
+        let most = if isa.permutes() { most_permuted } else { most };
+        u64::from(self.runs).saturating_mul(count) <= most
     }
 
     /// The permutation of `count` instances, if there is one and it pays. Few instances do not pay for computing it.
