@@ -46,8 +46,8 @@ pub(crate) struct Program {
     first: usize,
     /// How one instance is copied.
     one: One,
-    /// The number of runs of one instance as [`MOST_FEW`] counts them, if it is only short runs that do not touch those of the
-    /// next instance; otherwise, or if there are more than that, a larger number.
+    /// The [runs](runs_of) of one instance, or 0 if they are counted when needed: to count many takes a good part of the time of
+    /// making a type.
     runs: u8,
     extent: i64,
     lists: Option<Box<Lists>>,
@@ -162,9 +162,10 @@ impl From<Cow<'_, [Op]>> for Ops {
     }
 }
 
-/// [`Program::runs`] of an instance with these operations.
+/// The number of runs, as [`MOST_FEW`] counts them, of an instance that is a few short runs which do not touch those of the
+/// next instance; `u8::MAX` for others.
 #[inline(always)]
-fn short_runs(instance: &[Op], extent: i64) -> u8 {
+fn runs_of(instance: &[Op], extent: i64) -> u8 {
     let mut runs = 0;
     for op in instance {
         match op {
@@ -177,7 +178,7 @@ fn short_runs(instance: &[Op], extent: i64) -> u8 {
         }
     }
     match u8::try_from(runs) {
-        // Any number of instances would be few.
+        // Any number of instances without data would be few.
         Ok(0) | Err(_) => u8::MAX,
         Ok(runs) => runs,
     }
@@ -189,7 +190,7 @@ static EMPTY: Program = Program {
     repeated: 0,
     first: 0,
     one: One::Operations,
-    runs: u8::MAX,
+    runs: 0,
     extent: 0,
     lists: None,
     patterns: Once::new(),
@@ -216,7 +217,7 @@ impl Program {
             TwoRuns::of(instance).map_or(One::Operations, One::Two)
         };
         let (single, patterns) = (single.map(Blocks::normalized), Once::new());
-        let runs = short_runs(instance, extent);
+        let runs = if instance.len() <= MOST_INLINE { runs_of(instance, extent) } else { 0 };
         let ops = ops.into();
         let mut program = Self { ops, single, repeated, first, one, runs, extent, lists, patterns };
         if ARE_EXECUTED && Once::<Patterns>::IS_PREPARED {
@@ -304,7 +305,13 @@ impl Program {
     pub(crate) fn is_few_runs(&self, count: u64, isa: Isa) -> bool {
         let [most_permuted, most] = MOST_FEW;
         let most = if isa.permutes() { most_permuted } else { most };
-        u64::from(self.runs).saturating_mul(count) <= most
+        let number = match self.runs {
+            // Each operation is a run or more.
+            0 if self.instance().len() as u64 > most / count.max(1) => return false,
+            0 => runs_of(self.instance(), self.extent),
+            counted => counted,
+        };
+        u64::from(number).saturating_mul(count) <= most
     }
 
     /// The permutation of `count` instances, if there is one and it pays. Few instances do not pay for computing it.
