@@ -22,9 +22,12 @@ const MOST_INLINE: usize = 2;
 /// forward a store to a later load of the same bytes only if neither is masked.
 const FEWEST_PERMUTED: usize = 3;
 
-/// At most this many runs of several instances are copied one by one, before anything else is asked: where the machine
-/// executes permutations, and elsewhere. A run that is not [narrow](NARROW) counts as four.
-const MOST_FEW: [u64; 2] = [4, 24];
+/// At most this many runs of several instances are copied one by one, before anything else is asked. A run that is not
+/// [narrow](NARROW) counts as four.
+const MOST_FEW: u64 = 24;
+
+/// At most this many runs of any length, where the machine executes permutations.
+const MOST_FEW_INSTEAD_OF_PERMUTED: u64 = 4;
 
 /// A run of at most this many bytes takes two moves, and a longer one with its wide moves as long as four others.
 const NARROW: u64 = 32;
@@ -170,7 +173,7 @@ fn runs_of(instance: &[Op], extent: i64) -> u8 {
     for op in instance {
         match op {
             Op::Blocks(Blocks { count: 1, len, .. })
-                if *len <= SHORT && len.cast_signed() != extent && runs < MOST_FEW[1] =>
+                if *len <= SHORT && len.cast_signed() != extent && runs < MOST_FEW =>
             {
                 runs += if *len > NARROW { 4 } else { 1 };
             }
@@ -303,15 +306,19 @@ impl Program {
     /// Whether `count` instances are only a few short runs apart from one another, which are copied one by one.
     #[inline(always)]
     pub(crate) fn is_few_runs(&self, count: u64, isa: Isa) -> bool {
-        let [most_permuted, most] = MOST_FEW;
-        let most = if isa.permutes() { most_permuted } else { most };
-        let number = match self.runs {
-            // Each operation is a run or more.
-            0 if self.instance().len() as u64 > most / count.max(1) => return false,
+        let of_all = |of_one: u64| of_one.saturating_mul(count);
+        // Each operation is a run or more.
+        let operations = of_all(self.instance().len() as u64);
+        let runs = match self.runs {
+            0 if operations > MOST_FEW => return false,
             0 => runs_of(self.instance(), self.extent),
             counted => counted,
         };
-        u64::from(number).saturating_mul(count) <= most
+        match runs {
+            u8::MAX => false,
+            _ if isa.permutes() => operations <= MOST_FEW_INSTEAD_OF_PERMUTED,
+            _ => of_all(u64::from(runs)) <= MOST_FEW,
+        }
     }
 
     /// The permutation of `count` instances, if there is one and it pays. Few instances do not pay for computing it.
