@@ -223,7 +223,7 @@ unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, pack
         Op::Blocks(Blocks { disp, len, .. }) => (disp as isize, len.min(SHORT) as usize),
         _ => (0, 0),
     };
-    // SAFETY: a run of one of the instances, which the caller guarantees.
+    // SAFETY: called below for the runs of each instance, which the caller guarantees, and for as many packed bytes.
     let run = |disp, len, memory: *mut u8, packed: *mut u8| unsafe {
         if !D::chosen(|| Kernel::Copy, packed) {
             blocks::run::<D>(memory.wrapping_offset(disp), packed, len);

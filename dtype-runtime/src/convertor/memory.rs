@@ -53,7 +53,8 @@ impl Committed {
         }
         let (memory, len, origin) = (from.pointer().cast_mut(), from.len(), from.origin);
         let (packed, room) = (out.as_mut_ptr(), out.len());
-        // SAFETY: as `pack_buffer` says of the memory and of `out`.
+        // SAFETY: the memory, whose length this is, is borrowed, so nobody writes to it, and does not overlap `out`, which is
+        // borrowed exclusively.
         match unsafe { self.copy_if_within::<Pack>(count, memory, len, origin, packed, room) } {
             Some(size) => Ok(size),
             None => self.pack_buffer(from, count, out),
@@ -240,7 +241,8 @@ impl Committed {
         }
         let (memory, len, origin) = (to.pointer(), to.len(), to.origin);
         let (from, room) = (packed.as_ptr().cast_mut(), packed.len());
-        // SAFETY: as `unpack_buffer` says of the memory and of `packed`.
+        // SAFETY: the memory, whose length this is, is borrowed exclusively, so nobody else accesses it, and does not overlap
+        // `packed`, which is only read. It holds bytes, any of which are valid.
         match unsafe { self.copy_if_within::<Unpack>(count, memory, len, origin, from, room) } {
             Some(size) => Ok(size),
             None => self.unpack_buffer(packed, to, count),
