@@ -117,17 +117,17 @@ impl Committed {
         self.extent() >= 0 && self.extent().cast_unsigned() == self.size()
     }
 
-    /// Copies `count` instances that lie [within](Self::size_within) a memory of `len` bytes with this origin, and returns the
-    /// number of packed bytes. `None`, and nothing is copied, if that may have to be refused: for `room` packed bytes, or because
-    /// it is not known that instances to be unpacked name no byte twice.
+    /// Copies `count` instances that lie [within](Self::size_within) a memory of `len` bytes with this origin, and returns
+    /// the number of packed bytes. `None`, and nothing is copied, if that may have to be refused: for `room` packed bytes, or
+    /// because it is not known that instances to be unpacked name no byte twice.
     ///
     /// What it takes and returns are registers, and it saves few of them for afterwards: with an error in memory, a few
     /// instances would take 2 ns longer.
     ///
     /// # Safety
     ///
-    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` be valid for `room` bytes. The
-    /// two must not overlap.
+    /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` be valid for `room` bytes.
+    /// The two must not overlap.
     #[inline(never)]
     unsafe fn copy_if_within<D: Way>(
         &self,

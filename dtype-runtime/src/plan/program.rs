@@ -49,8 +49,8 @@ pub(crate) struct Program {
     first: usize,
     /// How one instance is copied.
     one: One,
-    /// The [runs](runs_of) of one instance, or 0 if they are counted when needed: to count many takes a good part of the time of
-    /// making a type.
+    /// The [runs](runs_of) of one instance, or 0 if they are counted when needed: to count many takes a good part of the time
+    /// of making a type.
     runs: u8,
     extent: i64,
     lists: Option<Box<Lists>>,

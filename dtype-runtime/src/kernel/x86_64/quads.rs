@@ -1,10 +1,10 @@
 //! Records packed by their quads, groups of four bytes, with AVX2.
 //!
 //! See [`Quads`] for the idea. A store writes whole registers or halves of them, which have more bytes than the records in
-//! them: 32 for 24, say. The excess is overwritten by the next store, as long as that many bytes are left. The *ends* are copied
-//! in another way: the last records, for which no more bytes are left, and the rest of the record that a fragment starts in.
-//! Whoever knows the records' runs as constants copies the ends himself. For others they go through a buffer, which takes 3 to
-//! 5 ns for each register.
+//! them: 32 for 24, say. The excess is overwritten by the next store, as long as that many bytes are left. The *ends* are
+//! copied in another way: the last records, for which no more bytes are left, and the rest of the record that a fragment
+//! starts in. Whoever knows the records' runs as constants copies the ends himself. For others they go through a buffer,
+//! which takes 3 to 5 ns for each register.
 //!
 //! A masked load reads the quads that its mask selects and no others, and faults for no others: so Intel documents it, AMD's
 //! processors do it, and compilers rely on it for masked loads of their own.
@@ -124,9 +124,9 @@ unsafe fn across(
     debug_assert!(bytes_of_all <= REGISTER);
     let mut done = 0;
     // SAFETY: `Quads` says which quads are selected: data of `records` records. These have no more packed bytes than a
-    // register, and as many as a register has are left where it is stored: so the caller guarantees the data of all of them, and
-    // the bytes that are written. The pointers to memory wrap, as the gaps of the last record need not lie in it, and prefetching
-    // is a hint, whatever the address.
+    // register, and as many as a register has are left where it is stored: so the caller guarantees the data of all of them,
+    // and the bytes that are written. The pointers to memory wrap, as the gaps of the last record need not lie in it, and
+    // prefetching is a hint, whatever the address.
     unsafe {
         let load = |window: *const u8| {
             _mm256_permutevar8x32_epi32(_mm256_maskload_epi32(window.cast(), mask), index)
@@ -179,9 +179,9 @@ unsafe fn in_halves(
     let index = index.each_ref().map(|index| _mm256_broadcastsi128_si256(bytes_of(index)));
     debug_assert!(bytes_of_half <= HALF && records * all.stride().unsigned_abs() == REGISTER);
     let mut done = 0;
-    // SAFETY: as in `across`: `Quads` says that both loads read data of the records only, which fill the register, half of them
-    // each half. Those of a half have no more than 16 packed bytes, and 16 bytes are left in the range where a half is stored, the
-    // second right after the records of the first.
+    // SAFETY: as in `across`: `Quads` says that both loads read data of the records only, which fill the register, half of
+    // them each half. Those of a half have no more than 16 packed bytes, and 16 bytes are left in the range where a half is
+    // stored, the second right after the records of the first.
     unsafe {
         let store = |window: *const u8, packed: *mut u8| {
             let load = |mask, index, window: *const u8| {
@@ -234,9 +234,9 @@ unsafe fn by_buffer(
     let mut window = memory.wrapping_offset(all.first());
     let (mut from, mut left) = (range.start, range.end - range.start);
     debug_assert!(records * size <= REGISTER && (records == 1 || stride > 0 && stride % 4 == 0));
-    // SAFETY: what is loaded is cut to the records that have bytes in the range, which follow one another if there are several;
-    // so the caller guarantees their data. The buffer has room for a register or half of one, and `from + bytes` is no more than
-    // the packed bytes of the records in it, so these were stored. The pointers to memory wrap, as in `across`.
+    // SAFETY: what is loaded is cut to the records that have bytes in the range, which follow one another if there are
+    // several; so the caller guarantees their data. The buffer has room for a register or half of one, and `from + bytes` is
+    // no more than the packed bytes of the records in it, so these were stored. The pointers to memory wrap, as in `across`.
     unsafe {
         while left > 0 {
             let here = if from > 0 { 1 } else { records };
