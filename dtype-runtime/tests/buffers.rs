@@ -123,12 +123,17 @@ fn more_bytes_than_there_is_memory_for() {
 fn packed_bytes_of_another_length_are_refused() {
     let ty = Type::vector(2, 1, 2, &Type::basic(Basic::U16)).unwrap().commit();
     let big = ty.conversion(Representation::BigEndian).unwrap();
-    for length in [0, 1, 3, 5, 8, 100] {
-        let packed = vec![7; length];
-        let mut memory = [1; 6];
-        let refused = Err(Error::PackedLength { expected: 4, actual: length as u64 });
-        assert_eq!(ty.unpack(&packed, &mut memory, 1), refused);
-        assert_eq!(big.unpack(&packed, &mut memory, 1), refused);
-        assert_eq!(memory, [1; 6]);
+    for count in [1, 2, 7, 100] {
+        let size = 4 * count;
+        let mut memory = vec![1; 6 * count];
+        // Then it is known that no byte is named twice.
+        assert_eq!(ty.unpack(&vec![1; size], &mut memory, count), Ok(size));
+        for length in [0, 1, size - 1, size + 1, 2 * size, 1000] {
+            let packed = vec![7; length];
+            let refused = Err(Error::PackedLength { expected: size as u64, actual: length as u64 });
+            assert_eq!(ty.unpack(&packed, &mut memory[..], count), refused);
+            assert_eq!(big.unpack(&packed, &mut memory[..], count), refused);
+            assert!(memory.iter().all(|byte| *byte == 1), "{count} from {length}");
+        }
     }
 }

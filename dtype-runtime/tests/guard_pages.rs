@@ -276,6 +276,10 @@ fn fragments(ty: &Committed, count: usize, origin: *mut u8, blocks: &mut [Block]
 /// mixes them with other lengths.
 #[test]
 fn fragments_from_every_position() {
+    with_all_kernels(check_fragments);
+}
+
+fn check_fragments() {
     let byte = Type::basic(Basic::U8);
     let signed = |n: usize| i64::try_from(n).unwrap();
     let memory = Pages::reserve(200 * PAGE);
@@ -320,6 +324,10 @@ fn fragments_from_every_position() {
 /// Runs of values in two pages, reversed from a third page and to it: as a whole, and cut inside a value.
 #[test]
 fn values_that_are_reversed() {
+    with_all_kernels(check_reversed);
+}
+
+fn check_reversed() {
     let little = cfg!(target_endian = "little");
     let representation =
         if little { Representation::BigEndian } else { Representation::LittleEndian };
@@ -425,6 +433,10 @@ unsafe fn check_last_parts(
 /// pages.
 #[test]
 fn records_at_both_ends_of_a_page() {
+    with_all_kernels(check_records);
+}
+
+fn check_records() {
     let byte = Type::basic(Basic::U8);
     let memory = Pages::reserve(3 * PAGE);
     let packed = Pages::reserve(3 * PAGE);
