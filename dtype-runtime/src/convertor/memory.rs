@@ -41,16 +41,6 @@ impl Committed {
         out: &mut [u8],
     ) -> Result<usize, Error> {
         let from = from.into();
-        if count == 1
-            && let Some(size) = self.size_within(1, from.len(), from.origin)
-            && out.len() >= size
-        {
-            let (memory, packed) = (from.pointer().cast_mut(), out.as_mut_ptr());
-            // SAFETY: the bytes of the one instance lie in the memory, and `out` has room for them; otherwise as in
-            // `pack_buffer`.
-            unsafe { self.execute_whole::<Pack>(memory, packed, 1, size) };
-            return Ok(size);
-        }
         let (memory, len, origin) = (from.pointer().cast_mut(), from.len(), from.origin);
         let (packed, room) = (out.as_mut_ptr(), out.len());
         // SAFETY: the memory, whose length this is, is borrowed, so nobody writes to it, and does not overlap `out`, which is
@@ -128,8 +118,53 @@ impl Committed {
     ///
     /// `memory` must be the origin in a memory of `len` bytes that is valid for `D`, and `packed` be valid for `room` bytes.
     /// The two must not overlap.
-    #[inline(never)]
+    #[inline(always)]
     unsafe fn copy_if_within<D: Way>(
+        &self,
+        count: usize,
+        memory: *mut u8,
+        len: usize,
+        origin: i64,
+        packed: *mut u8,
+        room: usize,
+    ) -> Option<usize> {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            if count == 1 {
+                // With a constant count, few steps are left.
+                self.check_and_copy::<D>(1, memory, len, origin, packed, room)
+            } else {
+                self.copy_several_if_within::<D>(count, memory, len, origin, packed, room)
+            }
+        }
+    }
+
+    /// As [`copy_if_within`](Self::copy_if_within), by a call.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    #[inline(never)]
+    unsafe fn copy_several_if_within<D: Way>(
+        &self,
+        count: usize,
+        memory: *mut u8,
+        len: usize,
+        origin: i64,
+        packed: *mut u8,
+        room: usize,
+    ) -> Option<usize> {
+        // SAFETY: passed on to the caller.
+        unsafe { self.check_and_copy::<D>(count, memory, len, origin, packed, room) }
+    }
+
+    /// As [`copy_if_within`](Self::copy_if_within), inlined for any count.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    #[inline(always)]
+    unsafe fn check_and_copy<D: Way>(
         &self,
         count: usize,
         memory: *mut u8,
@@ -228,17 +263,6 @@ impl Committed {
         count: usize,
     ) -> Result<usize, Error> {
         let mut to = to.into();
-        if count == 1
-            && let Some(size) = self.size_within(1, to.len(), to.origin)
-            && packed.len() == size
-            && self.check_overlap(count).is_ok()
-        {
-            let (memory, packed) = (to.pointer(), packed.as_ptr().cast_mut());
-            // SAFETY: the bytes of the one instance lie in the memory, none of them is named twice, and `packed` is as
-            // long as they are; otherwise as in `unpack_buffer`.
-            unsafe { self.execute_whole::<Unpack>(memory, packed, 1, size) };
-            return Ok(size);
-        }
         let (memory, len, origin) = (to.pointer(), to.len(), to.origin);
         let (from, room) = (packed.as_ptr().cast_mut(), packed.len());
         // SAFETY: the memory, whose length this is, is borrowed exclusively, so nobody else accesses it, and does not overlap

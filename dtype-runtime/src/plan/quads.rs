@@ -104,6 +104,11 @@ impl Quads {
         Self { fewest, ..self }
     }
 
+    /// Minimum number of records for which a call is faster than inlined moves; `None` if there is none in a cache.
+    pub(super) const fn fewest(&self) -> Option<usize> {
+        self.fewest
+    }
+
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -222,13 +227,6 @@ impl Quads {
             byte += 1;
         }
         true
-    }
-}
-
-impl Quads {
-    /// Minimum number of records for which a call is faster than inlined moves; `None` if there is none in a cache.
-    pub(super) const fn fewest(&self) -> Option<usize> {
-        self.fewest
     }
 }
 

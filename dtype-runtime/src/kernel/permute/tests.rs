@@ -103,15 +103,26 @@ impl Case {
 
     /// Packs the range, and compares the bytes with those of the places.
     fn check_packing(&mut self, all: &Permutation) {
+        self.check_packing_by(all, |range, memory, packed| {
+            // SAFETY: both sides have the bytes, and nothing else refers to them.
+            assert!(unsafe { permute::<Pack>(all, range, memory, packed) });
+        });
+    }
+
+    /// The same, if `pack` packs the range.
+    fn check_packing_by(
+        &mut self,
+        all: &Permutation,
+        pack: impl FnOnce(Range<usize>, *mut u8, *mut u8),
+    ) {
         let mut expected = self.packed.clone();
         for (k, place) in self.places.iter().enumerate() {
             expected[self.start + k] = self.memory[*place];
         }
         let memory = self.memory.as_mut_ptr().wrapping_add(self.origin);
         let packed = self.packed.as_mut_ptr().wrapping_add(self.start);
-        // SAFETY: both sides have the bytes, and nothing else refers to them.
-        assert!(unsafe { permute::<Pack>(all, self.range.clone(), memory, packed) });
-        assert!(self.packed == expected, "{all:?}");
+        pack(self.range.clone(), memory, packed);
+        assert!(self.packed == expected, "{:?} of {all:?}", self.range);
     }
 
     fn check(mut self, all: &Permutation) {

@@ -51,17 +51,12 @@ unsafe fn by_bytes(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
 
 /// As [`Case::check_packing`], where [`by_bytes`] packs the ends of the range.
 fn check_ends(mut case: Case, all: &Permutation, runs: &Runs, stride: i64) {
-    let mut expected = case.packed.clone();
-    for (k, place) in case.places.iter().enumerate() {
-        expected[case.start + k] = case.memory[*place];
-    }
     NAIVE.set((displacements(runs), isize::try_from(stride).unwrap(), Vec::new()));
-    let (range, start) = (case.range.clone(), case.start);
-    let memory = case.memory.as_mut_ptr().wrapping_add(case.origin);
-    let packed = case.packed.as_mut_ptr().wrapping_add(start);
-    // SAFETY: both sides have the bytes, which is all that `by_bytes` requires, and nothing else refers to them.
-    unsafe { permute_or::<Pack, Any>(all, by_bytes, memory, packed, range.clone()) };
-    assert!(case.packed == expected, "{range:?} of {all:?}");
+    case.check_packing_by(all, |range, memory, packed| {
+        // SAFETY: both sides have the bytes, which is all that `by_bytes` requires, and nothing else refers to them.
+        unsafe { permute_or::<Pack, Any>(all, by_bytes, memory, packed, range) };
+    });
+    let range = case.range;
     // No more than the rest of the first record, and less than a register at the end.
     let (_, _, mut copied) = NAIVE.take();
     if range.start > 0 && !range.is_empty() {
