@@ -14,6 +14,7 @@
 //! | `rows`, `blocks`, `tiles` | blocks at equal distances, in one and two dimensions |
 //! | `irregular` | lists of blocks |
 //! | `permute`, `records` | arrays of small structs |
+//! | `shuffle` | slices of values, whose padding nobody else accesses |
 //! | `one` | one instance |
 //! | `gather` | such arrays as columns, and back |
 //! | `lanes` | values of such arrays that must lie in a range |
@@ -42,6 +43,7 @@ mod records;
 mod registers;
 mod reverse;
 mod rows;
+mod shuffle;
 mod tiles;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -57,6 +59,7 @@ pub(crate) use permute::{
 pub(crate) use records::part as part_of_records;
 pub(crate) use reverse::Reversing;
 pub(crate) use rows::{beats_pieces, grid, may_beat_pieces, strided};
+pub(crate) use shuffle::{is_shuffling, pack_values, unpack_values};
 
 use chosen::Kernel;
 use registers::{Registers, compiled_for_selected};

@@ -17,6 +17,7 @@ mod program;
 mod quads;
 mod runs;
 mod segments;
+mod shuffle;
 mod values;
 
 use alloc::borrow::Cow;
@@ -51,6 +52,12 @@ pub(crate) use quads::Order;
 pub(crate) use quads::Quads;
 pub(crate) use runs::{Records, Run, RunList};
 pub(crate) use segments::{Numbering, Segments};
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(unused_imports, reason = "nothing shuffles so here")
+)]
+pub(crate) use shuffle::Register;
+pub(crate) use shuffle::{Shuffle, ShuffledBy};
 pub(crate) use values::{Values, bytewise_size, values};
 
 /// With at least this many blocks, a form that leaves the last block apart from the first block of the next repetition, which

@@ -301,7 +301,7 @@ unsafe fn append_checked<T: Datatype>(
         validate::validate::<T>(records, number).map_err(|error| error.records_later(done))?;
         // SAFETY: there is room for `count` records after the vector's `len`, and `done + number` is no more than that.
         // `validate` accepted the bytes of these. The vector is borrowed exclusively, so it does not overlap the bytes.
-        unsafe { unpack_records::<T>(records, items.as_mut_ptr().add(len + done), number) };
+        unsafe { unpack_new::<T>(records, items.as_mut_ptr().add(len + done), number) };
         done += number;
     }
     // SAFETY: all data bytes of `count` more records are written, and the type skips no fields: by the promise of
@@ -418,21 +418,30 @@ fn whole_records<T: Datatype>(bytes: &[u8]) -> Result<usize, Error> {
 /// `out` must be valid for writing the packed bytes of the items, and not overlap them.
 #[inline]
 unsafe fn pack_records<T: Datatype>(items: &[T], out: *mut u8) {
-    let memory = items.as_ptr().cast::<u8>().cast_mut();
-    // SAFETY: `Pack` only reads the memory. By the promise of `Datatype` the runs lie within each item
-    // and are initialised; the caller guarantees the destination.
-    unsafe { Layout::<T>::execute::<Pack>(memory, out, items.len()) }
+    // SAFETY: by the promise of `Datatype` the runs lie within each item and are initialised; the caller guarantees the
+    // destination.
+    unsafe { Layout::<T>::pack(items.as_ptr().cast(), out, items.len()) }
 }
 
 /// # Safety
 ///
 /// `bytes` must be `count` packed records that [`validate`](validate::validate) accepts, and `items`
-/// valid for writing `count` values and not overlap `bytes`.
+/// valid for reading and writing `count` values, initialised or not, and not overlap `bytes`.
 #[inline]
 unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
-    // SAFETY: `Unpack` only reads the packed bytes, which have the length of `count` records. By the
-    // promise of `Datatype` the runs lie within each item, for which the caller guarantees writing.
-    unsafe { Layout::<T>::execute::<Unpack>(items.cast(), bytes.as_ptr().cast_mut(), count) }
+    // SAFETY: `bytes` has the length of `count` records, and the caller guarantees the memory of the items.
+    unsafe { Layout::<T>::unpack::<true>(items.cast(), bytes.as_ptr(), count) }
+}
+
+/// As [`unpack_records`], to memory without values: what becomes padding may be written, too.
+///
+/// # Safety
+///
+/// As [`unpack_records`].
+#[inline]
+unsafe fn unpack_new<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
+    // SAFETY: as in `unpack_records`.
+    unsafe { Layout::<T>::unpack::<false>(items.cast(), bytes.as_ptr(), count) }
 }
 
 /// Unpacks the records and returns true, if they are known to be valid. Returns false without an effect if

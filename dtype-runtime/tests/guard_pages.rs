@@ -522,3 +522,70 @@ fn check_records() {
         }
     }
 }
+
+/// Slices of values that start at the start of a page, or end at the end of one, and their packed bytes likewise.
+#[cfg(feature = "derive")]
+mod slices {
+    use super::*;
+    use dtype_runtime::{Datatype, pack_into, packed_size, unpack_into};
+
+    macro_rules! values {
+        ($($name:ident { $($field:ident: $type:ty),* };)*) => {
+            $(
+                #[derive(Datatype)]
+                #[repr(C)]
+                struct $name { $($field: $type),* }
+            )*
+
+            fn check_all() {
+                $( check::<$name>(); )*
+            }
+        };
+    }
+
+    values! {
+        Quarter { a: u32, b: u16 };
+        Half { a: f64, b: u32, c: u8 };
+        Behind { a: u8, b: u64 };
+        ManyInAPeriod { a: [i16; 5], b: i16, c: i8 };
+        Three { a: u64, b: u8, c: u32, d: f64 };
+        One { a: [u32; 4], b: [u16; 5], c: u32 };
+        Four { a: u8, b: f64, c: [u16; 9], d: u64 };
+        Overlapping { a: [u16; 32], b: u8 };
+        Wide { a: u8, b: [u16; 40], c: u32, d: u8 };
+    }
+
+    fn check<T: Datatype>() {
+        let (memory, packed) = (Pages::reserve(3 * PAGE), Pages::reserve(3 * PAGE));
+        let (memory_page, packed_page) = (memory.open(PAGE), packed.open(PAGE));
+        for count in 0..70 {
+            let (len, size) = (count * size_of::<T>(), packed_size::<T>(count));
+            for (at_end, packed_at_end) in
+                [(false, false), (false, true), (true, false), (true, true)]
+            {
+                let place = memory_page.wrapping_add(if at_end { PAGE - len } else { 0 });
+                let bytes = packed_page.wrapping_add(if packed_at_end { PAGE - size } else { 0 });
+                // SAFETY: the pages, whose bytes are initialised and values of `T`, as all are; the only references to them.
+                let (items, bytes) = unsafe {
+                    (
+                        std::slice::from_raw_parts_mut(place.cast::<T>(), count),
+                        std::slice::from_raw_parts_mut(bytes, size),
+                    )
+                };
+                for (i, byte) in bytes.iter_mut().enumerate() {
+                    *byte = ((i + count) % 251).to_le_bytes()[0];
+                }
+                let before = bytes.to_vec();
+                assert_eq!(unpack_into(bytes, items), Ok(size));
+                bytes.fill(0);
+                assert_eq!(pack_into(items, bytes), Ok(size));
+                assert!(*bytes == before, "{} × {count}", std::any::type_name::<T>());
+            }
+        }
+    }
+
+    #[test]
+    fn at_both_ends_of_a_page() {
+        with_all_kernels(check_all);
+    }
+}

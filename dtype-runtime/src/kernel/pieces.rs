@@ -32,6 +32,27 @@ pub(crate) const fn count(len: usize) -> usize {
     }
 }
 
+/// About how long [`copy`] takes to store a run of `len` bytes, in sixteenths of a nanosecond: measured on a Zen 3. Moves that
+/// overlap take longer, as more of them lie in two lines.
+pub(crate) const fn time(len: usize) -> usize {
+    match len {
+        1 | 2 | 4 | 8 => 4,
+        3 | 5 | 6 | 9 | 10 | 12 => 8,
+        7 | 11 | 13..16 => 10,
+        16 => 5,
+        _ => {
+            let (moves, rest) = (len.div_ceil(16), len % 16);
+            if rest == 0 {
+                5 * moves
+            } else if rest.is_power_of_two() {
+                5 * (moves - 1) + 4
+            } else {
+                5 * (moves - 2) + 2 * 7
+            }
+        }
+    }
+}
+
 /// Copies `len` bytes. Meant for a `len` that the compiler knows, so that only one arm remains.
 ///
 /// An unoptimized build keeps all arms. Inlined into every caller they would be most of the code to compile, so
@@ -149,6 +170,15 @@ mod tests {
             unsafe { copy::<Counted>(memory, memory, len) };
             assert_eq!(MOVES.get(), count(len), "{len}");
         }
+    }
+
+    #[test]
+    fn each_move_takes_its_time() {
+        for len in 1..=LONGEST_NARROW {
+            let (time, moves) = (time(len), count(len));
+            assert!((4 * moves..=7 * moves).contains(&time), "{len}: {time} for {moves}");
+        }
+        assert!(time(12) < time(13) && time(16) < time(15), "moves that overlap");
     }
 
     #[test]

@@ -20,8 +20,10 @@ use core::ops::Range;
 use super::moves::{Move, Moves};
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
-use crate::kernel::{self, Direction, Steps, pieces};
-use crate::plan::{Aligned, Any, ByteMap, CompiledFor, Op, Permutation, Run, RunList};
+use crate::kernel::{self, Direction, Pack, Steps, Unpack, pieces};
+use crate::plan::{
+    Aligned, Any, ByteMap, CompiledFor, Op, Permutation, Run, RunList, Shuffle, ShuffledBy,
+};
 use crate::typemap::TypeMap;
 use crate::types::Type;
 
@@ -126,6 +128,120 @@ impl<T: Datatype> Layout<T> {
         _ => Self::RUNS.all().len(),
     };
 
+    /// How the records are shuffled, where that is faster. If a type skips fields, its gaps are not padding.
+    const SHUFFLE: &'static Option<Shuffle> = &match Self::STRATEGY {
+        Strategy::Runs(list) | Strategy::Linked(list) if !T::TYPE_MAP.skips_fields() => {
+            let quads = match Self::PERMUTATION {
+                Some(all) => all.quads(),
+                None => None,
+            };
+            let (size, time) = (T::TYPE_MAP.size(), Self::time_of_a_record());
+            Shuffle::new_if_faster(list, size, size_of::<T>(), time, quads)
+        }
+        _ => None,
+    };
+
+    /// About how long [`copy`](Self::copy) takes for a record, one of several, as [`pieces::time`] says.
+    const fn time_of_a_record() -> usize {
+        let (runs, within) = (Self::RUNS, Self::WITHIN);
+        let link = if within < runs.all().len() { runs.run(within).len } else { 0 };
+        let (mut time, mut j) = (pieces::time(link + runs.run(0).len), 1);
+        while j < within {
+            time += pieces::time(runs.run(j).len);
+            j += 1;
+        }
+        time
+    }
+
+    /// As [`execute`](Self::execute) to pack values.
+    ///
+    /// # Safety
+    ///
+    /// `memory` must be valid for reading `count` values of `T`, and `packed` for writing `count · TYPE_MAP.size()` bytes; the
+    /// two must not overlap.
+    #[inline]
+    pub(super) unsafe fn pack(memory: *const u8, packed: *mut u8, count: usize) {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            if count == 1 && const { !Self::PERMUTES_ONE } {
+                Self::copy::<Pack>(memory.cast_mut(), packed, 1);
+            } else if const { Self::SHUFFLE.is_some() }
+                && let Some(all) = Self::SHUFFLE
+                && all.is_worth_packing(count)
+                && kernel::is_shuffling()
+            {
+                Self::pack_by_shuffles(memory, packed, count);
+            } else {
+                Self::execute::<Pack>(memory.cast_mut(), packed, count);
+            }
+        }
+    }
+
+    /// As [`pack`](Self::pack), with shuffles as far as they go. Not inlined, as [`kernel::permute_or`] is not: who ends with
+    /// this call keeps no registers for afterwards.
+    ///
+    /// # Safety
+    ///
+    /// As [`pack`](Self::pack); `SHUFFLE` must pack.
+    #[inline(never)]
+    unsafe fn pack_by_shuffles(memory: *const u8, packed: *mut u8, count: usize) {
+        // SAFETY: passed on to the caller. The runs were computed from the map of `T` and the stride is the size of `T`, so the
+        // records are the values. Those that were not packed come after those that were.
+        unsafe {
+            let done = kernel::pack_values::<Self>(count, memory, packed);
+            let memory = memory.add(done * size_of::<T>()).cast_mut();
+            Self::copy::<Pack>(memory, packed.add(done * T::TYPE_MAP.size()), count - done);
+        }
+    }
+
+    /// As [`execute`](Self::execute) to unpack values. If `KEEPS_GAPS`, padding stays as it is, else it may become zeros.
+    ///
+    /// # Safety
+    ///
+    /// `memory` must be valid for reading and writing `count` values of `T`, initialised or not, and `packed` for reading
+    /// `count · TYPE_MAP.size()` bytes; the two must not overlap.
+    #[inline]
+    pub(super) unsafe fn unpack<const KEEPS_GAPS: bool>(
+        memory: *mut u8,
+        packed: *const u8,
+        count: usize,
+    ) {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            if count == 1 && const { !Self::PERMUTES_ONE } {
+                Self::copy::<Unpack>(memory, packed.cast_mut(), 1);
+            } else if const { Self::SHUFFLE.is_some() }
+                && let Some(all) = Self::SHUFFLE
+                && all.is_worth_unpacking::<KEEPS_GAPS>(count)
+                && kernel::is_shuffling()
+            {
+                Self::unpack_by_shuffles::<KEEPS_GAPS>(memory, packed, count);
+            } else {
+                Self::execute::<Unpack>(memory, packed.cast_mut(), count);
+            }
+        }
+    }
+
+    /// As [`unpack`](Self::unpack), with shuffles as far as they go. Not inlined for the reason in
+    /// [`pack_by_shuffles`](Self::pack_by_shuffles).
+    ///
+    /// # Safety
+    ///
+    /// As [`unpack`](Self::unpack); `SHUFFLE` must unpack.
+    #[inline(never)]
+    unsafe fn unpack_by_shuffles<const KEEPS_GAPS: bool>(
+        memory: *mut u8,
+        packed: *const u8,
+        count: usize,
+    ) {
+        // SAFETY: as in `pack_by_shuffles`.
+        unsafe {
+            let done = kernel::unpack_values::<Self, KEEPS_GAPS>(count, memory, packed);
+            let packed = packed.add(done * T::TYPE_MAP.size()).cast_mut();
+            Self::copy::<Unpack>(memory.add(done * size_of::<T>()), packed, count - done);
+        }
+    }
+
     /// Copies the data of `count` records.
     ///
     /// `if const` leaves out what a type does not use before any code is generated. With a `match` the code
@@ -190,8 +306,8 @@ impl<T: Datatype> Layout<T> {
     #[inline]
     unsafe fn copy<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
         let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());
-        // SAFETY: the runs and operations were computed from the map of `T`, so they name its data bytes and have `size` bytes in
-        // all. A link goes into the next record, and there is one for each. The offsets stay within `count · stride` and
+        // SAFETY: the runs and operations were computed from the map of `T`, so they name its data bytes and have `size` bytes
+        // in all. A link goes into the next record, and there is one for each. The offsets stay within `count · stride` and
         // `count · size` bytes, for which the caller guarantees both pointers.
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Nothing) } {
@@ -391,6 +507,13 @@ impl<T: Datatype> Layout<T> {
 
 impl<T: Datatype> CompiledFor for Layout<T> {
     const PERMUTATION: Option<&'static Permutation> = Self::PERMUTATION.as_ref();
+}
+
+impl<T: Datatype> ShuffledBy for Layout<T> {
+    const SHUFFLE: &'static Shuffle = match Self::SHUFFLE {
+        Some(all) => all,
+        None => &Shuffle::NOTHING,
+    };
 }
 
 /// # Safety

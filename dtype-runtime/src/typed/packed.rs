@@ -8,8 +8,8 @@ use core::ops::{Bound, RangeBounds};
 
 use super::column::Column;
 use super::{
-    check_length, packed_size, refuse_skipped_fields, unpack_record, unpack_records, validate,
-    whole_records, with_room,
+    check_length, packed_size, refuse_skipped_fields, unpack_new, unpack_record, unpack_records,
+    validate, whole_records, with_room,
 };
 use crate::datatype::Datatype;
 use crate::error::Error;
@@ -197,7 +197,7 @@ impl<'a, T: Datatype> Packed<'a, T> {
         // SAFETY: the vector has room for `count` records, and `bytes` is as many valid ones. All data bytes are
         // written, and a type that skips fields was refused: by the promise of `Datatype` these are `count` values.
         unsafe {
-            unpack_records::<T>(self.bytes, items.as_mut_ptr(), self.count);
+            unpack_new::<T>(self.bytes, items.as_mut_ptr(), self.count);
             items.set_len(self.count);
         }
         Ok(items)

@@ -1,0 +1,499 @@
+//! Records of values, shuffled half a register at a time: how to copy them where no instruction loads or stores single bytes
+//! under a mask.
+//!
+//! The padding of a slice's values is nobody else's. So whole registers of memory may be loaded and stored, if what was in the
+//! gaps comes back there and goes nowhere else. (In new memory, where nobody has seen the gaps, they may become zeros.) AVX2
+//! permutes the bytes within each half of a register, and a half of memory has at most 16 packed bytes. An example: records of
+//! 24 bytes with a `u64` at 0, a `u8` at 8, a `u32` at 12 and an `f64` at 16, 21 packed bytes.
+//!
+//! ```text
+//! record    0                                  1                                  2
+//! memory    0 – 8 . . . 12 – 15    16 – 23     24 – 31    32 . . . 36 – 39 – 47   48 – 56 …   '.' is a gap
+//! halves    0                      1                      2                       3
+//! packed    0 – 8       9  – 12    13 – 20     21 – 28    29       30 – 33 – 41   42 – 50 …
+//! ```
+//!
+//! To pack, each half is loaded, its data are moved to its front, and 16 bytes are stored: half 0 at packed byte 0, half 1 at
+//! 13, over the excess of half 0. The excess of the last half belongs to records that are packed later. To unpack, the 16
+//! packed bytes from there on are loaded, moved to their places, and a register of two halves is stored.
+//!
+//! A *period* is as many records as fill registers, here four: 96 bytes, three registers. Where its last register would go
+//! beyond it, this register lies further in front, over some bytes of the one before, and so do the last bytes loaded to
+//! unpack.
+
+use core::ops::Range;
+
+use super::quads::Quads;
+use super::runs::RunList;
+
+/// Bytes of a register, and of half a register.
+const REGISTER: usize = 32;
+const HALF: usize = 16;
+
+/// An index that the byte shuffle makes a zero of.
+const NO_BYTE: u8 = 0x80;
+
+/// The packed byte of a gap.
+const GAP: usize = usize::MAX;
+
+/// For each byte of a period's memory, which of its packed bytes it is; [`GAP`] if it is none.
+type Period = [usize; Shuffle::MOST * REGISTER];
+
+/// How records are copied by shuffles.
+///
+/// # Invariant
+///
+/// - A register is [`REGISTER`] bytes of a period's memory, and the registers cover it.
+/// - If it [packs](Self::packs), each half stores its data at their place in the packed bytes, each packed byte is stored so by
+///   one half, and the halves are in the order of these places: what follows the data is overwritten by the next half.
+/// - If it [unpacks](Self::unpacks), each half loads [`HALF`] of a period's packed bytes, and each byte of data is moved to its
+///   place.
+#[derive(Debug)]
+pub(crate) struct Shuffle {
+    registers: [Register; Self::MOST],
+    number: usize,
+    /// Records in a period.
+    records: usize,
+    /// Packed bytes of a record.
+    size: usize,
+    /// Bytes of memory from one record to the next.
+    stride: usize,
+    packs: bool,
+    unpacks: bool,
+    /// The numbers of records for which packing them so is the fastest way.
+    worth_packing: Range<usize>,
+    /// The same for unpacking them, where gaps become zeros and where they are kept.
+    worth_unpacking: [Range<usize>; 2],
+}
+
+/// Two halves of a register.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Register {
+    /// Bytes from the start of the period's memory.
+    pub(crate) place: usize,
+    /// To pack: for each half, packed bytes from the start of the period to where it is stored.
+    pub(crate) to: [usize; 2],
+    /// For each byte that is stored there, which byte of the half it is; [`NO_BYTE`] after the data.
+    pub(crate) gather: [u8; REGISTER],
+    /// To unpack: for each half, packed bytes from the start of the period to those that are loaded.
+    pub(crate) from: [usize; 2],
+    /// For each byte of memory, which of those loaded for its half it is; [`NO_BYTE`] in the gaps.
+    pub(crate) scatter: [u8; REGISTER],
+}
+
+impl Register {
+    const NOTHING: Self = Self {
+        place: 0,
+        to: [0; 2],
+        gather: [NO_BYTE; REGISTER],
+        from: [0; 2],
+        scatter: [NO_BYTE; REGISTER],
+    };
+
+    /// Says how one of the halves is packed to `position`. Returns the end of its data there, or `None` if they are not the
+    /// packed bytes from there on. Bytes before the position are those of other halves.
+    #[expect(clippy::cast_possible_truncation, reason = "less than 16")]
+    const fn pack(&mut self, half: usize, bytes: &Period, position: usize) -> Option<usize> {
+        let (mut data, mut end, mut i) = (0, position, 0);
+        while i < HALF {
+            let byte = bytes[self.place + half * HALF + i];
+            if byte != GAP && byte >= position {
+                if byte >= position + HALF {
+                    return None;
+                }
+                self.gather[half * HALF + byte - position] = i as u8;
+                data += 1;
+                end = if byte < end { end } else { byte + 1 };
+            }
+            i += 1;
+        }
+        self.to[half] = position;
+        if end == position + data { Some(end) } else { None }
+    }
+
+    /// Says how one of the halves is unpacked from a period of `packed` bytes. Returns false if its data do not lie among 16 of
+    /// them.
+    #[expect(clippy::cast_possible_truncation, reason = "less than 16")]
+    const fn unpack(&mut self, half: usize, bytes: &Period, packed: usize) -> bool {
+        let place = self.place + half * HALF;
+        // No further than 16 bytes before the end of the period.
+        let (mut from, mut i) = (packed - HALF, 0);
+        while i < HALF {
+            from = if bytes[place + i] < from { bytes[place + i] } else { from };
+            i += 1;
+        }
+        i = 0;
+        while i < HALF {
+            let byte = bytes[place + i];
+            if byte != GAP {
+                if byte >= from + HALF {
+                    return false;
+                }
+                self.scatter[half * HALF + i] = (byte - from) as u8;
+            }
+            i += 1;
+        }
+        self.from[half] = from;
+        true
+    }
+}
+
+impl Shuffle {
+    /// The most registers of a period: the code for each is written out.
+    pub(crate) const MOST: usize = 16;
+
+    const NEVER: Range<usize> = 0..0;
+
+    /// No registers, for records that are copied in other ways.
+    pub(crate) const NOTHING: Self = Self {
+        registers: [Register::NOTHING; Self::MOST],
+        number: 0,
+        records: 1,
+        size: 0,
+        stride: 0,
+        packs: false,
+        unpacks: false,
+        worth_packing: Self::NEVER,
+        worth_unpacking: [Self::NEVER; 2],
+    };
+
+    /// How records of `size` packed bytes with these runs, `stride` bytes apart, are copied. The other ways are inlined moves,
+    /// which take `moves` sixteenths of a nanosecond for each record, and to pack, `quads`. `None` if they are always faster,
+    /// or there is no such way.
+    pub(crate) const fn new_if_faster(
+        runs: &RunList,
+        size: usize,
+        stride: usize,
+        moves: usize,
+        quads: Option<&Quads>,
+    ) -> Option<Self> {
+        let Some(mut all) = Self::of(runs, size, stride) else { return None };
+        if all.packs {
+            let most = match quads {
+                Some(quads) if quads.is_faster_than(Self::PACKING * all.number, all.records) => {
+                    quads.fewest()
+                }
+                _ => None,
+            };
+            let end = if let Some(most) = most { most } else { usize::MAX };
+            all.worth_packing = all.faster_than(moves, Self::PACKING, end);
+        }
+        if all.unpacks {
+            // What was stored a moment ago in two parts is not loaded again in one.
+            let waits = !(all.records * stride).is_multiple_of(REGISTER);
+            let kept = if waits { 0 } else { usize::MAX };
+            all.worth_unpacking = [
+                all.faster_than(moves, Self::UNPACKING, usize::MAX),
+                all.faster_than(moves, Self::KEEPING, kept),
+            ];
+        }
+        let ([new, kept], pack) = (&all.worth_unpacking, &all.worth_packing);
+        let is_worth = new.start < new.end || kept.start < kept.end || pack.start < pack.end;
+        if is_worth { Some(all) } else { None }
+    }
+
+    /// How long a register takes, and a call without the registers, in sixteenths of a nanosecond: measured on a Zen 3.
+    const PACKING: usize = 11;
+    const UNPACKING: usize = 8;
+    const KEEPING: usize = 11;
+    const CALL: usize = 56;
+
+    /// For which numbers of records, all less than `end`, a call is faster than such moves.
+    const fn faster_than(&self, moves: usize, register: usize, end: usize) -> Range<usize> {
+        let (ours, theirs) = (register * self.number, moves * self.records);
+        if 7 * ours > 6 * theirs {
+            return Self::NEVER;
+        }
+        Self::CALL.div_ceil(theirs - ours) * self.records..end
+    }
+
+    /// The same, faster or not, as long as it packs or unpacks.
+    pub(crate) const fn of(runs: &RunList, size: usize, stride: usize) -> Option<Self> {
+        let Some(records) = Self::records_of(size, stride) else { return None };
+        let Some(bytes) = Self::period(runs, size, stride, records) else { return None };
+        let (memory, packed) = (records * stride, records * size);
+        let number = memory.div_ceil(REGISTER);
+        let mut all =
+            Self { number, records, size, stride, packs: true, unpacks: true, ..Self::NOTHING };
+        let (mut position, mut k) = (0, 0);
+        while k < 2 * number {
+            let (number, half) = (k / 2, k % 2);
+            let end = (number + 1) * REGISTER;
+            let register = &mut all.registers[number];
+            register.place = if end < memory { end } else { memory } - REGISTER;
+            all.unpacks &= register.unpack(half, &bytes, packed);
+            match register.pack(half, &bytes, position) {
+                Some(end) => position = end,
+                None => all.packs = false,
+            }
+            k += 1;
+        }
+        all.packs &= position == packed;
+        if all.packs || all.unpacks { Some(all) } else { None }
+    }
+
+    /// Which packed byte each byte of a period's memory is; `None` if the runs go beyond a record.
+    const fn period(runs: &RunList, size: usize, stride: usize, records: usize) -> Option<Period> {
+        let mut bytes = [GAP; Self::MOST * REGISTER];
+        let (mut at, mut k) = (0, 0);
+        while k < records * size {
+            let run = runs.all()[at % runs.all().len()];
+            let record = at / runs.all().len();
+            if run.disp < 0 || run.disp.unsigned_abs() + run.len > stride {
+                return None;
+            }
+            let mut i = 0;
+            while i < run.len {
+                bytes[record * stride + run.disp.unsigned_abs() + i] = k;
+                (i, k) = (i + 1, k + 1);
+            }
+            at += 1;
+        }
+        Some(bytes)
+    }
+
+    /// The number of records that fill the fewest registers each; `None` if none fill as many as there may be.
+    const fn records_of(size: usize, stride: usize) -> Option<usize> {
+        let (mut best, mut records) = (None, 1);
+        while records <= REGISTER && records * stride <= Self::MOST * REGISTER {
+            if records * stride >= REGISTER && records * size >= HALF {
+                let registers = (records * stride).div_ceil(REGISTER);
+                best = match best {
+                    Some((fewest, of)) if fewest * records <= registers * of => Some((fewest, of)),
+                    _ => Some((registers, records)),
+                };
+            }
+            records *= 2;
+        }
+        match best {
+            Some((_, records)) => Some(records),
+            None => None,
+        }
+    }
+
+    /// Whether packing `count` records so is the fastest way.
+    #[inline]
+    pub(crate) const fn is_worth_packing(&self, count: usize) -> bool {
+        count >= self.worth_packing.start && count < self.worth_packing.end
+    }
+
+    /// Whether unpacking `count` records so is the fastest way.
+    #[inline]
+    pub(crate) const fn is_worth_unpacking<const KEEPS_GAPS: bool>(&self, count: usize) -> bool {
+        let worth = &self.worth_unpacking[KEEPS_GAPS as usize];
+        count >= worth.start && count < worth.end
+    }
+}
+
+/// What a kernel reads.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing shuffles so here"))]
+impl Shuffle {
+    /// The number of registers of a period.
+    pub(crate) const fn number(&self) -> usize {
+        self.number
+    }
+
+    /// One of them.
+    pub(crate) const fn register(&self, number: usize) -> &Register {
+        &self.registers[number]
+    }
+
+    /// Records in a period.
+    pub(crate) const fn records(&self) -> usize {
+        self.records
+    }
+
+    /// Bytes of a period, in memory and packed.
+    pub(crate) const fn bytes(&self) -> (usize, usize) {
+        (self.records * self.stride, self.records * self.size)
+    }
+
+    /// Whether records can be packed so.
+    pub(crate) const fn packs(&self) -> bool {
+        self.packs
+    }
+
+    /// Whether records can be unpacked so.
+    pub(crate) const fn unpacks(&self) -> bool {
+        self.unpacks
+    }
+
+    /// How many periods of `count` records are followed by as many packed bytes as are stored after their data.
+    pub(crate) const fn periods_to_pack(&self, count: usize) -> usize {
+        let (packed, period) = (count * self.size, self.records * self.size);
+        let reach = match self.number.checked_sub(1) {
+            Some(last) => self.registers[last].to[1] + HALF,
+            None => return 0,
+        };
+        match packed.checked_sub(reach) {
+            Some(more) => more / period + 1,
+            None => 0,
+        }
+    }
+}
+
+/// The records that a kernel is compiled for.
+pub(crate) trait ShuffledBy {
+    /// How they are copied; [`Shuffle::NOTHING`] if in other ways.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing shuffles so here"))]
+    const SHUFFLE: &'static Shuffle;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Blocks, ByteMap, Op};
+
+    /// Runs in packed order: the displacement and the length of each.
+    type Runs = [(usize, usize)];
+
+    fn list(runs: &Runs) -> RunList {
+        let blocks = |&(disp, len): &(usize, usize)| {
+            Op::Blocks(Blocks { disp: disp as i64, len: len as u64, count: 1, stride: 0 })
+        };
+        RunList::expand(&runs.iter().map(blocks).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn of(runs: &Runs, stride: usize) -> Option<Shuffle> {
+        Shuffle::of(&list(runs), runs.iter().map(|(_, len)| len).sum(), stride)
+    }
+
+    #[test]
+    fn the_example_has_three_registers() {
+        let all = of(&[(0, 9), (12, 12)], 24).unwrap();
+        assert_eq!((all.number(), all.records(), all.bytes()), (3, 4, (96, 84)));
+        let [first, second] = [0, 1].map(|number| all.register(number));
+        assert_eq!((first.to, second.to), ([0, 13], [29, 42]));
+        assert_eq!((first.from, second.from), ([0, 13], [29, 42]));
+        assert_eq!(first.scatter[7..13], [7, 8, NO_BYTE, NO_BYTE, NO_BYTE, 9]);
+        assert_eq!(first.gather[8..16], [8, 12, 13, 14, 15, NO_BYTE, NO_BYTE, NO_BYTE]);
+        // The last half has 13 bytes of data, from 71 on.
+        assert_eq!([4, 5, 8, 9].map(|count| all.periods_to_pack(count)), [0, 1, 1, 2]);
+    }
+
+    /// The packed byte that each byte of a period's memory is, if it is one.
+    fn expected(runs: &Runs, stride: usize, records: usize) -> Vec<Option<usize>> {
+        let mut memory = vec![None; records * stride];
+        let places = (0..records).flat_map(|record| {
+            let start = record * stride;
+            runs.iter().flat_map(move |&(disp, len)| start + disp..start + disp + len)
+        });
+        for (byte, place) in places.enumerate() {
+            memory[place] = Some(byte);
+        }
+        memory
+    }
+
+    /// What the halves store to memory, as packed bytes' numbers.
+    fn unpacked(all: &Shuffle) -> Vec<Option<usize>> {
+        let (memory, packed) = all.bytes();
+        let mut stored = vec![Some(usize::MAX); memory];
+        for register in (0..all.number()).map(|number| all.register(number)) {
+            for (half, index) in register.scatter.chunks(HALF).enumerate() {
+                let (place, from) = (register.place + half * HALF, register.from[half]);
+                assert!(from + HALF <= packed, "{all:?}");
+                for (i, &index) in index.iter().enumerate() {
+                    assert!(index == NO_BYTE || usize::from(index) < HALF);
+                    stored[place + i] = (index != NO_BYTE).then(|| from + usize::from(index));
+                }
+            }
+        }
+        stored
+    }
+
+    /// What the halves store to the packed bytes, as places in memory.
+    fn packed(all: &Shuffle) -> Vec<Option<usize>> {
+        let mut stored = vec![None; all.bytes().1 + HALF];
+        for register in (0..all.number()).map(|number| all.register(number)) {
+            for (half, index) in register.gather.chunks(HALF).enumerate() {
+                for (i, &index) in index.iter().enumerate() {
+                    assert!(index == NO_BYTE || usize::from(index) < HALF);
+                    let place = register.place + half * HALF + usize::from(index);
+                    stored[register.to[half] + i] = (index != NO_BYTE).then_some(place);
+                }
+            }
+        }
+        stored
+    }
+
+    #[test]
+    fn every_byte_has_its_place() {
+        let shapes: [&Runs; 6] = [
+            &[(0, 1)],
+            &[(0, 5)],
+            &[(7, 4), (0, 6)],
+            &[(12, 2), (0, 9), (10, 1), (16, 8)],
+            &[(3, 5), (8, 24), (40, 1)],
+            &[(0, 53)],
+        ];
+        let (mut whole, mut overlapping, mut only_unpacked) = (0, 0, 0);
+        for stride in 1..=513 {
+            for runs in shapes {
+                let Some(all) = of(runs, stride) else { continue };
+                let expected = expected(runs, stride, all.records());
+                if all.unpacks() {
+                    assert_eq!(unpacked(&all), expected, "{runs:?}, {stride}");
+                }
+                if all.packs() {
+                    let packed = packed(&all);
+                    for (place, byte) in expected.iter().enumerate() {
+                        let Some(byte) = byte else { continue };
+                        assert_eq!(packed[*byte], Some(place), "{runs:?}, {stride}");
+                    }
+                    let (_, period) = all.bytes();
+                    let end = period + packed[period..].len();
+                    let count = end.div_ceil(period / all.records());
+                    assert!(
+                        all.periods_to_pack(count) >= 1 && all.periods_to_pack(all.records()) <= 1
+                    );
+                }
+                match (all.packs(), all.bytes().0.is_multiple_of(REGISTER)) {
+                    (true, true) => whole += 1,
+                    (true, false) => overlapping += 1,
+                    (false, _) => only_unpacked += 1,
+                }
+            }
+        }
+        assert!(whole > 50 && overlapping > 50 && only_unpacked > 10);
+    }
+
+    #[test]
+    fn what_is_not_faster_is_left() {
+        let worth = |runs: &Runs, stride, moves| {
+            let size = runs.iter().map(|(_, len)| len).sum();
+            let all = Shuffle::new_if_faster(&list(runs), size, stride, moves, None)?;
+            let [new, kept] = all.worth_unpacking;
+            Some(
+                [all.worth_packing, new, kept]
+                    .map(|worth| (!worth.is_empty()).then_some(worth.start)),
+            )
+        };
+        assert_eq!(worth(&[(0, 9)], 128, 8), None, "four registers, most of them gaps");
+        assert_eq!(worth(&[(0, 13)], 16, 10), Some([Some(14), Some(10), Some(14)]));
+        assert_eq!(
+            worth(&[(0, 30)], 32, 11),
+            Some([None, Some(19), None]),
+            "one record, two moves"
+        );
+        assert_eq!(worth(&[(0, 7), (9, 56)], 66, 30).map(|worth| worth[2]), Some(None), "overlap");
+        assert_eq!(worth(&[(0, 7), (24, 8), (7, 1)], 32, 30).map(|worth| worth[0]), Some(None));
+        assert!(of(&[(0, 8), (24, 8), (8, 1)], 32).is_none(), "17 packed bytes in a half");
+        assert!(of(&[(0, 9)], 520).is_none(), "17 registers");
+        assert!(of(&[(0, 4), (12, 8)], 16).is_none(), "beyond the record");
+    }
+
+    #[test]
+    fn quads_pack_what_they_pack_faster() {
+        let map = |runs: &Runs| ByteMap::of_runs(&list(runs)).unwrap();
+        let across = Quads::new_if_faster(&map(&[(0, 12), (16, 12)]), 32).unwrap();
+        let worth = |quads| {
+            let runs = [(0, 12), (16, 12)];
+            Shuffle::new_if_faster(&list(&runs), 24, 32, 16, quads).unwrap().worth_packing
+        };
+        assert_eq!(worth(Some(&across)).end, across.fewest().unwrap());
+        assert_eq!(worth(None).end, usize::MAX);
+        let halves = Quads::new_if_faster(&map(&[(0, 13)]), 16).unwrap();
+        let all = Shuffle::new_if_faster(&list(&[(0, 13)]), 13, 16, 10, Some(&halves)).unwrap();
+        assert_eq!(all.worth_packing.end, usize::MAX);
+    }
+}
