@@ -62,12 +62,13 @@ impl Isa {
         matches!(self, Self::Avx2)
     }
 
-    /// Whether the kernels [shuffle] records of values, for want of such an instruction.
+    /// Whether the kernels [shuffle] records of values, for want of such an instruction. (They pass addresses to assembly, in
+    /// registers of 64 bits.)
     ///
     /// [shuffle]: crate::plan::Shuffle
     #[inline(always)]
     pub(crate) const fn shuffles(self) -> bool {
-        matches!(self, Self::Avx2)
+        matches!(self, Self::Avx2) && cfg!(target_pointer_width = "64")
     }
 
     /// Bytes of the register that one instruction permutes.

@@ -418,9 +418,9 @@ fn whole_records<T: Datatype>(bytes: &[u8]) -> Result<usize, Error> {
 /// `out` must be valid for writing the packed bytes of the items, and not overlap them.
 #[inline]
 unsafe fn pack_records<T: Datatype>(items: &[T], out: *mut u8) {
-    // SAFETY: by the promise of `Datatype` the runs lie within each item and are initialised; the caller guarantees the
-    // destination.
-    unsafe { Layout::<T>::pack(items.as_ptr().cast(), out, items.len()) }
+    // SAFETY: the items are borrowed, so all their bytes may be read. By the promise of `Datatype` the runs lie within each item
+    // and are initialised; the caller guarantees the destination.
+    unsafe { Layout::<T>::values::<Pack>(items.as_ptr().cast::<u8>().cast_mut(), out, items.len()) }
 }
 
 /// # Safety
@@ -430,7 +430,7 @@ unsafe fn pack_records<T: Datatype>(items: &[T], out: *mut u8) {
 #[inline]
 unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
     // SAFETY: `bytes` has the length of `count` records, and the caller guarantees the memory of the items.
-    unsafe { Layout::<T>::unpack::<true>(items.cast(), bytes.as_ptr(), count) }
+    unsafe { Layout::<T>::values::<Unpack>(items.cast(), bytes.as_ptr().cast_mut(), count) }
 }
 
 /// As [`unpack_records`], to memory without values: what becomes padding may be written, too.
@@ -441,7 +441,7 @@ unsafe fn unpack_records<T: Datatype>(bytes: &[u8], items: *mut T, count: usize)
 #[inline]
 unsafe fn unpack_new<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
     // SAFETY: as in `unpack_records`.
-    unsafe { Layout::<T>::unpack::<false>(items.cast(), bytes.as_ptr(), count) }
+    unsafe { Layout::<T>::new_values(items.cast(), bytes.as_ptr().cast_mut(), count) }
 }
 
 /// Unpacks the records and returns true, if they are known to be valid. Returns false without an effect if
@@ -449,7 +449,8 @@ unsafe fn unpack_new<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) {
 ///
 /// # Safety
 ///
-/// `bytes` must be `count` packed records, and `items` valid for writing `count` values and not overlap `bytes`.
+/// `bytes` must be `count` packed records, and `items` valid for reading and writing `count` values, initialised or not, and
+/// not overlap `bytes`.
 #[inline]
 unsafe fn unpack_valid<T: Datatype>(bytes: &[u8], items: *mut T, count: usize) -> bool {
     /// # Safety

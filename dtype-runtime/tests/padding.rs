@@ -6,7 +6,9 @@
 use core::mem::MaybeUninit;
 
 use dtype_runtime::kernels::{Isa, available, select};
-use dtype_runtime::{Datatype, Type, pack, packed_size, runs, unpack, unpack_into};
+use dtype_runtime::{
+    Datatype, Packer, Type, Unpacker, pack, packed_size, runs, unpack, unpack_into,
+};
 
 #[derive(Datatype, Clone, Copy)]
 #[repr(C)]
@@ -86,9 +88,9 @@ fn check<T: Datatype>() {
     let mut is_data = vec![false; stride];
     runs::<T>().into_iter().for_each(|run| is_data[run].fill(true));
     let counts: Vec<usize> =
-        if cfg!(miri) { vec![1, 19, 40] } else { (0..40).chain([64, 99, 130, 200, 511]).collect() };
+        if cfg!(miri) { vec![1, 30] } else { (0..40).chain([64, 99, 130, 200, 511]).collect() };
     // In a checked type, zeros and ones are valid everywhere.
-    let most = if T::TYPE_MAP.is_restricted() { 2 } else { 251 };
+    let most = if T::TYPE_MAP.is_restricted() { 2_usize } else { 251 };
     for count in counts {
         let bytes: Vec<u8> = (0..count * size).map(|i| (i * 7 % most).to_le_bytes()[0]).collect();
         let mut memory: Vec<T> = Vec::with_capacity(count);
@@ -99,16 +101,29 @@ fn check<T: Datatype>() {
         }
         // SAFETY: all data are valid.
         unsafe { memory.set_len(count) };
-        assert_eq!(unpack_into(&bytes, &mut memory), Ok(bytes.len()));
-        assert_eq!(pack(&memory), bytes);
         // The fields lie in memory in the order in which they are packed.
-        let mut next = bytes.iter();
-        for at in 0..count * stride {
-            // SAFETY: a byte that was written above, in memory that nothing moved.
-            let byte = unsafe { memory.as_ptr().cast::<u8>().add(at).read() };
-            let expected = if is_data[at % stride] { *next.next().unwrap() } else { CANARY };
-            assert_eq!(byte, expected, "{count} records, byte {at}");
+        let compare = |memory: &[T], bytes: &[u8]| {
+            let mut next = bytes.iter();
+            for at in 0..count * stride {
+                // SAFETY: a byte that was written above, in memory that nothing moved.
+                let byte = unsafe { memory.as_ptr().cast::<u8>().add(at).read() };
+                let expected = if is_data[at % stride] { *next.next().unwrap() } else { CANARY };
+                assert_eq!(byte, expected, "{count} records, byte {at}");
+            }
+        };
+        assert_eq!(unpack_into(&bytes, &mut memory), Ok(bytes.len()));
+        compare(&memory, &bytes);
+        assert_eq!(pack(&memory), bytes);
+        let other: Vec<u8> = bytes.iter().map(|byte| (most - 1).to_le_bytes()[0] - byte).collect();
+        let mut unpacker = Unpacker::new(&mut memory);
+        for fragment in other.chunks(777) {
+            assert_eq!(unpacker.unpack(fragment), Ok(fragment.len()));
         }
+        assert!(unpacker.is_complete());
+        compare(&memory, &other);
+        let (mut packer, mut out) = (Packer::new(&memory), vec![0xEE; other.len()]);
+        out.chunks_mut(1001).for_each(|fragment| assert_eq!(packer.pack(fragment), fragment.len()));
+        assert_eq!(out, other);
         let new: Vec<T> = unpack(&bytes).unwrap();
         assert_eq!(pack(&new), bytes);
     }
@@ -118,18 +133,22 @@ fn check<T: Datatype>() {
 fn padding_is_kept_by_every_instruction_set() {
     for isa in Isa::ALL.iter().filter(|isa| available(**isa)) {
         select(*isa).unwrap();
+        check::<Half>();
+        check::<Three>();
+        check::<Checked>();
+        // Minutes under Miri.
+        if cfg!(miri) {
+            continue;
+        }
         check::<Quarter>();
         check::<Bytes>();
-        check::<Half>();
         check::<Behind>();
         check::<OddHalf>();
-        check::<Three>();
         check::<Five>();
         check::<Seven>();
         check::<SevenOfEight>();
         check::<Shifted>();
         check::<Wide>();
         check::<Sparse>();
-        check::<Checked>();
     }
 }

@@ -7,12 +7,13 @@ use super::cursor::{Fragment, Instances, Repeated, Visitor, of_list};
 use crate::kernel::{self, Direction, Way};
 use crate::plan::{Blocks, Cut, List, Lists, Op, Permutation, Plan, Program};
 
-/// Copies whole records of a Rust type, by code compiled for this type: a pointer to the first record, a pointer
-/// to its packed bytes, and the number of records.
+/// Copies values of a Rust type, by code compiled for this type: a pointer to the first value, a pointer to its packed
+/// bytes, and the number of values. Padding may be loaded, and stored as it was.
 pub(crate) type WholeRecords = unsafe fn(*mut u8, *mut u8, usize);
 
-/// Copies a range of the packed bytes of records of a Rust type, likewise: a pointer to the first record, a pointer to the
-/// first byte of the range, and the range, counted from the first record.
+/// Copies a range of the packed bytes of values of a Rust type, likewise: a pointer to the first value, a pointer to the
+/// first byte of the range, and the range, counted from the first value. Padding of values that do not lie in the range as a
+/// whole is not accessed.
 pub(crate) type PartOfRecords = unsafe fn(*mut u8, *mut u8, Range<u64>);
 
 /// The code that was compiled for a Rust type and a direction.

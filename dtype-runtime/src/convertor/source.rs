@@ -26,7 +26,7 @@ pub(crate) struct Source {
 /// How an instance was compiled.
 #[derive(Clone, Debug)]
 pub(crate) enum Compiled {
-    /// The constants of a Rust type.
+    /// The constants of a Rust type. The instances are values of it, so their padding may be accessed as well.
     Constant(&'static Constant),
     /// A committed type, and code for whole instances, for the required direction.
     Committed(Committed),

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::direction::{Direction, Way};
-use crate::plan::{CompiledFor, Constant, MOST_COLUMNS, Permutation, ShuffledBy, Tests};
+use crate::plan::{CompiledFor, Constant, MOST_COLUMNS, Permutation, Tests};
 
 /// A routine that copies the packed bytes `range` of records, counted from the start of the first.
 ///
@@ -110,42 +110,6 @@ pub(super) trait Registers {
     #[inline(always)]
     unsafe fn permute_one<D: Direction>(all: &Permutation, memory: *mut u8, packed: *mut u8) {
         let _ = (all, memory, packed);
-    }
-
-    /// Packs some of `count` records by shuffles, from the first on. Returns the number of these records, 0 if no instruction
-    /// does it. Of the packed bytes of the others, some may be overwritten.
-    ///
-    /// # Safety
-    ///
-    /// `memory` must be valid for reading all bytes of the records, initialised or not in the gaps, and `packed` for writing
-    /// their packed bytes, and the two must not overlap. The records must be packed so, and the processor must have the
-    /// instructions.
-    #[inline(always)]
-    unsafe fn pack_values<K: ShuffledBy>(
-        count: usize,
-        memory: *const u8,
-        packed: *mut u8,
-    ) -> usize {
-        let _ = (count, memory, packed);
-        0
-    }
-
-    /// Unpacks some of `count` records by shuffles, from the first on. If `KEEPS_GAPS`, the bytes between their data stay as
-    /// they are, else they become zeros. Returns the number of these records, 0 if no instruction does it.
-    ///
-    /// # Safety
-    ///
-    /// `memory` must be valid for reading and writing all bytes of the records, initialised or not, and `packed` for reading
-    /// their packed bytes, and the two must not overlap. The records must be unpacked so, and the processor must have the
-    /// instructions.
-    #[inline(always)]
-    unsafe fn unpack_values<K: ShuffledBy, const KEEPS_GAPS: bool>(
-        count: usize,
-        memory: *mut u8,
-        packed: *const u8,
-    ) -> usize {
-        let _ = (count, memory, packed);
-        0
     }
 
     /// Copies the records to the columns, or unpacks them from there, several records at a time. Returns `false`, with nothing

@@ -1,6 +1,9 @@
-//! Records of values, whose padding is nobody else's, copied by shuffles.
+//! Records of values, whose padding nobody else accesses, copied by shuffles.
+//!
+//! There is one set of instructions for it, and these routines are compiled for each type. So they are not compiled for each
+//! set, as [`compiled_for_selected!`](super::registers) would do: that takes a sixth of the time to compile a call of `pack`
+//! and `unpack`.
 
-use super::registers::{Registers, compiled_for_selected};
 use crate::kernels::{Isa, decided};
 use crate::plan::ShuffledBy;
 
@@ -10,32 +13,58 @@ pub(crate) fn is_shuffling() -> bool {
     decided().is_some_and(Isa::shuffles)
 }
 
-compiled_for_selected! {
-    /// Packs some of `count` records by shuffles, from the first on. Returns the number of these records, 0 if the machine
-    /// lacks the instructions; the others must be packed afterwards, in another way. Some of their packed bytes may be
-    /// overwritten before.
-    ///
-    /// # Safety
-    ///
-    /// `memory` must be valid for reading all bytes of the records, initialised or not in the gaps, and `packed` for writing
-    /// their packed bytes, and the two must not overlap. The records must be packed so.
-    pub(crate) unsafe fn pack_values[K: ShuffledBy][K](
-        count: usize, memory: *const u8, packed: *mut u8,
-    ) -> usize = R => R::pack_values::<K>(count, memory, packed);
+/// Packs some of `count` records by shuffles, from the first on. Returns the number of these records, 0 if the machine lacks
+/// the instructions; the others must be packed afterwards, in another way. Some of their packed bytes may be overwritten
+/// before.
+///
+/// # Safety
+///
+/// `memory` must be valid for reading all bytes of the records, initialised or not in the gaps, and `packed` for writing
+/// their packed bytes, and the two must not overlap. The records must be packed so.
+#[inline]
+pub(crate) unsafe fn pack_values<K: ShuffledBy>(
+    count: usize,
+    memory: *const u8,
+    packed: *mut u8,
+) -> usize {
+    match decided() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: passed on to the caller. Only instructions that the processor has are ever selected.
+        Some(isa) if isa.shuffles() => unsafe {
+            super::x86_64::shuffle::pack::<K>(count, memory, packed)
+        },
+        _ => {
+            let _ = (count, memory, packed);
+            0
+        }
+    }
 }
 
-compiled_for_selected! {
-    /// Unpacks some of `count` records by shuffles, from the first on. If `KEEPS_GAPS`, the bytes between their data stay as
-    /// they are, else they become zeros. Returns the number of these records, 0 if the machine lacks the instructions; the
-    /// others must be unpacked in another way.
-    ///
-    /// # Safety
-    ///
-    /// `memory` must be valid for reading and writing all bytes of the records, initialised or not, and `packed` for reading
-    /// their packed bytes, and the two must not overlap. The records must be unpacked so.
-    pub(crate) unsafe fn unpack_values[K: ShuffledBy, const KEEPS_GAPS: bool][K, KEEPS_GAPS](
-        count: usize, memory: *mut u8, packed: *const u8,
-    ) -> usize = R => R::unpack_values::<K, KEEPS_GAPS>(count, memory, packed);
+/// Unpacks some of `count` records by shuffles, from the first on. If `KEEPS_GAPS`, the bytes between their data stay as they
+/// are, else they become zeros. Returns the number of these records, 0 if the machine lacks the instructions; the others must
+/// be unpacked in another way.
+///
+/// # Safety
+///
+/// `memory` must be valid for reading and writing all bytes of the records, initialised or not, and `packed` for reading their
+/// packed bytes, and the two must not overlap. The records must be unpacked so.
+#[inline]
+pub(crate) unsafe fn unpack_values<K: ShuffledBy, const KEEPS_GAPS: bool>(
+    count: usize,
+    memory: *mut u8,
+    packed: *const u8,
+) -> usize {
+    match decided() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as in `pack_values`.
+        Some(isa) if isa.shuffles() => unsafe {
+            super::x86_64::shuffle::unpack::<K, KEEPS_GAPS>(count, memory, packed)
+        },
+        _ => {
+            let _ = (count, memory, packed);
+            0
+        }
+    }
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -43,8 +72,7 @@ mod tests {
     use alloc::boxed::Box;
     use alloc::vec::Vec;
 
-    use super::super::registers::Portable;
-    use super::super::x86_64::Avx2;
+    use super::super::x86_64::shuffle;
     use super::*;
     use crate::kernels::available;
     use crate::plan::{Blocks, Op, RunList, Shuffle};
@@ -95,7 +123,7 @@ mod tests {
                     // SAFETY: both have the bytes of the records, which are unpacked so, and the processor has the
                     // instructions.
                     let done = unsafe {
-                        Avx2::unpack_values::<K, true>(count, memory.as_mut_ptr(), packed.as_ptr())
+                        shuffle::unpack::<K, true>(count, memory.as_mut_ptr(), packed.as_ptr())
                     };
                     let expected = by_bytes(runs, stride, &packed[..whole * size], &before);
                     assert_eq!((done, &*memory), (whole, &*expected), "{runs:?} × {count}");
@@ -105,7 +133,7 @@ mod tests {
                 zeros[..whole * stride].fill(0);
                 // SAFETY: as above.
                 let done = unsafe {
-                    Avx2::unpack_values::<K, false>(count, memory.as_mut_ptr(), packed.as_ptr())
+                    shuffle::unpack::<K, false>(count, memory.as_mut_ptr(), packed.as_ptr())
                 };
                 let expected = by_bytes(runs, stride, &packed[..whole * size], &zeros);
                 assert_eq!((done, &*memory), (whole, &*expected), "{runs:?} × {count}");
@@ -114,7 +142,7 @@ mod tests {
                 packed.fill(0xEE);
                 // SAFETY: both have the bytes of the records, which are packed so, and the processor has the instructions.
                 let done =
-                    unsafe { Avx2::pack_values::<K>(count, before.as_ptr(), packed.as_mut_ptr()) };
+                    unsafe { shuffle::pack::<K>(count, before.as_ptr(), packed.as_mut_ptr()) };
                 // All but those that the excess of the last half would have been written to.
                 assert!(
                     done + (K::SHUFFLE.records() + 16usize.div_ceil(size)) > count && done <= count
@@ -164,22 +192,5 @@ mod tests {
             Sixteen: [(0, 200)], 256;
             Sparse: [(0, 1), (8, 4)], 64;
         }
-    }
-
-    #[test]
-    fn other_machines_leave_all_records() {
-        struct Half;
-        impl ShuffledBy for Half {
-            const SHUFFLE: &'static Shuffle = &shuffled(&[(0, 13)], 16);
-        }
-        let (mut memory, mut packed) = ([0_u8; 16 * 40], [1; 13 * 40]);
-        // SAFETY: both have the bytes of the records, and every machine has these instructions.
-        let done = unsafe {
-            (
-                Portable::unpack_values::<Half, false>(40, memory.as_mut_ptr(), packed.as_ptr()),
-                Portable::pack_values::<Half>(40, memory.as_ptr(), packed.as_mut_ptr()),
-            )
-        };
-        assert_eq!((done, memory, packed), ((0, 0), [0; 16 * 40], [1; 13 * 40]));
     }
 }

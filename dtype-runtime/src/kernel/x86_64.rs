@@ -9,16 +9,14 @@ mod permute;
 mod prefetch;
 mod quads;
 mod reverse;
-mod shuffle;
+pub(super) mod shuffle;
 
 use core::arch::x86_64::{__m512i, __mmask64, _bzhi_u64, _mm512_loadu_si512};
 use core::ops::Range;
 
 use super::direction::{Direction, Transfer, Way};
 use super::registers::{Ends, Registers};
-use crate::plan::{
-    Any, CompiledFor, Constant, MOST_COLUMNS, Permutation, Quads, ShuffledBy, Tests,
-};
+use crate::plan::{Any, CompiledFor, Constant, MOST_COLUMNS, Permutation, Quads, Tests};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or
 /// stored.
@@ -46,26 +44,6 @@ impl Registers for Avx2 {
             // others, `permuted_at_once` is no number.
             unsafe { quads::pack(all, of, range, ends, memory, packed) };
         }
-    }
-
-    #[inline(always)]
-    unsafe fn pack_values<K: ShuffledBy>(
-        count: usize,
-        memory: *const u8,
-        packed: *mut u8,
-    ) -> usize {
-        // SAFETY: passed on to the caller.
-        unsafe { shuffle::pack::<K>(count, memory, packed) }
-    }
-
-    #[inline(always)]
-    unsafe fn unpack_values<K: ShuffledBy, const KEEPS_GAPS: bool>(
-        count: usize,
-        memory: *mut u8,
-        packed: *const u8,
-    ) -> usize {
-        // SAFETY: passed on to the caller.
-        unsafe { shuffle::unpack::<K, KEEPS_GAPS>(count, memory, packed) }
     }
 
     #[inline(always)]

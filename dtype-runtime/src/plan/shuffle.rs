@@ -45,9 +45,11 @@ type Period = [usize; Shuffle::MOST * REGISTER];
 ///
 /// - A register is [`REGISTER`] bytes of a period's memory, and the registers cover it.
 /// - If it [packs](Self::packs), each half stores its data at their place in the packed bytes, each packed byte is stored so by
-///   one half, and the halves are in the order of these places: what follows the data is overwritten by the next half.
-/// - If it [unpacks](Self::unpacks), each half loads [`HALF`] of a period's packed bytes, and each byte of data is moved to its
-///   place.
+///   one half, and the halves are in the order of these places: what follows the data of one is overwritten by the next, and
+///   what follows those of the last one has no more bytes than a half.
+/// - If it [unpacks](Self::unpacks), each half loads [`HALF`] of a period's packed bytes, of which there are no fewer, and each
+///   byte of data is moved to its place.
+/// - It is worth packing or unpacking records only if it does.
 #[derive(Debug)]
 pub(crate) struct Shuffle {
     registers: [Register; Self::MOST],
@@ -167,20 +169,26 @@ impl Shuffle {
         moves: usize,
         quads: Option<&Quads>,
     ) -> Option<Self> {
+        let Some(records) = Self::records_of(size, stride) else { return None };
+        let number = (records * stride).div_ceil(REGISTER);
+        // The least that it takes, before the tables are made.
+        if !Self::is_faster(Self::UNPACKING * number, moves * records) {
+            return None;
+        }
         let Some(mut all) = Self::of(runs, size, stride) else { return None };
         if all.packs {
-            let most = match quads {
-                Some(quads) if quads.is_faster_than(Self::PACKING * all.number, all.records) => {
+            let end = match quads {
+                Some(quads) if quads.is_faster_than(Self::PACKING * number, records) => {
                     quads.fewest()
                 }
                 _ => None,
             };
-            let end = if let Some(most) = most { most } else { usize::MAX };
+            let end = if let Some(end) = end { end } else { usize::MAX };
             all.worth_packing = all.faster_than(moves, Self::PACKING, end);
         }
         if all.unpacks {
             // What was stored a moment ago in two parts is not loaded again in one.
-            let waits = !(all.records * stride).is_multiple_of(REGISTER);
+            let waits = !(records * stride).is_multiple_of(REGISTER);
             let kept = if waits { 0 } else { usize::MAX };
             all.worth_unpacking = [
                 all.faster_than(moves, Self::UNPACKING, usize::MAX),
@@ -201,10 +209,15 @@ impl Shuffle {
     /// For which numbers of records, all less than `end`, a call is faster than such moves.
     const fn faster_than(&self, moves: usize, register: usize, end: usize) -> Range<usize> {
         let (ours, theirs) = (register * self.number, moves * self.records);
-        if 7 * ours > 6 * theirs {
+        if !Self::is_faster(ours, theirs) {
             return Self::NEVER;
         }
         Self::CALL.div_ceil(theirs - ours) * self.records..end
+    }
+
+    /// Whether the one time is so much shorter that it is likely to be shorter at any place in memory.
+    const fn is_faster(ours: usize, theirs: usize) -> bool {
+        7 * ours <= 6 * theirs
     }
 
     /// The same, faster or not, as long as it packs or unpacks.

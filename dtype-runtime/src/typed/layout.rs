@@ -20,7 +20,7 @@ use core::ops::Range;
 use super::moves::{Move, Moves};
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
-use crate::kernel::{self, Direction, Pack, Steps, Unpack, pieces};
+use crate::kernel::{self, Direction, Steps, Unpack, Way, pieces};
 use crate::plan::{
     Aligned, Any, ByteMap, CompiledFor, Op, Permutation, Run, RunList, Shuffle, ShuffledBy,
 };
@@ -128,7 +128,8 @@ impl<T: Datatype> Layout<T> {
         _ => Self::RUNS.all().len(),
     };
 
-    /// How the records are shuffled, where that is faster. If a type skips fields, its gaps are not padding.
+    /// How the records are shuffled, where that is faster. If a type skips fields, its gaps are not padding, and somebody else
+    /// may write to them, even where the value is only borrowed to read it: a skipped atomic is an example.
     const SHUFFLE: &'static Option<Shuffle> = &match Self::STRATEGY {
         Strategy::Runs(list) | Strategy::Linked(list) if !T::TYPE_MAP.skips_fields() => {
             let quads = match Self::PERMUTATION {
@@ -153,92 +154,82 @@ impl<T: Datatype> Layout<T> {
         time
     }
 
-    /// As [`execute`](Self::execute) to pack values.
+    /// As [`execute`](Self::execute), for values, whose padding nobody else accesses. It stays as it is.
     ///
     /// # Safety
     ///
-    /// `memory` must be valid for reading `count` values of `T`, and `packed` for writing `count · TYPE_MAP.size()` bytes; the
-    /// two must not overlap.
+    /// `memory` must be valid for reading `count` values of `T`, and to unpack for writing them, initialised or not, and
+    /// `packed` for what `D` does on `count · TYPE_MAP.size()` bytes; the two must not overlap.
     #[inline]
-    pub(super) unsafe fn pack(memory: *const u8, packed: *mut u8, count: usize) {
+    pub(super) unsafe fn values<D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
         // SAFETY: passed on to the caller.
         unsafe {
             if count == 1 && const { !Self::PERMUTES_ONE } {
-                Self::copy::<Pack>(memory.cast_mut(), packed, 1);
+                Self::copy::<D>(memory, packed, 1);
             } else if const { Self::SHUFFLE.is_some() }
-                && let Some(all) = Self::SHUFFLE
-                && all.is_worth_packing(count)
-                && kernel::is_shuffling()
+                && Self::is_worth_shuffling::<D, true>(count)
             {
-                Self::pack_by_shuffles(memory, packed, count);
+                Self::by_shuffles::<D, true>(memory, packed, count);
             } else {
-                Self::execute::<Pack>(memory.cast_mut(), packed, count);
+                Self::execute::<D>(memory, packed, count);
             }
         }
     }
 
-    /// As [`pack`](Self::pack), with shuffles as far as they go. Not inlined, as [`kernel::permute_or`] is not: who ends with
+    /// As [`values`](Self::values) to unpack, to memory that has no values yet: padding may be written.
+    ///
+    /// # Safety
+    ///
+    /// As [`values`](Self::values).
+    #[inline]
+    pub(super) unsafe fn new_values(memory: *mut u8, packed: *mut u8, count: usize) {
+        // SAFETY: passed on to the caller.
+        unsafe {
+            if const { Self::SHUFFLE.is_some() } && Self::is_worth_shuffling::<Unpack, false>(count)
+            {
+                Self::by_shuffles::<Unpack, false>(memory, packed, count);
+            } else {
+                Self::execute::<Unpack>(memory, packed, count);
+            }
+        }
+    }
+
+    /// Whether `count` values are shuffled.
+    #[inline(always)]
+    fn is_worth_shuffling<D: Way, const KEEPS_GAPS: bool>(count: usize) -> bool {
+        let Some(all) = Self::SHUFFLE else { return false };
+        let is_worth = if const { D::PACKS } {
+            all.is_worth_packing(count)
+        } else {
+            all.is_worth_unpacking::<KEEPS_GAPS>(count)
+        };
+        is_worth && kernel::is_shuffling()
+    }
+
+    /// As [`values`](Self::values), with shuffles as far as they go. Not inlined, as [`kernel::permute_or`] is not: who ends with
     /// this call keeps no registers for afterwards.
     ///
     /// # Safety
     ///
-    /// As [`pack`](Self::pack); `SHUFFLE` must pack.
+    /// As [`values`](Self::values); it must be [worth](Self::is_worth_shuffling) doing, so that `SHUFFLE` can do it.
     #[inline(never)]
-    unsafe fn pack_by_shuffles(memory: *const u8, packed: *mut u8, count: usize) {
-        // SAFETY: passed on to the caller. The runs were computed from the map of `T` and the stride is the size of `T`, so the
-        // records are the values. Those that were not packed come after those that were.
-        unsafe {
-            let done = kernel::pack_values::<Self>(count, memory, packed);
-            let memory = memory.add(done * size_of::<T>()).cast_mut();
-            Self::copy::<Pack>(memory, packed.add(done * T::TYPE_MAP.size()), count - done);
-        }
-    }
-
-    /// As [`execute`](Self::execute) to unpack values. If `KEEPS_GAPS`, padding stays as it is, else it may become zeros.
-    ///
-    /// # Safety
-    ///
-    /// `memory` must be valid for reading and writing `count` values of `T`, initialised or not, and `packed` for reading
-    /// `count · TYPE_MAP.size()` bytes; the two must not overlap.
-    #[inline]
-    pub(super) unsafe fn unpack<const KEEPS_GAPS: bool>(
+    unsafe fn by_shuffles<D: Way, const KEEPS_GAPS: bool>(
         memory: *mut u8,
-        packed: *const u8,
+        packed: *mut u8,
         count: usize,
     ) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: passed on to the caller. The runs were computed from the map of `T`, which skips no field, and the stride is
+        // the size of `T`: the records are the values, and their gaps are padding, which by the promise of `Datatype` nobody
+        // accesses but who borrows the values. The rest is copied after the kernel, over what that wrote to the rest's packed
+        // bytes.
         unsafe {
-            if count == 1 && const { !Self::PERMUTES_ONE } {
-                Self::copy::<Unpack>(memory, packed.cast_mut(), 1);
-            } else if const { Self::SHUFFLE.is_some() }
-                && let Some(all) = Self::SHUFFLE
-                && all.is_worth_unpacking::<KEEPS_GAPS>(count)
-                && kernel::is_shuffling()
-            {
-                Self::unpack_by_shuffles::<KEEPS_GAPS>(memory, packed, count);
+            let done = if const { D::PACKS } {
+                kernel::pack_values::<Self>(count, memory, packed)
             } else {
-                Self::execute::<Unpack>(memory, packed.cast_mut(), count);
-            }
-        }
-    }
-
-    /// As [`unpack`](Self::unpack), with shuffles as far as they go. Not inlined for the reason in
-    /// [`pack_by_shuffles`](Self::pack_by_shuffles).
-    ///
-    /// # Safety
-    ///
-    /// As [`unpack`](Self::unpack); `SHUFFLE` must unpack.
-    #[inline(never)]
-    unsafe fn unpack_by_shuffles<const KEEPS_GAPS: bool>(
-        memory: *mut u8,
-        packed: *const u8,
-        count: usize,
-    ) {
-        // SAFETY: as in `pack_by_shuffles`.
-        unsafe {
-            let done = kernel::unpack_values::<Self, KEEPS_GAPS>(count, memory, packed);
-            let packed = packed.add(done * T::TYPE_MAP.size()).cast_mut();
-            Self::copy::<Unpack>(memory.add(done * size_of::<T>()), packed, count - done);
+                kernel::unpack_values::<Self, KEEPS_GAPS>(count, memory, packed)
+            };
+            let (memory, rest) = (memory.add(done * size_of::<T>()), count - done);
+            Self::rest::<D>(memory, packed.add(done * T::TYPE_MAP.size()), rest);
         }
     }
 
@@ -363,6 +354,17 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
+    /// As [`copy`](Self::copy), compiled once.
+    ///
+    /// # Safety
+    ///
+    /// As [`copy`](Self::copy).
+    #[inline(never)]
+    unsafe fn rest<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
+        // SAFETY: passed on to the caller.
+        unsafe { Self::copy::<D>(memory, packed, count) };
+    }
+
     /// Copies the runs of `count` records that are [long runs](Self::IS_LONG_RUN), the first at `memory`.
     ///
     /// # Safety
@@ -387,12 +389,14 @@ impl<T: Datatype> Layout<T> {
     ///
     /// # Safety
     ///
-    /// As [`execute`](Self::execute), for the data of the range and as many bytes from `packed` on; if `D` reads memory,
-    /// all data of the records in the range must be readable. The range must start in the first record, or be empty.
+    /// As [`values`](Self::values), for the values that lie in the range as a whole, the data of the range in those that do
+    /// not, and as many bytes from `packed` on; if `D` reads memory, all data of the records in the range must be readable.
+    /// The range must start in the first record, or be empty.
     #[inline(always)]
-    pub(super) unsafe fn part<D: Direction>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
+    pub(super) unsafe fn part<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
         if const { Self::PERMUTATION.is_some() }
             && let Some(all) = Self::PERMUTATION
+            && !Self::is_worth_shuffling::<D, true>(range.len() / T::TYPE_MAP.size())
         {
             // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of the range and
             // nothing else, or, where it reads memory, all data of the records in the range. For these the caller guarantees
@@ -423,7 +427,7 @@ impl<T: Datatype> Layout<T> {
     /// # Safety
     ///
     /// As [`part`](Self::part).
-    unsafe fn part_by_runs<D: Direction>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
+    unsafe fn part_by_runs<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
         let Range { start, end } = range;
         // SAFETY: as in `copy`; `memory` steps to records that have data in the range, which the caller guarantees.
         unsafe {
@@ -440,7 +444,11 @@ impl<T: Datatype> Layout<T> {
                     left -= to;
                 }
                 let (whole, rest) = (left / size, left % size);
-                Self::copy::<D>(memory, packed, whole);
+                if const { Self::SHUFFLE.is_some() } && Self::is_worth_shuffling::<D, true>(whole) {
+                    Self::by_shuffles::<D, true>(memory, packed, whole);
+                } else {
+                    Self::copy::<D>(memory, packed, whole);
+                }
                 if rest > 0 {
                     let memory = memory.wrapping_add(whole * stride);
                     Self::part_of_one::<D>(memory, packed.wrapping_add(whole * size), 0..rest);

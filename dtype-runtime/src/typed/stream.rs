@@ -8,13 +8,13 @@ use crate::convertor::{
     Compiled, Constant, Packer, PartOfRecords, Routines, Source, Unpacker, Validate,
 };
 use crate::datatype::Datatype;
-use crate::kernel::{Direction, Pack, Unpack};
+use crate::kernel::{Pack, Unpack, Way};
 use crate::types::Type;
 
 impl<T: Datatype> Layout<T> {
     /// What a convertor needs to know about `T`, if its operations are a constant. `pack` and `unpack` copy
     /// what the operations name: all three were computed from the map of `T` (`convertor/source.rs` relies
-    /// on it).
+    /// on it). They require that the memory is that of values, as it is for every [`source`](Self::source).
     const CONSTANT: Option<&'static Constant> = match Self::OPS {
         None => None,
         Some(ops) => Some(&Constant {
@@ -29,7 +29,7 @@ impl<T: Datatype> Layout<T> {
         }),
     };
 
-    const fn routines<D: Direction>() -> Routines {
+    const fn routines<D: Way>() -> Routines {
         let part: Option<PartOfRecords> = if Self::HAS_PARTS { Some(part::<T, D>) } else { None };
         Routines { whole: whole::<T, D>, part }
     }
@@ -43,6 +43,7 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
+    /// The source of `count` values, which the caller borrows for it: shared to pack, exclusively to unpack.
     #[inline]
     fn source(items: *mut T, count: usize) -> Source {
         Source::new(Self::compiled(), items.cast(), count as u64)
@@ -53,17 +54,17 @@ impl<T: Datatype> Layout<T> {
 
 /// # Safety
 ///
-/// As [`Layout::execute`].
-unsafe fn whole<T: Datatype, D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
-    // SAFETY: the caller guarantees what `execute` asks for: the contract is the same.
-    unsafe { Layout::<T>::execute::<D>(memory, packed, count) }
+/// As [`Layout::values`].
+unsafe fn whole<T: Datatype, D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
+    // SAFETY: the caller guarantees what `values` asks for: the contract is the same.
+    unsafe { Layout::<T>::values::<D>(memory, packed, count) }
 }
 
 /// # Safety
 ///
 /// As [`Layout::part`], but the range may start after the first record.
 #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
-unsafe fn part<T: Datatype, D: Direction>(memory: *mut u8, packed: *mut u8, range: Range<u64>) {
+unsafe fn part<T: Datatype, D: Way>(memory: *mut u8, packed: *mut u8, range: Range<u64>) {
     let (start, end) = (range.start as usize, range.end as usize);
     // The divisor is a constant.
     let first = start.checked_div(T::TYPE_MAP.size()).unwrap_or(0);
@@ -79,8 +80,7 @@ impl<'a> Packer<'a> {
     pub fn new<T: Datatype>(items: &'a [T]) -> Self {
         let source = Layout::<T>::source(items.as_ptr().cast_mut(), items.len());
         // SAFETY: by the promise of `Datatype` the data bytes lie in the items and are initialised. The items
-        // are borrowed for `'a`, and data bytes do not change through a shared
-        // reference.
+        // are borrowed for `'a`, and neither data bytes nor padding change through a shared reference.
         unsafe { Self::from_source(source) }
     }
 }

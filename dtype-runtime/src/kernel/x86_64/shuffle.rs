@@ -38,9 +38,9 @@ macro_rules! for_each_register {
 ///
 /// # Safety
 ///
-/// As [`Registers::pack_values`](super::Registers::pack_values); the records must be [packed so](Shuffle::packs).
+/// As [`pack_values`](crate::kernel::pack_values); the processor must have the instructions.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn pack<K: ShuffledBy>(
+pub(in crate::kernel) unsafe fn pack<K: ShuffledBy>(
     count: usize,
     mut memory: *const u8,
     mut packed: *mut u8,
@@ -51,10 +51,11 @@ pub(super) unsafe fn pack<K: ShuffledBy>(
     for _ in 0..periods {
         for_each_register!(K::SHUFFLE, register => {
             let Register { place, to: [low, high], ref gather, .. } = *register;
-            // SAFETY: the index has 32 bytes. A period of the caller's records is at the pointers, and the register is a part
-            // of its memory. Its halves are stored in the packed bytes of the period and the next ones, which are as many as
-            // `periods_to_pack` says. By the order of the halves, all that is not data there is overwritten, in the end by the
-            // caller. Prefetching is a hint, whatever the address.
+            // SAFETY: the index has 32 bytes, and a period of the caller's records is at the pointers: `periods_to_pack` counts
+            // periods that have all bytes that are stored for them, which are no fewer than their data, among those of the
+            // caller. The register is a part of the period's memory, and by the invariant of `Shuffle` no half is stored
+            // further behind than the last one. What is stored there after data, the next half, the next period or the caller
+            // overwrites. Prefetching is a hint, whatever the address.
             unsafe {
                 if place % LINE < size_of::<__m256i>() {
                     _mm_prefetch::<_MM_HINT_T0>(memory.wrapping_add(place + AHEAD).cast());
@@ -75,9 +76,9 @@ pub(super) unsafe fn pack<K: ShuffledBy>(
 ///
 /// # Safety
 ///
-/// As [`Registers::unpack_values`](super::Registers::unpack_values); the records must be [unpacked so](Shuffle::unpacks).
+/// As [`unpack_values`](crate::kernel::unpack_values); the processor must have the instructions.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn unpack<K: ShuffledBy, const KEEPS_GAPS: bool>(
+pub(in crate::kernel) unsafe fn unpack<K: ShuffledBy, const KEEPS_GAPS: bool>(
     count: usize,
     mut memory: *mut u8,
     mut packed: *const u8,
