@@ -22,8 +22,8 @@
 //! | `chosen`, `explain` | which kernel copies what |
 //!
 //! Another architecture needs a folder beside `x86_64` that implements `Registers`, and a variant of
-//! [`Isa`](crate::kernels::Isa): the compiler then leads to the questions in `kernels` that each variant answers. One arm
-//! in `compiled_for_selected!`, the one place that dispatches, has the kernels compiled for it. (Only `shuffle`, which is compiled
+//! [`Isa`](crate::kernels::Isa): the compiler then leads to the questions in `kernels` that each variant answers. One arm in
+//! `compiled_for_selected!`, the one place that dispatches, has the kernels compiled for it. (Only `shuffle`, which is compiled
 //! for each Rust type, asks by itself.)
 
 pub(crate) mod blocks;

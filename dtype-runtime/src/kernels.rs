@@ -23,9 +23,9 @@ use core::sync::atomic::{AtomicU8, Ordering};
 pub enum Isa {
     /// Those that the crate is compiled for: every machine has them.
     Portable,
-    /// AVX2 and MOVBE on `x86_64`: blocks are copied, and values reversed, widened and checked, 32 bytes at a time. Slices of small
-    /// structs go through registers, several at a time, and so do records of types made at run time that are packed, if each of their
-    /// runs has four bytes or more.
+    /// AVX2 and MOVBE on `x86_64`: blocks are copied, and values reversed, widened and checked, 32 bytes at a time. Slices of
+    /// small structs go through registers, several at a time, and so do records of types made at run time that are packed, if
+    /// each of their runs has four bytes or more.
     Avx2,
     /// The same with AVX-512 and its permutations of bytes (F, BW, VL and VBMI, and BMI2): blocks go 64 bytes at a time, and
     /// records of small structs are rearranged in registers, several at a time.

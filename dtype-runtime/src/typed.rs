@@ -418,8 +418,8 @@ fn whole_records<T: Datatype>(bytes: &[u8]) -> Result<usize, Error> {
 /// `out` must be valid for writing the packed bytes of the items, and not overlap them.
 #[inline]
 unsafe fn pack_records<T: Datatype>(items: &[T], out: *mut u8) {
-    // SAFETY: the items are borrowed, so all their bytes may be read. By the promise of `Datatype` the runs lie within each item
-    // and are initialised; the caller guarantees the destination.
+    // SAFETY: the items are borrowed, so all their bytes may be read. By the promise of `Datatype` the runs lie within each
+    // item and are initialised; the caller guarantees the destination.
     unsafe { Layout::<T>::values::<Pack>(items.as_ptr().cast::<u8>().cast_mut(), out, items.len()) }
 }
 

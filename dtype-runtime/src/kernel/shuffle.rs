@@ -1,8 +1,8 @@
 //! Records of values, whose padding nobody else accesses, copied by shuffles.
 //!
-//! There is one set of instructions for it, and these routines are compiled for each type. So they are not compiled for each
-//! set, as [`compiled_for_selected!`](super::registers) would do: that takes a sixth of the time to compile a call of `pack`
-//! and `unpack`.
+//! These routines are compiled for each type, and only one set of instructions can execute them. So they are not compiled for
+//! the other sets as well, as [`compiled_for_selected!`](super::registers) would do: without that, a call of `pack` and
+//! `unpack` takes a sixth less time to compile.
 
 use crate::kernels::{Isa, decided};
 use crate::plan::ShuffledBy;

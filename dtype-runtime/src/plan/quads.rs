@@ -104,7 +104,8 @@ impl Quads {
         Self { fewest, ..self }
     }
 
-    /// Whether a register takes less time than another way, which copies `records` records in `time` sixteenths of a nanosecond.
+    /// Whether a register takes less time than another way, which copies `records` records in `time` sixteenths of a
+    /// nanosecond.
     pub(super) const fn is_faster_than(&self, time: usize, records: usize) -> bool {
         const TIME_OF_A_MOVE: usize = 4;
         let moves = match self.order {

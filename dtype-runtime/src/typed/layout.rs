@@ -206,8 +206,8 @@ impl<T: Datatype> Layout<T> {
         is_worth && kernel::is_shuffling()
     }
 
-    /// As [`values`](Self::values), with shuffles as far as they go. Not inlined, as [`kernel::permute_or`] is not: who ends with
-    /// this call keeps no registers for afterwards.
+    /// As [`values`](Self::values), with shuffles as far as they go. Not inlined, as [`kernel::permute_or`] is not: who ends
+    /// with this call keeps no registers for afterwards.
     ///
     /// # Safety
     ///

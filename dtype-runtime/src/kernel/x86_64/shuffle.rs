@@ -1,6 +1,6 @@
 //! Records of values, shuffled with AVX2.
 //!
-//! See [`Shuffle`](crate::plan::Shuffle) for the idea. The registers' places are constants of the records' type: loaded from a
+//! See [`Shuffle`] for the idea. The registers' places are constants of the records' type: loaded from a
 //! table, those of seven registers take a third more time.
 //!
 //! Gaps may be uninitialised, so they must not become a value of Rust's. Where they are loaded, a block of assembly does it,
@@ -8,7 +8,7 @@
 
 use core::arch::asm;
 use core::arch::x86_64::{
-    __m128i, __m256i, _MM_HINT_T0, _mm_prefetch, _mm_storeu_si128, _mm256_castsi256_si128,
+    __m256i, _MM_HINT_T0, _mm_prefetch, _mm_storeu_si128, _mm256_castsi256_si128,
     _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_shuffle_epi8,
     _mm256_storeu_si256,
 };
@@ -62,8 +62,8 @@ pub(in crate::kernel) unsafe fn pack<K: ShuffledBy>(
                 }
                 let index = _mm256_loadu_si256(gather.as_ptr().cast());
                 let data = load_data(index, memory.add(place));
-                store(packed.add(low), _mm256_castsi256_si128(data));
-                store(packed.add(high), _mm256_extracti128_si256::<1>(data));
+                _mm_storeu_si128(packed.add(low).cast(), _mm256_castsi256_si128(data));
+                _mm_storeu_si128(packed.add(high).cast(), _mm256_extracti128_si256::<1>(data));
             }
         });
         // They wrap, as they step past the last period.
@@ -107,18 +107,6 @@ pub(in crate::kernel) unsafe fn unpack<K: ShuffledBy, const KEEPS_GAPS: bool>(
         (memory, packed) = (memory.wrapping_add(in_memory), packed.wrapping_add(in_packed));
     }
     periods * K::SHUFFLE.records()
-}
-
-/// Stores 16 bytes.
-///
-/// # Safety
-///
-/// `place` must be valid for writing them.
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn store(place: *mut u8, bytes: __m128i) {
-    // SAFETY: the caller guarantees the place.
-    unsafe { _mm_storeu_si128(place.cast(), bytes) }
 }
 
 /// Loads a register and shuffles the bytes of each half by the index: those whose index has the highest bit become zeros.
