@@ -55,6 +55,34 @@ pub(crate) struct Step {
 
 impl Step {
     const NOTHING: Self = Self { index: [0; WIDTH], data: 0, line: 0, from: 0 };
+
+    /// Adds the packed bytes from `packed` on, which lie in the line from `at` on: at most `len`, and as many as the line has and
+    /// are loaded. Returns their number.
+    #[expect(clippy::cast_possible_truncation, reason = "less than 64")]
+    const fn add(&mut self, at: usize, packed: usize, len: usize) -> usize {
+        let first = packed - self.from;
+        let room = WIDTH - if at < first { first } else { at };
+        let len = if len < room { len } else { room };
+        self.data |= u64::MAX >> (WIDTH - len) << at;
+        let mut i = 0;
+        while i < len {
+            self.index[at + i] = (first + i) as u8;
+            i += 1;
+        }
+        len
+    }
+}
+
+/// For each packed byte of a record, how many from there on follow one another in memory.
+const fn lens_from(offsets: &[u8]) -> [u8; WIDTH] {
+    let (mut lens, mut k) = ([1; WIDTH], offsets.len());
+    while k > 1 {
+        k -= 1;
+        if matches!(offsets[k].checked_sub(offsets[k - 1]), Some(1)) {
+            lens[k - 1] = lens[k] + 1;
+        }
+    }
+    lens
 }
 
 impl Aligned {
@@ -77,7 +105,8 @@ impl Aligned {
         most: (usize, usize),
     ) -> Option<Self> {
         // At a greater distance, hardly two records share a line.
-        if stride <= 0 || stride >= 2 * WIDTH as isize || WIDTH.is_multiple_of(stride as usize) {
+        let is_near = 0 < stride && stride < 2 * WIDTH as isize;
+        if !is_near || WIDTH.is_multiple_of(stride as usize) || offsets.is_empty() {
             return None;
         }
         let stride = stride as usize;
@@ -97,16 +126,17 @@ impl Aligned {
         while all.distance * stride % WIDTH != start {
             all.distance += 1;
         }
+        let lens = lens_from(offsets);
         // The last step of each line.
         let mut last = [Self::MOST; 2 * WIDTH];
-        let mut packed = 0;
-        while packed < records * offsets.len() {
-            let offset = offsets[packed % offsets.len()] as usize + before as usize;
-            if offset >= stride {
+        let (mut record, mut k) = (0, 0);
+        while record < records {
+            let (offset, len) = (before as usize + offsets[k] as usize, lens[k] as usize);
+            if offset + len > stride {
                 return None;
             }
-            let place = packed / offsets.len() * stride + offset;
-            let line = place / WIDTH;
+            let place = record * stride + offset;
+            let (packed, line) = (record * offsets.len() + k, place / WIDTH);
             let mut number = last[line];
             if number == Self::MOST || packed - all.steps[number].from >= WIDTH {
                 number = all.number;
@@ -116,10 +146,12 @@ impl Aligned {
                 (all.number, last[line]) = (number + 1, number);
                 all.steps[number] = Step { line: line * WIDTH, from: packed, ..Step::NOTHING };
             }
-            let step = &mut all.steps[number];
-            step.index[place % WIDTH] = (packed - step.from) as u8;
-            step.data |= 1 << (place % WIDTH);
-            packed += 1;
+            // Bytes that follow one another are added together: the compiler computes this for each type in a program, and byte
+            // by byte would take it too long.
+            k += all.steps[number].add(place % WIDTH, packed, len);
+            if k == offsets.len() {
+                (record, k) = (record + 1, 0);
+            }
         }
         if all.number * most.1 <= most.0 * records { Some(all) } else { None }
     }

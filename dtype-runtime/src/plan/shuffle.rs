@@ -24,20 +24,29 @@
 use core::ops::Range;
 
 use super::quads::Quads;
-use super::runs::RunList;
+use super::runs::{Run, RunList};
 
 /// Bytes of a register, and of half a register.
 const REGISTER: usize = 32;
 const HALF: usize = 16;
 
-/// An index that the byte shuffle makes a zero of.
-const NO_BYTE: u8 = 0x80;
+/// The index of the byte shuffle for half a register: bytes, the first in the lowest bits.
+type Index = u128;
 
-/// The packed byte of a gap.
-const GAP: usize = usize::MAX;
+/// The index that makes zeros.
+const NO_BYTES: Index = Index::from_le_bytes([0x80; HALF]);
 
-/// For each byte of a period's memory, which of its packed bytes it is; [`GAP`] if it is none.
-type Period = [usize; Shuffle::MOST * REGISTER];
+/// `index` with `len` bytes at `at` replaced: by `first` and the numbers that follow it. None of them is more than 15.
+///
+/// The compiler computes this for each type in a program, and each byte on its own would take it too long.
+const fn with_bytes(index: Index, at: usize, first: usize, len: usize) -> Index {
+    const ONES: Index = Index::from_le_bytes([1; HALF]);
+    const NUMBERS: Index =
+        Index::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+    let replaced = Index::MAX >> (8 * (HALF - len));
+    let bytes = (ONES * first as Index + NUMBERS) & replaced;
+    index & !(replaced << (8 * at)) | bytes << (8 * at)
+}
 
 /// How records are copied by shuffles.
 ///
@@ -75,68 +84,52 @@ pub(crate) struct Register {
     pub(crate) place: usize,
     /// To pack: for each half, packed bytes from the start of the period to where it is stored.
     pub(crate) to: [usize; 2],
-    /// For each byte that is stored there, which byte of the half it is; [`NO_BYTE`] after the data.
-    pub(crate) gather: [u8; REGISTER],
+    /// For each byte that is stored there, which byte of the half it is; zeros after the data.
+    pub(crate) gather: [Index; 2],
     /// To unpack: for each half, packed bytes from the start of the period to those that are loaded.
     pub(crate) from: [usize; 2],
-    /// For each byte of memory, which of those loaded for its half it is; [`NO_BYTE`] in the gaps.
-    pub(crate) scatter: [u8; REGISTER],
+    /// For each byte of memory, which of those loaded for its half it is; zeros in the gaps.
+    pub(crate) scatter: [Index; 2],
 }
 
 impl Register {
-    const NOTHING: Self = Self {
-        place: 0,
-        to: [0; 2],
-        gather: [NO_BYTE; REGISTER],
-        from: [0; 2],
-        scatter: [NO_BYTE; REGISTER],
-    };
+    const NOTHING: Self =
+        Self { place: 0, to: [0; 2], gather: [NO_BYTES; 2], from: [0; 2], scatter: [NO_BYTES; 2] };
 
-    /// Says how one of the halves is packed to `position`. Returns the end of its data there, or `None` if they are not the
-    /// packed bytes from there on. Bytes before the position are those of other halves.
-    #[expect(clippy::cast_possible_truncation, reason = "less than 16")]
-    const fn pack(&mut self, half: usize, bytes: &Period, position: usize) -> Option<usize> {
-        let (mut data, mut end, mut i) = (0, position, 0);
-        while i < HALF {
-            let byte = bytes[self.place + half * HALF + i];
-            if byte != GAP && byte >= position {
-                if byte >= position + HALF {
-                    return None;
-                }
-                self.gather[half * HALF + byte - position] = i as u8;
-                data += 1;
-                end = if byte < end { end } else { byte + 1 };
-            }
-            i += 1;
+    /// Says where `len` bytes of one half come from, to unpack: those from `at` on are the packed ones from `byte` on. Returns
+    /// false if these are not among the bytes that are loaded. The data are added in packed order.
+    const fn unpack(&mut self, half: usize, at: usize, byte: usize, len: usize) -> bool {
+        if byte < self.from[half] {
+            self.from[half] = byte;
         }
-        self.to[half] = position;
-        if end == position + data { Some(end) } else { None }
+        let first = byte - self.from[half];
+        let are_loaded = first + len <= HALF;
+        if are_loaded {
+            self.scatter[half] = with_bytes(self.scatter[half], at, first, len);
+        }
+        are_loaded
     }
 
-    /// Says how one of the halves is unpacked from a period of `packed` bytes. Returns false if its data do not lie among 16 of
-    /// them.
-    #[expect(clippy::cast_possible_truncation, reason = "less than 16")]
-    const fn unpack(&mut self, half: usize, bytes: &Period, packed: usize) -> bool {
-        let place = self.place + half * HALF;
-        // No further than 16 bytes before the end of the period.
-        let (mut from, mut i) = (packed - HALF, 0);
-        while i < HALF {
-            from = if bytes[place + i] < from { bytes[place + i] } else { from };
-            i += 1;
+    /// Says where the same bytes go, to pack, but for those before packed byte `end`, up to which other bytes were packed
+    /// before. Returns the end of these data, or `None` if they do not follow.
+    const fn pack(
+        &mut self,
+        half: usize,
+        at: usize,
+        byte: usize,
+        len: usize,
+        end: usize,
+    ) -> Option<usize> {
+        if byte + len <= end {
+            return Some(end);
         }
-        i = 0;
-        while i < HALF {
-            let byte = bytes[place + i];
-            if byte != GAP {
-                if byte >= from + HALF {
-                    return false;
-                }
-                self.scatter[half * HALF + i] = (byte - from) as u8;
-            }
-            i += 1;
+        let place = end - self.to[half];
+        if byte > end || place + len > HALF + (end - byte) {
+            return None;
         }
-        self.from[half] = from;
-        true
+        let skipped = end - byte;
+        self.gather[half] = with_bytes(self.gather[half], place, at + skipped, len - skipped);
+        Some(byte + len)
     }
 }
 
@@ -196,8 +189,7 @@ impl Shuffle {
             ];
         }
         let ([new, kept], pack) = (&all.worth_unpacking, &all.worth_packing);
-        let is_worth = new.start < new.end || kept.start < kept.end || pack.start < pack.end;
-        if is_worth { Some(all) } else { None }
+        if new.end > 0 || kept.end > 0 || pack.end > 0 { Some(all) } else { None }
     }
 
     /// How long a register takes, and a call without the registers, in sixteenths of a nanosecond: measured on a Zen 3.
@@ -212,7 +204,8 @@ impl Shuffle {
         if !Self::is_faster(ours, theirs) {
             return Self::NEVER;
         }
-        Self::CALL.div_ceil(theirs - ours) * self.records..end
+        let start = Self::CALL.div_ceil(theirs - ours) * self.records;
+        if start < end { start..end } else { Self::NEVER }
     }
 
     /// Whether the one time is so much shorter that it is likely to be shorter at any place in memory.
@@ -223,46 +216,58 @@ impl Shuffle {
     /// The same, faster or not, as long as it packs or unpacks.
     pub(crate) const fn of(runs: &RunList, size: usize, stride: usize) -> Option<Self> {
         let Some(records) = Self::records_of(size, stride) else { return None };
-        let Some(bytes) = Self::period(runs, size, stride, records) else { return None };
+        if !lie_within(runs, stride) {
+            return None;
+        }
         let (memory, packed) = (records * stride, records * size);
         let number = memory.div_ceil(REGISTER);
         let mut all =
             Self { number, records, size, stride, packs: true, unpacks: true, ..Self::NOTHING };
         let (mut position, mut k) = (0, 0);
-        while k < 2 * number {
-            let (number, half) = (k / 2, k % 2);
-            let end = (number + 1) * REGISTER;
-            let register = &mut all.registers[number];
+        while k < number {
+            let end = (k + 1) * REGISTER;
+            let register = &mut all.registers[k];
             register.place = if end < memory { end } else { memory } - REGISTER;
-            all.unpacks &= register.unpack(half, &bytes, packed);
-            match register.pack(half, &bytes, position) {
-                Some(end) => position = end,
-                None => all.packs = false,
-            }
+            // No further than 16 bytes before the end of the period.
+            register.from = [packed - HALF; 2];
+            position = all.half(k, 0, runs, position);
+            position = all.half(k, 1, runs, position);
             k += 1;
         }
         all.packs &= position == packed;
         if all.packs || all.unpacks { Some(all) } else { None }
     }
 
-    /// Which packed byte each byte of a period's memory is; `None` if the runs go beyond a record.
-    const fn period(runs: &RunList, size: usize, stride: usize, records: usize) -> Option<Period> {
-        let mut bytes = [GAP; Self::MOST * REGISTER];
-        let (mut at, mut k) = (0, 0);
-        while k < records * size {
-            let run = runs.all()[at % runs.all().len()];
-            let record = at / runs.all().len();
-            if run.disp < 0 || run.disp.unsigned_abs() + run.len > stride {
-                return None;
+    /// Says how half a register is copied. Up to packed byte `position`, all are packed by the halves before. Returns to where
+    /// they are packed by this one as well.
+    const fn half(&mut self, k: usize, half: usize, runs: &RunList, position: usize) -> usize {
+        let register = &mut self.registers[k];
+        register.to[half] = position;
+        let (start, mut end) = (register.place + half * HALF, position);
+        let (runs, mut record) = (runs.all(), start / self.stride);
+        while record < self.records && record * self.stride < start + HALF {
+            let (mut byte, mut j) = (record * self.size, 0);
+            while j < runs.len() {
+                let Run { disp, len } = runs[j];
+                // The part of the run that lies in the half.
+                let place = record * self.stride + disp.unsigned_abs();
+                let from = if place < start { start } else { place };
+                let to = if place + len < start + HALF { place + len } else { start + HALF };
+                if from < to {
+                    let (at, byte, len) = (from - start, byte + (from - place), to - from);
+                    self.unpacks = self.unpacks && register.unpack(half, at, byte, len);
+                    if self.packs {
+                        match register.pack(half, at, byte, len, end) {
+                            Some(next) => end = next,
+                            None => self.packs = false,
+                        }
+                    }
+                }
+                (byte, j) = (byte + len, j + 1);
             }
-            let mut i = 0;
-            while i < run.len {
-                bytes[record * stride + run.disp.unsigned_abs() + i] = k;
-                (i, k) = (i + 1, k + 1);
-            }
-            at += 1;
+            record += 1;
         }
-        Some(bytes)
+        end
     }
 
     /// The number of records that fill the fewest registers each; `None` if none fill as many as there may be.
@@ -284,18 +289,29 @@ impl Shuffle {
         }
     }
 
-    /// Whether packing `count` records so is the fastest way.
-    #[inline]
-    pub(crate) const fn is_worth_packing(&self, count: usize) -> bool {
-        count >= self.worth_packing.start && count < self.worth_packing.end
+    /// The numbers of records for which packing them so is the fastest way; `0..0` if there are none.
+    pub(crate) const fn worth_packing(&self) -> Range<usize> {
+        self.worth_packing.start..self.worth_packing.end
     }
 
-    /// Whether unpacking `count` records so is the fastest way.
-    #[inline]
-    pub(crate) const fn is_worth_unpacking<const KEEPS_GAPS: bool>(&self, count: usize) -> bool {
-        let worth = &self.worth_unpacking[KEEPS_GAPS as usize];
-        count >= worth.start && count < worth.end
+    /// The same for unpacking them.
+    pub(crate) const fn worth_unpacking(&self, keeps_gaps: bool) -> Range<usize> {
+        let worth = &self.worth_unpacking[keeps_gaps as usize];
+        worth.start..worth.end
     }
+}
+
+/// Whether the runs of a record do not go beyond it.
+const fn lie_within(runs: &RunList, stride: usize) -> bool {
+    let (runs, mut j) = (runs.all(), 0);
+    while j < runs.len() {
+        let Run { disp, len } = runs[j];
+        if disp < 0 || disp.unsigned_abs() + len > stride {
+            return false;
+        }
+        j += 1;
+    }
+    true
 }
 
 /// What a kernel reads.
@@ -307,6 +323,7 @@ impl Shuffle {
     }
 
     /// One of them.
+    #[inline(always)]
     pub(crate) const fn register(&self, number: usize) -> &Register {
         &self.registers[number]
     }
@@ -350,12 +367,19 @@ pub(crate) trait ShuffledBy {
     /// How they are copied; [`Shuffle::NOTHING`] if in other ways.
     #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing shuffles so here"))]
     const SHUFFLE: &'static Shuffle;
+
+    /// The number of its registers, for code that is written out for each of them.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing shuffles so here"))]
+    const REGISTERS: usize = Self::SHUFFLE.number();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::plan::{Blocks, ByteMap, Op};
+
+    /// The index of a byte that becomes a zero.
+    const NO_BYTE: u8 = 0x80;
 
     /// Runs in packed order: the displacement and the length of each.
     type Runs = [(usize, usize)];
@@ -378,8 +402,9 @@ mod tests {
         let [first, second] = [0, 1].map(|number| all.register(number));
         assert_eq!((first.to, second.to), ([0, 13], [29, 42]));
         assert_eq!((first.from, second.from), ([0, 13], [29, 42]));
-        assert_eq!(first.scatter[7..13], [7, 8, NO_BYTE, NO_BYTE, NO_BYTE, 9]);
-        assert_eq!(first.gather[8..16], [8, 12, 13, 14, 15, NO_BYTE, NO_BYTE, NO_BYTE]);
+        let [scatter, gather] = [first.scatter, first.gather].map(|[low, _]| low.to_le_bytes());
+        assert_eq!(scatter[7..13], [7, 8, NO_BYTE, NO_BYTE, NO_BYTE, 9]);
+        assert_eq!(gather[8..16], [8, 12, 13, 14, 15, NO_BYTE, NO_BYTE, NO_BYTE]);
         // The last half has 13 bytes of data, from 71 on.
         assert_eq!([4, 5, 8, 9].map(|count| all.periods_to_pack(count)), [0, 1, 1, 2]);
     }
@@ -402,7 +427,7 @@ mod tests {
         let (memory, packed) = all.bytes();
         let mut stored = vec![Some(usize::MAX); memory];
         for register in (0..all.number()).map(|number| all.register(number)) {
-            for (half, index) in register.scatter.chunks(HALF).enumerate() {
+            for (half, index) in register.scatter.map(Index::to_le_bytes).iter().enumerate() {
                 let (place, from) = (register.place + half * HALF, register.from[half]);
                 assert!(from + HALF <= packed, "{all:?}");
                 for (i, &index) in index.iter().enumerate() {
@@ -418,7 +443,7 @@ mod tests {
     fn packed(all: &Shuffle) -> Vec<Option<usize>> {
         let mut stored = vec![None; all.bytes().1 + HALF];
         for register in (0..all.number()).map(|number| all.register(number)) {
-            for (half, index) in register.gather.chunks(HALF).enumerate() {
+            for (half, index) in register.gather.map(Index::to_le_bytes).iter().enumerate() {
                 for (i, &index) in index.iter().enumerate() {
                     assert!(index == NO_BYTE || usize::from(index) < HALF);
                     let place = register.place + half * HALF + usize::from(index);

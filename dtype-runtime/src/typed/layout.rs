@@ -120,6 +120,7 @@ impl<T: Datatype> Layout<T> {
 
     /// The moves of a record on its own.
     const MOVES: &'static Moves = &Moves::of(Self::RUNS);
+    const NUMBER_OF_MOVES: usize = Self::MOVES.len();
 
     /// The number of runs in one record. The last run of `Linked` reaches into the next record and is not
     /// counted.
@@ -166,8 +167,8 @@ impl<T: Datatype> Layout<T> {
         unsafe {
             if count == 1 && const { !Self::PERMUTES_ONE } {
                 Self::copy::<D>(memory, packed, 1);
-            } else if const { Self::SHUFFLE.is_some() }
-                && Self::is_worth_shuffling::<D, true>(count)
+            } else if const { Self::worth_shuffling::<D, true>().end > 0 }
+                && Self::are_shuffled::<D, true>(count)
             {
                 Self::by_shuffles::<D, true>(memory, packed, count);
             } else {
@@ -185,7 +186,8 @@ impl<T: Datatype> Layout<T> {
     pub(super) unsafe fn new_values(memory: *mut u8, packed: *mut u8, count: usize) {
         // SAFETY: passed on to the caller.
         unsafe {
-            if const { Self::SHUFFLE.is_some() } && Self::is_worth_shuffling::<Unpack, false>(count)
+            if const { Self::worth_shuffling::<Unpack, false>().end > 0 }
+                && Self::are_shuffled::<Unpack, false>(count)
             {
                 Self::by_shuffles::<Unpack, false>(memory, packed, count);
             } else {
@@ -194,16 +196,20 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
+    /// For which numbers of values shuffles are the fastest way; none if it is empty.
+    const fn worth_shuffling<D: Way, const KEEPS_GAPS: bool>() -> Range<usize> {
+        match Self::SHUFFLE {
+            Some(all) if D::PACKS => all.worth_packing(),
+            Some(all) => all.worth_unpacking(KEEPS_GAPS),
+            None => 0..0,
+        }
+    }
+
     /// Whether `count` values are shuffled.
     #[inline(always)]
-    fn is_worth_shuffling<D: Way, const KEEPS_GAPS: bool>(count: usize) -> bool {
-        let Some(all) = Self::SHUFFLE else { return false };
-        let is_worth = if const { D::PACKS } {
-            all.is_worth_packing(count)
-        } else {
-            all.is_worth_unpacking::<KEEPS_GAPS>(count)
-        };
-        is_worth && kernel::is_shuffling()
+    fn are_shuffled<D: Way, const KEEPS_GAPS: bool>(count: usize) -> bool {
+        const { Self::worth_shuffling::<D, KEEPS_GAPS>() }.contains(&count)
+            && kernel::is_shuffling()
     }
 
     /// As [`values`](Self::values), with shuffles as far as they go. Not inlined, as [`kernel::permute_or`] is not: who ends
@@ -211,7 +217,7 @@ impl<T: Datatype> Layout<T> {
     ///
     /// # Safety
     ///
-    /// As [`values`](Self::values); it must be [worth](Self::is_worth_shuffling) doing, so that `SHUFFLE` can do it.
+    /// As [`values`](Self::values); they must be [shuffled](Self::are_shuffled), so that `SHUFFLE` can do it.
     #[inline(never)]
     unsafe fn by_shuffles<D: Way, const KEEPS_GAPS: bool>(
         memory: *mut u8,
@@ -229,7 +235,8 @@ impl<T: Datatype> Layout<T> {
                 kernel::unpack_values::<Self, KEEPS_GAPS>(count, memory, packed)
             };
             let (memory, rest) = (memory.add(done * size_of::<T>()), count - done);
-            Self::rest::<D>(memory, packed.add(done * T::TYPE_MAP.size()), rest);
+            let packed = packed.add(done * T::TYPE_MAP.size());
+            Self::all_by_runs::<D>(memory, packed, 0..rest * T::TYPE_MAP.size());
         }
     }
 
@@ -278,11 +285,13 @@ impl<T: Datatype> Layout<T> {
         // Written out for the reason in `copy_from_second`.
         macro_rules! written_out {
             ($($j:literal)+) => {
-                $( if const { $j < Self::MOVES.len() } {
-                    let Move { disp, position, len } = Self::MOVES.get($j);
-                    // SAFETY: a part of a run of the record, and within its packed bytes: the caller guarantees both.
-                    unsafe { D::copy(memory.offset(disp), packed.add(position), len) };
-                } )+
+                $( match Self::NUMBER_OF_MOVES {
+                    $j => return,
+                    _ => {}
+                }
+                let Move { disp, position, len } = Self::MOVES.get($j);
+                // SAFETY: a part of a run of the record, and within its packed bytes: the caller guarantees both.
+                unsafe { D::copy(memory.offset(disp), packed.add(position), len) }; )+
             };
         }
         const { assert!(Moves::MOST == 16, "as many as are written out") }
@@ -354,17 +363,6 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
-    /// As [`copy`](Self::copy), compiled once.
-    ///
-    /// # Safety
-    ///
-    /// As [`copy`](Self::copy).
-    #[inline(never)]
-    unsafe fn rest<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
-        // SAFETY: passed on to the caller.
-        unsafe { Self::copy::<D>(memory, packed, count) };
-    }
-
     /// Copies the runs of `count` records that are [long runs](Self::IS_LONG_RUN), the first at `memory`.
     ///
     /// # Safety
@@ -396,7 +394,7 @@ impl<T: Datatype> Layout<T> {
     pub(super) unsafe fn part<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<usize>) {
         if const { Self::PERMUTATION.is_some() }
             && let Some(all) = Self::PERMUTATION
-            && !Self::is_worth_shuffling::<D, true>(range.len() / T::TYPE_MAP.size())
+            && !Self::are_shuffled::<D, true>(range.len() / T::TYPE_MAP.size())
         {
             // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of the range and
             // nothing else, or, where it reads memory, all data of the records in the range. For these the caller guarantees
@@ -444,7 +442,9 @@ impl<T: Datatype> Layout<T> {
                     left -= to;
                 }
                 let (whole, rest) = (left / size, left % size);
-                if const { Self::SHUFFLE.is_some() } && Self::is_worth_shuffling::<D, true>(whole) {
+                if const { Self::worth_shuffling::<D, true>().end > 0 }
+                    && Self::are_shuffled::<D, true>(whole)
+                {
                     Self::by_shuffles::<D, true>(memory, packed, whole);
                 } else {
                     Self::copy::<D>(memory, packed, whole);
@@ -495,11 +495,14 @@ impl<T: Datatype> Layout<T> {
             }};
         }
         // Written out, because whether the compiler unrolls a loop depends on the code around it, and
-        // the lengths are constants only in an unrolled loop: ten times as fast.
+        // the lengths are constants only in an unrolled loop: ten times as fast. After the last one, no code
+        // is generated: a `match` of an associated constant is decided before, as `if const` is, but it is one
+        // constant for all runs.
         macro_rules! written_out {
             ($($j:literal)+) => {
-                $( if const { $j < Self::WITHIN } {
-                    one!($j);
+                $( match Self::WITHIN {
+                    $j => return packed,
+                    _ => one!($j),
                 } )+
             };
         }

@@ -20,17 +20,23 @@ const AHEAD: usize = 2048;
 const LINE: usize = 64;
 
 /// Does something for each register of a period. Written out, so that the places are constants whether the compiler unrolls
-/// loops or not.
+/// loops or not. After the last one, no code is generated: a `match` of an associated constant is decided before, and unlike
+/// `if const`, it is not one more constant for each register.
 macro_rules! for_each_register {
-    ($shuffle:expr, $register:ident => $body:expr) => {
-        for_each_register!($shuffle, $register => $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    ($by:ident, $register:ident => $body:expr) => {
+        for_each_register!($by, $register => $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
         const { assert!(Shuffle::MOST == 16, "as many as are written out") }
     };
-    ($shuffle:expr, $register:ident => $body:expr, $($j:literal)+) => {
-        $( if const { $j < $shuffle.number() } {
-            let $register: &'static Register = const { $shuffle.register($j) };
-            $body
-        } )+
+    ($by:ident, $register:ident => $body:expr, $($j:literal)+) => {
+        'all: {
+            $( match $by::REGISTERS {
+                $j => break 'all,
+                _ => {
+                    let $register = $by::SHUFFLE.register($j);
+                    $body
+                }
+            } )+
+        }
     };
 }
 
@@ -46,10 +52,10 @@ pub(in crate::kernel) unsafe fn pack<K: ShuffledBy>(
     mut packed: *mut u8,
 ) -> usize {
     debug_assert!(K::SHUFFLE.packs());
-    let (in_memory, in_packed) = const { K::SHUFFLE.bytes() };
+    let (in_memory, in_packed) = K::SHUFFLE.bytes();
     let periods = K::SHUFFLE.periods_to_pack(count);
     for _ in 0..periods {
-        for_each_register!(K::SHUFFLE, register => {
+        for_each_register!(K, register => {
             let Register { place, to: [low, high], ref gather, .. } = *register;
             // SAFETY: the index has 32 bytes, and a period of the caller's records is at the pointers: `periods_to_pack` counts
             // periods that have all bytes that are stored for them, which are no fewer than their data, among those of the
@@ -84,10 +90,10 @@ pub(in crate::kernel) unsafe fn unpack<K: ShuffledBy, const KEEPS_GAPS: bool>(
     mut packed: *const u8,
 ) -> usize {
     debug_assert!(K::SHUFFLE.unpacks());
-    let (in_memory, in_packed) = const { K::SHUFFLE.bytes() };
+    let (in_memory, in_packed) = K::SHUFFLE.bytes();
     let periods = count / K::SHUFFLE.records();
     for _ in 0..periods {
-        for_each_register!(K::SHUFFLE, register => {
+        for_each_register!(K, register => {
             let Register { place, from: [low, high], ref scatter, .. } = *register;
             // SAFETY: the index has 32 bytes. A period of the caller's records is at the pointers. By the invariant of
             // `Shuffle`, the register is a part of its memory, and each half loads 16 of its packed bytes.
