@@ -21,7 +21,7 @@ pub(crate) use convert::{Converting, Each, How};
 use self::compile::{Compiler, SCRATCH};
 use crate::plan::{Blocks, Op, Plan};
 use crate::shared::{Room, Shared};
-use crate::types::{Description, Flags, Type};
+use crate::types::{Description, Flags, Interval, Type};
 
 /// A datatype that is ready for packing: immutable, cheap to clone, and shared among threads.
 ///
@@ -32,9 +32,37 @@ pub struct Committed(Shared<Inner>);
 struct Inner {
     ty: Type,
     plan: Plan,
+    single: Single,
     /// The largest number of instances that is known to name no byte twice. It only grows, and never beyond the
     /// truth, so threads need not agree on it.
     disjoint: AtomicUsize,
+}
+
+/// What the copy of a single instance asks for. It is a few bytes as a rule, so that each step to find out would show.
+pub(crate) struct Single {
+    /// How many bytes from the origin on have all of its data; `usize::MAX`, more than any memory has, if some lie in front of
+    /// the origin or there are none.
+    pub(crate) reach: usize,
+    /// Its packed bytes; `usize::MAX` if they cannot be addressed.
+    pub(crate) size: usize,
+    /// The displacement in bytes of its data, if they are one run in packed order.
+    pub(crate) run: Option<isize>,
+    /// Whether this run ends where that of the next instance starts.
+    pub(crate) touches_next: bool,
+}
+
+impl Single {
+    #[inline(always)]
+    fn of(ty: &Type) -> Self {
+        let size = usize::try_from(ty.size()).unwrap_or(usize::MAX);
+        let Some(Interval { start, end }) = ty.data() else {
+            return Self { reach: usize::MAX, size, run: None, touches_next: false };
+        };
+        let reach = if start < 0 { None } else { usize::try_from(end).ok() };
+        let run = if ty.is_run() { isize::try_from(start).ok() } else { None };
+        let touches_next = ty.extent() >= 0 && ty.extent().cast_unsigned() == ty.size();
+        Self { reach: reach.unwrap_or(usize::MAX), size, run, touches_next }
+    }
 }
 
 impl Type {
@@ -77,7 +105,8 @@ impl Type {
 impl Committed {
     #[inline(always)]
     fn new(room: Room<Inner>, ty: Type, plan: Plan) -> Self {
-        Self(room.fill(Inner { ty, plan, disjoint: AtomicUsize::new(0) }))
+        let single = Single::of(&ty);
+        Self(room.fill(Inner { ty, plan, single, disjoint: AtomicUsize::new(0) }))
     }
 
     /// The type that was committed.
@@ -124,6 +153,12 @@ impl Committed {
             self.0.disjoint.fetch_max(count, Ordering::Relaxed);
         }
         disjoint
+    }
+
+    /// What the copy of a single instance asks for.
+    #[inline(always)]
+    pub(crate) fn single(&self) -> &Single {
+        &self.0.single
     }
 
     /// The operations that pack or unpack instances.

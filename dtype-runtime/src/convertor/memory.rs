@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::buffer::{Buffer, BufferMut};
 use super::copier::copy_of_plan;
-use crate::commit::Committed;
+use crate::commit::{Committed, Single};
 use crate::error::Error;
 use crate::kernel::{self, Pack, Unpack, Way, one};
 use crate::types::{Interval, overlaps};
@@ -51,26 +51,9 @@ impl Committed {
         }
     }
 
-    /// The packed bytes of `count` instances, if they have data that lie in a memory of `len` bytes with this origin, and 64
-    /// bits are enough to tell.
-    ///
-    /// What is copied is often so short that the steps to and from a call that finds out more take longer.
-    #[inline(always)]
-    fn size_within(&self, count: usize, len: usize, origin: i64) -> Option<usize> {
-        let last = self.last(count)?;
-        if lies_within(self.data()?, last, origin, len as u64) == Some(true) {
-            usize::try_from(self.size()).ok()?.checked_mul(count)
-        } else {
-            None
-        }
-    }
-
     /// Bytes from the first of `count` instances to the last, if 64 bits have room for them.
     #[inline(always)]
     fn last(&self, count: usize) -> Option<i64> {
-        if count == 1 {
-            return Some(0);
-        }
         i64::try_from(count).ok()?.checked_sub(1)?.checked_mul(self.extent())
     }
 
@@ -80,7 +63,6 @@ impl Committed {
     ///
     /// As for [`execute`](kernel::execute); `size` must be the packed bytes of the instances.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "a displacement of data in memory")]
     unsafe fn execute_whole<D: Way>(
         &self,
         memory: *mut u8,
@@ -88,11 +70,10 @@ impl Committed {
         count: usize,
         size: usize,
     ) {
-        match self.data() {
-            Some(data) if self.is_run() && (count == 1 || self.touches_next()) => {
-                let run = memory.wrapping_offset(data.start as isize);
+        match self.single() {
+            &Single { run: Some(disp), touches_next, .. } if touches_next || count == 1 => {
                 // SAFETY: all bytes of the instances: one run, packed in the order of the addresses.
-                unsafe { one::run::<D>(run, packed, size) };
+                unsafe { one::run::<D>(memory.wrapping_offset(disp), packed, size) };
             }
             // SAFETY: passed on to the caller.
             _ if count == 1 => unsafe { one::one::<D>(self.plan(), memory, packed) },
@@ -101,18 +82,13 @@ impl Committed {
         }
     }
 
-    /// Whether an instance that is a run ends where the next one starts.
-    #[inline(always)]
-    fn touches_next(&self) -> bool {
-        self.extent() >= 0 && self.extent().cast_unsigned() == self.size()
-    }
-
-    /// Copies `count` instances that lie [within](Self::size_within) a memory of `len` bytes with this origin, and returns
-    /// the number of packed bytes. `None`, and nothing is copied, if that may have to be refused: for `room` packed bytes, or
-    /// because it is not known that instances to be unpacked name no byte twice.
+    /// Copies `count` instances, and returns the number of packed bytes. `None`, and nothing is copied, if that may have to be
+    /// refused: because the data do not lie in a memory of `len` bytes with this origin, or 64 bits are not enough to tell; for
+    /// `room` packed bytes; or because it is not known that instances to be unpacked name no byte twice.
     ///
-    /// What it takes and returns are registers, and it saves few of them for afterwards: with an error in memory, a few
-    /// instances would take 2 ns longer.
+    /// What is copied is often so short that the steps to and from a call that finds out more take longer. What this takes and
+    /// returns are registers, and it saves few of them for afterwards: with an error in memory, a few instances would take 2 ns
+    /// longer.
     ///
     /// # Safety
     ///
@@ -131,15 +107,49 @@ impl Committed {
         // SAFETY: passed on to the caller.
         unsafe {
             if count == 1 {
-                // With a constant count, few steps are left.
-                self.check_and_copy::<D>(1, memory, len, origin, packed, room)
+                self.copy_one_if_within::<D>(memory, len, origin, packed, room)
             } else {
                 self.copy_several_if_within::<D>(count, memory, len, origin, packed, room)
             }
         }
     }
 
-    /// As [`copy_if_within`](Self::copy_if_within), by a call.
+    /// As [`copy_if_within`](Self::copy_if_within), for one instance.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    #[inline(always)]
+    unsafe fn copy_one_if_within<D: Way>(
+        &self,
+        memory: *mut u8,
+        len: usize,
+        origin: i64,
+        packed: *mut u8,
+        room: usize,
+    ) -> Option<usize> {
+        let &Single { reach, size, run, .. } = self.single();
+        let within = if origin == 0 {
+            len >= reach
+        } else {
+            lies_within(self.data()?, 0, origin, len as u64)?
+        };
+        let fits = if D::PACKS { room >= size } else { room == size };
+        if !within || !fits || !D::PACKS && !self.is_disjoint(1, || false) {
+            return None;
+        }
+        // SAFETY: the bytes of the instance lie in the memory, and as many are packed ones, as just checked; if memory is
+        // written, none of its bytes is named twice.
+        unsafe {
+            match run {
+                Some(disp) => one::run::<D>(memory.wrapping_offset(disp), packed, size),
+                None => one::one::<D>(self.plan(), memory, packed),
+            }
+        }
+        Some(size)
+    }
+
+    /// As [`copy_if_within`](Self::copy_if_within), for any count.
     ///
     /// # Safety
     ///
@@ -154,26 +164,11 @@ impl Committed {
         packed: *mut u8,
         room: usize,
     ) -> Option<usize> {
-        // SAFETY: passed on to the caller.
-        unsafe { self.check_and_copy::<D>(count, memory, len, origin, packed, room) }
-    }
-
-    /// As [`copy_if_within`](Self::copy_if_within), inlined for any count.
-    ///
-    /// # Safety
-    ///
-    /// As there.
-    #[inline(always)]
-    unsafe fn check_and_copy<D: Way>(
-        &self,
-        count: usize,
-        memory: *mut u8,
-        len: usize,
-        origin: i64,
-        packed: *mut u8,
-        room: usize,
-    ) -> Option<usize> {
-        let size = self.size_within(count, len, origin)?;
+        let last = self.last(count)?;
+        if lies_within(self.data()?, last, origin, len as u64) != Some(true) {
+            return None;
+        }
+        let size = usize::try_from(self.size()).ok()?.checked_mul(count)?;
         let fits = if D::PACKS { room >= size } else { room == size };
         if !fits || !D::PACKS && !self.is_disjoint(count, || false) {
             return None;

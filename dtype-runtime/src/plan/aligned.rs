@@ -92,12 +92,7 @@ impl Aligned {
     /// Records with these packed bytes, each `offsets` bytes after the least displacement of a record, which is `first`. `None` if
     /// that takes more than `most.0` steps for `most.1` records, or more than [`MOST`](Self::MOST) for a round; if the records reach
     /// into each other's place, or do not follow one another; or if there is nothing to align.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_possible_wrap,
-        clippy::cast_sign_loss,
-        reason = "bytes of a few lines"
-    )]
+    #[expect(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "bytes of a few lines")]
     pub(super) const fn of(
         offsets: &[u8],
         stride: isize,
