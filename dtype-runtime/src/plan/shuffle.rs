@@ -365,7 +365,6 @@ impl Shuffle {
 /// The records that a kernel is compiled for.
 pub(crate) trait ShuffledBy {
     /// How they are copied; [`Shuffle::NOTHING`] if in other ways.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing shuffles so here"))]
     const SHUFFLE: &'static Shuffle;
 
     /// The number of its registers, for code that is written out for each of them.
