@@ -38,29 +38,31 @@ struct Inner {
     disjoint: AtomicUsize,
 }
 
-/// What the copy of a single instance asks for. It is a few bytes as a rule, so that each step to find out would show.
+/// What is asked of a single instance before it is copied. It is a few bytes as a rule, so that each step to find out would
+/// show.
 pub(crate) struct Single {
     /// How many bytes from the origin on have all of its data; `usize::MAX`, more than any memory has, if some lie in front of
-    /// the origin or there are none.
+    /// the origin or too far behind it, or there are none.
     pub(crate) reach: usize,
     /// Its packed bytes; `usize::MAX` if they cannot be addressed.
     pub(crate) size: usize,
-    /// The displacement in bytes of its data, if they are one run in packed order.
+    /// The displacement in bytes of its data, if they are one run in packed order, and not too far away.
     pub(crate) run: Option<isize>,
-    /// Whether this run ends where that of the next instance starts.
+    /// Whether this run ends where that of the next instance starts, so that several are one run, too.
     pub(crate) touches_next: bool,
 }
 
 impl Single {
+    /// For instances that are `extent` bytes apart.
     #[inline(always)]
-    fn of(ty: &Type) -> Self {
+    fn of(ty: &Type, extent: i64) -> Self {
         let size = usize::try_from(ty.size()).unwrap_or(usize::MAX);
         let Some(Interval { start, end }) = ty.data() else {
             return Self { reach: usize::MAX, size, run: None, touches_next: false };
         };
         let reach = if start < 0 { None } else { usize::try_from(end).ok() };
         let run = if ty.is_run() { isize::try_from(start).ok() } else { None };
-        let touches_next = ty.extent() >= 0 && ty.extent().cast_unsigned() == ty.size();
+        let touches_next = extent >= 0 && extent.cast_unsigned() == ty.size();
         Self { reach: reach.unwrap_or(usize::MAX), size, run, touches_next }
     }
 }
@@ -91,21 +93,21 @@ impl Type {
         if let Some(level) = self.as_level() {
             let all = Blocks::of_level(&level);
             let room = Room::new();
-            return Committed::new(room, ty, Plan::of_blocks(all, extent));
+            return Committed::new(room, ty, extent, Plan::of_blocks(all, extent));
         }
         let mut few = [Op::NONE; SCRATCH];
         let mut compiler = Compiler::new(&mut few);
         let written = compiler.compile(self, extent);
         let size = self.size();
         let room = Room::new();
-        Committed::new(room, ty, Plan::of_program(written, size))
+        Committed::new(room, ty, extent, Plan::of_program(written, size))
     }
 }
 
 impl Committed {
     #[inline(always)]
-    fn new(room: Room<Inner>, ty: Type, plan: Plan) -> Self {
-        let single = Single::of(&ty);
+    fn new(room: Room<Inner>, ty: Type, extent: i64, plan: Plan) -> Self {
+        let single = Single::of(&ty, extent);
         Self(room.fill(Inner { ty, plan, single, disjoint: AtomicUsize::new(0) }))
     }
 
@@ -155,7 +157,7 @@ impl Committed {
         disjoint
     }
 
-    /// What the copy of a single instance asks for.
+    /// What is asked of a single instance before it is copied.
     #[inline(always)]
     pub(crate) fn single(&self) -> &Single {
         &self.0.single

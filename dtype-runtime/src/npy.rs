@@ -111,8 +111,8 @@ pub fn write_with<T: Datatype>(
     let shape = [&[records.len() as u64], lengths].concat();
     let header = Header { version: (1, 0), dtype: item.clone(), fortran_order: false, shape };
     to.write_all(&header.to_bytes()?)?;
-    let committed =
-        (options.layout == NumpyLayout::Memory && !is_packed(map)).then(|| memory::<T>());
+    let is_memory = options.layout == NumpyLayout::Memory && !is_packed(map);
+    let committed = is_memory.then(memory::<T>).transpose()?;
     let at_once = (AT_ONCE / map.stride().max(1)).max(1);
     let (mut packed, mut items) = (Vec::new(), Vec::new());
     for records in records.chunks(at_once) {
@@ -279,9 +279,9 @@ const fn representation(order: ByteOrder) -> Representation {
     }
 }
 
-/// The memory of a record, with the stride of a slice.
-fn memory<T: Datatype>() -> Committed {
-    Type::of::<T>().commit_at(size_of::<T>() as i64)
+/// The memory of a record, with the stride of a slice, whatever extent its type was resized to.
+fn memory<T: Datatype>() -> Result<Committed, Error> {
+    Ok(Type::resized(&Type::of::<T>(), 0, size_of::<T>() as i64)?.commit())
 }
 
 /// Whether the memory of a record is its packed bytes.

@@ -277,6 +277,33 @@ fn padding_is_zero_in_memory_layout() {
     assert_eq!(item.iter().filter(|byte| **byte != 0).count(), 2, "{item:?}");
 }
 
+/// The items of a file lie as the records of a slice do, whatever extent the type has for MPI.
+#[test]
+fn a_resized_type_has_the_stride_of_a_slice() {
+    fn check<T: Datatype>(records: &[T], pairs: &[(u32, u8)]) {
+        let expected = file_of(pairs, &NumpyOptions::memory());
+        let file = file_of(records, &NumpyOptions::memory());
+        let items = 8 * records.len();
+        assert_eq!(file[file.len() - items..], expected[expected.len() - items..]);
+        assert_eq!(pack(&npy::read::<T>(&file[..]).unwrap()), pack(records));
+    }
+    macro_rules! check {
+        ($($extent:literal)*) => { $({
+            #[derive(Datatype)]
+            #[dtype(resize(lb = 0, extent = $extent))]
+            #[repr(C)]
+            struct Resized {
+                a: u32,
+                b: u8,
+            }
+            let pairs = [(1, 2), (0x0304_0506, 7), (8, 9)];
+            check(&pairs.map(|(a, b)| Resized { a, b }), &pairs);
+        })* };
+    }
+    // The end of the data, less than that, the size, and more.
+    check!(5 4 8 16);
+}
+
 /// Bytes at a multiple of 64.
 fn aligned(bytes: &[u8]) -> (Vec<u8>, usize) {
     let mut all = vec![0; bytes.len() + 64];

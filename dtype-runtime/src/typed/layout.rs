@@ -242,8 +242,8 @@ impl<T: Datatype> Layout<T> {
 
     /// Copies the data of `count` records.
     ///
-    /// `if const` leaves out what a type does not use before any code is generated. With a `match` the code
-    /// would be generated for each type, and removed only where the optimizer runs.
+    /// `if const` leaves out what a type does not use before any code is generated. With a `match` of the strategy, which is
+    /// not a number, the code would be generated for each type, and removed only where the optimizer runs.
     ///
     /// # Safety
     ///
@@ -278,7 +278,7 @@ impl<T: Datatype> Layout<T> {
     /// As [`execute`](Self::execute).
     #[inline]
     pub(super) unsafe fn execute_one<D: Direction>(memory: *mut u8, packed: *mut u8) {
-        if const { Self::MOVES.len() == 0 } {
+        if const { Self::NUMBER_OF_MOVES == 0 } {
             // SAFETY: passed on to the caller.
             return unsafe { Self::execute::<D>(memory, packed, 1) };
         }
