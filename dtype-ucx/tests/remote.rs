@@ -92,6 +92,39 @@ fn structs_are_put_and_got() {
     });
 }
 
+/// Records lie as they do in a slice, whatever extent their type has for MPI.
+#[test]
+fn resized_structs_have_the_stride_of_a_slice() {
+    macro_rules! check {
+        ($($extent:literal)*) => { $({
+            #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+            #[dtype(resize(lb = -8, extent = $extent))]
+            #[repr(C)]
+            struct Resized {
+                value: u32,
+                small: u8,
+            }
+            let record = |i: u8| Resized { value: 1000 + u32::from(i), small: i };
+            let all: Vec<_> = (0..20).map(record).collect();
+            with_memory(&all, |endpoint, memory| {
+                let key = memory.key().unwrap();
+                assert_eq!((key.record().lb(), key.record().extent()), (0, 8));
+                let key = MemoryKey::from_bytes(&key.to_bytes()).unwrap();
+                let remote = endpoint.remote_memory::<Resized>(&key).unwrap();
+                assert_eq!(remote.get(0..20).unwrap(), all);
+                remote.put(7, &[record(70), record(80)]).unwrap();
+                endpoint.flush().unwrap();
+                assert_eq!(memory.read(6..10).unwrap(), [6, 70, 80, 9].map(record));
+                let mut into = [record(0); 4];
+                remote.get_into(6, &mut into).unwrap();
+                assert_eq!(into, [6, 70, 80, 9].map(record));
+                memory.write(0, &all).unwrap();
+            });
+        })* };
+    }
+    check!(4 5 8 64);
+}
+
 #[test]
 fn what_is_outside_is_refused() {
     with_memory(&particles(10), |endpoint, memory| {
