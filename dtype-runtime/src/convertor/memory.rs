@@ -128,7 +128,7 @@ impl Committed {
         packed: *mut u8,
         room: usize,
     ) -> Option<usize> {
-        let &Single { reach, size, run, .. } = self.single();
+        let &Single { reach, size, .. } = self.single();
         let within = if origin == 0 {
             len >= reach
         } else {
@@ -140,12 +140,7 @@ impl Committed {
         }
         // SAFETY: the bytes of the instance lie in the memory, and as many are packed ones, as just checked; if memory is
         // written, none of its bytes is named twice.
-        unsafe {
-            match run {
-                Some(disp) => one::run::<D>(memory.wrapping_offset(disp), packed, size),
-                None => one::one::<D>(self.plan(), memory, packed),
-            }
-        }
+        unsafe { self.execute_whole::<D>(memory, packed, 1, size) };
         Some(size)
     }
 
