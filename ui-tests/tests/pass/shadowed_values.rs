@@ -1,6 +1,11 @@
 //! Constants, statics and types that are called like what an expansion binds and names.
 #![deny(warnings)]
-#![allow(dead_code, non_camel_case_types, non_upper_case_globals)]
+#![allow(
+    dead_code,
+    non_camel_case_types,
+    non_upper_case_globals,
+    reason = "named like values, and not used: they only must not get in the way"
+)]
 
 use dtype_runtime::message::{self, Framing, Limits};
 
