@@ -11,7 +11,7 @@
 //! | an enum | its integer |
 //! | complex numbers | `FixedSizeList` of two floats |
 //! | `[T; N]` | `FixedSizeList` of `N`; the buffer is that of the innermost elements |
-//! | integers of 128 bits, `bf16`, other basic datatypes | `FixedSizeBinary` |
+//! | 128-bit integers, `bf16`, other basic datatypes | `FixedSizeBinary` |
 //!
 //! Nothing is null.
 //!
@@ -137,7 +137,7 @@ pub fn schema<T: Datatype>() -> Schema {
     Schema::new(Columns::<T>::all_fields().map(|field| arrow_field(&field)).collect::<Vec<_>>())
 }
 
-/// The columns as Arrow's fields and buffers, without a copy of any but truth values.
+/// The columns as Arrow's fields and buffers. Only truth values are copied.
 ///
 /// # Errors
 ///

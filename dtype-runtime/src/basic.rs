@@ -259,8 +259,7 @@ impl Basic {
         &ROWS[self as usize - 1]
     }
 
-    /// The name of the type: as Rust writes it, as [`core::ffi`] names a type of C, or as MPI does, in small
-    /// letters.
+    /// The name of the type: as Rust writes it, as [`core::ffi`] names a type of C, or as MPI does, in lower case.
     pub const fn name(self) -> &'static str {
         self.row().name
     }

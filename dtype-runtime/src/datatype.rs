@@ -27,8 +27,8 @@ mod zerocopy;
 
 /// A type whose values can be packed, sent and unpacked. Derive it.
 ///
-/// Deriving it on a struct lets anyone overwrite the struct's data fields with any bytes that the
-/// fields' own types accept, private fields included. Name an invariant of the struct with
+/// Deriving it on a struct lets anyone overwrite the struct's data fields with any bytes that the fields' own types
+/// accept, private fields included. If the struct has an invariant, name a function that checks it with
 /// `#[dtype(check = …)]`, or do not derive.
 ///
 /// # Safety
@@ -43,8 +43,8 @@ mod zerocopy;
 /// - any bytes that each leaf's [`Validity`] and each [check](TypeMap::checked) of the map accept, written
 ///   to the named bytes of a value, leave a valid value of `Self`; unless [`skips_fields`](TypeMap::skips_fields), the result is valid even if
 ///   the other bytes are uninitialised;
-/// - a byte that is not named is padding, unless `skips_fields`: it may hold anything, and nobody accesses it but who borrows the
-///   value.
+/// - a byte that is not named is padding, unless `skips_fields`: it may hold anything, and only whoever borrows the
+///   value accesses it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a datatype",
     label = "no type map is known for `{Self}`",
@@ -54,7 +54,7 @@ mod zerocopy;
     note = "if the field need not travel, leave it out with `#[dtype(skip)]`"
 )]
 pub unsafe trait Datatype: Sized {
-    /// Which bytes of a value are data, as what, in which order.
+    /// Which bytes of a value are data, of which types, and in which order.
     const TYPE_MAP: &'static TypeMap;
 }
 
@@ -72,7 +72,7 @@ pub unsafe trait Datatype: Sized {
             by hand"
 )]
 pub unsafe trait Describes<T> {
-    /// Which bytes of a `T` are data, as what, in which order.
+    /// Which bytes of a `T` are data, of which types, and in which order.
     const FOREIGN_MAP: &'static TypeMap;
 }
 

@@ -1,10 +1,10 @@
-//! Which instructions the copy routines use.
+//! Which instruction set the kernels use.
 //!
-//! The processor is asked once, and the best instructions that it has are used from then on. The result of
-//! packing does not depend on them, only the time. Where the environment variable `DTYPE_KERNELS` is set
-//! when they are needed first, it names what to use instead: `portable`, `avx2` or `avx512`; a value that
-//! is not one of these, or names what the machine lacks, is reported on the standard error stream, and ignored.
-//! Without the feature `std` there is no asking: the instructions are those that the crate is compiled for.
+//! The processor is queried once, and the best instruction set that it has is used from then on. The packed bytes do
+//! not depend on it, only the time does. If the environment variable `DTYPE_KERNELS` is set when an instruction set is
+//! first needed, it names the one to use instead: `portable`, `avx2` or `avx512`. A value that is none of these, or
+//! that the machine lacks, is reported on standard error and ignored. Without the feature `std` the processor is not
+//! queried: the instruction set is the one that the crate is compiled for.
 //!
 //! ```
 //! use dtype_runtime::kernels::{Isa, available, select, selected};
@@ -17,11 +17,11 @@
 use core::fmt;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// A set of instructions.
+/// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Isa {
-    /// Those that the crate is compiled for: every machine has them.
+    /// The one that the crate is compiled for, which every machine has.
     Portable,
     /// AVX2 and MOVBE on `x86_64`: blocks are copied, and values reversed, widened and checked, 32 bytes at a time. Slices of
     /// small structs go through registers, several at a time, and so do records of types made at run time that are packed, if
@@ -104,13 +104,13 @@ impl fmt::Display for Isa {
     }
 }
 
-/// Instructions were asked for that the machine lacks.
+/// The machine lacks the requested instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnavailableError {
-    /// What was asked for.
+    /// The requested instruction set.
     pub asked: Isa,
-    /// The best that there is.
+    /// The best one that the machine has.
     pub best: Isa,
 }
 
@@ -151,7 +151,7 @@ pub(crate) const EXECUTES_PERMUTATIONS: bool = {
 /// The code of what is used; 0 until it is needed first.
 static SELECTED: AtomicU8 = AtomicU8::new(0);
 
-/// Whether the machine has the instructions.
+/// Whether the machine has this instruction set.
 pub fn available(isa: Isa) -> bool {
     match isa {
         Isa::Portable => true,
@@ -160,11 +160,11 @@ pub fn available(isa: Isa) -> bool {
     }
 }
 
-/// Uses these instructions from now on, in all threads: for tests, and for benches that compare.
+/// Uses this instruction set from now on, in all threads: for tests, and for benches that compare.
 ///
 /// # Errors
 ///
-/// [`UnavailableError`] if the machine lacks them; nothing changes then.
+/// [`UnavailableError`] if the machine lacks it; nothing changes then.
 pub fn select(isa: Isa) -> Result<(), UnavailableError> {
     if !available(isa) {
         return Err(UnavailableError { asked: isa, best: best() });
@@ -173,7 +173,7 @@ pub fn select(isa: Isa) -> Result<(), UnavailableError> {
     Ok(())
 }
 
-/// What is used.
+/// The instruction set in use.
 #[inline]
 pub fn selected() -> Isa {
     decided().unwrap_or_else(first)

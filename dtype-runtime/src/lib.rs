@@ -55,9 +55,9 @@
 //!
 //! # Irregular layouts
 //!
-//! [`Type`] has MPI's constructors (vectors, irregular blocks, structures, parts of arrays), which nest to any shape and
-//! follow the standard's rules for bounds. [`Type::commit`] compiles a type. The [`Committed`] type packs from memory given
-//! as bytes, and unpacks into it.
+//! [`Type`] has MPI's constructors (vectors, irregular blocks, structures, parts of arrays), which nest freely and
+//! follow the standard's rules for bounds. [`Type::commit`] compiles a type. The [`Committed`] type packs from memory
+//! given as bytes, and unpacks into it.
 //!
 //! ```
 //! use dtype_runtime::{Basic, Type};
@@ -73,11 +73,10 @@
 //!
 //! # Looking at a type
 //!
-//! Every step from the type to the code that is executed can be inspected: [`Type::type_map`],
-//! [`Type::signature`], [`Type::envelope`] and [`Type::contents`], [`Type::description`],
-//! [`Committed::optimized_description`], [`Committed::plan`]. The module `show` has forms for
-//! people: pictures as text and as SVG, explanations of plans, the tree of calls, the program that makes a type, and the
-//! dtype that reads it in NumPy.
+//! Every step from the type to the code that is executed can be inspected: [`Type::type_map`], [`Type::signature`],
+//! [`Type::envelope`] and [`Type::contents`], [`Type::description`], [`Committed::optimized_description`],
+//! [`Committed::plan`]. The module `show` has human-readable forms: pictures as text and as SVG, explanations of plans,
+//! the tree of calls, the program that makes a type, and the dtype that reads it in NumPy.
 //!
 //! ```
 //! # #[cfg(feature = "show")] {
@@ -117,8 +116,8 @@
 //!
 //! A transport takes data in its own units. [`Packer`] and [`Unpacker`] stop and resume at any byte, of a slice or of a
 //! committed type. They implement `io::Read` and `io::Write`, seek to any position, and several of them can work on one
-//! message at the same time. Where the data lie in long pieces, [`Packer::chunks`] lends them in place, for `writev`. A
-//! [`convertor::Backend`] packs and unpacks memory that the CPU cannot touch, such as a device's.
+//! message at the same time. Where the data lie in long segments, [`Packer::chunks`] lends them in place, for `writev`.
+//! A [`convertor::Backend`] packs and unpacks memory that the CPU cannot touch, such as a device's.
 //!
 //! ```
 //! use dtype_runtime::{Packer, Unpacker};
@@ -168,9 +167,9 @@
 //!
 //! # Vector instructions
 //!
-//! Where the processor has the instructions for it, arrays of small records are packed several records at a time. The CPU
-//! is queried once; the packed bytes are the same on every CPU. [`kernels`] returns the selected instructions, and changes
-//! the selection.
+//! Where the processor has the instructions for it, arrays of small records are packed several records at a time. The
+//! CPU is queried once; the packed bytes are the same on every CPU. [`kernels`] reports the selected instruction set,
+//! and changes it.
 //!
 //! # Features
 //!
@@ -208,8 +207,8 @@
 //! - A type with an invariant is not a datatype, because received bytes could break the invariant: `nalgebra`'s `Unit`,
 //!   `UnitQuaternion`, `Rotation`, `Isometry`, `Similarity`, `Transform` and projections. Send their parts
 //!   and construct them again. `glam`'s `Quat` and affine transforms, whose fields are public, are datatypes.
-//! - A `NotNan` is checked: a NaN is an invalid value. `uuid`'s `NonNilUuid` is not a datatype, because its layout is
-//!   not promised.
+//! - A `NotNan` is checked: a NaN is an invalid value. `uuid`'s `NonNilUuid` is not a datatype, because the crate does
+//!   not guarantee its layout.
 //! - A number of `zerocopy` with a fixed byte order has the signature of its bytes, `[u8; 4]` for a `U32<BE>`. The order is
 //!   part of the type, so the bytes are the same on every machine, and no [`Representation`] swaps them.
 //! - Matrices of dynamic size keep their elements on the heap, contiguously: pack the elements as a slice.

@@ -52,13 +52,13 @@
 //! - A checksum finds accidental damage. It does not prove who sent a message: against forgery, use an
 //!   authenticated stream.
 //!
-//! A reader requests the header, then 64 KiB of payload at a time, then the checksum, and accepts any number of
-//! bytes at a time. For many small messages, use a [`Receiver`], or put a [`BufReader`](std::io::BufReader) around
-//! the stream. The streams should block. [`WouldBlock`](std::io::ErrorKind::WouldBlock) is returned like any other
-//! failure, and reading can resume only if it occurred before the first byte of a frame. Only a [`Receiver`] can
-//! be called again at any time. For streams that do not block, use the [`Decoder`] and the [`Encoder`], which work
-//! on bytes and need no stream. The module `message::tokio` (feature `tokio`) and `message::Codec` for
-//! tokio-util's `Framed` (feature `tokio-util`) are built on them.
+//! A reader requests the header, then 64 KiB of payload at a time, then the checksum, and accepts any number of bytes
+//! at a time. For many small messages, use a [`Receiver`], or put a [`BufReader`](std::io::BufReader) around the
+//! stream. The streams should be blocking. [`WouldBlock`](std::io::ErrorKind::WouldBlock) is returned like any other
+//! failure, and reading can resume only if it occurred before the first byte of a frame. Only a [`Receiver`] can be
+//! called again at any time. For nonblocking streams, use the [`Decoder`] and the [`Encoder`], which work on bytes
+//! and need no stream. The module `message::tokio` (feature `tokio`) and `message::Codec` for tokio-util's `Framed`
+//! (feature `tokio-util`) are built on them.
 //!
 //! # The frame
 //!
@@ -66,9 +66,9 @@
 //! takes 11 bytes around a small record. The payload is what [`pack`](crate::pack) makes of the records, in the
 //! sender's byte order. The last two sections describe every byte.
 //!
-//! The payload's checksum comes after it, so that a sender can pack piece by piece. It covers the header too, so
-//! that the parts of two frames are not mistaken for one frame. The payload of a full frame that lies aligned in
-//! memory is aligned to 16 bytes.
+//! The payload's checksum comes after it, so that a sender can pack piece by piece. It covers the header too, so that
+//! the parts of two frames are not mistaken for one frame. In a full frame that is aligned in memory, the payload is
+//! aligned to 16 bytes.
 //!
 //! A payload in the other byte order is converted as it is unpacked: the receiver does the conversion. Types whose
 //! width differs between the two machines, a C `long` for example, are refused with [`Error::Mismatch`].
@@ -96,7 +96,7 @@
 //! # Ok::<(), message::Error>(())
 //! ```
 //!
-//! If only an error should name the fields that differ, send the [`Schema`]: see [`Mismatch::with_sender`].
+//! If all you need is an error that names the fields that differ, send the [`Schema`]: see [`Mismatch::with_sender`].
 //!
 //! # The bytes of a full frame
 //!
@@ -130,11 +130,11 @@
 //! | … | the packed records |
 //! | 0 or 4 | CRC-32C of everything before, if `c` is set |
 //!
-//! The bits of the first byte: `o`, the payload is big-endian; `c`, there is a checksum; `h`, there is the
-//! signature's hash; `s`, there is the schema's hash instead; `n`, the number of records is present, and is not 1;
-//! `v`, 0 in this version. The other combinations have no meaning. A number takes seven bits of each byte, the
-//! lowest first, and the highest bit of each byte but the last is set; it takes as few bytes as it can. A hash of
-//! 64 bits becomes one of 32 bits by the exclusive or of its halves.
+//! The bits of the first byte: `o`, the payload is big-endian; `c`, there is a checksum; `h`, there is the signature's
+//! hash; `s`, there is the schema's hash instead; `n`, the number of records is present, and is not 1; `v`, 0 in this
+//! version. The other combinations have no meaning. A number takes seven bits of each byte, the lowest first, and the
+//! highest bit of each byte but the last is set; it takes as few bytes as it can. A 64-bit hash becomes a 32-bit one by
+//! the exclusive or of its halves.
 //!
 //! For example, two `u16`, 1 and 2, as one record `[u16; 2]` with the tag 7, without signature and checksum:
 //! `80 07 04 01 00 02 00`.
@@ -257,7 +257,7 @@ pub fn read_into<T: Datatype>(
     message.map(|message| message.read_into(items)).transpose()
 }
 
-/// Replaces `records` by the records of the next message and returns their number. `None` if the stream ends
+/// Replaces `records` with the records of the next message and returns their number. `None` if the stream ends
 /// before it, and `records` is unchanged then. See [`Incoming::read_reusing`].
 ///
 /// # Errors

@@ -43,8 +43,8 @@ pub use layout::CommittedLayout;
 
 /// The datatype of an array, and packing and unpacking of its elements.
 ///
-/// All arrays and views have it by way of [`ArrayRef`], which they dereference to. Methods that write take `&mut
-/// self`; a shared array is first made unique, as by all mutable methods of `ndarray`.
+/// All arrays and views have it through [`ArrayRef`], which they dereference to. Methods that write take
+/// `&mut self`; a shared array is first made unique, as in all mutable methods of `ndarray`.
 pub trait ArrayDatatype: sealed::Sealed {
     /// The type of the elements.
     type Element: Datatype;

@@ -1,8 +1,8 @@
 //! NumPy's `.npy` files: records that Python reads with `np.load`, and arrays that it wrote with `np.save`.
 //!
-//! A file has a header with the dtype and the shape, and then the items. [`write()`] writes the packed records, [`read`]
-//! reads records back whose dtype has the same fields by name: at any offset, in either byte order. [`view`] returns the
-//! records of a file that is mapped into memory where they lie.
+//! A file has a header with the dtype and the shape, and then the items. [`write()`] writes the packed records.
+//! [`read`] reads records from any dtype that has the same fields by name, at any offset and in either byte order.
+//! [`view`] returns the records of a memory-mapped file in place.
 //!
 //! ```
 //! use dtype_runtime::{Datatype, npy};
@@ -21,8 +21,8 @@
 //! # Ok::<(), npy::NpyError>(())
 //! ```
 //!
-//! Header and items may come from anyone: whatever is wrong is a typed error that names the field, and memory is taken
-//! only for bytes that are there. Pickled objects are never read.
+//! Header and items may come from anyone: whatever is wrong is a typed error that names the field, and memory is
+//! allocated only for bytes that are there. Pickled objects are never read.
 //!
 //! # Dtypes
 //!
@@ -33,7 +33,7 @@
 //! | an enum | its integer |
 //! | a struct or tuple | a structure with the names of the fields |
 //! | `[[T; N]; M]` | a field of shape `(M, N)`; of the file itself, two more axes |
-//! | integers of 128 bits, `bf16` | raw bytes, `V16`, `V2`, in this machine's byte order |
+//! | 128-bit integers, `bf16` | raw bytes, `V16`, `V2`, in this machine's byte order |
 //!
 //! Fields without data and skipped fields are not in the dtype.
 
@@ -163,7 +163,7 @@ pub fn read<T: Datatype>(mut from: impl Read) -> Result<Vec<T>, NpyError> {
     unpack_items(&plan, &data)
 }
 
-/// The records of a `.npy` file in memory, where they lie: of a mapped file, for instance.
+/// The records of a `.npy` file in memory, in place: of a mapped file, for instance.
 ///
 /// The file must have the [memory layout](NumpyLayout::Memory) of `T` in this machine's byte order, as `np.save` writes
 /// an array with an aligned dtype of the same C struct. For a type without padding that is the packed layout as well.
@@ -175,7 +175,8 @@ pub fn read<T: Datatype>(mut from: impl Read) -> Result<Vec<T>, NpyError> {
 ///
 /// - as for [`read`];
 /// - [`NpyError::Dtype`] also if a field has another offset or byte order than in memory;
-/// - [`Error::Misaligned`] if the items are not aligned for `T`: in a mapped file they are, up to 64 bytes.
+/// - [`Error::Misaligned`] if the items are not aligned for `T`: in a mapped file they are, for alignments up to 64
+///   bytes.
 ///
 /// ```
 /// use dtype_runtime::npy::{self, NumpyOptions};

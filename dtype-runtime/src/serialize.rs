@@ -1,9 +1,9 @@
 //! serde's traits.
 //!
-//! A [`Type`] is its marshalled bytes: in formats for people as hexadecimal digits, which can be compared,
-//! searched for and put into a bug report. A tree of calls would be easier to read and a second form to check, in
-//! which types that share their parts were exponentially larger; [`Type::diagram`] and [`Type::contents`] are
-//! for reading. What is small has its name in formats for people and its number in others.
+//! A [`Type`] is its marshalled bytes: in human-readable formats as hexadecimal digits, which can be compared, searched
+//! for and put into a bug report. A tree of calls would be easier to read, but it would be a second form to check, in
+//! which types that share their parts would be exponentially larger; [`Type::diagram`] and [`Type::contents`] are for
+//! reading. Small values have their names in human-readable formats and their numbers in others.
 
 use alloc::vec::Vec;
 use core::fmt;

@@ -1,4 +1,4 @@
-//! Layouts and types in forms for people and for other programs.
+//! Layouts and types in human-readable forms, and in forms for other programs.
 //!
 //! | to see | use |
 //! |---|---|

@@ -23,7 +23,7 @@ pub const MAX_DEPTH: u32 = 255;
 /// of two such values and an object's size still fits 64 bits.
 const MAX_BOUND: i64 = 1 << 61;
 
-/// The type map of a Rust type: which bytes of a value are data, as what, in which order.
+/// The type map of a Rust type: which bytes of a value are data, of which types, and in which order.
 #[derive(Clone, Copy, Debug)]
 pub struct TypeMap {
     node: Node,
@@ -190,7 +190,7 @@ pub(crate) const fn assert_bound(bytes: i64) {
 }
 
 impl TypeMap {
-    /// A leaf of which every legal bit pattern of the basic datatype is a value.
+    /// A leaf that accepts every legal bit pattern of the basic datatype.
     pub const fn basic(basic: Basic) -> Self {
         let validity = match basic {
             Basic::Bool => Validity::Bool,
@@ -308,10 +308,10 @@ impl TypeMap {
         map
     }
 
-    /// The same map with an invariant: `check` is asked about the packed bytes of a value before they are
-    /// unpacked, and says why they make no value.
+    /// The same map with an invariant: `check` is called with the packed bytes of a value before they are unpacked, and
+    /// says why they are not a value.
     ///
-    /// It is only called with bytes whose leaves are valid, and for whose fields their own checks hold.
+    /// It is called only with bytes whose leaves are valid and whose fields pass their own checks.
     #[must_use]
     pub const fn checked(self, check: unsafe fn(&[u8]) -> Result<(), String>) -> Self {
         Self { check: Some(check), restricted: true, ..self }

@@ -11,7 +11,7 @@ use super::strided::StridedCopies;
 use crate::commit::Committed;
 use crate::error::Error;
 
-/// A memory that the engine does not touch itself. Open MPI's `opal_convertor_t` has `cbmemcpy` and `stream` for
+/// Memory that the engine does not touch itself. Open MPI's `opal_convertor_t` has `cbmemcpy` and `stream` for
 /// this purpose, with `CONVERTOR_CUDA`, `CONVERTOR_CUDA_ASYNC` and `CONVERTOR_CUDA_UNIFIED`.
 ///
 /// [`BackendPacker`] and [`BackendUnpacker`] compute what has to be copied and leave the copying to the backend,

@@ -44,9 +44,9 @@ impl Segment {
 /// The segments of memory of a range of the packed stream, in the order of the stream. Segments that touch are
 /// joined, even where one instance ends and the next begins.
 ///
-/// Counting and skipping segments takes time logarithmic in the number of blocks. Methods that consume all of them, such
-/// as [`for_each`](Iterator::for_each) and [`sum`](Iterator::sum), take a fourth of the time that [`next`](Iterator::next)
-/// takes for each.
+/// Counting and skipping segments takes time logarithmic in the number of blocks. Methods that consume all of them,
+/// such as [`for_each`](Iterator::for_each) and [`sum`](Iterator::sum), take a quarter of the time that calling
+/// [`next`](Iterator::next) for each takes.
 #[derive(Clone, Debug)]
 pub struct Iov<'a> {
     instances: Instances<'a>,

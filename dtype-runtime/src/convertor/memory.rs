@@ -13,7 +13,7 @@ use crate::types::{Interval, overlaps};
 impl Committed {
     /// Packs `count` instances from memory to the front of `out`, and returns the number of bytes written.
     ///
-    /// `out` may be longer than needed. Gaps are not read. To pack in pieces, use a [`packer`](Self::packer).
+    /// `out` may be longer than needed. Gaps are not read. To pack in fragments, use a [`packer`](Self::packer).
     ///
     /// # Errors
     ///
@@ -224,8 +224,8 @@ impl Committed {
     /// Unpacks `count` instances from `packed` into memory, and returns the number of bytes read: the mirror image of
     /// [`pack`](Self::pack). Gaps are not written.
     ///
-    /// `packed` must be exactly as long as the packed instances. For a message that may be shorter, or comes in
-    /// pieces, use an [`unpacker`](Self::unpacker), which takes any number of bytes at a time.
+    /// `packed` must be exactly as long as the packed instances. For a message that may be shorter, or arrives in
+    /// fragments, use an [`unpacker`](Self::unpacker), which takes any number of bytes at a time.
     ///
     /// The memory consists of bytes, so any packed bytes are accepted; their meaning, and whether a `bool` among
     /// them is valid, is up to the reader of the memory.

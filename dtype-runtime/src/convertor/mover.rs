@@ -1,4 +1,4 @@
-//! Copies from one memory to another of the same layout.
+//! Copies between two places in memory with the same layout.
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
@@ -11,7 +11,7 @@ use crate::kernel;
 use crate::plan::{Blocks, List, Lists, Op, Program};
 
 impl Committed {
-    /// Copies the data of `count` instances from one memory to another, as packing and unpacking would, without the
+    /// Copies the data of `count` instances from one buffer to another, as packing and unpacking would, without the
     /// packed bytes in between. Gaps are neither read nor written.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Committed {
         unsafe { self.copy_raw(from.pointer(), to.pointer(), count) }
     }
 
-    /// As [`copy`](Self::copy), from one origin to another in one memory. The two layouts may overlap: the result
+    /// As [`copy`](Self::copy), from one origin to another in the same memory. The two layouts may overlap: the result
     /// is as if all data had been read before the first byte was written. Overlapping layouts take a buffer of the
     /// size of the data.
     ///
@@ -78,7 +78,7 @@ impl Committed {
         unsafe { self.copy_raw(from, to, count) }
     }
 
-    /// As [`copy_within`](Self::copy_within), from one raw origin to another, in one memory or two.
+    /// As [`copy_within`](Self::copy_within), from one raw origin to another, which may be in the same memory.
     ///
     /// # Errors
     ///
@@ -86,10 +86,9 @@ impl Committed {
     ///
     /// # Safety
     ///
-    /// Every byte of data that `count` instances name must be initialised and readable at its displacement
-    /// from `from`, writable at its displacement from `to`, each in the same allocation as its origin, and
-    /// not be accessed by anyone else meanwhile. If the memory holds Rust values, the bytes must make valid
-    /// ones.
+    /// Every byte of data that `count` instances name must be initialised and readable at its displacement from `from`,
+    /// writable at its displacement from `to`, each in the same allocation as its origin, and not be accessed by anyone
+    /// else during the call. If the memory holds Rust values, the bytes must make valid ones.
     pub unsafe fn copy_raw(&self, from: *const u8, to: *mut u8, count: usize) -> Result<(), Error> {
         let size = self.packed_size(count)?;
         self.check_overlap(count)?;

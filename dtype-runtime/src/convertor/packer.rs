@@ -19,8 +19,8 @@ use crate::kernel::Pack;
 /// The packed stream of some instances, to be read in fragments of any size, from any position: the sending side of
 /// Open MPI's `opal_convertor_t`.
 ///
-/// All that changes is the position, so a clone is another reader of the same stream, which may be on another
-/// thread. With the standard library it is a [`Read`](https://doc.rust-lang.org/std/io/trait.Read.html) and a
+/// The position is its only state, so a clone is another reader of the same stream, and may be on another thread. With
+/// the standard library it is a [`Read`](https://doc.rust-lang.org/std/io/trait.Read.html) and a
 /// [`Seek`](https://doc.rust-lang.org/std/io/trait.Seek.html).
 ///
 /// ```
@@ -77,10 +77,9 @@ impl<'a> Packer<'a> {
     ///
     /// # Safety
     ///
-    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be
-    /// initialised, readable and in the same allocation as `origin`, and not be written by anyone, for `'a`:
-    /// as long as the packer, a clone of it or a slice that one of them has lent lives. Nothing but the caller
-    /// bounds `'a`.
+    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be initialised, readable
+    /// and in the same allocation as `origin`, and not be written by anyone, for `'a`: for as long as the packer, a
+    /// clone of it or a slice that one of them has lent is alive. Only the caller bounds `'a`.
     #[inline]
     pub unsafe fn from_raw(
         committed: &Committed,

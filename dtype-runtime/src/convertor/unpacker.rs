@@ -133,10 +133,9 @@ impl Unpacker<'_> {
     ///
     /// # Safety
     ///
-    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be
-    /// writable and in the same allocation as `origin`, and not be accessed by anyone else, as long as the
-    /// unpacker or a part of it lives. If the memory holds Rust values, the bytes must make valid ones, at
-    /// any time that somebody looks at them.
+    /// Every byte of data that `count` instances name, at its displacement from `origin`, must be writable and in the
+    /// same allocation as `origin`, and not be accessed by anyone else, for as long as the unpacker or a part of it is
+    /// alive. If the memory holds Rust values, the bytes must make valid ones whenever anyone reads them.
     #[inline]
     pub unsafe fn from_raw(
         committed: &Committed,

@@ -36,10 +36,10 @@ use super::whole::Whole;
 ///
 /// # After an error
 ///
-/// A frame that is refused is skipped as it arrives, and the next one is decoded. So a message with an unknown tag
-/// or type, a message that exceeds the limits, and one that was damaged in a full frame's payload cost only that
-/// message: continue feeding. Where the start of the next frame is unknown, after a damaged header and after any
-/// damage in a compact frame, [`is_lost`](Self::is_lost) returns `true`, and the connection must be closed.
+/// A frame that is refused is skipped as it arrives, and the next one is decoded. So an unknown tag or type, an
+/// exceeded limit, or damage in the payload of a full frame costs only that message: continue feeding. Where the start
+/// of the next frame is unknown, after a damaged header and after any damage in a compact frame,
+/// [`is_lost`](Self::is_lost) returns `true`, and the connection must be closed.
 pub struct Decoder<M: Messages> {
     limits: Limits,
     state: State<M>,

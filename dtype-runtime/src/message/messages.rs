@@ -56,8 +56,8 @@ use crate::typed::{AppendBytes, unpack_one};
 /// # Ok::<(), message::Error>(())
 /// ```
 ///
-/// A variant without a `tag` has the tag after the previous variant's tag, and the first variant has 0. Write the
-/// tags down: tags that follow from the order change when a variant is inserted between two others.
+/// A variant without a `tag` has the tag after the previous variant's tag, and the first variant has 0. Set the tags
+/// explicitly: implicit tags change when a variant is inserted between two others.
 ///
 /// [`send`](super::send), [`receive`](super::receive), [`Decoder`](super::Decoder) and [`Encoder`] call the
 /// methods; an application does not need them.

@@ -119,7 +119,7 @@ impl<R: Read> Incoming<R> {
 
     /// Writes the data of the records into the first of `items`, and returns the number of records. Padding,
     /// skipped fields and further items are unchanged. The payload is kept until the whole frame has been
-    /// verified; nothing is written before.
+    /// verified; nothing is written before that.
     ///
     /// # Errors
     ///
@@ -134,9 +134,9 @@ impl<R: Read> Incoming<R> {
         Ok(count)
     }
 
-    /// Replaces `records` by the records of the message and returns their number. Existing records get new data
+    /// Replaces `records` with the records of the message and returns their number. Existing records get new data
     /// and keep their skipped fields. If there are too few, more are made by `Default`; if there are too many, the
-    /// rest is dropped. The payload is kept until the whole frame has been verified; nothing is changed before.
+    /// rest is dropped. The payload is kept until the whole frame has been verified; nothing is changed before that.
     ///
     /// # Errors
     ///
@@ -160,7 +160,7 @@ impl<R: Read> Incoming<R> {
 
     /// Unpacks the instances of the message into memory, as [`Committed::unpack`] does. There may be fewer than
     /// `count`; returns their number. Gaps are not written. The payload is kept until the whole frame has been
-    /// verified; nothing is written before.
+    /// verified; nothing is written before that.
     ///
     /// The memory consists of bytes. Whoever reads them decides what they mean, and whether a byte is a legal
     /// `bool`, for example.

@@ -33,7 +33,7 @@ const MAX_LEN: usize = 64 * 1024;
 ///
 /// The [signature](crate::Type::signature_hash) has only the types, as in MPI: a receiver whose
 /// `Look { yaw, pitch }` has the same types as the sender's `Move { x, y }` mistakes one for the other. If the
-/// sender puts the hash of its schema into the frame, by [`Framing::with_schema`](super::Framing::with_schema),
+/// sender puts the hash of its schema into the frame, with [`Framing::with_schema`](super::Framing::with_schema),
 /// such a message is refused.
 ///
 /// ```
@@ -82,8 +82,8 @@ impl Schema {
         self.text.lines().skip(1).filter_map(|line| line.split_once(": "))
     }
 
-    /// The differences of the sender's schema from this one, the receiver's. Empty if they are equal. Of a path that a
-    /// schema has several times, which no type has, the first field counts.
+    /// The differences of the sender's schema from this one, the receiver's. Empty if they are equal. If a path occurs
+    /// several times in a schema, which it never does in that of a type, the first field counts.
     pub fn differences(&self, sender: &Self) -> Vec<Difference> {
         let mut differences = Vec::new();
         let own = |text: &str| text.to_owned();

@@ -27,7 +27,7 @@
 //!
 //! | | after its future was dropped |
 //! |---|---|
-//! | [`Receiver::next_message`] | nothing is lost: call it again; so it can stand in `select!` and in a time-out |
+//! | [`Receiver::next_message`] | nothing is lost: call it again; so it can be used in `select!` and with a timeout |
 //! | [`write_all`] | nothing is lost: call it again with the same [`Encoder`] |
 //! | [`send`], [`receive`] | part of a frame has been written or read: give up the stream |
 //!

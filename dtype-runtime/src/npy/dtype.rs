@@ -53,7 +53,7 @@ pub enum Kind {
     Array {
         /// Elements along each axis, the outermost first. There is at least one axis.
         lengths: Vec<u64>,
-        /// The element, which is no array.
+        /// The element, which is not an array.
         element: Box<Dtype>,
     },
     /// A structure.
@@ -121,8 +121,8 @@ impl Dtype {
 
     /// The dtype of a Rust type. A field without data has none, nor has a skipped one.
     ///
-    /// Truth values are `b1`, a `char` is `U1`, an enum is its integer. What NumPy has no number for is raw bytes, `V`:
-    /// integers of 128 bits, `bf16`.
+    /// Truth values are `b1`, a `char` is `U1`, an enum is its integer. Values for which NumPy has no number are raw
+    /// bytes, `V`: 128-bit integers, `bf16`.
     pub fn of<T: crate::Datatype>(options: &NumpyOptions) -> Self {
         Self::of_map(T::TYPE_MAP, *options)
     }

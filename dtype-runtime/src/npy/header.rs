@@ -44,7 +44,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header of the next array of the reader, which is then at the first byte of the data.
+    /// Reads the header of the next array. The reader is then at the first byte of the data.
     ///
     /// # Errors
     ///
@@ -158,8 +158,8 @@ impl Header {
         }
     }
 
-    /// The header's bytes as NumPy would write them, in the first version that can hold it. Whatever
-    /// [`version`](Self::version) says is not used.
+    /// The header's bytes as NumPy would write them, in the first version that can hold it. The field
+    /// [`version`](Self::version) is ignored.
     ///
     /// # Errors
     ///

@@ -81,9 +81,9 @@ impl Type {
     ///
     /// # C
     ///
-    /// The text is a part of a function in C99, between the initialisation of MPI and its end. It commits the
-    /// result, unless that is predefined, and frees the intermediate types. If an argument does not fit an `int`,
-    /// it calls the large-count form, which MPI-4.0 introduced; an argument that fits neither form has a comment
+    /// The text is a part of a C99 function that runs between the initialisation and the finalization of MPI. It
+    /// commits the result, unless that is predefined, and frees the intermediate types. If an argument does not fit an
+    /// `int`, it calls the large-count form, which MPI-4.0 introduced; an argument that fits neither form has a comment
     /// that says so. The library computes the bounds from these calls.
     ///
     /// Some datatypes do not exist in MPI, and comments say how they were replaced. The markers are written as

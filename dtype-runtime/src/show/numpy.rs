@@ -84,7 +84,7 @@ impl Type {
     ///
     /// `char` and wide characters of four bytes are `U1`, other characters `S1`, Fortran logicals are integers.
     /// Values for which NumPy does not have a number are raw bytes, `V` followed by their number, and so are
-    /// values in formats that depend on the machine: integers of 128 bits, `bf16`, `long double`, binary128, and
+    /// values in formats that depend on the machine: 128-bit integers, `bf16`, `long double`, binary128, and
     /// the complex numbers of these and of `f16`.
     ///
     /// In [memory](NumpyLayout::Memory) an item has as many bytes as the extent, and starts at the origin or at

@@ -35,10 +35,10 @@ use storage::Storage;
 /// The fields of records as arrays, one for each field: made by [`columns`](crate::columns), and turned back into records by
 /// [`to_records`](Self::to_records).
 ///
-/// A column is a basic datatype, and its path is made of the names on the way to it: `"position"`, `"header.flags"`, `"0.1"`
-/// for tuples, and empty if the records are of a basic datatype themselves. Arrays on the way are axes of the column: the
-/// column `"tags.kind"` of a `tags: [Tag; 2]` has two elements for each record, one after the other. A skipped field is no
-/// column.
+/// A column is a basic datatype, and its path is made of the names on the way to it: `"position"`, `"header.flags"`,
+/// `"0.1"` for tuples, and empty if the records are of a basic datatype themselves. Arrays on the way are axes of the
+/// column: the column `"tags.kind"` of a `tags: [Tag; 2]` has two elements for each record, one after the other. A
+/// skipped field is not a column.
 ///
 /// ```
 /// use dtype_runtime::{Datatype, columns};
@@ -209,7 +209,7 @@ impl<T: Datatype> Columns<T> {
         self.len == 0
     }
 
-    /// The columns, in the order of the packed record, also those that were taken.
+    /// The columns, in the order of the packed record, including those that were taken.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = ColumnField> + use<T> {
         Self::all_fields()
     }

@@ -12,7 +12,7 @@ use crate::typemap::{Field, Markers, TypeMap};
 ///
 /// std does not define the layout of [`Duration`]. Its bytes at compile time would show where the two numbers lie,
 /// but not that the remaining four bytes are padding, which unpacking would leave uninitialised. So `Duration` is
-/// not a datatype. Store a `FixedDuration`, which converts from and into it without loss.
+/// not a datatype. Store a `FixedDuration`, which converts to and from it without loss.
 ///
 /// Unpacking checks that the nanoseconds are less than a second.
 ///

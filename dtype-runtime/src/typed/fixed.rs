@@ -202,8 +202,8 @@ impl<const N: usize> Hash for FixedStr<N> {
 
 /// A list of at most `N` values, as a datatype of fixed size: the length as a `u32`, and room for `N` values.
 ///
-/// All of the room is packed, as zeros where nothing has been. Unpacking checks the length, and the values in
-/// use. It derefs to a slice.
+/// The whole capacity is packed, with zeros where nothing has been stored. Unpacking checks the length, and the values
+/// in use. It derefs to a slice.
 ///
 /// ```
 /// use dtype_runtime::{FixedVec, pack, unpack};
@@ -221,11 +221,11 @@ impl<const N: usize> Hash for FixedStr<N> {
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
 ///
-/// A type that skips fields does not compile here, because unused room has no such fields.
+/// A type that skips fields does not compile here, because spare capacity has no such fields.
 ///
-/// The lists of fixed capacity of other crates, `arrayvec` and `heapless`, are not datatypes. They leave unused room
-/// uninitialised, and packing must not read such bytes; nor do they promise a layout. To send one, copy its slice with
-/// [`from_slice`](Self::from_slice); to get it back, collect it from the slice here.
+/// The fixed-capacity vectors of the crates `arrayvec` and `heapless` are not datatypes. They leave spare capacity
+/// uninitialised, and packing must not read such bytes; nor do they guarantee a layout. To send one, copy its slice
+/// with [`from_slice`](Self::from_slice); to get it back, collect it from the slice here.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct FixedVec<T: Copy, const N: usize> {

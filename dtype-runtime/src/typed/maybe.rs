@@ -14,7 +14,7 @@ use crate::typemap::{Field, Markers, TypeMap};
 /// packed as a `bool` and a `T`, always with the size of both; an absent value is packed as zeros.
 /// Unpacking checks the `bool`, and the value if it is present.
 ///
-/// It converts from and into `Option<T>`. A value in a `Maybe` is not dropped.
+/// It converts to and from `Option<T>`. A value in a `Maybe` is not dropped.
 ///
 /// ```
 /// use dtype_runtime::{Datatype, Maybe, pack, unpack};
@@ -84,7 +84,7 @@ impl<T> Maybe<T> {
         Self { present: true, value: MaybeUninit::new(value) }
     }
 
-    /// No value. All bytes of it are zero.
+    /// No value. All its bytes are zero.
     pub const fn none() -> Self {
         Self { present: false, value: MaybeUninit::zeroed() }
     }
