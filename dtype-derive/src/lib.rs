@@ -120,10 +120,10 @@ use crate::model::Item;
 ///
 /// ## `check = path::to::function`
 ///
-/// An invariant among the fields: a `fn(&Self) -> bool`, or a `fn(&Self) -> Result<(), E>` where `E` is `Display`.
-/// Every function that unpacks values calls it for each value, before it writes anything, and returns
-/// `Error::CheckFailed` if the invariant does not hold. With it, a type with private fields and an invariant can be
-/// derived. Unpacking such a type is slower, because every value is made twice.
+/// A function that checks an invariant of the struct: a `fn(&Self) -> bool`, or a `fn(&Self) -> Result<(), E>` where
+/// `E` is `Display`. Every function that unpacks values calls it for each value, before it writes anything, and returns
+/// `Error::CheckFailed` if the invariant does not hold. With it, a type with private fields and an invariant can derive
+/// `Datatype`. Unpacking such a type is slower, because every value is made twice.
 ///
 /// The struct must not skip fields.
 ///
@@ -223,9 +223,9 @@ use crate::model::Item;
 ///
 /// # Safety
 ///
-/// The derive is safe to use: it implements an `unsafe` trait, and the emitted code proves what that trait
-/// requires. The author guarantees one thing: that unpacking may overwrite the data fields, private ones included,
-/// with any values of their types. If the type keeps an invariant among its fields, name it with
+/// The derive is safe to use: it implements an `unsafe` trait, and the emitted code proves what that trait requires.
+/// The author guarantees one thing: that unpacking may overwrite the data fields, private ones included, with any
+/// values of their types. If the type has an invariant, name a function that checks it with
 /// [`check`](#check--pathtofunction), or do not derive.
 ///
 /// The proof relies on the runtime. With `crate = path` the author guarantees that the path leads to
