@@ -82,8 +82,8 @@ impl Layout {
     /// # Errors
     ///
     /// As [`Datatype::new`]; [`Error::Bounds`] if the library computes other bounds for the datatype. For MPICH,
-    /// [`Type::with_bounds_rule`] selects the same rule here. Bounds that differ for a part only are no error here: the
-    /// layout can still be packed.
+    /// [`Type::with_bounds_rule`] selects the same rule here. Bounds that differ for a part only are not an error here:
+    /// the layout can still be packed.
     pub fn new(ty: &Type) -> Result<Self, Error> {
         let (datatype, agreement) = {
             let _session = Session::begin("MPI_Type_commit")?;

@@ -55,12 +55,12 @@
 //! [`Datatype::new`] repeats with the library the constructor calls that made a [`Type`](dtype_runtime::Type).
 //! [`Datatype::to_type`] rebuilds the type from the envelope and contents of a library's datatype.
 //!
-//! A basic datatype that MPI lacks becomes another one of the same size: a `char` becomes an `MPI_UINT32_T`, and
-//! Rust's `i128`, `u128`, `f16` and `bf16` become bytes, which decode to bytes, and which no library converts
-//! between byte orders. Pairs of a value and an index without an MPI name have no counterpart; in some libraries,
-//! neither have a few Fortran types and the MPI-1 markers. Conversions then return [`Error::NoSuchType`] or
-//! [`Error::NoSuchCall`]. Arguments of more than 32 bits need the calls of MPI-4. If the library lacks them,
-//! conversions return [`Error::LargeCounts`] and messages [`Error::Count`].
+//! A basic datatype that MPI lacks becomes another one of the same size: a `char` becomes an `MPI_UINT32_T`, and Rust's
+//! `i128`, `u128`, `f16` and `bf16` become bytes, which decode to bytes, and which no library converts between byte
+//! orders. Pairs of a value and an index without an MPI name have no counterpart, nor do a few Fortran types and the
+//! MPI-1 markers in some libraries. Conversions then return [`Error::NoSuchType`] or [`Error::NoSuchCall`]. Arguments
+//! of more than 32 bits need the calls of MPI-4. If the library lacks them, conversions return [`Error::LargeCounts`]
+//! and messages [`Error::Count`].
 //!
 //! Numbers use the library's predefined datatypes, on which its reduction operations are defined. Memory that is
 //! not aligned for Rust's numbers (in a packed struct, or in a [`Layout`] at an odd origin) uses a duplicate of the

@@ -114,7 +114,7 @@ pub trait PackedDestination: Destination {
     /// [`recv_layout`](PackedSource::recv_layout), or any receive call with a datatype of the same signature.
     ///
     /// The layout decides how: contiguous memory is sent as it is. A grid of basic data (contiguous types, vectors,
-    /// subarrays, blocks of one length) is sent with the library's datatype from 4 KiB on, if its pieces of memory have 64
+    /// subarrays, blocks of one length) is sent with the library's datatype from 4 KiB on, if its segments have 64
     /// bytes on average or, under Open MPI, lie in 4000 pages or more. Everything else is packed here, as
     /// [`send_packed`](Self::send_packed) does.
     ///

@@ -32,8 +32,8 @@ impl<M: ThreadMode> Endpoint<M> {
     /// Sends an active message to the peer's [handler](Worker::handle_active) for an id, and returns when the elements may
     /// be changed again.
     ///
-    /// The header, of at most [`Worker::most_header`] bytes, comes with the first fragment, so it should be short. A short
-    /// message may be under way when this returns; a long one has been received or refused.
+    /// The header, of at most [`Worker::most_header`] bytes, comes with the first fragment, so it should be short. A
+    /// short message may still be in transit when this returns; a long one has been received or refused.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl<M: ThreadMode> Endpoint<M> {
     }
 }
 
-/// An active message that has come, or that the sender has announced: what a [handler](Worker::handle_active) gets.
+/// An active message that has arrived, or that the sender has announced: what a [handler](Worker::handle_active) gets.
 ///
 /// UCX announces long messages, and fetches them when they are received. A message that is dropped is refused.
 pub struct ActiveMessage<'w, M: ThreadMode> {
@@ -96,12 +96,12 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if its length is no multiple of the packed record.
+    /// [`Error::Datatype`] if its length is not a multiple of the packed record size.
     pub fn records<T: Datatype>(&self) -> Result<usize, Error> {
         records_in::<T>(self.length())
     }
 
-    /// The packed payload, if it is here: unless the sender has announced it only.
+    /// The packed payload, unless the sender has only announced it.
     pub fn bytes(&self) -> Option<&[u8]> {
         self.message.bytes()
     }
@@ -159,7 +159,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
     ///
     /// # Errors
     ///
-    /// As for [`recv`](Self::recv), if they are found out at once. The message is consumed even then.
+    /// The errors of [`recv`](Self::recv) that are known at once. The message is consumed even then.
     ///
     /// ```
     /// # use std::{cell::RefCell, rc::Rc};
@@ -340,11 +340,11 @@ impl<T: Datatype, M: ThreadMode> Fetching<T, M> {
         self.finish(outcome.status)
     }
 
-    /// As [`wait`](Self::wait), but no longer than a time: then the result is the request.
+    /// As [`wait`](Self::wait), with a time limit.
     ///
     /// # Errors
     ///
-    /// The request.
+    /// The request, if the time is over.
     pub fn wait_timeout(self, timeout: Duration) -> Result<Result<Vec<T>, Error>, Self> {
         match self.handle.wait_for(timeout, &self.operation) {
             Some(outcome) => Ok(self.finish(outcome.status)),

@@ -6,8 +6,8 @@ use crate::process;
 /// The address of a worker, to be sent to peers by any other channel: a file, a socket, an environment variable.
 ///
 /// UCX reads its own bytes without any checks, so [`from_bytes`](Self::from_bytes) accepts only what
-/// [`to_bytes`](Self::to_bytes) returned, as a checksum tells. That protects from mistakes, not from malice: UCX trusts
-/// its peers, and a program must take addresses only from programs that it trusts as much as itself.
+/// [`to_bytes`](Self::to_bytes) returned, which a checksum verifies. That protects against mistakes, not against
+/// malice: UCX trusts its peers, and a program must take addresses only from programs that it trusts as much as itself.
 ///
 /// ```
 /// # use dtype_ucx::{Context, Error, Single, WorkerAddress};

@@ -50,13 +50,13 @@ unsafe impl Sync for Endpoint<crate::Multi> {}
 impl<M: ThreadMode> Worker<M> {
     /// Connects to a worker.
     ///
-    /// UCX makes the connection when it is first used, so an address to which there is no way may be noticed later.
-    /// With this connection UCX need not notice when the peer dies: a function that waits for the peer then waits
-    /// forever. For peers that may die, use [`connect_monitored`](Self::connect_monitored).
+    /// UCX makes the connection when it is first used, so an unreachable address may be noticed only later. With this
+    /// connection UCX may not notice when the peer dies: a function that waits for the peer then waits forever. For
+    /// peers that may die, use [`connect_monitored`](Self::connect_monitored).
     ///
     /// # Errors
     ///
-    /// [`Error::ConnectionLost`] if there is no way to the address; [`Error::Call`].
+    /// [`Error::ConnectionLost`] if the address is unreachable; [`Error::Call`].
     #[doc(alias = "ucp_ep_create")]
     pub fn connect(&self, address: &WorkerAddress) -> Result<Endpoint<M>, Error> {
         self.connect_with(address, raw::ERR_HANDLING_MODE_NONE)
@@ -65,13 +65,13 @@ impl<M: ThreadMode> Worker<M> {
     /// Connects to a worker, over transports that notice when the peer dies: what is sent to it, or received from it,
     /// then completes with [`Error::ConnectionLost`] or [`Error::Cancelled`]. Both sides must connect in this way.
     ///
-    /// Over shared memory, UCX 1.13 notices it only with the setting `MM_ERROR_HANDLING=y`. A peer that closes its worker
-    /// and lives on may not be noticed: when there is no room any more, a send waits. A request can be waited for with a
-    /// [time limit](crate::Sending::wait_timeout).
+    /// Over shared memory, UCX 1.13 notices it only with the setting `MM_ERROR_HANDLING=y`. A peer that closes its
+    /// worker and lives on may not be noticed: when there is no more room, a send waits. A request can be waited for
+    /// with a [time limit](crate::Sending::wait_timeout).
     ///
     /// # Errors
     ///
-    /// [`Error::ConnectionLost`] if there is no way to the address over such a transport; [`Error::Call`].
+    /// [`Error::ConnectionLost`] if the address is unreachable over such a transport; [`Error::Call`].
     #[doc(alias = "UCP_ERR_HANDLING_MODE_PEER")]
     pub fn connect_monitored(&self, address: &WorkerAddress) -> Result<Endpoint<M>, Error> {
         self.connect_with(address, raw::ERR_HANDLING_MODE_PEER)

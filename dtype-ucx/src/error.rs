@@ -80,7 +80,7 @@ pub enum Error {
     /// The operation was cancelled: its endpoint was closed, or its scope was left with an error.
     #[error("the operation was cancelled")]
     Cancelled,
-    /// No message came in time.
+    /// No message arrived in time.
     #[error("no message came within {timeout:?}")]
     TimedOut {
         /// The time that the caller gave.
@@ -100,7 +100,8 @@ pub enum Error {
     /// The context was not made by [`with_events`](crate::Context::with_events).
     #[error("a worker has events only if its context was made by `Context::with_events`")]
     NoEvents,
-    /// The bytes are no address of a worker, as [`WorkerAddress::to_bytes`](crate::WorkerAddress::to_bytes) makes them.
+    /// The bytes are not the address of a worker, as [`WorkerAddress::to_bytes`](crate::WorkerAddress::to_bytes) makes
+    /// them.
     #[error("{len} bytes are not the address of a worker: {what}")]
     Address {
         /// The number of bytes.
@@ -108,7 +109,7 @@ pub enum Error {
         /// What is wrong with them.
         what: &'static str,
     },
-    /// The bytes are no key of registered memory, as [`MemoryKey::to_bytes`](crate::MemoryKey::to_bytes) makes them.
+    /// The bytes are not a key of registered memory, as [`MemoryKey::to_bytes`](crate::MemoryKey::to_bytes) makes them.
     #[error("{len} bytes are not the key of registered memory: {what}")]
     Key {
         /// The number of bytes.
@@ -146,8 +147,8 @@ pub enum Error {
         /// The basic datatype that starts there in the registered memory, or `"no value"`.
         memory: &'static str,
     },
-    /// The worker that [serves](crate::Worker::serve) the memory has refused a put or a get. It has written nothing of this part
-    /// of it.
+    /// The worker that [serves](crate::Worker::serve) the memory has refused a put or a get. It has written nothing of
+    /// the refused part.
     #[error("the owner of the memory has refused a {way} of {bytes} bytes: {reason}")]
     Refused {
         /// `"put"` or `"get"`.
@@ -173,7 +174,7 @@ pub enum Refusal {
     /// The layout reaches outside the memory.
     #[error("the layout reaches outside the memory")]
     Outside,
-    /// The request was no valid one: it was damaged, or sent by another version of this crate.
+    /// The request was not valid: it was damaged, or sent by another version of this crate.
     #[error("the request is damaged")]
     Malformed,
     /// The owner had no memory for the packed bytes.

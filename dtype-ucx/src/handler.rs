@@ -17,17 +17,17 @@ pub struct Handler<M: ThreadMode> {
 }
 
 impl<M: ThreadMode> Worker<M> {
-    /// Has a function called for each active message with this id that a peer sends to this worker
+    /// Registers a function to be called for each active message with this id that a peer sends to this worker
     /// ([`Endpoint::send_active`](crate::Endpoint::send_active)), until the result is dropped.
     ///
-    /// [`progress`](Self::progress), and the functions that wait, call it, in the order in which the messages came, outside
-    /// UCX: a handler may do anything, also send and wait. While one is called, no other handler of the worker is, so it
-    /// must not wait for what another handler does. A message that its function does not receive is refused when the
-    /// function returns; the sender sees no difference. Messages with an id without a handler are refused, too, and UCX
-    /// logs a warning.
+    /// [`progress`](Self::progress), and the functions that wait, call it, in the order in which the messages arrived,
+    /// outside UCX: a handler may do anything, including sending and waiting. While one runs, no other handler of the
+    /// worker runs, so it must not wait for what another handler does. A message that its function does not receive is
+    /// refused when the function returns; the sender sees no difference. Messages with an id without a handler are
+    /// refused, too, and UCX logs a warning.
     ///
-    /// A function that panics stays the handler. The panic resumes from the call that has called it: from `progress`, or from
-    /// a function that waits, as soon as UCX does not use any more what it was lent.
+    /// A function that panics stays the handler. The panic resumes from the call that has called it: from `progress`,
+    /// or from a function that waits, as soon as UCX no longer uses what it was lent.
     ///
     /// A function that owns a clone of its worker keeps the worker alive as long as it is the handler. It need not own one:
     /// each message [has the worker](ActiveMessage::worker).
@@ -83,7 +83,7 @@ impl<M: ThreadMode> Handler<M> {
         self.id
     }
 
-    /// Leaves the function the handler until the worker is destroyed.
+    /// Keeps the handler until the worker is destroyed.
     pub fn keep(mut self) {
         self.worker = None;
     }

@@ -55,8 +55,8 @@
 //! engine for each fragment (a *generic datatype*), so that nothing is allocated or copied twice. All forms have the same
 //! bytes on the wire, and the two sides choose independently.
 //!
-//! Received values are checked if their type has invalid bit patterns (`bool`, `char`, enums): such a message is received
-//! as packed bytes, and unpacked when all of it has come and is valid.
+//! Received values are checked if their type has invalid bit patterns (`bool`, `char`, enums): such a message is
+//! received as packed bytes, and unpacked once all of it has arrived and is valid.
 //!
 //! # What UCX may touch
 //!
@@ -72,13 +72,15 @@
 //! Registered memory is different: peers access it whenever they want. So there are no references to it, only copies from and
 //! to it; and once a key has been made, it is not freed by dropping its owner. See [`Registered`].
 //!
-//! What UCX keeps for an active message is given back when the message is received or dropped. A handler is not called by UCX, but
-//! after it, so it may call this crate; what it was lent is freed when it is removed, or with its worker.
+//! What UCX keeps for an active message is given back when the message is received or dropped. A handler is not called
+//! from within UCX, but after it has returned, so it may call this crate; what it was lent is freed when it is removed,
+//! or with its worker.
 //!
 //! # Trust
 //!
-//! UCX itself trusts its peers: it does not check addresses, keys of memory, nor the packets of its own protocols. What arrives is
-//! checked here against the type that it is received as; that it comes from a peer of your program is up to the network.
+//! UCX itself trusts its peers: it does not check addresses, memory keys, or the packets of its own protocols. What
+//! arrives is checked here against the type that it is received as; whether it comes from a peer of your program is up
+//! to the network.
 //!
 //! # Building
 //!

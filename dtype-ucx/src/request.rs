@@ -133,7 +133,7 @@ impl<M: ThreadMode> Endpoint<M> {
     ///
     /// # Errors
     ///
-    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`], if UCX finds out at once.
+    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`], if UCX reports them at once.
     ///
     /// ```
     /// # use dtype_ucx::{Context, Error, Single};
@@ -154,7 +154,8 @@ impl<M: ThreadMode> Endpoint<M> {
         self.start(items, |elements| Ok(Outbound::tagged(tag, elements)))
     }
 
-    /// As [`start_send`](Self::start_send), an active message: as [`send_active`](Self::send_active).
+    /// Starts to send an active message: as [`start_send`](Self::start_send), with the arguments of
+    /// [`send_active`](Self::send_active).
     ///
     /// # Errors
     ///
@@ -200,8 +201,8 @@ impl<M: ThreadMode> Worker<M> {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if there is no memory for the records; [`Error::TooLong`] and [`Error::Call`], if UCX finds out
-    /// at once.
+    /// [`Error::Datatype`] if there is no memory for the records; [`Error::TooLong`] and [`Error::Call`], if UCX
+    /// reports them at once.
     pub fn start_recv<T: Datatype + Send + 'static>(
         &self,
         tags: impl Into<Tags>,
@@ -244,11 +245,11 @@ impl<T, M: ThreadMode> Sending<T, M> {
         self.finish(outcome)
     }
 
-    /// As [`wait`](Self::wait), but no longer than a time: then the result is the request.
+    /// As [`wait`](Self::wait), with a time limit.
     ///
     /// # Errors
     ///
-    /// The request.
+    /// The request, if the time is over.
     pub fn wait_timeout(self, timeout: Duration) -> Result<Result<Vec<T>, Error>, Self> {
         match self.handle.wait_for(timeout, &self.operation) {
             Some(outcome) => Ok(self.finish(outcome)),
@@ -282,11 +283,11 @@ impl<T: Datatype, M: ThreadMode> Receiving<T, M> {
         self.finish(outcome)
     }
 
-    /// As [`wait`](Self::wait), but no longer than a time: then the result is the request.
+    /// As [`wait`](Self::wait), with a time limit.
     ///
     /// # Errors
     ///
-    /// The request.
+    /// The request, if the time is over.
     pub fn wait_timeout(
         self,
         timeout: Duration,

@@ -122,7 +122,7 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
     ///
     /// # Errors
     ///
-    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`], if UCX finds out at once.
+    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`], if UCX reports them at once.
     pub fn send<'s>(
         &'s self,
         endpoint: &Endpoint<M>,
@@ -169,7 +169,7 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
     ///
     /// # Errors
     ///
-    /// [`Error::Call`], if UCX finds out at once.
+    /// [`Error::Call`], if UCX reports it at once.
     pub fn recv_into<'s>(
         &'s self,
         tags: impl Into<Tags>,

@@ -65,7 +65,7 @@ impl Received {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if its length is no multiple of the packed record.
+    /// [`Error::Datatype`] if its length is not a multiple of the packed record size.
     pub fn records<T: Datatype>(self) -> Result<usize, Error> {
         records_in::<T>(self.length)
     }
@@ -96,7 +96,8 @@ const RECEIVE_PROBED: &str = "ucp_tag_msg_recv_nbx";
 impl<M: ThreadMode> Endpoint<M> {
     /// Sends a message, and returns when the elements may be changed again.
     ///
-    /// A short message may be under way then; a long one has been received. [`flush`](Self::flush) waits for all.
+    /// A short message may still be in transit then; a long one has been received. [`flush`](Self::flush) waits for
+    /// all.
     ///
     /// # Errors
     ///
@@ -137,7 +138,7 @@ impl<M: ThreadMode> Worker<M> {
         self.recv_elements(None, tags.into(), elements.into())
     }
 
-    /// As [`recv_into`](Self::recv_into), for a message that begins to arrive within a time.
+    /// As [`recv_into`](Self::recv_into), for a message that begins to arrive within a time limit.
     ///
     /// # Errors
     ///
@@ -204,7 +205,7 @@ impl<M: ThreadMode> Worker<M> {
         self.recv_taken(message, received)
     }
 
-    /// As [`recv`](Self::recv), for a message that comes within a time.
+    /// As [`recv`](Self::recv), for a message that arrives within a time limit.
     ///
     /// # Errors
     ///

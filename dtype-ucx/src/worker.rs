@@ -20,8 +20,8 @@ use crate::process;
 use crate::raw::{self, RawStatus, Started};
 use crate::service::Service;
 
-/// What sends and receives: transports, connections and the messages that came (`ucp_worker_h`). A clone is the same
-/// worker; it is destroyed with its last clone, endpoint and request.
+/// What sends and receives: transports, connections and the messages that have arrived (`ucp_worker_h`). A clone is the
+/// same worker; it is destroyed with its last clone, endpoint and request.
 ///
 /// UCX does everything inside calls: a worker that nobody [`progress`](Self::progress)es neither receives nor answers.
 /// The functions that wait make progress.

@@ -9,9 +9,9 @@ use crate::error::Error;
 /// and UCX's key.
 ///
 /// UCX reads its own key without any checks, so [`from_bytes`](Self::from_bytes) accepts only what
-/// [`to_bytes`](Self::to_bytes) returned, as a checksum tells. That protects from mistakes, not from malice: a program must
-/// take keys only from programs that it trusts as much as itself, and give them only to such programs. Whoever has a key can
-/// write any bytes to the memory.
+/// [`to_bytes`](Self::to_bytes) returned, which a checksum verifies. That protects against mistakes, not against
+/// malice: a program must take keys only from programs that it trusts as much as itself, and give them only to such
+/// programs. Whoever has a key can write any bytes to the memory.
 ///
 /// ```
 /// # use dtype_ucx::{Context, Error, MemoryKey, Single};

@@ -34,7 +34,7 @@ use crate::remote::transfer::{self, Piece, Way};
 ///
 /// # Borrows the endpoint
 ///
-/// UCX's key belongs to the endpoint, which cannot be closed before:
+/// UCX's key belongs to the endpoint, which cannot be closed before this value is dropped:
 ///
 /// ```compile_fail,E0505
 /// # fn close(endpoint: dtype_ucx::Endpoint<dtype_ucx::Single>, key: &dtype_ucx::MemoryKey) {
@@ -46,8 +46,8 @@ use crate::remote::transfer::{self, Piece, Way};
 ///
 /// # Trust
 ///
-/// The key says where the memory is, and UCX believes it; see [`MemoryKey`]. Received records are checked as those of messages
-/// are, after they were copied.
+/// The key says where the memory is, and UCX trusts it; see [`MemoryKey`]. Received records are checked as those of
+/// messages are, after they were copied.
 #[doc(alias = "ucp_rkey_h")]
 pub struct RemoteMemory<'e, T, M: ThreadMode> {
     pub(crate) endpoint: &'e Endpoint<M>,
@@ -189,7 +189,7 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if the range reaches outside the memory, or the bytes of a record are no valid value;
+    /// [`Error::Datatype`] if the range reaches outside the memory, or the bytes of a record are not a valid value;
     /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
     #[doc(alias = "ucp_get_nbx")]
     pub fn get(&self, range: Range<usize>) -> Result<Vec<T>, Error> {

@@ -27,9 +27,9 @@ use crate::shared::{load, store};
 /// # Cells, not slices
 ///
 /// A peer may write at any time, so no reference to the memory is ever handed out: records are copied out
-/// ([`get`](Self::get), [`read`](Self::read)) and in ([`set`](Self::set), [`write`](Self::write)), as with a
-/// [`Cell`]. A record that is copied while a peer writes it may be partly old and partly new. The copy is
-/// checked after that: bytes that make no valid `bool`, `char` or enum are an error. When to read is up to the program; a peer
+/// ([`get`](Self::get), [`read`](Self::read)) and in ([`set`](Self::set), [`write`](Self::write)), as with a [`Cell`].
+/// A record that is copied while a peer writes it may be partly old and partly new. The copy is checked after that:
+/// bytes that do not make a valid `bool`, `char` or enum are an error. When to read is up to the program; a peer
 /// usually sends a message after it has put and [flushed](crate::Endpoint::flush).
 ///
 /// The transports that cannot write to the memory themselves (TCP) ask the owner's process to do it: then one of its workers must
@@ -218,8 +218,9 @@ impl<T: Datatype> Registered<T> {
         self.len == 0
     }
 
-    /// The address of the first record, for code in other languages. Peers may access the memory at any time, and so may a worker
-    /// that [serves](crate::Worker::serve) it, so code in Rust may only make references to it while the program knows that none does.
+    /// The address of the first record, for code in other languages. Peers may access the memory at any time, and so
+    /// may a worker that [serves](crate::Worker::serve) it, so code in Rust may only make references to it while the
+    /// program knows that none of them does.
     pub fn as_ptr(&self) -> *mut T {
         self.start
     }
@@ -267,7 +268,7 @@ impl<T: Datatype> Registered<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if there is no such record, or its bytes are no valid value.
+    /// [`Error::Datatype`] if there is no such record, or its bytes are not a valid value.
     #[inline]
     pub fn get(&self, index: usize) -> Result<T, Error> {
         self.check(index, 1)?;
@@ -298,7 +299,7 @@ impl<T: Datatype> Registered<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if the range reaches outside the memory, or the bytes of a record are no valid value.
+    /// [`Error::Datatype`] if the range reaches outside the memory, or the bytes of a record are not a valid value.
     pub fn read(&self, range: Range<usize>) -> Result<Vec<T>, Error> {
         let Range { start, end } = range;
         let count = end.saturating_sub(start);
@@ -320,8 +321,8 @@ impl<T: Datatype> Registered<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if they reach outside the memory, or the bytes of a record are no valid value. Nothing is written
-    /// then.
+    /// [`Error::Datatype`] if they reach outside the memory, or the bytes of a record are not a valid value. Nothing is
+    /// written then.
     pub fn read_into(&self, at: usize, items: &mut [T]) -> Result<(), Error> {
         self.check(at, items.len())?;
         if const { T::TYPE_MAP.is_restricted() } {

@@ -38,8 +38,8 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if the layout reaches outside the memory; [`Error::RemoteLayout`] if it names something else than
-    /// the records there have at the same displacement.
+    /// [`Error::Datatype`] if the layout reaches outside the memory; [`Error::RemoteLayout`] if it names anything other
+    /// than what the records there have at the same displacement.
     ///
     /// ```
     /// use dtype_runtime::types::Level;
@@ -82,8 +82,8 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
 }
 
 impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
-    /// The repetitions as rows, outermost first, with the base from the start of the memory: what a network adapter would be
-    /// told. `None` if the layout is no nest of repetitions of one run of bytes; see [`Type::levels`].
+    /// The repetitions as rows, outermost first, with the base from the start of the memory: what a network adapter
+    /// would be told. `None` if the layout is not a nest of repetitions of one run of bytes; see [`Type::levels`].
     pub fn levels(&self) -> Option<Vec<Level>> {
         let mut levels = self.layout.levels()?;
         if let Some(outermost) = levels.first_mut() {
@@ -183,9 +183,10 @@ impl<T: Datatype, M: ThreadMode> Strided<'_, T, M> {
     ///
     /// # Errors
     ///
-    /// [`Error::Datatype`] if the elements have more or fewer packed bytes, or a value is invalid: nothing is written then.
-    /// [`Error::Refused`] if the peer's worker [serves](crate::Worker::serve) the memory no more: nothing is written then, either.
-    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]; some of the elements may have been written then.
+    /// [`Error::Datatype`] if the elements have more or fewer packed bytes, or a value is invalid: nothing is written
+    /// then. [`Error::Refused`] if the peer's worker no longer [serves](crate::Worker::serve) the memory: nothing is
+    /// written then, either. [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]; some of the elements may
+    /// have been written then.
     #[doc(alias = "ucp_get_nbx")]
     pub fn get<'a>(&self, elements: impl Into<ElementsMut<'a>>) -> Result<(), Error> {
         self.get_elements(elements.into())
