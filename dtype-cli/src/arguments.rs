@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     /// When to use colours.
     #[arg(long, alias = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) colour: Colour,
-    /// The language of TYPE. The default is that of the file's name, or of the first words.
+    /// The language of TYPE. By default, it is recognized by the file's name or the first words.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "LANGUAGE")]
     pub(crate) from: From,
 }
@@ -209,7 +209,7 @@ pub(crate) enum Values {
 /// The forms in which records are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DumpForm {
-    /// A table; of long arrays, the first 16 elements.
+    /// A table, with the first 16 elements of long arrays.
     #[default]
     Table,
     /// Comma-separated values, with a line of names first.
@@ -262,10 +262,10 @@ pub(crate) struct Frame {
     /// The file of messages, or `-` for standard input.
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
-    /// The datatype of the records, which are printed then: text, `@FILE`, or `-` for standard input.
+    /// The datatype of the records, to print them, too: text, `@FILE`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: Option<String>,
-    /// Print the records whose type came along, as a message before them.
+    /// Print the records whose type the sender has sent as a message before them.
     #[arg(long)]
     pub(crate) dump: bool,
     /// The output form.

@@ -1,4 +1,4 @@
-//! The command `dtype`: shows datatypes, compares them, prints, packs and unpacks files by them.
+//! The command `dtype`: shows and compares datatypes, and prints, packs and unpacks files with them.
 //!
 //! ```console
 //! $ dtype 'resized(struct{f64, u32, u8}, 0, 16)'
@@ -40,10 +40,10 @@
 //! fields with different names, each with `field`, `a` and `b`), and what `info` says of `a` and `b`.
 //!
 //! `dtype dump --as json` prints one value for each record: an object for a structure, with the names or the numbers of
-//! its members, an array for repeated types, and for a complex number an array of two. NaN, infinities and numbers of a
-//! `long double` that no `f64` has are strings; the latter are hexadecimal, such as `"0x1.8p+20000"`. A text, an array of
-//! characters of one byte, is a string with one character for each byte, U+0000 to U+00FF. An invalid value is an object
-//! with the key `invalid` and its bits as a hexadecimal string.
+//! its members, an array for repeated types, and for a complex number an array of two. NaN, infinities and
+//! `long double` values that no `f64` has are strings; the latter are hexadecimal, such as `"0x1.8p+20000"`. Text, an
+//! array of one-byte characters, is a string with one character for each byte, U+0000 to U+00FF. An invalid value is an
+//! object with the key `invalid` and its bits as a hexadecimal string.
 //!
 //! `dtype frame --as json` prints an object for each frame: `frame`, its number; `offset` and `length`; `form`, `full` or
 //! `compact`; `version`, `tag`, `count`, `record_size`; `byte_order`, `little` or `big`; `signature_hash` and `schema_hash`,

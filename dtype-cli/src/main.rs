@@ -1,4 +1,4 @@
-//! Datatypes of MPI on the command line.
+//! MPI datatypes on the command line.
 
 use std::process::ExitCode;
 
