@@ -26,8 +26,8 @@
 //! | to | use |
 //! |---|---|
 //! | write records to a new dataset | [`create`] |
-//! | write to one with chunks, filters or several axes | [`packed_datatype`], [`datatype`], [`write()`], [`write_at`] |
-//! | add records to one that grows | [`append`] |
+//! | write to a dataset with chunks, filters or several axes | [`packed_datatype`], [`datatype`], [`write()`], [`write_at`] |
+//! | add records to a resizable dataset | [`append`] |
 //! | read records | [`read`], [`read_range`] |
 //! | describe records | [`descriptor`], [`packed_descriptor`] |
 //!
@@ -42,7 +42,7 @@
 //! | `char`, C's `char` | an unsigned integer of four bytes, a string of one byte |
 //! | a struct or tuple | a compound with the names of the fields |
 //! | `[[T; N]; M]` | an array of shape `[M, N]` |
-//! | integers of 128 bits, `bf16` | none: [`Error::NoEquivalent`] |
+//! | 128-bit integers, `bf16` | none: [`Error::NoEquivalent`] |
 //!
 //! Fields without data and skipped fields are not in the compound.
 //!

@@ -11,8 +11,8 @@
 //!
 //! | library | exported functions | what they do |
 //! |---|---|---|
-//! | Open MPI 4.1, 5.0 | `opal_convertor_prepare_for_send`, `…_recv` | after the original has prepared a convertor, exchange the function that advances it |
-//! | | `opal_convertor_set_position_nocheck`, `opal_convertor_raw` | the same for convertors that were exchanged |
+//! | Open MPI 4.1, 5.0 | `opal_convertor_prepare_for_send`, `…_recv` | after the original has prepared a convertor, replace the function that advances it |
+//! | | `opal_convertor_set_position_nocheck`, `opal_convertor_raw` | the same for convertors whose function was replaced |
 //! | | `opal_datatype_copy_content_same_ddt` | copies |
 //! | | `opal_datatype_commit`, `opal_datatype_clone`, `opal_datatype_resize`, `ompi_datatype_destroy` | forget what was compiled for the type that was at this address |
 //! | MPICH 4.0 over UCX | `ucp_dt_create_generic`, `ucp_dt_destroy` | callbacks around MPICH's own |
