@@ -51,7 +51,7 @@ impl<M: ThreadMode> Worker<M> {
     /// Connects to a worker.
     ///
     /// UCX makes the connection when it is first used, so an unreachable address may be noticed only later. With this
-    /// connection UCX may not notice when the peer dies: a function that waits for the peer then waits forever. For
+    /// connection UCX may fail to notice when the peer dies: a function that waits for the peer then waits forever. For
     /// peers that may die, use [`connect_monitored`](Self::connect_monitored).
     ///
     /// # Errors
