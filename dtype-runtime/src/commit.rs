@@ -53,16 +53,15 @@ pub(crate) struct Single {
 }
 
 impl Single {
-    /// For instances that are `extent` bytes apart.
     #[inline(always)]
-    fn of(ty: &Type, extent: i64) -> Self {
+    fn of(ty: &Type) -> Self {
         let size = usize::try_from(ty.size()).unwrap_or(usize::MAX);
         let Some(Interval { start, end }) = ty.data() else {
             return Self { reach: usize::MAX, size, run: None, touches_next: false };
         };
         let reach = if start < 0 { None } else { usize::try_from(end).ok() };
         let run = if ty.is_run() { isize::try_from(start).ok() } else { None };
-        let touches_next = extent >= 0 && extent.cast_unsigned() == ty.size();
+        let touches_next = u64::try_from(ty.extent()) == Ok(ty.size());
         Self { reach: reach.unwrap_or(usize::MAX), size, run, touches_next }
     }
 }
@@ -83,31 +82,25 @@ impl Type {
     #[doc(alias = "MPI_Type_commit")]
     #[must_use]
     pub fn commit(&self) -> Committed {
-        self.commit_at(self.extent())
-    }
-
-    /// As [`commit`](Self::commit), for instances that are `extent` bytes apart, whatever the type's own extent
-    /// is.
-    pub(crate) fn commit_at(&self, extent: i64) -> Committed {
-        let ty = self.clone();
+        let (ty, extent) = (self.clone(), self.extent());
         if let Some(level) = self.as_level() {
             let all = Blocks::of_level(&level);
             let room = Room::new();
-            return Committed::new(room, ty, extent, Plan::of_blocks(all, extent));
+            return Committed::new(room, ty, Plan::of_blocks(all, extent));
         }
         let mut few = [Op::NONE; SCRATCH];
         let mut compiler = Compiler::new(&mut few);
         let written = compiler.compile(self, extent);
         let size = self.size();
         let room = Room::new();
-        Committed::new(room, ty, extent, Plan::of_program(written, size))
+        Committed::new(room, ty, Plan::of_program(written, size))
     }
 }
 
 impl Committed {
     #[inline(always)]
-    fn new(room: Room<Inner>, ty: Type, extent: i64, plan: Plan) -> Self {
-        let single = Single::of(&ty, extent);
+    fn new(room: Room<Inner>, ty: Type, plan: Plan) -> Self {
+        let single = Single::of(&ty);
         Self(room.fill(Inner { ty, plan, single, disjoint: AtomicUsize::new(0) }))
     }
 

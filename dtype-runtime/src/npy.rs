@@ -47,7 +47,6 @@ mod literal;
 use alloc::vec::Vec;
 use std::io::{Read, Write};
 
-use crate::commit::Committed;
 use crate::convertor::{Buffer, BufferMut, Packer};
 use crate::datatype::Datatype;
 use crate::error::Error;
@@ -112,7 +111,7 @@ pub fn write_with<T: Datatype>(
     let header = Header { version: (1, 0), dtype: item.clone(), fortran_order: false, shape };
     to.write_all(&header.to_bytes()?)?;
     let is_memory = options.layout == NumpyLayout::Memory && !is_packed(map);
-    let committed = is_memory.then(memory::<T>).transpose()?;
+    let committed = is_memory.then(|| Type::of_record::<T>().commit());
     let at_once = (AT_ONCE / map.stride().max(1)).max(1);
     let (mut packed, mut items) = (Vec::new(), Vec::new());
     for records in records.chunks(at_once) {
@@ -278,11 +277,6 @@ const fn representation(order: ByteOrder) -> Representation {
         ByteOrder::Little => Representation::LittleEndian,
         ByteOrder::Big => Representation::BigEndian,
     }
-}
-
-/// The memory of a record, with the stride of a slice, whatever extent its type was resized to.
-fn memory<T: Datatype>() -> Result<Committed, Error> {
-    Ok(Type::resized(&Type::of::<T>(), 0, size_of::<T>() as i64)?.commit())
 }
 
 /// Whether the memory of a record is its packed bytes.

@@ -177,22 +177,23 @@ fn check<T: Datatype>(count: usize, seed: u64) {
     assert_eq!(unpack_into(&longer, target.as_mut_slice()), Err(refused));
     assert_eq!(target.bytes(), wanted, "{name}");
 
-    // The same through the type built at run time.
-    let ty = Type::of::<T>();
-    assert_eq!(ty.size(), size as u64);
-    assert_eq!(ty.signature_hash(), T::TYPE_MAP.signature_hash(), "{name}");
-    assert!(!ty.flags().contains(Flags::OVERLAP), "{name}");
-    let places: Vec<(usize, usize)> = ty
-        .type_map()
-        .map(|entry| (usize::try_from(entry.displacement).unwrap(), entry.basic.size()))
-        .collect();
-    assert!(
-        places.iter().copied().eq(leaves.iter().map(|leaf| (leaf.offset, leaf.size))),
-        "{name}"
-    );
-    if ty.extent() == stride as i64 {
-        dynamic(&ty.commit(), &memory, &expected, count);
+    // The same through the types built at run time.
+    for ty in [Type::of::<T>(), Type::of_record::<T>()] {
+        assert_eq!(ty.size(), size as u64);
+        assert_eq!(ty.signature_hash(), T::TYPE_MAP.signature_hash(), "{name}");
+        assert!(!ty.flags().contains(Flags::OVERLAP), "{name}");
+        let places: Vec<(usize, usize)> = ty
+            .type_map()
+            .map(|entry| (usize::try_from(entry.displacement).unwrap(), entry.basic.size()))
+            .collect();
+        assert!(
+            places.iter().copied().eq(leaves.iter().map(|leaf| (leaf.offset, leaf.size))),
+            "{name}"
+        );
     }
+    let record = Type::of_record::<T>();
+    assert_eq!((record.lb(), record.ub()), (0, stride as i64), "{name}");
+    dynamic(&record.commit(), &memory, &expected, count);
 
     // Runs are the named bytes, and gaps are the others.
     let mut named = vec![false; stride];
@@ -344,6 +345,8 @@ proptest! {
         check_complete::<Resized>(count, seed);
         check_complete::<HoldsResized>(count, seed);
         check_complete::<Marked>(count, seed);
+        check_complete::<[[Resized; 3]; 2]>(count, seed);
+        check_complete::<[Marked; 2]>(count, seed);
         check_complete::<Generic<Hole, 3>>(count, seed);
         check_complete::<Generic<[u16; 2], 0>>(count, seed);
         check_complete::<Colour>(count, seed);

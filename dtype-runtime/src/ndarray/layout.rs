@@ -47,7 +47,7 @@ pub(super) fn datatype<T: Datatype>(lengths: &[usize], strides: &[isize]) -> Res
 }
 
 fn nest<T: Datatype>(axes: &[Axis]) -> Result<Type, Error> {
-    let mut ty = Type::of::<T>();
+    let mut ty = Type::of_record::<T>();
     if axes.iter().any(|axis| axis.len == 0) {
         return Type::contiguous(0, &ty);
     }

@@ -536,17 +536,10 @@ unsafe fn commit_and_execute<T: Datatype, D: Direction>(
     packed: *mut u8,
     count: usize,
 ) {
-    // Instances are executed one by one, because a slice has Rust's stride, whatever extent the type
-    // was resized to.
-    let committed = Type::of::<T>().commit();
-    for i in 0..count {
-        // SAFETY: the plan names the data of one value, here value `i` of `count`; the caller
-        // guarantees both pointers for all of them.
-        unsafe {
-            let memory = memory.add(i * size_of::<T>());
-            kernel::execute::<D>(committed.plan(), 1, memory, packed.add(i * T::TYPE_MAP.size()));
-        }
-    }
+    let committed = Type::of_record::<T>().commit();
+    // SAFETY: instance `n` of the plan is value `n` of a slice, and the caller guarantees both pointers for
+    // `count` of them.
+    unsafe { kernel::execute::<D>(committed.plan(), count as u64, memory, packed) };
 }
 
 impl Strategy {

@@ -38,8 +38,7 @@ impl<T: Datatype> Layout<T> {
     fn compiled() -> Compiled {
         match Self::CONSTANT {
             Some(constant) => Compiled::Constant(constant),
-            // A slice has Rust's stride, whatever extent the type was resized to.
-            None => Compiled::Committed(Type::of::<T>().commit_at(size_of::<T>() as i64)),
+            None => Compiled::Committed(Type::of_record::<T>().commit()),
         }
     }
 

@@ -24,18 +24,34 @@ impl Type {
     /// assert_eq!((t.size(), t.extent()), (9, 16));
     /// ```
     pub fn of<T: Datatype>() -> Self {
-        const {
-            assert!(
-                T::TYPE_MAP.entries() as u64 <= MAX_ENTRIES,
-                "a type map of more than 16 million entries"
-            );
-        }
-        match Self::from_map(T::TYPE_MAP) {
-            Ok(ty) => ty,
-            // Entries, depth and the bounds set by attributes were checked in constants; an object and its offsets
-            // are too small for the sums to overflow.
-            Err(error) => unreachable!("{}: {error}", core::any::type_name::<T>()),
-        }
+        made_of::<T>(Self::from_map)
+    }
+
+    /// The datatype of a record: as [`of`](Self::of), but its bounds are 0 and `size_of::<T>()`, whatever the
+    /// struct's attributes say, so that instance `n` is value `n` of a `[T]`.
+    ///
+    /// Where `T` is an array, the attributes of its elements are left out in the same way.
+    ///
+    /// A type with more than 16 million fields, fields of nested structs included, does not compile.
+    ///
+    /// ```
+    /// use dtype_runtime::{Buffer, Datatype, Type};
+    ///
+    /// // A column of a matrix with 4 columns: the attribute is for layouts that are built from it.
+    /// #[derive(Datatype, Clone, Copy)]
+    /// #[dtype(resize(lb = 0, extent = 8))]
+    /// struct Cell(u16);
+    ///
+    /// assert_eq!(Type::of::<Cell>().extent(), 8);
+    /// assert_eq!(Type::of_record::<Cell>().extent(), 2);
+    ///
+    /// let mut packed = [0; 4];
+    /// Type::of_record::<Cell>().commit().pack(Buffer::new(&[Cell(5), Cell(6)]), 2, &mut packed)?;
+    /// assert_eq!(packed, [5u16, 6].map(u16::to_ne_bytes).concat()[..]);
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn of_record<T: Datatype>() -> Self {
+        made_of::<T>(Self::from_record)
     }
 
     fn from_map(map: &'static TypeMap) -> Result<Self, Error> {
@@ -51,10 +67,7 @@ impl Type {
                 }
             }
             Node::Structure { fields, markers, .. } => {
-                let mut call = StructureCall::default();
-                for field in fields {
-                    call.field(field)?;
-                }
+                let mut call = StructureCall::of_fields(fields)?;
                 if let Some(lb) = markers.lb() {
                     call.push(1, lb, Self::lb_marker());
                 }
@@ -62,17 +75,50 @@ impl Type {
                     call.push(1, ub, Self::ub_marker());
                 }
                 let natural = call.make()?;
-                let (lb, extent) = markers.resize().unwrap_or_else(|| {
-                    let lb = markers.lb().unwrap_or(0);
-                    (lb, markers.ub().unwrap_or(signed(map.stride())) - lb)
-                });
-                if (natural.lb(), natural.extent()) == (lb, extent) && markers.resize().is_none() {
-                    Ok(natural)
-                } else {
-                    Self::resized(&natural, lb, extent)
+                if let Some((lb, extent)) = markers.resize() {
+                    return Self::resized(&natural, lb, extent);
                 }
+                let lb = markers.lb().unwrap_or(0);
+                let ub = markers.ub().unwrap_or(signed(map.stride()));
+                natural.with_bounds(lb, ub - lb)
             }
         }
+    }
+
+    fn from_record(map: &'static TypeMap) -> Result<Self, Error> {
+        match *map.node() {
+            Node::Basic { basic, .. } => Ok(Self::basic(basic)),
+            Node::Array { count, element } => {
+                Self::contiguous(count as u64, &Self::from_record(element)?)
+            }
+            Node::Structure { fields, .. } => {
+                StructureCall::of_fields(fields)?.make()?.with_bounds(0, signed(map.stride()))
+            }
+        }
+    }
+
+    /// Wrapped in `resized` only if it has other bounds.
+    fn with_bounds(self, lb: i64, extent: i64) -> Result<Self, Error> {
+        if (self.lb(), self.extent()) == (lb, extent) {
+            Ok(self)
+        } else {
+            Self::resized(&self, lb, extent)
+        }
+    }
+}
+
+fn made_of<T: Datatype>(make: fn(&'static TypeMap) -> Result<Type, Error>) -> Type {
+    const {
+        assert!(
+            T::TYPE_MAP.entries() as u64 <= MAX_ENTRIES,
+            "a type map of more than 16 million entries"
+        );
+    }
+    match make(T::TYPE_MAP) {
+        Ok(ty) => ty,
+        // Entries, depth and the bounds set by attributes were checked in constants; an object and its offsets
+        // are too small for the sums to overflow.
+        Err(error) => unreachable!("{}: {error}", core::any::type_name::<T>()),
     }
 }
 
@@ -85,6 +131,14 @@ struct StructureCall {
 }
 
 impl StructureCall {
+    fn of_fields(fields: &[Field]) -> Result<Self, Error> {
+        let mut call = Self::default();
+        for field in fields {
+            call.field(field)?;
+        }
+        Ok(call)
+    }
+
     fn push(&mut self, blocklength: u64, displacement: i64, ty: Type) {
         self.blocklengths.push(blocklength);
         self.displacements.push(displacement);

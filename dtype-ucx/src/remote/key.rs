@@ -93,7 +93,7 @@ impl MemoryKey {
 
     /// Checks that the memory holds records of type `T`, with the same layout.
     pub(crate) fn check_record<T: Datatype>(&self) -> Result<(), Error> {
-        let (found, expected) = (&self.record, record::<T>()?);
+        let (found, expected) = (&self.record, Type::of_record::<T>());
         let summary = |ty: &Type| (ty.size(), ty.elements(), ty.lb(), ty.extent());
         let same = summary(found) == summary(&expected)
             && found.signature_hash() == expected.signature_hash()
@@ -170,12 +170,6 @@ impl MemoryKey {
             _ => Err(refused("the memory is larger than an address space")),
         }
     }
-}
-
-/// The type of a record in memory. Neighbours have the distance of values in a slice, whatever extent the derive gave their type.
-pub(crate) fn record<T: Datatype>() -> Result<Type, Error> {
-    let (ty, stride) = (Type::of::<T>(), (size_of::<T>() as u64).cast_signed());
-    if (ty.lb(), ty.extent()) == (0, stride) { Ok(ty) } else { Ok(Type::resized(&ty, 0, stride)?) }
 }
 
 /// What an error says about the type of records.

@@ -7,14 +7,14 @@ use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{Ordering, fence};
 
-use dtype_runtime::{Committed, Datatype};
+use dtype_runtime::{Committed, Datatype, Type};
 
 use crate::allocation::{with_room, zeros};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, check};
 use crate::mode::{Multi, ThreadMode};
 use crate::raw::{self, RawStatus};
-use crate::remote::key::{MemoryKey, record};
+use crate::remote::key::MemoryKey;
 use crate::remote::registered::{outside, refuse_skipped_fields};
 use crate::remote::transfer::{self, Piece, Way};
 
@@ -127,7 +127,7 @@ impl<M: ThreadMode> Endpoint<M> {
             served: key.served_at(self.peer()),
             len: key.len(),
             mapped,
-            record: record::<T>()?.commit(),
+            record: Type::of_record::<T>().commit(),
             records: PhantomData,
         })
     }

@@ -10,14 +10,14 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
-use dtype_runtime::{Committed, Datatype};
+use dtype_runtime::{Committed, Datatype, Type};
 
 use crate::allocation::{with_room, zeros};
 use crate::context::Context;
 use crate::elements::check_span;
 use crate::error::{Error, check};
 use crate::raw;
-use crate::remote::key::{MemoryKey, record};
+use crate::remote::key::MemoryKey;
 use crate::service::served::{Alone, Served};
 use crate::shared::{load, store};
 
@@ -185,7 +185,7 @@ impl Context {
         len: usize,
         lent: bool,
     ) -> Result<Registered<T>, Error> {
-        let record = record::<T>()?.commit();
+        let record = Type::of_record::<T>().commit();
         let mut handle = ptr::null_mut();
         // SAFETY: the context is alive, and the parameters have the fields of their mask. The callers guarantee the memory,
         // if it is not to be allocated.

@@ -1,11 +1,11 @@
 //! The compiler's fast paths give the same result as its slow one, and it merges what it should.
 
 use super::*;
-use crate::Basic;
 use crate::commit::builder::tests::bytes_of_ops;
 use crate::numbers::Numbers;
 use crate::plan::Plan;
 use crate::types::Order;
+use crate::{Basic, Committed};
 
 /// Blocks of every kind that lists distinguish: irregular ones; regular ones, as many as become an operation of
 /// their own, a few fewer or more; blocks that touch; distant blocks; blocks of one length and of several.
@@ -159,18 +159,23 @@ fn copies(count: u64, stride: i64, old: &Type) -> Type {
     Type::hvector(count, 1, stride, old).unwrap()
 }
 
+/// `ty`, committed for instances too far apart for any other plan than its operations.
+fn far_apart(ty: &Type) -> Committed {
+    Type::resized(ty, ty.lb(), FURTHEST_RECORD.cast_signed()).unwrap().commit()
+}
+
 #[test]
 fn loops_that_continue_each_other_become_one() {
     let bytes = Type::basic(Basic::U8);
     let pair = Type::hindexed(&[1, 2], &[0, 5], &bytes).unwrap();
     for (count, stride) in [(2, 10), (2, -30), (3, 9), (4, 16), (1, 20)] {
         let inner = copies(count, stride, &pair);
-        let once = bytes_of_ops(inner.commit_at(FURTHEST_RECORD.cast_signed()).plan().steady(), 0);
+        let once = bytes_of_ops(far_apart(&inner).plan().steady(), 0);
         let with_head =
             Type::structure(&[1, 1], &[-100, 0], &[bytes.clone(), inner.clone()]).unwrap();
         for outer in -130..130 {
             let ty = copies(3, outer, &inner);
-            let plan = ty.commit_at(FURTHEST_RECORD.cast_signed());
+            let plan = far_apart(&ty);
             let ops = plan.plan().steady();
             let expected = (0..3).flat_map(|n| once.iter().map(move |at| at + n * outer));
             assert_eq!(
@@ -185,7 +190,7 @@ fn loops_that_continue_each_other_become_one() {
 
             // Where something comes before the inner loop, the two are never one.
             let ty = copies(3, outer, &with_head);
-            let plan = ty.commit_at(FURTHEST_RECORD.cast_signed());
+            let plan = far_apart(&ty);
             let all = iter::once(-100).chain(once.iter().copied());
             let expected = (0..3).flat_map(|n| all.clone().map(move |at| at + n * outer));
             let actual = bytes_of_ops(plan.plan().steady(), 0);
@@ -255,7 +260,7 @@ fn a_list_that_loses_nearly_all_blocks_is_written_as_operations() {
 #[test]
 fn short_loops_are_written_out() {
     let bytes = Type::basic(Basic::U8);
-    let steady = |ty: &Type| ty.commit_at(FURTHEST_RECORD.cast_signed()).plan().steady().to_vec();
+    let steady = |ty: &Type| far_apart(ty).plan().steady().to_vec();
     let loops = |ops: &[Op]| ops.iter().filter(|op| matches!(op, Op::Loop { .. })).count();
     let mut numbers = Numbers(11);
     let mut written_out = 0;
