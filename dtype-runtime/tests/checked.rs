@@ -11,6 +11,7 @@ mod cases;
 
 use core::num::NonZero;
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cases::cases;
 use dtype_runtime::{
@@ -208,6 +209,57 @@ fn the_scratch_value_is_not_dropped() {
     assert_eq!(DROPS.with(Cell::get), 2);
     assert!(unpack::<Dropped>(&[1, 9]).is_err());
     assert_eq!(DROPS.with(Cell::get), 2);
+}
+
+thread_local! {
+    static PANICS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// With a check that panics once for a number.
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[dtype(check = fuse)]
+#[repr(C)]
+struct Fused {
+    flag: bool,
+    number: u16,
+}
+
+fn fuse(fused: &Fused) -> bool {
+    assert!(fused.number != 77 || !PANICS.take(), "the check panics");
+    true
+}
+
+/// A stream is where it was when a check has panicked: nothing is written, and the same bytes can be fed again.
+#[test]
+fn a_check_that_panics_changes_nothing() {
+    let records: Vec<Fused> = [5, 6, 77, 8].map(|number| Fused { flag: true, number }).to_vec();
+    let empty = Fused { flag: false, number: 0 };
+    let packed = pack(&records);
+    for (first, second) in (0..=6).flat_map(|first| (9..=12).map(move |second| (first, second))) {
+        let mut items = vec![empty; 4];
+        let mut unpacker = Unpacker::new(&mut items);
+        unpacker.unpack(&packed[..first]).unwrap();
+        PANICS.set(true);
+        let fed =
+            catch_unwind(AssertUnwindSafe(|| unpacker.unpack(&packed[first..second]).is_ok()));
+        assert!(fed.is_err(), "{first}, {second}");
+        assert_eq!(unpacker.position(), first as u64);
+        // Also by a call that brings nothing.
+        assert_eq!(unpacker.unpack(&[]), Ok(0));
+        assert_eq!(unpacker.unpack(&packed[first..second]), Ok(second - first));
+        assert_eq!(unpacker.unpack(&packed[second..]), Ok(packed.len() - second));
+        assert_eq!(items, records, "{first}, {second}");
+
+        let mut items = vec![empty; 4];
+        let mut unpacker = Unpacker::new(&mut items);
+        unpacker.unpack(&packed[..first]).unwrap();
+        PANICS.set(true);
+        drop(catch_unwind(AssertUnwindSafe(|| unpacker.unpack(&packed[first..second]).is_ok())));
+        drop(unpacker);
+        let written = first / 3;
+        assert_eq!(items[..written], records[..written]);
+        assert!(items[written..].iter().all(|item| *item == empty), "{first}, {second}");
+    }
 }
 
 /// Without data, so there are no bytes to check.

@@ -51,7 +51,8 @@ struct Checks {
     /// Packed bytes of a record.
     record: u64,
     valid: Validate,
-    /// The bytes of the record at the position that have arrived so far.
+    /// The bytes of the record at the position that have arrived so far, and after them the rest of it, if it was refused
+    /// or its check panicked: see [`begun`](Self::begun).
     pending: Vec<u8>,
 }
 
@@ -70,12 +71,28 @@ impl Checks {
         Self { pending: Vec::new(), ..*self }
     }
 
-    /// The records that these bytes complete, the first of them at position `first`; `None` if they do not complete
-    /// even that one.
-    fn complete<'a>(&mut self, first: u64, bytes: &'a [u8]) -> Result<Option<Complete<'a>>, Error> {
+    /// How many bytes of the record at `position` have arrived. Drops what is left of a call that did not get further.
+    ///
+    /// A check is code of the program, which may panic and be called again. So nothing relies on a call that ends well.
+    fn begun(&mut self, position: u64) -> usize {
+        if !self.pending.is_empty() {
+            // Less than a record, which lies in memory.
+            let begun = usize::try_from(position % self.record).unwrap_or(usize::MAX);
+            self.pending.truncate(begun);
+        }
+        self.pending.len()
+    }
+
+    /// The records that these bytes complete, the first of them at position `first`, with `before` bytes that have arrived;
+    /// `None` if they do not complete even that one.
+    fn complete<'a>(
+        &mut self,
+        first: u64,
+        before: usize,
+        bytes: &'a [u8],
+    ) -> Result<Option<Complete<'a>>, Error> {
         // A record lies in memory, so its size fits.
         let record = usize::try_from(self.record).unwrap_or(usize::MAX);
-        let before = self.pending.len();
         let missing = if before == 0 { 0 } else { record - before };
         if bytes.len() < missing {
             self.pending.extend_from_slice(bytes);
@@ -89,7 +106,6 @@ impl Checks {
             (self.valid)(whole, whole.len() / record).map_err(|error| error.records_later(begun))
         });
         if let Err(error) = checked {
-            self.pending.truncate(before);
             // Records are counted from the first of all.
             let number = usize::try_from(first / self.record).unwrap_or(usize::MAX);
             return Err(error.records_later(number));
@@ -290,8 +306,10 @@ impl Unpacker<'_> {
     /// Writes the records that the bytes complete, once all of them are known to be valid, and keeps the rest.
     fn check_and_write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let Some(checks) = &mut self.checks else { return Ok(()) };
-        let first = self.progress.position() - checks.pending.len() as u64;
-        let Some(Complete { mut head, whole, tail }) = checks.complete(first, bytes)? else {
+        let before = checks.begun(self.progress.position());
+        let first = self.progress.position() - before as u64;
+        let Some(Complete { mut head, whole, tail }) = checks.complete(first, before, bytes)?
+        else {
             return Ok(());
         };
         self.put(first, &head);
