@@ -105,7 +105,7 @@ pub fn write_with<T: Datatype>(
     // The axes of an array are axes of the file.
     let dtype = Dtype::of_map(map, *options);
     // Finds values whose order NumPy could not tell.
-    compare::fit(&dtype, map)?.check_one_order()?;
+    compare::fit_in(&dtype, map, Some(options.order))?.check_one_order()?;
     let (lengths, item) = dtype.axes();
     let shape = [&[records.len() as u64], lengths].concat();
     let header = Header { version: (1, 0), dtype: item.clone(), fortran_order: false, shape };

@@ -481,6 +481,27 @@ fn raw_bytes_have_no_other_order() {
     );
     let file = file_of(&records, &NumpyOptions::packed());
     assert_eq!(npy::read::<(u16, u128)>(&file[..]).unwrap(), records);
+    // Also where no other value shows the order; bytes have none.
+    for options in [NumpyOptions::packed(), NumpyOptions::memory()].map(|o| o.with_order(other)) {
+        let mixed =
+            |result| matches!(result, Err(NpyError::Dtype(DtypeError::MixedByteOrder { .. })));
+        assert!(mixed(npy::write_with(io::sink(), &[1_i128, 2], &options)));
+        assert!(mixed(npy::write_with(io::sink(), &[(1_u8, 1_i128)], &options)));
+        assert!(npy::write_with(io::sink(), &[(1_u8, true)], &options).is_ok());
+    }
+}
+
+/// Without a panic, and without a byte from outside the buffer.
+#[test]
+fn a_reader_that_claims_more_than_it_may_is_refused() {
+    struct Lies(u8);
+    impl Read for Lies {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            self.0 += 1;
+            Ok(if self.0 == 1 { 3 } else { usize::MAX })
+        }
+    }
+    assert!(npy::read::<u8>(Lies(0)).is_err());
 }
 
 #[test]

@@ -53,9 +53,52 @@ enum State<M: Messages> {
     Header(usize),
     /// In a payload, or in the checksum after it.
     Frame(Frame<M>),
-    /// In a frame that was refused and has this many bytes left.
-    Skipping(u64),
+    /// In a frame that was refused.
+    Skipping(Skip),
     Lost,
+}
+
+/// What is left of a frame that was refused.
+struct Skip {
+    header: Header,
+    /// Bytes of payload that have not arrived yet.
+    left: u64,
+    /// Of what has arrived, if the header has no checksum of its own. The header may be damaged then, so that the next
+    /// frame does not start where it says.
+    checksum: u32,
+}
+
+impl Skip {
+    fn new(header: Header, left: u64, checksum: u32) -> Self {
+        Self { header, left, checksum }
+    }
+
+    /// Takes the rest of the frame from `input`; returns whether all of it was there.
+    fn take(&mut self, pending: &mut Vec<u8>, input: &mut &[u8]) -> bool {
+        let count = usize::try_from(self.left).unwrap_or(usize::MAX).min(input.len());
+        let (bytes, rest) = input.split_at(count);
+        if self.header.is_compact() && self.header.checksum_len() > 0 {
+            self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        }
+        self.left -= count as u64;
+        *input = rest;
+        if self.left > 0 {
+            return false;
+        }
+        let missing = self.header.checksum_len() - pending.len();
+        let (bytes, rest) = input.split_at(missing.min(input.len()));
+        pending.extend_from_slice(bytes);
+        *input = rest;
+        bytes.len() == missing
+    }
+
+    /// The error, if the frame is damaged, once all of it was taken.
+    fn damage(&self, pending: &[u8]) -> Option<Error> {
+        let actual = pending.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))?;
+        let expected = self.checksum;
+        (self.header.is_compact() && actual != expected)
+            .then_some(Error::Checksum { expected, actual })
+    }
 }
 
 /// A frame whose header has been accepted.
@@ -101,8 +144,15 @@ impl<M: Messages> Decoder<M> {
             match &mut self.state {
                 State::Header(_) => {
                     if self.pending.is_empty() {
+                        let start = *input;
                         match Whole::take(input) {
-                            Ok(Some(whole)) => return self.decode_whole(&whole).map(Some),
+                            Ok(Some(whole)) => {
+                                let result = self.decode_whole(&whole);
+                                if matches!(self.state, State::Skipping(_)) {
+                                    *input = &start[whole.header_len()..];
+                                }
+                                return result.map(Some);
+                            }
                             Ok(None) => {}
                             Err(error) => {
                                 self.state = State::Lost;
@@ -114,26 +164,26 @@ impl<M: Messages> Decoder<M> {
                     self.header = Some(header);
                     self.state = match Frame::new(header, &self.limits) {
                         Ok(frame) => State::Frame(frame),
-                        Err(error) => return Err(self.refuse(&header, error)),
+                        Err(error) => {
+                            let checksum = Header::checksum(&header.to_bytes());
+                            let skip = Skip::new(header, header.payload_len(), checksum);
+                            return Err(self.refuse(skip, error));
+                        }
                     };
                 }
                 State::Frame(frame) => match frame.take(&mut self.pending, input) {
                     Ok(false) => return Ok(None),
                     Ok(true) => return self.complete().map(Some),
                     Err(error) => {
-                        self.state = State::Skipping(frame.rest());
-                        self.pending = Vec::new();
-                        return Err(error);
+                        let (header, left) = (frame.header, frame.left as u64);
+                        let skip = Skip::new(header, left, frame.checksum);
+                        return Err(self.refuse(skip, error));
                     }
                 },
-                State::Skipping(left) => {
-                    let count = usize::try_from(*left).unwrap_or(usize::MAX).min(input.len());
-                    *input = &input[count..];
-                    *left -= count as u64;
-                    if *left > 0 {
+                State::Skipping(_) => {
+                    if !self.skip(input)? {
                         return Ok(None);
                     }
-                    self.state = State::Header(1);
                 }
                 State::Lost => return Err(Error::Lost),
             }
@@ -153,7 +203,10 @@ impl<M: Messages> Decoder<M> {
                 let pending = if frame.left == 0 { self.pending.len() } else { 0 };
                 frame.left.saturating_add(frame.header.checksum_len() - pending)
             }
-            State::Skipping(left) => usize::try_from(*left).unwrap_or(usize::MAX),
+            State::Skipping(skip) => {
+                let left = usize::try_from(skip.left).unwrap_or(usize::MAX);
+                left.saturating_add(skip.header.checksum_len() - self.pending.len())
+            }
             State::Lost => 0,
         }
     }
@@ -190,9 +243,12 @@ impl<M: Messages> Decoder<M> {
                 let expected = frame.header.payload_len();
                 (Part::Payload, expected, expected - frame.left as u64)
             }
-            State::Skipping(left) => {
-                let expected = self.header.map_or(0, |header| header.payload_len());
-                (Part::Payload, expected, expected.saturating_sub(*left))
+            State::Skipping(skip) if skip.left == 0 => {
+                (Part::Checksum, CHECKSUM_LEN as u64, came)
+            }
+            State::Skipping(skip) => {
+                let expected = skip.header.payload_len();
+                (Part::Payload, expected, expected - skip.left)
             }
         };
         Err(Error::Truncated { part, expected, actual })
@@ -230,25 +286,45 @@ impl<M: Messages> Decoder<M> {
     /// Decodes a frame whose bytes have all arrived.
     fn decode_whole(&mut self, whole: &Whole<'_>) -> Result<M, Error> {
         self.header = Some(whole.header);
+        self.state = State::Header(1);
         let result = message_of(whole, &self.limits);
-        let is_lost = whole.header.is_compact() && matches!(result, Err(Error::Checksum { .. }));
-        self.state = if is_lost { State::Lost } else { State::Header(1) };
+        match &result {
+            Err(Error::Checksum { .. }) if whole.header.is_compact() => self.state = State::Lost,
+            // Damage may be why it was refused. As in pieces, that is found where the frame ends.
+            Err(_) if whole.header.is_compact() && whole.verify().is_err() => {
+                let (header, checksum) = (whole.header, Header::checksum(&whole.header.to_bytes()));
+                self.state = State::Skipping(Skip::new(header, header.payload_len(), checksum));
+            }
+            _ => {}
+        }
         result
     }
 
-    /// Starts to skip the frame of a header that was refused.
-    fn refuse(&mut self, header: &Header, error: Error) -> Error {
-        let rest = header.payload_len().saturating_add(header.checksum_len() as u64);
-        self.state = State::Skipping(rest);
+    /// Starts to skip a frame that was refused.
+    fn refuse(&mut self, skip: Skip, error: Error) -> Error {
+        self.pending = Vec::new();
+        let is_over = skip.left == 0 && skip.header.checksum_len() == 0;
+        self.state = if is_over { State::Header(1) } else { State::Skipping(skip) };
         error
+    }
+
+    /// Takes the rest of a frame that was refused from the front of `input`; returns whether all of it was there.
+    fn skip(&mut self, input: &mut &[u8]) -> Result<bool, Error> {
+        let State::Skipping(skip) = &mut self.state else { return Ok(true) };
+        if !skip.take(&mut self.pending, input) {
+            return Ok(false);
+        }
+        let damage = skip.damage(&self.pending);
+        self.pending.clear();
+        self.state = if damage.is_some() { State::Lost } else { State::Header(1) };
+        damage.map_or(Ok(true), Err)
     }
 
     /// Whether the frame is complete without any further byte.
     fn is_due(&self) -> bool {
         match &self.state {
             State::Frame(frame) => frame.rest() == 0,
-            State::Skipping(left) => *left == 0,
-            State::Header(_) | State::Lost => false,
+            State::Header(_) | State::Skipping(_) | State::Lost => false,
         }
     }
 
@@ -389,9 +465,14 @@ fn decode_any<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<
         return message_of(&whole, limits).map(Some);
     }
     let mut decoder = Decoder::new(*limits);
-    let message = decoder.feed(input)?;
-    if message.is_none() {
-        decoder.finish()?;
+    let message = decoder.feed(input);
+    match &message {
+        Ok(Some(_)) => {}
+        Ok(None) => decoder.finish()?,
+        // Nobody else knows where a frame ends that was refused.
+        Err(_) => {
+            decoder.skip(input)?;
+        }
     }
-    Ok(message)
+    message
 }

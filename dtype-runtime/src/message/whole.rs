@@ -30,6 +30,11 @@ impl<'a> Whole<'a> {
         Ok(Some(Self { header, covered, header_len, checksum }))
     }
 
+    /// Bytes of the header.
+    pub(super) fn header_len(&self) -> usize {
+        self.header_len
+    }
+
     /// The packed records.
     #[inline]
     pub(super) fn payload(&self) -> &'a [u8] {

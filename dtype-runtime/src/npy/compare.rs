@@ -110,7 +110,16 @@ impl Dtype {
 
 /// Compares the dtype of an item with a Rust type.
 pub(super) fn fit(dtype: &Dtype, map: &TypeMap) -> Result<Fit, DtypeError> {
-    let mut walk = Walk { order: None, obstacle: None, foreign: None, mixed: None };
+    fit_in(dtype, map, None)
+}
+
+/// As [`fit`], where the values have this byte order, if it is known.
+pub(super) fn fit_in(
+    dtype: &Dtype,
+    map: &TypeMap,
+    order: Option<ByteOrder>,
+) -> Result<Fit, DtypeError> {
+    let mut walk = Walk { order, obstacle: None, foreign: None, mixed: None };
     let item = walk.item(dtype, map, "")?;
     let Walk { order, obstacle, foreign, mixed } = walk;
     Ok(Fit { item, order: order.unwrap_or(ByteOrder::NATIVE), obstacle, foreign, mixed })

@@ -212,7 +212,7 @@ fn fill(from: &mut impl Read, buffer: &mut [u8]) -> Result<usize, NpyError> {
         match from.read(&mut buffer[found..]) {
             Ok(0) => break,
             // A reader that returns more than it may is not trusted.
-            Ok(number) => found = (found + number).min(buffer.len()),
+            Ok(number) => found = found.saturating_add(number).min(buffer.len()),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error.into()),
         }
