@@ -296,6 +296,78 @@ fn after_damage_a_compact_stream_is_lost() {
     refused!(message::decode::<Packet>(&mut &stream[..], &LIMITS), Error::Checksum { .. });
 }
 
+/// The refusal of a frame may be due to damage. Then the frame does not end where its header says, and its payload, which
+/// anyone may have filled, would become frames.
+#[test]
+fn a_refused_compact_frame_is_checked_too() {
+    let compact = Framing::compact();
+    let forged = encoded(&"forged".to_owned(), compact);
+    let payload = [&b"abcd"[..], &forged, b".."].concat();
+    let good = encoded(&"good".to_owned(), compact);
+    let frame = encoded(&payload, compact);
+    for size in [1, 3, 1000] {
+        let stream = [&frame[..], &good].concat();
+        let results = fed::<String>(&stream, size, LIMITS);
+        assert!(matches!(&results[..], [Err(_), Ok(text)] if text == "good"), "{results:?}");
+        for bit in 0..8 * frame.len() {
+            let mut stream = stream.clone();
+            stream[bit / 8] ^= 1 << (bit % 8);
+            let results = fed::<String>(&stream, size, LIMITS);
+            assert!(results.iter().all(Result::is_err), "bit {bit}, by {size}: {results:?}");
+        }
+    }
+}
+
+#[test]
+fn decoding_moves_past_a_refused_frame() {
+    let good = encoded(&"good".to_owned(), Framing::new());
+    for (framing, len) in framings(0).into_iter().flat_map(|f| [10, 70_000].map(|len| (f, len))) {
+        let stream = [encoded(&vec![1_u8; len], framing), good.clone()].concat();
+        let (mut input, limits) = (&stream[..], ANY.with_max_payload_bytes(9));
+        assert!(message::decode::<String>(&mut input, &limits).is_err(), "{framing:?}");
+        assert_eq!(message::decode(&mut input, &limits).unwrap(), Some("good".to_owned()));
+    }
+}
+
+/// What has arrived of a frame that is skipped is told as for any other.
+#[test]
+fn the_end_of_a_stream_inside_a_refused_frame() {
+    for framing in [Framing::new(), Framing::compact()] {
+        let frame = encoded(&vec![0_u8; 100], framing);
+        let header = frame.len() - 104;
+        for (came, part, expected, actual) in
+            [(50, Part::Payload, 100, 50), (100, Part::Checksum, 4, 0), (102, Part::Checksum, 4, 2)]
+        {
+            let mut decoder = Decoder::<String>::new(LIMITS.with_max_payload_bytes(99));
+            let mut input = &frame[..header + came];
+            refused!(decoder.feed(&mut input), Error::PayloadLimit { .. });
+            assert!(matches!(decoder.feed(&mut input), Ok(None)) && input.is_empty());
+            assert_eq!(decoder.needs(), 104 - came);
+            let end = Error::Truncated { part, expected, actual };
+            assert_eq!(format!("{:?}", decoder.finish()), format!("{:?}", Err::<(), _>(end)));
+        }
+    }
+    // Nothing is left to skip of a frame without payload and checksum.
+    let frame = encoded(&Vec::<u32>::new(), Framing::compact().without_checksum());
+    let mut decoder = Decoder::<String>::new(LIMITS);
+    for at in 0..frame.len() - 1 {
+        assert!(matches!(decoder.feed(&mut &frame[at..=at]), Ok(None)));
+    }
+    assert!(decoder.feed(&mut &frame[frame.len() - 1..]).is_err());
+    assert!(decoder.is_between_frames() && decoder.needs() == 1 && decoder.finish().is_ok());
+}
+
+#[test]
+fn a_wrong_header_is_refused_as_soon_as_it_is() {
+    let frame = encoded(&1_u8, Framing::new());
+    refused!(Header::decode(b"HELLO"), Error::Magic { actual } if actual == *b"HELL");
+    assert!(matches!(Header::decode(b"H"), Ok(Decoded::Needs(4))));
+    assert!(matches!(Header::decode(&frame[..1]), Ok(Decoded::Needs(48))));
+    refused!(Header::decode(&[&frame[..4], &[77]].concat()), Error::Version { actual: 77 });
+    // A reader asks for no more than it needs to tell.
+    refused!(message::read::<u8>(&mut &b"HELLO"[..], &LIMITS), Error::Magic { .. });
+}
+
 #[test]
 fn every_change_of_one_byte_is_found() {
     let packets = [

@@ -197,6 +197,8 @@ struct Reader<'a> {
     bytes: &'a [u8],
     limits: Limits,
     state: State,
+    /// What is found wrong at the end of a compact frame that was refused earlier: it may have been refused for damage.
+    owed: Option<Error>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -207,9 +209,17 @@ enum State {
     Lost,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(bytes: &'a [u8], limits: &Limits) -> Self {
+        Self { bytes, limits: *limits, state: State::Between, owed: None }
+    }
+
     /// The next frame, if it has arrived far enough to be accepted or refused.
     fn next(&mut self) -> Option<Outcome> {
+        if let Some(error) = self.owed.take() {
+            self.state = State::Lost;
+            return Some(Outcome::Refused(error));
+        }
         if self.state != State::Between || self.bytes.is_empty() {
             return None;
         }
@@ -238,7 +248,11 @@ impl Reader<'_> {
         } else {
             let rest = header.frame_len() - header.header_len() as u64;
             match usize::try_from(rest).ok().and_then(|rest| input.get(rest..)) {
-                Some(next) => self.bytes = next,
+                Some(next) => {
+                    let frame = &self.bytes[..self.bytes.len() - next.len()];
+                    self.owed = result.as_ref().err().and_then(|_| damage(&header, frame));
+                    self.bytes = next;
+                }
                 None => self.state = State::Cut,
             }
         }
@@ -246,8 +260,16 @@ impl Reader<'_> {
     }
 }
 
+/// The error, if this is a compact frame with a checksum, and that is another one.
+fn damage(header: &Header, frame: &[u8]) -> Option<Error> {
+    let (covered, checksum) = frame.split_last_chunk()?;
+    let (expected, actual) = (crc32c::crc32c(covered), u32::from_le_bytes(*checksum));
+    let is_checked = header.is_compact() && header.checksum_len() > 0;
+    (is_checked && expected != actual).then_some(Error::Checksum { expected, actual })
+}
+
 fn decode_beside_the_reader(bytes: &[u8], limits: &Limits, split: Split) {
-    let mut reader = Reader { bytes, limits: *limits, state: State::Between };
+    let mut reader = Reader::new(bytes, limits);
     let before = in_use();
     let mut decoder = Decoder::<Packet>::new(*limits);
     // What may be in memory: a list of records or letters and, while it grows, its successor, in memory at most twice
@@ -306,7 +328,7 @@ fn decode_beside_the_reader(bytes: &[u8], limits: &Limits, split: Split) {
 
 /// The first frame as a datagram.
 fn decode_one(bytes: &[u8], limits: &Limits) {
-    let mut reader = Reader { bytes, limits: *limits, state: State::Between };
+    let mut reader = Reader::new(bytes, limits);
     let mut input = bytes;
     let result = message::decode::<Packet>(&mut input, limits);
     match (result, reader.next()) {
@@ -316,7 +338,10 @@ fn decode_one(bytes: &[u8], limits: &Limits) {
             assert_eq!(input.len(), reader.bytes.len());
         }
         (Err(Error::Truncated { .. }), None) => assert_eq!(reader.state, State::Cut),
-        (Err(error), Some(expected)) => assert!(Outcome::Refused(error).is(&expected)),
+        (Err(error), Some(expected)) => {
+            assert!(Outcome::Refused(error).is(&expected));
+            assert!(reader.state != State::Between || input.len() == reader.bytes.len());
+        }
         (result, expected) => panic!("{result:?}, and the reader {expected:?}"),
     }
 }

@@ -59,21 +59,25 @@ enum State<M: Messages> {
 }
 
 /// What is left of a frame that was refused.
+///
+/// The header of a compact frame has no checksum of its own. It may have been refused because it is damaged, and then the next
+/// frame does not start where it says. So the checksum of such a frame is computed and compared all the same.
 struct Skip {
     header: Header,
     /// Bytes of payload that have not arrived yet.
     left: u64,
-    /// Of what has arrived, if the header has no checksum of its own. The header may be damaged then, so that the next
-    /// frame does not start where it says.
+    /// The checksum of what has arrived.
     checksum: u32,
 }
 
 impl Skip {
-    fn new(header: Header, left: u64, checksum: u32) -> Self {
-        Self { header, left, checksum }
+    /// For a frame whose payload starts.
+    fn from_start(header: Header) -> Self {
+        let checksum = Header::checksum(&header.to_bytes());
+        Self { header, left: header.payload_len(), checksum }
     }
 
-    /// Takes the rest of the frame from `input`; returns whether all of it was there.
+    /// Takes the rest of the frame from `input`; returns whether the frame is complete.
     fn take(&mut self, pending: &mut Vec<u8>, input: &mut &[u8]) -> bool {
         let count = usize::try_from(self.left).unwrap_or(usize::MAX).min(input.len());
         let (bytes, rest) = input.split_at(count);
@@ -164,20 +168,17 @@ impl<M: Messages> Decoder<M> {
                     self.header = Some(header);
                     self.state = match Frame::new(header, &self.limits) {
                         Ok(frame) => State::Frame(frame),
-                        Err(error) => {
-                            let checksum = Header::checksum(&header.to_bytes());
-                            let skip = Skip::new(header, header.payload_len(), checksum);
-                            return Err(self.refuse(skip, error));
-                        }
+                        Err(error) => return Err(self.refuse(Skip::from_start(header), error)),
                     };
                 }
                 State::Frame(frame) => match frame.take(&mut self.pending, input) {
                     Ok(false) => return Ok(None),
                     Ok(true) => return self.complete().map(Some),
                     Err(error) => {
-                        let (header, left) = (frame.header, frame.left as u64);
-                        let skip = Skip::new(header, left, frame.checksum);
-                        return Err(self.refuse(skip, error));
+                        let Frame { header, left, checksum, .. } = *frame;
+                        return Err(
+                            self.refuse(Skip { header, left: left as u64, checksum }, error)
+                        );
                     }
                 },
                 State::Skipping(_) => {
@@ -243,9 +244,7 @@ impl<M: Messages> Decoder<M> {
                 let expected = frame.header.payload_len();
                 (Part::Payload, expected, expected - frame.left as u64)
             }
-            State::Skipping(skip) if skip.left == 0 => {
-                (Part::Checksum, CHECKSUM_LEN as u64, came)
-            }
+            State::Skipping(skip) if skip.left == 0 => (Part::Checksum, CHECKSUM_LEN as u64, came),
             State::Skipping(skip) => {
                 let expected = skip.header.payload_len();
                 (Part::Payload, expected, expected - skip.left)
@@ -285,15 +284,14 @@ impl<M: Messages> Decoder<M> {
 
     /// Decodes a frame whose bytes have all arrived.
     fn decode_whole(&mut self, whole: &Whole<'_>) -> Result<M, Error> {
-        self.header = Some(whole.header);
-        self.state = State::Header(1);
+        let header = whole.header;
+        (self.header, self.state) = (Some(header), State::Header(1));
         let result = message_of(whole, &self.limits);
         match &result {
-            Err(Error::Checksum { .. }) if whole.header.is_compact() => self.state = State::Lost,
-            // Damage may be why it was refused. As in pieces, that is found where the frame ends.
-            Err(_) if whole.header.is_compact() && whole.verify().is_err() => {
-                let (header, checksum) = (whole.header, Header::checksum(&whole.header.to_bytes()));
-                self.state = State::Skipping(Skip::new(header, header.payload_len(), checksum));
+            Err(Error::Checksum { .. }) if header.is_compact() => self.state = State::Lost,
+            // Damage may be why it was refused. As in fragments, that is found where the frame ends.
+            Err(_) if header.is_compact() && whole.verify().is_err() => {
+                self.state = State::Skipping(Skip::from_start(header));
             }
             _ => {}
         }
@@ -469,10 +467,8 @@ fn decode_any<M: Messages>(input: &mut &[u8], limits: &Limits) -> Result<Option<
     match &message {
         Ok(Some(_)) => {}
         Ok(None) => decoder.finish()?,
-        // Nobody else knows where a frame ends that was refused.
-        Err(_) => {
-            decoder.skip(input)?;
-        }
+        // Only the decoder knows where a frame ends that was refused. Why it was is told, and not what else is wrong with it.
+        Err(_) => drop(decoder.skip(input)),
     }
     message
 }

@@ -188,7 +188,9 @@ impl Header {
                 Err(Error::Version { actual: *version })
             }
             // The rest of the four bytes are for the error.
-            [_] | [_, _] | [_, _, _] if !MAGIC.starts_with(bytes) => Ok(Decoded::Needs(MAGIC.len())),
+            [_] | [_, _] | [_, _, _] if !MAGIC.starts_with(bytes) => {
+                Ok(Decoded::Needs(MAGIC.len()))
+            }
             _ => match bytes.first_chunk() {
                 Some(header) => Ok(Decoded::Header(Self::from_bytes(header)?, Self::FULL_LEN)),
                 None => Ok(Decoded::Needs(Self::FULL_LEN)),
