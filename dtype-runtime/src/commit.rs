@@ -36,6 +36,8 @@ struct Inner {
     /// The largest number of instances that is known to name no byte twice. It only grows, and never beyond the
     /// truth, so threads need not agree on it.
     disjoint: AtomicUsize,
+    /// Any more instances than this many are known to name a byte twice. It only shrinks, likewise.
+    overlapping: AtomicUsize,
 }
 
 /// What is asked of a single instance before it is copied. It is a few bytes as a rule, so that each step to find out would
@@ -101,7 +103,8 @@ impl Committed {
     #[inline(always)]
     fn new(room: Room<Inner>, ty: Type, plan: Plan) -> Self {
         let single = Single::of(&ty);
-        Self(room.fill(Inner { ty, plan, single, disjoint: AtomicUsize::new(0) }))
+        let (disjoint, overlapping) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+        Self(room.fill(Inner { ty, plan, single, disjoint, overlapping }))
     }
 
     /// The type that was committed.
@@ -148,6 +151,18 @@ impl Committed {
             self.0.disjoint.fetch_max(count, Ordering::Relaxed);
         }
         disjoint
+    }
+
+    /// Whether `count` instances name a byte twice, as any more do then. Calls `prove` if this is not known yet.
+    pub(crate) fn is_overlapping(&self, count: usize, prove: impl FnOnce() -> bool) -> bool {
+        if count > self.0.overlapping.load(Ordering::Relaxed) {
+            return true;
+        }
+        let overlapping = prove();
+        if overlapping {
+            self.0.overlapping.fetch_min(count.saturating_sub(1), Ordering::Relaxed);
+        }
+        overlapping
     }
 
     /// What is asked of a single instance before it is copied.

@@ -292,6 +292,16 @@ fn instances_outside_of_the_memory_and_too_many() {
     );
     let many = ty.packer_with(device(), 2, usize::MAX).err();
     assert_eq!(many, Some(Error::CountTooLarge { count: usize::MAX as u64, size: 4 }));
+    // So far outside that 128 bits have no room for the distance.
+    for extent in [i64::MIN, i64::MAX] {
+        let far = Type::resized(&Type::basic(Basic::U8), 0, extent).unwrap().commit();
+        for origin in [i128::MIN, -(1 << 64), 0, 1 << 64, i128::MAX] {
+            let error = far.packer_with(device(), origin, usize::MAX).err();
+            assert!(matches!(error, Some(Error::OutOfBounds { .. })), "{extent} {origin}");
+            let error = far.unpacker_with(device(), origin, 2).err();
+            assert!(matches!(error, Some(Error::OutOfBounds { .. })), "{extent} {origin}");
+        }
+    }
 }
 
 /// An address that no pointer has on a machine with 63-bit addresses.

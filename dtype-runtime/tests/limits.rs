@@ -5,7 +5,9 @@
 use std::collections::BTreeSet;
 
 use dtype_runtime::types::BoundsRule;
-use dtype_runtime::{Basic, Datatype, Error, Type, gaps, pack, runs, unpack, zero_gaps};
+use dtype_runtime::{
+    Basic, Datatype, Error, Representation, Type, gaps, pack, runs, unpack, zero_gaps,
+};
 
 #[test]
 fn any_number_of_instances_without_data() {
@@ -169,16 +171,46 @@ fn types_are_shared_among_threads() {
     assert!(flags.iter().all(|flags| *flags == committed.flags()));
 }
 
+/// No displacement wraps.
+#[test]
+fn segments_lie_where_64_bits_reach() {
+    let bytes = Type::vector(2, 1, 4, &Type::basic(Basic::U8)).unwrap();
+    for (extent, most) in [(1 << 62, 2), (-(1 << 62), 3), (i64::MAX, 1), (i64::MIN, 2), (0, 9)] {
+        let ty = Type::resized(&bytes, 0, extent).unwrap().commit();
+        assert_eq!(ty.iov(0, 0..0).unwrap().count(), 0);
+        let last = (most as i128 - 1) * i128::from(extent);
+        let segments: Vec<_> = ty.iov(most, 0..2 * most as u64).unwrap().collect();
+        assert_eq!(segments.len(), 2 * most);
+        assert_eq!(i128::from(segments[2 * most - 2].disp), last, "{extent}");
+        if extent != 0 {
+            let refused = Error::Overflow { call: "iov", quantity: "displacement" };
+            assert_eq!(ty.iov(most + 1, 0..2).err(), Some(refused), "{extent}");
+        }
+    }
+}
+
+/// A wrong count is refused before it takes memory, and time for each byte.
+#[test]
+fn converting_to_a_vector_looks_at_the_memory_first() {
+    let ty = Type::basic(Basic::U32).commit();
+    let conversion = ty.conversion(Representation::BigEndian).unwrap();
+    let count = 1 << 58;
+    let refused = Error::OutOfBounds { start: 0, end: 4 << 58, len: 16 };
+    assert_eq!(conversion.pack_to_vec(&[0; 16], count), Err(refused.clone()));
+    assert_eq!(ty.pack_to_vec(&[0; 16], count), Err(refused));
+}
+
 /// A proof for few instances is not used for many.
 #[test]
 fn overlap_is_looked_at_anew_for_more_instances() {
     let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8)).unwrap();
     let ty = Type::resized(&column, 0, 1).unwrap().commit();
-    let mut memory = [0; 16];
-    for count in [4, 2, 5, 4, 5] {
+    let mut memory = [0; 20];
+    for count in [4, 2, 5, 4, 5, 6, 1, 5] {
         let packed = vec![1; 3 * count];
         let result = ty.unpack(&packed, &mut memory, count);
-        let expected = if count < 5 { Ok(3 * count) } else { Err(Error::Overlap { count: 5 }) };
+        let overlap = Err(Error::Overlap { count: count as u64 });
+        let expected = if count < 5 { Ok(3 * count) } else { overlap };
         assert_eq!(result, expected, "{count} columns of four");
     }
 }

@@ -674,7 +674,8 @@ impl Committed {
     /// # Errors
     ///
     /// [`Error::CountTooLarge`] if the packed bytes of all instances do not fit a `usize`; [`Error::Position`] if the range
-    /// ends past the last byte, or before it starts.
+    /// ends past the last byte, or before it starts; [`Error::Overflow`] if a displacement in all instances does not fit 64
+    /// bits.
     ///
     /// ```
     /// use dtype_runtime::convertor::Segment;
@@ -691,6 +692,9 @@ impl Committed {
         let end = self.packed_size(count)? as u64;
         if range.end > end || range.start > range.end {
             return Err(Error::Position { position: range.end.max(range.start), end });
+        }
+        if !self.displacements_fit(count) {
+            return Err(Error::Overflow { call: "iov", quantity: "displacement" });
         }
         let instances = Instances::of_plan(self.plan(), count as u64);
         Ok(Iov::new(instances, self.plan().segments(), range))

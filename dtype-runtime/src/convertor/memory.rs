@@ -57,6 +57,16 @@ impl Committed {
         i64::try_from(count).ok()?.checked_sub(1)?.checked_mul(self.extent())
     }
 
+    /// Whether all displacements in `count` instances fit 64 bits.
+    #[inline]
+    pub(super) fn displacements_fit(&self, count: usize) -> bool {
+        let Some(Interval { start, end }) = self.data().filter(|_| count > 0) else { return true };
+        // The magnitude is below 2⁶⁴ · 2⁶³ by more than 2⁶⁴, which leaves room for the additions.
+        let last = (count as i128 - 1) * i128::from(self.extent());
+        let fits = |displacement: i128| i64::try_from(displacement).is_ok();
+        fits(i128::from(start) + last.min(0)) && fits(i128::from(end) + last.max(0))
+    }
+
     /// Copies `count` instances, whose packed bytes are `size` together.
     ///
     /// # Safety
@@ -465,7 +475,7 @@ impl Committed {
         }
     }
 
-    /// [`check_span`](Self::check_span) with numbers that are wide enough for everything; the origin is at most 2⁶⁴ in
+    /// [`check_span`](Self::check_span) with numbers that are wide enough for everything; the origin is at most 2⁶⁵ in
     /// magnitude.
     #[cold]
     pub(super) fn check_wide_span(
@@ -475,10 +485,10 @@ impl Committed {
         count: usize,
     ) -> Result<(), Error> {
         let Some(data) = self.data().filter(|_| count > 0) else { return Ok(()) };
-        // The magnitude is below 2⁶⁴ · 2⁶³ by more than 2⁶⁴, which leaves room for the additions.
+        // The magnitude is below 2⁶⁴ · 2⁶³. The sums may not fit; then they are far outside of any memory.
         let last = (count as i128 - 1) * i128::from(self.extent());
-        let start = origin + i128::from(data.start) + last.min(0);
-        let end = origin + i128::from(data.end) + last.max(0);
+        let start = (origin + i128::from(data.start)).saturating_add(last.min(0));
+        let end = (origin + i128::from(data.end)).saturating_add(last.max(0));
         if start < 0 || end > i128::from(len) {
             return Err(Error::OutOfBounds { start, end, len });
         }
@@ -489,7 +499,8 @@ impl Committed {
     /// cached.
     #[inline(always)]
     pub(super) fn check_overlap(&self, count: usize) -> Result<(), Error> {
-        if self.is_disjoint(count, || !self.instances_overlap(count as u64)) {
+        let overlap = || self.is_overlapping(count, || self.instances_overlap(count as u64));
+        if self.is_disjoint(count, || !overlap()) {
             return Ok(());
         }
         Err(Error::Overlap { count: count as u64 })
