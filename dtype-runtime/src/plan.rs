@@ -31,7 +31,7 @@ pub(crate) use index::Index;
     not(target_arch = "x86_64"),
     expect(unused_imports, reason = "nothing executes them here")
 )]
-pub(crate) use lanes::{LaneVector, Lanes};
+pub(crate) use lanes::{ByteLanes, LaneVector, Lanes};
 pub(crate) use lanes::{Ranged, RangedList, Tests};
 pub use list::List;
 pub(crate) use list::{Entries, EntryKind, Lists, Moves, Width};

@@ -27,24 +27,36 @@ mod tests {
 
     use super::super::x86_64::{Avx2, Avx512};
     use super::*;
-    use crate::basic::Validity;
+    use crate::basic::{Discriminants, Validity};
     use crate::kernels::{Isa, available};
     use crate::plan::{Ranged, RangedList};
 
     /// A value's position, its bytes, and which of them it accepts.
     type Value = (usize, usize, Validity);
 
-    /// The values of a record, and its size in bytes.
+    /// The values of a record, and its size in bytes: bytes alone, as these have a kernel of their own, or any width.
     fn records() -> impl Strategy<Value = (Vec<Value>, usize)> {
-        let value = prop_oneof![
+        const GAPS: Validity = Validity::Enum(Discriminants::new(&[1, 2, 5, 6]));
+        let byte = prop_oneof![
             Just((1, Validity::Bool)),
             Just((1, Validity::AtMost(200))),
+            Just((1, Validity::NonZero)),
+        ];
+        let value = prop_oneof![
+            byte.clone(),
+            Just((1, GAPS)),
             Just((2, Validity::NonZero)),
             Just((4, Validity::Char)),
             Just((4, Validity::NotNan { infinity: 0x7F80_0000 })),
             Just((8, Validity::NonZero)),
             Just((8, Validity::AtMost(u32::MAX))),
         ];
+        prop_oneof![records_of(byte), records_of(value)]
+    }
+
+    fn records_of(
+        value: impl Strategy<Value = (usize, Validity)>,
+    ) -> impl Strategy<Value = (Vec<Value>, usize)> {
         let values = prop::collection::vec((0..4_usize, value), 1..8);
         (values, 0..4_usize).prop_map(|(values, rest)| {
             let mut end = 0;
@@ -67,10 +79,10 @@ mod tests {
         let mut results = Vec::new();
         // SAFETY: the processor has the instructions.
         unsafe {
-            if available(Isa::Avx2) && tests.of_16.is_some() {
+            if available(Isa::Avx2) && (tests.narrow.is_some() || tests.bytes.is_some()) {
                 results.push(Avx2::test(tests, records, count));
             }
-            if available(Isa::Avx512) && tests.of_64.is_some() {
+            if available(Isa::Avx512) && tests.wide.is_some() {
                 results.push(Avx512::test(tests, records, count));
             }
         }

@@ -1,6 +1,7 @@
 //! The sets of instructions of `x86_64`.
 
 mod aligned;
+mod byte_lanes;
 mod gather;
 mod lane_pairs;
 mod lanes;
@@ -48,14 +49,20 @@ impl Registers for Avx2 {
 
     #[inline(always)]
     unsafe fn test(all: &Tests, records: &[u8], count: usize) -> Option<usize> {
-        let Some(all) = all.of_16.as_ref().filter(|all| count >= all.fewest()) else {
+        if let Some(all) = all.bytes.as_ref().filter(|all| count >= all.fewest()) {
+            // SAFETY: the caller guarantees the instructions.
+            return unsafe { byte_lanes::test(all, records) };
+        }
+        let Some(all) = all.narrow.as_ref().filter(|all| count >= all.fewest()) else {
             return Some(0);
         };
         // SAFETY: the caller guarantees the instructions.
         unsafe {
-            match all.number() {
-                1 | 2 => by_width!(lane_pairs::test[1](all, records)),
-                _ => by_width!(lane_pairs::test[2](all, records)),
+            match (all.number(), all.flips()) {
+                (1 | 2, false) => by_width!(lane_pairs::test[1, false](all, records)),
+                (1 | 2, true) => by_width!(lane_pairs::test[1, true](all, records)),
+                (_, false) => by_width!(lane_pairs::test[2, false](all, records)),
+                (_, true) => by_width!(lane_pairs::test[2, true](all, records)),
             }
         }
     }
@@ -63,12 +70,12 @@ impl Registers for Avx2 {
 
 /// Calls a routine for the bytes of a lane.
 macro_rules! by_width {
-    ($module:ident::$routine:ident[$vectors:literal]($all:ident, $($argument:expr),*)) => {
+    ($module:ident::$routine:ident[$vectors:literal $(, $flips:literal)?]($all:ident, $($argument:expr),*)) => {
         match $all.width() {
-            1 => $module::$routine::<$vectors, 1>($all, $($argument),*),
-            2 => $module::$routine::<$vectors, 2>($all, $($argument),*),
-            4 => $module::$routine::<$vectors, 4>($all, $($argument),*),
-            _ => $module::$routine::<$vectors, 8>($all, $($argument),*),
+            1 => $module::$routine::<$vectors, 1 $(, $flips)?>($all, $($argument),*),
+            2 => $module::$routine::<$vectors, 2 $(, $flips)?>($all, $($argument),*),
+            4 => $module::$routine::<$vectors, 4 $(, $flips)?>($all, $($argument),*),
+            _ => $module::$routine::<$vectors, 8 $(, $flips)?>($all, $($argument),*),
         }
     };
 }
@@ -179,7 +186,7 @@ impl Registers for Avx512 {
 
     #[inline(always)]
     unsafe fn test(all: &Tests, records: &[u8], count: usize) -> Option<usize> {
-        let Some(all) = all.of_64.as_ref().filter(|all| count >= all.fewest()) else {
+        let Some(all) = all.wide.as_ref().filter(|all| count >= all.fewest()) else {
             return Some(0);
         };
         // SAFETY: the caller guarantees the instructions.

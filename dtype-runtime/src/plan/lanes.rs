@@ -19,6 +19,12 @@
 //! A *period* is as many records as have all their values within a vector's bytes of the first value. If the values of a single
 //! record need more bytes or more lanes than a vector has, there are several vectors for one record. Vectors have as many bytes
 //! as one instruction permutes: 64 with AVX-512, and 16 with AVX2, whose registers hold two of them.
+//!
+//! Values of one byte each need no permutation: [`ByteLanes`] are for these.
+
+mod bytes;
+
+pub(crate) use bytes::ByteLanes;
 
 use crate::basic::BitRange;
 
@@ -39,28 +45,37 @@ pub(crate) struct RangedList {
     len: usize,
 }
 
-/// The tests of packed records, by the width of the vectors.
+/// The tests of packed records, in each form that a set of instructions executes.
 #[derive(Debug)]
 pub(crate) struct Tests {
-    pub(crate) of_64: Option<Lanes<64>>,
-    pub(crate) of_16: Option<Lanes<16>>,
+    /// For AVX-512.
+    pub(crate) wide: Option<Lanes<64>>,
+    /// For AVX2, as is the next.
+    pub(crate) narrow: Option<Lanes<16>>,
+    pub(crate) bytes: Option<ByteLanes>,
 }
 
 impl Tests {
     /// The tests of these values, in records of `size` packed bytes. `one_by_one` says what it costs to test the values of one
-    /// record without vectors, in eighths of a nanosecond.
+    /// record without vectors, in sixteenths of a nanosecond.
     pub(crate) const fn of(values: &RangedList, size: usize, one_by_one: usize) -> Self {
         Self {
-            of_64: Lanes::of(values, size, one_by_one),
-            of_16: Lanes::of(values, size, one_by_one),
+            wide: Lanes::of(values, size, one_by_one),
+            narrow: Lanes::of(values, size, one_by_one),
+            bytes: ByteLanes::of(values, size, one_by_one),
         }
     }
 
     /// From this number of records on, tests of several at once may be faster; `usize::MAX` if they never are.
     pub(crate) const fn fewest(&self) -> usize {
-        let (wide, narrow) =
-            (Lanes::fewest_of(self.of_64.as_ref()), Lanes::fewest_of(self.of_16.as_ref()));
-        if wide < narrow { wide } else { narrow }
+        let wide = Lanes::fewest_of(self.wide.as_ref());
+        let mut fewest = Lanes::fewest_of(self.narrow.as_ref());
+        if let Some(bytes) = &self.bytes
+            && bytes.fewest() < fewest
+        {
+            fewest = bytes.fewest();
+        }
+        if wide < fewest { wide } else { fewest }
     }
 }
 
@@ -80,6 +95,8 @@ pub(crate) struct Lanes<const WIDTH: usize> {
     size: usize,
     /// The greatest [`from`](LaneVector::from) of the vectors.
     furthest: usize,
+    /// Whether any range flips bits.
+    flips: bool,
     /// From this number of records on, the vectors are faster than one test after another.
     fewest: usize,
 }
@@ -105,6 +122,11 @@ pub(crate) struct LaneVector<const WIDTH: usize> {
 impl RangedList {
     /// The greatest number of values.
     pub(crate) const MOST: usize = 64;
+
+    /// The values.
+    const fn all(&self) -> &[Ranged] {
+        self.list.split_at(self.len).0
+    }
 
     /// A list without values.
     pub(crate) const fn new() -> Self {
@@ -176,13 +198,13 @@ impl<const WIDTH: usize> Lanes<WIDTH> {
         }
     }
 
-    /// The number of records from which on the vectors are faster; `usize::MAX` if they never are. The costs are in eighths of a
-    /// nanosecond, as measured with AMD EPYCs: of the fifth generation for vectors of 64 bytes, of the third for those of 16, of
-    /// which a register has two.
+    /// The number of records from which on the vectors are faster; `usize::MAX` if they never are. The costs are in sixteenths of
+    /// a nanosecond, as measured with AMD EPYCs: of the fifth generation for vectors of 64 bytes, of the third for those of 16,
+    /// of which a register has two.
     const fn faster_than(&self, one_by_one: usize) -> usize {
         /// To call the kernel, and to load the constants.
-        const CALL: usize = 32;
-        let period = if WIDTH == 16 { 1 + self.number } else { 2 + 2 * self.number };
+        const CALL: usize = 64;
+        let period = if WIDTH == 16 { 1 + 2 * self.number } else { 4 + 4 * self.number };
         match (one_by_one * self.records).checked_sub(period) {
             None | Some(0) => usize::MAX,
             Some(gain) => CALL * self.records / gain + 1,
@@ -191,11 +213,11 @@ impl<const WIDTH: usize> Lanes<WIDTH> {
 
     /// As [`of`](Self::of), however fast.
     const fn laid_out(values: &RangedList, size: usize) -> Option<Self> {
-        let values = values.list.split_at(values.len).0;
+        let values = values.all();
         if values.is_empty() {
             return None;
         }
-        let (mut width, mut end, mut i) = (1, 0, 0);
+        let (mut width, mut end, mut flips, mut i) = (1, 0, false, 0);
         while i < values.len() {
             let value = &values[i];
             if !value.size.is_power_of_two() || value.size > size_of::<u64>() {
@@ -207,6 +229,7 @@ impl<const WIDTH: usize> Lanes<WIDTH> {
             if value.position + value.size > end {
                 end = value.position + value.size;
             }
+            flips |= value.range.flip != 0;
             i += 1;
         }
         let (lanes, from) = (WIDTH / width, values[0].position);
@@ -218,6 +241,7 @@ impl<const WIDTH: usize> Lanes<WIDTH> {
             of_record: values.len(),
             size,
             furthest: from,
+            flips,
             fewest: 0,
         };
         if end - from <= WIDTH && values.len() <= lanes {
@@ -292,6 +316,11 @@ impl<const WIDTH: usize> Lanes<WIDTH> {
     /// Packed bytes of a record.
     pub(crate) const fn size(&self) -> usize {
         self.size
+    }
+
+    /// Whether any range flips bits.
+    pub(crate) const fn flips(&self) -> bool {
+        self.flips
     }
 
     /// The greatest [`from`](LaneVector::from) of the vectors.

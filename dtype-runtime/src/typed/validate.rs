@@ -231,10 +231,10 @@ impl Checks {
                 i += 1;
             }
             let one = match test {
-                Test::Range(BitRange { flip: 0, .. }) => 1,
-                Test::Range(_) => 2,
-                Test::Set { .. } => 3,
-                Test::Other => 8,
+                Test::Range(BitRange { flip: 0, .. }) => 2,
+                Test::Range(_) => 4,
+                Test::Set { .. } => 6,
+                Test::Other => 16,
             };
             one_by_one += one * count;
             j += 1;

@@ -93,13 +93,14 @@ impl<const W: usize> Pair<W> {
     /// There must be 16 bytes after the first `from`, for both of these.
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn test(&mut self, bytes: &[u8]) {
+    unsafe fn test<const FLIPS: bool>(&mut self, bytes: &[u8]) {
         debug_assert!(self.from.iter().all(|from| from + WIDTH <= bytes.len()), "{:?}", self.from);
         let [low, high] = self.from.map(|from| bytes.as_ptr().wrapping_add(from).cast());
         // SAFETY: the bytes that the caller guarantees.
         let bytes = unsafe { _mm256_loadu2_m128i(high, low) };
         let values = _mm256_shuffle_epi8(bytes, self.index);
-        let moved = Wide::<W>::subtract(_mm256_xor_si256(values, self.flip), self.least);
+        let values = if FLIPS { _mm256_xor_si256(values, self.flip) } else { values };
+        let moved = Wide::<W>::subtract(values, self.least);
         self.greatest = Wide::<W>::greatest(self.greatest, moved);
     }
 
@@ -120,10 +121,11 @@ fn joined(low: &[u8; WIDTH], high: &[u8; WIDTH]) -> __m256i {
     unsafe { _mm256_loadu2_m128i(high.as_ptr().cast(), low.as_ptr().cast()) }
 }
 
-/// Tests the values of whole records, from the first on: `P` registers at a time, with lanes of `W` bytes, which must be those of
-/// the tests. Returns the number of records tested, or `None` if a value does not lie in its range.
+/// Tests the values of whole records, from the first on: `P` registers at a time, with lanes of `W` bytes, which must be those
+/// of the tests, as must `FLIPS`: whether any range flips bits. Returns the number of records tested, or `None` if a value does
+/// not lie in its range.
 #[target_feature(enable = "avx2")]
-pub(super) fn test<const P: usize, const W: usize>(
+pub(super) fn test<const P: usize, const W: usize, const FLIPS: bool>(
     all: &Lanes<WIDTH>,
     records: &[u8],
 ) -> Option<usize> {
@@ -141,7 +143,7 @@ pub(super) fn test<const P: usize, const W: usize>(
     while rest.len() >= (periods * period).max(furthest + WIDTH) {
         for pair in &mut pairs {
             // SAFETY: at least `furthest + 16` bytes remain, and `from` is no more than `furthest`.
-            unsafe { pair.test(rest) };
+            unsafe { pair.test::<FLIPS>(rest) };
         }
         rest = &rest[periods * period..];
     }
