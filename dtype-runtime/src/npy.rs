@@ -43,6 +43,8 @@ mod dtype;
 mod error;
 mod header;
 mod literal;
+mod repr;
+mod unit;
 
 use alloc::vec::Vec;
 use std::io::{Read, Write};
@@ -59,6 +61,7 @@ pub use crate::representation::numpy::{NumpyLayout, NumpyOptions};
 pub use dtype::{Dtype, DtypeField, Kind};
 pub use error::{DtypeError, NpyError};
 pub use header::Header;
+pub use unit::DateUnit;
 
 /// Bytes of items that are written at a time.
 const AT_ONCE: usize = 1 << 16;
@@ -82,7 +85,8 @@ pub fn write<T: Datatype>(to: impl Write, records: &[T]) -> Result<(), NpyError>
 /// - [`NpyError::NoData`] for a type without data;
 /// - [`DtypeError::MixedByteOrder`] if the order is not this machine's, and the type has values that are raw bytes in
 ///   NumPy;
-/// - [`NpyError::HeaderLength`] if the names make a header of more than a mebibyte.
+/// - [`NpyError::HeaderLength`] if the names make a header of more than a mebibyte. `np.load` has a lower limit, which can
+///   be set: see [`Header::to_bytes`].
 ///
 /// ```
 /// use dtype_runtime::npy::{self, NumpyOptions};

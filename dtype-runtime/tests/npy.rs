@@ -456,6 +456,34 @@ fn bad_headers_say_what_was_found() {
     );
 }
 
+/// A byte of Latin-1 in the file is two in UTF-8, in memory.
+#[test]
+fn errors_name_the_byte_of_the_file() {
+    for (version, e, at) in
+        [((1, 0), &b"\xe9"[..], 25), ((2, 0), b"\xe9", 25), ((3, 0), "é".as_bytes(), 26)]
+    {
+        let text = [b"{'descr': [('", e, b"', '<u4'), ?"].concat();
+        assert_eq!(text[at], b'?');
+        let error = Header::read(&with_header(version, &text, &[])[..]).unwrap_err();
+        assert!(matches!(error, NpyError::Header { offset, .. } if offset == at), "{error}");
+    }
+}
+
+#[test]
+fn names_in_errors_are_escaped() {
+    let (name, there) = (r"\x1b[2J\n", r"field `\u{1b}[2J\n`");
+    let says = |descr: &str, expected: &str| {
+        let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': (2,), }}");
+        let error = npy::read::<Pair>(&with_header((1, 0), text.as_bytes(), &[0; 64])[..]);
+        assert_eq!(error.unwrap_err().to_string(), format!("{there} {expected}"));
+    };
+    says(&format!("[('{name}', 'x')]"), "is `x`, expected a format such as `<f8`, `|b1` or `|V16`");
+    says(
+        &format!("[('a', '<u4'), ('b', '<u4'), ('{name}', '<u4')]"),
+        "of the dtype is not a field of the type, or is there twice",
+    );
+}
+
 #[test]
 fn a_huge_shape_takes_no_memory() {
     let text = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({},), }}", i64::MAX);

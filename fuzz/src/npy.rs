@@ -1,6 +1,6 @@
 //! `.npy` files: any bytes, and headers made of words that headers have.
 //!
-//! A header that is read is written and read again as the same. Records that are read are those that a loop over the items
+//! A header that is read is written and read again as the same, and nothing of its formats is lost on the way. Records that are read are those that a loop over the items
 //! finds, field by field. No file takes more memory than in proportion to its length.
 
 use std::collections::HashMap;
@@ -45,6 +45,12 @@ const WORDS: &[&str] = &[
     "'",
     "\\x",
     "\n",
+    "'<M8[ns]'",
+    "'>m8[",
+    "25",
+    "D",
+    "]'",
+    "('a\\n', ",
 ];
 
 #[derive(Datatype, Clone, Debug, PartialEq)]
@@ -72,6 +78,22 @@ pub fn run(input: &[u8]) {
     file.extend(text.bytes());
     file.extend(data);
     read(&file);
+    if let Ok(header) = Header::read(&file[..]) {
+        check_dates(&text, &header);
+    }
+}
+
+/// The units of dates are in the dtype: without them, what is written again would be read as the same and mean another time.
+fn check_dates(text: &str, header: &Header) {
+    let text: String = text.split_ascii_whitespace().collect();
+    // A title, before the name of a field, is not kept, and may be any text.
+    if text.contains("((") {
+        return;
+    }
+    let dtype = header.dtype.to_string();
+    for date in ["<M8[ns]", ">m8[D]", ">m8[25D]"] {
+        assert!(!text.contains(date) || dtype.contains(date), "{text} is read as {dtype}");
+    }
 }
 
 fn read(file: &[u8]) {

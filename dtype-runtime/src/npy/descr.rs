@@ -1,13 +1,14 @@
-//! The dtype in a header: what `dtype.descr` returns, as NumPy writes it.
+//! The dtype in a header: what `dtype.descr` returns, as NumPy writes it. Which text can be read, and which dtype has a text.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::dtype::{Dtype, DtypeField, Kind, MOST_BYTES};
+use super::dtype::{Dtype, DtypeField, Kind, MOST_BYTES, in_order};
 use super::error::NpyError;
 use super::literal::Value;
+use super::unit::DateUnit;
 use crate::representation::ByteOrder;
 
 /// The dtype of a value: `'<f8'`, `[('x', '<f8'), …]`, `('<f8', (3,))`.
@@ -51,7 +52,8 @@ fn dtype(value: &Value, path: &Path<'_>) -> Result<Dtype, NpyError> {
 
 fn place(path: &Path<'_>) -> String {
     let path = path.text();
-    if path.is_empty() { "`descr`".to_string() } else { format!("field `{path}`") }
+    // The names come from a file, and the message may go to a terminal.
+    if path.is_empty() { "`descr`".to_string() } else { format!("field `{}`", path.escape_debug()) }
 }
 
 fn wrong(path: &Path<'_>, expected: &'static str, value: &Value) -> NpyError {
@@ -61,6 +63,11 @@ fn wrong(path: &Path<'_>, expected: &'static str, value: &Value) -> NpyError {
 fn too_large(path: &Path<'_>) -> NpyError {
     let found = "larger than memory can address".to_string();
     NpyError::Value { place: place(path), expected: "a size of at most 63 bits", found }
+}
+
+fn unnamed(name: &str, path: &Path<'_>) -> NpyError {
+    let found = if name.is_empty() { "without a name" } else { "there twice" };
+    NpyError::Value { place: place(path), expected: "a name of its own", found: found.to_string() }
 }
 
 fn scalar(text: &str, path: &Path<'_>) -> Result<Dtype, NpyError> {
@@ -77,31 +84,40 @@ fn scalar(text: &str, path: &Path<'_>) -> Result<Dtype, NpyError> {
     };
     let mut chars = rest.chars();
     let letter = chars.next().ok_or_else(unknown)?;
-    // The unit of a date, `M8[ns]`.
-    let digits = match letter {
-        'M' | 'm' => chars.as_str().split('[').next().unwrap_or(""),
-        _ => chars.as_str(),
+    let (digits, unit) = match letter {
+        'M' | 'm' => date(chars.as_str()).ok_or_else(unknown)?,
+        _ => (chars.as_str(), None),
     };
-    let number = match (letter, digits) {
-        ('?', "") => return Dtype::scalar('b', 1, order).ok_or_else(unknown),
-        ('O', "") => 8,
+    let (letter, bytes) = match (letter, digits) {
+        ('?', "") => ('b', 1),
+        ('O', "") => ('O', 8),
         _ if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
-            digits.parse::<u64>().map_err(|_| unknown())?
+            let number = digits.parse::<u64>().map_err(|_| unknown())?;
+            match letter {
+                'a' => ('S', number),
+                'U' => ('U', number.checked_mul(4).ok_or_else(|| too_large(path))?),
+                _ => (letter, number),
+            }
         }
         _ => return Err(unknown()),
     };
-    let bytes = match (letter, number) {
-        ('b', 1)
-        | ('i' | 'u', 1 | 2 | 4 | 8)
-        | ('f', 2 | 4 | 8 | 12 | 16)
-        | ('c', 8 | 16 | 24 | 32)
-        | ('m' | 'M' | 'O', 8)
-        | ('S' | 'V', _) => number,
-        ('a', _) => return Dtype::scalar('S', number, order).ok_or_else(|| too_large(path)),
-        ('U', _) => number.checked_mul(4).ok_or_else(|| too_large(path))?,
-        _ => return Err(unknown()),
-    };
-    Dtype::scalar(letter, bytes, order).ok_or_else(|| too_large(path))
+    if bytes > MOST_BYTES && matches!(letter, 'S' | 'U' | 'V') {
+        return Err(too_large(path));
+    }
+    let scalar = Dtype::scalar(letter, bytes, order).ok_or_else(unknown)?;
+    Ok(match unit {
+        Some(unit) => scalar.with_unit(unit),
+        None => scalar,
+    })
+}
+
+/// The digits and the unit of a date, `8[ns]`. The generic unit is none.
+fn date(text: &str) -> Option<(&str, Option<DateUnit>)> {
+    let Some((digits, rest)) = text.split_once('[') else { return Some((text, None)) };
+    match rest.strip_suffix(']')? {
+        "generic" => Some((digits, None)),
+        unit => Some((digits, Some(DateUnit::new(unit)?))),
+    }
 }
 
 fn array(element: Dtype, shape: &Value, path: &Path<'_>) -> Result<Dtype, NpyError> {
@@ -147,17 +163,35 @@ fn structure(values: &[Value], path: &Path<'_>) -> Result<Dtype, NpyError> {
         // Raw bytes without a name are a gap.
         if !(name.is_empty() && is_void) {
             if name.is_empty() || !names.insert(name) {
-                let found = if name.is_empty() { "without a name" } else { "there twice" };
-                let expected = "a name of its own";
-                return Err(NpyError::Value {
-                    place: place(&inner),
-                    expected,
-                    found: found.to_string(),
-                });
+                return Err(unnamed(name, &inner));
             }
             fields.push(DtypeField { name: name.clone(), offset, dtype });
         }
         offset = end;
     }
     Dtype::structure(fields, offset).ok_or_else(|| too_large(path))
+}
+
+/// Whether the text of a dtype is read as the same dtype, except for the order of the fields.
+pub(super) fn check(dtype: &Dtype) -> Result<(), NpyError> {
+    check_inside(dtype, &Path::Whole)
+}
+
+fn check_inside(dtype: &Dtype, path: &Path<'_>) -> Result<(), NpyError> {
+    let Kind::Structure { fields } = dtype.axes().1.kind() else { return Ok(()) };
+    let (mut end, mut names) = (0, BTreeSet::new());
+    for field in in_order(fields) {
+        let inner = Path::Field { of: path, name: &field.name };
+        if field.name.is_empty() || !names.insert(&field.name) {
+            return Err(unnamed(&field.name, &inner));
+        }
+        if field.offset < end {
+            let (expected, actual) = (end, field.offset);
+            return Err(NpyError::Overlap { field: inner.text(), expected, actual });
+        }
+        check_inside(&field.dtype, &inner)?;
+        // In a structure, no field ends after the item.
+        end = field.offset + field.dtype.itemsize();
+    }
+    Ok(())
 }

@@ -1,10 +1,13 @@
 //! NumPy dtypes as values.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::repr::{Quoted, Tuple};
+use super::unit::DateUnit;
 use crate::basic::Basic;
 use crate::representation::ByteOrder;
 use crate::representation::numpy::{NumpyLayout, NumpyOptions};
@@ -12,7 +15,9 @@ use crate::typemap::{Node, TypeMap};
 
 /// A NumPy dtype.
 ///
-/// Its `Display` is the form in which NumPy writes it to files, `dtype.descr`: `[('id', '<u4'), ('', '|V4')]`.
+/// Its `Display` is the form in which NumPy writes it to files, `dtype.descr`: `[('id', '<u4'), ('', '|V4')]`. It has the
+/// fields in the order of memory, and can show neither fields that overlap nor names that are empty or there twice:
+/// [`Header::to_bytes`](super::Header::to_bytes) refuses these.
 ///
 /// ```
 /// use dtype_runtime::Datatype;
@@ -48,6 +53,8 @@ pub enum Kind {
         letter: char,
         /// The byte order; `None` where there is none: single bytes, strings of bytes and raw bytes.
         order: Option<ByteOrder>,
+        /// What a span or point of time counts; `None` for a generic one, and for other kinds.
+        unit: Option<DateUnit>,
     },
     /// An array of a fixed shape in each item.
     Array {
@@ -80,19 +87,48 @@ pub(super) const MOST_BYTES: u64 = i64::MAX as u64;
 impl Dtype {
     /// One value of `itemsize` bytes. `letter` is that of [`Kind::Scalar`]. The order does not count where a kind has none.
     ///
-    /// `None` if `itemsize` exceeds `i64::MAX`.
+    /// `None` if NumPy has no such value: another letter, a number of 3 bytes, text of 5; or if `itemsize` exceeds
+    /// `i64::MAX`.
     pub fn scalar(letter: char, itemsize: u64, order: ByteOrder) -> Option<Self> {
+        // Long doubles have 12 or 16 bytes, and a character of a text has 4.
+        let is_known = match letter {
+            'b' => itemsize == 1,
+            'i' | 'u' => matches!(itemsize, 1 | 2 | 4 | 8),
+            'f' => matches!(itemsize, 2 | 4 | 8 | 12 | 16),
+            'c' => matches!(itemsize, 8 | 16 | 24 | 32),
+            'm' | 'M' | 'O' => itemsize == 8,
+            'U' => itemsize.is_multiple_of(4),
+            'S' | 'V' => true,
+            _ => false,
+        };
         let has_order = match letter {
             'i' | 'u' | 'f' | 'c' | 'm' | 'M' => itemsize > 1,
             'U' => true,
             _ => false,
         };
-        let kind = Kind::Scalar { letter, order: has_order.then_some(order) };
-        (itemsize <= MOST_BYTES).then_some(Self { kind, itemsize })
+        let kind = Kind::Scalar { letter, order: has_order.then_some(order), unit: None };
+        (is_known && itemsize <= MOST_BYTES).then_some(Self { kind, itemsize })
     }
 
-    /// An array in each item. An array of arrays is an array with the axes of both, as in NumPy; without axes it is the
-    /// element.
+    /// The same span or point of time, in this unit. It does not count for other kinds.
+    ///
+    /// ```
+    /// use dtype_runtime::npy::{DateUnit, Dtype};
+    /// use dtype_runtime::representation::ByteOrder;
+    ///
+    /// let date = Dtype::scalar('M', 8, ByteOrder::Little).unwrap();
+    /// assert_eq!(date.with_unit(DateUnit::new("ns").unwrap()).to_string(), "'<M8[ns]'");
+    /// ```
+    #[must_use]
+    pub fn with_unit(mut self, new: DateUnit) -> Self {
+        if let Kind::Scalar { letter: 'm' | 'M', unit, .. } = &mut self.kind {
+            *unit = Some(new);
+        }
+        self
+    }
+
+    /// An array in each item. An array of arrays is an array with the axes of both: NumPy keeps two dtypes in one another,
+    /// whose arrays have these axes, too. Without axes it is the element.
     ///
     /// `None` if it has more than `i64::MAX` bytes.
     pub fn array(lengths: &[u64], element: Self) -> Option<Self> {
@@ -108,7 +144,7 @@ impl Dtype {
         Some(Self { kind: Kind::Array { lengths, element }, itemsize })
     }
 
-    /// A structure.
+    /// A structure. Fields may overlap, and may have any names, but then it cannot be written to a file.
     ///
     /// `None` if a field ends after `itemsize`, or `itemsize` exceeds `i64::MAX`.
     pub fn structure(fields: Vec<DtypeField>, itemsize: u64) -> Option<Self> {
@@ -157,7 +193,7 @@ impl Dtype {
         let itemsize = basic.size() as u64;
         let letter = basic.numpy_kind();
         Self::scalar(letter, itemsize, order)
-            .unwrap_or(Self { kind: Kind::Scalar { letter, order: None }, itemsize })
+            .unwrap_or(Self { kind: Kind::Scalar { letter, order: None, unit: None }, itemsize })
     }
 
     /// The form.
@@ -181,22 +217,30 @@ impl Dtype {
     /// The format of a scalar, `<f8`; a few words for other kinds.
     pub(super) fn format(&self) -> String {
         match &self.kind {
-            Kind::Scalar { letter, order } => {
+            Kind::Scalar { letter, order, unit } => {
                 let number = if *letter == 'U' { self.itemsize / 4 } else { self.itemsize };
                 let sign = match order {
                     None => '|',
                     Some(ByteOrder::Little) => '<',
                     Some(ByteOrder::Big) => '>',
                 };
-                match letter {
-                    'O' => "|O".to_string(),
-                    _ => alloc::format!("{sign}{letter}{number}"),
+                match (letter, unit) {
+                    ('O', _) => "|O".to_string(),
+                    (_, Some(unit)) => format!("{sign}{letter}{number}[{unit}]"),
+                    _ => format!("{sign}{letter}{number}"),
                 }
             }
-            Kind::Array { element, .. } => alloc::format!("an array of {}", element.format()),
+            Kind::Array { element, .. } => format!("an array of {}", element.format()),
             Kind::Structure { .. } => "a structure".to_string(),
         }
     }
+}
+
+/// The fields in the order of memory. Those without bytes come before what begins at the same place.
+pub(super) fn in_order(fields: &[DtypeField]) -> Vec<&DtypeField> {
+    let mut all: Vec<&DtypeField> = fields.iter().collect();
+    all.sort_by_key(|field| (field.offset, field.dtype.itemsize));
+    all
 }
 
 impl fmt::Display for Dtype {
@@ -205,12 +249,10 @@ impl fmt::Display for Dtype {
             Kind::Scalar { .. } => write!(f, "'{}'", self.format()),
             Kind::Array { lengths, element } => write!(f, "({element}, {})", Tuple(lengths)),
             Kind::Structure { fields } => {
-                // NumPy's form has no offsets: gaps are fields of raw bytes without a name, in the order of memory.
-                let mut in_order: Vec<&DtypeField> = fields.iter().collect();
-                in_order.sort_by_key(|field| field.offset);
+                // NumPy's form has no offsets: gaps are fields of raw bytes without a name.
                 let (mut position, mut comma) = (0, "");
                 f.write_str("[")?;
-                for field in in_order {
+                for field in in_order(fields) {
                     if field.offset > position {
                         write!(f, "{comma}('', '|V{}')", field.offset - position)?;
                         comma = ", ";
@@ -223,7 +265,7 @@ impl fmt::Display for Dtype {
                     f.write_str(")")?;
                     comma = ", ";
                     // In a structure, no field ends after the item.
-                    position = field.offset + field.dtype.itemsize;
+                    position = position.max(field.offset + field.dtype.itemsize);
                 }
                 if self.itemsize > position {
                     write!(f, "{comma}('', '|V{}')", self.itemsize - position)?;
@@ -231,37 +273,5 @@ impl fmt::Display for Dtype {
                 f.write_str("]")
             }
         }
-    }
-}
-
-/// A Python tuple of numbers.
-pub(super) struct Tuple<'a>(pub(super) &'a [u64]);
-
-impl fmt::Display for Tuple<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(")?;
-        for (i, number) in self.0.iter().enumerate() {
-            write!(f, "{}{number}", if i > 0 { ", " } else { "" })?;
-        }
-        f.write_str(if self.0.len() == 1 { ",)" } else { ")" })
-    }
-}
-
-/// A name as a Python literal.
-struct Quoted<'a>(&'a str);
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // As `repr` chooses it.
-        let quote = if self.0.contains('\'') && !self.0.contains('"') { '"' } else { '\'' };
-        write!(f, "{quote}")?;
-        for c in self.0.chars() {
-            match c {
-                c if c == quote || c == '\\' => write!(f, "\\{c}")?,
-                c if c.is_control() => write!(f, "\\U{:08x}", u32::from(c))?,
-                c => write!(f, "{c}")?,
-            }
-        }
-        write!(f, "{quote}")
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use std::io;
 
-use super::dtype::Tuple;
+use super::repr::Tuple;
 use crate::error::Error;
 use crate::representation::ByteOrder;
 
@@ -36,7 +36,7 @@ pub enum NpyError {
     },
     /// The header is not the Python literal that it must be.
     Header {
-        /// The position in the header's text, in bytes.
+        /// The position in the header's text, in bytes of the file.
         offset: usize,
         /// What was expected there.
         expected: &'static str,
@@ -58,7 +58,7 @@ pub enum NpyError {
         /// The key.
         key: String,
     },
-    /// A value in the header has another type than the format prescribes.
+    /// A value in the header has another type than the format prescribes, or a field has no name of its own.
     Value {
         /// The key, and the field of the dtype, if it is in one.
         place: String,
@@ -66,6 +66,15 @@ pub enum NpyError {
         expected: &'static str,
         /// What was found.
         found: String,
+    },
+    /// Fields of a dtype overlap, which the header of a file cannot say.
+    Overlap {
+        /// The path of the field: names, separated by dots.
+        field: String,
+        /// The offset in bytes where the fields before it end.
+        expected: u64,
+        /// Its offset in bytes.
+        actual: u64,
     },
     /// The array is in Fortran order.
     FortranOrder,
@@ -161,7 +170,12 @@ struct Named<'a>(&'a str);
 
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() { f.write_str("the item") } else { write!(f, "field `{}`", self.0) }
+        if self.0.is_empty() {
+            f.write_str("the item")
+        } else {
+            // The name may come from a file, and the message go to a terminal.
+            write!(f, "field `{}`", self.0.escape_debug())
+        }
     }
 }
 
@@ -255,6 +269,11 @@ impl fmt::Display for NpyError {
             Self::Value { place, expected, found } => {
                 write!(f, "{place} is {found}, expected {expected}")
             }
+            Self::Overlap { field, expected, actual } => write!(
+                f,
+                "{} is at offset {actual}, expected at least {expected}: overlapping fields cannot be in a file",
+                Named(field)
+            ),
             Self::FortranOrder => f.write_str("the array is in Fortran order, expected C order"),
             Self::TooLarge { shape, itemsize } => write!(
                 f,

@@ -15,9 +15,10 @@ use core::str;
 use std::io::Read;
 
 use super::descr;
-use super::dtype::{Dtype, Tuple};
+use super::dtype::Dtype;
 use super::error::NpyError;
 use super::literal::{self, Value};
+use super::repr::Tuple;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
@@ -95,8 +96,7 @@ impl Header {
     }
 
     fn parse(text: &str, version: (u8, u8)) -> Result<Self, NpyError> {
-        let value = literal::read(text)
-            .map_err(|error| NpyError::Header { offset: error.offset, expected: error.expected })?;
+        let value = literal(text, version.0 == 3)?;
         let wrong = |place: &str, expected, value: &Value| NpyError::Value {
             place: place.to_string(),
             expected,
@@ -159,12 +159,22 @@ impl Header {
     }
 
     /// The header's bytes as NumPy would write them, in the first version that can hold it. The field
-    /// [`version`](Self::version) is ignored.
+    /// [`version`](Self::version) is ignored. NumPy writes only fields that are in the order of memory; here they are put in
+    /// that order.
+    ///
+    /// Since NumPy 1.24, `np.load` reads a header of more than 10 000 bytes only if it is told
+    /// `max_header_size=1 << 20`.
     ///
     /// # Errors
     ///
-    /// [`NpyError::HeaderLength`] for a header that would be too long to be read.
+    /// For whatever could not be read again:
+    ///
+    /// - [`NpyError::Overlap`] if fields overlap;
+    /// - [`NpyError::Value`] if a field has no name, or that of another field;
+    /// - [`NpyError::Header`] if structures nest some thirty levels deep;
+    /// - [`NpyError::HeaderLength`] for a header of more than a mebibyte.
     pub fn to_bytes(&self) -> Result<Vec<u8>, NpyError> {
+        descr::check(&self.dtype)?;
         let order = if self.fortran_order { "True" } else { "False" };
         let Self { dtype, shape, .. } = self;
         let shape_text = Tuple(shape);
@@ -177,6 +187,8 @@ impl Header {
         }
         let latin1: Option<Vec<u8>> =
             text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
+        // Structures can nest deeper than brackets are read.
+        literal(&text, latin1.is_none())?;
         let (major, mut bytes) = match latin1 {
             Some(bytes) if u16::try_from(padded(bytes.len(), 2)).is_ok() => (1, bytes),
             Some(bytes) => (2, bytes),
@@ -195,6 +207,16 @@ impl Header {
         out.push(b'\n');
         Ok(out)
     }
+}
+
+/// The value of a header's text, which is Latin-1 or UTF-8 in the file.
+fn literal(text: &str, is_utf8: bool) -> Result<Value, NpyError> {
+    literal::read(text).map_err(|literal::Unreadable { offset, expected }| {
+        // A character of Latin-1 is one byte in the file, and may be two in the text.
+        let in_latin1 = |offset| text.get(..offset).map_or(offset, |text| text.chars().count());
+        let offset = if is_utf8 { offset } else { in_latin1(offset) };
+        NpyError::Header { offset, expected }
+    })
 }
 
 /// The length of a header of `len` bytes with blanks and a line end, where its length has `width` bytes. At least one
