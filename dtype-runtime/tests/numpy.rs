@@ -262,3 +262,28 @@ fn numpy_reads_layouts_made_at_run_time() {
         }
     }
 }
+
+/// A member whose instances are fields of their own has names for them that no other member has.
+#[test]
+fn names_are_different_whatever_the_caller_chooses() {
+    let [u8, f64] = [Basic::U8, Basic::F64].map(Type::basic);
+    let before = Type::hindexed_block(1, &[-8], &f64).unwrap();
+    let cases = [
+        (["a", "a_0", "c"], "['a_0', 'a_1', 'a_0_2', 'c']"),
+        (["a", "c", "a_1"], "['a_0', 'a_1', 'c', 'a_1_2']"),
+        (["a", "a", "a"], "['a_0', 'a_1', 'a_2', 'a_3']"),
+    ];
+    let ty = Type::structure(&[2, 1, 1], &[8, 40, 41], &[before, u8.clone(), u8]).unwrap();
+    let mut input = String::new();
+    for (names, expected) in cases {
+        let name = |_: &Type, member: usize| Some(names[member].to_owned());
+        let dtype = ty.numpy_dtype_with(&NumpyOptions::memory(), name).unwrap();
+        let start = format!("np.dtype({{'names': {expected}, ");
+        assert!(dtype.expression.starts_with(&start), "{dtype}");
+        let item = vec![0; usize::try_from(dtype.itemsize).unwrap()];
+        writeln!(input, "{dtype}\t{}", hex(&item)).unwrap();
+    }
+    if let Some(values) = output(VALUES, &input) {
+        assert_eq!(values, "[((0.0,), (0.0,), 0, 0)]\n".repeat(3));
+    }
+}

@@ -28,11 +28,22 @@ struct Fields {
     formats: Vec<String>,
     /// In bytes, none of them negative.
     offsets: Vec<i128>,
-    /// The names given by the caller, which can be the same as others.
+    /// The names of members, as the caller chose them, and of their instances.
     taken: BTreeSet<String>,
 }
 
 impl Fields {
+    /// The name, with a number if another has it.
+    fn unique(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_string();
+        let mut number = 2;
+        while !self.taken.insert(name.clone()) {
+            name = format!("{wanted}_{number}");
+            number += 1;
+        }
+        name
+    }
+
     fn finish(self, itemsize: i128) -> String {
         let list = |items: Vec<String>| items.join(", ");
         let names = self.names.iter().map(|name| quoted(name)).collect();
@@ -101,14 +112,7 @@ impl Writer<'_> {
             Source::Type(ty) => (self.name)(ty, i).filter(|name| !name.is_empty()),
             Source::Map(_) => None,
         };
-        let wanted = own.unwrap_or_else(|| names.of_field(i));
-        let mut name = wanted.clone();
-        let mut number = 2;
-        while !fields.taken.insert(name.clone()) {
-            name = format!("{wanted}_{number}");
-            number += 1;
-        }
-        name
+        fields.unique(&own.unwrap_or_else(|| names.of_field(i)))
     }
 
     /// Packed bytes: everything is consecutive.
@@ -280,7 +284,10 @@ impl Writer<'_> {
         }
         for k in 0..block.count {
             let at = at + i128::from(block.stride) * i128::from(k);
-            let name = if block.count == 1 { name.to_string() } else { format!("{name}_{k}") };
+            let name = match block.count {
+                1 => name.to_string(),
+                _ => fields.unique(&format!("{name}_{k}")),
+            };
             // As much of an instance's extent as there is room for, from its first byte of data or its origin.
             let origin = if at < 0 { from } else { from.min(0) };
             let room = itemsize - (at + origin);
