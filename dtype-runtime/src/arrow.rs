@@ -13,7 +13,8 @@
 //! | `[T; N]` | `FixedSizeList` of `N`; the buffer is that of the innermost elements |
 //! | 128-bit integers, `bf16`, other basic datatypes | `FixedSizeBinary` |
 //!
-//! Nothing is null.
+//! Nothing is null. A type with an array of more than `i32::MAX` elements does not compile here: Arrow's lists of fixed size
+//! are not longer.
 //!
 //! ```
 //! use dtype_runtime::{arrow, columns};
@@ -39,6 +40,7 @@ use crate::basic::Basic;
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::typed::{ColumnField, Columns};
+use crate::typemap::{Node, TypeMap};
 
 /// A column: a field of a schema, and the values.
 #[derive(Clone, Debug)]
@@ -89,6 +91,8 @@ pub enum ArrowError {
         /// Bytes that there are.
         actual: usize,
     },
+    /// The records have no data, and so no columns, and there is no other column that says how many they are.
+    NoColumn,
     /// The columns could not be made or read.
     Records(Error),
 }
@@ -114,6 +118,9 @@ impl fmt::Display for ArrowError {
                     "field `{path}` has a buffer of {actual} bytes, expected at least {expected}"
                 )
             }
+            Self::NoColumn => f.write_str(
+                "there is no column that says how many records there are, expected one of any name",
+            ),
             Self::Records(error) => write!(f, "{error}"),
         }
     }
@@ -133,16 +140,26 @@ impl From<Error> for ArrowError {
 /// let schema = dtype_runtime::arrow::schema::<(u8, [f32; 3])>();
 /// assert_eq!(schema.field(0).data_type(), &arrow_schema::DataType::UInt8);
 /// ```
+///
+/// A list that is too long for Arrow:
+///
+/// ```compile_fail
+/// dtype_runtime::arrow::schema::<[u8; 3_000_000_000]>();
+/// ```
 pub fn schema<T: Datatype>() -> Schema {
+    const { refuse_long_lists(T::TYPE_MAP, 0) }
     Schema::new(Columns::<T>::all_fields().map(|field| arrow_field(&field)).collect::<Vec<_>>())
 }
 
 /// The columns as Arrow's fields and buffers. Only truth values are copied.
 ///
+/// Records without data, such as `[(); 3]`, have no columns, and so nothing says how many they were.
+///
 /// # Errors
 ///
 /// [`Error::NoField`] if a column was taken.
 pub fn into_arrow<T: Datatype>(mut columns: Columns<T>) -> Result<Vec<ArrowColumn>, Error> {
+    const { refuse_long_lists(T::TYPE_MAP, 0) }
     let len = columns.len();
     let column = |(index, field): (usize, ColumnField)| {
         let buffer = if field.basic.canonical() == Basic::Bool {
@@ -163,12 +180,25 @@ pub fn into_arrow<T: Datatype>(mut columns: Columns<T>) -> Result<Vec<ArrowColum
 }
 
 /// The columns of `T` from Arrow's fields and buffers, in any order, found by their names. The values are checked when records
-/// are made of them.
+/// are made of them. There are as many records as in the first column, which need not be one of `T`.
 ///
 /// # Errors
 ///
-/// [`ArrowError`] if a column is missing, is there twice, has another type or length, or its buffer is too short.
+/// [`ArrowError`] if a column is missing, is there twice, has another type or length, or its buffer is too short; and if there
+/// is no column at all for records without data.
+///
+/// ```
+/// use dtype_runtime::arrow::{self, ArrowError};
+/// // Three records without data have no column that would have three values.
+/// let none = arrow::into_arrow(dtype_runtime::columns(&[(); 3]))?;
+/// assert_eq!(arrow::from_arrow::<()>(&none).map(drop), Err(ArrowError::NoColumn));
+/// # Ok::<(), dtype_runtime::Error>(())
+/// ```
 pub fn from_arrow<T: Datatype>(all: &[ArrowColumn]) -> Result<Columns<T>, ArrowError> {
+    const { refuse_long_lists(T::TYPE_MAP, 0) }
+    if all.is_empty() && Columns::<T>::all_fields().len() == 0 {
+        return Err(ArrowError::NoColumn);
+    }
     let len = all.first().map_or(0, |column| column.len);
     // All are checked before there is memory for as many records as they claim to have.
     let fields = Columns::<T>::all_fields().map(|field| {
@@ -221,10 +251,33 @@ fn values_of_column<'a>(
     }
 }
 
+/// Refuses, at compile time, columns with more elements on an axis than Arrow's lists have. `longest` is the longest array
+/// around `map`.
+const fn refuse_long_lists(map: &TypeMap, longest: usize) {
+    match map.node() {
+        Node::Basic { .. } => assert!(
+            longest <= i32::MAX as usize,
+            "this type has an array of more than `i32::MAX` elements, which Arrow's lists of fixed size cannot have"
+        ),
+        Node::Array { count, element } => {
+            refuse_long_lists(element, if *count > longest { *count } else { longest });
+        }
+        Node::Structure { fields, .. } => {
+            let mut i = 0;
+            while i < fields.len() {
+                if let Some(map) = fields[i].map() {
+                    refuse_long_lists(map, longest);
+                }
+                i += 1;
+            }
+        }
+    }
+}
+
 /// The field of a column.
 fn arrow_field(field: &ColumnField) -> Field {
     let item = |of, length: usize| {
-        // A longer list does not fit in memory with Arrow's lengths.
+        // Longer lists were refused at compile time.
         let length = i32::try_from(length).unwrap_or(i32::MAX);
         DataType::FixedSizeList(Arc::new(Field::new("item", of, false)), length)
     };

@@ -168,3 +168,20 @@ fn any_number_of_records_without_data() {
     let refused = from_arrow::<Refused>(&all).unwrap().to_records();
     assert!(matches!(refused, Err(Error::CheckFailed { .. })), "{refused:?}");
 }
+
+/// Without a column there is no number of records, and none is made up.
+#[test]
+fn records_without_data_need_a_column_that_counts_them() {
+    let none = into_arrow(columns(&[[(); 3]; 3])).unwrap();
+    assert!(none.is_empty());
+    let error = from_arrow::<[(); 3]>(&none).map(drop).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is no column that says how many records there are, expected one of any name"
+    );
+    let other = into_arrow(columns(&[7_u8; 3])).unwrap();
+    assert_eq!(from_arrow::<[(); 3]>(&other).unwrap().to_records().unwrap(), [[(); 3]; 3]);
+    // A column that is missing is said to be missing.
+    let missing = from_arrow::<u8>(&none).map(drop).unwrap_err();
+    assert!(matches!(missing, ArrowError::Column { found: 0, .. }));
+}
