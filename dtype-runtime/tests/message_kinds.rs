@@ -507,9 +507,12 @@ fn names_count_where_the_sender_says_so() {
     message::read_with(&mut &full[..], &pair, &mut memory, 1).unwrap();
     assert_eq!(memory[..], pack(&[1.0_f32, 2.0]));
     let compact = encoded(&sent, Framing::compact().with_schema());
-    refused!(
-        message::read_with(&mut &compact[..], &pair, &mut memory, 1),
-        Error::Unprotected { missing: Protection::Signature }
+    let error = message::read_with(&mut &compact[..], &pair, &mut memory, 1).unwrap_err();
+    assert!(matches!(error, Error::NoSignature { tag: 0 }));
+    assert_eq!(
+        error.to_string(),
+        "the message with tag 0 has a schema instead of a signature, expected a signature: \
+         a type made at run time has no schema"
     );
     let other = Type::contiguous(3, &Type::basic(Basic::U8)).unwrap().commit();
     let error = message::read_with(&mut &full[..], &other, &mut memory, 1).unwrap_err();

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::rc::Rc;
 
-use dtype_runtime::message::{Error, Header, Protection, Schema};
+use dtype_runtime::message::{Error, Header, Schema};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Representation, Type};
 
@@ -171,11 +171,7 @@ impl KnownTypes {
 /// have its size.
 fn fits(header: &Header, ty: &Type) -> Result<(), Error> {
     match header.check_type(ty) {
-        Err(Error::Unprotected { missing: Protection::Signature })
-            if header.record_size() == ty.size() =>
-        {
-            Ok(())
-        }
+        Err(Error::NoSignature { .. }) if header.record_size() == ty.size() => Ok(()),
         other => other,
     }
 }

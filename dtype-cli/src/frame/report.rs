@@ -246,6 +246,7 @@ impl ErrorLine {
             Error::Mismatch(_) => "Mismatch",
             Error::Checksum { .. } => "Checksum",
             Error::Unprotected { .. } => "Unprotected",
+            Error::NoSignature { .. } => "NoSignature",
             Error::Records(_) => "Records",
             _ => "Other",
         };

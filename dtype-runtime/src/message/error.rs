@@ -91,6 +91,12 @@ pub enum Error {
         /// The missing protection.
         missing: Protection,
     },
+    /// A compact frame has the hash of a schema instead of that of a signature, and the receiver's type, made at run time, has
+    /// no schema to compare.
+    NoSignature {
+        /// The tag of the message.
+        tag: u32,
+    },
     /// The payload is larger than the caller accepts; see [`Limits`](super::Limits).
     PayloadLimit {
         /// The limit in bytes.
@@ -298,6 +304,11 @@ impl fmt::Display for Error {
             Self::Unprotected { missing } => {
                 write!(f, "the frame has no {missing}, which the receiver's limits demand")
             }
+            Self::NoSignature { tag } => write!(
+                f,
+                "the message with tag {tag} has a schema instead of a signature, expected a signature: \
+                 a type made at run time has no schema"
+            ),
             Self::PayloadLimit { limit, actual } => {
                 write!(f, "a message of {actual} bytes exceeds the limit of {limit}")
             }

@@ -30,11 +30,11 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`Error::Mismatch`]; [`Error::Unprotected`] for a compact frame with a schema's hash instead of a signature's.
+    /// [`Error::Mismatch`]; [`Error::NoSignature`] for a compact frame with a schema's hash instead of a signature's.
     pub fn check_type(&self, ty: &Type) -> Result<(), Error> {
         let (size, signature_hash) = (ty.size(), Some(ty.signature_hash()));
         if self.signature_hash.is_none() && self.schema_hash.is_some() {
-            return Err(Error::Unprotected { missing: Protection::Signature });
+            return Err(Error::NoSignature { tag: self.tag });
         }
         let expected = RecordKind { size, signature_hash, schema_hash: self.schema_hash };
         self.compare(expected, || name_of(ty))
