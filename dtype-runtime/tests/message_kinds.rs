@@ -519,6 +519,34 @@ fn names_count_where_the_sender_says_so() {
     assert!(error.to_string().contains("records of the type `u8 × 3`"), "{error}");
 }
 
+/// A line break in a name is no line of the schema, and the text can always be read.
+#[test]
+fn names_in_a_schema_are_escaped() {
+    #[derive(Datatype, Clone, Copy)]
+    #[dtype(name = "E\r\nz: u8\u{9b}\t")]
+    #[repr(u8)]
+    enum Kind {
+        Free = 0,
+    }
+    #[derive(Datatype)]
+    #[dtype(name = "S\nx: u8\\n\u{1b}\u{c2}é\u{a0}")]
+    struct Named {
+        kind: Kind,
+        other: [Kind; 2],
+    }
+    let sent = Named { kind: Kind::Free, other: [Kind::Free; 2] };
+    assert!(matches!((sent.kind, sent.other), (Kind::Free, [Kind::Free, Kind::Free])));
+    let schema = Schema::of::<Named>();
+    assert_eq!(schema.type_name(), "S\\nx: u8\\\\n\\u{1b}\u{c2}é\u{a0}");
+    let kind = r"E\r\nz: u8\u{9b}\t";
+    let array = format!("[{kind}; 2]");
+    assert_eq!(schema.fields().collect::<Vec<_>>(), [("kind", kind), ("other", &array)]);
+    assert_eq!(schema.to_string().parse(), Ok(schema.clone()));
+    let framing = Framing::new().with_schema();
+    let header = Header::of::<Named>(1, framing).unwrap();
+    assert_eq!(header.schema_hash(), Some(schema.hash()));
+}
+
 #[test]
 fn the_header_of_a_compact_frame_is_checked() {
     let bare = [0x80, 7, 1];

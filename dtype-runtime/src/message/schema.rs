@@ -11,6 +11,8 @@
 //! trail[0..8].x: f32
 //! ```
 //!
+//! Control characters and backslashes in names are escaped as in Rust, `\n`, so that each line is a field.
+//!
 //! One `const` walk over the type map produces the text. At run time it writes the text. In `const` evaluation it
 //! has no room to write and only hashes the text, so the hash costs no time for each message.
 
@@ -72,7 +74,7 @@ impl Schema {
         sink.hash()
     }
 
-    /// The name of the type.
+    /// The name of the type. As in the whole text, control characters and backslashes are escaped.
     pub fn type_name(&self) -> &str {
         self.text.lines().next().unwrap_or_default()
     }
@@ -193,7 +195,7 @@ pub enum SchemaError {
         /// Bytes of the text.
         actual: usize,
     },
-    /// A line after the first is not a path and a type.
+    /// A line after the first is not a path and a type, or a line has control characters.
     Line {
         /// The number of the line, from 1 on.
         number: usize,
@@ -207,7 +209,10 @@ impl fmt::Display for SchemaError {
                 write!(f, "a schema of {actual} bytes exceeds the limit of {MAX_LEN}")
             }
             Self::Line { number } => {
-                write!(f, "line {number} of the schema: expected `path: type`")
+                write!(
+                    f,
+                    "line {number} of the schema: expected `path: type` without control characters"
+                )
             }
         }
     }
@@ -218,17 +223,25 @@ impl core::error::Error for SchemaError {}
 impl FromStr for Schema {
     type Err = SchemaError;
 
-    /// Parses a schema from the text that another one was [displayed](fmt::Display) as.
+    /// Parses a schema from the text that another one was [displayed](fmt::Display) as. Lines may end as on Windows, and the
+    /// last one without a line break.
     fn from_str(text: &str) -> Result<Self, SchemaError> {
         if text.len() > MAX_LEN {
             return Err(SchemaError::TooLong { actual: text.len() });
         }
-        for (index, line) in text.lines().enumerate().skip(1) {
-            if !line.contains(": ") {
+        // With the line breaks that a schema has, as equal schemas are equal texts.
+        let mut own = String::with_capacity(text.len() + 1);
+        for (index, line) in text.lines().enumerate() {
+            if line.contains(char::is_control) || index > 0 && !line.contains(": ") {
                 return Err(SchemaError::Line { number: index + 1 });
             }
+            own.push_str(line);
+            own.push('\n');
         }
-        Ok(Self { text: text.to_owned() })
+        if own.is_empty() {
+            own.push('\n');
+        }
+        Ok(Self { text: own })
     }
 }
 
@@ -275,6 +288,38 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// A name, with its control characters and backslashes escaped: a line break in it is no new line.
+    const fn name(&mut self, name: &str) {
+        let bytes = name.as_bytes();
+        let mut i = 0;
+        while i < bytes.len() {
+            match bytes[i] {
+                b'\n' => self.text("\\n"),
+                b'\r' => self.text("\\r"),
+                b'\t' => self.text("\\t"),
+                b'\\' => self.text("\\\\"),
+                byte @ (..=0x1F | 0x7F) => self.escaped(byte),
+                // The control characters above ASCII, in UTF-8.
+                0xC2 if bytes[i + 1] <= 0x9F => {
+                    i += 1;
+                    self.escaped(bytes[i]);
+                }
+                byte => self.byte(byte),
+            }
+            i += 1;
+        }
+    }
+
+    /// A character of one byte in Latin-1.
+    const fn escaped(&mut self, code: u8) {
+        self.text("\\u{");
+        if code > 0xF {
+            self.byte(b"0123456789abcdef"[code as usize >> 4]);
+        }
+        self.byte(b"0123456789abcdef"[code as usize & 0xF]);
+        self.byte(b'}');
+    }
+
     const fn byte(&mut self, byte: u8) {
         self.state = (self.state ^ byte as u64).wrapping_mul(0x0100_0000_01B3);
         if self.len < self.out.len() {
@@ -292,7 +337,7 @@ impl<'a> Sink<'a> {
 
     const fn schema(&mut self, map: &TypeMap) {
         match map.node() {
-            Node::Structure { name, .. } => self.text(name),
+            Node::Structure { name, .. } => self.name(name),
             _ => self.type_of(map),
         }
         self.byte(b'\n');
@@ -326,11 +371,11 @@ impl<'a> Sink<'a> {
     const fn path(&mut self, path: &Path<'_>) {
         match path {
             Path::Root => {}
-            Path::Field(Path::Root, name) => self.text(name),
+            Path::Field(Path::Root, name) => self.name(name),
             Path::Field(outer, name) => {
                 self.path(outer);
                 self.byte(b'.');
-                self.text(name);
+                self.name(name);
             }
             Path::Elements(outer, count) => {
                 self.path(outer);
@@ -345,7 +390,7 @@ impl<'a> Sink<'a> {
     const fn type_of(&mut self, map: &TypeMap) {
         match map.node() {
             Node::Basic { validity: Validity::Enum(_), name, .. }
-            | Node::Structure { name, .. } => self.text(name),
+            | Node::Structure { name, .. } => self.name(name),
             Node::Basic { basic, .. } => self.text(basic.canonical().name()),
             Node::Array { count, element } => {
                 self.byte(b'[');
@@ -415,6 +460,13 @@ mod tests {
         assert_eq!(twice.differences(&twice), []);
         assert_eq!(twice.differences(&empty).len(), 4);
         assert_eq!("S\na u8".parse::<Schema>(), Err(SchemaError::Line { number: 2 }));
+        assert_eq!("S\na: u8\nb: \x1b[2J".parse::<Schema>(), Err(SchemaError::Line { number: 3 }));
+        // Line breaks are not part of what a schema says.
+        let other = here.to_string().replace('\n', "\r\n");
+        for text in [other.as_str(), other.trim_end()] {
+            assert_eq!((schema(text), schema(text).hash()), (here.clone(), here.hash()));
+        }
+        assert_eq!(schema(""), schema("\n"));
         let long = "x".repeat(MAX_LEN + 1);
         assert_eq!(long.parse::<Schema>(), Err(SchemaError::TooLong { actual: MAX_LEN + 1 }));
     }
