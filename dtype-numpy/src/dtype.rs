@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use dtype_runtime::Datatype;
-use dtype_runtime::npy::{Dtype, DtypeField};
+use dtype_runtime::npy::{DateUnit, Dtype, DtypeField};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::show::{NumpyOptions, numpy_dtype};
 use numpy::PyArrayDescr;
@@ -82,7 +82,15 @@ fn read(dtype: &Bound<'_, PyAny>, path: &str, depth: usize) -> Result<Dtype, Arr
         };
         return match kind.chars().next() {
             Some(letter @ ('b' | 'i' | 'u' | 'f' | 'c' | 'S' | 'U' | 'V' | 'm' | 'M')) => {
-                Dtype::scalar(letter, itemsize, order).ok_or_else(layout)
+                let scalar = Dtype::scalar(letter, itemsize, order).ok_or_else(layout)?;
+                // A date has its unit in the text of its format, `<M8[ns]`.
+                let format: String = dtype.getattr("str")?.extract()?;
+                let unit = format.strip_suffix(']').and_then(|text| text.split_once('['));
+                let unit = unit.and_then(|(_, unit)| DateUnit::new(unit));
+                Ok(match unit {
+                    Some(unit) => scalar.with_unit(unit),
+                    None => scalar,
+                })
             }
             _ => Err(foreign(&kind)),
         };

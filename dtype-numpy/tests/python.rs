@@ -138,6 +138,7 @@ def with_format(name, format, source=packed):
 
 # What is refused, by name.
 assert refused(particles.summary, [1, 2], kind=TypeError) == 'expected a NumPy array, found list'
+assert refused(particles.summary, np.zeros(3, 'm8[25s]')) == 'the item is <m8[25s] in the dtype, expected a structure'
 assert refused(particles.summary, np.zeros(3)) == 'the item is <f8 in the dtype, expected a structure'
 assert refused(particles.summary, packed[['id', 'wall']].copy()) == 'field `charge` is missing in the dtype'
 assert refused(particles.summary, with_format('id', 'i4')) == 'field `id` is <i4 in the dtype, expected <u4'
