@@ -263,7 +263,7 @@ fn a_check_that_panics_changes_nothing() {
 }
 
 /// Without data, so there are no bytes to check.
-#[derive(Datatype, Debug)]
+#[derive(Datatype, Clone, Copy, Debug)]
 #[dtype(check = never)]
 struct Nothing;
 
@@ -435,4 +435,15 @@ fn a_list_is_checked_as_far_as_it_is_used() {
     list.push(true).unwrap();
     list.clear();
     assert!(list.is_empty());
+}
+
+#[test]
+fn a_list_of_items_without_data_is_checked_if_there_is_an_item() {
+    let list = |len: u32| unpack_one::<FixedVec<Nothing, 3>>(&len.to_ne_bytes());
+    assert_eq!(list(0).unwrap().len(), 0);
+    let error = list(2).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "record 0: not a valid FixedVec: item 0: not a valid Nothing: the check failed"
+    );
 }

@@ -2,6 +2,7 @@
 
 use alloc::borrow::ToOwned;
 use alloc::format;
+use alloc::string::String;
 use core::borrow::Borrow;
 use core::cmp::Ordering;
 use core::fmt;
@@ -56,7 +57,7 @@ unsafe impl<const N: usize> Datatype for FixedStr<N> {
         Markers::NONE,
     )
     .checked(|bytes| {
-        let used = used(bytes, 1, N)?;
+        let (_, used) = used(bytes, 1, N)?;
         match str::from_utf8(used) {
             Ok(_) => Ok(()),
             Err(error) => Err(format!("{error}")),
@@ -64,8 +65,10 @@ unsafe impl<const N: usize> Datatype for FixedStr<N> {
     });
 }
 
-/// The bytes in use of a length and `capacity` items of `size` packed bytes.
-fn used(bytes: &[u8], size: usize, capacity: usize) -> Result<&[u8], alloc::string::String> {
+/// The length that is stored before `capacity` items of `size` packed bytes, and the bytes of the items in use.
+///
+/// The bytes alone do not tell the length if items have no data.
+fn used(bytes: &[u8], size: usize, capacity: usize) -> Result<(usize, &[u8]), String> {
     let (len, items) = bytes.split_first_chunk().ok_or_else(|| "no length".to_owned())?;
     let len = u32::from_ne_bytes(*len);
     let len = usize::try_from(len).unwrap_or(usize::MAX);
@@ -73,7 +76,10 @@ fn used(bytes: &[u8], size: usize, capacity: usize) -> Result<&[u8], alloc::stri
         return Err(format!("the length is {len}, and the capacity {capacity}"));
     }
     // No overflow: there are `capacity` items in memory.
-    items.get(..len * size).ok_or_else(|| "the bytes are not one record".to_owned())
+    match items.get(..len * size) {
+        Some(used) => Ok((len, used)),
+        None => Err("the bytes are not one record".to_owned()),
+    }
 }
 
 /// The length as it is stored, if that number of items fits.
@@ -260,9 +266,7 @@ unsafe impl<T: Datatype + Copy, const N: usize> Datatype for FixedVec<T, N> {
             Markers::NONE,
         )
         .checked(|bytes| {
-            let size = T::TYPE_MAP.size();
-            let used = used(bytes, size, N)?;
-            let count = used.len().checked_div(size).unwrap_or(0);
+            let (count, used) = used(bytes, T::TYPE_MAP.size(), N)?;
             validate::validate::<T>(used, count).map_err(|error| match &error {
                 Error::InvalidValue { record, .. } | Error::CheckFailed { record, .. } => {
                     format!("item {record}: {}", validate::reason(error.clone()))
