@@ -291,8 +291,9 @@ unsafe fn append_checked<T: Datatype>(
     let size = T::TYPE_MAP.size();
     let most = match AT_ONCE.checked_div(size) {
         _ if !const { T::TYPE_MAP.is_restricted() } => count,
-        None | Some(0) => 1,
-        Some(records) => records,
+        // Records without data are all the same: `validate` asks about one of them, whatever number a frame announces.
+        None => count,
+        Some(records) => records.max(1),
     };
     let (mut done, len) = (0, items.len());
     while done < count {

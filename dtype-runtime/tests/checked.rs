@@ -302,6 +302,18 @@ fn records_without_data_are_asked_once() {
     assert_eq!(ASKED.with(Cell::get), 1);
 }
 
+#[cfg(feature = "message")]
+#[test]
+fn records_without_data_in_a_frame_are_asked_once() {
+    use dtype_runtime::message::{self, Limits};
+
+    ASKED.with(|asked| asked.set(0));
+    let mut frame = Vec::new();
+    message::write(&mut frame, &[Asked; 1 << 20]).unwrap();
+    let decoded = message::decode::<Vec<Asked>>(&mut &frame[..], &Limits::new()).unwrap();
+    assert_eq!((decoded.unwrap().len(), ASKED.with(Cell::get)), (1 << 20, 1));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: cases(256, 4),
