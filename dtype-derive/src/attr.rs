@@ -13,7 +13,8 @@ use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream};
 use syn::{
-    Attribute, Expr, ExprLit, GenericParam, Generics, Lit, LitStr, MacroDelimiter, Meta, Token,
+    Attribute, Expr, ExprLit, GenericParam, Generics, Lit, LitStr, MacroDelimiter, Meta, MetaList,
+    Token,
 };
 
 pub(crate) use self::field::FieldAttrs;
@@ -21,6 +22,7 @@ pub(crate) use self::item::{ItemAttrs, Resize};
 pub(crate) use self::message::{refuse_on_value, runtime, tag};
 use self::words::Shape;
 use crate::errors::Errors;
+use crate::fragments::parenthesised;
 
 /// The item that an attribute is on, which decides the words that it may hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,6 +80,8 @@ fn each_word(
     for attribute in attributes.iter().filter(|a| is_ours(a)) {
         match &attribute.meta {
             Meta::List(list) if matches!(list.delimiter, MacroDelimiter::Paren(_)) => {
+                let tokens = parenthesised(list.tokens.clone());
+                let list = MetaList { tokens, ..list.clone() };
                 let words = list.parse_args_with(|input: ParseStream<'_>| {
                     words_of(input, words::example(place), errors, &mut read);
                     Ok(())

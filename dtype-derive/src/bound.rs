@@ -5,6 +5,7 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{Generics, Path, Type, TypeArray, TypeGroup, TypeParen};
 
+use crate::fragments::parenthesised;
 use crate::hint::Hint;
 use crate::model::{Body, Field, Item};
 
@@ -25,7 +26,8 @@ pub(crate) fn predicates(item: &Item<'_>, private: &TokenStream) -> Vec<TokenStr
         return Vec::new();
     }
     let mapped = fields.iter().filter(|field| field.is_mapped());
-    mapped.flat_map(|field| of_field(field, &parameters, private)).collect()
+    let predicates = mapped.flat_map(|field| of_field(field, &parameters, private));
+    predicates.map(parenthesised).collect()
 }
 
 /// Whether a type depends on a type parameter of the item.

@@ -29,6 +29,7 @@ use syn::{GenericParam, Lifetime, Path, PathArguments};
 
 use crate::bound;
 use crate::check::{is_unsized, refuses};
+use crate::fragments::parenthesised;
 use crate::lints;
 use crate::model::{Body, Item};
 
@@ -148,7 +149,9 @@ fn implementation(
         attributes.retain(|a| a.path().is_ident("allow") || a.path().is_ident("expect"));
     }
     let (impl_generics, ty_generics, _) = generics.split_for_impl();
+    let impl_generics = parenthesised(impl_generics.to_token_stream());
     let own = item.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let own = own.map(|predicate| parenthesised(predicate.to_token_stream()));
     let allowed = lints::allowed(item.source);
     quote! {
         #(#allowed)*

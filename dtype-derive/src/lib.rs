@@ -6,6 +6,7 @@ mod bound;
 mod check;
 mod emit;
 mod errors;
+mod fragments;
 mod hint;
 mod lints;
 mod messages;

@@ -12,6 +12,7 @@ use syn::{Data, DataEnum, DeriveInput, Fields, Path, Type, parse_quote};
 
 use crate::attr;
 use crate::errors::Errors;
+use crate::fragments::parenthesised;
 use crate::lints;
 
 /// A variant without mistakes.
@@ -98,7 +99,7 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
     let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
     let types: Vec<_> = messages
         .iter()
-        .map(|message| message.ty.map_or_else(|| quote!(()), |ty| quote!(#ty)))
+        .map(|message| message.ty.map_or_else(|| quote!(()), |ty| parenthesised(quote!(#ty))))
         .collect();
     let sending = sending(krate, messages, &types);
     let quick = quick(krate, messages, &types);
