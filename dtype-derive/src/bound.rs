@@ -92,7 +92,13 @@ impl Parameters {
 
     /// The parameters that occur anywhere in the tokens, including the arguments of macros. A false match,
     /// such as in `module::T`, adds a bound that holds anyway.
+    ///
+    /// `<Self as Trait>::Item` may depend on all of them. `Self` elsewhere mentions none, because a bound on
+    /// `Link<Self>` could be met only if it were met already.
     fn mentioned_in(&self, tokens: TokenStream) -> Vec<&Ident> {
+        if has_item_of_self(tokens.clone()) {
+            return self.0.iter().collect();
+        }
         let mut found = Vec::new();
         self.collect(tokens, &mut found);
         found
@@ -114,4 +120,20 @@ impl Parameters {
             }
         }
     }
+}
+
+/// Whether there is a `Self as` anywhere in the tokens.
+fn has_item_of_self(tokens: TokenStream) -> bool {
+    let mut is_after_self = false;
+    tokens.into_iter().any(|token| {
+        let was_after_self = std::mem::take(&mut is_after_self);
+        match token {
+            TokenTree::Group(group) => has_item_of_self(group.stream()),
+            TokenTree::Ident(ident) => {
+                is_after_self = ident == "Self";
+                was_after_self && ident == "as"
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+        }
+    })
 }
