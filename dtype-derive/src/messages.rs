@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::{Data, DataEnum, DeriveInput, Fields, Path, Type, parse_quote};
@@ -99,7 +99,7 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
     let tags: Vec<_> = messages.iter().map(|message| message.tag).collect();
     let types: Vec<_> = messages
         .iter()
-        .map(|message| message.ty.map_or_else(|| quote!(()), |ty| parenthesised(quote!(#ty))))
+        .map(|message| message.ty.map_or_else(|| quote!(()), |ty| repeated(ty, ident)))
         .collect();
     let sending = sending(krate, messages, &types);
     let quick = quick(krate, messages, &types);
@@ -171,6 +171,30 @@ fn emit(input: &DeriveInput, krate: &Path, messages: &[Message<'_>]) -> TokenStr
             }
         };
     }
+}
+
+/// The type of a message, in the assembler and in the impl.
+fn repeated(ty: &Type, ident: &Ident) -> TokenStream {
+    without_self(parenthesised(quote!(#ty)), ident)
+}
+
+/// The tokens of a type with the name of the enum instead of `Self`, which in the assembler would be the assembler.
+fn without_self(tokens: TokenStream, ident: &Ident) -> TokenStream {
+    let tokens = tokens.into_iter().map(|token| match token {
+        TokenTree::Ident(word) if word == "Self" => {
+            let mut ident = ident.clone();
+            ident.set_span(ident.span().located_at(word.span()));
+            ident.into()
+        }
+        TokenTree::Group(group) => {
+            let stream = without_self(group.stream(), ident);
+            let mut changed = Group::new(group.delimiter(), stream);
+            changed.set_span(group.span());
+            changed.into()
+        }
+        _ => token,
+    });
+    tokens.collect()
 }
 
 /// The methods that write: the value selects the variant.
