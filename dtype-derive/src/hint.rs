@@ -6,9 +6,9 @@ use syn::{GenericArgument, Path, PathArguments, Type, TypeArray, TypeGroup, Type
 
 /// A guess at what is wrong with a type, from its path alone.
 ///
-/// A wrong guess does little harm. A datatype of the user's own that is called `Vec` is accepted, and any
-/// other type would be refused in any case, in less fitting words. If such a datatype has a parameter
-/// that is not a datatype, `bound` replaces the bound that the derive would add.
+/// A datatype of the user's own that is called `Vec` is accepted, unless it has a parameter that is not a
+/// datatype: the bound that the derive adds is then not enough, and the message for `Vec` says so and names
+/// `bound`, which replaces it. Any other type would be refused in any case, in less fitting words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hint {
     None,

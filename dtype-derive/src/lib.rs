@@ -169,6 +169,9 @@ use crate::model::Item;
 /// }
 /// ```
 ///
+/// A field needs it if its type is a generic datatype of your own that has the name of a type of the standard library,
+/// such as `Cell<U>`, and a parameter that is not a datatype: `bound = "Cell<U>: Datatype"`.
+///
 /// ## `name = "…"`
 ///
 /// The name that descriptions and messages show instead of the type's own.

@@ -39,16 +39,17 @@ pub const fn field_size<S, F>(_project: fn(*const S) -> *const F) -> usize {
 pub const fn same_type<A, B, F>(_a: fn(*const A) -> *const F, _b: fn(*const B) -> *const F) {}
 
 // The hints: traits that every datatype implements. Each has its own message for a type that is not a datatype.
-// The derive picks one by the path of the field's type. A wrong pick changes only the words of an error that would
-// have occurred anyway. The functions are written without a macro, because the compiler shows them in its
-// messages.
+// The derive picks one by the path of the field's type. A wrong pick changes the words of an error; if the type is
+// generic, it also changes the bounds of the impl, for which the messages name the remedy. The functions are written
+// without a macro, because the compiler shows them in its messages.
 
 /// Keeps its data in itself: every datatype does.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` keeps its data elsewhere and cannot be part of a datatype",
     label = "holds a pointer, which means nothing to another process",
     note = "store the data in the struct itself, as an array `[T; N]` and its length, \
-            or leave the field out with `#[dtype(skip)]`"
+            or leave the field out with `#[dtype(skip)]`",
+    note = "if `{Self}` is a datatype of your own, put `#[dtype(bound = \"{Self}: Datatype\")]` on the struct"
 )]
 pub trait OwnsNoHeap: Datatype {}
 
@@ -67,7 +68,8 @@ pub const fn field_map_heap<S, F: OwnsNoHeap>(
     message = "`{Self}` can change while it is shared and cannot be part of a datatype",
     label = "could change while it is being packed",
     note = "store a plain value and copy it out of the cell or atomic before packing, \
-            or leave the field out with `#[dtype(skip)]`"
+            or leave the field out with `#[dtype(skip)]`",
+    note = "if `{Self}` is a datatype of your own, put `#[dtype(bound = \"{Self}: Datatype\")]` on the struct"
 )]
 pub trait IsNotCell: Datatype {}
 
@@ -85,7 +87,8 @@ pub const fn field_map_cell<S, F: IsNotCell>(
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may be uninitialised and cannot be part of a datatype",
     label = "has bytes that may not be read",
-    note = "store an initialised value, or leave the field out with `#[dtype(skip)]`"
+    note = "store an initialised value, or leave the field out with `#[dtype(skip)]`",
+    note = "if `{Self}` is a datatype of your own, put `#[dtype(bound = \"{Self}: Datatype\")]` on the struct"
 )]
 pub trait IsInitialised: Datatype {}
 
@@ -103,7 +106,8 @@ pub const fn field_map_uninit<S, F: IsInitialised>(
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no defined layout and cannot be part of a datatype",
     label = "Rust does not define where this stores `None` or `Err`",
-    note = "`Option<NonZero<_>>` is accepted; otherwise store a `dtype_runtime::Maybe<_>`"
+    note = "`Option<NonZero<_>>` is accepted; otherwise store a `dtype_runtime::Maybe<_>`",
+    note = "if `{Self}` is a datatype of your own, put `#[dtype(bound = \"{Self}: Datatype\")]` on the struct"
 )]
 pub trait HasLayout: Datatype {}
 
