@@ -78,7 +78,10 @@ pub(crate) fn fallback(item: &Item<'_>) -> TokenStream {
             #private::Markers::NONE,
         )
     };
-    implementation(item, &target, &[], &map, None)
+    // With an unsized parameter, the item may have an unsized tail, which the compiler would report in many errors.
+    let sized =
+        item.generics.type_params().next().map(|_| quote!(Self: #private::core::marker::Sized));
+    implementation(item, &target, sized.as_slice(), &map, None)
 }
 
 /// The type whose layout is described, and the names that the emitted code uses for it and the runtime.
