@@ -169,8 +169,7 @@ fn part(map: &TypeMap, segment: &str) -> Option<(&'static TypeMap, usize)> {
     match *map.node() {
         Node::Basic { .. } => None,
         Node::Array { count, element } => {
-            let index = segment.strip_prefix('[')?.strip_suffix(']')?;
-            let index: usize = index.parse().ok()?;
+            let index = index(segment.strip_prefix('[')?.strip_suffix(']')?)?;
             // No overflow: the element is part of the array.
             (index < count).then(|| (element, index * element.size()))
         }
@@ -186,6 +185,12 @@ fn part(map: &TypeMap, segment: &str) -> Option<(&'static TypeMap, usize)> {
             None
         }
     }
+}
+
+/// The index in brackets. Each element has one path: `parse` alone would accept `+1` and `01`, too.
+fn index(digits: &str) -> Option<usize> {
+    let is_canonical = digits == "0" || digits.starts_with(|first| matches!(first, '1'..='9'));
+    if is_canonical { digits.parse().ok() } else { None }
 }
 
 impl<'a, F: Datatype> IntoIterator for Column<'a, F> {
