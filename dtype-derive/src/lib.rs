@@ -52,7 +52,7 @@ use crate::model::Item;
 /// The derive refuses unions, enums with data, references, pointers, and types that keep their data on
 /// the heap, such as `Vec` and `String`: only an address would be packed. It refuses cells and atomics,
 /// which may change while they are packed. The messages say what to write instead, and one compilation
-/// reports all mistakes in an item.
+/// reports all mistakes in an item. In a crate of edition 2015, the compiler does not show these messages.
 ///
 /// # Attributes of a struct
 ///
