@@ -491,3 +491,37 @@ fn an_allocation_that_cannot_be_had_is_an_error() {
     let outcome = std::hint::black_box(unpack::<Huge>(&bytes));
     assert_eq!(outcome.err(), Some(refused));
 }
+
+mod geometry {
+    pub(crate) struct Point {
+        pub(crate) x: f32,
+        pub(crate) y: f32,
+    }
+}
+
+/// The derive's patterns are not the author's, whose lints do not apply to them.
+#[deny(clippy::unneeded_field_pattern)]
+mod described {
+    use dtype_runtime::Datatype;
+
+    use super::geometry;
+
+    #[derive(Datatype)]
+    #[dtype(remote = geometry::Point)]
+    struct Point {
+        x: f32,
+        y: f32,
+    }
+
+    #[derive(Datatype)]
+    pub(crate) struct Triangle(#[dtype(with = Point)] pub(crate) [geometry::Point; 3]);
+}
+
+#[test]
+fn a_described_field_is_packed() {
+    let corners = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0_f32]];
+    let triangle = described::Triangle(corners.map(|[x, y]| geometry::Point { x, y }));
+    let bytes = pack(&[triangle]);
+    assert_eq!(bytes, pack(&[corners]));
+    assert!(unpack::<described::Triangle>(&bytes).is_ok());
+}

@@ -49,9 +49,10 @@ fn local(name: &str) -> Ident {
 fn exhaustive(fields: &[Field<'_>], Target { ty, constructor, .. }: &Target) -> TokenStream {
     let members = fields.iter().map(|field| &field.member);
     // With this span on the braces, the compiler reports a missing field of a foreign struct at the path
-    // in the attribute.
+    // in the attribute. Clippy takes that for a pattern of the author's, and has a lint that asks for `..` instead of
+    // `x: _`, but not instead of `x: (_)`.
     let end = constructor.clone().into_iter().last().map_or(Span::call_site(), |last| last.span());
-    let mut all = Group::new(Delimiter::Brace, quote!(#(#members: _),*));
+    let mut all = Group::new(Delimiter::Brace, quote!(#(#members: (_)),*));
     all.set_span(end);
     let value = Ident::new("__dtype_value", Span::mixed_site());
     let is_no_union = fields
