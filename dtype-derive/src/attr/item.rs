@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, LitStr, Path, Token, WherePredicate, parenthesized, token};
+use syn::{Attribute, Expr, ExprPath, LitStr, Path, Token, WherePredicate, parenthesized, token};
 
 use super::words::{self, misplaced};
 use super::{Place, each_word, expression, once, string, value, words_of};
@@ -30,7 +30,8 @@ pub(crate) struct ItemAttrs {
 /// `check = path`.
 pub(crate) struct Check {
     pub(crate) word: Ident,
-    pub(crate) path: Path,
+    /// `function`, or `<Type as Trait>::function`.
+    pub(crate) path: ExprPath,
 }
 
 /// `lb = E` or `ub = E`.
@@ -85,7 +86,7 @@ impl ItemAttrs {
                 once(&mut self.remote, word, path, errors);
             }
             "check" if on_struct => {
-                let path = value(word, input, words::CHECK, Path::parse)?;
+                let path = value(word, input, words::CHECK, ExprPath::parse)?;
                 once(&mut self.check, word, Check { word: word.clone(), path }, errors);
             }
             "lb" if on_struct => {

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, Path};
+use syn::{Expr, ExprPath, Path};
 
 use super::Target;
 use super::projection::{ends, projection};
@@ -27,7 +27,7 @@ pub(super) fn map(item: &Item<'_>, fields: &[Field<'_>], target: &Target) -> Tok
 }
 
 /// The invariant. The function is called in a closure, which names no type: its argument is the struct.
-fn checked(path: &Path, Target { private, ty, .. }: &Target) -> TokenStream {
+fn checked(path: &ExprPath, Target { private, ty, .. }: &Target) -> TokenStream {
     let (bytes, value) = (local("__dtype_bytes"), local("__dtype_value"));
     // The name is prefixed, because the user's module may have a constant or a static that is called `check`.
     let check = local("__dtype_check");
