@@ -241,13 +241,30 @@ const WCHAR: usize = if cfg!(windows) { 2 } else { 4 };
 
 /// Size and alignment in bytes of C's `long double`, by the platforms' calling conventions.
 const LONG_DOUBLE: (usize, usize) = {
-    let as_double = cfg!(any(target_env = "msvc", target_arch = "arm", target_arch = "wasm32"))
-        || cfg!(all(target_vendor = "apple", target_arch = "aarch64"));
+    let as_double = cfg!(any(
+        target_env = "msvc",
+        target_arch = "arm",
+        target_arch = "mips",
+        target_arch = "mips32r6",
+        all(target_vendor = "apple", target_arch = "aarch64"),
+        all(target_os = "android", target_arch = "x86"),
+        // On PowerPC, it is a matter of the C library.
+        all(
+            any(target_arch = "powerpc", target_arch = "powerpc64"),
+            any(
+                target_env = "musl",
+                target_os = "aix",
+                target_os = "freebsd",
+                target_os = "openbsd"
+            ),
+        ),
+        all(target_arch = "powerpc", target_os = "netbsd"),
+    ));
     if as_double {
         (8, align_of::<f64>())
     } else if cfg!(all(target_arch = "x86", not(target_vendor = "apple"))) {
         (12, 4)
-    } else if cfg!(target_arch = "s390x") {
+    } else if cfg!(any(target_arch = "s390x", target_os = "emscripten")) {
         (16, 8)
     } else {
         (16, 16)
