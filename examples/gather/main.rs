@@ -53,9 +53,12 @@ fn gather(packer: &Packer<'_>, output: &mut impl Write) -> io::Result<usize> {
         number += slices.len();
         let mut rest = &mut slices[..];
         while !rest.is_empty() {
-            match output.write_vectored(rest)? {
-                0 => return Err(io::ErrorKind::WriteZero.into()),
-                written => IoSlice::advance_slices(&mut rest, written),
+            match output.write_vectored(rest) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => IoSlice::advance_slices(&mut rest, written),
+                // A signal came before anything was written.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
     }
