@@ -174,6 +174,24 @@ fn types_of_rust() {
             "struct{c32, c_char}",
         ),
         ("#[repr(transparent)] struct P(f64);", "f64"),
+        ("#[repr(transparent)] struct P(PhantomData<u8>, f64, ());", "f64"),
+        ("#[repr(C, packed(0x2))] struct P { a: u8, b: f64 }", "resized(struct{u8, f64@2}, 0, 10)"),
+        (
+            "const N: u8 = 3; #[repr(C)] struct P { a: [u8; crate::N as usize], b: [u8; self::N as u16] }",
+            "struct{[u8; 3], [u8; 3]}",
+        ),
+        (
+            "#[repr(C)] struct P { a: u8 } #[cfg(test)] mod tests { struct P { b: u16 } } #[cfg(test)] struct P(f64);",
+            "struct{u8}",
+        ),
+        (
+            "mod a { const N: usize = 3; } mod b { const N: usize = 4; } #[repr(C)] struct P { a: u8 }",
+            "struct{u8}",
+        ),
+        (
+            "#[cfg(unix)] type T = u8; #[cfg(windows)] type T = u16; #[cfg_attr(test, derive(Debug))] #[repr(C)] struct P { a: u8 }",
+            "struct{u8}",
+        ),
         (
             "#[repr(C)] struct P { a: u8, _pad: [u8; 3], b: u8, #[dtype(skip)] c: u16 }",
             "resized(struct{u8, u8@4}, 0, 8)",

@@ -4,6 +4,7 @@
 //! fields in any order. Items are looked up by name, in any order, also in inline modules; paths to them are not
 //! checked. Functions, traits and macros are passed over.
 
+mod attributes;
 mod constants;
 mod items;
 mod names;
@@ -14,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use dtype_runtime::Error;
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 use super::layout::{Base, Layout, Placement, is_gap};
 use super::{Declared, MAX_NESTING, MOST_PROBLEMS};
@@ -47,6 +48,7 @@ fn read_tokens(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, V
         done: HashMap::new(),
         parts: HashSet::new(),
         values: HashMap::new(),
+        conditions: Vec::new(),
         fields,
         depth: 0,
     };
@@ -86,6 +88,8 @@ struct Reader<'s, 'f> {
     parts: HashSet<String>,
     /// The values of constants that were evaluated.
     values: HashMap<String, Option<i128>>,
+    /// The conditions of the modules around the current item.
+    conditions: Vec<Group>,
     fields: &'f mut FieldNames,
     /// Levels of nested types and structs.
     depth: usize,
@@ -125,8 +129,19 @@ impl Reader<'_, '_> {
         Some(base)
     }
 
+    /// Checks that an item is there, and only once.
+    fn check(&self, name: &str, item: &Item) -> Result<(), Box<Problem>> {
+        self.condition(&item.attributes)?;
+        let Some(again) = &item.again else { return Ok(()) };
+        let message = format!("{} is declared twice", quoted(name));
+        let problem = Problem::new(message, again.clone(), "again");
+        Err(Box::new(problem.and(item.span.clone(), "declared here first")))
+    }
+
     fn item(&mut self, name: &str, item: &Item) -> Base {
-        let representation = match self.representation(&item.attributes) {
+        let checked = self.check(name, item);
+        let checked = checked.and_then(|()| self.is_skipped(&item.attributes));
+        let representation = match checked.and_then(|_| self.representation(&item.attributes)) {
             Ok(representation) => representation,
             Err(problem) => return wrong(*problem),
         };
@@ -144,36 +159,42 @@ impl Reader<'_, '_> {
                     let problem = Problem::new(message, generics.clone(), "not supported");
                     return wrong(problem.help("write the struct with the types that are meant"));
                 }
-                let is_fixed =
-                    representation.is_c || representation.is_transparent && fields.len() == 1;
-                if !is_fixed {
-                    let message = format!("the fields of {} have no fixed places", quoted(name));
-                    let problem = Problem::new(message, item.span.clone(), "expected `#[repr(C)]`");
-                    return wrong(problem.help(
-                        "without `#[repr(C)]`, the compiler may reorder the fields; the derive of \
-                         dtype-runtime reads the order from the compiler",
-                    ));
+                if !representation.is_c && !representation.is_transparent {
+                    return no_places(name, &item.span);
                 }
-                self.structure(fields, &representation, &item.span)
+                self.structure(name, fields, &representation, &item.span)
             }
         }
     }
 
     fn structure(
         &mut self,
+        name: &str,
         fields: &[Field],
         representation: &representation::Representation,
         span: &Range<usize>,
     ) -> Base {
         let mut placement = Placement::default();
         let mut problems: Vec<Problem> = Vec::new();
+        // Fields with bytes, of which a transparent struct has one.
+        let mut filled = 0;
         for field in fields {
-            let name = field.name.clone();
-            let shown = name.clone().unwrap_or_default();
+            let shown = field.name.clone().unwrap_or_default();
+            let attributes = &field.attributes;
+            let read = self.condition(attributes).and_then(|()| self.is_skipped(attributes));
+            let is_skipped = match read {
+                Ok(is_skipped) => is_skipped,
+                Err(problem) => {
+                    problems.push(*problem);
+                    continue;
+                }
+            };
             match self.field_type(&field.ty) {
                 Ok((element, lengths)) => {
                     let align = element.align.min(representation.packed.unwrap_or(u64::MAX));
-                    let is_gap = field.is_skipped || is_gap(&shown);
+                    filled += usize::from(element.size > 0 && !lengths.contains(&0));
+                    let is_gap = is_skipped || is_gap(&shown);
+                    let name = field.name.clone();
                     let added = placement.add(name, &element, &lengths, align, is_gap);
                     if let Err(error) = added {
                         let span = self.span(&field.ty);
@@ -195,6 +216,9 @@ impl Reader<'_, '_> {
         problems.truncate(MOST_PROBLEMS);
         if !problems.is_empty() {
             return Base::Wrong(problems);
+        }
+        if representation.is_transparent && filled > 1 {
+            return no_places(name, span);
         }
         match placement.finish(representation.align.unwrap_or(1), self.fields) {
             Ok(layout) => Base::Known(layout),
@@ -219,6 +243,16 @@ impl Reader<'_, '_> {
             other => Err(other),
         }
     }
+}
+
+/// The mistake of a struct whose fields may be in any order.
+fn no_places(name: &str, span: &Range<usize>) -> Base {
+    let message = format!("the fields of {} have no fixed places", quoted(name));
+    let problem = Problem::new(message, span.clone(), "expected `#[repr(C)]`");
+    wrong(problem.help(
+        "without `#[repr(C)]`, the compiler may reorder the fields; the derive of dtype-runtime reads \
+         the order from the compiler",
+    ))
 }
 
 /// A type with one mistake.

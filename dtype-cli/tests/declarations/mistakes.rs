@@ -104,6 +104,27 @@ fn in_rust() {
                 "",
             ),
             ("#[repr(C)] struct P { x: [f64; |N|] }", "the value of `N` is unknown", "const N"),
+            (
+                "#[repr(C)] struct P { x: [f64; |size_of|::<u64>()] }",
+                "the value at the path `size_of` is unknown",
+                "write the number",
+            ),
+            (
+                "const N: u16 = 300; #[repr(C)] struct P { x: [f64; N |as| u8 as usize] }",
+                "this is not a length",
+                "",
+            ),
+            (
+                "mod a { const N: usize = 3; } mod b { const |N|: usize = 4; } #[repr(C)] struct P { x: [u8; N] }",
+                "`N` is declared twice",
+                "",
+            ),
+            ("#[repr(C)] struct P { x: u8 } struct |P| { y: u8 }", "`P` is declared twice", ""),
+            (
+                "#[repr(transparent)] struct |P|(f64, f64);",
+                "the fields of `P` have no fixed places",
+                "",
+            ),
             ("#[repr(C)] struct P { x: |f46| }", "unknown type `f46`", "`f64`"),
             (
                 "#[repr(C)] struct P { x: Q } struct |Q| { y: u8 }",
@@ -131,6 +152,46 @@ fn in_rust() {
         .map(|(text, message, help)| (text.replace("|x| f64", "|x f64|"), message, help))
         .each_ref()
         .map(|(text, message, help)| (text.as_str(), *message, *help)),
+    );
+}
+
+/// Attributes on which the layout depends and that are not read.
+#[test]
+fn in_attributes_of_rust() {
+    check(
+        Language::Rust,
+        &[
+            (
+                "#[repr(C)] struct P { x: f64, #|[cfg(any())]| y: f64 }",
+                "conditions of compilation are not evaluated",
+                "both",
+            ),
+            (
+                "#|[cfg(unix)]| mod m { #[repr(C)] struct P { x: f64 } }",
+                "conditions of compilation are not evaluated",
+                "",
+            ),
+            (
+                "#|[cfg_attr(all(), repr(packed))]| #[repr(C)] struct P { x: f64 }",
+                "conditions of compilation are not evaluated",
+                "without the condition",
+            ),
+            (
+                "#[repr(C)] #[dtype(|resize(lb = 0, extent = 64)|)] struct P { x: f64 }",
+                "the attribute `resize` is not read",
+                "resized(type, lb, extent)",
+            ),
+            (
+                "#[repr(C)] #[dtype(name = \"Q\", |ub = 64|)] struct P { x: f64 }",
+                "the attribute `ub` is not read",
+                "",
+            ),
+            (
+                "#[repr(C)] struct P { x: f64, #[dtype(|with = skip::X|)] y: u8 }",
+                "the attribute `with` is not read",
+                "another type",
+            ),
+        ],
     );
 }
 

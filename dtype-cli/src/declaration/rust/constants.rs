@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, TokenTree};
 
 use super::super::MAX_NESTING;
 use super::Reader;
-use super::items::{Kind, contents};
+use super::items::{Item, Kind, contents, is_sign};
 use crate::problem::{Problem, quoted};
 
 /// Reads the tokens of an expression.
@@ -90,10 +90,13 @@ impl Reader<'_, '_> {
                 self.constant(&contents(group), &span)
             }
             TokenTree::Ident(ident) => {
-                let name = ident.to_string();
+                let name = expression.path_end(ident.to_string(), &span)?;
                 let known = self.values.get(&name).copied();
-                let tokens = match self.items.get(&name).map(|item| &item.kind) {
-                    Some(Kind::Constant(tokens)) if known.is_none() => Some(tokens.clone()),
+                let tokens = match self.items.get(&name) {
+                    Some(item @ Item { kind: Kind::Constant(tokens), .. }) if known.is_none() => {
+                        self.check(&name, item)?;
+                        Some(tokens.clone())
+                    }
                     _ => None,
                 };
                 if known.is_none() && tokens.is_none() {
@@ -108,8 +111,10 @@ impl Reader<'_, '_> {
                 };
                 self.values.insert(name, value);
                 // `N as usize`
-                if let [TokenTree::Ident(word), TokenTree::Ident(_), after @ ..] = expression.tokens
+                if let [TokenTree::Ident(word), TokenTree::Ident(ty), after @ ..] =
+                    expression.tokens
                     && word == "as"
+                    && value.is_none_or(|value| fits(value, &ty.to_string()))
                 {
                     expression.tokens = after;
                 }
@@ -121,6 +126,24 @@ impl Reader<'_, '_> {
 }
 
 impl Expression<'_> {
+    /// The name at the end of a path to a constant of the text: of `crate::N`, for example. What other paths lead to
+    /// is not known.
+    fn path_end(&mut self, first: String, span: &Range<usize>) -> Result<String, Box<Problem>> {
+        let mut name = first;
+        while is_sign(self.tokens.first(), ':') && is_sign(self.tokens.get(1), ':') {
+            let next = self.tokens.get(2);
+            let is_here = matches!(name.as_str(), "crate" | "self" | "super");
+            let Some(TokenTree::Ident(ident)) = next.filter(|_| is_here) else {
+                let message = format!("the value at the path {} is unknown", quoted(&name));
+                let problem = Problem::new(message, span.clone(), "not a constant of the text");
+                return Err(Box::new(problem.help("write the number")));
+            };
+            name = ident.to_string();
+            self.tokens = &self.tokens[3..];
+        }
+        Ok(name)
+    }
+
     /// Takes the next token if it is one of these signs.
     fn sign(&mut self, signs: &[char]) -> Option<char> {
         match self.tokens.split_first() {
@@ -133,8 +156,22 @@ impl Expression<'_> {
     }
 }
 
+/// Whether a cast to an integer type leaves a value as it is.
+fn fits(value: i128, ty: &str) -> bool {
+    let bits = match ty.trim_start_matches(['u', 'i']) {
+        "size" => usize::BITS,
+        digits => digits.parse().unwrap_or(0),
+    };
+    let (least, bits) = if ty.starts_with('i') {
+        (-(1_i128 << (bits.clamp(1, 127) - 1)), bits.saturating_sub(1))
+    } else {
+        (0, bits)
+    };
+    value >= least && bits > 0 && (bits >= 127 || value < 1 << bits)
+}
+
 /// The value of an integer literal.
-fn number_of(text: &str) -> Option<i128> {
+pub(super) fn number_of(text: &str) -> Option<i128> {
     let digits = text.replace('_', "");
     let (radix, digits) = match digits.get(..2) {
         Some("0x") => (16, &digits[2..]),

@@ -6,6 +6,7 @@ use proc_macro2::{Delimiter, Group, TokenTree};
 
 use super::super::MAX_NESTING;
 use super::Reader;
+use super::attributes::{is_condition, is_test};
 use crate::problem::{Problem, quoted};
 
 /// A declaration that a type can name.
@@ -13,7 +14,9 @@ use crate::problem::{Problem, quoted};
 pub(super) struct Item {
     /// The position of the name.
     pub(super) span: Range<usize>,
-    /// The contents of the attributes' brackets.
+    /// The position of another item with this name.
+    pub(super) again: Option<Range<usize>>,
+    /// The contents of the attributes' brackets, also of the conditions of the modules around.
     pub(super) attributes: Vec<Group>,
     pub(super) kind: Kind,
 }
@@ -32,8 +35,8 @@ pub(super) struct Field {
     /// `None` in a tuple struct.
     pub(super) name: Option<String>,
     pub(super) ty: Vec<TokenTree>,
-    /// Whether `#[dtype(skip)]` says that it is not data.
-    pub(super) is_skipped: bool,
+    /// The contents of the attributes' brackets.
+    pub(super) attributes: Vec<Group>,
 }
 
 /// The result of reading items.
@@ -60,7 +63,7 @@ pub(super) fn contents(group: &Group) -> Vec<TokenTree> {
     group.stream().into_iter().collect()
 }
 
-fn group(token: Option<&TokenTree>, delimiter: Delimiter) -> Option<&Group> {
+pub(super) fn group(token: Option<&TokenTree>, delimiter: Delimiter) -> Option<&Group> {
     match token {
         Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group),
         _ => None,
@@ -74,6 +77,10 @@ impl Reader<'_, '_> {
         while !rest.is_empty() {
             let (attributes, after) = attributes(rest);
             let after = without_visibility(after);
+            if is_test(&attributes) {
+                rest = skip(after);
+                continue;
+            }
             let keyword = match after.first() {
                 Some(TokenTree::Ident(ident)) => ident.to_string(),
                 _ => String::new(),
@@ -86,7 +93,7 @@ impl Reader<'_, '_> {
                     let (tokens, end) = up_to(after, ';');
                     let from = tokens.iter().position(|token| is_sign(Some(token), '='));
                     let ty = from.and_then(|from| tokens.get(from + 1..)).unwrap_or(&[]);
-                    self.add(name, &after[1], attributes, Kind::Alias(ty.to_vec()))?;
+                    self.add(name, &after[1], attributes, Kind::Alias(ty.to_vec()));
                     end
                 }
                 ("const" | "static", Some(name)) if is_sign(after.get(2), ':') => {
@@ -94,13 +101,13 @@ impl Reader<'_, '_> {
                     let from = tokens.iter().position(|token| is_sign(Some(token), '='));
                     let value = from.and_then(|from| tokens.get(from + 1..)).unwrap_or(&[]);
                     if name != "_" {
-                        self.add(name, &after[1], attributes, Kind::Constant(value.to_vec()))?;
+                        self.add(name, &after[1], attributes, Kind::Constant(value.to_vec()));
                     }
                     end
                 }
                 ("mod", Some(_)) if group(after.get(2), Delimiter::Brace).is_some() => {
                     if let Some(inner) = group(after.get(2), Delimiter::Brace) {
-                        self.module(inner)?;
+                        self.module(inner, attributes)?;
                     }
                     after.get(3..).unwrap_or(&[])
                 }
@@ -110,36 +117,39 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn module(&mut self, inner: &Group) -> Read<()> {
+    /// The items of a module, which are there on the module's conditions.
+    fn module(&mut self, inner: &Group, attributes: Vec<Group>) -> Read<()> {
         if self.depth >= MAX_NESTING {
             let span = self.span(&[TokenTree::Group(inner.clone())]);
             let message = format!("modules nest deeper than {MAX_NESTING} levels");
             return Err(Box::new(Problem::new(message, span.start..span.start + 1, "one more")));
         }
         self.depth += 1;
+        let outside = self.conditions.len();
+        self.conditions.extend(attributes.into_iter().filter(is_condition));
         self.items(&contents(inner))?;
+        self.conditions.truncate(outside);
         self.depth -= 1;
         Ok(())
     }
 
-    fn add(
-        &mut self,
-        name: String,
-        at: &TokenTree,
-        attributes: Vec<Group>,
-        kind: Kind,
-    ) -> Read<()> {
+    fn add(&mut self, name: String, at: &TokenTree, attributes: Vec<Group>, kind: Kind) {
         let span = self.span(std::slice::from_ref(at));
-        if let Some(before) = self.items.get(&name) {
-            let message = format!("{} is declared twice", quoted(&name));
-            let problem = Problem::new(message, span, "again");
-            return Err(Box::new(problem.and(before.span.clone(), "declared here first")));
+        if let Some(before) = self.items.get_mut(&name) {
+            // A mistake only where the name is used: the two may be in modules that have nothing to do with it.
+            before.again.get_or_insert(span);
+            let is_struct = |kind: &Kind| matches!(kind, Kind::Struct { .. });
+            if is_struct(&kind) && !is_struct(&before.kind) {
+                before.kind = kind;
+                self.order.push(name);
+            }
+            return;
         }
         if matches!(kind, Kind::Struct { .. }) {
             self.order.push(name.clone());
         }
-        self.items.insert(name, Item { span, attributes, kind });
-        Ok(())
+        let attributes = attributes.into_iter().chain(self.conditions.iter().cloned()).collect();
+        self.items.insert(name, Item { span, again: None, attributes, kind });
     }
 
     /// A struct or a union; returns what follows it.
@@ -171,7 +181,7 @@ impl Reader<'_, '_> {
         } else {
             Kind::Struct { generics, fields: Vec::new() }
         };
-        self.add(name, &tokens[1], attributes, kind)?;
+        self.add(name, &tokens[1], attributes, kind);
         Ok(tokens.get(end + 1..).unwrap_or(&[]))
     }
 
@@ -201,8 +211,7 @@ impl Reader<'_, '_> {
                 let problem = Problem::new(message, span, "again");
                 return Err(Box::new(problem.and(before, "the first one")));
             }
-            let is_skipped = is_skipped(&attributes);
-            fields.push(Field { name: Some(name), ty: ty.to_vec(), is_skipped });
+            fields.push(Field { name: Some(name), ty: ty.to_vec(), attributes });
         }
         Ok(fields)
     }
@@ -212,7 +221,7 @@ impl Reader<'_, '_> {
         let fields = parts(&tokens).map(|part| {
             let (attributes, rest) = attributes(part);
             let ty = without_visibility(rest).to_vec();
-            Field { name: None, ty, is_skipped: is_skipped(&attributes) }
+            Field { name: None, ty, attributes }
         });
         fields.collect()
     }
@@ -230,8 +239,7 @@ impl Reader<'_, '_> {
             let (_, rest) = self::attributes(variant);
             matches!(rest.get(1), Some(TokenTree::Group(_)))
         });
-        // A second enum of this name is not looked at.
-        let _ = self.add(name, &tokens[1], attributes, Kind::Enum { has_data });
+        self.add(name, &tokens[1], attributes, Kind::Enum { has_data });
         tokens.get(end + 1..).unwrap_or(&[])
     }
 }
@@ -267,17 +275,6 @@ fn without_visibility(tokens: &[TokenTree]) -> &[TokenTree] {
 fn is_scope(group: &Group) -> bool {
     let first = word(group.stream().into_iter().next().as_ref());
     matches!(first.as_deref(), Some("crate" | "super" | "self" | "in"))
-}
-
-/// Whether an attribute is `#[dtype(skip)]`.
-fn is_skipped(attributes: &[Group]) -> bool {
-    attributes.iter().map(contents).any(|attribute| {
-        let inside = group(attribute.get(1), Delimiter::Parenthesis).map(contents);
-        word(attribute.first()).as_deref() == Some("dtype")
-            && inside.is_some_and(|words| {
-                words.iter().any(|token| word(Some(token)).as_deref() == Some("skip"))
-            })
-    })
 }
 
 /// The tokens before a sign, and those after it.

@@ -6,6 +6,7 @@ use dtype_runtime::Basic;
 use proc_macro2::{Delimiter, Group, TokenTree};
 
 use super::super::layout::{Base, Layout, MAX_ALIGN};
+use super::constants::number_of;
 use super::items::{contents, parts, word};
 use super::{Reader, names, wrong};
 use crate::problem::{Problem, quoted};
@@ -50,8 +51,8 @@ impl Reader<'_, '_> {
         let name = word(argument.first()).unwrap_or_default();
         let number = match argument.get(1) {
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
-                let number = group.stream().to_string().replace('_', "");
-                let number: Option<u64> = number.parse().ok();
+                let number = number_of(&group.stream().to_string());
+                let number = number.and_then(|number| u64::try_from(number).ok());
                 if let Some(number) =
                     number.filter(|align| align.is_power_of_two() && *align <= MAX_ALIGN)
                 {
