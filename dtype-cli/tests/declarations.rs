@@ -222,7 +222,7 @@ fn dtypes() {
             "np.dtype({'names': ['a', 'b'], 'formats': ['u1', ('<f8', (2, 2))], 'offsets': [8, 16], 'itemsize': 64})",
             "resized(struct{u8@8, [[f64; 2]; 2]@16}, 0, 64)",
         ),
-        ("{'a': ('u1', 3), 'b': ('<u2', 0)}", "resized(struct{u8@3, u16@0}, 0, 4)"),
+        ("{'a': ('u1', 3), 'b': ('<u2', 0)}", "resized(struct{u16@0, u8@3}, 0, 4)"),
         ("'i1, 2f4'", "resized(struct{i8, [f32; 2]@1}, 0, 9)"),
         (
             "[('a', [('b', 'u1'), ('c', '<u2')], 2)]",
@@ -233,6 +233,28 @@ fn dtypes() {
             "resized(struct{u8, [c_char; 4]@4, f32@8}, 0, 12)",
         ),
         ("numpy.dtype([('a', '?'), ('b', complex)], True)", "struct{bool, c64}"),
+        // A number as the shape of text without a length is the length.
+        (
+            "[('a', 'S', 10), ('b', 'U', 3), ('c', 'V', 3), ('d', np.void, 2), ('e', ('S', 2), (2,))]",
+            "resized(struct{[c_char; 10], [char; 3]@10, [byte; 3]@22, [byte; 2]@25, [[c_char; 2]; 2]@27}, 0, 31)",
+        ),
+        ("('V', 10)", "[byte; 10]"),
+        (
+            "'3S,(2,3)i2,<(2,)f4'",
+            "resized(struct{[c_char; 3], [[i16; 3]; 2]@3, [f32; 2]@15}, 0, 23)",
+        ),
+        ("[(u'x', u'f4'), (U'y', 'str', 1)]", "struct{f32, char}"),
+        (
+            "np.dtype(dtype=dict(names=['a', 'b'], formats=['u1', 'f8']), align=1)",
+            "struct{u8, f64}",
+        ),
+        // The key `aligned` has a meaning, and `align` has none.
+        (
+            "{'names': ['a', 'b'], 'formats': ['u1', 'f8'], 'align': True}",
+            "resized(struct{u8, f64@1}, 0, 9)",
+        ),
+        ("{'names': ['a', 'b'], 'formats': ['u1', 'f8'], 'aligned': True}", "struct{u8, f64}"),
+        ("np.dtype([('t', 'M8[25s]'), ('d', 'timedelta64[D]')])", "struct{i64, i64}"),
     ] {
         let expected = notation::parse(expected).unwrap().ty;
         let found = read(text, Language::Numpy).ty;

@@ -143,11 +143,6 @@ impl Placement {
         Ok(())
     }
 
-    /// The number of fields with data.
-    pub(super) fn len(&self) -> usize {
-        self.members.len()
-    }
-
     /// Bytes up to the end of the last field.
     pub(super) fn end(&self) -> u64 {
         self.end

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use dtype_runtime::Error;
-
 use super::super::layout::{Layout, MAX_SIZE, Placement, structure};
+use super::format::{self, Format, refusal_of};
 use super::python::{Kind, Value};
-use super::scalar::{self, Refusal};
-use crate::notation::{FieldNames, nearest};
+use super::{refused, scalar};
+use crate::notation::FieldNames;
 use crate::problem::{Problem, quoted};
 
 type Read<T> = Result<T, Box<Problem>>;
@@ -17,13 +16,6 @@ pub(super) struct Evaluator<'f> {
     pub(super) fields: &'f mut FieldNames,
 }
 
-/// What a format stands for.
-struct Format {
-    layout: Layout,
-    /// Whether it is raw bytes, which are a gap if the field has no name.
-    is_void: bool,
-}
-
 impl Evaluator<'_> {
     /// The layout of a dtype; `is_aligned` says whether the fields of lists are placed as C places them.
     pub(super) fn dtype(&mut self, value: &Value, is_aligned: bool) -> Read<Layout> {
@@ -31,64 +23,79 @@ impl Evaluator<'_> {
     }
 
     fn format(&mut self, value: &Value, is_aligned: bool) -> Read<Format> {
-        let plain = |layout| Format { layout, is_void: false };
+        let plain = Format::of_layout;
         match &value.kind {
             Kind::Text(text) => self.text(text, &value.span, is_aligned),
-            Kind::Name(name) => match scalar::named(name) {
-                Some(basic) => Ok(plain(Layout::basic(basic))),
-                None => Err(unknown(name, &value.span)),
-            },
+            Kind::Name(name) => {
+                let found = scalar::named(name);
+                let found = found.map_err(|refusal| refusal_of(refusal, name, &value.span));
+                Format::of_scalar(found?, &value.span)
+            }
             Kind::List(items) => self.list(items, value, is_aligned).map(plain),
             Kind::Tuple(items) => self.subarray(items, value, is_aligned),
             Kind::Dict(items) => self.dict(items, value, is_aligned).map(plain),
-            Kind::Call(name, arguments, named) => {
-                self.call(name, arguments, named, value).map(plain)
+            Kind::Call(name, arguments, named) if name == "dict" && arguments.is_empty() => {
+                let item = |(key, value): &(String, Value)| {
+                    let key = Value { span: value.span.clone(), kind: Kind::Text(key.clone()) };
+                    (key, value.clone())
+                };
+                let items: Vec<(Value, Value)> = named.iter().map(item).collect();
+                self.dict(&items, value, is_aligned).map(plain)
             }
+            Kind::Call(name, arguments, named) => self.call(name, arguments, named, value),
             Kind::Number(_) => Err(expected("a dtype", value)),
         }
     }
 
     /// `<f8`, or several formats separated by commas.
     fn text(&mut self, text: &str, span: &Range<usize>, is_aligned: bool) -> Read<Format> {
-        if !text.contains(',') {
-            return one(text.trim(), span);
+        let (parts, has_comma) = format::parts(text, span)?;
+        if !has_comma {
+            return format::one(text, span);
         }
         let mut placement = Placement::default();
-        let parts = text.split(',').map(str::trim);
-        for (i, part) in parts.enumerate().filter(|(_, part)| !part.is_empty()) {
-            let Format { layout, .. } = one(part, span)?;
+        for (i, part) in parts.into_iter().enumerate() {
+            let Format { layout, .. } = format::one(part, span)?;
             let align = if is_aligned { layout.align } else { 1 };
             placement
                 .add(Some(format!("f{i}")), &layout, &[], align, false)
                 .map_err(|error| refused(&error, span))?;
         }
         let layout = placement.finish(1, self.fields).map_err(|error| refused(&error, span))?;
-        Ok(Format { layout, is_void: false })
+        Ok(Format::of_layout(layout))
     }
 
+    /// `np.dtype(…)`
     fn call(
         &mut self,
         name: &str,
         arguments: &[Value],
         named: &[(String, Value)],
         value: &Value,
-    ) -> Read<Layout> {
-        let [first, rest @ ..] = arguments else { return Err(expected("a dtype", value)) };
+    ) -> Read<Format> {
         if name != "dtype" {
             let message = format!("unknown function {}", quoted(name));
             let problem = Problem::new(message, value.span.clone(), "expected `np.dtype`");
             return Err(Box::new(problem));
         }
-        let align = named.iter().find(|(key, _)| key == "align").map(|(_, value)| value);
-        let align = align.or(rest.first()).is_some_and(is_true);
-        self.dtype(first, align)
+        let known = ["dtype", "align", "copy", "metadata"];
+        if let Some((key, value)) = named.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+            let message = format!("`np.dtype` has no argument {}", quoted(key));
+            return Err(Box::new(Problem::new(message, value.span.clone(), "unknown argument")));
+        }
+        let named = |wanted: &str| named.iter().find(|(key, _)| key == wanted);
+        let [dtype, align] = [(0, "dtype"), (1, "align")]
+            .map(|(at, wanted)| arguments.get(at).or(named(wanted).map(|(_, value)| value)));
+        let Some(dtype) = dtype else { return Err(expected("a dtype", value)) };
+        let is_aligned = align.map_or(Ok(false), is_true)?;
+        self.format(dtype, is_aligned)
     }
 
     /// `[('x', '<f8', (3,)), …]`
     fn list(&mut self, items: &[Value], value: &Value, is_aligned: bool) -> Read<Layout> {
         let mut placement = Placement::default();
         let mut names = Names::default();
-        for item in items {
+        for (i, item) in items.iter().enumerate() {
             let Kind::Tuple(parts) = &item.kind else {
                 let problem = expected("a field, such as `('x', '<f8')`", item);
                 return Err(problem);
@@ -98,13 +105,17 @@ impl Evaluator<'_> {
                 [name, format, shape] => (name, format, Some(shape)),
                 _ => return Err(expected("a name, a format and perhaps a shape", item)),
             };
-            let name = names.add(name)?;
-            let lengths = shape.map_or(Ok(Vec::new()), lengths)?;
-            let Format { layout, is_void } = self.format(format, is_aligned)?;
+            let (name, is_nameless) = names.add(name, i)?;
+            let format = self.format(format, is_aligned)?;
+            let (format, lengths) = match shape {
+                Some(shape) if format.layout.size == 0 => (shaped(format, shape)?, Vec::new()),
+                Some(shape) => (format, lengths(shape)?),
+                None => (format, Vec::new()),
+            };
+            let Format { layout, is_void, .. } = format;
             let align = if is_aligned { layout.align } else { 1 };
             // As NumPy prints padding.
-            let is_gap = name.is_empty() && is_void;
-            let name = Names::or_number(name, placement.len());
+            let is_gap = is_nameless && is_void;
             placement
                 .add(Some(name), &layout, &lengths, align, is_gap)
                 .map_err(|error| refused(&error, &item.span))?;
@@ -117,12 +128,7 @@ impl Evaluator<'_> {
         let [format, shape] = items else {
             return Err(expected("a format and a shape, such as `('<f8', (3,))`", value));
         };
-        let Format { layout, is_void } = self.format(format, is_aligned)?;
-        let lengths = lengths(shape)?;
-        let array = layout.array(&lengths).map_err(|error| refused(&error, &value.span))?;
-        // A shape of 1 is no array.
-        let layout = if lengths.is_empty() { layout } else { array };
-        Ok(Format { layout, is_void })
+        shaped(self.format(format, is_aligned)?, shape)
     }
 
     /// `{'names': […], 'formats': […], 'offsets': […], 'itemsize': n}`, or `{'x': (format, offset), …}`
@@ -136,7 +142,7 @@ impl Evaluator<'_> {
         let (Some(names), Some(formats)) = (get("names"), get("formats")) else {
             return self.dict_of_fields(items, value, is_aligned);
         };
-        let is_aligned = is_aligned || get("aligned").or(get("align")).is_some_and(is_true);
+        let is_aligned = get("aligned").map_or(Ok(false), is_true)? || is_aligned;
         let names_of = list(names)?;
         let formats_of = list(formats)?;
         let offsets = get("offsets").map(list).transpose()?;
@@ -155,15 +161,11 @@ impl Evaluator<'_> {
         let mut placement = Placement::default();
         let mut names = Names::default();
         for (i, (name, format)) in names_of.iter().zip(formats_of).enumerate() {
-            let name = names.add(name)?;
-            let name = Names::or_number(name, i);
+            let (name, _) = names.add(name, i)?;
             let Format { layout, .. } = self.format(format, is_aligned)?;
             let align = if is_aligned { layout.align } else { 1 };
             let added = match offsets.and_then(|offsets| offsets.get(i)) {
-                Some(offset) => {
-                    let offset = number(offset)?;
-                    placement.add_at(name, &layout, offset, align)
-                }
+                Some(offset) => placement.add_at(name, &layout, aligned(offset, align)?, align),
                 None => placement.add(Some(name), &layout, &[], align, false),
             };
             added.map_err(|error| refused(&error, &format.span))?;
@@ -178,8 +180,7 @@ impl Evaluator<'_> {
         value: &Value,
         is_aligned: bool,
     ) -> Read<Layout> {
-        let mut placement = Placement::default();
-        let mut names = Names::default();
+        let mut fields = Vec::new();
         for (name, field) in items {
             let Kind::Tuple(parts) = &field.kind else {
                 let problem = expected("a format and an offset, such as `('<f8', 0)`", field);
@@ -189,11 +190,18 @@ impl Evaluator<'_> {
             let (Some(format), Some(offset)) = (parts.first(), parts.get(1)) else {
                 return Err(expected("a format and an offset, such as `('<f8', 0)`", field));
             };
-            let name = names.add(name)?;
+            fields.push((number(offset)?, name, format, offset, field));
+        }
+        // Their order is that of the offsets, and not that of the text.
+        fields.sort_by_key(|(offset, ..)| *offset);
+        let mut placement = Placement::default();
+        let mut names = Names::default();
+        for (i, (_, name, format, offset, field)) in fields.into_iter().enumerate() {
+            let (name, _) = names.add(name, i)?;
             let Format { layout, .. } = self.format(format, is_aligned)?;
             let align = if is_aligned { layout.align } else { 1 };
             placement
-                .add_at(name, &layout, number(offset)?, align)
+                .add_at(name, &layout, aligned(offset, align)?, align)
                 .map_err(|error| refused(&error, &field.span))?;
         }
         self.finish(placement, None, value)
@@ -214,6 +222,11 @@ impl Evaluator<'_> {
             return Err(Box::new(Problem::new(message, at.span.clone(), "too small")));
         }
         let (align, members) = placement.into_parts();
+        if size % align != 0 {
+            let message = format!("the item size is {size}, expected a multiple of {align}");
+            let problem = Problem::new(message, at.span.clone(), "not aligned");
+            return Err(Box::new(problem.help("the alignment is that of the strictest field")));
+        }
         structure(members, size, align, self.fields).map_err(|error| refused(&error, &value.span))
     }
 }
@@ -225,8 +238,9 @@ struct Names {
 }
 
 impl Names {
-    /// The text of a name, which may be a pair of a title and a name. Reports one that another field has.
-    fn add(&mut self, value: &Value) -> Read<String> {
+    /// The text of a name, which may be a pair of a title and a name, and whether it is empty: NumPy numbers fields
+    /// without a name. Reports one that another field has.
+    fn add(&mut self, value: &Value, number: usize) -> Read<(String, bool)> {
         let text = match &value.kind {
             Kind::Text(text) => text,
             Kind::Tuple(pair) => match pair.get(1).map(|name| &name.kind) {
@@ -235,59 +249,45 @@ impl Names {
             },
             _ => return Err(expected("a name", value)),
         };
-        let before =
-            (!text.is_empty()).then(|| self.all.insert(text.clone(), value.span.clone())).flatten();
-        match before {
-            None => Ok(text.clone()),
+        let is_empty = text.is_empty();
+        let name = if is_empty { format!("f{number}") } else { text.clone() };
+        match self.all.insert(name.clone(), value.span.clone()) {
+            None => Ok((name, is_empty)),
             Some(before) => {
-                let message = format!("two fields are called {}", quoted(text));
+                let message = format!("two fields are called {}", quoted(&name));
                 let problem = Problem::new(message, value.span.clone(), "again");
                 Err(Box::new(problem.and(before, "the first one")))
             }
         }
     }
+}
 
-    /// NumPy numbers fields without a name.
-    fn or_number(name: String, number: usize) -> String {
-        if name.is_empty() { format!("f{number}") } else { name }
+/// A format with a shape: a tuple of lengths, or a number.
+fn shaped(format: Format, shape: &Value) -> Read<Format> {
+    match shape.kind {
+        Kind::Number(_) => format.with_length(number(shape)?, &shape.span),
+        _ => format.with_shape(&lengths(shape)?, &shape.span),
     }
 }
 
-/// A scalar format, with a number in front if it is repeated: `3f8`.
-fn one(text: &str, span: &Range<usize>) -> Read<Format> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (times, text) = text.split_at(digits);
-    let scalar = scalar::format(text).map_err(|refusal| match refusal {
-        Refusal::Unknown => unknown(text, span),
-        Refusal::ByteOrder => {
-            let message =
-                format!("{} has the bytes of its values in the other order", quoted(text));
-            let problem = Problem::new(message, span.clone(), "not this machine's byte order");
-            let help = "a type describes values of this machine; write the format without the \
-                        sign for the order, and convert with `--representation big` or `little`";
-            Box::new(problem.help(help))
-        }
-        Refusal::Object => {
-            let message = "a Python object is a pointer";
-            let problem = Problem::new(message, span.clone(), "not data");
-            Box::new(problem.help("what it points to is not part of the array"))
-        }
-    })?;
-    let refuse = |error| refused(&error, span);
-    let mut layout = Layout::basic(scalar.basic);
-    if scalar.count != 1 {
-        layout = layout.array(&[scalar.count]).map_err(refuse)?;
+/// An offset, which has to be a multiple of the alignment.
+fn aligned(offset: &Value, align: u64) -> Read<u64> {
+    let number = number(offset)?;
+    if number % align == 0 {
+        return Ok(number);
     }
-    if !times.is_empty() {
-        let times = times.parse().unwrap_or(u64::MAX);
-        layout = layout.array(&[times]).map_err(refuse)?;
-    }
-    Ok(Format { layout, is_void: scalar.is_void })
+    let message = format!("the offset is {number}, expected a multiple of {align}");
+    let problem = Problem::new(message, offset.span.clone(), "not aligned");
+    Err(Box::new(problem.help("leave out `align` or `aligned` if the fields are not aligned")))
 }
 
-fn is_true(value: &Value) -> bool {
-    matches!(&value.kind, Kind::Name(name) if name == "True")
-        || matches!(value.kind, Kind::Number(1))
+fn is_true(value: &Value) -> Read<bool> {
+    match &value.kind {
+        Kind::Name(name) if name == "True" => Ok(true),
+        Kind::Name(name) if name == "False" => Ok(false),
+        Kind::Number(number) => Ok(*number != 0),
+        _ => Err(expected("`True` or `False`", value)),
+    }
 }
 
 fn list(value: &Value) -> Read<&[Value]> {
@@ -322,19 +322,4 @@ fn number(value: &Value) -> Read<u64> {
 fn expected(what: &str, value: &Value) -> Box<Problem> {
     let message = format!("expected {what}, found {}", value.describe());
     Box::new(Problem::new(message, value.span.clone(), format!("expected {what}")))
-}
-
-fn unknown(name: &str, span: &Range<usize>) -> Box<Problem> {
-    let message = format!("unknown format {}", quoted(name));
-    let problem = Problem::new(message, span.clone(), "unknown format");
-    Box::new(match nearest(name, scalar::all()) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => {
-            problem.help("a format is a letter and a number of bytes, such as `<f8`, `i4` or `S10`")
-        }
-    })
-}
-
-fn refused(error: &Error, span: &Range<usize>) -> Box<Problem> {
-    Box::new(Problem::new(error.to_string(), span.clone(), "too large"))
 }

@@ -75,10 +75,13 @@ impl Reader<'_> {
     fn kind(&mut self) -> Read<Kind> {
         let token = self.cursor.peek();
         match (token.kind, token.text) {
-            (token::Kind::Text, _) => {
+            _ if self.is_text() => {
                 let mut text = String::new();
                 // Python joins neighbouring strings.
-                while self.cursor.peek().kind == token::Kind::Text {
+                while self.is_text() {
+                    if self.cursor.peek().kind == token::Kind::Word {
+                        self.cursor.next();
+                    }
                     text += &unescaped(self.cursor.next().text);
                 }
                 Ok(Kind::Text(text))
@@ -107,6 +110,13 @@ impl Reader<'_> {
             (token::Kind::Word, _) => self.name(),
             _ => Err(self.cursor.unexpected("a dtype")),
         }
+    }
+
+    /// Whether a string is next: `'x'`, or `u'x'`, which means the same.
+    fn is_text(&self) -> bool {
+        let (first, second) = (self.cursor.peek(), self.cursor.peek_after(1));
+        let has_letter = matches!(first.text, "u" | "U") && first.span().end == second.start;
+        first.kind == token::Kind::Text || has_letter && second.kind == token::Kind::Text
     }
 
     fn number(&mut self) -> Read<Kind> {

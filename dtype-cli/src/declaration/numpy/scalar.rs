@@ -24,6 +24,7 @@ pub(super) enum Refusal {
 const NAMES: &[(&str, Basic)] = &[
     ("bool", Basic::Bool),
     ("bool_", Basic::Bool),
+    ("bool8", Basic::Bool),
     ("int8", Basic::I8),
     ("int16", Basic::I16),
     ("int32", Basic::I32),
@@ -34,7 +35,9 @@ const NAMES: &[(&str, Basic)] = &[
     ("uint64", Basic::U64),
     ("int", Basic::I64),
     ("int_", Basic::I64),
+    ("int0", Basic::I64),
     ("uint", Basic::U64),
+    ("uint0", Basic::U64),
     ("intp", Basic::I64),
     ("uintp", Basic::U64),
     ("byte", Basic::I8),
@@ -54,18 +57,47 @@ const NAMES: &[(&str, Basic)] = &[
     ("float64", Basic::F64),
     ("double", Basic::F64),
     ("float", Basic::F64),
+    ("float_", Basic::F64),
     ("longdouble", Basic::LongDouble),
+    ("longfloat", Basic::LongDouble),
     ("float128", Basic::LongDouble),
     ("complex64", Basic::C32),
     ("csingle", Basic::C32),
+    ("singlecomplex", Basic::C32),
     ("complex128", Basic::C64),
     ("cdouble", Basic::C64),
     ("complex", Basic::C64),
+    ("complex_", Basic::C64),
+    ("cfloat", Basic::C64),
     ("clongdouble", Basic::LongDoubleComplex),
+    ("clongfloat", Basic::LongDoubleComplex),
+    ("longcomplex", Basic::LongDoubleComplex),
     ("complex256", Basic::LongDoubleComplex),
     ("datetime64", Basic::I64),
     ("timedelta64", Basic::I64),
 ];
+
+/// The names of text and of raw bytes without a length.
+const OPEN: &[(&str, Basic)] = &[
+    ("str", Basic::Char),
+    ("str_", Basic::Char),
+    ("str0", Basic::Char),
+    ("unicode", Basic::Char),
+    ("unicode_", Basic::Char),
+    ("bytes", Basic::CChar),
+    ("bytes_", Basic::CChar),
+    ("bytes0", Basic::CChar),
+    ("string_", Basic::CChar),
+    ("void", Basic::Byte),
+    ("void0", Basic::Byte),
+];
+
+/// The units of dates and of differences between them.
+const UNITS: &[&str] =
+    &["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "µs", "ns", "ps", "fs", "as", "generic"];
+
+/// The signs for the order of the bytes.
+const ORDERS: [char; 4] = ['<', '>', '=', '|'];
 
 /// NumPy's letters for the types of C.
 const LETTERS: &[(char, Basic)] = &[
@@ -98,28 +130,50 @@ pub(super) fn all() -> impl Iterator<Item = &'static str> {
 }
 
 /// The type with a name, such as `float64`.
-pub(super) fn named(name: &str) -> Option<Basic> {
-    NAMES.iter().find(|(known, _)| *known == name).map(|(_, basic)| *basic)
+pub(super) fn named(name: &str) -> Result<Scalar, Refusal> {
+    let of = |all: &[(&str, Basic)]| {
+        all.iter().find(|(known, _)| *known == name).map(|(_, basic)| *basic)
+    };
+    match (of(NAMES), of(OPEN)) {
+        (Some(basic), _) => Ok(Scalar { basic, count: 1, is_void: false }),
+        (None, Some(basic)) => Ok(Scalar { basic, count: 0, is_void: basic == Basic::Byte }),
+        (None, None) if ["object", "object_", "object0"].contains(&name) => Err(Refusal::Object),
+        (None, None) => Err(Refusal::Unknown),
+    }
+}
+
+/// A date or a difference between dates, `M8[ns]`, without its unit in brackets, which has to be one of NumPy's: `ns`,
+/// `25s`, `D/10`.
+fn without_unit(text: &str) -> Result<&str, Refusal> {
+    let Some((before, unit)) = text.split_once('[') else { return Ok(text) };
+    if !["M8", "m8", "datetime64", "timedelta64"].contains(&before.trim_start_matches(ORDERS)) {
+        return Err(Refusal::Unknown);
+    }
+    let unit = unit.strip_suffix(']').ok_or(Refusal::Unknown)?;
+    let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
+    let (unit, divisor) = unit.split_once('/').unwrap_or((unit, "1"));
+    let unit = unit.trim_start_matches(|c: char| c.is_ascii_digit());
+    if !UNITS.contains(&unit) || divisor.is_empty() || !is_number(divisor) {
+        return Err(Refusal::Unknown);
+    }
+    Ok(before)
 }
 
 /// The type of a format such as `<f8`.
 pub(super) fn format(text: &str) -> Result<Scalar, Refusal> {
     let one = |basic| Scalar { basic, count: 1, is_void: false };
-    if let Some(basic) = named(text) {
-        return Ok(one(basic));
+    let text = without_unit(text)?;
+    match named(text) {
+        Err(Refusal::Unknown) => {}
+        known => return known,
     }
     let (order, rest) = match text.chars().next() {
-        Some(c @ ('<' | '>' | '=' | '|')) => (c, &text[1..]),
+        Some(c) if ORDERS.contains(&c) => (c, &text[1..]),
         _ => ('=', text),
     };
     let mut chars = rest.chars();
     let letter = chars.next().ok_or(Refusal::Unknown)?;
-    // The unit of a date, `M8[ns]`.
     let digits = chars.as_str();
-    let digits = match letter {
-        'M' | 'm' => digits.split('[').next().unwrap_or(""),
-        _ => digits,
-    };
     let scalar = if digits.is_empty() {
         match letter {
             'O' => return Err(Refusal::Object),
@@ -136,7 +190,7 @@ pub(super) fn format(text: &str) -> Result<Scalar, Refusal> {
         let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
         let size = digits.parse::<u64>().ok().filter(|_| is_number).ok_or(Refusal::Unknown)?;
         match (letter, size) {
-            ('b' | '?', 1) => one(Basic::Bool),
+            ('b', 1) => one(Basic::Bool),
             ('i', 1) => one(Basic::I8),
             ('i', 2) => one(Basic::I16),
             ('i', 4) => one(Basic::I32),
@@ -188,10 +242,15 @@ mod tests {
         assert_eq!(basic(">u1"), Ok((Basic::U8, 1)));
         assert_eq!(basic("S10"), Ok((Basic::CChar, 10)));
         assert_eq!(basic("<U3"), Ok((Basic::Char, 3)));
-        assert_eq!(basic("<M8[ns]"), Ok((Basic::I64, 1)));
+        for date in ["<M8[ns]", "M8", "m8[25s]", "datetime64[D]", "M8[s/100]", "=m8[generic]"] {
+            assert_eq!(basic(date), Ok((Basic::I64, 1)), "{date}");
+        }
+        assert_eq!(basic("void"), Ok((Basic::Byte, 0)));
+        assert_eq!(basic("object"), Err(Refusal::Object));
         assert_eq!(basic(">f8"), Err(Refusal::ByteOrder));
         assert_eq!(basic("O"), Err(Refusal::Object));
-        for text in ["", "<", "f3", "f+8", "i99999999999999999999", "é8", "float46"] {
+        let wrong = "|<|f3|f+8|i99999999999999999999|é8|float46|?1|M8[]|M8[bogus]|M8[ns|M8[ns]x|M[ns]|f8[ns]|M8[s/]";
+        for text in wrong.split('|') {
             assert_eq!(basic(text), Err(Refusal::Unknown), "{text}");
         }
     }
