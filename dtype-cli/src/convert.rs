@@ -104,7 +104,12 @@ fn pack_stream(
 fn note_rest(windows: &Windows, len: u64, progress: &Progress) {
     let left = i128::from(len) - windows.used();
     if left > 0 {
-        progress.note(&format!("ignored {left} trailing bytes (less than one instance)"));
+        let (which, why) = if windows.has_data() {
+            ("trailing ", "less than one instance")
+        } else {
+            ("", "the type has no data")
+        };
+        progress.note(&format!("ignored {left} {which}bytes ({why})"));
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) enum Failure {
     File {
         /// The operation: `"read"`.
         action: &'static str,
-        /// The file; `-` for a standard stream.
+        /// The file; `-` for standard input.
         path: PathBuf,
         /// The reason.
         error: io::Error,
@@ -77,7 +77,12 @@ impl Failure {
 
     /// Whether the reader of the output has closed it.
     pub(crate) fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+        match self {
+            Self::Output(error) | Self::File { action: "write", error, .. } => {
+                error.kind() == io::ErrorKind::BrokenPipe
+            }
+            _ => false,
+        }
     }
 
     /// The message, with or without colours, for a terminal of `width` columns.
@@ -120,13 +125,18 @@ impl fmt::Display for Failure {
                 )
             }
             Self::File { action, path, error } => {
-                write!(f, "cannot {action} {}: {error}", path.display())
+                write!(f, "cannot {action} {}: {error}", shown(path))
             }
             Self::Output(error) => write!(f, "cannot write to standard output: {error}"),
             Self::Usage(message) => f.write_str(message),
             Self::Memory(bytes) => write!(f, "could not allocate {bytes} bytes"),
         }
     }
+}
+
+/// The name of an input or output file in a message.
+pub(crate) fn shown(path: &Path) -> std::path::Display<'_> {
+    if path == Path::new("-") { Path::new("standard input") } else { path }.display()
 }
 
 impl std::error::Error for Failure {

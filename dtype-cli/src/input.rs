@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::declaration::{self, Language};
-use crate::failure::Failure;
+use crate::failure::{Failure, shown};
 use crate::notation::{MAX_LENGTH, Parsed};
 
 /// Standard input, which one argument can name.
@@ -69,13 +69,13 @@ fn text(reader: impl Read, path: &Path) -> Result<String, Failure> {
     let read = reader.take(limit).read_to_end(&mut bytes);
     read.map_err(|error| Failure::file("read", path, error))?;
     if bytes.len() > MAX_LENGTH {
-        let path = path.display();
+        let path = shown(path);
         return Err(Failure::Usage(format!(
             "{path} is too long, expected at most {MAX_LENGTH} bytes"
         )));
     }
     String::from_utf8(bytes).map_err(|error| {
-        let (place, path) = (error.utf8_error().valid_up_to(), path.display());
+        let (place, path) = (error.utf8_error().valid_up_to(), shown(path));
         Failure::Usage(format!("{path} is not UTF-8 text: invalid byte at offset {place}"))
     })
 }

@@ -30,14 +30,12 @@ impl NewFile {
 
     fn try_create(path: &Path) -> io::Result<Self> {
         // If the path is a link, its target is replaced.
-        let before = match fs::metadata(path) {
-            Ok(metadata) => Some((fs::canonicalize(path)?, metadata)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        let (path, metadata) = match fs::metadata(path) {
+            // The link to a pipe, such as `/dev/stdout` or `/dev/fd/63`, has no path as its target.
+            Ok(metadata) if !metadata.is_file() => (path.to_path_buf(), Some(metadata)),
+            Ok(metadata) => (fs::canonicalize(path)?, Some(metadata)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (target(path)?, None),
             Err(error) => return Err(error),
-        };
-        let (path, metadata) = match before {
-            Some((path, metadata)) => (path, Some(metadata)),
-            None => (path.to_path_buf(), None),
         };
         if metadata.as_ref().is_some_and(fs::Metadata::is_file) {
             // The file will be replaced, so the user must be allowed to write to it.
@@ -46,8 +44,8 @@ impl NewFile {
         if let Some(metadata) = &metadata
             && !metadata.is_file()
         {
-            let file = File::options().read(true).write(true).open(&path);
-            let file = file.or_else(|_| File::options().write(true).open(&path))?;
+            // A pipe that is open for reading here would never say that its reader has gone.
+            let file = File::options().write(true).open(&path)?;
             return Ok(Self { path, at: At::There(file) });
         }
         let folder = match path.parent() {
@@ -56,9 +54,10 @@ impl NewFile {
         };
         let mut builder = tempfile::Builder::new();
         builder.prefix(".dtype-");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder)?;
+        // Opened here, since the builder's own errors have the temporary name.
+        let file = builder.make_in(folder, |path| {
+            File::options().read(true).write(true).create_new(true).open(path)
+        })?;
         if let Some(metadata) = metadata {
             fs::set_permissions(file.path(), metadata.permissions())?;
         }
@@ -93,6 +92,22 @@ impl NewFile {
             At::There(_) => Ok(()),
         }
     }
+}
+
+/// The maximum number of links to follow; the systems' own limits are about the same.
+const MOST_LINKS: usize = 40;
+
+/// Where a link leads to whose target does not exist; a path that is no link leads to itself.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&path) {
+            // A relative target starts in the folder of its link.
+            Ok(next) => path = path.parent().map_or(next.clone(), |folder| folder.join(next)),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many links"))
 }
 
 /// Writes a whole file.

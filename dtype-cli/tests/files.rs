@@ -139,6 +139,17 @@ fn permissions_and_links_stay() {
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::read(&target).unwrap(), b"abcd");
     assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+    // The target of a link is made if it does not exist.
+    let (next, last) = (folder.path("next"), folder.path("last"));
+    symlink("last", &next).unwrap();
+    fs::remove_file(&link).unwrap();
+    symlink("next", &link).unwrap();
+    done(dtype().args(["pack", "u8"]).args([&input, &link]));
+    assert!([&link, &next].iter().all(|path| fs::symlink_metadata(path).unwrap().is_symlink()));
+    assert_eq!(fs::read(&last).unwrap(), b"abcd");
+    fs::remove_file(&link).unwrap();
+    symlink("link", &link).unwrap();
+    assert!(failed(dtype().args(["pack", "u8"]).args([&input, &link])).contains("cannot write"));
     // What is no file is written to and not replaced.
     done(dtype().args(["pack", "u8"]).args([&input, Path::new("/dev/null")]));
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
@@ -178,7 +189,8 @@ fn a_failure_leaves_what_was_there() {
         assert_eq!(folder.names(), ["in", "out"], "{arguments:?}");
     }
     let nowhere = folder.path("none/out");
-    assert!(failed(dtype().args(["pack", "u8"]).args([&input, &nowhere])).contains("cannot write"));
+    let message = failed(dtype().args(["pack", "u8"]).args([&input, &nowhere]));
+    assert!(message.contains("cannot write") && !message.contains(".dtype-"), "{message}");
     let none = folder.path("none");
     assert!(failed(dtype().args(["pack", "u8"]).args([&none, &out])).contains("cannot read"));
     assert_eq!(folder.names(), ["in", "out"]);

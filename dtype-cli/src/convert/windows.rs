@@ -32,6 +32,7 @@ pub(super) struct Windows {
     true_lb: i128,
     true_ub: i128,
     count: u64,
+    has_data: bool,
     /// The number of instances in a window.
     each: u64,
     /// The number of instances before the next window.
@@ -50,9 +51,15 @@ impl Windows {
             true_lb: ty.true_lb().into(),
             true_ub: ty.true_ub().into(),
             count,
+            has_data: ty.size() > 0,
             each,
             done: 0,
         }
+    }
+
+    /// Whether there is something to convert in an instance.
+    pub(super) fn has_data(&self) -> bool {
+        self.has_data
     }
 
     /// The number of instances in the next window.
