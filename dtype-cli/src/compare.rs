@@ -181,15 +181,15 @@ fn names(a: &Parsed, b: &Parsed) -> Option<Vec<Names>> {
     })
 }
 
-/// The fields of a type with their paths; `None` if there are too many.
+/// The fields of a type with their paths; `None` if there are too many, or their names are too long.
 fn fields(parsed: &Parsed) -> Option<Vec<(String, Basic)>> {
     let picture = parsed.ty.diagram_of(&dtype_runtime::show::View::default());
     if picture.has_more_fields() {
         return None;
     }
-    let mut paths = FieldPaths::new(parsed);
-    let fields = picture.fields().iter();
-    let fields = fields.filter_map(|field| Some((paths.named(&field.path), field.basic?)));
+    let paths = FieldPaths::of_picture(parsed, &picture).ok()?;
+    let fields = paths.into_iter().zip(picture.fields());
+    let fields = fields.filter_map(|(path, field)| Some((path, field.basic?)));
     Some(fields.map(|(path, basic)| (path, basic.canonical())).collect())
 }
 

@@ -3,8 +3,13 @@
 use std::collections::HashMap;
 
 use dtype_runtime::Type;
+use dtype_runtime::show::Diagram;
 
 use crate::notation::Parsed;
+
+/// The maximum number of bytes of the paths of a type's fields, all together. Each path repeats the names of the
+/// structs around its field, so they can be far longer than the text of the type.
+pub(crate) const MOST_NAME_BYTES: usize = 16 << 20;
 
 /// Data about the structure that a type is, or repeats.
 struct Structure {
@@ -22,6 +27,18 @@ pub(crate) struct FieldPaths<'a> {
 impl<'a> FieldPaths<'a> {
     pub(crate) fn new(parsed: &'a Parsed) -> Self {
         Self { parsed, structures: HashMap::new() }
+    }
+
+    /// The paths of a picture's fields, or the number of bytes that they have at most, if they have more.
+    pub(crate) fn of_picture(parsed: &'a Parsed, picture: &Diagram) -> Result<Vec<String>, usize> {
+        let mut paths = Self::new(parsed);
+        let mut left = MOST_NAME_BYTES;
+        let fields = picture.fields().iter().map(|field| {
+            let path = paths.named(&field.path);
+            left = left.checked_sub(path.len()).ok_or(MOST_NAME_BYTES)?;
+            Ok(path)
+        });
+        fields.collect()
     }
 
     /// The path with names, where there are any. In a picture's path, the numbers of members are separated by dots,

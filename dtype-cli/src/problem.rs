@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 
+use crate::value::printable;
+
 /// A mistake in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -62,11 +64,11 @@ const MOST_SEARCHED: usize = 4 << 20;
 /// The maximum number of characters of a name that a message repeats.
 const MOST_QUOTED: usize = 40;
 
-/// A word of a text, for a message; a long word is cut.
+/// A word of a text, for a message; a long word is cut, and what a terminal could take as commands is escaped.
 pub(crate) fn quoted(word: &str) -> String {
     match word.char_indices().nth(MOST_QUOTED) {
-        None => format!("`{word}`"),
-        Some((end, _)) => format!("`{}…`", &word[..end]),
+        None => format!("`{}`", printable(word)),
+        Some((end, _)) => format!("`{}…`", printable(&word[..end])),
     }
 }
 

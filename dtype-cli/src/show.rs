@@ -13,6 +13,7 @@ use crate::field_paths::FieldPaths;
 use crate::json;
 use crate::notation::{Parsed, print_named};
 use crate::output;
+use crate::value::printable;
 
 /// The maximum number of entries of a description, lines of a plan and lines of a tree to print; the rest is
 /// counted.
@@ -27,16 +28,21 @@ pub(crate) fn show(
 ) -> Result<(), Failure> {
     let ty = &parsed.ty;
     if let Some(path) = &show.svg {
-        output::write(path, picture(parsed, show).svg(&SvgStyle::default()).as_bytes())?;
+        output::write(
+            path,
+            picture(parsed, show, printable)?.svg(&SvgStyle::default()).as_bytes(),
+        )?;
     }
     match if show.json { Form::Json } else { show.form } {
         // A picture that was written to a file is not printed.
         Form::Diagram if show.svg.is_some() => {}
         Form::Diagram => {
             let style = TextStyle::default().with_ascii(show.ascii).with_colour(colour);
-            write!(out, "{}", picture(parsed, show).text(&style))?;
+            write!(out, "{}", picture(parsed, show, printable)?.text(&style))?;
         }
-        Form::Svg => write!(out, "{}", picture(parsed, show).svg(&SvgStyle::default()))?,
+        Form::Svg => {
+            write!(out, "{}", picture(parsed, show, printable)?.svg(&SvgStyle::default()))?;
+        }
         Form::Description => write!(out, "{}", ty.description().table(MOST_LINES))?,
         Form::Optimized => {
             write!(out, "{}", ty.commit().optimized_description().table(MOST_LINES))?;
@@ -60,7 +66,11 @@ pub(crate) fn show(
             writeln!(out, "{dtype}")?;
         }
         Form::Notation => writeln!(out, "{}", print_named(ty, &parsed.fields))?,
-        Form::Json => json::print(&json::Everything::of(parsed, &picture(parsed, show)), out)?,
+        // JSON has escapes of its own.
+        Form::Json => {
+            let picture = picture(parsed, show, str::to_owned)?;
+            json::print(&json::Everything::of(parsed, &picture), out)?;
+        }
     }
     Ok(())
 }
@@ -70,8 +80,8 @@ fn refused(language: &str) -> impl Fn(ExportError) -> Failure {
     move |error| Failure::Usage(format!("no struct in {language} has this layout: {error}"))
 }
 
-/// The requested picture, with the field names of the notation.
-fn picture(parsed: &Parsed, show: &Show) -> Diagram {
+/// The requested picture, with the field names of the notation as `shown` writes them.
+fn picture(parsed: &Parsed, show: &Show, shown: fn(&str) -> String) -> Result<Diagram, Failure> {
     let mut view = View::default()
         .with_instances(show.instances)
         .with_columns(show.width.into())
@@ -80,8 +90,11 @@ fn picture(parsed: &Parsed, show: &Show) -> Diagram {
     view.unit = show.unit;
     let mut diagram = parsed.ty.diagram_of(&view);
     if !parsed.fields.is_empty() {
-        let mut paths = FieldPaths::new(parsed);
-        diagram.rename_fields(|field| paths.named(&field.path));
+        let paths = FieldPaths::of_picture(parsed, &diagram).map_err(|most| {
+            Failure::Usage(format!("the fields' names have more than {most} bytes"))
+        })?;
+        let mut paths = paths.into_iter();
+        diagram.rename_fields(|field| shown(&paths.next().unwrap_or_else(|| field.path.clone())));
     }
-    diagram
+    Ok(diagram)
 }

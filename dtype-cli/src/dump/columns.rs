@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use crate::failure::Failure;
+use crate::field_paths::MOST_NAME_BYTES;
 use crate::shape::Shape;
 use crate::value::{self, Validity, ValueStyle};
 
@@ -22,7 +23,7 @@ pub(super) struct Column {
 /// text is always one.
 pub(super) fn of(shape: &Rc<Shape>, arrays: bool) -> Result<Vec<Column>, Failure> {
     let mut columns = Vec::new();
-    add(&mut columns, shape, "", arrays)?;
+    add(&mut columns, &mut 0, shape, "", arrays)?;
     for column in &mut columns {
         if column.name.is_empty() {
             column.name.push_str("value");
@@ -31,8 +32,10 @@ pub(super) fn of(shape: &Rc<Shape>, arrays: bool) -> Result<Vec<Column>, Failure
     Ok(columns)
 }
 
+/// Adds the columns of a shape; `name_bytes` counts the bytes of all names, which repeat those of the structs around.
 fn add(
     columns: &mut Vec<Column>,
+    name_bytes: &mut usize,
     shape: &Rc<Shape>,
     path: &str,
     arrays: bool,
@@ -42,20 +45,27 @@ fn add(
         Shape::Structure(members) => {
             let dot = if path.is_empty() { "" } else { "." };
             for member in members {
-                add(columns, &member.shape, &format!("{path}{dot}{}", member.name), arrays)?;
+                let path = format!("{path}{dot}{}", member.name);
+                add(columns, name_bytes, &member.shape, &path, arrays)?;
             }
         }
         Shape::Repeated(count, inner)
             if !(arrays && shape.element().is_some() || is_text(inner)) =>
         {
             for index in 0..*count {
-                add(columns, inner, &format!("{path}[{index}]"), arrays)?;
+                add(columns, name_bytes, inner, &format!("{path}[{index}]"), arrays)?;
             }
         }
         Shape::Value(_) | Shape::Repeated(..) => {
             if columns.len() >= MOST {
                 return Err(Failure::Usage(format!(
                     "a record has more than {MOST} columns; `--as json` has no such limit"
+                )));
+            }
+            *name_bytes += path.len();
+            if *name_bytes > MOST_NAME_BYTES {
+                return Err(Failure::Usage(format!(
+                    "the columns' names have more than {MOST_NAME_BYTES} bytes; `--as json` has no such limit"
                 )));
             }
             columns.push(Column { name: path.to_owned(), shape: Rc::clone(shape) });

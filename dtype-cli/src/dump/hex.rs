@@ -16,6 +16,7 @@ use dtype_runtime::{Basic, Representation};
 
 use super::Record;
 use crate::failure::Failure;
+use crate::field_paths::MOST_NAME_BYTES;
 use crate::notation::Parsed;
 use crate::records::Places;
 use crate::shape::Shape;
@@ -24,10 +25,14 @@ use crate::value::printable;
 /// Bytes in a row.
 const ROW: usize = 16;
 
-/// The maximum number of bytes of a record.
+/// The maximum number of bytes of a record, and of its data, which overlap where they are more.
 const MOST_BYTES: usize = 1 << 24;
 
-/// The maximum number of fields with a letter or an entry in the key; further fields have a star.
+/// The widest path after which the key's types are aligned; a longer one is followed by its type at once.
+const MOST_WIDTH: usize = 100;
+
+/// The maximum number of fields with a letter or an entry in the key; further fields have a star, as have those after
+/// too many bytes of names.
 const MOST_FIELDS: usize = 1024;
 
 /// The letters of fields, as in pictures.
@@ -80,15 +85,16 @@ impl View {
         colour: bool,
     ) -> Result<Self, Failure> {
         let (start, end) = places.whole();
-        let len = usize::try_from(end - start).ok().filter(|len| *len <= MOST_BYTES);
+        let actual = (end - start).max(parsed.ty.size().into());
+        let len = usize::try_from(end - start).ok().filter(|_| actual <= MOST_BYTES as i128);
         let Some(len) = len else {
-            let actual = end - start;
             return Err(Failure::Usage(format!(
                 "a record of {actual} bytes is too long for the hexadecimal view, which takes at most {MOST_BYTES}"
             )));
         };
-        let mut fields = Vec::new();
-        let slot = slot(&mut fields, shape, String::new(), 1);
+        let mut fields = Fields { all: Vec::new(), name_bytes: 0 };
+        let slot = fields.slot(shape, String::new(), 1);
+        let fields = fields.all;
         let mut painter = Painter { marks: vec![PADDING; len], at: 0 };
         if let Some(representation) = packed {
             painter.paint(&slot, &mut |at, basic| {
@@ -113,12 +119,16 @@ impl View {
     }
 
     pub(super) fn begin(&mut self, out: &mut impl Write) -> Result<(), Failure> {
-        let width = self.fields.iter().map(|field| field.path.chars().count()).max().unwrap_or(0);
-        for (index, Field { path, basic, count }) in self.fields.iter().enumerate() {
+        let width = |field: &Field| field.path.chars().count();
+        let widest = self.fields.iter().map(width).filter(|width| *width <= MOST_WIDTH).max();
+        let widest = widest.unwrap_or(0);
+        for (index, field) in self.fields.iter().enumerate() {
+            let Field { path, basic, count } = field;
             let mark = u16::try_from(index).unwrap_or(OTHER);
             let (on, off) = self.style(mark);
             let times = if *count > 1 { format!(" × {count}") } else { String::new() };
-            writeln!(out, "{on}{}  {path:width$}{off}  {basic}{times}", letter(mark))?;
+            let pad = " ".repeat(widest.saturating_sub(width(field)));
+            writeln!(out, "{on}{}  {path}{pad}{off}  {basic}{times}", letter(mark))?;
         }
         if self.marks.contains(&OTHER) {
             writeln!(out, "{}  further fields", letter(OTHER))?;
@@ -211,29 +221,46 @@ fn letter(mark: u16) -> char {
     }
 }
 
-/// Collects the fields of a shape. A part that is shared has a field for each path to it.
-fn slot(fields: &mut Vec<Field>, shape: &Rc<Shape>, path: String, times: u64) -> Slot {
-    match &**shape {
-        _ if fields.len() >= MOST_FIELDS => Slot::Other(Rc::clone(shape)),
-        Shape::Nothing => Slot::Members(Vec::new()),
-        Shape::Value(basic) => {
-            let path = if path.is_empty() { "value".to_owned() } else { printable(&path) };
-            let mark = u16::try_from(fields.len()).unwrap_or(OTHER);
-            fields.push(Field { path, basic: *basic, count: times });
-            Slot::Field(mark, *basic)
-        }
-        Shape::Repeated(count, inner) => {
-            let brackets = if shape.element().is_some() { "" } else { "[]" };
-            let inner = slot(fields, inner, path + brackets, times.saturating_mul(*count));
-            Slot::Repeated(*count, Box::new(inner))
-        }
-        Shape::Structure(members) => {
-            let dot = if path.is_empty() { "" } else { "." };
-            let members = members.iter().map(|member| {
-                let path = format!("{path}{dot}{}", member.name);
-                slot(fields, &member.shape, path, times)
-            });
-            Slot::Members(members.collect())
+/// The fields of a shape.
+struct Fields {
+    all: Vec<Field>,
+    /// Bytes of their paths.
+    name_bytes: usize,
+}
+
+impl Fields {
+    fn is_full(&self) -> bool {
+        self.all.len() >= MOST_FIELDS || self.name_bytes >= MOST_NAME_BYTES
+    }
+
+    /// Collects the fields of a shape. A part that is shared has a field for each path to it.
+    fn slot(&mut self, shape: &Rc<Shape>, path: String, times: u64) -> Slot {
+        match &**shape {
+            _ if self.is_full() => Slot::Other(Rc::clone(shape)),
+            Shape::Nothing => Slot::Members(Vec::new()),
+            Shape::Value(basic) => {
+                let path = if path.is_empty() { "value".to_owned() } else { printable(&path) };
+                let mark = u16::try_from(self.all.len()).unwrap_or(OTHER);
+                self.name_bytes += path.len();
+                self.all.push(Field { path, basic: *basic, count: times });
+                Slot::Field(mark, *basic)
+            }
+            Shape::Repeated(count, inner) => {
+                let brackets = if shape.element().is_some() { "" } else { "[]" };
+                let inner = self.slot(inner, path + brackets, times.saturating_mul(*count));
+                Slot::Repeated(*count, Box::new(inner))
+            }
+            Shape::Structure(members) => {
+                let dot = if path.is_empty() { "" } else { "." };
+                let members = members.iter().map(|member| {
+                    if self.is_full() {
+                        return Slot::Other(Rc::clone(&member.shape));
+                    }
+                    let path = format!("{path}{dot}{}", member.name);
+                    self.slot(&member.shape, path, times)
+                });
+                Slot::Members(members.collect())
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
+use core::fmt::{self, Write};
 
 /// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,11 @@ impl<const N: usize> Table<N> {
     }
 }
 
+/// Writes spaces, of which a format's width could have at most 65 535.
+fn spaces(f: &mut fmt::Formatter<'_>, number: usize) -> fmt::Result {
+    (0..number).try_for_each(|_| f.write_char(' '))
+}
+
 fn line<const N: usize>(
     f: &mut fmt::Formatter<'_>,
     header: &[(&'static str, Align); N],
@@ -73,7 +78,7 @@ fn line<const N: usize>(
             pad += width + 2;
             continue;
         }
-        write!(f, "{:1$}", "", pad + before)?;
+        spaces(f, pad + before)?;
         if column == 0 && !colour.is_empty() {
             write!(f, "{colour}{cell}\x1b[0m")?;
         } else {

@@ -124,7 +124,7 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn root(&mut self, ty: &Type, is_flat: bool) -> Result<(), ExportError> {
         // The name is the first one, so that it is not changed.
-        let own = self.names.type_name(ty).map(identifier::field);
+        let own = self.names.type_name(ty).map(identifier::declared);
         let own = own.filter(|name| !(self.target.is_reserved)(name));
         let name = self.scope.unique(&own.unwrap_or_else(|| "Record".to_owned()));
         let blocks = if is_flat {
@@ -172,7 +172,7 @@ impl Builder<'_> {
             _ => match self.blocks(ty)? {
                 None => return Err(Self::no_type(ty)),
                 Some(blocks) => {
-                    let own = self.names.type_name(ty).map(identifier::field);
+                    let own = self.names.type_name(ty).map(identifier::declared);
                     let own = own.filter(|name| !(self.target.is_reserved)(name));
                     let name = self.scope.unique(&own.unwrap_or_else(|| identifier::of_type(name)));
                     self.define(name, ty, blocks)?

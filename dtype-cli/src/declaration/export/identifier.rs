@@ -38,6 +38,16 @@ pub(super) fn field(name: &str) -> String {
     out
 }
 
+/// The maximum number of characters of a type's name, which is written for each of its fields.
+const MOST: usize = 255;
+
+/// The name of a type as its declaration has it.
+pub(super) fn declared(name: &str) -> String {
+    let mut out = field(name);
+    out.truncate(MOST);
+    out
+}
+
 /// The name of a type for the field called `name`: `my_cells` has elements of `MyCells`.
 pub(super) fn of_type(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -50,6 +60,7 @@ pub(super) fn of_type(name: &str) -> String {
     if !out.starts_with(|c: char| c.is_ascii_alphabetic()) {
         out.insert_str(0, "Part");
     }
+    out.truncate(MOST);
     out
 }
 
@@ -67,6 +78,8 @@ mod tests {
         assert_eq!(of_type("my_cells"), "MyCells");
         assert_eq!(of_type("0"), "Part0");
         assert_eq!(of_type("é"), "Part");
+        let long = "x".repeat(10_000);
+        assert_eq!((of_type(&long).len(), declared(&long).len()), (MOST, MOST));
         let mut scope = Scope::default();
         assert_eq!(
             ["a", "a", "a_2", "a"].map(|name| scope.unique(name)),
