@@ -47,7 +47,7 @@ impl Forward {
     }
 
     /// The bytes from `start` to `end`, fewer if the input ends before. `start` must not be less than in an earlier
-    /// call; bytes before it are given up.
+    /// call, unless [`rewind`](Self::rewind) went back; bytes before it are given up.
     pub(crate) fn bytes(&mut self, start: u64, end: u64) -> Result<&[u8], Failure> {
         self.skip_to(start)?;
         let wanted = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
@@ -61,6 +61,16 @@ impl Forward {
     /// The offset of the end of the input, once a call of [`bytes`](Self::bytes) has returned too few.
     pub(crate) fn end(&self) -> u64 {
         self.offset + self.buffered() as u64
+    }
+
+    /// Goes back to an offset, so that the next call of [`bytes`](Self::bytes) can start there. Returns whether it can: a
+    /// pipe cannot be read again.
+    pub(crate) fn rewind(&mut self, start: u64) -> Result<bool, Failure> {
+        let Input::File(file) = &mut self.input else { return Ok(false) };
+        let sought = file.seek(SeekFrom::Start(start));
+        sought.map_err(|error| Failure::file("read", &self.path, error))?;
+        (self.first, self.last, self.offset, self.has_ended) = (0, 0, start, false);
+        Ok(true)
     }
 
     fn buffered(&self) -> usize {
@@ -148,5 +158,7 @@ mod tests {
         assert_eq!(input.end(), 300_000);
         assert!(input.bytes(1 << 60, u64::MAX).unwrap().is_empty());
         assert_eq!(input.end(), 300_000);
+        assert!(input.rewind(5).unwrap());
+        assert_eq!(input.bytes(6, 9).unwrap(), &all[6..9]);
     }
 }

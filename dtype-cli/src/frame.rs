@@ -4,7 +4,7 @@
 //! frame, the next one is found where the format allows it: after the frame, if only its payload is damaged and its header
 //! has a checksum of its own; otherwise at the next full frame, which starts with four known bytes and has a header with
 //! the right checksum. The first megabyte of a frame is held, so that this search starts after the first byte of the
-//! damaged frame.
+//! damaged frame; a longer one is read again if the input is a file. In a pipe, the search starts after its end.
 
 mod known;
 mod report;
@@ -24,6 +24,10 @@ use report::{Found, Report};
 
 /// Bytes of a frame that are held until it has been verified.
 const HELD: u64 = 1 << 20;
+
+/// The maximum number of bytes to read again, all together: in a hostile file, each of many headers announces a frame of
+/// the whole rest.
+const MOST_AGAIN: u64 = 1 << 32;
 
 /// Bytes of payload to read at once.
 const PIECE: u64 = 1 << 16;
@@ -45,6 +49,7 @@ pub(crate) fn frame(
     let mut frames = Frames {
         input: Forward::open(&options.input, stdin)?,
         held: Vec::new(),
+        again: MOST_AGAIN,
         types: KnownTypes::new(given),
         prints_records: options.dump || options.ty.is_some(),
         report: Report::new(options.form == FrameForm::Json, colour),
@@ -63,6 +68,8 @@ struct Frames {
     input: Forward,
     /// The current frame, if it is short.
     held: Vec<u8>,
+    /// The number of bytes that may still be read again.
+    again: u64,
     types: KnownTypes,
     prints_records: bool,
     report: Report,
@@ -93,11 +100,11 @@ impl Frames {
                 let (expected, actual) = (needs as u64, head.len() as u64);
                 let error = Error::Truncated { part: Part::Header, expected, actual };
                 self.report.no_frame(start, &error, out)?;
-                return self.search(start + 1, out);
+                return self.search(start, start + 1, out);
             }
             Err(error) => {
                 self.report.no_frame(start, &error, out)?;
-                return self.search(start + 1, out);
+                return self.search(start, start + 1, out);
             }
         };
         let span = self.span(start, &header, len as u64)?;
@@ -110,7 +117,13 @@ impl Frames {
             Err(Error::Truncated { .. }) if !header.is_compact() => Ok(None),
             // Its length may be wrong as well.
             _ if is_damaged && header.is_compact() => {
-                self.search(if span.is_held { start + 1 } else { span.end }, out)
+                if self.can_search(span)? {
+                    self.search(start, start + 1, out)
+                } else if self.input.bytes(span.end, span.end.saturating_add(1))?.is_empty() {
+                    Ok(None)
+                } else {
+                    self.search(span.end, span.end, out)
+                }
             }
             _ => Ok(Some(span.end)),
         }
@@ -130,6 +143,18 @@ impl Frames {
         Ok(Span { start, payload, payload_end, end, is_held })
     }
 
+    /// Whether a frame that was read can be searched for others. Goes back to its start, if it is not held.
+    fn can_search(&mut self, span: Span) -> Result<bool, Failure> {
+        if span.is_held {
+            return Ok(true);
+        }
+        let Some(left) = self.again.checked_sub(self.input.end() - span.start) else {
+            return Ok(false);
+        };
+        self.again = left;
+        self.input.rewind(span.start)
+    }
+
     /// Reads the payload and the checksum of a frame, and prints its records.
     fn payload(
         &mut self,
@@ -138,7 +163,7 @@ impl Frames {
         found: &mut Found,
         out: &mut impl Write,
     ) -> Result<Result<(), Error>, Failure> {
-        let Self { input, held, types, prints_records, report, colour } = self;
+        let Self { input, held, types, prints_records, report, colour, .. } = self;
         let mut pieces = Pieces { input, held, span };
         let mut crc = Crc32c::new();
         // A full header's own checksum is not summed again.
@@ -150,7 +175,7 @@ impl Frames {
         let mut refusal = None;
         if *prints_records {
             match types.find(header)? {
-                Ok(Some(ready)) => printer = Some(Printer::new(ready, header, report, *colour)?),
+                Ok(Some(ready)) => printer = Printer::new(ready, header, report, *colour, out)?,
                 Ok(None) => {}
                 Err(error) => refusal = Some(error),
             }
@@ -198,8 +223,13 @@ impl Frames {
         Ok(refusal.filter(|_| found.content.is_none()).map_or(Ok(()), Err))
     }
 
-    /// The start of the next full frame, from `from` on.
-    fn search(&mut self, from: u64, out: &mut impl Write) -> Result<Option<u64>, Failure> {
+    /// The start of the next full frame, from `from` on. The bytes from `first` on are skipped.
+    fn search(
+        &mut self,
+        first: u64,
+        from: u64,
+        out: &mut impl Write,
+    ) -> Result<Option<u64>, Failure> {
         let start = magic();
         let mut at = from;
         loop {
@@ -210,13 +240,12 @@ impl Frames {
                 at += found as u64;
                 let head = self.input.bytes(at, at.saturating_add(Header::FULL_LEN as u64))?;
                 if matches!(Header::decode(head), Ok(Decoded::Header(..))) {
-                    // The byte before `from` was the start of what is no frame.
-                    self.report.skipped(from - 1, at, out)?;
+                    self.report.skipped(first, at, out)?;
                     return Ok(Some(at));
                 }
                 at += 1;
             } else if len < PIECE {
-                self.report.skipped(from - 1, at + len, out)?;
+                self.report.skipped(first, at + len, out)?;
                 return Ok(None);
             } else {
                 at += len - (start.len() as u64 - 1);
@@ -265,17 +294,26 @@ enum Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
+    /// `None` if the records of a type from the file do not fit a table.
     fn new(
         ready: Ready<'a>,
         header: &Header,
         report: &Report,
         colour: bool,
-    ) -> Result<Self, Failure> {
+        out: &mut impl Write,
+    ) -> Result<Option<Self>, Failure> {
         if report.is_json() {
-            return Ok(Self::Json(ready, *header, report.number(), 0));
+            return Ok(Some(Self::Json(ready, *header, report.number(), 0)));
         }
-        let table = Table::new(ready.shape(), colour)?.indented();
-        Ok(Self::Table(ready, table, *header, 0))
+        match Table::new(ready.shape(), colour) {
+            Ok(table) => Ok(Some(Self::Table(ready, table.indented(), *header, 0))),
+            // What is in the file is no reason to end; the type that was given is the user's own mistake.
+            Err(reason) if !ready.is_given() => {
+                writeln!(out, "  no table: {reason}")?;
+                Ok(None)
+            }
+            Err(reason) => Err(reason),
+        }
     }
 
     /// Prints whole records; a part at the end is left out.

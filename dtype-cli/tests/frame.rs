@@ -177,6 +177,56 @@ fn damaged_frames() {
     assert!(report.ends_with("1 frame, 1 damaged, 70 bytes skipped\n"), "{report}");
 }
 
+/// Compact frames that are too long to be held: a file is read again, and a pipe goes on after the frame.
+#[test]
+fn long_damaged_frames() {
+    let folder = command::Folder::new();
+    let report = |bytes: &[u8]| {
+        let file = folder.file("frames", bytes);
+        let output = dtype().arg("frame").arg(file).output().unwrap();
+        assert_eq!((output.status.code(), &*output.stderr), (Some(1), &b""[..]));
+        [String::from_utf8(output.stdout).unwrap(), text(bytes, &[])]
+    };
+    let full = framed(Framing::new());
+    let mut long = Vec::new();
+    message::encode(&mut long, &noise(1_500_000), Framing::compact()).unwrap();
+    long[1_000_000] ^= 1;
+    let whole = [&long[..], &full].concat();
+    let [file, pipe] = report(&whole);
+    let (len, end) = (long.len(), format!("frame 1 at {}: {} bytes", long.len(), full.len()));
+    assert!(file.contains(&format!("\nskipped {len} bytes at 0\n{end}")), "{file}");
+    assert!(file.ends_with(&format!("2 frames, 1 damaged, {len} bytes skipped\n")), "{file}");
+    assert!(!pipe.contains("skipped") && pipe.contains(&end), "{pipe}");
+
+    // The length reaches beyond the end, and another frame is in the bytes that there are.
+    let header = Header::of::<u8>(5_000_000, Framing::compact()).unwrap().to_bytes().to_vec();
+    let bytes = [&header[..], &noise(1_400_000), &full, &noise(70)].concat();
+    let at = header.len() + 1_400_000;
+    let [file, pipe] = report(&bytes);
+    assert!(file.contains(&format!("\nskipped {at} bytes at 0\nframe 1 at {at}: ")), "{file}");
+    assert!(!pipe.contains("skipped") && pipe.ends_with("1 frame, 1 damaged\n"), "{pipe}");
+}
+
+#[test]
+fn records_of_a_type_in_the_file_that_fit_no_table() {
+    let wide = dtype_cli::notation::parse("[struct{u8, u16}; 20_000]").unwrap().ty;
+    let mut stream = Vec::new();
+    message::write(&mut stream, &wide.marshal()).unwrap();
+    let header = Header::of_type(&wide, 1, Framing::compact().without_checksum()).unwrap();
+    stream.extend(header.to_bytes().to_vec());
+    stream.extend(noise(60_000));
+    stream.extend(framed(Framing::new()));
+    let output = fed(dtype().args(["frame", "-", "--dump"]), &stream);
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+    assert!(report.contains("  no table: a record has more than 16384 columns"), "{report}");
+    assert!(report.ends_with("3 frames\n"));
+    assert_eq!(
+        json(&stream, &["--dump"]).1.iter().filter(|line| line["value"].is_array()).count(),
+        1
+    );
+}
+
 #[test]
 fn headers_that_announce_too_much() {
     let header =

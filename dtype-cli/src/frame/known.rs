@@ -21,6 +21,8 @@ const MOST: usize = 16;
 pub(super) struct Known {
     parsed: Parsed,
     prepared: Option<Prepared>,
+    /// Whether an argument gives it.
+    is_given: bool,
 }
 
 /// What records of a type need to be printed. It can take far more memory than the type.
@@ -31,8 +33,8 @@ struct Prepared {
 }
 
 impl Known {
-    fn new(parsed: Parsed) -> Self {
-        Self { parsed, prepared: None }
+    fn new(parsed: Parsed, is_given: bool) -> Self {
+        Self { parsed, prepared: None, is_given }
     }
 
     /// Prepares the type for records in a byte order, and that order alone.
@@ -51,7 +53,7 @@ impl Known {
             }
         };
         let Prepared { shape, values, .. } = self.prepared.insert(prepared);
-        Ok(Ready { ty: &self.parsed.ty, shape, values })
+        Ok(Ready { ty: &self.parsed.ty, shape, values, is_given: self.is_given })
     }
 }
 
@@ -60,9 +62,15 @@ pub(super) struct Ready<'a> {
     ty: &'a Type,
     shape: &'a Rc<Shape>,
     values: &'a mut Values,
+    is_given: bool,
 }
 
 impl Ready<'_> {
+    /// Whether the type is not from the file.
+    pub(super) fn is_given(&self) -> bool {
+        self.is_given
+    }
+
     /// The shape of a record.
     pub(super) fn shape(&self) -> &Rc<Shape> {
         self.shape
@@ -114,7 +122,7 @@ pub(super) enum Content {
 
 impl KnownTypes {
     pub(super) fn new(given: Option<Parsed>) -> Self {
-        Self { given: given.map(Known::new), types: VecDeque::new() }
+        Self { given: given.map(|given| Known::new(given, true)), types: VecDeque::new() }
     }
 
     /// The type of a frame's records: the one that was given, or the last one in the file that fits. It is prepared
@@ -158,7 +166,8 @@ impl KnownTypes {
         if let Ok(ty) = Type::unmarshal(bytes) {
             let content = Content::Type(print(&ty));
             self.types.truncate(MOST - 1);
-            self.types.push_front(Known::new(Parsed { ty, fields: FieldNames::default() }));
+            let parsed = Parsed { ty, fields: FieldNames::default() };
+            self.types.push_front(Known::new(parsed, false));
             return Some(content);
         }
         let schema: Schema = std::str::from_utf8(bytes).ok()?.parse().ok()?;

@@ -192,7 +192,7 @@ impl Report {
         self.error("  ", error, out)
     }
 
-    /// Bytes that were skipped in search of the next frame.
+    /// Bytes that were skipped in search of the next frame, if any.
     pub(super) fn skipped(
         &mut self,
         from: u64,
@@ -200,6 +200,9 @@ impl Report {
         out: &mut impl Write,
     ) -> Result<(), Failure> {
         let skipped = to - from;
+        if skipped == 0 {
+            return Ok(());
+        }
         self.skipped += skipped;
         if self.is_json {
             return json_line(&GapLine { offset: from, error: None, skipped: Some(skipped) }, out);
