@@ -116,7 +116,8 @@ impl Records<'_> {
         match self.places.remaining(record, len) {
             0 => Ok(()),
             remaining => {
-                let (offset, expected) = (len - remaining, self.places.least());
+                let offset = len - remaining;
+                let expected = self.places.needed(record, offset);
                 Err(Failure::Partial { record, offset, remaining, expected })
             }
         }

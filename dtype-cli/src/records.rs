@@ -82,9 +82,10 @@ impl Places {
         u64::try_from(i128::from(len) - used).unwrap_or(0)
     }
 
-    /// The bytes that a record needs at least.
-    pub(crate) fn least(&self) -> u64 {
-        u64::try_from(self.data.1 - self.data.0).unwrap_or(u64::MAX)
+    /// The bytes from an offset on that an input needs so that it has a record.
+    pub(crate) fn needed(&self, record: u64, offset: u64) -> u64 {
+        let end = self.origin + i128::from(record) * self.stride + self.data.1;
+        u64::try_from(end - i128::from(offset)).unwrap_or(u64::MAX)
     }
 
     /// The displacements of a whole record.
@@ -215,6 +216,7 @@ mod tests {
             assert_eq!(places.remaining(2, len), remaining, "{len}");
         }
         assert_eq!((places.remaining(0, 3), places.remaining(0, 6)), (0, 2));
+        assert_eq!((places.needed(0, 0), places.needed(2, 36)), (13, 9));
         let ahead = parse("struct{u8@-2, u8@5}").unwrap().ty;
         assert!(Places::in_memory(&ahead, 1).is_err());
         assert_eq!(Places::in_memory(&ahead, 2).unwrap().of(0).unwrap().data, (0, 8));

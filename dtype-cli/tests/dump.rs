@@ -234,6 +234,33 @@ fn an_end_inside_a_record() {
 }
 
 #[test]
+fn an_end_before_data_that_start_late() {
+    for (ty, len, expected) in [
+        ("struct{u8@100}", 64, "record 0: 64 bytes remain at offset 0, expected at least 101"),
+        (
+            "resized(struct{u8@20, u32@40}, 0, 48)",
+            72,
+            "record 1: 24 bytes remain at offset 48, expected at least 44",
+        ),
+    ] {
+        let output = fed(dtype().args(["dump", ty, "-"]), &noise(len));
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains(expected), "{ty}: {message}");
+    }
+}
+
+#[test]
+fn text_is_printed_as_it_is() {
+    let ty = "struct{text: [c_char; 11], sign: c_char, wide: char}";
+    let bytes = [&b"it's \"ok\"\\\n'"[..], &0x22_u32.to_ne_bytes()].concat();
+    let csv = fed(dtype().args(["dump", ty, "-", "--as=csv"]), &bytes).stdout;
+    let csv = String::from_utf8(csv).unwrap();
+    assert_eq!(csv, "text,sign,wide\n\"it's \"\"ok\"\"\\\\\\n\",',\"\"\"\"\n");
+    let table = String::from_utf8(fed(dtype().args(["dump", ty, "-"]), &bytes).stdout).unwrap();
+    assert!(table.contains(r#"it's "ok"\\\n  '     "#), "{table}");
+}
+
+#[test]
 fn ranges() {
     let folder = Folder::new();
     let file =

@@ -9,7 +9,8 @@ pub(crate) fn bytes(number: i128) -> String {
     format!("{number} {}", if number == 1 { "byte" } else { "bytes" })
 }
 
-/// Appends bytes as text: what is not printable ASCII is escaped, in JSON as the character with the byte's number.
+/// Appends bytes as text: a backslash and what is not printable ASCII are escaped, in JSON as the character with the
+/// byte's number.
 pub(super) fn write_bytes(bytes: &[u8], style: ValueStyle, out: &mut String) {
     if style == ValueStyle::Json {
         out.push('"');
@@ -18,8 +19,13 @@ pub(super) fn write_bytes(bytes: &[u8], style: ValueStyle, out: &mut String) {
         }
         out.push('"');
     } else {
-        // Writing to a string does not fail.
-        let _ = write!(out, "{}", bytes.escape_ascii());
+        for &byte in bytes {
+            match byte {
+                b'\'' | b'"' => out.push(char::from(byte)),
+                // Writing to a string does not fail.
+                _ => drop(write!(out, "{}", byte.escape_ascii())),
+            }
+        }
     }
 }
 
@@ -29,6 +35,8 @@ pub(super) fn write_char(char: char, style: ValueStyle, out: &mut String) {
         out.push('"');
         write_json_char(char, char.is_control(), out);
         out.push('"');
+    } else if matches!(char, '\'' | '"') {
+        out.push(char);
     } else {
         out.extend(char.escape_debug());
     }
@@ -67,6 +75,16 @@ fn write_json_char(char: char, is_escaped: bool, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn printable_text_is_as_it_is() {
+        let mut out = String::new();
+        write_bytes(b"it's \"ok\"\\\n\x1b\xff", ValueStyle::Plain, &mut out);
+        assert_eq!(out, r#"it's "ok"\\\n\x1b\xff"#);
+        out.clear();
+        "'\"\\\n\u{9b}é".chars().for_each(|char| write_char(char, ValueStyle::Plain, &mut out));
+        assert_eq!(out, r#"'"\\\n\u{9b}é"#);
+    }
 
     #[test]
     fn json_reads_the_text_back() {
