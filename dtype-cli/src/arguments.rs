@@ -3,20 +3,24 @@
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::declaration::Language;
 use crate::notation::GRAMMAR;
+use crate::problem::quoted;
 use crate::range::RecordRange;
 
 /// Inspect MPI datatypes: their layout in memory and on the wire. Pack and unpack files with them.
 #[derive(Debug, Parser)]
-#[command(name = "dtype", version, args_conflicts_with_subcommands = true)]
+#[command(name = "dtype", version, subcommand_negates_reqs = true)]
+#[command(override_usage = "dtype [OPTIONS] <TYPE>\n       dtype [OPTIONS] <COMMAND>")]
 #[command(
     after_help = "TYPE is a datatype in the notation of `dtype help notation`, the declaration of a struct in C or Rust, \
-                        or a NumPy dtype; `@FILE` for a file that has one, `@FILE:NAME` for a struct in it, \
-                        or `-` for standard input. Without a command, the type is shown with its numbers:\n\n    \
+                        or a NumPy dtype. `@FILE` reads it from a file, `@FILE:NAME` takes one struct of the file, \
+                        and `-` reads standard input. Without a command, dtype draws the type and lists its \
+                        sizes and bounds:\n\n    \
                         dtype 'vector(4, 5, 6, u16)'"
 )]
 pub(crate) struct Arguments {
@@ -29,7 +33,8 @@ pub(crate) struct Arguments {
     /// When to use colours.
     #[arg(long, alias = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) colour: Colour,
-    /// The language of TYPE. By default, it is recognized by the file's name or the first words.
+    /// The language of TYPE, or of both types of `compare`. By default, each is recognized by the file's name or the
+    /// first words.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "LANGUAGE")]
     pub(crate) from: From,
 }
@@ -48,6 +53,18 @@ pub(crate) enum From {
     Rust,
     /// A NumPy dtype.
     Numpy,
+}
+
+impl Arguments {
+    /// The arguments of this process. A mistake in them ends it.
+    pub(crate) fn of_process() -> Self {
+        let arguments = Self::parse();
+        if let (Some(_), Some(ty)) = (&arguments.command, &arguments.ty) {
+            let message = format!("the type {} cannot be given before a subcommand", quoted(ty));
+            Self::command().error(ErrorKind::ArgumentConflict, message).exit();
+        }
+        arguments
+    }
 }
 
 impl From {
@@ -160,8 +177,8 @@ pub(crate) struct Show {
     /// Also write the picture as SVG to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// The number of instances to draw, one after another.
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    /// The number of instances to draw, one after another; at most 2^48.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 48))]
     pub(crate) instances: u64,
     /// The maximum number of characters in a row of the picture.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -289,7 +306,7 @@ pub(crate) struct Layout {
     #[arg(long, value_name = "N")]
     pub(crate) count: Option<u64>,
     /// The position of the first instance's displacement 0, in bytes from the start of the memory.
-    #[arg(long, default_value_t = 0, value_name = "BYTES")]
+    #[arg(long, default_value_t = 0, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) origin: u64,
     /// How the values in the packed bytes are represented.
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]

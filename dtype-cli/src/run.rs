@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 
 use crate::arguments::{Arguments, Colour, Command, Form, Show};
 use crate::compare::Comparison;
@@ -23,9 +23,9 @@ const DAMAGED: u8 = 1;
 const FAILED: u8 = 2;
 
 /// Runs the command given by this process's arguments. Returns 0 on success, 1 if two types do not match or frames are
-/// damaged, and 2 on failure, with the message on standard error. If the reader of standard output closes it, returns 0.
+/// damaged, and 2 on failure, with the message on standard error. If the reader of the output closes it, returns 0.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::of_process();
     let colour = arguments.colour;
     let mut out = BufWriter::new(io::stdout().lock());
     let done = run(arguments, &mut out).and_then(|status| {

@@ -69,6 +69,18 @@ fn the_examples_are_types() {
 }
 
 #[test]
+fn options_before_a_subcommand() {
+    let c = "struct P { int x; };";
+    assert_eq!(output(&["--from", "c", "info", c]), output(&["info", c, "--from", "c"]));
+    assert_eq!(output(&["--colour", "never", "show", "f64"]), output(&["show", "f64"]));
+    assert_eq!(output(&["--from=c", "--colour=never", c]), output(&[c]));
+    assert!(output(&["f64", "info", "f64"]).contains("cannot be given before a subcommand"));
+    assert!(output(&["--from", "c"]).contains("<TYPE>"));
+    assert!(output(&["show", "f64", "--instances", "281474976710657"]).contains("is not in 0..="));
+    assert!(output(&["--help"]).contains("Usage: dtype [OPTIONS] <TYPE>\n"));
+}
+
+#[test]
 fn completions_and_man_pages() {
     for (shell, word) in [
         ("bash", "complete"),

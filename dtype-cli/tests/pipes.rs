@@ -89,6 +89,38 @@ fn mistakes_in_pipes() {
     assert_eq!(note, "note: ignored 3 trailing bytes (less than one instance)\n");
     assert_eq!(output.stdout, noise(40));
     assert!(failed(dtype().args(["pack", "-", "-", "-"])).contains("found nothing"));
+    let output = fed(dtype().args(["pack", "struct{}", "-", "-"]), &noise(8));
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(note, "note: ignored 8 bytes (the type has no data)\n");
+    let output = fed(dtype().args(["show", "-"]), &vec![b' '; (4 << 20) + 1]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.starts_with("error: standard input is too long"), "{message}");
+    let wraps = ["pack", "u8", "-", "-", "--origin", "9223372036854775808"];
+    assert!(failed(dtype().args(wraps)).contains("is not in 0..=9223372036854775807"));
+}
+
+/// A shell hands a command such paths for `>(…)`.
+#[cfg(target_os = "linux")]
+#[test]
+fn paths_of_pipes() {
+    use std::process::Stdio;
+    let folder = Folder::new();
+    let input = folder.file("in", &noise(4 << 20));
+    assert!(done(dtype().args(["pack", "u8"]).arg(&input).arg("/dev/stdout")) == noise(4 << 20));
+    assert!(done(dtype().args(["unpack", "u8"]).arg(&input).arg("/dev/fd/1")) == noise(4 << 20));
+    assert!(done(dtype().args(["show", "f64", "--svg", "/dev/stdout"])).starts_with(b"<svg "));
+    // A reader that goes ends it.
+    let mut child = dtype()
+        .args(["pack", "u8"])
+        .arg(&input)
+        .arg("/dev/stdout")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+    assert_eq!((status.code(), &*stderr), (Some(0), &b""[..]));
 }
 
 /// Feeds up to 200 MB, and reads how much memory the command has used before its input ends.

@@ -20,13 +20,15 @@ impl Language {
     /// use dtype_cli::declaration::Language;
     /// assert_eq!(Language::of_file("include/particle.h"), Some(Language::C));
     /// assert_eq!(Language::of_file("halo.dtype"), Some(Language::Notation));
+    /// assert_eq!(Language::of_file("particle.py"), Some(Language::Numpy));
     /// assert_eq!(Language::of_file("particle.txt"), None);
     /// ```
     pub fn of_file(path: &str) -> Option<Self> {
         let extension = std::path::Path::new(path).extension()?.to_str()?;
         Some(match extension {
-            "h" | "c" => Self::C,
+            "h" | "c" | "hh" | "hpp" | "hxx" | "cc" | "cpp" | "cxx" => Self::C,
             "rs" => Self::Rust,
+            "py" => Self::Numpy,
             "dtype" => Self::Notation,
             _ => return None,
         })
