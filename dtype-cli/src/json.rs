@@ -17,9 +17,26 @@ const MOST: usize = 4096;
 
 /// Writes a value as indented lines.
 pub(crate) fn print(value: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
-    serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from)?;
-    writeln!(out)?;
-    Ok(())
+    write_text(&serde_json::to_string_pretty(value).map_err(std::io::Error::from)?, out)
+}
+
+/// Writes a value as one line.
+pub(crate) fn print_line(value: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
+    write_text(&serde_json::to_string(value).map_err(std::io::Error::from)?, out)
+}
+
+/// Writes JSON and the end of its line. JSON itself escapes the control characters up to U+001F; terminals know more.
+fn write_text(text: &str, out: &mut impl Write) -> Result<(), Failure> {
+    let is_escaped = |c: char| c.is_control() && c != '\n';
+    let mut rest = text;
+    while let Some(at) = rest.find(is_escaped) {
+        let (before, after) = rest.split_at(at);
+        let mut chars = after.chars();
+        let code = chars.next().map_or(0, u32::from);
+        write!(out, "{before}\\u{code:04x}")?;
+        rest = chars.as_str();
+    }
+    Ok(writeln!(out, "{rest}")?)
 }
 
 /// What `dtype info --json` prints.

@@ -91,6 +91,9 @@ pub fn render(
     colour: bool,
     width: usize,
 ) -> String {
+    // The renderer replaces other control characters. As many bytes stay, so that positions are the same.
+    let is_high_control = |c: char| c.is_control() && !c.is_ascii();
+    let source = &source.replace(is_high_control, "·");
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
     let mut out = String::new();
     let shown = (MOST_SEARCHED / source.len().max(1)).clamp(1, problems.len().max(1));

@@ -88,8 +88,11 @@ fn names_are_no_commands_to_the_terminal() {
     assert!(picture.contains(r"a\u{1b}[31m\u{1b}]0;owned\u{7}\n\u{9b}  u8"), "{picture}");
     let message = failed(dtype().args(["info", "--from=numpy", twice]));
     assert!(is_plain(message.as_bytes()) && message.contains(r"`a\u{1b}[31m`"), "{message}");
+    let message = failed(dtype().args(["info", "struct{a\u{9b}\x1b[31m: f46}"]));
+    assert!(is_plain(message.as_bytes()) && message.contains("struct{a·"), "{message}");
     // JSON has the name itself.
     let json = done(dtype().args(["show", "--from=numpy", named, "--json"]));
+    assert!(is_plain(&json));
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(json["fields"][0]["path"], "a\x1b[31m\x1b]0;owned\x07\n\u{9b}");
 }

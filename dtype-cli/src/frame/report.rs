@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::known::Content;
 use crate::failure::Failure;
+use crate::json::print_line;
 use crate::value::printable;
 
 /// The version of the full frame, and of the compact one, that the runtime reads. It refuses others.
@@ -162,7 +163,7 @@ impl Report {
                 schema,
                 error: error.map(ErrorLine::of),
             };
-            return json_line(&line, out);
+            return print_line(&line, out);
         }
         match &found.content {
             Some(Content::Type(text)) => content("type", text, out)?,
@@ -186,7 +187,7 @@ impl Report {
         self.damaged += 1;
         if self.is_json {
             let line = GapLine { offset, error: Some(ErrorLine::of(error)), skipped: None };
-            return json_line(&line, out);
+            return print_line(&line, out);
         }
         writeln!(out, "no frame at {offset}")?;
         self.error("  ", error, out)
@@ -205,7 +206,7 @@ impl Report {
         }
         self.skipped += skipped;
         if self.is_json {
-            return json_line(&GapLine { offset: from, error: None, skipped: Some(skipped) }, out);
+            return print_line(&GapLine { offset: from, error: None, skipped: Some(skipped) }, out);
         }
         Ok(writeln!(out, "skipped {} at {from}", bytes(skipped))?)
     }
@@ -264,11 +265,6 @@ fn content(what: &str, text: &str, out: &mut impl Write) -> Result<(), Failure> 
         writeln!(out, "  {what:6} {}", printable(line))?;
     }
     Ok(())
-}
-
-fn json_line(line: &impl Serialize, out: &mut impl Write) -> Result<(), Failure> {
-    serde_json::to_writer(&mut *out, line).map_err(std::io::Error::from)?;
-    Ok(writeln!(out)?)
 }
 
 fn form(header: &Header) -> (&'static str, u32) {

@@ -14,7 +14,8 @@ fn pieces() -> impl Strategy<Value = String> {
     let words = "struct|union|enum|typedef|P|Q|x|y|{|}|(|)|[|]|;|,|:|*|&|<|>|=|+|-|/|#|#[repr(C)]|pub|type|const|mod|\
                  usize|u8|f64|int|unsigned|long|double|void|char|__attribute__((packed))|alignas(|aligned(|sizeof|\
                  #pragma pack(1)\n|#define P 3\n|\n|0|1|3|0x7fffffffffffffff|18446744073709551615|'|\"|'x'|'f8'|\
-                 '<i4'|names|formats|np.dtype(|align=True|->|::|Vec|PhantomData|\\|é|→|//|/*|*/|r#|'a|0.5|_pad|extern";
+                 '<i4'|names|formats|np.dtype(|align=True|->|::|Vec|PhantomData|\\|é|→|//|/*|*/|r#|'a|0.5|_pad|extern|\
+                 #[cfg(test)]|#[cfg(x)]|#[dtype(|skip|with =|'S'|'(2,3)f8,'|u'x'|'M8[ns]'|dict(|as";
     let words: Vec<&str> = words.split('|').collect();
     proptest::collection::vec(proptest::sample::select(words), 0..40)
         .prop_map(|words| words.join(" "))
