@@ -208,6 +208,18 @@ fn colours_are_switched_on_and_off() {
 }
 
 /// Displacements before the origin, bounds outside the data and in reverse order, and bytes that are named twice.
+/// The width of a format has 16 bits.
+#[test]
+fn names_of_any_length_are_aligned() {
+    let ty = Type::structure(&[1, 1], &[0, 2], &[basic(Basic::U8), basic(Basic::U16)]).unwrap();
+    let mut picture = ty.diagram_of(&View::default());
+    picture.rename_fields(|field| if field.offset == 0 { "x".repeat(70_000) } else { "y".into() });
+    let text = picture.text(&TextStyle::default()).to_string();
+    let lines: Vec<&str> =
+        text.lines().filter(|line| line.contains("u8 ") || line.contains("u16")).collect();
+    assert_eq!((lines[0].find("u8"), lines[1].find("u16")), (Some(70_005), Some(70_005)));
+}
+
 #[test]
 fn negative_displacements_and_overlaps() {
     let back = Type::vector(4, 1, -2, &basic(Basic::I16)).unwrap();

@@ -9,6 +9,7 @@ mod constants;
 mod items;
 mod names;
 mod representation;
+mod tokens;
 mod types;
 
 use std::collections::{HashMap, HashSet};

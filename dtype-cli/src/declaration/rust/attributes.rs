@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Group, TokenTree};
 
 use super::Reader;
-use super::items::{contents, group, parts, word};
+use super::tokens::{contents, group, parts, word};
 use crate::problem::{Problem, quoted};
 
 /// The words of `#[dtype(…)]` that leave the layout as it is.

@@ -6,7 +6,8 @@ use proc_macro2::{Delimiter, TokenTree};
 
 use super::super::MAX_NESTING;
 use super::Reader;
-use super::items::{Item, Kind, contents, is_sign};
+use super::items::{Item, Kind};
+use super::tokens::{contents, is_sign};
 use crate::problem::{Problem, quoted};
 
 /// Reads the tokens of an expression.

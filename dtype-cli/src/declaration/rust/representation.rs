@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Group, TokenTree};
 
 use super::super::layout::{Base, Layout, MAX_ALIGN};
 use super::constants::number_of;
-use super::items::{contents, parts, word};
+use super::tokens::{contents, parts, word};
 use super::{Reader, names, wrong};
 use crate::problem::{Problem, quoted};
 

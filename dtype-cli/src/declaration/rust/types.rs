@@ -4,7 +4,8 @@ use proc_macro2::{Delimiter, Group, TokenTree};
 
 use super::super::MAX_NESTING;
 use super::super::layout::{Base, Layout};
-use super::items::{Kind, contents, is_sign, word};
+use super::items::Kind;
+use super::tokens::{contents, is_sign, word};
 use super::{Reader, names, refused, wrong};
 use crate::notation::nearest;
 use crate::problem::{Problem, quoted};
