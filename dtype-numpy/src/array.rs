@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::dtype::{dtype_of, packed_dtype_of, read_dtype};
+use crate::dtype::{check_data, item_dtype_of, packed_item_dtype_of, read_dtype};
 use crate::error::ArrayError;
 use crate::record::Record;
 
@@ -17,13 +17,14 @@ use crate::record::Record;
 ///
 /// # Errors
 ///
-/// As for [`dtype_of`].
+/// As for [`dtype_of`](crate::dtype_of); [`ArrayError::Subarray`] if `T` is an array, [`ArrayError::NoData`].
 pub fn into_array<T: Datatype + Send + Sync>(
     py: Python<'_>,
     records: Vec<T>,
 ) -> Result<Bound<'_, PyArray1<Record<T>>>, ArrayError> {
+    check_data::<T>()?;
     // So that the array's own call finds it.
-    dtype_of::<T>(py)?;
+    item_dtype_of::<T>(py)?;
     Ok(PyArray1::from_vec(py, Record::from_vec(records)))
 }
 
@@ -32,13 +33,15 @@ pub fn into_array<T: Datatype + Send + Sync>(
 ///
 /// # Errors
 ///
-/// As for [`dtype_of`].
+/// As for [`into_array`].
 pub fn packed_array<'py, T: Datatype>(
     py: Python<'py>,
     records: &[T],
 ) -> Result<Bound<'py, PyUntypedArray>, ArrayError> {
+    check_data::<T>()?;
+    let dtype = packed_item_dtype_of::<T>(py)?;
     let bytes = PyArray1::from_vec(py, pack(records));
-    let array = bytes.call_method1("view", (packed_dtype_of::<T>(py)?,))?;
+    let array = bytes.call_method1("view", (dtype,))?;
     Ok(array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?)
 }
 
@@ -76,7 +79,8 @@ pub(crate) fn check_strides(array: &Bound<'_, PyUntypedArray>) -> Result<(), Arr
 }
 
 /// The records of an array, in C order whatever the number of its axes. The fields may be at any offset, so packed arrays
-/// and arrays of an aligned dtype will do, and items may have gaps between them.
+/// and arrays of an aligned dtype will do, and items may have gaps between them. Of a masked array, these are the values below
+/// the mask, as in `numpy.asarray`.
 ///
 /// A type that skips fields does not compile here, because nothing would initialise them.
 ///
@@ -84,16 +88,19 @@ pub(crate) fn check_strides(array: &Bound<'_, PyUntypedArray>) -> Result<(), Arr
 ///
 /// - [`ArrayError::NotAnArray`];
 /// - [`ArrayError::Dtype`] if the fields are not those of `T`, by name, or have the other byte order;
+/// - [`ArrayError::NoData`];
 /// - [`ArrayError::NegativeStride`], [`ArrayError::OverlappingStride`];
 /// - [`ArrayError::Records`] for an invalid `bool`, `char`, `NonZero` or enum, and if the records do not fit in memory.
 pub fn to_vec<T: Datatype>(object: &Bound<'_, PyAny>) -> Result<Vec<T>, ArrayError> {
+    check_data::<T>()?;
     let array = array(object)?;
     let dtype = read_dtype(&array.dtype())?;
     dtype.check_byte_order::<T>()?;
     let (item, _) = dtype.item_type::<T>()?;
     check_strides(array)?;
-    // NumPy copies the items one after another, whatever the strides are.
-    let bytes = array.call_method0("tobytes")?;
+    // NumPy copies the items one after another, whatever the strides are. A subclass may have a `tobytes` of its own, which
+    // returns other bytes: that of a masked array puts a fill value in the place of what is masked.
+    let bytes = object.py().get_type::<PyUntypedArray>().call_method1("tobytes", (array,))?;
     let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
     if dtype == Dtype::of::<T>(&NumpyOptions::packed()) {
         return Ok(unpack(bytes)?);

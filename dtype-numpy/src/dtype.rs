@@ -6,7 +6,7 @@ use dtype_runtime::Datatype;
 use dtype_runtime::npy::{DateUnit, Dtype, DtypeField};
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::show::{NumpyOptions, numpy_dtype};
-use numpy::PyArrayDescr;
+use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -32,6 +32,30 @@ pub fn dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, 
 /// As for [`dtype_of`].
 pub fn packed_dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
     made::<T>(py, NumpyOptions::packed())
+}
+
+/// The dtype of the memory of `T`, if the items of an array can have it: NumPy replaces that of an array by the dtype of the
+/// elements and more axes.
+pub(crate) fn item_dtype_of<T: Datatype>(
+    py: Python<'_>,
+) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
+    check_item(dtype_of::<T>(py)?)
+}
+
+/// [`packed_dtype_of`], likewise.
+pub(crate) fn packed_item_dtype_of<T: Datatype>(
+    py: Python<'_>,
+) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
+    check_item(packed_dtype_of::<T>(py)?)
+}
+
+fn check_item(dtype: Bound<'_, PyArrayDescr>) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
+    if dtype.has_subarray() { Err(ArrayError::Subarray) } else { Ok(dtype) }
+}
+
+/// Checks that records have data: bytes do not tell how many records without data there are.
+pub(crate) fn check_data<T: Datatype>() -> Result<(), ArrayError> {
+    if T::TYPE_MAP.size() == 0 { Err(ArrayError::NoData) } else { Ok(()) }
 }
 
 fn made<T: Datatype>(

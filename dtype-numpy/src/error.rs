@@ -33,6 +33,11 @@ pub enum ArrayError {
     },
     /// The struct has no dtype.
     NoDtype(NumpyError),
+    /// The records have no data.
+    NoData,
+    /// The records are arrays, such as `[f64; 3]`. Their axes would be axes of the whole array, whose items were then the
+    /// elements and not the records.
+    Subarray,
     /// The items along an axis lie in descending order.
     NegativeStride {
         /// The axis, counted from the outermost.
@@ -84,6 +89,10 @@ impl fmt::Display for ArrayError {
                 write!(f, "{} of the dtype reaches past the end of its item", named(field))
             }
             Self::NoDtype(error) => write!(f, "{error}"),
+            Self::NoData => f.write_str("records without data cannot be in an array"),
+            Self::Subarray => {
+                f.write_str("records that are arrays cannot be the items of an array: make them a field of a struct")
+            }
             Self::NegativeStride { axis, stride } => {
                 write!(f, "axis {axis} has a stride of {stride} bytes, expected a positive one")
             }

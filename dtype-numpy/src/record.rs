@@ -7,7 +7,7 @@ use dtype_runtime::Datatype;
 use numpy::{Element, PyArrayDescr};
 use pyo3::prelude::*;
 
-use crate::dtype::dtype_of;
+use crate::dtype::item_dtype_of;
 
 /// The memory of a `T` in an array, whatever its bytes are: Python code may write any bytes to it. It has the size and the
 /// alignment of `T`.
@@ -43,16 +43,16 @@ impl<T: Datatype> fmt::Debug for Record<T> {
 }
 
 // SAFETY: a record has no Python object in it, is copied byte by byte, and any bytes that Python writes are a record. The
-// dtype has its size: it is that of the memory of `T`.
+// dtype has its size: it is that of the memory of `T`. It is none that NumPy replaces by that of smaller items.
 unsafe impl<T: Datatype + Send + Sync> Element for Record<T> {
     const IS_COPY: bool = true;
 
     /// # Panics
     ///
-    /// If the type has no dtype, because it has more fields than the limit, or if there is no NumPy.
-    /// [`dtype_of`](crate::dtype_of) returns an error instead.
+    /// If the type has no dtype, because it has more fields than the limit, if it is an array, whose axes NumPy would make
+    /// axes of the whole array, or if there is no NumPy. [`into_array`](crate::into_array) returns an error instead.
     fn get_dtype(py: Python<'_>) -> Bound<'_, PyArrayDescr> {
-        match dtype_of::<T>(py) {
+        match item_dtype_of::<T>(py) {
             Ok(dtype) => dtype,
             Err(error) => panic!("{}: {error}", T::TYPE_MAP),
         }

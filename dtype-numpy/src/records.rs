@@ -4,11 +4,13 @@ use std::fmt;
 use std::slice;
 
 use dtype_runtime::{Datatype, pack, unpack, view_memory};
-use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{
+    PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 
 use crate::array::{array, check_strides};
-use crate::dtype::{dtype_of, read_dtype};
+use crate::dtype::{check_data, item_dtype_of, read_dtype};
 use crate::error::ArrayError;
 use crate::record::Record;
 
@@ -27,17 +29,23 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
     ///
     /// - [`ArrayError::NotAnArray`];
     /// - [`ArrayError::Dtype`] if the dtype is not that of the memory of `T`: another field, offset, size or byte order;
+    /// - [`ArrayError::NoData`], [`ArrayError::Subarray`] if `T` is an array;
     /// - [`ArrayError::NegativeStride`], [`ArrayError::OverlappingStride`], [`ArrayError::NotContiguous`];
     /// - [`ArrayError::Records`] if the items are not aligned for `T`, or a value is invalid;
     /// - [`ArrayError::Python`] if the array is borrowed for writing.
     pub fn new(object: &Bound<'py, PyAny>) -> Result<Self, ArrayError> {
+        let py = object.py();
+        check_data::<T>()?;
+        let dtype = item_dtype_of::<T>(py)?;
         let array = array(object)?;
         read_dtype(&array.dtype())?.check_memory::<T>()?;
         check_strides(array)?;
-        // The same memory with the fields in the order of the struct, which is the array's own dtype if it has that order.
-        let same = array.call_method1("view", (dtype_of::<T>(object.py())?,))?;
+        // The same memory with the fields in the order of the struct, which is the array's own dtype if it has that order. It
+        // is no instance of a subclass, nor made by a subclass's `view`: either would run Python code that may keep the array,
+        // and change its shape or dtype after the checks. This one, nobody else has.
+        let ndarray = py.get_type::<PyUntypedArray>();
+        let same = ndarray.call_method1("view", (array, dtype, &ndarray))?;
         let same = same.cast_into::<PyArrayDyn<Record<T>>>().map_err(PyErr::from)?;
-        // Not before: a subclass may have a `view` of its own, which returns any array.
         check_contiguous(&same)?;
         let array = same.try_readonly().map_err(|error| ArrayError::Python(error.into()))?;
         let records = Self { array };
@@ -84,9 +92,10 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
         if len == 0 {
             return &[];
         }
-        // SAFETY: `new` has found the items contiguous, so they are this number of bytes from the first one on, which belong
-        // to the array as long as it lives. They are NumPy's memory, which is initialised as far as this program can tell.
-        // It is used before other code runs, or under the promise of `as_slice`.
+        // SAFETY: `new` has found the items contiguous, and its array is one that no Python code has, so they still are: this
+        // number of bytes from the first one on, which belong to the array as long as it lives. They are NumPy's memory, which
+        // is initialised as far as this program can tell. It is used before other code runs, or under the promise of
+        // `as_slice`.
         unsafe { slice::from_raw_parts(self.array.data().cast(), len) }
     }
 }

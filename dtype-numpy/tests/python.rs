@@ -1,4 +1,4 @@
-//! The module of `examples/particles.rs`, imported by a real Python.
+//! The modules of `examples/particles.rs` and `modules/unusual.rs`, imported by a real Python.
 //!
 //! Without a Python that has NumPy the test prints a note, and passes.
 
@@ -15,15 +15,29 @@ fn python() -> Option<&'static str> {
     })
 }
 
-/// The module that cargo has built together with this test.
-fn module() -> PathBuf {
+/// A module that cargo has built together with this test.
+fn module(name: &str) -> PathBuf {
     let program = env::current_exe().unwrap();
     let folder = program.ancestors().nth(2).unwrap().join("examples");
-    ["libparticles.so", "libparticles.dylib", "particles.dll"]
+    [format!("lib{name}.so"), format!("lib{name}.dylib"), format!("{name}.dll")]
         .map(|name| folder.join(name))
         .into_iter()
         .find(|path| path.exists())
         .expect("cargo builds the examples of a crate before its tests")
+}
+
+/// Runs a program that imports a module.
+fn import(name: &str, program: &str) {
+    let Some(python) = python() else {
+        eprintln!("left out: no python3 with numpy here");
+        return;
+    };
+    let folder = env::temp_dir().join(format!("dtype-numpy-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(name).with_extension(if cfg!(windows) { "pyd" } else { "so" });
+    fs::copy(module(name), file).unwrap();
+    run(python, &folder, program);
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 fn run(python: &str, folder: &Path, program: &str) {
@@ -43,19 +57,64 @@ fn run(python: &str, folder: &Path, program: &str) {
 
 #[test]
 fn python_and_rust_have_the_same_records() {
-    let Some(python) = python() else {
-        eprintln!("left out: no python3 with numpy here");
-        return;
-    };
-    let folder = env::temp_dir().join(format!("dtype-numpy-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    let name = if cfg!(windows) { "particles.pyd" } else { "particles.so" };
-    fs::copy(module(), folder.join(name)).unwrap();
-    run(python, &folder, PROGRAM);
-    fs::remove_dir_all(&folder).unwrap();
+    import("particles", PARTICLES);
 }
 
-const PROGRAM: &str = r"
+#[test]
+fn records_that_cannot_be_items_are_refused_and_subclasses_are_read() {
+    import("unusual", UNUSUAL);
+}
+
+const UNUSUAL: &str = r"
+import numpy as np
+import unusual
+
+def refused(function, *arguments, kind=ValueError):
+    try:
+        function(*arguments)
+    except kind as error:
+        return str(error)
+    raise AssertionError(f'{function} accepted {arguments}')
+
+# NumPy would make the axes of the records axes of the array, whose items are then smaller than the records.
+subarray = 'records that are arrays cannot be the items of an array: make them a field of a struct'
+assert refused(unusual.points) == subarray
+assert refused(unusual.packed_points) == subarray
+assert subarray in refused(unusual.element_points, kind=BaseException)
+
+# Nothing tells how many records without data there are.
+no_data = 'records without data cannot be in an array'
+assert refused(unusual.units) == no_data
+assert refused(unusual.packed_units) == no_data
+for array in np.zeros(5, 'V0'), np.zeros(5, np.dtype([])), np.zeros(0, 'V0'):
+    assert refused(unusual.count_units, array) == no_data
+    assert refused(unusual.count_borrowed_units, array) == no_data
+
+# The values are those of the array, whatever a subclass makes of them.
+array = np.array([(0, 7), (1, 7), (2, 7), (3, 7)], [('first', 'u8'), ('second', 'u8')])
+expected = [(0, 7), (1, 7), (2, 7), (3, 7)]
+masked = np.ma.masked_array(array, mask=[(0, 0), (1, 0), (0, 0), (0, 0)])
+assert unusual.pairs(masked) == expected
+assert unusual.pairs_after(masked, lambda: None) == expected
+class Other(np.ndarray):
+    def tobytes(self, *arguments):
+        return bytes(64)
+assert unusual.pairs(array.view(Other)) == expected
+
+# A subclass sees each array that is made of it, and may change it.
+seen = []
+class Spying(np.ndarray):
+    def __array_finalize__(self, source):
+        seen.append(self)
+spied = array.view(Spying)
+seen.clear()
+def change():
+    for other in seen:
+        other.dtype = 'u1'
+assert unusual.pairs_after(spied, change) == expected
+";
+
+const PARTICLES: &str = r"
 import gc
 import numpy as np
 import particles
@@ -163,7 +222,7 @@ assert refused(particles.are, array.reshape(3, 4).T, []).startswith('axis 1 has 
 class Other(np.ndarray):
     def view(self, *arguments):
         return np.broadcast_to(np.ndarray.view(np.asarray(self)[:1], *arguments), (100000,))
-assert refused(particles.are, np.ndarray.view(array, Other), []) == 'axis 0 has a stride of 0 bytes, expected 64 as in a contiguous array'
+assert particles.are(np.ndarray.view(array[:3], Other), [0, 1, 2])
 misaligned = np.zeros(65, np.uint8)[1:].view(array.dtype)
 misaligned['wall'] = 1
 assert 'alignment of the records' in refused(particles.are, misaligned, [])
