@@ -8,6 +8,7 @@ use dtype_runtime::{
     unpack, unpack_as,
 };
 use hdf5_metno::{Dataset, Group, LocationType};
+use hdf5_metno_sys::LOCK;
 
 use crate::compare::{Fit, fit};
 use crate::descriptor::packed_datatype;
@@ -87,11 +88,13 @@ fn check_free(group: &Group, name: &str) -> Result<(), Error> {
 /// - [`Error::Length`] if the dataset has another number of items;
 /// - [`Error::Hdf5`].
 pub fn write<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error> {
-    let part = whole(dataset)?;
-    if part.count != records.len() {
-        return Err(Error::Length { expected: records.len(), actual: part.count });
-    }
-    write_part(dataset, &part, records)
+    write_part(dataset, records, || {
+        let part = whole(dataset)?;
+        if part.count != records.len() {
+            return Err(Error::Length { expected: records.len(), actual: part.count });
+        }
+        Ok(part)
+    })
 }
 
 /// Writes the records to a dataset with one axis, from the item `first` on.
@@ -100,12 +103,12 @@ pub fn write<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error>
 ///
 /// As for [`write()`], with [`Error::Axes`] and [`Error::Range`] instead of [`Error::Length`].
 pub fn write_at<T: Datatype>(dataset: &Dataset, first: usize, records: &[T]) -> Result<(), Error> {
-    let part = range(dataset, first..first.saturating_add(records.len()))?;
-    write_part(dataset, &part, records)
+    write_part(dataset, records, || range(dataset, first..first.saturating_add(records.len())))
 }
 
 /// Appends the records to a dataset with one axis that can grow: one that was made with chunks, and with a shape such as `0..`.
-/// The datatypes are compared before the dataset grows.
+/// The datatypes are compared before the dataset grows. Threads may append at the same time: the records of each call stay
+/// together.
 ///
 /// # Errors
 ///
@@ -124,10 +127,18 @@ pub fn write_at<T: Datatype>(dataset: &Dataset, first: usize, records: &[T]) -> 
 /// # Ok::<(), dtype_hdf5::Error>(())
 /// ```
 pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error> {
+    let (datatype, items) = stored_items(dataset, records)?;
+    // No other thread uses the library between these calls: another one's records would have the same place.
+    let _guard = LOCK.lock();
     let len = axis(dataset)?;
-    fit_of::<T>(dataset)?;
-    dataset.resize(len.saturating_add(records.len()))?;
-    write_at(dataset, len, records)
+    let end = len.saturating_add(records.len());
+    dataset.resize(end)?;
+    let written = write_items(dataset, &datatype, || range(dataset, len..end), &items);
+    if written.is_err() {
+        // Nobody is to read fill values as records. The first error says more than one of this call would.
+        let _ = dataset.resize(len);
+    }
+    written
 }
 
 /// Reads all records of the dataset, in C order whatever the number of its axes.
@@ -145,7 +156,7 @@ pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error
 /// - [`Error::Records`] for an invalid `bool`, `char`, `NonZero` or enum, and if the records do not fit in memory;
 /// - [`Error::Hdf5`].
 pub fn read<T: Datatype>(dataset: &Dataset) -> Result<Vec<T>, Error> {
-    read_part(dataset, &whole(dataset)?)
+    read_part(dataset, || whole(dataset))
 }
 
 /// Reads the records of a part of a dataset with one axis.
@@ -154,7 +165,7 @@ pub fn read<T: Datatype>(dataset: &Dataset) -> Result<Vec<T>, Error> {
 ///
 /// As for [`read`], with [`Error::Axes`] and [`Error::Range`].
 pub fn read_range<T: Datatype>(dataset: &Dataset, items: Range<usize>) -> Result<Vec<T>, Error> {
-    read_part(dataset, &range(dataset, items)?)
+    read_part(dataset, || range(dataset, items))
 }
 
 /// All items of a dataset.
@@ -213,7 +224,11 @@ fn zeros(count: usize, stride: usize) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-fn write_part<T: Datatype>(dataset: &Dataset, part: &Part, records: &[T]) -> Result<(), Error> {
+/// The records as the dataset stores them, with its datatype.
+fn stored_items<T: Datatype>(
+    dataset: &Dataset,
+    records: &[T],
+) -> Result<(hdf5_metno::Datatype, Vec<u8>), Error> {
     let (datatype, fit) = fit_of::<T>(dataset)?;
     let packed = if fit.order == ByteOrder::NATIVE {
         pack(records)
@@ -221,21 +236,33 @@ fn write_part<T: Datatype>(dataset: &Dataset, part: &Part, records: &[T]) -> Res
         pack_as(records, representation(fit.order))?
     };
     if fit.is_packed {
-        return write_items(dataset, &datatype, part, &packed);
+        return Ok((datatype, packed));
     }
     let mut items = zeros(records.len(), datatype.size())?;
     fit.item.commit().unpack(&packed, BufferMut::new(&mut items), records.len())?;
+    Ok((datatype, items))
+}
+
+fn write_part<T: Datatype>(
+    dataset: &Dataset,
+    records: &[T],
+    part: impl FnOnce() -> Result<Part, Error>,
+) -> Result<(), Error> {
+    let (datatype, items) = stored_items(dataset, records)?;
     write_items(dataset, &datatype, part, &items)
 }
 
-fn read_part<T: Datatype>(dataset: &Dataset, part: &Part) -> Result<Vec<T>, Error> {
+fn read_part<T: Datatype>(
+    dataset: &Dataset,
+    part: impl FnOnce() -> Result<Part, Error>,
+) -> Result<Vec<T>, Error> {
     let (datatype, fit) = fit_of::<T>(dataset)?;
-    let items = read_items(dataset, &datatype, part)?;
+    let (items, count) = read_items(dataset, &datatype, part)?;
     let packed = if fit.is_packed {
         items
     } else {
-        let mut packed = zeros(part.count, packed_size::<T>(1))?;
-        fit.item.commit().pack(Buffer::new(&items), part.count, &mut packed)?;
+        let mut packed = zeros(count, packed_size::<T>(1))?;
+        fit.item.commit().pack(Buffer::new(&items), count, &mut packed)?;
         packed
     };
     if fit.order == ByteOrder::NATIVE {

@@ -293,75 +293,77 @@ pub(crate) struct Part {
     pub(crate) count: usize,
 }
 
-/// The items of a part of the dataset as they are stored: `datatype` is the dataset's own.
+/// The items of a part of the dataset as they are stored, and their number: `datatype` is the dataset's own.
 ///
-/// Bytes that are not in the file, because nothing was ever written there, are zeros or the dataset's fill value.
+/// `part` is called under the lock, which is held until the items are there: another thread might make the dataset shorter in
+/// between, and the library reads fill values where a dataset has ended. Other bytes that are not in the file, because nothing
+/// was ever written there, are zeros or the dataset's fill value, too.
 pub(crate) fn read_items(
     dataset: &Dataset,
     datatype: &Datatype,
-    part: &Part,
-) -> Result<Vec<u8>, Error> {
-    let size = bytes_of(datatype, part.count)?;
+    part: impl FnOnce() -> Result<Part, Error>,
+) -> Result<(Vec<u8>, usize), Error> {
+    let _guard = LOCK.lock();
+    let Part { space, count } = part()?;
+    let size = bytes_of(datatype, count)?;
     let mut items = Vec::new();
-    let refused = |_| RecordError::Allocation { count: part.count, stride: datatype.size() };
+    let refused = |_| RecordError::Allocation { count, stride: datatype.size() };
     items.try_reserve_exact(size).map_err(refused)?;
     items.resize(size, 0);
-    if part.count > 0 {
-        let memory = Dataspace::try_new(part.count)?;
-        transfer(|| {
-            // SAFETY: the library checks the handles. It writes to the items that the dataspace `memory` has, as values of
-            // `datatype`: these are the bytes of the vector. Should the dataset have fewer or more of them by now, it fails.
-            unsafe {
-                H5Dread(
-                    dataset.id(),
-                    datatype.id(),
-                    memory.id(),
-                    part.space.id(),
-                    H5P_DEFAULT,
-                    items.as_mut_ptr().cast(),
-                )
-            }
+    if count > 0 {
+        let memory = Dataspace::try_new(count)?;
+        // SAFETY: the library checks the handles, and that both dataspaces have the same number of items. It writes to those
+        // of `memory`, as values of `datatype`: these are the bytes of the vector.
+        done(unsafe {
+            H5Dread(
+                dataset.id(),
+                datatype.id(),
+                memory.id(),
+                space.id(),
+                H5P_DEFAULT,
+                items.as_mut_ptr().cast(),
+            )
         })?;
     }
-    Ok(items)
+    Ok((items, count))
 }
 
 /// Writes the items of a part of the dataset as they are to be stored: `datatype` is the dataset's own.
+///
+/// `part` is called under the lock, which is held until the items are written: they would be lost if another thread made the
+/// dataset shorter in between.
 pub(crate) fn write_items(
     dataset: &Dataset,
     datatype: &Datatype,
-    part: &Part,
+    part: impl FnOnce() -> Result<Part, Error>,
     items: &[u8],
 ) -> Result<(), Error> {
-    let expected = bytes_of(datatype, part.count)?;
+    let _guard = LOCK.lock();
+    let Part { space, count } = part()?;
+    let expected = bytes_of(datatype, count)?;
     if items.len() != expected {
         let (expected, actual) = (expected as u64, items.len() as u64);
         return Err(RecordError::PackedLength { expected, actual }.into());
     }
-    if part.count > 0 {
-        let memory = Dataspace::try_new(part.count)?;
-        transfer(|| {
-            // SAFETY: the library checks the handles. It reads the items that the dataspace `memory` has, as values of
-            // `datatype`: these are the bytes of the slice. Should the dataset have fewer or more of them by now, it fails.
-            unsafe {
-                H5Dwrite(
-                    dataset.id(),
-                    datatype.id(),
-                    memory.id(),
-                    part.space.id(),
-                    H5P_DEFAULT,
-                    items.as_ptr().cast(),
-                )
-            }
-        })?;
+    if count == 0 {
+        return Ok(());
     }
-    Ok(())
+    let memory = Dataspace::try_new(count)?;
+    // SAFETY: the library checks the handles, and that both dataspaces have the same number of items. It reads those of
+    // `memory`, as values of `datatype`: these are the bytes of the slice.
+    done(unsafe {
+        H5Dwrite(
+            dataset.id(),
+            datatype.id(),
+            memory.id(),
+            space.id(),
+            H5P_DEFAULT,
+            items.as_ptr().cast(),
+        )
+    })
 }
 
-fn transfer(call: impl FnOnce() -> c_int) -> Result<(), Error> {
-    let _guard = LOCK.lock();
-    match call() {
-        0.. => Ok(()),
-        _ => Err(failed()),
-    }
+/// What the library's call returned. The lock is still held, so that the error is that of the call.
+fn done(status: c_int) -> Result<(), Error> {
+    number(status).map(drop)
 }

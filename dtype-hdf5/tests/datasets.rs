@@ -2,15 +2,22 @@
 
 mod records;
 
+use std::ffi::{c_uint, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use dtype_hdf5::Error;
 use dtype_runtime::Datatype;
+use hdf5_metno::plist::DatasetCreate;
 use hdf5_metno::plist::file_access::FileCloseDegree;
 use hdf5_metno::types::TypeDescriptor;
-use hdf5_metno::{File, Group};
+use hdf5_metno::{Dataset, File, Group};
+use hdf5_metno_sys::LOCK;
+use hdf5_metno_sys::h5p::H5Pset_filter;
 use hdf5_metno_sys::h5t::{
     H5T_STD_I64LE, H5T_order_t, H5Tcopy, H5Tenum_create, H5Tenum_insert, H5Tset_offset,
     H5Tset_order, H5Tset_precision, H5Tset_size,
 };
+use hdf5_metno_sys::h5z::{H5Z_FLAG_MANDATORY, H5Z_class2_t, H5Z_filter_t, H5Zregister};
 use records::{Particle, Spin};
 
 /// A file in memory.
@@ -222,6 +229,53 @@ fn a_failed_append_leaves_the_dataset_as_it_was() {
     assert_eq!(dataset.shape(), [0]);
 }
 
+#[test]
+fn an_append_that_cannot_be_written_leaves_the_dataset_as_it_was() {
+    /// The first number for filters in development.
+    const FAILING: H5Z_filter_t = 256;
+    unsafe extern "C" fn fail(
+        _: c_uint,
+        _: usize,
+        _: *const c_uint,
+        _: usize,
+        _: *mut usize,
+        _: *mut *mut c_void,
+    ) -> usize {
+        0
+    }
+
+    let class = H5Z_class2_t {
+        version: 1,
+        id: FAILING,
+        encoder_present: 1,
+        decoder_present: 1,
+        name: c"failing".as_ptr(),
+        can_apply: None,
+        set_local: None,
+        filter: Some(fail),
+    };
+    {
+        let _guard = LOCK.lock();
+        // SAFETY: the library copies the class; the name and the function are static.
+        assert_eq!(unsafe { H5Zregister((&raw const class).cast()) }, 0);
+    }
+    let properties = DatasetCreate::build().finish().unwrap();
+    {
+        let _guard = LOCK.lock();
+        // SAFETY: it changes a list that nothing else refers to, and checks the handle. There are no parameters.
+        let status = unsafe {
+            H5Pset_filter(properties.id(), FAILING, H5Z_FLAG_MANDATORY, 0, std::ptr::null())
+        };
+        assert_eq!(status, 0);
+    }
+    let file = file();
+    let builder = file.new_dataset::<u64>().set_create_plist(&properties);
+    // Larger than the cache of chunks, so that each chunk is written at once.
+    let dataset = builder.chunk(300_000).shape(0..).create("numbers").unwrap();
+    assert!(matches!(dtype_hdf5::append(&dataset, &[1_u64, 2, 3]), Err(Error::Hdf5(_))));
+    assert_eq!(dataset.shape(), [0]);
+}
+
 /// A datatype that no safe call makes.
 fn handmade(make: impl FnOnce() -> i64) -> hdf5_metno::Datatype {
     let _guard = hdf5_metno_sys::LOCK.lock();
@@ -330,6 +384,68 @@ fn threads_share_a_file() {
                 }
             });
         }
+    });
+}
+
+/// A dataset that can grow, with these records.
+fn growing(file: &File, records: &[(u64, u64)]) -> Dataset {
+    let datatype = dtype_hdf5::packed_datatype::<(u64, u64)>().unwrap();
+    let builder = file.new_dataset_builder().chunk(64).empty_as(&datatype);
+    let dataset = builder.shape(0..).create("growing").unwrap();
+    dtype_hdf5::append(&dataset, records).unwrap();
+    dataset
+}
+
+#[test]
+fn threads_append_to_a_dataset() {
+    const CALLS: u64 = 200;
+    let file = file();
+    let dataset = growing(&file, &[]);
+    std::thread::scope(|scope| {
+        for thread in 0..4_u64 {
+            let dataset = &dataset;
+            scope.spawn(move || {
+                for call in 0..CALLS {
+                    let records = [(thread, 2 * call), (thread, 2 * call + 1)];
+                    dtype_hdf5::append(dataset, &records).unwrap();
+                }
+            });
+        }
+    });
+    let records = dtype_hdf5::read::<(u64, u64)>(&dataset).unwrap();
+    assert_eq!(records.len() as u64, 4 * 2 * CALLS);
+    for thread in 0..4 {
+        let of_thread = records.iter().filter(|(of, _)| *of == thread).map(|(_, number)| *number);
+        assert!(of_thread.eq(0..2 * CALLS));
+    }
+    assert!(records.chunks(2).all(|pair| pair[0].0 == pair[1].0));
+}
+
+#[test]
+fn what_is_read_is_what_was_there_at_one_time() {
+    let file = file();
+    let records: Vec<_> = (1..=1000).map(|number| (number, number)).collect();
+    let dataset = growing(&file, &records);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                dataset.resize(10).unwrap();
+                dtype_hdf5::append(&dataset, &records[10..]).unwrap();
+            }
+        });
+        for _ in 0..1000 {
+            let read = dtype_hdf5::read::<(u64, u64)>(&dataset).unwrap();
+            let expected = &records[..read.len()];
+            done.fetch_or(read != expected, Ordering::Relaxed);
+            assert_eq!(read, expected);
+            let range = dtype_hdf5::read_range::<(u64, u64)>(&dataset, 5..500);
+            if let Ok(read) = range {
+                done.fetch_or(read != records[5..500], Ordering::Relaxed);
+                assert_eq!(read, records[5..500]);
+            }
+        }
+        done.store(true, Ordering::Relaxed);
     });
 }
 
