@@ -87,6 +87,7 @@ fn open_mpi() {
     all.equal("OPAL_DATATYPE_LOOP", 0);
     all.equal("OPAL_DATATYPE_END_LOOP", 1);
     all.equal("OPAL_DATATYPE_FIRST_TYPE", 4);
+    all.equal("OPAL_DATATYPE_FLAG_COMMITTED", layout::COMMITTED);
     all.equal("OPAL_DATATYPE_FLAG_CONTIGUOUS", layout::CONTIGUOUS);
     all.equal("OPAL_DATATYPE_FLAG_NO_GAPS", layout::NO_GAPS);
     all.equal("CONVERTOR_RECV", layout::RECEIVE);

@@ -46,6 +46,7 @@ fn expected(library: Library) -> Vec<(&'static str, [u64; 2])> {
         ("Persistent", [4 * ALL; 2]),
         ("Mprobe", both),
         ("Freed-while-pending", [2 * ALL; 2]),
+        ("Committed-again", [2 * ALL; 2]),
         ("Shorter-message", [ALL / 2; 2]),
         ("Gather", both),
         ("Gatherv", [ALL / 2; 2]),

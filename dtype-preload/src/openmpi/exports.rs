@@ -2,7 +2,9 @@
 //! libraries to them.
 
 use super::advance::{PACK, UNPACK, entry_of};
-use super::layout::{Advance, COMPLETED, Convertor, Datatype, HOMOGENEOUS, OTHER_PATHS, SEND};
+use super::layout::{
+    Advance, COMMITTED, COMPLETED, Convertor, Datatype, HOMOGENEOUS, OTHER_PATHS, SEND,
+};
 use super::originals::{
     CLONE, COMMIT, COPY, DESTROY, PREPARE_RECEIVE, PREPARE_SEND, Prepare, RAW, RESIZE, SET_POSITION,
 };
@@ -225,14 +227,22 @@ pub(crate) unsafe extern "C" fn opal_datatype_copy_content_same_ddt(
     unsafe { original(datatype, count, to, from) }
 }
 
-/// In front of Open MPI's function of this name: a type that is committed is a new one at its address.
+/// In front of Open MPI's function of this name: a type that is committed is a new one at its address. One that is committed
+/// again is not, and messages with it may be under way, whose convertors have the address of its entry.
 ///
 /// # Safety
 ///
 /// As for the original.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn opal_datatype_commit(datatype: *mut Datatype) -> i32 {
-    contain(|| forget(datatype));
+    // Where the library is not known, no type was entered, and nothing is read.
+    //
+    // SAFETY: the caller's argument, which the original reads as well, of a library whose structures are known.
+    let again = supported::is_known()
+        && unsafe { datatype.as_ref() }.is_some_and(|ty| u32::from(ty.flags) & COMMITTED != 0);
+    if !again {
+        contain(|| forget(datatype));
+    }
     let Some(original) = COMMIT.get() else { return ERROR };
     // SAFETY: the caller's argument.
     unsafe { original(datatype) }

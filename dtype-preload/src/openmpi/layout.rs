@@ -142,6 +142,8 @@ pub struct Datatype {
     types: *mut usize,
 }
 
+/// The bit of [`Datatype::flags`] for a type that was committed, or copied from such a type.
+pub const COMMITTED: u32 = 0x4;
 /// The bit of [`Datatype::flags`] and [`Convertor::flags`] for data in order without gaps between them.
 pub const CONTIGUOUS: u32 = 0x10;
 /// The bit for data without gaps, between elements either.

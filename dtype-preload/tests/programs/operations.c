@@ -71,6 +71,19 @@ static void send_receive(const char *name, int count,
     end(name);
 }
 
+/* Writes to memory that was freed, of any size that a small object has. */
+static void occupy(void) {
+    enum { SIZES = 64, EACH = 8 };
+    void *blocks[SIZES * EACH];
+    for (int i = 0; i < SIZES * EACH; i++) {
+        size_t size = 16 * (1 + (size_t)(i / EACH));
+        blocks[i] = malloc(size);
+        memset(blocks[i], 0x55, size);
+    }
+    for (int i = 0; i < SIZES * EACH; i++)
+        free(blocks[i]);
+}
+
 static void point_to_point(void) {
     send_receive("Send", COUNT, MPI_Send);
     send_receive("Ssend", COUNT, MPI_Ssend);
@@ -135,6 +148,19 @@ static void point_to_point(void) {
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     expect(0, COUNT, 7, 0, other);
     end("Freed-while-pending");
+
+    /* The type is committed again while messages are pending, which changes nothing, and its memory would be in use. */
+    begin(36);
+    MPI_Recv_init(to, COUNT, type, other, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Send_init(from, COUNT, type, other, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Type_commit(&type);
+    occupy();
+    MPI_Startall(2, requests);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+    expect(0, COUNT, 36, 0, other);
+    end("Committed-again");
 
     /* More room than data: the receiver gets a part of what it asked for. */
     begin(8);
