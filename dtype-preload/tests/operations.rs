@@ -78,6 +78,7 @@ fn expected(library: Library) -> Vec<(&'static str, [u64; 2])> {
             ("Null", [0; 2]),
             ("Among-many", [32 * VALUES; 2]),
             ("Handle-again", [32 * VALUES; 2]),
+            ("Renamed", [16 * VALUES; 2]),
         ]),
     }
     expected

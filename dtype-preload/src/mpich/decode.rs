@@ -2,15 +2,14 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::c_int;
 
-use dtype_runtime::types::{Combiner, Contents, Pair};
-use dtype_runtime::{Basic, Type};
+use dtype_runtime::Type;
+use dtype_runtime::types::{Combiner, Contents, Named};
 
-use super::library::{Count, FREE_PART, GET_CONTENTS, GET_ENVELOPE, GET_EXTENT, GET_NAME};
+use super::library::{Count, FREE_PART, GET_CONTENTS, GET_ENVELOPE, GET_EXTENT};
 use super::numbers::{
-    COMBINER_NAMED, DEFAULT_ARGUMENT, DISTRIBUTE_DFLT_DARG, Handle, MAX_OBJECT_NAME, array,
-    combiner,
+    COMBINER_NAMED, DEFAULT_ARGUMENT, DISTRIBUTE_DFLT_DARG, Handle, array, combiner, name,
 };
 
 /// Deeper types are left to the library.
@@ -271,7 +270,7 @@ thread_local! {
     static NAMED: RefCell<HashMap<Handle, Option<Type>>> = RefCell::new(HashMap::new());
 }
 
-/// A predefined type, by its name. A program that renames one has it left to the library.
+/// A predefined type, by its handle: a program may give it any name, also that of another one.
 ///
 /// # Safety
 ///
@@ -291,33 +290,15 @@ unsafe fn named(handle: Handle, decoder: &mut Decoder) -> Option<Type> {
 ///
 /// As for [`decode`].
 unsafe fn look_up(handle: Handle, decoder: &mut Decoder) -> Option<Type> {
-    let mut name: [c_char; MAX_OBJECT_NAME] = [0; MAX_OBJECT_NAME];
-    let mut len = 0;
-    // SAFETY: the caller guarantees the handle; the name has the room that the library's header asks for.
-    decoder.answered(unsafe { GET_NAME.get()?(handle, name.as_mut_ptr(), &raw mut len) })?;
-    name[MAX_OBJECT_NAME - 1] = 0;
-    // SAFETY: it ends with a zero, at the latest the one that was just written.
-    let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_str().ok()?;
-    let ty = match Basic::from_mpi_name(name) {
-        Some(basic) => Type::basic(basic),
-        None => match Pair::ALL.iter().find(|pair| pair.mpi_name() == name) {
-            Some(pair) => Type::pair(*pair),
-            None => match name {
-                "MPI_LB" => Type::lb_marker(),
-                "MPI_UB" => Type::ub_marker(),
-                _ => return None,
-            },
-        },
-    };
+    let ty = Named::from_mpi_name(name(handle)?)?.datatype();
     let (mut lb, mut extent) = (0, 0);
-    // SAFETY: likewise.
+    // SAFETY: the caller guarantees the handle; both numbers live through the call.
     decoder.answered(unsafe { GET_EXTENT.get()?(handle, &raw mut lb, &raw mut extent) })?;
     ((lb as i64, extent as i64) == (ty.lb(), ty.extent())).then_some(ty)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::ptr;
     use std::sync::Mutex;
 
     use super::*;
@@ -398,13 +379,6 @@ mod tests {
         0
     }
 
-    unsafe extern "C" fn name_of(handle: Handle, name: *mut c_char, _: *mut c_int) -> c_int {
-        assert_eq!(handle, INT);
-        // SAFETY: the caller has room for a name.
-        unsafe { ptr::copy_nonoverlapping(c"MPI_INT".as_ptr(), name, 8) };
-        0
-    }
-
     unsafe extern "C" fn free(handle: *mut Handle) -> c_int {
         // SAFETY: the caller's handle.
         FREED.lock().unwrap().push(unsafe { *handle });
@@ -416,7 +390,6 @@ mod tests {
         GET_ENVELOPE.replace(envelope_of);
         GET_CONTENTS.replace(contents_of);
         GET_EXTENT.replace(extent_of);
-        GET_NAME.replace(name_of);
         FREE_PART.replace(free);
         let take = |handles: &Mutex<Vec<Handle>>| std::mem::take(&mut *handles.lock().unwrap());
 

@@ -32,8 +32,6 @@ originals! {
     pub(super) static GET_EXTENT = c"PMPI_Type_get_extent":
         unsafe extern "C" fn(Handle, *mut Aint, *mut Aint) -> c_int;
     pub(super) static GET_SIZE = c"PMPI_Type_size_x": unsafe extern "C" fn(Handle, *mut i64) -> c_int;
-    pub(super) static GET_NAME = c"PMPI_Type_get_name":
-        unsafe extern "C" fn(Handle, *mut c_char, *mut c_int) -> c_int;
     pub(super) static FREE_PART = c"PMPI_Type_free": unsafe extern "C" fn(*mut Handle) -> c_int;
 }
 

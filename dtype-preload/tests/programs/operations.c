@@ -633,6 +633,20 @@ static void nowhere(void) {
 #endif
 }
 
+/* A name says nothing about the values of a type. */
+static void renamed(void) {
+    begin(37);
+    static char packed[ROOM];
+    MPI_Datatype one;
+    MPI_Type_set_name(MPI_INT64_T, "MPI_C_FLOAT_COMPLEX");
+    MPI_Type_vector(COUNT, 1, 2, MPI_INT64_T, &one);
+    MPI_Type_commit(&one);
+    wrong += failures(ALL, (struct arguments){one, &from->value, packed, &to->value});
+    MPI_Type_free(&one);
+    MPI_Type_set_name(MPI_INT64_T, "MPI_INT64_T");
+    end("Renamed");
+}
+
 static void errors(void) {
     MPI_Errhandler own_handler;
     MPI_Comm_create_errhandler(handler, &own_handler);
@@ -641,6 +655,7 @@ static void errors(void) {
     uncommitted();
     copied();
     nowhere();
+    renamed();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     MPI_Errhandler_free(&own_handler);
