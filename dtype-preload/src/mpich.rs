@@ -2,7 +2,9 @@
 //! `MPI_Pack_external`.
 
 mod calls;
+mod communicators;
 mod decode;
+mod end;
 mod external;
 mod generic;
 mod handle_set;

@@ -133,7 +133,8 @@ fn mpich() {
         all.equal(name, number);
     }
     all.equal("MPI_DISTRIBUTE_DFLT_DARG", numbers::DISTRIBUTE_DFLT_DARG);
-    all.equal("(unsigned)MPI_COMM_NULL", numbers::COMM_NULL);
+    all.equal("MPI_COMM_WORLD", numbers::COMM_WORLD);
+    all.equal("MPI_COMM_SELF", numbers::COMM_SELF);
     all.equal("MPI_THREAD_MULTIPLE", numbers::THREAD_MULTIPLE);
     all.equal(
         "MPI_MAX_LIBRARY_VERSION_STRING",

@@ -79,6 +79,8 @@ fn expected(library: Library) -> Vec<(&'static str, [u64; 2])> {
             ("Among-many", [32 * VALUES; 2]),
             ("Handle-again", [32 * VALUES; 2]),
             ("Renamed", [16 * VALUES; 2]),
+            // The first call with each of four is left to the library.
+            ("Communicators", [(4 * 7 + 8) * VALUES; 2]),
         ]),
     }
     expected
@@ -133,6 +135,25 @@ fn off_is_off() {
         for mode in ["off", "off,stats", "nonsense"] {
             let moved = operations(library, mode, [true, true], &[]);
             assert!(moved.values().all(|&moved| moved == [0, 0]), "{library:?}: {moved:?}");
+        }
+    }
+}
+
+/// Outside a call of MPI, and after the last one.
+#[test]
+fn packing_after_the_end_is_the_same_as_without() {
+    let folder = tempfile::tempdir().unwrap();
+    for library in Library::all() {
+        let program = library.compile("ended.c", folder.path());
+        for call in ["", "pack", "external"] {
+            for hooked in [false, true] {
+                let output = library.start(&program, &[call], "on", &[hooked], &[]);
+                let text = String::from_utf8_lossy(&output.stdout);
+                // MPI ends the program that calls it then.
+                let (ended, code) = (text.contains("ended"), output.status.success());
+                assert_eq!((ended, code), (true, call.is_empty()), "{library:?} {call} {hooked}");
+                assert!(!text.contains("packed"), "{library:?} {call} {hooked}: {text}");
+            }
         }
     }
 }

@@ -1,25 +1,31 @@
-//! A set of handles.
+//! Sets of handles.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::numbers::Handle;
 
-/// MPICH numbers the types that it allocates in blocks of this size.
+/// MPICH numbers the objects that it allocates in blocks of this size.
 const BLOCK: usize = 1024;
 
-/// A block for the types that MPICH has room for from the start, and one for each 1024 others that live at the same time.
+/// A block for the objects that MPICH has room for from the start, and one for each 1024 others that live at the same time.
 const BLOCKS: usize = 1 + 64;
 
-/// A set of handles of derived types: a bit for each.
+/// The kind of a communicator, in its handle.
+pub(super) const COMMUNICATOR: usize = 1;
+
+/// The kind of a datatype.
+pub(super) const DATATYPE: usize = 3;
+
+/// A set of handles of objects of one kind that are not predefined: a bit for each.
 ///
 /// Nothing is ever evicted, so a handle that is not in the set was not inserted, or was removed since. Handles that there is no
 /// room for are never in it.
 #[derive(Debug)]
-pub(super) struct HandleSet {
+pub(super) struct HandleSet<const OBJECT: usize> {
     words: [AtomicU64; BLOCKS * BLOCK / 64],
 }
 
-impl HandleSet {
+impl<const OBJECT: usize> HandleSet<OBJECT> {
     pub(super) const fn new() -> Self {
         Self { words: [const { AtomicU64::new(0) }; BLOCKS * BLOCK / 64] }
     }
@@ -46,10 +52,13 @@ impl HandleSet {
     #[inline]
     fn bit(&self, handle: Handle) -> Option<(&AtomicU64, u64)> {
         let handle = handle.cast_unsigned() as usize;
-        // The two highest bits are the kind of the handle, the next four the kind of the object, which is 3 for a datatype.
-        let (block, index) = match handle >> 26 {
-            0b10_0011 => (0, handle & 0x03FF_FFFF),
-            0b11_0011 => (1 + (handle >> 12 & 0x3FFF), handle & 0xFFF),
+        // The two highest bits are the kind of the handle, the next four the kind of the object.
+        if handle >> 26 & 0xF != OBJECT {
+            return None;
+        }
+        let (block, index) = match handle >> 30 {
+            0b10 => (0, handle & 0x03FF_FFFF),
+            0b11 => (1 + (handle >> 12 & 0x3FFF), handle & 0xFFF),
             _ => return None,
         };
         if index >= BLOCK {
@@ -71,7 +80,7 @@ mod tests {
 
     #[test]
     fn each_handle_is_on_its_own() {
-        let set = HandleSet::new();
+        let set = HandleSet::<DATATYPE>::new();
         for one in handles() {
             set.insert(one);
             assert!(handles().all(|other| set.contains(other) == (other == one)), "{one:x}");
@@ -84,8 +93,10 @@ mod tests {
 
     #[test]
     fn other_handles_are_never_in_it() {
-        let set = HandleSet::new();
+        let set = HandleSet::<DATATYPE>::new();
         let others = [0, 0x0C00_0000, 0x4C00_0805, 0x8C00_0400, 0xCC00_0400, 0xCC04_0000, u32::MAX];
+        // Communicators.
+        let others = others.into_iter().chain([0x4400_0000, 0x8400_0000, 0xC400_0005]);
         for one in others.map(u32::cast_signed) {
             set.insert(one);
             assert!(!set.contains(one), "{one:x}");
@@ -96,7 +107,7 @@ mod tests {
 
     #[test]
     fn threads_share_a_word() {
-        let set = HandleSet::new();
+        let set = HandleSet::<DATATYPE>::new();
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 let set = &set;

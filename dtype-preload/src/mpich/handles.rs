@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::end::has_ended;
 use super::external::External;
-use super::handle_set::HandleSet;
+use super::handle_set::{DATATYPE, HandleSet};
 use super::numbers::{Handle, PAIRS};
 use super::types::{Source, compile, is_worth_it_at_once, read, size};
 use crate::compiled::Compiled;
@@ -76,7 +77,7 @@ static TYPES: Registry<Entry> = Registry::new();
 /// The library refuses a type that was never committed, and does not say which types are. A type that it accepts need not live
 /// on, either: the function that deletes an attribute of a freed type may use the type, in whatever call of MPI happens to give
 /// up the last reference. The library then gives its handle to another type, and says so to nobody.
-static COMMITTED: HandleSet = HandleSet::new();
+static COMMITTED: HandleSet<DATATYPE> = HandleSet::new();
 
 /// Notes that a type is committed. [`forget`] ends it.
 pub(super) fn committed(handle: Handle) {
@@ -106,7 +107,7 @@ fn is_derived(handle: Handle) -> bool {
 ///
 /// The library is supported, and MPI may be called. A handle that is derived belongs to a datatype that lives.
 pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Entry>> {
-    if count == 0 || !is_derived(handle) {
+    if count == 0 || !is_derived(handle) || has_ended() {
         return None;
     }
     let identity = identity(handle);

@@ -43,6 +43,12 @@ pub(super) fn is_supported() -> bool {
     *FOUND.get_or_init(|| contain(|| Mode::get().on && look()) == Some(true))
 }
 
+/// Whether [`is_supported`] has looked before, and found a known MPICH.
+#[inline]
+pub(super) fn is_known() -> bool {
+    FOUND.get() == Some(&true)
+}
+
 /// Whether [`is_supported`] has looked before, and found another library.
 #[inline]
 pub(super) fn is_another() -> bool {

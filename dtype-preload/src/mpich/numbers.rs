@@ -2,11 +2,13 @@
 
 use dtype_runtime::types::Combiner;
 
-/// A datatype (`MPI_Datatype`).
+/// A datatype or a communicator (`MPI_Datatype`, `MPI_Comm`).
 pub type Handle = i32;
 
-/// `MPI_COMM_NULL`.
-pub const COMM_NULL: u32 = 0x0400_0000;
+/// `MPI_COMM_WORLD`.
+pub const COMM_WORLD: Handle = 0x4400_0000;
+/// `MPI_COMM_SELF`.
+pub const COMM_SELF: Handle = 0x4400_0001;
 /// `MPI_DATATYPE_NULL`.
 pub const DATATYPE_NULL: Handle = 0x0C00_0000;
 /// The predefined types whose layout the handle does not say. Like all predefined types, they are committed.

@@ -8,9 +8,9 @@ use std::ffi::{c_int, c_void};
 use dtype_runtime::Committed;
 
 use super::calls::{NO_ORIGINAL, exported};
+use super::communicators::{accepted, is_communicator};
 use super::handles::{Word, find, handle};
 use super::library::is_supported;
-use super::numbers::COMM_NULL;
 use crate::boundary::contain;
 use crate::mode::Mode;
 use crate::original::originals;
@@ -26,12 +26,6 @@ originals! {
     static UNPACK = c"PMPI_Unpack": UnpackCall<c_int>;
     static PACK_LARGE = c"PMPI_Pack_c": PackCall<i64>;
     static UNPACK_LARGE = c"PMPI_Unpack_c": UnpackCall<i64>;
-}
-
-/// The communicator is passed to nobody, but one that is not there is an error that the library reports.
-#[expect(clippy::cast_possible_truncation, reason = "as for a datatype")]
-fn is_communicator(word: Word) -> bool {
-    word as u32 != COMM_NULL
 }
 
 /// Packed bytes of a call, and where they end; `None` if the buffer is too short, which the library reports.
@@ -189,8 +183,13 @@ macro_rules! functions {
                     return 0;
                 }
             }
-            // SAFETY: the caller's arguments.
-            unsafe { original(from, count, datatype, out, room, position, communicator) }
+            let code =
+                // SAFETY: the caller's arguments.
+                unsafe { original(from, count, datatype, out, room, position, communicator) };
+            if code == 0 {
+                accepted(communicator);
+            }
+            code
         }
 
         #[inline(never)]
@@ -241,8 +240,13 @@ macro_rules! functions {
                     return 0;
                 }
             }
-            // SAFETY: the caller's arguments.
-            unsafe { original(from, available, position, to, count, datatype, communicator) }
+            let code =
+                // SAFETY: the caller's arguments.
+                unsafe { original(from, available, position, to, count, datatype, communicator) };
+            if code == 0 {
+                accepted(communicator);
+            }
+            code
         }
     };
 }

@@ -398,7 +398,7 @@ static void handler(MPI_Comm *comm, int *code, ...) {
 }
 
 /* Calls that pack, as bits, in the order of `answer`. */
-enum { CALLS = MPI_VERSION >= 4 ? 8 : 4, ALL = (1 << CALLS) - 1, EXTERNAL = ALL & 0xCC };
+enum { CALLS = MPI_VERSION >= 4 ? 8 : 4, ALL = (1 << CALLS) - 1, EXTERNAL = ALL & 0xCC, PACKING = ALL & 0x33 };
 
 enum { ROOM = COUNT * 8, SPAN = COUNT * 16 };
 
@@ -414,6 +414,9 @@ static uint64_t sum(uint64_t sum, const unsigned char *bytes, int length) {
     return sum;
 }
 
+/* The communicator of the calls that have one. */
+static MPI_Comm through = MPI_COMM_WORLD;
+
 static struct answer answer(int call, int is_own, struct arguments a) {
 #define CALL(name) (is_own ? (__typeof__(&MPI_##name))own("PMPI_" #name) : MPI_##name)
     int position = 0, code = MPI_SUCCESS, written = 0;
@@ -425,10 +428,10 @@ static struct answer answer(int call, int is_own, struct arguments a) {
     handled = 0;
     switch (call) {
     case 0:
-        code = CALL(Pack)(a.from, 1, a.type, a.packed, ROOM, &position, MPI_COMM_WORLD);
+        code = CALL(Pack)(a.from, 1, a.type, a.packed, ROOM, &position, through);
         break;
     case 1:
-        code = CALL(Unpack)(a.packed, ROOM, &position, a.to, 1, a.type, MPI_COMM_WORLD);
+        code = CALL(Unpack)(a.packed, ROOM, &position, a.to, 1, a.type, through);
         break;
     case 2:
         code = CALL(Pack_external)("external32", a.from, 1, a.type, a.packed, ROOM, &at);
@@ -440,12 +443,12 @@ static struct answer answer(int call, int is_own, struct arguments a) {
         MPI_Count end;
     case 4:
         end = 0;
-        code = CALL(Pack_c)(a.from, 1, a.type, a.packed, ROOM, &end, MPI_COMM_WORLD);
+        code = CALL(Pack_c)(a.from, 1, a.type, a.packed, ROOM, &end, through);
         written = (int)end;
         break;
     case 5:
         end = 0;
-        code = CALL(Unpack_c)(a.packed, ROOM, &end, a.to, 1, a.type, MPI_COMM_WORLD);
+        code = CALL(Unpack_c)(a.packed, ROOM, &end, a.to, 1, a.type, through);
         written = (int)end;
         break;
     case 6:
@@ -647,6 +650,40 @@ static void renamed(void) {
     end("Renamed");
 }
 
+/* Packing through communicators that are there, and through what is none. */
+static void communicators(void) {
+#if MPI_VERSION >= 4
+    begin(38);
+    static char packed[ROOM];
+    MPI_Datatype one = next_type();
+    MPI_Type_commit(&one);
+    const struct arguments arguments = {one, &from->value, packed, &to->value};
+    for (int round = 0; round < 2; round++) {
+        MPI_Comm copy, freed;
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        freed = through = copy;
+        wrong += failures(PACKING, arguments);
+        round ? MPI_Comm_free(&copy) : MPI_Comm_disconnect(&copy);
+        const MPI_Comm none[] = {freed, MPI_COMM_NULL, (MPI_Comm)0, (MPI_Comm)MPI_INT, (MPI_Comm)(freed + 9)};
+        for (int i = 0; i < 5; i++) {
+            through = none[i];
+            wrong += failures(PACKING, arguments) != CALLS;
+        }
+        /* The next communicator has the handle of the one that was freed. */
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        wrong += copy != freed;
+        through = copy;
+        wrong += failures(PACKING, arguments);
+        MPI_Comm_free(&copy);
+    }
+    through = MPI_COMM_SELF;
+    wrong += failures(PACKING, arguments);
+    through = MPI_COMM_WORLD;
+    MPI_Type_free(&one);
+    end("Communicators");
+#endif
+}
+
 static void errors(void) {
     MPI_Errhandler own_handler;
     MPI_Comm_create_errhandler(handler, &own_handler);
@@ -656,6 +693,7 @@ static void errors(void) {
     copied();
     nowhere();
     renamed();
+    communicators();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     MPI_Errhandler_free(&own_handler);

@@ -1,0 +1,79 @@
+//! Which communicators there are.
+//!
+//! `MPI_Pack` passes its communicator to nobody, but refuses one that is not there. The first call with a communicator is left
+//! to the library, which says whether it is one; it is one until it is freed.
+
+use std::ffi::{c_int, c_void};
+
+use super::calls::NO_ORIGINAL;
+use super::handle_set::{COMMUNICATOR, HandleSet};
+use super::handles::{Word, handle};
+use super::library::is_known;
+use super::numbers::{COMM_SELF, COMM_WORLD, Handle};
+use crate::original::{Original, originals};
+
+type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
+
+// Each name leads to the next function of the same name, so that a tool behind this library sees the call as well.
+originals! {
+    static FREE = c"MPI_Comm_free": Free;
+    static PROFILED_FREE = c"PMPI_Comm_free": Free;
+    static DISCONNECT = c"MPI_Comm_disconnect": Free;
+    static PROFILED_DISCONNECT = c"PMPI_Comm_disconnect": Free;
+}
+
+/// Those that the library has accepted, and the program not freed since.
+static ACCEPTED: HandleSet<COMMUNICATOR> = HandleSet::new();
+
+/// Whether a communicator is known to be there, while MPI runs.
+#[inline]
+pub(super) fn is_communicator(word: Word) -> bool {
+    let handle = handle(word);
+    handle == COMM_WORLD || handle == COMM_SELF || ACCEPTED.contains(handle)
+}
+
+/// Notes that the library has accepted a communicator.
+pub(super) fn accepted(word: Word) {
+    if !is_communicator(word) {
+        ACCEPTED.insert(handle(word));
+    }
+}
+
+/// # Safety
+///
+/// As `MPI_Comm_free`.
+unsafe fn free(original: &Original<Free>, communicator: *mut c_void) -> c_int {
+    let Some(original) = original.get() else { return NO_ORIGINAL };
+    // Before the call: afterwards, another thread may have a new communicator with this handle.
+    if is_known() {
+        // SAFETY: the caller's argument: null, or the address of a handle, as the library is known.
+        if let Some(handle) = unsafe { communicator.cast::<Handle>().as_ref() } {
+            ACCEPTED.remove(*handle);
+        }
+    }
+    // SAFETY: the caller's argument.
+    unsafe { original(communicator) }
+}
+
+macro_rules! exported {
+    ($($name:ident = $ORIGINAL:ident;)+) => {$(
+        /// In front of MPI's function of this name.
+        ///
+        /// # Safety
+        ///
+        /// As for the original.
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $name(communicator: *mut c_void) -> c_int {
+            // SAFETY: the caller's argument.
+            unsafe { free(&$ORIGINAL, communicator) }
+        }
+    )+};
+}
+
+// The names are the standard's.
+exported! {
+    MPI_Comm_free = FREE;
+    PMPI_Comm_free = PROFILED_FREE;
+    MPI_Comm_disconnect = DISCONNECT;
+    PMPI_Comm_disconnect = PROFILED_DISCONNECT;
+}
