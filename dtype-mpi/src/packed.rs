@@ -403,7 +403,7 @@ pub(crate) fn any_tag() -> Tag {
 
 /// A message that has arrived and that only this value can receive.
 ///
-/// Dropping it receives and discards the message.
+/// Dropping it receives and discards the message, also one that is too long for the library to count, or for memory.
 pub struct Incoming<'c>(Matched<'c>);
 
 impl Incoming<'_> {

@@ -179,14 +179,17 @@ impl<'c> OnCommunicator<'c> {
 
     /// Waits for a message and takes it, so that no other receive can get it.
     pub(crate) fn matched_probe(&self, from: Rank, tag: Tag) -> Result<Matched<'c>, Error> {
-        // SAFETY: a constant of the library.
-        let (mut status, mut message) = (blank(), unsafe { ffi::RSMPI_MESSAGE_NULL });
+        let (mut status, mut message) = (blank(), no_message());
         // SAFETY: the communicator is alive, and both live through the call.
         check("MPI_Mprobe", unsafe {
             ffi::MPI_Mprobe(from, tag, self.handle(), &raw mut message, &raw mut status)
         })?;
+        // Should its length not be known, it is cut to nothing, so that it is not lost to everyone.
+        let unknown = Envelope { source: status.MPI_SOURCE, tag: status.MPI_TAG, bytes: u64::MAX };
         let message = Message::Taken(message);
-        Ok(Matched { message, on: self.later(), envelope: envelope(&status)? })
+        let mut matched = Matched { message, on: self.later(), envelope: unknown };
+        matched.envelope = envelope(&status)?;
+        Ok(matched)
     }
 
     /// Takes a message that [`probe`](Self::probe) has just found, and passes it on. If no other thread calls MPI, no
@@ -204,6 +207,11 @@ impl<'c> OnCommunicator<'c> {
         }
         receive(&mut Matched { message: Message::Next, on: self.later(), envelope: found })
     }
+}
+
+fn no_message() -> MPI_Message {
+    // SAFETY: a constant of the library.
+    unsafe { ffi::RSMPI_MESSAGE_NULL }
 }
 
 fn no_request() -> MPI_Request {
@@ -275,9 +283,13 @@ impl Matched<'_> {
                 let _on = self.on.begin(call)?;
                 let count = number(call, count)?;
                 // SAFETY: the message was matched and not received; the caller guarantees the memory.
-                check(call, unsafe {
-                    MPI_Mrecv(at, count, datatype, &raw mut *message, &raw mut status)
-                })?;
+                let code =
+                    unsafe { MPI_Mrecv(at, count, datatype, &raw mut *message, &raw mut status) };
+                // A call that fails has received it as well, unless the library keeps its handle.
+                if *message == no_message() {
+                    self.message = Message::Received;
+                }
+                check(call, code)?;
             }
             Message::Next => {
                 let call = "MPI_Recv";
@@ -319,8 +331,15 @@ impl Matched<'_> {
 impl Drop for Matched<'_> {
     /// A matched message that is never received keeps its memory in the library, and may keep its sender waiting.
     fn drop(&mut self) {
-        if matches!(self.message, Message::Taken(_)) && not_running().is_none() {
-            let _ = self.receive_bytes(|_| ());
+        if !matches!(self.message, Message::Taken(_)) || not_running().is_some() {
+            return;
+        }
+        let _ = self.receive_bytes(|_| ());
+        // One that cannot be counted, or for which there is no memory, is cut to nothing: the library returns an error, and the
+        // message is gone.
+        if let (Message::Taken(_), Ok(packed)) = (&self.message, names::packed()) {
+            // SAFETY: no bytes are written.
+            let _ = unsafe { self.receive_as(receiving(std::ptr::null_mut(), 0), 0, packed) };
         }
     }
 }

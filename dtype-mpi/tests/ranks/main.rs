@@ -50,6 +50,7 @@ const TESTS: &[Test] = &[
     ("more than the library can count", packed::uncountable),
     ("streams of types made at run time", packed::streams),
     ("a message that is looked at first", packed::incoming),
+    ("a message that cannot be counted is discarded", packed::discarded),
     ("bytes that are no values", hostile::messages),
     ("bytes that are no values, to all", hostile::collectives),
     ("a root that sends less than it said", hostile::short_broadcast),

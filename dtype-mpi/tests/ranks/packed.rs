@@ -257,3 +257,31 @@ pub(crate) fn incoming(world: &SimpleCommunicator) {
         request.wait().unwrap();
     }
 }
+
+/// From the first rank to the last.
+pub(crate) fn discarded(world: &SimpleCommunicator) {
+    // Where the library counts it, it would be received whole.
+    if cfg!(large_counts) {
+        return;
+    }
+    let (first, last) = (world.process_at_rank(0), world.process_at_rank(world.size() - 1));
+    // The same bytes again and again.
+    let many = Type::vector(1 << 11, 1 << 20, 0, &Type::basic(Basic::U8)).unwrap().commit();
+    let (layout, memory) = (dtype_mpi::Layout::new(&many).unwrap(), vec![7_u8; 1 << 20]);
+    let buffer = SendBuffer::of_layout(&layout, &memory, 0, 1).unwrap();
+    mpi::request::scope(|scope| {
+        let send = || last.immediate_send_with_tag(scope, &buffer, 10);
+        let request = (world.rank() == first.rank()).then(send);
+        if world.rank() == last.rank() {
+            let mut message = first.incoming(10).unwrap();
+            assert_eq!(message.bytes(), 1 << 31);
+            let error = message.recv_packed::<u8>().unwrap_err();
+            let (count, limit) = (1 << 31, (1 << 31) - 1);
+            assert_eq!(error, Error::Count { call: "MPI_Mrecv", count, limit });
+        }
+        // It need not wait any longer.
+        if let Some(request) = request {
+            request.wait();
+        }
+    });
+}
