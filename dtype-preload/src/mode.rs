@@ -3,6 +3,8 @@
 use std::env;
 use std::sync::OnceLock;
 
+use crate::boundary::say;
+
 /// The environment variable that selects the mode.
 pub const VARIABLE: &str = "DTYPE_PRELOAD";
 
@@ -52,10 +54,10 @@ impl Mode {
             let value = env::var(VARIABLE).unwrap_or_default();
             let (mode, unknown) = Self::parse(&value);
             if let Some(word) = unknown {
-                eprintln!(
+                say(format_args!(
                     "dtype-preload: {VARIABLE} has the word {word:?}; it knows on, off, verify, stats and all. \
-                     Everything is left to the MPI library."
-                );
+                     Everything is left to the MPI library.\n"
+                ));
             }
             mode
         })

@@ -6,6 +6,8 @@ use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::boundary::say;
+
 /// A function of the MPI library, of the type `F`, which is looked up at the first call.
 #[derive(Debug)]
 pub(crate) struct Original<F> {
@@ -50,7 +52,7 @@ impl<F: Copy> Original<F> {
     fn look_up(&self) -> Option<F> {
         let found = next(self.name);
         if found.is_null() {
-            eprintln!("dtype-preload: no library has {}", self.name.to_string_lossy());
+            say(format_args!("dtype-preload: no library has {}\n", self.name.to_string_lossy()));
         }
         self.found.store(found, Ordering::Release);
         self.known()

@@ -10,7 +10,7 @@ use std::{env, iter};
 use dtype_runtime::show::TextStyle;
 use dtype_runtime::{Committed, Type};
 
-use crate::boundary::contain;
+use crate::boundary::{contain, say};
 use crate::mode::Mode;
 
 /// The number of types that are drawn.
@@ -106,7 +106,7 @@ static LIBRARY: OnceLock<Result<String, String>> = OnceLock::new();
 pub(crate) fn begin(library: Result<String, String>) {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     extern "C" fn at_exit() {
-        contain(|| eprint!("{}", report()));
+        contain(|| say(format_args!("{}", report())));
     }
 
     if !Mode::get().stats {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use dtype_runtime::{Committed, Type};
 
+use crate::boundary::say;
 use crate::stats::picture;
 
 /// What was compared.
@@ -42,12 +43,12 @@ pub(crate) fn compare(fragment: Fragment<'_>, here: &[u8], library: &[u8]) {
 pub(crate) fn fail(fragment: Fragment<'_>, difference: &str) -> ! {
     let Fragment { what, ty, count, position, len } = fragment;
     let end = position.saturating_add(len);
-    eprintln!(
+    say(format_args!(
         "dtype-preload: a difference between this engine and the MPI library: {what} {count} elements, packed bytes \
-         {position}..{end}: {difference}\n{}\nmarshalled: {}",
+         {position}..{end}: {difference}\n{}\nmarshalled: {}\n",
         picture(ty),
         hexadecimal(&ty.marshal()),
-    );
+    ));
     std::process::abort();
 }
 
@@ -70,11 +71,39 @@ fn hexadecimal(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::env;
+    use std::fs::File;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+
+    use dtype_runtime::Basic;
+
     use super::*;
+    use crate::boundary::contain;
 
     #[test]
     fn a_difference_is_located() {
         assert_eq!(difference(&[1, 2, 3], &[1, 2, 4]), "from byte 2, 03 here, 04 in the library");
         assert_eq!(difference(&[1], &[1, 2]), "1 bytes here, 2 in the library");
+    }
+
+    /// Set in the process that finds a difference.
+    const DIFFERENT: &str = "DTYPE_PRELOAD_DIFFERENT";
+
+    #[test]
+    fn a_difference_ends_the_program_also_where_nothing_can_be_written() {
+        if env::var_os(DIFFERENT).is_some() {
+            let ty = Type::basic(Basic::U8);
+            let fragment = Fragment { what: "packed", ty: &ty, count: 1, position: 0, len: 1 };
+            // As the library's calls are.
+            contain(|| compare(fragment, &[1], &[2]));
+            return;
+        }
+        // A device on which there is never room.
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let name = "verify::tests::a_difference_ends_the_program_also_where_nothing_can_be_written";
+        let mut again = Command::new(env::current_exe().unwrap());
+        let again = again.args(["--exact", name, "--nocapture"]).env(DIFFERENT, "1").stderr(full);
+        assert_eq!(again.output().unwrap().status.signal(), Some(libc::SIGABRT));
     }
 }
