@@ -23,7 +23,9 @@ use crate::process;
 pub struct WorkerAddress {
     /// The worker's process ([`process::id`]).
     process: u64,
-    /// The worker ([`process::fresh`]).
+    /// The worker's context ([`process::fresh`]).
+    context: u64,
+    /// The worker (likewise).
     worker: u64,
     /// UCX's bytes.
     bytes: Box<[u8]>,
@@ -35,8 +37,8 @@ const HEADER: usize = 16;
 
 impl WorkerAddress {
     /// Bytes that UCX returned for a worker of this process.
-    pub(crate) fn of_ucx(worker: u64, bytes: &[u8]) -> Self {
-        Self { process: process::id(), worker, bytes: bytes.into() }
+    pub(crate) fn of_ucx(context: u64, worker: u64, bytes: &[u8]) -> Self {
+        Self { process: process::id(), context, worker, bytes: bytes.into() }
     }
 
     /// The bytes for UCX.
@@ -49,6 +51,11 @@ impl WorkerAddress {
         self.process
     }
 
+    /// The number of the worker's context.
+    pub(crate) fn context(&self) -> u64 {
+        self.context
+    }
+
     /// The worker's number.
     pub(crate) fn worker(&self) -> u64 {
         self.worker
@@ -56,8 +63,9 @@ impl WorkerAddress {
 
     /// The address as bytes: some hundred, depending on the number of networks.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let body =
-            [&self.process.to_le_bytes()[..], &self.worker.to_le_bytes(), &self.bytes].concat();
+        let [process, context, worker] =
+            [self.process, self.context, self.worker].map(u64::to_le_bytes);
+        let body = [&process[..], &context, &worker, &self.bytes].concat();
         [&MAGIC[..], &checksum(&body).to_le_bytes(), &body].concat()
     }
 
@@ -79,12 +87,13 @@ impl WorkerAddress {
             return Err(refused("the checksum is wrong"));
         }
         let numbers = body.split_first_chunk().and_then(|(process, rest)| {
+            let (context, rest) = rest.split_first_chunk()?;
             let (worker, address) = rest.split_first_chunk()?;
-            Some((u64::from_le_bytes(*process), u64::from_le_bytes(*worker), address))
+            Some(([process, context, worker].map(|number| u64::from_le_bytes(*number)), address))
         });
         match numbers {
-            Some((process, worker, address)) if !address.is_empty() => {
-                Ok(Self { process, worker, bytes: address.into() })
+            Some(([process, context, worker], address)) if !address.is_empty() => {
+                Ok(Self { process, context, worker, bytes: address.into() })
             }
             _ => Err(refused("there is no address in them")),
         }

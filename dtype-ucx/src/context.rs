@@ -9,6 +9,7 @@ use dtype_ucp_generic::Message;
 
 use crate::error::{Error, check};
 use crate::fragments::{Discarded, Incoming, Outgoing};
+use crate::process;
 use crate::raw;
 
 /// UCX, set up for a process (`ucp_context_h`). A clone is the same context; it is released with its last
@@ -31,6 +32,8 @@ pub struct Context {
 
 struct Inner {
     handle: raw::Context,
+    /// What addresses and keys name it by.
+    number: u64,
     datatypes: Datatypes,
     /// Whether it was set up with `UCP_FEATURE_WAKEUP`.
     events: bool,
@@ -152,7 +155,8 @@ impl Context {
             raw::ucp_init_version(major, minor, &raw const params, config.0, &raw mut handle)
         };
         check("ucp_init", status)?;
-        Ok(Self { inner: Arc::new(Inner { handle, datatypes, events }) })
+        let number = process::fresh();
+        Ok(Self { inner: Arc::new(Inner { handle, number, datatypes, events }) })
     }
 
     /// Whether workers have events.
@@ -171,6 +175,11 @@ impl Context {
 
     pub(crate) fn handle(&self) -> raw::Context {
         self.inner.handle
+    }
+
+    /// What addresses and keys name it by.
+    pub(crate) fn number(&self) -> u64 {
+        self.inner.number
     }
 
     /// The datatype for buffers that are [`Outgoing`] messages.

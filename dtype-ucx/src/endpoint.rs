@@ -29,8 +29,9 @@ const CLOSING: Duration = Duration::from_secs(1);
 pub struct Endpoint<M: ThreadMode> {
     worker: Worker<M>,
     handle: raw::Endpoint,
-    /// The peer's process, and its worker.
+    /// The peer's process, its context there, and its worker.
     process: u64,
+    context: u64,
     peer: u64,
     /// The status with which the connection failed, set by UCX. It is shared with UCX until the endpoint is closed.
     failure: Arc<AtomicI8>,
@@ -104,6 +105,7 @@ impl<M: ThreadMode> Worker<M> {
             worker: self.clone(),
             handle,
             process: address.process(),
+            context: address.context(),
             peer: address.worker(),
             traffic: Arc::new(Traffic::new(failure.clone())),
             failure,
@@ -133,6 +135,11 @@ impl<M: ThreadMode> Endpoint<M> {
     /// The process of the peer's worker.
     pub(crate) fn process(&self) -> u64 {
         self.process
+    }
+
+    /// The number of the context of the peer's worker.
+    pub(crate) fn context(&self) -> u64 {
+        self.context
     }
 
     /// The number of the peer's worker.

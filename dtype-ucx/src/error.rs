@@ -127,6 +127,17 @@ pub enum Error {
         /// The identifier of the process that the endpoint leads to.
         peer: u64,
     },
+    /// The memory belongs to another context than the worker: that of the peer, when a key is used with an endpoint, or the one
+    /// that was to [serve](crate::Worker::serve) it. A key of UCX means something only for workers of the context that made it.
+    #[error(
+        "the memory is registered with context {memory:016x}, but the worker is one of context {worker:016x}"
+    )]
+    OtherContext {
+        /// The number of the context that the memory is registered with.
+        memory: u64,
+        /// The number of the worker's context.
+        worker: u64,
+    },
     /// The registered memory has records of another type, or with another layout, than the type that was asked for.
     #[error("the registered memory holds {found}, expected {expected}")]
     RegisteredType {

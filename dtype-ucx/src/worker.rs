@@ -186,8 +186,8 @@ impl<M: ThreadMode> Worker<M> {
         unsafe {
             let status = raw::ucp_worker_get_address(self.handle(), &raw mut address, &raw mut len);
             check("ucp_worker_get_address", status)?;
-            let copy =
-                WorkerAddress::of_ucx(self.number(), slice::from_raw_parts(address.cast(), len));
+            let bytes = slice::from_raw_parts(address.cast(), len);
+            let copy = WorkerAddress::of_ucx(self.context().number(), self.number(), bytes);
             raw::ucp_worker_release_address(self.handle(), address);
             Ok(copy)
         }

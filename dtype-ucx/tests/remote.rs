@@ -433,6 +433,28 @@ fn a_key_of_another_process_is_refused() {
     assert!(matches!(error, Error::OtherProcess { .. }), "{error}");
 }
 
+/// UCX would look the key up among the components of another context.
+#[test]
+fn a_key_of_another_context_is_refused() {
+    for (first, second) in [("self,sm", "self,sm"), ("sysv,cma", "posix,cma"), ("self", "sm")] {
+        let (owner, own_worker, own_endpoint) = setup(first);
+        let (_, worker, endpoint) = setup(second);
+        let memory = owner.register(&[7_u64; 100]).unwrap();
+        let key = MemoryKey::from_bytes(&memory.key().unwrap().to_bytes()).unwrap();
+        let address = worker.address().unwrap().to_bytes();
+        let elsewhere = worker.connect(&WorkerAddress::from_bytes(&address).unwrap()).unwrap();
+        for other in [&endpoint, &elsewhere] {
+            let error = other.remote_memory::<u64>(&key).map(drop).unwrap_err();
+            assert!(matches!(error, Error::OtherContext { .. }), "{error}");
+        }
+        // It can serve only what its peers can reach.
+        let error = worker.serve(&memory).unwrap_err();
+        assert!(matches!(error, Error::OtherContext { .. }), "{error}");
+        own_worker.serve(&memory).unwrap();
+        assert_eq!(own_endpoint.remote_memory::<u64>(&key).unwrap().get(99..100), Ok(vec![7]));
+    }
+}
+
 /// Makes the checksum right: FNV-1a of what follows it.
 fn seal(bytes: &mut [u8]) {
     let sum = bytes[16..].iter().fold(0xCBF2_9CE4_8422_2325_u64, |sum, &byte| {

@@ -265,11 +265,12 @@ fn memory_that_is_given_back_is_refused() {
 
 #[test]
 fn memory_in_several_workers_and_several_memories() {
-    let (first, second) = (Setup::new(TRANSPORTS[0]), Setup::new(TRANSPORTS[0]));
+    let first = Setup::new(TRANSPORTS[0]);
+    let second = first.context.worker::<Single>().unwrap();
     let memories = [1_u32, 2].map(|value| first.context.register(&vec![value; 600]).unwrap());
     let keys = [&memories[0], &memories[1]].map(|memory| first.worker.serve(memory).unwrap());
     // Its peers put block by block: they do not ask this worker.
-    let elsewhere = second.worker.serve(&memories[0]).unwrap();
+    let elsewhere = second.serve(&memories[0]).unwrap();
     assert_ne!(elsewhere, keys[0]);
     for (number, key) in (10_u32..).zip(keys.iter().chain([&elsewhere])) {
         let remote = first.endpoint.remote_memory::<u32>(key).unwrap();

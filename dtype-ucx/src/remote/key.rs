@@ -29,6 +29,8 @@ use crate::error::Error;
 pub struct MemoryKey {
     /// The process that has the memory ([`process::id`](crate::process::id)).
     process: u64,
+    /// The context there that it is registered with.
+    context: u64,
     /// The address of the first record, there.
     address: u64,
     /// The number of records.
@@ -47,9 +49,9 @@ const ORDER: u32 = 0x0102_0304;
 
 impl MemoryKey {
     /// A key of this process's memory, with UCX's bytes.
-    pub(crate) fn new(record: Type, address: u64, len: usize, packed: &[u8]) -> Self {
-        let process = crate::process::id();
-        Self { process, address, len, served: [0; 2], record, packed: packed.into() }
+    pub(crate) fn new(context: u64, record: Type, address: u64, len: usize, packed: &[u8]) -> Self {
+        let (process, served, packed) = (crate::process::id(), [0; 2], packed.into());
+        Self { process, context, address, len, served, record, packed }
     }
 
     /// The same key, for peers of a worker that serves the memory by this number.
@@ -82,6 +84,11 @@ impl MemoryKey {
         self.process
     }
 
+    /// The number of the context that the memory is registered with.
+    pub(crate) fn context(&self) -> u64 {
+        self.context
+    }
+
     pub(crate) fn address(&self) -> u64 {
         self.address
     }
@@ -112,11 +119,12 @@ impl MemoryKey {
     /// The key as bytes: some hundred, depending on the type of the records.
     pub fn to_bytes(&self) -> Vec<u8> {
         let record = self.record.marshal();
-        let mut body = Vec::with_capacity(52 + record.len() + self.packed.len());
+        let mut body = Vec::with_capacity(60 + record.len() + self.packed.len());
         body.extend(ORDER.to_ne_bytes());
         let [worker, memory] = self.served;
         let len = self.len as u64;
-        for number in [self.process, self.address, len, worker, memory, record.len() as u64] {
+        let memory = [self.process, self.context, self.address, len, worker, memory];
+        for number in memory.into_iter().chain([record.len() as u64]) {
             body.extend(number.to_ne_bytes());
         }
         body.extend(record);
@@ -150,7 +158,8 @@ impl MemoryKey {
             rest = after;
             Ok::<_, Error>(u64::from_ne_bytes(*number))
         };
-        let [process, address, len] = [number()?, number()?, number()?];
+        let [process, context] = [number()?, number()?];
+        let [address, len] = [number()?, number()?];
         let [worker, memory, record] = [number()?, number()?, number()?];
         let record = usize::try_from(record).map_err(|_| short())?;
         let (record, packed) = rest.split_at_checked(record).ok_or_else(short)?;
@@ -165,7 +174,7 @@ impl MemoryKey {
         match usize::try_from(len) {
             Ok(len) if fits && record.extent() >= 0 => {
                 let (served, packed) = ([worker, memory], packed.into());
-                Ok(Self { process, address, len, served, record, packed })
+                Ok(Self { process, context, address, len, served, record, packed })
             }
             _ => Err(refused("the memory is larger than an address space")),
         }

@@ -73,7 +73,8 @@ impl<M: ThreadMode> Endpoint<M> {
     ///
     /// # Errors
     ///
-    /// [`Error::OtherProcess`] if the key does not come from the process that the endpoint leads to;
+    /// [`Error::OtherProcess`] if the key does not come from the process that the endpoint leads to, and
+    /// [`Error::OtherContext`] if it does not come from the [`Context`](crate::Context) there of the endpoint's worker;
     /// [`Error::RegisteredType`] if the memory does not hold records of type `T`, with the same layout as here;
     /// [`Error::Call`].
     ///
@@ -104,10 +105,15 @@ impl<M: ThreadMode> Endpoint<M> {
         if key.process() != self.process() {
             return Err(Error::OtherProcess { key: key.process(), peer: self.process() });
         }
+        // UCX's key has an entry for each component that the owner's context uses, and looks them up by what the endpoint knows
+        // of the components of its peer. Those of another context are others.
+        if key.context() != self.context() {
+            return Err(Error::OtherContext { memory: key.context(), worker: self.context() });
+        }
         key.check_record::<T>()?;
         let mut handle = ptr::null_mut();
         let packed = key.for_ucx().as_ptr().cast();
-        // SAFETY: the endpoint is alive, and the key is one that UCX made (`MemoryKey`).
+        // SAFETY: the endpoint is alive, and the key is one that UCX made (`MemoryKey`), in the context of the endpoint's peer.
         let status = unsafe { raw::ucp_ep_rkey_unpack(self.handle(), packed, &raw mut handle) };
         check("ucp_ep_rkey_unpack", status)?;
         let mut pointer = ptr::null_mut();

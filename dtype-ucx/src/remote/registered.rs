@@ -22,7 +22,8 @@ use crate::service::served::{Alone, Served};
 use crate::shared::{load, store};
 
 /// Records in memory that peers with a [key](Self::key) read and write, by [`RemoteMemory`](crate::RemoteMemory), without
-/// this process doing anything: from [`Context::register`].
+/// this process doing anything: from [`Context::register`]. Peers reach it through endpoints that lead to a worker of the same
+/// context.
 ///
 /// # Cells, not slices
 ///
@@ -245,7 +246,11 @@ impl<T: Datatype> Registered<T> {
         };
         self.exported.set(true);
         let (record, address) = (self.record.as_type().clone(), self.start.expose_provenance());
-        Ok(MemoryKey::new(record, address as u64, self.len, &packed))
+        Ok(MemoryKey::new(self.context.number(), record, address as u64, self.len, &packed))
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
     }
 
     /// The memory, for workers that serve it.

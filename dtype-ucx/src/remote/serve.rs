@@ -14,7 +14,7 @@ impl<M: ThreadMode> Worker<M> {
     ///
     /// Nothing else changes for them: [`Strided::put`](crate::Strided::put) and [`Strided::get`](crate::Strided::get) choose the
     /// faster way, and a [flush](crate::Endpoint::flush) waits until the bytes are in the memory. With the same key, an endpoint
-    /// that leads to another worker of this process puts block by block. Memory that the peer has mapped is copied to, as
+    /// that leads to another worker of this context puts block by block. Memory that the peer has mapped is copied to, as
     /// always.
     ///
     /// The worker must make [progress](Self::progress): until then, flushes and gets of the peers wait. It serves the memory until
@@ -24,7 +24,7 @@ impl<M: ThreadMode> Worker<M> {
     ///
     /// # Errors
     ///
-    /// [`Error::Call`].
+    /// [`Error::OtherContext`] if the memory is registered with another context than the worker's; [`Error::Call`].
     ///
     /// ```
     /// use dtype_runtime::{Basic, Type};
@@ -50,6 +50,10 @@ impl<M: ThreadMode> Worker<M> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn serve<T: Datatype>(&self, memory: &Registered<T>) -> Result<MemoryKey, Error> {
+        let (registered, own) = (memory.context().number(), self.context().number());
+        if registered != own {
+            return Err(Error::OtherContext { memory: registered, worker: own });
+        }
         let key = memory.key()?;
         let served = memory.served();
         self.service().serve(served);
