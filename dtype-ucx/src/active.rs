@@ -191,7 +191,8 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
         if let Some(bytes) = message.bytes() {
             let room = Room::Received(dtype_runtime::unpack(bytes)?);
             // SAFETY: no operation is started, as the result says.
-            let (operation, _) = unsafe { Operation::start(room, |_, _| ptr::null_mut()) };
+            let (operation, _) =
+                unsafe { Operation::start(worker.unfinished(), room, |_, _| ptr::null_mut()) };
             return Ok(Fetching { handle: Handle::new(worker.clone(), None), operation });
         }
         let Delivered { payload: Payload::Announced(data), length, .. } = message else {
@@ -200,7 +201,7 @@ impl<'w, M: ThreadMode> ActiveMessage<'w, M> {
         let room = Room::with_count(count, length)?;
         // SAFETY: one operation is started, with the callback for fetches into room, which owns what UCX writes.
         let (operation, request) = unsafe {
-            Operation::start(room, |room: *mut Room<T>, user_data| {
+            Operation::start(worker.unfinished(), room, |room: *mut Room<T>, user_data| {
                 let (buffer, count, datatype) = (*room).arguments(worker);
                 let callback = Operation::<Room<T>>::fetched;
                 let params = operation::fetch_params(datatype, callback, user_data);

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use crate::error::{Error, check};
-use crate::inbox::{self, Delivered, Inbox, Slot};
+use crate::inbox::{self, Delivered, Discard, Inbox, Slot};
 use crate::raw;
 
 /// Sets what UCX calls for the active messages with an id, and the argument of the call.
@@ -64,7 +64,7 @@ fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<W> Handlers<W> {
     #[expect(clippy::arc_with_non_send_sync, reason = "threads that share a worker share it, too")]
-    pub(crate) fn new(worker: raw::Worker, discard: Option<raw::Datatype>) -> Self {
+    pub(crate) fn new(worker: raw::Worker, discard: Option<Discard>) -> Self {
         Self {
             worker,
             inbox: Arc::new(Inbox::new(worker, discard)),

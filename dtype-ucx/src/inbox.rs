@@ -15,15 +15,26 @@ use crate::fragments::Discarded;
 use crate::header::Header;
 use crate::operation::{self, Operation};
 use crate::raw::{self, ActiveParams, RawStatus};
+use crate::unfinished::Unfinished;
 
 /// The messages of a worker that no handler has got.
 pub(crate) struct Inbox {
     worker: raw::Worker,
-    /// The datatype for messages that go nowhere, if other threads may use the worker.
-    discard: Option<raw::Datatype>,
+    /// How messages go nowhere, if other threads may use the worker.
+    discard: Option<Discard>,
     messages: Mutex<VecDeque<Delivered>>,
     /// Their number, for those who need no message.
     count: AtomicUsize,
+}
+
+/// How an announced message is fetched to nowhere instead of released: UCX 1.13 does not take the worker's lock while it tells the
+/// sender of a release.
+#[derive(Clone)]
+pub(crate) struct Discard {
+    /// The datatype for such messages.
+    pub(crate) datatype: raw::Datatype,
+    /// The operations of the worker.
+    pub(crate) unfinished: Unfinished,
 }
 
 /// A message that UCX has delivered.
@@ -49,9 +60,8 @@ pub(crate) enum Payload {
 pub(crate) struct Held {
     worker: raw::Worker,
     data: NonNull<c_void>,
-    /// The datatype and the size with which an announced message is fetched to nowhere instead of released: UCX 1.13 does not
-    /// take the worker's lock while it tells the sender of a release.
-    discard: Option<(raw::Datatype, usize)>,
+    /// How it is fetched to nowhere instead, with its size.
+    discard: Option<(Discard, usize)>,
 }
 
 impl Held {
@@ -69,18 +79,19 @@ impl Drop for Held {
         // SAFETY: UCX keeps the data since its callback returned `UCS_INPROGRESS`, and they are not used any more. The worker is
         // alive: a `Delivered` is in its inbox, or in a message that borrows it.
         let release = || unsafe { raw::ucp_am_data_release(worker, data) };
-        let Some((datatype, size)) = self.discard else {
+        let Some((Discard { datatype, unfinished }, size)) = self.discard.take() else {
             release();
             return operation::wake();
         };
         // SAFETY: likewise. One operation is started, with the callback for fetches of these data, which own what UCX uses. The
         // request is released, and freed when it completes.
         unsafe {
-            let (_, request) = Operation::start(Discarded { size }, |message, user_data| {
-                let callback = Operation::<Discarded>::fetched;
-                let params = operation::fetch_params(datatype, callback, user_data);
-                raw::ucp_am_recv_data_nbx(worker, data, message.cast(), 1, &raw const params)
-            });
+            let (_, request) =
+                Operation::start(&unfinished, Discarded { size }, |message, user_data| {
+                    let callback = Operation::<Discarded>::fetched;
+                    let params = operation::fetch_params(datatype, callback, user_data);
+                    raw::ucp_am_recv_data_nbx(worker, data, message.cast(), 1, &raw const params)
+                });
             if let Some(request) = request {
                 raw::ucp_request_release(request);
             }
@@ -111,7 +122,7 @@ impl Delivered {
 }
 
 impl Inbox {
-    pub(crate) fn new(worker: raw::Worker, discard: Option<raw::Datatype>) -> Self {
+    pub(crate) fn new(worker: raw::Worker, discard: Option<Discard>) -> Self {
         Self { worker, discard, messages: Mutex::default(), count: AtomicUsize::new(0) }
     }
 
@@ -176,12 +187,12 @@ pub(crate) unsafe extern "C" fn delivered(
         // SAFETY: UCX passes a header of this length, which is valid during the call.
         Header::from(unsafe { slice::from_raw_parts(header.cast(), header_length) })
     };
-    let held = |discard: Option<raw::Datatype>| {
-        let discard = discard.filter(|_| length > 0).map(|datatype| (datatype, length));
+    let held = |discard: Option<Discard>| {
+        let discard = discard.filter(|_| length > 0).map(|discard| (discard, length));
         NonNull::new(data).map(|data| Held { worker: inbox.worker, data, discard })
     };
     let payload = if attributes & raw::AM_RECV_ATTR_FLAG_RNDV != 0 {
-        held(inbox.discard).map(Payload::Announced)
+        held(inbox.discard.clone()).map(Payload::Announced)
     } else if attributes & raw::AM_RECV_ATTR_FLAG_DATA != 0 && length > 0 {
         held(None).map(Payload::Held)
     } else {

@@ -69,6 +69,10 @@
 //!   [`mem::forget`](std::mem::forget), UCX's share keeps them alive until the message has completed. A receive that is
 //!   dropped is cancelled.
 //!
+//! UCX 1.13 cannot destroy a worker while a message is under way: it would end the program, or use what it has freed. A worker
+//! that is dropped with a request that UCX has not completed, say a long message that nobody has received, is therefore kept,
+//! with its context, until the process ends.
+//!
 //! Registered memory is different: peers access it whenever they want. So there are no references to it, only copies from and
 //! to it; and once a key has been made, it is not freed by dropping its owner. See [`Registered`].
 //!
@@ -113,6 +117,7 @@ mod scope;
 mod service;
 mod shared;
 mod tagged;
+mod unfinished;
 mod worker;
 
 pub use active::{ActiveMessage, Fetching};

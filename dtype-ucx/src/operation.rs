@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use crate::raw::{self, RawStatus, Started, TagInfo};
+use crate::unfinished::Unfinished;
 
 /// What an operation completed with.
 #[derive(Clone, Copy, Debug)]
@@ -165,9 +166,12 @@ pub(crate) fn wake() {
 /// An operation that the program has started, and UCX completes at some later time. Both own it: UCX as the user data of
 /// the request, until the callback is called. So whatever is done with a request, the data stay until UCX is done.
 ///
-/// If the callback is never called, because the worker is destroyed before, UCX's share is leaked, and the data with it.
+/// If the callback is never called, because nobody makes progress any more, UCX's share is leaked, and the data with it, and so is
+/// the worker.
 pub(crate) struct Operation<D> {
     completion: Completion,
+    /// It is one of these until it has completed.
+    unfinished: Unfinished,
     waker: Mutex<Option<Waker>>,
     /// What UCX may read or write until the operation has completed, and nobody else.
     data: UnsafeCell<D>,
@@ -180,19 +184,24 @@ unsafe impl<D: Send> Send for Operation<D> {}
 unsafe impl<D: Send> Sync for Operation<D> {}
 
 impl<D> Operation<D> {
-    /// Starts an operation: `start` gets the data at their final address, and the user data for UCX.
+    /// Starts an operation of a worker: `start` gets the data at their final address, and the user data for UCX.
     ///
     /// # Safety
     ///
     /// `start` must pass the user data to at most one operation, with a callback of this type, and must return what that
-    /// operation returned.
+    /// operation returned. The operation must be one of the worker whose unfinished ones are given.
     pub(crate) unsafe fn start(
+        unfinished: &Unfinished,
         data: D,
         start: impl FnOnce(*mut D, *const c_void) -> raw::StatusPointer,
     ) -> (Arc<Self>, Option<*mut c_void>) {
-        let completion = Completion::new();
-        let waker = Mutex::new(None);
-        let operation = Arc::new(Self { completion, waker, data: UnsafeCell::new(data) });
+        unfinished.begin();
+        let operation = Arc::new(Self {
+            completion: Completion::new(),
+            unfinished: unfinished.clone(),
+            waker: Mutex::new(None),
+            data: UnsafeCell::new(data),
+        });
         let share = Arc::into_raw(operation.clone());
         let started = Started::of(start(operation.data.get(), share.cast()));
         wake();
@@ -201,7 +210,7 @@ impl<D> Operation<D> {
             Started::Completed(status) => {
                 // SAFETY: the share is that of `into_raw`, and the callback, which would take it, is not called.
                 drop(unsafe { Arc::from_raw(share) });
-                operation.completion.complete(Outcome::without_message(status));
+                operation.complete(Outcome::without_message(status));
                 (operation, None)
             }
         }
@@ -236,6 +245,8 @@ impl<D> Operation<D> {
     }
 
     fn complete(&self, outcome: Outcome) {
+        // The one who sees the outcome may drop the worker.
+        self.unfinished.end();
         self.completion.complete(outcome);
         let waker = self.lock().take();
         if let Some(waker) = waker {

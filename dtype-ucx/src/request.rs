@@ -182,7 +182,8 @@ impl<M: ThreadMode> Endpoint<M> {
         let call = outbound.call();
         // SAFETY: one operation is started, with the callback for sends of an outbox, which owns what UCX reads.
         let (operation, request) = unsafe {
-            Operation::start(Outbox { outbound, items }, |outbox, user_data| {
+            let unfinished = self.worker().unfinished();
+            Operation::start(unfinished, Outbox { outbound, items }, |outbox, user_data| {
                 (*outbox).outbound.start(self, Operation::<Outbox<T>>::sent, user_data)
             })
         };
@@ -215,7 +216,7 @@ impl<M: ThreadMode> Worker<M> {
         let bytes = PackedBytes::try_with_room(room)?;
         // SAFETY: one operation is started, with the callback for receives of packed bytes, which own what UCX writes.
         let (operation, request) = unsafe {
-            Operation::start(bytes, |bytes, user_data| {
+            Operation::start(self.unfinished(), bytes, |bytes, user_data| {
                 let (start, room) = (*bytes).memory();
                 let callback = Operation::<PackedBytes>::received;
                 let params = operation::receive_params(raw::DATATYPE_BYTES, callback, user_data);

@@ -157,7 +157,8 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         // SAFETY: one operation is started, with the callback for sends of these data, which it owns. The elements are
         // borrowed until the scope is left, which waits for the operation.
         let (operation, request) = unsafe {
-            Operation::start(outbound, |outbound: *mut Outbound<'env>, user_data| {
+            let unfinished = endpoint.worker().unfinished();
+            Operation::start(unfinished, outbound, |outbound: *mut Outbound<'env>, user_data| {
                 (*outbound).start(endpoint, Operation::<Outbound<'env>>::sent, user_data)
             })
         };
@@ -180,13 +181,18 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         // SAFETY: one operation is started, with the callback for receives into elements. They are borrowed exclusively
         // until the scope is left, which waits for the operation.
         let (operation, request) = unsafe {
-            Operation::start(elements.into(), |elements: *mut ElementsMut<'env>, user_data| {
-                let (buffer, count, datatype) = (*elements).arguments(incoming);
-                let callback = Operation::<ElementsMut<'env>>::received;
-                let params = operation::receive_params(datatype, callback, user_data);
-                let (worker, buffer) = (self.worker.handle(), buffer.cast());
-                raw::ucp_tag_recv_nbx(worker, buffer, count, tag, mask, &raw const params)
-            })
+            let unfinished = self.worker.unfinished();
+            Operation::start(
+                unfinished,
+                elements.into(),
+                |elements: *mut ElementsMut<'env>, user_data| {
+                    let (buffer, count, datatype) = (*elements).arguments(incoming);
+                    let callback = Operation::<ElementsMut<'env>>::received;
+                    let params = operation::receive_params(datatype, callback, user_data);
+                    let (worker, buffer) = (self.worker.handle(), buffer.cast());
+                    raw::ucp_tag_recv_nbx(worker, buffer, count, tag, mask, &raw const params)
+                },
+            )
         };
         let handle = Handle::new(self.worker.clone(), request);
         Ok(self.keep(Message::Incoming(operation), handle))

@@ -48,6 +48,7 @@ use crate::error::{Error, Refusal, check};
 use crate::handlers::set_callback;
 use crate::operation;
 use crate::raw::{self, ActiveParams, RawStatus, Started};
+use crate::unfinished::Unfinished;
 use served::Served;
 use wire::{Reply, Request};
 
@@ -67,6 +68,8 @@ pub(crate) struct Service {
     puts: AtomicUsize,
     /// The first refused put of an endpoint that was not flushed after it.
     refused: Mutex<Vec<(Arc<Traffic>, Error)>>,
+    /// The operations of the worker.
+    unfinished: Unfinished,
 }
 
 /// The packed puts and gets of an endpoint.
@@ -119,6 +122,11 @@ impl Traffic {
 }
 
 impl Service {
+    /// The service of a worker, with its operations.
+    pub(crate) fn new(unfinished: Unfinished) -> Self {
+        Self { unfinished, ..Self::default() }
+    }
+
     /// Has UCX call this service for requests and replies.
     ///
     /// # Safety
@@ -237,7 +245,7 @@ impl Service {
         let asks = Some((self.clone(), token));
         let flags = raw::AM_SEND_FLAG_REPLY | raw::AM_SEND_FLAG_EAGER;
         // SAFETY: the caller guarantees the endpoint.
-        unsafe { send(endpoint, REQUEST, flags, Message::new(bytes, asks)) };
+        unsafe { send(endpoint, REQUEST, flags, Message::new(&self.unfinished, bytes, asks)) };
     }
 
     /// Completes what is pending with this token.
@@ -340,15 +348,19 @@ struct Message {
     block: raw::Block,
     /// What a reply is expected for, unless it is a reply itself.
     asks: Option<(Arc<Service>, u64)>,
+    /// The operations of the worker.
+    unfinished: Unfinished,
 }
 
 impl Message {
-    fn new(bytes: Vec<u8>, asks: Option<(Arc<Service>, u64)>) -> Self {
+    fn new(unfinished: &Unfinished, bytes: Vec<u8>, asks: Option<(Arc<Service>, u64)>) -> Self {
         let (buffer, length) = (bytes.as_ptr().cast_mut().cast(), bytes.len());
-        Self { bytes, block: raw::Block { buffer, length }, asks }
+        let block = raw::Block { buffer, length };
+        Self { bytes, block, asks, unfinished: unfinished.clone() }
     }
 
     fn sent(self, status: RawStatus) {
+        self.unfinished.end();
         if let (Some((service, token)), Err(error)) = (self.asks, check(SEND, status)) {
             service.complete(token, Err(Failed::Unsent(error)));
         }
@@ -359,8 +371,9 @@ impl Message {
 ///
 /// # Safety
 ///
-/// The endpoint must be alive.
+/// The endpoint must be alive, and belong to the worker of the message.
 unsafe fn send(endpoint: raw::Endpoint, id: u16, flags: u32, message: Message) {
+    message.unfinished.begin();
     let message = Box::into_raw(Box::new(message));
     let params = operation::params(raw::DATATYPE_IOV, sent, message.cast());
     let mask = params.mask | raw::OP_ATTR_FIELD_FLAGS;
@@ -414,7 +427,7 @@ unsafe extern "C" fn requested(
     let can_reply = params.attributes & raw::AM_RECV_ATTR_FIELD_REPLY_EP != 0;
     // Without a token or a way back there is nobody to tell.
     if let (true, Some((request, rest))) = (can_reply, message.and_then(wire::split)) {
-        let message = Message::new(service.answer(&request, rest), None);
+        let message = Message::new(&service.unfinished, service.answer(&request, rest), None);
         // SAFETY: the reply endpoint is valid during the call.
         unsafe { send(params.reply_endpoint, REPLY, raw::AM_SEND_FLAG_EAGER, message) };
     }

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem;
 use std::ptr;
 use std::slice;
 use std::sync::atomic::AtomicI8;
@@ -14,14 +15,20 @@ use crate::address::WorkerAddress;
 use crate::context::Context;
 use crate::error::{Error, check, failed, lost};
 use crate::handlers::Handlers;
+use crate::inbox::Discard;
 use crate::mode::{Multi, Single, ThreadMode};
 use crate::operation::{self, Completion, Outcome};
 use crate::process;
 use crate::raw::{self, RawStatus, Started};
 use crate::service::Service;
+use crate::unfinished::Unfinished;
 
 /// What sends and receives: transports, connections and the messages that have arrived (`ucp_worker_h`). A clone is the
 /// same worker; it is destroyed with its last clone, endpoint and request.
+///
+/// UCX 1.13 cannot destroy a worker with messages under way, say a long one that was dropped before its receiver has fetched it.
+/// Such a worker is kept until the process ends, with its context and what its transports have allocated: wait for what is sent,
+/// and for receives that have begun, before the last clone is dropped.
 ///
 /// UCX does everything inside calls: a worker that nobody [`progress`](Self::progress)es neither receives nor answers.
 /// The functions that wait make progress.
@@ -40,6 +47,8 @@ struct Inner<M: ThreadMode> {
     number: u64,
     /// UCX calls it, too.
     service: Arc<Service>,
+    /// While there are any, the worker is not destroyed.
+    unfinished: Unfinished,
     /// The length of the longest header of an active message.
     most_header: usize,
     /// What UCX's error handler writes to for endpoints that are left to the worker; freed after it.
@@ -58,9 +67,15 @@ impl<M: ThreadMode> Drop for Inner<M> {
         self.handlers.clear();
         // SAFETY: the worker is alive.
         unsafe { self.service.stop(self.handle) };
+        if self.unfinished.any() {
+            // Their memory is leaked, and so is the worker. UCX keeps the context, and what it tells failures to.
+            let failures = self.failures.get_mut().unwrap_or_else(PoisonError::into_inner);
+            mem::forget((self.context.clone(), mem::take(failures)));
+            return;
+        }
         // SAFETY: the handle comes from `ucp_worker_create`. Each endpoint and each request owns the worker, so they are
-        // closed and freed, or leaked and never used again. Data of operations that have not completed are owned by
-        // `Operation`s that are freed by their callback or never.
+        // closed and freed, or leaked and never used again. No operation is under way: UCX 1.13 would look at what has become of
+        // it, after it has freed a part of that, and release a context whose memory is still in use.
         unsafe { raw::ucp_worker_destroy(self.handle) };
     }
 }
@@ -96,15 +111,16 @@ impl Context {
             unsafe { raw::ucp_worker_create(self.handle(), &raw const params, &raw mut handle) };
         check("ucp_worker_create", status)?;
         // From here on, it is destroyed on an error.
+        let unfinished = Unfinished::default();
+        let discard = (M::RAW == raw::THREAD_MODE_MULTI)
+            .then(|| Discard { datatype: self.discarded(), unfinished: unfinished.clone() });
         let mut inner = Inner {
             handle,
             context: self.clone(),
-            handlers: Handlers::new(
-                handle,
-                (M::RAW == raw::THREAD_MODE_MULTI).then(|| self.discarded()),
-            ),
+            handlers: Handlers::new(handle, discard),
             number: process::fresh(),
-            service: Arc::default(),
+            service: Arc::new(Service::new(unfinished.clone())),
+            unfinished,
             most_header: 0,
             failures: Mutex::default(),
             mode: PhantomData,
@@ -146,6 +162,11 @@ impl<M: ThreadMode> Worker<M> {
 
     pub(crate) fn service(&self) -> &Arc<Service> {
         &self.inner.service
+    }
+
+    /// What was started and has not completed.
+    pub(crate) fn unfinished(&self) -> &Unfinished {
+        &self.inner.unfinished
     }
 
     /// What peers name the worker by.

@@ -1,5 +1,8 @@
 //! One process that sends to itself: what is received, refused, cancelled and leaked.
 
+#[path = "alone/mod.rs"]
+mod alone;
+
 use std::future::Future;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,6 +18,8 @@ use dtype_ucx::{
     Context, Elements, ElementsMut, Endpoint, Error, Multi, Received, Single, Tags, Worker,
     WorkerAddress,
 };
+
+use alone::alone;
 
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 struct Particle {
@@ -412,6 +417,37 @@ fn closing_a_monitored_connection_cancels_long_messages() {
             assert_eq!(sending.wait().map(drop), Err(Error::Cancelled));
         }
     }
+}
+
+/// UCX 1.13 ends the program when it destroys a worker that has begun to send, with either kind of protocols.
+#[test]
+fn a_worker_is_dropped_with_messages_under_way() {
+    alone("a_worker_is_dropped_with_messages_under_way", || {
+        for transports in ["self", "sm", "tcp"] {
+            for protocols in ["n", "y"] {
+                for received in [false, true] {
+                    let settings = [
+                        ("TLS", transports),
+                        ("PROTO_ENABLE", protocols),
+                        ("NET_DEVICES", "lo"),
+                        ("RNDV_THRESH", "0"),
+                    ];
+                    let context = Context::with_settings(settings).unwrap();
+                    let worker: Worker<Single> = context.worker().unwrap();
+                    let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
+                    let sending = endpoint.start_send(3, vec![1_u8; 10 << 20]).unwrap();
+                    while worker.incoming(3).is_none() {}
+                    if received {
+                        drop(worker.start_recv::<u8>(3, 10 << 20).unwrap());
+                    }
+                    drop(sending);
+                    drop(endpoint);
+                    drop(worker);
+                    drop(context);
+                }
+            }
+        }
+    });
 }
 
 #[test]

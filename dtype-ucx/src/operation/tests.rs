@@ -22,7 +22,7 @@ fn receive(worker: &Worker<Single>, alive: &Rc<()>) -> Receive {
     // SAFETY: one operation is started, with the callback for receives of these data, which own what UCX writes. The
     // worker stays in its thread, and so does the counter.
     let (operation, request) = unsafe {
-        Operation::start(data, |data: *mut Counted, user_data| {
+        Operation::start(worker.unfinished(), data, |data: *mut Counted, user_data| {
             let callback = Operation::<Counted>::received;
             let params = receive_params(raw::DATATYPE_BYTES, callback, user_data);
             let memory = (&raw mut (*data).memory).cast();
@@ -46,8 +46,10 @@ fn a_cancelled_operation_frees_its_data_at_once() {
         assert_eq!(count(&alive), 1);
         drop(operation);
         assert_eq!(count(&alive), 1, "UCX owns them, too");
+        assert!(worker.unfinished().any());
         drop(handle);
         assert_eq!(count(&alive), 0);
+        assert!(!worker.unfinished().any());
     }
 }
 
@@ -64,6 +66,7 @@ fn a_completed_operation_frees_its_data_with_the_last_owner() {
         assert_eq!((count(&alive), Arc::strong_count(&operation)), (1, 1));
         // SAFETY: it has completed, and nobody else uses the data.
         assert_eq!(unsafe { operation.data_of_completed() }.memory, [7; 16]);
+        assert!(!worker.unfinished().any());
         drop((operation, handle));
         assert_eq!(count(&alive), 0);
     }
@@ -79,7 +82,7 @@ fn a_dropped_send_frees_its_data_when_it_completes() {
         let data = Counted { memory: [7; 16], _alive: alive.clone() };
         // SAFETY: one operation is started, with the callback for sends of these data, which own what UCX reads.
         let (operation, request) = unsafe {
-            Operation::start(data, |data: *mut Counted, user_data| {
+            Operation::start(worker.unfinished(), data, |data: *mut Counted, user_data| {
                 let callback = Operation::<Counted>::sent;
                 let params = params(raw::DATATYPE_BYTES, callback, user_data);
                 let memory = (&raw const (*data).memory).cast();
@@ -89,21 +92,25 @@ fn a_dropped_send_frees_its_data_when_it_completes() {
         drop(operation);
         drop(Handle::new(worker.clone(), request));
         assert_eq!(Rc::strong_count(&alive), 2, "UCX reads them");
+        assert!(worker.unfinished().any());
         assert_eq!(worker.recv::<u8>(1).unwrap().0, [7; 16]);
         while worker.progress() {}
         assert_eq!(Rc::strong_count(&alive), 1);
+        assert!(!worker.unfinished().any());
     }
 }
 
 #[test]
 fn what_is_refused_at_once_frees_its_data() {
-    let (_, alive, count) = setup();
+    let (worker, alive, count) = setup();
     let data = Counted { memory: [0; 16], _alive: alive.clone() };
     // SAFETY: no operation is started, as the result says.
     let (operation, request) = unsafe {
-        Operation::start(data, |_, _| std::ptr::without_provenance_mut((-5_isize).cast_unsigned()))
+        Operation::start(worker.unfinished(), data, |_, _| {
+            std::ptr::without_provenance_mut((-5_isize).cast_unsigned())
+        })
     };
-    assert!(request.is_none());
+    assert!(request.is_none() && !worker.unfinished().any());
     assert_eq!(operation.outcome().map(|outcome| outcome.status), Some(raw::RawStatus(-5)));
     assert_eq!((count(&alive), Arc::strong_count(&operation)), (1, 1));
     drop(operation);

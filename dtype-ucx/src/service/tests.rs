@@ -38,7 +38,7 @@ const TRANSPORTS: [&[(&str, &str)]; 6] = [
 
 impl Setup {
     fn send(&self, id: u16, flags: u32, bytes: Vec<u8>) {
-        let message = Message::new(bytes, None);
+        let message = Message::new(self.worker.unfinished(), bytes, None);
         // SAFETY: the endpoint is alive.
         unsafe { send(self.endpoint.handle(), id, flags, message) };
     }

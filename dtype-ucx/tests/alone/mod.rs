@@ -7,7 +7,7 @@ use std::{env, thread};
 const MARK: &str = "DTYPE_UCX_ALONE";
 
 /// Runs a test of this name, which must be the caller, in a process of its own.
-pub fn alone(name: &str, test: impl FnOnce()) {
+pub(crate) fn alone(name: &str, test: impl FnOnce()) {
     const LIMIT: Duration = Duration::from_secs(120);
     if env::var_os(MARK).is_some() {
         return test();
