@@ -80,6 +80,9 @@ pub enum Error {
     /// The operation was cancelled: its endpoint was closed, or its scope was left with an error.
     #[error("the operation was cancelled")]
     Cancelled,
+    /// A scope of one worker was to send on an endpoint of another one, with which it makes no progress.
+    #[error("the endpoint belongs to another worker than the scope")]
+    OtherWorker,
     /// No message arrived in time.
     #[error("no message came within {timeout:?}")]
     TimedOut {

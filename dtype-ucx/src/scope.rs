@@ -122,14 +122,14 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
     ///
     /// # Errors
     ///
-    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`], if UCX reports them at once.
+    /// [`Error::OtherWorker`] if the endpoint is not one of the scope's worker; [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`], if UCX reports them at once.
     pub fn send<'s>(
         &'s self,
         endpoint: &Endpoint<M>,
         tag: u64,
         elements: impl Into<Elements<'env>>,
     ) -> Result<Scoped<'s, 'env, M>, Error> {
-        Ok(self.start(endpoint, Outbound::tagged(tag, elements.into())))
+        self.start(endpoint, Outbound::tagged(tag, elements.into()))
     }
 
     /// Starts to send an active message, as [`Endpoint::send_active`] does. The header is copied.
@@ -145,25 +145,29 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         elements: impl Into<Elements<'env>>,
     ) -> Result<Scoped<'s, 'env, M>, Error> {
         let outbound = Outbound::active(endpoint, id, header.into(), elements.into())?;
-        Ok(self.start(endpoint, outbound))
+        self.start(endpoint, outbound)
     }
 
     fn start<'s>(
         &'s self,
         endpoint: &Endpoint<M>,
         outbound: Outbound<'env>,
-    ) -> Scoped<'s, 'env, M> {
+    ) -> Result<Scoped<'s, 'env, M>, Error> {
+        // Only its own worker completes a send, and the scope makes progress with this one.
+        if !endpoint.worker().is(&self.worker) {
+            return Err(Error::OtherWorker);
+        }
         let call = outbound.call();
         // SAFETY: one operation is started, with the callback for sends of these data, which it owns. The elements are
         // borrowed until the scope is left, which waits for the operation.
         let (operation, request) = unsafe {
-            let unfinished = endpoint.worker().unfinished();
+            let unfinished = self.worker.unfinished();
             Operation::start(unfinished, outbound, |outbound: *mut Outbound<'env>, user_data| {
                 (*outbound).start(endpoint, Operation::<Outbound<'env>>::sent, user_data)
             })
         };
-        let handle = Handle::new(endpoint.worker().clone(), request);
-        self.keep(Message::Outgoing { operation, call }, handle)
+        let handle = Handle::new(self.worker.clone(), request);
+        Ok(self.keep(Message::Outgoing { operation, call }, handle))
     }
 
     /// Starts to receive a message into the elements, as [`Worker::recv_into`] does.

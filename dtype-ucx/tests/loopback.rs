@@ -475,6 +475,21 @@ fn a_scope_that_is_left_early_cancels_its_receives() {
     assert_eq!(room[1].charge, 0);
 }
 
+/// It would wait forever: nobody makes progress with the other worker.
+#[test]
+fn a_scope_refuses_endpoints_of_other_workers() {
+    alone("a_scope_refuses_endpoints_of_other_workers", || {
+        let (worker, _endpoint) = rendezvous();
+        let (other, foreign) = rendezvous();
+        let items = particles(10_000);
+        let error = worker.scope(|scope| scope.send(&foreign, 3, &items).map(drop));
+        assert_eq!(error, Err(Error::OtherWorker));
+        let error = worker.scope(|scope| scope.send_active(&foreign, 3, &(), &items).map(drop));
+        assert_eq!(error, Err(Error::OtherWorker));
+        assert_eq!(other.incoming(Tags::ALL), None);
+    });
+}
+
 #[test]
 fn a_scope_returns_the_first_error_that_was_not_returned() {
     let (worker, endpoint) = setup();
