@@ -1,5 +1,9 @@
 //! Memory that its owner's worker serves: many small blocks in one message, in one process, with memory that is not mapped.
 
+#[path = "alone/mod.rs"]
+mod alone;
+
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -11,6 +15,8 @@ use dtype_ucx::{
     Context, Elements, ElementsMut, Endpoint, Error, MemoryKey, Multi, Refusal, Registered, Single,
     Worker,
 };
+
+use alone::alone;
 
 /// Transports that map no memory of `register_in_place`; the first one none at all.
 const TRANSPORTS: [&[(&str, &str)]; 3] =
@@ -361,6 +367,44 @@ fn the_owner_and_its_worker_are_in_different_threads() {
         }
     });
     assert_eq!(memory.get(1), Ok(30));
+}
+
+thread_local! {
+    static ODD: RefCell<Option<Registered<Odd>>> = const { RefCell::new(None) };
+}
+
+/// An odd number, whose check uses the memory that it is in.
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[dtype(check = Self::check)]
+struct Odd {
+    value: u32,
+}
+
+impl Odd {
+    fn check(&self) -> bool {
+        ODD.with_borrow(|memory| memory.as_ref().unwrap().write(1, &[Self { value: 7 }]).unwrap());
+        !self.value.is_multiple_of(2)
+    }
+}
+
+/// The memory is locked while its worker may copy, but not while the program runs.
+#[test]
+fn a_check_may_use_the_memory() {
+    alone("a_check_may_use_the_memory", || {
+        let setup = Setup::new(TRANSPORTS[0]);
+        let memory = setup.context.register(&[1, 3].map(|value| Odd { value })).unwrap();
+        setup.worker.serve(&memory).unwrap();
+        ODD.set(Some(memory));
+        ODD.with_borrow(|memory| {
+            let memory = memory.as_ref().unwrap();
+            assert_eq!(memory.get(0), Ok(Odd { value: 1 }));
+            assert_eq!(memory.read(0..2), Ok([1, 7].map(|value| Odd { value }).to_vec()));
+            let mut into = [Odd { value: 1 }; 2];
+            memory.read_into(0, &mut into).unwrap();
+            assert_eq!(into[1], Odd { value: 7 });
+        });
+        drop(ODD.take());
+    });
 }
 
 #[test]

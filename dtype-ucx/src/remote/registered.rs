@@ -474,7 +474,7 @@ impl<T: Datatype> Registered<T> {
     fn checked(&self, at: usize, count: usize) -> Result<Vec<T>, Error> {
         let mut copies = with_room::<MaybeUninit<T>>(count)?;
         let mut packed = zeros(self.record.packed_size(count)?)?;
-        let _alone = self.alone();
+        let alone = self.alone();
         // SAFETY: the callers have checked that the records are in the memory; the vector has room for them. Only their
         // packed bytes are used, which peers do not know of.
         unsafe {
@@ -482,6 +482,8 @@ impl<T: Datatype> Registered<T> {
             load(self.start.add(at).cast(), private, size_of::<T>() * count);
             self.record.pack_raw(private, count, &mut packed)?;
         }
+        // A check is code of the program, which may use this memory.
+        drop(alone);
         let items = dtype_runtime::unpack(&packed)?;
         Ok(items)
     }
