@@ -83,7 +83,7 @@ pub enum Error {
     /// A scope of one worker was to send on an endpoint of another one, with which it makes no progress.
     #[error("the endpoint belongs to another worker than the scope")]
     OtherWorker,
-    /// No message arrived in time.
+    /// No message arrived in time, or not all of one.
     #[error("no message came within {timeout:?}")]
     TimedOut {
         /// The time that the caller gave.

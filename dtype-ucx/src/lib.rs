@@ -42,7 +42,8 @@
 //! | columns, faces and fields in it | [`RemoteMemory::strided`]; many small blocks over a network: [`Worker::serve`] |
 //! | have a function called for each message | [`Worker::handle_active`], [`Endpoint::send_active`] |
 //! | wait without using the processor | [`Context::with_events`], [`Worker::events`] |
-//! | give up after a time | [`Worker::recv_into_timeout`], [`Worker::recv_timeout`], [`Receiving::wait_timeout`] |
+//! | give up after a time | [`Worker::recv_timeout`], [`Receiving::wait_timeout`], [`Sending::wait_timeout`] |
+//! | give up unless a message begins to arrive in time | [`Worker::recv_into_timeout`] |
 //! | notice that a peer has died | [`Worker::connect_monitored`] |
 //! | call UCX from C, or with another binding | [`GenericType`] |
 //! | several threads | [`Worker<Multi>`](Multi); one after the other: [`Worker<Serialized>`](Serialized), [`Worker::detach`] |
@@ -117,6 +118,7 @@ mod scope;
 mod service;
 mod shared;
 mod tagged;
+mod taken;
 mod unfinished;
 mod worker;
 

@@ -1,12 +1,10 @@
-//! Tagged messages, one at a time: functions that return when the message is sent or received.
+//! Tagged messages, one at a time: functions that return when the message is sent, or received into memory of the caller.
 
-use std::ptr;
 use std::time::Duration;
 
 use dtype_runtime::Datatype;
 
-use crate::allocation::with_room;
-use crate::elements::{Elements, ElementsMut, PackedBytes};
+use crate::elements::{Elements, ElementsMut};
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::mode::ThreadMode;
@@ -91,7 +89,6 @@ impl From<TagInfo> for Received {
 }
 
 const RECEIVE: &str = "ucp_tag_recv_nbx";
-const RECEIVE_PROBED: &str = "ucp_tag_msg_recv_nbx";
 
 impl<M: ThreadMode> Endpoint<M> {
     /// Sends a message, and returns when the elements may be changed again.
@@ -139,6 +136,10 @@ impl<M: ThreadMode> Worker<M> {
     }
 
     /// As [`recv_into`](Self::recv_into), for a message that begins to arrive within a time limit.
+    ///
+    /// UCX cannot take the elements back once a long message is announced. From then on this waits as long as it takes: until the
+    /// sender makes progress, and forever if the sender has closed a [monitored](Self::connect_monitored) connection meanwhile.
+    /// [`recv_timeout`](Self::recv_timeout) and [`Receiving::wait_timeout`](crate::Receiving::wait_timeout) do not.
     ///
     /// # Errors
     ///
@@ -191,120 +192,6 @@ impl<M: ThreadMode> Worker<M> {
         let message = unsafe { raw::ucp_tag_probe_nb(self.handle(), tag, mask, 0, &raw mut info) };
         (!message.is_null()).then(|| info.into())
     }
-
-    /// Waits for a message, and returns its records, however many these are.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Datatype`] if the bytes are not whole, valid records, or there is no memory for them;
-    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The message is consumed even then.
-    #[doc(alias = "ucp_tag_msg_recv_nbx")]
-    pub fn recv<T: Datatype>(&self, tags: impl Into<Tags>) -> Result<(Vec<T>, Received), Error> {
-        let tags = tags.into();
-        let (message, received) = self.wait(|| self.take(tags));
-        self.recv_taken(message, received)
-    }
-
-    /// As [`recv`](Self::recv), for a message that arrives within a time limit.
-    ///
-    /// # Errors
-    ///
-    /// Likewise, and [`Error::TimedOut`].
-    pub fn recv_timeout<T: Datatype>(
-        &self,
-        tags: impl Into<Tags>,
-        timeout: Duration,
-    ) -> Result<(Vec<T>, Received), Error> {
-        let tags = tags.into();
-        let (message, received) =
-            self.wait_for(Some(timeout), || self.take(tags)).ok_or(Error::TimedOut { timeout })?;
-        self.recv_taken(message, received)
-    }
-
-    /// Takes a message out of UCX's queue. It must be received.
-    fn take(&self, Tags { tag, mask }: Tags) -> Option<(raw::Message, Received)> {
-        let mut info = TagInfo { sender_tag: 0, length: 0 };
-        // SAFETY: the worker is alive.
-        let message = unsafe { raw::ucp_tag_probe_nb(self.handle(), tag, mask, 1, &raw mut info) };
-        (!message.is_null()).then(|| (message, info.into()))
-    }
-
-    fn recv_taken<T: Datatype>(
-        &self,
-        message: raw::Message,
-        info: Received,
-    ) -> Result<(Vec<T>, Received), Error> {
-        let Received { length, .. } = info;
-        let count = match info.records::<T>() {
-            Ok(count) => count,
-            Err(error) => return Err(self.refuse(message, error)),
-        };
-        if const { T::TYPE_MAP.is_packed() && !T::TYPE_MAP.is_restricted() } {
-            let mut items = match with_room::<T>(count) {
-                Ok(items) => items,
-                Err(error) => return Err(self.refuse(message, error)),
-            };
-            // SAFETY: the vector has room for `count` records, which are `length` bytes: they have no padding.
-            let outcome = unsafe { self.recv_bytes(message, items.as_mut_ptr().cast(), length) };
-            whole(outcome, length)?;
-            // SAFETY: all bytes of `count` records were written. All of them are data, at their positions in the packed
-            // record, and all bit patterns are valid: by the promise of `Datatype` these are values.
-            unsafe { items.set_len(count) };
-            return Ok((items, info));
-        }
-        let mut bytes = match PackedBytes::try_with_room(length) {
-            Ok(bytes) => bytes,
-            Err(error) => return Err(self.refuse(message, error)),
-        };
-        let (start, room) = bytes.memory();
-        // SAFETY: the vector has the room.
-        let outcome = unsafe { self.recv_bytes(message, start, room) };
-        whole(outcome, length)?;
-        // SAFETY: as just received.
-        let items = dtype_runtime::unpack(unsafe { bytes.written(length) })?;
-        Ok((items, info))
-    }
-
-    /// Receives a message that was taken.
-    ///
-    /// # Safety
-    ///
-    /// The memory must be writable for `room` bytes.
-    unsafe fn recv_bytes(&self, message: raw::Message, start: *mut u8, room: usize) -> Outcome {
-        // SAFETY: the caller guarantees the memory, and the message was taken by this worker.
-        unsafe {
-            self.blocking(|user_data| {
-                let bytes = raw::DATATYPE_BYTES;
-                let params = operation::receive_params(bytes, operation::received, user_data);
-                raw::ucp_tag_msg_recv_nbx(
-                    self.handle(),
-                    start.cast(),
-                    room,
-                    message,
-                    &raw const params,
-                )
-            })
-        }
-    }
-
-    /// Discards a message that was taken, by receiving it into no memory.
-    fn refuse(&self, message: raw::Message, error: Error) -> Error {
-        // SAFETY: nothing is written.
-        unsafe { self.recv_bytes(message, ptr::dangling_mut(), 0) };
-        error
-    }
-}
-
-/// Checks that a message was received as it was announced.
-fn whole(outcome: Outcome, length: usize) -> Result<(), Error> {
-    if outcome.status != RawStatus::OK {
-        return Err(receive_failed(RECEIVE_PROBED, outcome.status, length));
-    }
-    if outcome.length != length {
-        let (expected, actual) = (length as u64, outcome.length as u64);
-        return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
-    }
-    Ok(())
 }
 
 /// The result of a receive.

@@ -337,6 +337,54 @@ fn nothing_comes() {
     assert_eq!(room, [0; 3]);
 }
 
+/// A long message is announced, and its sender does nothing more. UCX keeps the memory, and the next message is not affected.
+#[test]
+fn a_message_that_does_not_arrive_in_time_is_given_up() {
+    alone("a_message_that_does_not_arrive_in_time_is_given_up", || {
+        let settings = [("TLS", "tcp"), ("NET_DEVICES", "lo"), ("RNDV_THRESH", "0")];
+        for (protocols, monitored) in [("n", true), ("y", false)] {
+            let settings = settings.into_iter().chain([("PROTO_ENABLE", protocols)]);
+            let context = Context::with_settings(settings).unwrap();
+            let [from, to]: [Worker<Single>; 2] = [(); 2].map(|()| context.worker().unwrap());
+            let connect = |one: &Worker<Single>, other: &Worker<Single>| {
+                let address = other.address().unwrap();
+                if monitored { one.connect_monitored(&address) } else { one.connect(&address) }
+            };
+            let (there, back) = (connect(&from, &to).unwrap(), connect(&to, &from).unwrap());
+            for size in [10_000, 100_000_usize] {
+                let timeout = Duration::from_millis(20);
+                let late = Err(Error::TimedOut { timeout });
+                let mut sending: Vec<_> =
+                    [1_u8, 2].map(|byte| there.start_send(3, vec![byte; 4 * size])).into();
+                while to.incoming(3).is_none() {
+                    from.progress();
+                }
+                // Packed records, and bytes in place.
+                assert_eq!(to.recv_timeout::<[bool; 4]>(3, timeout).map(drop), late);
+                while to.incoming(3).is_none() {
+                    from.progress();
+                }
+                assert_eq!(to.recv_timeout::<u32>(3, timeout).map(drop), late);
+                // Memory that was freed would be used again.
+                let other = vec![0xAB_u8; 4 * size];
+                sending.push(there.start_send(3, vec![7; size]));
+                let next = to.start_recv::<u8>(3, size).unwrap();
+                for sending in sending {
+                    let sending = sending.unwrap();
+                    while !sending.is_complete() {
+                        from.progress();
+                        to.progress();
+                    }
+                    sending.wait().unwrap();
+                }
+                assert!(next.wait().unwrap().0 == vec![7; size]);
+                assert!(other.iter().all(|&byte| byte == 0xAB));
+            }
+            drop(back);
+        }
+    });
+}
+
 #[test]
 fn a_dropped_receive_is_cancelled() {
     let (worker, endpoint) = setup();

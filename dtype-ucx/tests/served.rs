@@ -374,7 +374,7 @@ thread_local! {
 }
 
 /// An odd number, whose check uses the memory that it is in.
-#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[derive(Datatype, Clone, Debug, PartialEq)]
 #[dtype(check = Self::check)]
 struct Odd {
     value: u32,
@@ -399,7 +399,7 @@ fn a_check_may_use_the_memory() {
             let memory = memory.as_ref().unwrap();
             assert_eq!(memory.get(0), Ok(Odd { value: 1 }));
             assert_eq!(memory.read(0..2), Ok([1, 7].map(|value| Odd { value }).to_vec()));
-            let mut into = [Odd { value: 1 }; 2];
+            let mut into = [1, 1].map(|value| Odd { value });
             memory.read_into(0, &mut into).unwrap();
             assert_eq!(into[1], Odd { value: 7 });
         });

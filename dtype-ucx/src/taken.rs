@@ -1,0 +1,214 @@
+//! Tagged messages of any length: they are taken out of UCX's queue, and received into memory that is made for them.
+
+use std::ffi::c_void;
+use std::mem;
+use std::ptr;
+use std::time::{Duration, Instant};
+
+use dtype_runtime::Datatype;
+
+use crate::allocation::with_room;
+use crate::elements::PackedBytes;
+use crate::error::Error;
+use crate::mode::ThreadMode;
+use crate::operation::{self, Operation, Outcome};
+use crate::raw::{self, RawStatus, TagInfo};
+use crate::request::Handle;
+use crate::tagged::{Received, Tags};
+use crate::worker::{Worker, receive_failed};
+
+const RECEIVE: &str = "ucp_tag_msg_recv_nbx";
+
+/// For how long to wait.
+#[derive(Clone, Copy)]
+struct Limit {
+    timeout: Duration,
+    start: Instant,
+}
+
+/// A message that is in UCX's queue no more. It must be received.
+struct Taken {
+    message: raw::Message,
+    info: Received,
+}
+
+impl<M: ThreadMode> Worker<M> {
+    /// Waits for a message, and returns its records, however many these are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Datatype`] if the bytes are not whole, valid records, or there is no memory for them;
+    /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The message is consumed even then.
+    #[doc(alias = "ucp_tag_msg_recv_nbx")]
+    pub fn recv<T: Datatype>(&self, tags: impl Into<Tags>) -> Result<(Vec<T>, Received), Error> {
+        let tags = tags.into();
+        let taken = self.wait(|| self.take(tags));
+        self.recv_taken(taken, None)
+    }
+
+    /// As [`recv`](Self::recv), for a message that arrives within a time limit.
+    ///
+    /// A long message that is announced in time, and has not arrived at the end of it, is lost. UCX keeps the memory that was made
+    /// for it.
+    ///
+    /// # Errors
+    ///
+    /// Likewise, and [`Error::TimedOut`].
+    pub fn recv_timeout<T: Datatype>(
+        &self,
+        tags: impl Into<Tags>,
+        timeout: Duration,
+    ) -> Result<(Vec<T>, Received), Error> {
+        let (tags, start) = (tags.into(), Instant::now());
+        let taken =
+            self.wait_for(Some(timeout), || self.take(tags)).ok_or(Error::TimedOut { timeout })?;
+        self.recv_taken(taken, Some(Limit { timeout, start }))
+    }
+
+    fn take(&self, Tags { tag, mask }: Tags) -> Option<Taken> {
+        let mut info = TagInfo { sender_tag: 0, length: 0 };
+        // SAFETY: the worker is alive.
+        let message = unsafe { raw::ucp_tag_probe_nb(self.handle(), tag, mask, 1, &raw mut info) };
+        (!message.is_null()).then(|| Taken { message, info: info.into() })
+    }
+
+    fn recv_taken<T: Datatype>(
+        &self,
+        Taken { message, info }: Taken,
+        limit: Option<Limit>,
+    ) -> Result<(Vec<T>, Received), Error> {
+        let mut room = match info.records::<T>().and_then(|count| Room::new(count, info.length)) {
+            Ok(room) => room,
+            Err(error) => return Err(self.refuse(message, error)),
+        };
+        let Some(limit) = limit else {
+            // SAFETY: the room is writable, and nobody else has it.
+            let outcome = unsafe {
+                self.blocking(|user_data| {
+                    let callback = operation::received;
+                    self.start_taken(message, room.memory(), callback, user_data)
+                })
+            };
+            // SAFETY: the outcome is that of the receive into the room.
+            return unsafe { room.into_records(outcome, info) };
+        };
+        // SAFETY: one operation is started, with the callback for receives into room, which owns what UCX writes.
+        let (operation, request) = unsafe {
+            Operation::start(self.unfinished(), room, |room: *mut Room<T>, user_data| {
+                let callback = Operation::<Room<T>>::received;
+                self.start_taken(message, (*room).memory(), callback, user_data)
+            })
+        };
+        let handle = Handle::new(self.clone(), request);
+        let Limit { timeout, start } = limit;
+        let left = timeout.saturating_sub(start.elapsed());
+        let outcome = handle.wait_for(left, &operation).ok_or(Error::TimedOut { timeout })?;
+        // SAFETY: there is an outcome, and the reference is the only one: UCX's share does not look at the data.
+        let room = unsafe { operation.data_of_completed() };
+        // SAFETY: likewise.
+        unsafe { room.take().into_records(outcome, info) }
+    }
+
+    /// Starts to receive a message that was taken.
+    ///
+    /// # Safety
+    ///
+    /// The memory must be writable, and nobody else may access it, until the operation has completed. The callback must fit the
+    /// user data.
+    unsafe fn start_taken(
+        &self,
+        message: raw::Message,
+        (start, room): (*mut u8, usize),
+        callback: raw::ReceiveCallback,
+        user_data: *const c_void,
+    ) -> raw::StatusPointer {
+        let params = operation::receive_params(raw::DATATYPE_BYTES, callback, user_data);
+        let (worker, start) = (self.handle(), start.cast());
+        // SAFETY: the caller guarantees the memory, and the message was taken by this worker.
+        unsafe { raw::ucp_tag_msg_recv_nbx(worker, start, room, message, &raw const params) }
+    }
+
+    /// Discards a message that was taken, by receiving it into no memory.
+    fn refuse(&self, message: raw::Message, error: Error) -> Error {
+        // SAFETY: nothing is written.
+        unsafe {
+            self.blocking(|user_data| {
+                let nowhere = (ptr::dangling_mut(), 0);
+                self.start_taken(message, nowhere, operation::received, user_data)
+            })
+        };
+        error
+    }
+}
+
+/// Memory for a message whose length is known. It holds no records: UCX may be the one that drops it, with the worker's lock, in
+/// any thread, and later than the lifetime of `T`.
+enum Room<T> {
+    /// An empty vector, and the number of records that there is room for. They have no padding, and any bytes are values.
+    InPlace(Vec<T>, usize),
+    /// To be unpacked when all have come.
+    Packed(PackedBytes),
+}
+
+impl<T: Datatype> Room<T> {
+    /// Room for `count` records, which are `length` packed bytes.
+    fn new(count: usize, length: usize) -> Result<Self, Error> {
+        if const { T::TYPE_MAP.is_packed() && !T::TYPE_MAP.is_restricted() } {
+            return Ok(Self::InPlace(with_room::<T>(count)?, count));
+        }
+        Ok(Self::Packed(PackedBytes::try_with_room(length)?))
+    }
+
+    /// Where the message goes, and how many bytes may be written there.
+    fn memory(&mut self) -> (*mut u8, usize) {
+        match self {
+            // The packed records are as long as the records.
+            Self::InPlace(items, count) => (items.as_mut_ptr().cast(), *count * size_of::<T>()),
+            Self::Packed(bytes) => bytes.memory(),
+        }
+    }
+
+    /// The room, without which nothing is left.
+    fn take(&mut self) -> Self {
+        mem::replace(self, Self::InPlace(Vec::new(), 0))
+    }
+
+    /// The records.
+    ///
+    /// # Safety
+    ///
+    /// The outcome must be that of a receive of the message into this room.
+    unsafe fn into_records(
+        self,
+        outcome: Outcome,
+        info: Received,
+    ) -> Result<(Vec<T>, Received), Error> {
+        whole(outcome, info.length)?;
+        let items = match self {
+            Self::InPlace(mut items, count) => {
+                // SAFETY: all bytes of `count` records were written. All of them are data, at their positions in the packed
+                // record, and all bit patterns are valid: by the promise of `Datatype` these are values.
+                unsafe { items.set_len(count) };
+                items
+            }
+            Self::Packed(mut bytes) => {
+                // SAFETY: UCX has written this number of bytes.
+                let packed = unsafe { bytes.written(info.length) };
+                dtype_runtime::unpack(packed)?
+            }
+        };
+        Ok((items, info))
+    }
+}
+
+/// Checks that a message was received as it was announced.
+fn whole(outcome: Outcome, length: usize) -> Result<(), Error> {
+    if outcome.status != RawStatus::OK {
+        return Err(receive_failed(RECEIVE, outcome.status, length));
+    }
+    if outcome.length != length {
+        let (expected, actual) = (length as u64, outcome.length as u64);
+        return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
+    }
+    Ok(())
+}
