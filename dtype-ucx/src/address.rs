@@ -61,7 +61,7 @@ impl WorkerAddress {
         self.worker
     }
 
-    /// The address as bytes: some hundred, depending on the number of networks.
+    /// The address as bytes: up to several hundred, depending on the number of networks.
     pub fn to_bytes(&self) -> Vec<u8> {
         let [process, context, worker] =
             [self.process, self.context, self.worker].map(u64::to_le_bytes);

@@ -21,7 +21,7 @@ use crate::raw;
 /// - the datatype is dropped after the last operation with it has completed.
 ///
 /// A receive fails with `UCS_ERR_NO_MEMORY` if the instances name a byte more than once. UCX does not tell a generic
-/// datatype that a receive was cancelled: some hundred bytes are leaked for each.
+/// datatype that a receive was cancelled: one to two hundred bytes are leaked for each.
 ///
 /// ```
 /// use dtype_runtime::{Basic, Type};

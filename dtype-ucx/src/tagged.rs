@@ -125,7 +125,8 @@ impl<M: ThreadMode> Worker<M> {
     ///
     /// [`Error::TooLong`] if the message has more records than there is room for; [`Error::Datatype`] if one of them is
     /// invalid, or the last one is incomplete; [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`]. The
-    /// message is consumed even then. An incomplete record may have been written, if all bit patterns are valid.
+    /// message is consumed even then. If all bit patterns are valid, an incomplete record may have been written, and any of the
+    /// elements, if the message is too long.
     #[doc(alias = "ucp_tag_recv_nbx")]
     pub fn recv_into<'a>(
         &self,

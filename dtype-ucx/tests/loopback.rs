@@ -143,6 +143,37 @@ fn a_message_that_is_too_long_is_an_error_and_consumed() {
     }
 }
 
+/// UCX writes fragments until the message is too long. Records that are checked are received as a copy.
+#[test]
+fn a_message_in_fragments_that_is_too_long_is_written_in_part() {
+    let settings = [("TLS", "sm"), ("RNDV_THRESH", "inf")];
+    let context = Context::with_settings(settings).unwrap();
+    let [from, to]: [Worker<Single>; 2] = [(); 2].map(|()| context.worker().unwrap());
+    let endpoint = from.connect(&to.address().unwrap()).unwrap();
+    let before = vec![Checked { value: 7, valid: true }; 6000];
+    let (mut bytes, mut records) = (vec![0x55_u8; 30_000], before.clone());
+    let room = 30_000;
+    for checked in [false, true] {
+        let sending = endpoint.start_send(3, vec![1_u8; 40_000]).unwrap();
+        let elements: ElementsMut<'_> =
+            if checked { (&mut records).into() } else { (&mut bytes).into() };
+        let received = to.scope(|scope| {
+            let message = scope.recv_into(3, elements)?;
+            while !sending.is_complete() {
+                from.progress();
+                to.progress();
+            }
+            message.wait()
+        });
+        assert_eq!(received, Err(Error::TooLong { room }));
+    }
+    let written = bytes.iter().filter(|&&byte| byte == 1).count();
+    assert!(bytes[..written].iter().all(|&byte| byte == 1), "from the start");
+    assert!(bytes[written..].iter().all(|&byte| byte == 0x55), "and then nothing");
+    assert_eq!(records, before);
+    assert_eq!(to.incoming(Tags::ALL), None);
+}
+
 #[test]
 fn invalid_values_are_refused_and_nothing_is_written() {
     let (worker, endpoint) = setup();

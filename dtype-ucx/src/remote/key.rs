@@ -116,7 +116,7 @@ impl MemoryKey {
         })
     }
 
-    /// The key as bytes: some hundred, depending on the type of the records.
+    /// The key as bytes: about a hundred or more, depending on the type of the records.
     pub fn to_bytes(&self) -> Vec<u8> {
         let record = self.record.marshal();
         let mut body = Vec::with_capacity(60 + record.len() + self.packed.len());
