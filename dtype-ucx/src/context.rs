@@ -1,12 +1,13 @@
 //! The context: UCX's transports, as the environment or the program configures them.
 
-use std::ffi::{CString, c_int, c_uint};
+use std::ffi::{c_int, c_uint};
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
 
 use dtype_ucp_generic::Message;
 
+use crate::config::Config;
 use crate::error::{Error, check};
 use crate::fragments::{Discarded, Incoming, Outgoing};
 use crate::process;
@@ -37,6 +38,8 @@ struct Inner {
     datatypes: Datatypes,
     /// Whether it was set up with `UCP_FEATURE_WAKEUP`.
     events: bool,
+    /// Whether UCX was told to use its new protocols.
+    new_protocols: bool,
 }
 
 // SAFETY: the context is made with `mt_workers_shared`, so that any thread may use it.
@@ -152,16 +155,22 @@ impl Context {
         let mut handle = ptr::null_mut();
         // SAFETY: the parameters have the fields of their mask, the configuration was read, and both are only read.
         let status = unsafe {
-            raw::ucp_init_version(major, minor, &raw const params, config.0, &raw mut handle)
+            raw::ucp_init_version(major, minor, &raw const params, config.handle(), &raw mut handle)
         };
         check("ucp_init", status)?;
-        let number = process::fresh();
-        Ok(Self { inner: Arc::new(Inner { handle, number, datatypes, events }) })
+        let (number, new_protocols) = (process::fresh(), config.has_new_protocols());
+        let inner = Inner { handle, number, datatypes, events, new_protocols };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Whether workers have events.
     pub(crate) fn has_events(&self) -> bool {
         self.inner.events
+    }
+
+    /// Whether UCX uses its new protocols.
+    pub(crate) fn has_new_protocols(&self) -> bool {
+        self.inner.new_protocols
     }
 
     /// The version of the UCX library: major, minor and release number.
@@ -201,34 +210,5 @@ impl Context {
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context").finish_non_exhaustive()
-    }
-}
-
-/// UCX's settings.
-struct Config(raw::Config);
-
-impl Config {
-    fn read() -> Result<Self, Error> {
-        let mut config = ptr::null_mut();
-        // SAFETY: without a prefix and a file, UCX reads the environment.
-        let status = unsafe { raw::ucp_config_read(ptr::null(), ptr::null(), &raw mut config) };
-        check("ucp_config_read", status)?;
-        Ok(Self(config))
-    }
-
-    fn set(&self, name: &str, value: &str) -> Result<(), Error> {
-        let refused = || Error::Setting { name: name.to_owned(), value: value.to_owned() };
-        let texts = (CString::new(name), CString::new(value));
-        let (Ok(c_name), Ok(c_value)) = texts else { return Err(refused()) };
-        // SAFETY: the configuration was read, and UCX copies the texts.
-        let status = unsafe { raw::ucp_config_modify(self.0, c_name.as_ptr(), c_value.as_ptr()) };
-        check("ucp_config_modify", status).map_err(|_| refused())
-    }
-}
-
-impl Drop for Config {
-    fn drop(&mut self) {
-        // SAFETY: the configuration was read, and a context keeps a copy of what it needs.
-        unsafe { raw::ucp_config_release(self.0) };
     }
 }

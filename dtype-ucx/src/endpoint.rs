@@ -24,7 +24,9 @@ const CLOSING: Duration = Duration::from_secs(1);
 /// Dropping it closes the connection after everything that was sent is delivered, but waits no longer than a second for
 /// that. [`close`](Self::close) waits as long as it takes, and returns errors. A long message that the peer has not begun to
 /// receive by then can still be received while the worker lives; on a [monitored](Worker::connect_monitored) connection it is
-/// cancelled. UCX keeps some memory for a connection that is not monitored until the worker is destroyed.
+/// cancelled, unless UCX uses its new protocols. UCX does not tell a peer to which it was announced: a function there that receives
+/// it waits until its own connection is closed or lost, or forever ([`Worker::recv_timeout`] gives up). For a connection that does
+/// not cancel its messages, UCX keeps some memory until the worker is destroyed.
 #[doc(alias = "ucp_ep_h")]
 pub struct Endpoint<M: ThreadMode> {
     worker: Worker<M>,
@@ -69,6 +71,14 @@ impl<M: ThreadMode> Worker<M> {
     /// Over shared memory, UCX 1.13 notices it only with the setting `MM_ERROR_HANDLING=y`. A peer that closes its
     /// worker and lives on may not be noticed: when there is no more room, a send waits. A request can be waited for
     /// with a [time limit](crate::Sending::wait_timeout).
+    ///
+    /// # The new protocols
+    ///
+    /// With its new protocols (`PROTO_ENABLE=y`, the default from UCX 1.16 on), UCX 1.13 cannot cancel a message: it ends the program
+    /// when one of any length is sent to a peer that has died, and when a peer dies while a long message from it is being
+    /// received. Puts and gets complete with an error, except those that a [worker serves](Self::serve), which are messages. Where
+    /// peers may die, use the setting `PROTO_ENABLE=n`. Closing the connection is safe with either: with the new protocols it
+    /// cancels nothing.
     ///
     /// # Errors
     ///
@@ -220,12 +230,13 @@ impl<M: ThreadMode> Endpoint<M> {
     }
 
     /// Closes the connection. If not everything is delivered in time, the worker goes on, or the rest is lost if the connection
-    /// is monitored.
+    /// is closed by force.
     ///
     /// UCX 1.13 does not keep track of what still refers to an endpoint. After an ordinary close, it would use freed memory for
     /// a message that has been announced and is not received, and on a monitored connection end the program if a long message
     /// is not received. So an endpoint is left to the worker, which closes it when it is destroyed, or, on a monitored
-    /// connection, closed by force, which cancels what refers to it.
+    /// connection, closed by force, which cancels what refers to it. With its new protocols, UCX 1.13 cannot cancel a receive that
+    /// has begun: a close by force ends the program. Such an endpoint is left to the worker, too.
     fn close_within(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
         if mem::replace(&mut self.closed, true) {
             return Ok(());
@@ -246,7 +257,8 @@ impl<M: ThreadMode> Endpoint<M> {
             // SAFETY: the request was just started.
             unsafe { self.finish(started, timeout) }
         };
-        if self.monitored {
+        let mut closed = false;
+        if self.monitored && !self.worker.context().has_new_protocols() {
             let flags = raw::EP_CLOSE_FLAG_FORCE;
             let params = raw::RequestParams { mask: raw::OP_ATTR_FIELD_FLAGS, flags, ..params };
             // SAFETY: the endpoint is alive, and not used after this. There is no callback.
@@ -254,14 +266,15 @@ impl<M: ThreadMode> Endpoint<M> {
             // A reply has no way back any more.
             self.worker.service().give_up(&self.traffic);
             // SAFETY: the request was just started.
-            let closed = unsafe { self.finish(started, timeout) };
-            if closed.is_some() {
-                // SAFETY: UCX's share (`connect_with`). The endpoint is closed, so the error handler is not called any more.
-                unsafe { Arc::decrement_strong_count(Arc::as_ptr(&self.failure)) };
-            }
+            closed = unsafe { self.finish(started, timeout) } == Some(RawStatus::OK);
+        }
+        // SAFETY: UCX's share (`connect_with`). If the endpoint is closed, the error handler is not called any more; otherwise it is
+        // kept until the worker is destroyed, and the endpoint with it.
+        let share = unsafe { Arc::from_raw(Arc::as_ptr(&self.failure)) };
+        if closed {
+            drop(share);
         } else {
-            // SAFETY: likewise, but it is kept until the worker is destroyed, and the endpoint with it.
-            self.worker.leave(unsafe { Arc::from_raw(Arc::as_ptr(&self.failure)) });
+            self.worker.leave(share);
         }
         if let Some(error) = failure {
             return Err(error);

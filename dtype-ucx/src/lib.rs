@@ -95,6 +95,7 @@
 mod active;
 mod address;
 mod allocation;
+mod config;
 mod context;
 mod detached;
 mod elements;

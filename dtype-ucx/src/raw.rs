@@ -36,6 +36,9 @@ pub(crate) const ERR_CANCELED: RawStatus = RawStatus(-16);
 pub(crate) const ERR_MESSAGE_TRUNCATED: RawStatus = RawStatus(-9);
 pub(crate) const ERR_LAST: RawStatus = RawStatus(-100);
 
+pub(crate) const CONFIG_PRINT_CONFIG: c_uint = 1;
+pub(crate) const CONFIG_PRINT_HIDDEN: c_uint = 1 << 3;
+
 pub(crate) const PARAM_FIELD_FEATURES: u64 = 1;
 pub(crate) const PARAM_FIELD_MT_WORKERS_SHARED: u64 = 1 << 5;
 
@@ -237,6 +240,13 @@ unsafe extern "C" {
         name: *const c_char,
         value: *const c_char,
     ) -> RawStatus;
+    /// The stream is a `FILE` of C.
+    pub(crate) fn ucp_config_print(
+        config: Config,
+        stream: *mut Opaque,
+        title: *const c_char,
+        flags: c_uint,
+    );
     pub(crate) fn ucp_config_release(config: Config);
     pub(crate) fn ucp_init_version(
         major: c_uint,
@@ -387,6 +397,11 @@ unsafe extern "C" {
     pub(crate) fn ucp_dt_destroy(datatype: Datatype);
 
     pub(crate) fn ucs_status_string(status: RawStatus) -> *const c_char;
+
+    // Of C's library: a stream that writes to memory, which it allocates.
+    pub(crate) fn open_memstream(memory: *mut *mut c_char, length: *mut usize) -> *mut Opaque;
+    pub(crate) fn fclose(stream: *mut Opaque) -> c_int;
+    pub(crate) fn free(memory: *mut c_void);
 }
 
 /// What a call that may start a request returned.

@@ -167,9 +167,8 @@ fn a_message_in_fragments_that_is_too_long_is_written_in_part() {
         });
         assert_eq!(received, Err(Error::TooLong { room }));
     }
-    let written = bytes.iter().filter(|&&byte| byte == 1).count();
-    assert!(bytes[..written].iter().all(|&byte| byte == 1), "from the start");
-    assert!(bytes[written..].iter().all(|&byte| byte == 0x55), "and then nothing");
+    let written = bytes.iter().position(|&byte| byte != 1).unwrap_or(room);
+    assert!(bytes[written..].iter().all(|&byte| byte == 0x55), "from the start, and then nothing");
     assert_eq!(records, before);
     assert_eq!(to.incoming(Tags::ALL), None);
 }
@@ -478,7 +477,8 @@ fn a_long_message_outlives_its_endpoint() {
 
 #[test]
 fn closing_a_monitored_connection_cancels_long_messages() {
-    let settings = [("TLS", "self,tcp"), ("NET_DEVICES", "lo"), ("RNDV_THRESH", "0")];
+    let settings =
+        [("TLS", "self,tcp"), ("NET_DEVICES", "lo"), ("RNDV_THRESH", "0"), ("PROTO_ENABLE", "n")];
     for (received, leaked) in [(true, false), (false, false), (false, true)] {
         let worker: Worker<Single> = Context::with_settings(settings).unwrap().worker().unwrap();
         let endpoint = worker.connect_monitored(&worker.address().unwrap()).unwrap();
@@ -496,6 +496,39 @@ fn closing_a_monitored_connection_cancels_long_messages() {
             assert_eq!(sending.wait().map(drop), Err(Error::Cancelled));
         }
     }
+}
+
+/// UCX 1.13 would end the program if such a connection were closed by force.
+#[test]
+fn closing_a_monitored_connection_with_new_protocols_cancels_nothing() {
+    alone("closing_a_monitored_connection_with_new_protocols_cancels_nothing", || {
+        for transports in ["self,tcp", "tcp"] {
+            for (begun, received) in [(true, true), (false, true), (true, false), (false, false)] {
+                let settings = [
+                    ("TLS", transports),
+                    ("NET_DEVICES", "lo"),
+                    ("RNDV_THRESH", "0"),
+                    ("PROTO_ENABLE", "yes"),
+                ];
+                let context = Context::with_settings(settings).unwrap();
+                let worker: Worker<Single> = context.worker().unwrap();
+                let endpoint = worker.connect_monitored(&worker.address().unwrap()).unwrap();
+                let sending = endpoint.start_send(3, vec![7_u8; 10 << 20]).unwrap();
+                while worker.incoming(3).is_none() {}
+                let receiving = begun.then(|| worker.start_recv::<u8>(3, 10 << 20).unwrap());
+                drop(endpoint);
+                if !received {
+                    continue;
+                }
+                let came = match receiving {
+                    Some(receiving) => receiving.wait(),
+                    None => worker.recv::<u8>(3),
+                };
+                assert!(came.unwrap().0 == vec![7; 10 << 20]);
+                assert_eq!(sending.wait().map(|items| items.len()), Ok(10 << 20));
+            }
+        }
+    });
 }
 
 /// UCX 1.13 ends the program when it destroys a worker that has begun to send, with either kind of protocols.

@@ -411,6 +411,54 @@ fn peer(test: &str) {
     }
 }
 
+/// Connections on which a death is noticed.
+const MONITORED: [(&str, &[(&str, &str)]); 2] = [
+    ("sm", &[("TLS", "self,posix,cma"), ("MM_ERROR_HANDLING", "y"), ("KEEPALIVE_INTERVAL", "1s")]),
+    ("tcp", &[("TLS", "self,tcp"), ("NET_DEVICES", "lo"), ("KEEPALIVE_INTERVAL", "1s")]),
+];
+
+fn monitored(run: &mut dyn FnMut(String, &dyn Fn())) {
+    for (transport, settings) in MONITORED {
+        let old = &[settings, &[("PROTO_ENABLE", "n")]].concat();
+        run(format!("the peer dies {transport}"), &|| {
+            let mut peer = Peer::start("dies", old);
+            let worker = worker(old);
+            let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
+            the_peer_dies(&mut peer, &Side { worker, peer: endpoint, number: 0 });
+        });
+        // With its new protocols, UCX 1.13 ends the program when there are messages (`connect_monitored`).
+        let new = &[settings, &[("PROTO_ENABLE", "y")]].concat();
+        for (protocols, settings) in [("", old), (" new protocols", new)] {
+            run(format!("the owner dies {transport}{protocols}"), &|| {
+                let mut peer = Peer::start("the owner dies", settings);
+                let worker = worker(settings);
+                let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
+                remote::the_owner_dies(&mut peer, &Side { worker, peer: endpoint, number: 0 });
+            });
+        }
+        run(format!("the worker dies {transport}"), &|| {
+            let mut peer = Peer::start("the worker dies", old);
+            let worker = worker(old);
+            let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
+            remote::the_worker_dies(&mut peer, &Side { worker, peer: endpoint, number: 0 });
+        });
+        run(format!("the sender dies {transport}"), &|| {
+            let settings = [&old[..], &[("RNDV_THRESH", "0")]].concat();
+            let mut peer = Peer::start("sender", &settings);
+            let worker = worker(&settings);
+            let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
+            active::the_sender_dies(&peer, Side { worker, peer: endpoint, number: 0 });
+        });
+        run(format!("the peer closes {transport}"), &|| {
+            let mut peer = Peer::start("closes", old);
+            let worker = worker(old);
+            let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
+            writeln!(peer.to).unwrap();
+            the_peer_closes(Side { worker, peer: endpoint, number: 0 });
+        });
+    }
+}
+
 fn main() {
     let watchdog = if env::var_os("DTYPE_UCX_FULL").is_some() { 6 * LIMIT } else { LIMIT };
     thread::spawn(move || {
@@ -461,47 +509,7 @@ fn main() {
             });
         }
     }
-    let monitored: [(&str, &[(&str, &str)]); 2] = [
-        (
-            "sm",
-            &[("TLS", "self,posix,cma"), ("MM_ERROR_HANDLING", "y"), ("KEEPALIVE_INTERVAL", "1s")],
-        ),
-        ("tcp", &[("TLS", "self,tcp"), ("NET_DEVICES", "lo"), ("KEEPALIVE_INTERVAL", "1s")]),
-    ];
-    for (transport, settings) in monitored {
-        run(format!("the peer dies {transport}"), &|| {
-            let mut peer = Peer::start("dies", settings);
-            let worker = worker(settings);
-            let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
-            the_peer_dies(&mut peer, &Side { worker, peer: endpoint, number: 0 });
-        });
-        run(format!("the owner dies {transport}"), &|| {
-            let mut peer = Peer::start("the owner dies", settings);
-            let worker = worker(settings);
-            let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
-            remote::the_owner_dies(&mut peer, &Side { worker, peer: endpoint, number: 0 });
-        });
-        run(format!("the worker dies {transport}"), &|| {
-            let mut peer = Peer::start("the worker dies", settings);
-            let worker = worker(settings);
-            let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
-            remote::the_worker_dies(&mut peer, &Side { worker, peer: endpoint, number: 0 });
-        });
-        run(format!("the sender dies {transport}"), &|| {
-            let settings = [settings, &[("RNDV_THRESH", "0")]].concat();
-            let mut peer = Peer::start("sender", &settings);
-            let worker = worker(&settings);
-            let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
-            active::the_sender_dies(&peer, Side { worker, peer: endpoint, number: 0 });
-        });
-        run(format!("the peer closes {transport}"), &|| {
-            let mut peer = Peer::start("closes", settings);
-            let worker = worker(settings);
-            let endpoint = worker.connect_monitored(&peer.exchange(&worker)).unwrap();
-            writeln!(peer.to).unwrap();
-            the_peer_closes(Side { worker, peer: endpoint, number: 0 });
-        });
-    }
+    monitored(&mut run);
     if ran == 0 {
         eprintln!("no test has {filter:?} in its name");
         exit(1);
