@@ -134,15 +134,16 @@ impl<W> Handlers<W> {
 
     /// Removes a handler. Its messages are refused.
     pub(crate) fn remove(&self, id: u8) {
-        let function = {
+        let (function, messages) = {
             let mut functions = lock(&self.functions);
             // UCX has the id already, so it needs no memory, and succeeds. Otherwise the messages are refused when they come.
             // SAFETY: there is no callback that would use the slot.
             let _ = unsafe { self.tell(id, None, ptr::null()) };
-            functions.remove(&id)
+            // As long as there is no other handler for the id, in another thread: its messages are not refused.
+            (functions.remove(&id), self.inbox.take(id))
         };
         // Both call code that may call this worker: no lock is held.
-        drop(self.inbox.take(id));
+        drop(messages);
         drop(function);
     }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dtype_ucx::{ActiveMessage, Context, Error, Fetching, Multi, Single, Worker};
 
@@ -261,4 +261,37 @@ fn a_worker_with_messages_does_not_sleep() {
         assert_eq!(next(&worker, &came), Ok(vec![round; 1000]));
         sending.wait().unwrap();
     }
+}
+
+/// A handler that is set while another thread removes the one before gets all of its messages.
+#[test]
+fn removing_a_handler_does_not_refuse_messages_of_the_next_one() {
+    let context = Context::with_settings([("TLS", "self")]).unwrap();
+    let worker = match context.worker::<Multi>() {
+        Err(Error::Threads) => return println!("left out: this UCX has no threads"),
+        worker => worker.unwrap(),
+    };
+    let endpoint = &worker.connect(&worker.address().unwrap()).unwrap();
+    let start = Instant::now();
+    thread::scope(|threads| {
+        for _ in 0..3 {
+            let worker = worker.clone();
+            threads.spawn(move || {
+                while start.elapsed() < Duration::from_secs(3) {
+                    let called = Arc::new(AtomicUsize::new(0));
+                    let count = called.clone();
+                    let handler = worker.handle_active(ID, move |_| {
+                        count.fetch_add(1, Ordering::Relaxed);
+                    });
+                    let Ok(handler) = handler else { continue };
+                    endpoint.send_active(ID, &(), &[1_u8]).unwrap();
+                    while called.load(Ordering::Relaxed) == 0 {
+                        worker.progress();
+                        assert!(start.elapsed() < Duration::from_secs(60), "it was refused");
+                    }
+                    drop(handler);
+                }
+            });
+        }
+    });
 }
