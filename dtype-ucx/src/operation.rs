@@ -227,6 +227,12 @@ impl<D> Operation<D> {
         let waker = waker.clone();
         let before = self.lock().replace(waker);
         drop(before);
+        // A callback in another thread has looked for a waker before this one came, or takes it. It must not be left to UCX's share,
+        // which may be the last, and is dropped inside UCX.
+        if self.outcome().is_some() {
+            let late = self.lock().take();
+            drop(late);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
@@ -249,9 +255,11 @@ impl<D> Operation<D> {
         self.unfinished.end();
         self.completion.complete(outcome);
         let waker = self.lock().take();
-        if let Some(waker) = waker {
-            // A thread that ends while it makes progress polls nothing any more.
-            let _ = TO_WAKE.try_with(|all| all.borrow_mut().push(waker));
+        if waker.is_some() {
+            let mut waker = waker;
+            let _ = TO_WAKE.try_with(|all| all.borrow_mut().extend(waker.take()));
+            // A thread that ends while it makes progress polls nothing any more. Nor does it drop the waker, inside UCX.
+            mem::forget(waker);
         }
     }
 

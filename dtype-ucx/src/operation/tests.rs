@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Wake, Waker};
 
 use super::{Operation, params, receive_params};
 use crate::raw;
@@ -98,6 +99,30 @@ fn a_dropped_send_frees_its_data_when_it_completes() {
         assert_eq!(Rc::strong_count(&alive), 1);
         assert!(!worker.unfinished().any());
     }
+}
+
+/// Does nothing, but may be counted.
+struct Counting;
+
+impl Wake for Counting {
+    fn wake(self: Arc<Self>) {}
+}
+
+/// A callback in another thread may complete the operation while it is polled. Its share may be the last one, and is dropped
+/// inside UCX: no code of the program must be in it.
+#[test]
+fn a_waker_that_comes_too_late_is_not_kept() {
+    let (worker, alive, _) = setup();
+    let (operation, handle) = receive(&worker, &alive);
+    let counting = Arc::new(Counting);
+    operation.set_waker(&Waker::from(counting.clone()));
+    assert_eq!(Arc::strong_count(&counting), 2);
+    // The callback takes it.
+    drop(handle);
+    assert_eq!(operation.outcome().map(|outcome| outcome.status), Some(raw::ERR_CANCELED));
+    assert_eq!(Arc::strong_count(&counting), 1);
+    operation.set_waker(&Waker::from(counting.clone()));
+    assert_eq!(Arc::strong_count(&counting), 1);
 }
 
 #[test]
