@@ -42,8 +42,8 @@ impl Config {
         let flags = raw::CONFIG_PRINT_CONFIG | raw::CONFIG_PRINT_HIDDEN;
         let (mut text, mut len) = (ptr::null_mut::<c_char>(), 0);
         // UCX has no call that returns a setting, but one that prints all.
-        // SAFETY: the configuration was read. The stream is closed after UCX has written to it; then there are `len` bytes, which
-        // are freed when nobody looks at them any more.
+        // SAFETY: the configuration was read. The stream is closed after UCX has written to it; then there are `len` bytes,
+        // which are freed when nobody looks at them any more.
         unsafe {
             let stream = raw::open_memstream(&raw mut text, &raw mut len);
             if stream.is_null() {

@@ -21,12 +21,12 @@ const CLOSING: Duration = Duration::from_secs(1);
 
 /// A connection to a worker (`ucp_ep_h`).
 ///
-/// Dropping it closes the connection after everything that was sent is delivered, but waits no longer than a second for
-/// that. [`close`](Self::close) waits as long as it takes, and returns errors. A long message that the peer has not begun to
-/// receive by then can still be received while the worker lives; on a [monitored](Worker::connect_monitored) connection it is
-/// cancelled, unless UCX uses its new protocols. UCX does not tell a peer to which it was announced: a function there that receives
-/// it waits until its own connection is closed or lost, or forever ([`Worker::recv_timeout`] gives up). For a connection that does
-/// not cancel its messages, UCX keeps some memory until the worker is destroyed.
+/// Dropping it closes the connection after everything that was sent is delivered, but waits no longer than a second for that.
+/// [`close`](Self::close) waits as long as it takes, and returns errors. A long message that the peer has not begun to receive
+/// by then can still be received while the worker lives; on a [monitored](Worker::connect_monitored) connection it is
+/// cancelled, unless UCX uses its new protocols. UCX does not tell a peer to which it was announced: a function there that
+/// receives it waits until its own connection is closed or lost, or forever ([`Worker::recv_timeout`] gives up). For a
+/// connection that does not cancel its messages, UCX keeps some memory until the worker is destroyed.
 #[doc(alias = "ucp_ep_h")]
 pub struct Endpoint<M: ThreadMode> {
     worker: Worker<M>,
@@ -74,11 +74,11 @@ impl<M: ThreadMode> Worker<M> {
     ///
     /// # The new protocols
     ///
-    /// With its new protocols (`PROTO_ENABLE=y`, the default from UCX 1.16 on), UCX 1.13 cannot cancel a message: it ends the program
-    /// when one of any length is sent to a peer that has died, and when a peer dies while a long message from it is being
-    /// received. Puts and gets complete with an error, except those that a [worker serves](Self::serve), which are messages. Where
-    /// peers may die, use the setting `PROTO_ENABLE=n`. Closing the connection is safe with either: with the new protocols it
-    /// cancels nothing.
+    /// With its new protocols (`PROTO_ENABLE=y`, the default from UCX 1.16 on), UCX 1.13 cannot cancel a message: it ends the
+    /// program when one of any length is sent to a peer that has died, and when a peer dies while a long message from it is
+    /// being received. Puts and gets complete with an error, except those that a [worker serves](Self::serve), which are
+    /// messages. Where peers may die, use the setting `PROTO_ENABLE=n`. Closing the connection is safe with either: with the
+    /// new protocols it cancels nothing.
     ///
     /// # Errors
     ///
@@ -235,8 +235,8 @@ impl<M: ThreadMode> Endpoint<M> {
     /// UCX 1.13 does not keep track of what still refers to an endpoint. After an ordinary close, it would use freed memory for
     /// a message that has been announced and is not received, and on a monitored connection end the program if a long message
     /// is not received. So an endpoint is left to the worker, which closes it when it is destroyed, or, on a monitored
-    /// connection, closed by force, which cancels what refers to it. With its new protocols, UCX 1.13 cannot cancel a receive that
-    /// has begun: a close by force ends the program. Such an endpoint is left to the worker, too.
+    /// connection, closed by force, which cancels what refers to it. With its new protocols, UCX 1.13 cannot cancel a receive
+    /// that has begun: a close by force ends the program. Such an endpoint is left to the worker, too.
     fn close_within(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
         if mem::replace(&mut self.closed, true) {
             return Ok(());
@@ -268,8 +268,8 @@ impl<M: ThreadMode> Endpoint<M> {
             // SAFETY: the request was just started.
             closed = unsafe { self.finish(started, timeout) } == Some(RawStatus::OK);
         }
-        // SAFETY: UCX's share (`connect_with`). If the endpoint is closed, the error handler is not called any more; otherwise it is
-        // kept until the worker is destroyed, and the endpoint with it.
+        // SAFETY: UCX's share (`connect_with`). If the endpoint is closed, the error handler is not called any more; otherwise
+        // it is kept until the worker is destroyed, and the endpoint with it.
         let share = unsafe { Arc::from_raw(Arc::as_ptr(&self.failure)) };
         if closed {
             drop(share);

@@ -59,8 +59,8 @@ pub enum Error {
     },
     /// The message is longer than what it was to be received into. It is consumed.
     ///
-    /// The elements may have been written in part, unless they are records of which not all bit patterns are valid: a long message
-    /// that UCX sends in fragments is written until it is too long. Of an active message nothing was written.
+    /// The elements may have been written in part, unless they are records of which not all bit patterns are valid: a long
+    /// message that UCX sends in fragments is written until it is too long. Of an active message nothing was written.
     #[error("the message is longer than {room} bytes, for which there is room")]
     TooLong {
         /// Packed bytes that there is room for.

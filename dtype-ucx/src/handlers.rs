@@ -139,7 +139,7 @@ impl<W> Handlers<W> {
             // UCX has the id already, so it needs no memory, and succeeds. Otherwise the messages are refused when they come.
             // SAFETY: there is no callback that would use the slot.
             let _ = unsafe { self.tell(id, None, ptr::null()) };
-            // As long as there is no other handler for the id, in another thread: its messages are not refused.
+            // Before another thread can set the next handler for the id, whose messages are not refused.
             (functions.remove(&id), self.inbox.take(id))
         };
         // Both call code that may call this worker: no lock is held.

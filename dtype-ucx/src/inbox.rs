@@ -27,8 +27,8 @@ pub(crate) struct Inbox {
     count: AtomicUsize,
 }
 
-/// How an announced message is fetched to nowhere instead of released: UCX 1.13 does not take the worker's lock while it tells the
-/// sender of a release.
+/// How an announced message is fetched to nowhere instead of released: UCX 1.13 does not take the worker's lock while it tells
+/// the sender of a release.
 #[derive(Clone)]
 pub(crate) struct Discard {
     /// The datatype for such messages.

@@ -166,8 +166,8 @@ pub(crate) fn wake() {
 /// An operation that the program has started, and UCX completes at some later time. Both own it: UCX as the user data of
 /// the request, until the callback is called. So whatever is done with a request, the data stay until UCX is done.
 ///
-/// If the callback is never called, because nobody makes progress any more, UCX's share is leaked, and the data with it, and so is
-/// the worker.
+/// If the callback is never called, because nobody makes progress any more, UCX's share is leaked, and the data with it, and so
+/// is the worker.
 pub(crate) struct Operation<D> {
     completion: Completion,
     /// It is one of these until it has completed.
@@ -227,8 +227,8 @@ impl<D> Operation<D> {
         let waker = waker.clone();
         let before = self.lock().replace(waker);
         drop(before);
-        // A callback in another thread has looked for a waker before this one came, or takes it. It must not be left to UCX's share,
-        // which may be the last, and is dropped inside UCX.
+        // A callback in another thread has looked for a waker before this one came, or takes it. It must not be left to UCX's
+        // share, which may be the last, and is dropped inside UCX.
         if self.outcome().is_some() {
             let late = self.lock().take();
             drop(late);
@@ -254,9 +254,8 @@ impl<D> Operation<D> {
         // The one who sees the outcome may drop the worker.
         self.unfinished.end();
         self.completion.complete(outcome);
-        let waker = self.lock().take();
+        let mut waker = self.lock().take();
         if waker.is_some() {
-            let mut waker = waker;
             let _ = TO_WAKE.try_with(|all| all.borrow_mut().extend(waker.take()));
             // A thread that ends while it makes progress polls nothing any more. Nor does it drop the waker, inside UCX.
             mem::forget(waker);

@@ -122,7 +122,8 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
     ///
     /// # Errors
     ///
-    /// [`Error::OtherWorker`] if the endpoint is not one of the scope's worker; [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`], if UCX reports them at once.
+    /// [`Error::OtherWorker`] if the endpoint is not one of the scope's worker; [`Error::ConnectionLost`],
+    /// [`Error::Cancelled`], [`Error::Call`], if UCX reports them at once.
     pub fn send<'s>(
         &'s self,
         endpoint: &Endpoint<M>,

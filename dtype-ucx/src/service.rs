@@ -20,10 +20,10 @@
 //! **The reply endpoint.** `UCP_AM_SEND_FLAG_REPLY` has UCX pass an endpoint that leads back. It may be one of the program's,
 //! which may close it at any later time, or one that UCX drops when the peer dies, so it is used within the callback only, and
 //! never kept. A request must therefore be complete when the callback is called: it is sent with `UCP_AM_SEND_FLAG_EAGER`, in
-//! parts of at most [`MOST_BYTES`](wire::MOST_BYTES). What is announced instead comes from another program, and is dropped. (With
-//! an address of the sender in each request, to which the owner would connect, no reply endpoint would be needed. But it is up to
-//! several hundred bytes long, and UCX does not check addresses.) The callback runs no code of the program: it checks, copies,
-//! and starts to send the reply.
+//! parts of at most [`MOST_BYTES`](wire::MOST_BYTES). What is announced instead comes from another program, and is dropped.
+//! (With an address of the sender in each request, to which the owner would connect, no reply endpoint would be needed. But it
+//! is up to several hundred bytes long, and UCX does not check addresses.) The callback runs no code of the program: it checks,
+//! copies, and starts to send the reply.
 //!
 //! **Flush.** A put is pending until its reply comes, or UCX cannot send it. A flush waits until nothing of its endpoint is
 //! pending, and returns the first refusal; so the bytes are at the target when it returns, as after puts of UCX. When the

@@ -138,9 +138,9 @@ impl<M: ThreadMode> Worker<M> {
 
     /// As [`recv_into`](Self::recv_into), for a message that begins to arrive within a time limit.
     ///
-    /// UCX cannot take the elements back once a long message is announced. From then on this waits as long as it takes: until the
-    /// sender makes progress, and forever if the sender has closed a [monitored](Self::connect_monitored) connection meanwhile.
-    /// [`recv_timeout`](Self::recv_timeout) and [`Receiving::wait_timeout`](crate::Receiving::wait_timeout) do not.
+    /// UCX cannot take the elements back once a long message is announced. From then on this waits as long as it takes: until
+    /// the sender makes progress, and forever if the sender has closed a [monitored](Self::connect_monitored) connection
+    /// meanwhile. [`recv_timeout`](Self::recv_timeout) and [`Receiving::wait_timeout`](crate::Receiving::wait_timeout) do not.
     ///
     /// # Errors
     ///

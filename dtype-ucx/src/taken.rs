@@ -48,8 +48,8 @@ impl<M: ThreadMode> Worker<M> {
 
     /// As [`recv`](Self::recv), for a message that arrives within a time limit.
     ///
-    /// A long message that is announced in time, and has not arrived at the end of it, is lost. UCX keeps the memory that was made
-    /// for it.
+    /// A long message that is announced in time, and has not arrived at the end of it, is lost. UCX keeps the memory that was
+    /// made for it.
     ///
     /// # Errors
     ///
@@ -141,8 +141,8 @@ impl<M: ThreadMode> Worker<M> {
     }
 }
 
-/// Memory for a message whose length is known. It holds no records: UCX may be the one that drops it, with the worker's lock, in
-/// any thread, and later than the lifetime of `T`.
+/// Memory for a message whose length is known. It holds no records: UCX may be the one that drops it, with the worker's lock,
+/// in any thread, and later than the lifetime of `T`.
 enum Room<T> {
     /// An empty vector, and the number of records that there is room for. They have no padding, and any bytes are values.
     InPlace(Vec<T>, usize),

@@ -26,9 +26,9 @@ use crate::unfinished::Unfinished;
 /// What sends and receives: transports, connections and the messages that have arrived (`ucp_worker_h`). A clone is the
 /// same worker; it is destroyed with its last clone, endpoint and request.
 ///
-/// UCX 1.13 cannot destroy a worker with messages under way, say a long one that was dropped before its receiver has fetched it.
-/// Such a worker is kept until the process ends, with its context and what its transports have allocated: wait for what is sent,
-/// and for receives that have begun, before the last clone is dropped.
+/// UCX 1.13 cannot destroy a worker with messages under way, say a long one that was dropped before its receiver has fetched
+/// it. Such a worker is kept until the process ends, with its context and what its transports have allocated: wait for what is
+/// sent, and for receives that have begun, before the last clone is dropped.
 ///
 /// UCX does everything inside calls: a worker that nobody [`progress`](Self::progress)es neither receives nor answers.
 /// The functions that wait make progress.
@@ -73,9 +73,9 @@ impl<M: ThreadMode> Drop for Inner<M> {
             mem::forget((self.context.clone(), mem::take(failures)));
             return;
         }
-        // SAFETY: the handle comes from `ucp_worker_create`. Each endpoint and each request owns the worker, so they are
-        // closed and freed, or leaked and never used again. No operation is under way: UCX 1.13 would look at what has become of
-        // it, after it has freed a part of that, and release a context whose memory is still in use.
+        // SAFETY: the handle comes from `ucp_worker_create`. Each endpoint and each request owns the worker, so they are closed
+        // and freed, or leaked and never used again. No operation is under way: UCX 1.13 would look at what has become of it,
+        // after it has freed a part of that, and release a context whose memory is still in use.
         unsafe { raw::ucp_worker_destroy(self.handle) };
     }
 }
