@@ -6,6 +6,7 @@
 mod c;
 mod choice;
 mod export;
+mod hints;
 mod language;
 mod layout;
 mod numpy;

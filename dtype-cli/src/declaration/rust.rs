@@ -6,6 +6,7 @@
 
 mod attributes;
 mod constants;
+mod enums;
 mod items;
 mod names;
 mod representation;
@@ -18,6 +19,7 @@ use std::ops::Range;
 use dtype_runtime::Error;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
+use super::hints::Hints;
 use super::layout::{Base, Layout, Placement, is_gap};
 use super::{Declared, MAX_NESTING, MOST_PROBLEMS};
 use crate::notation::FieldNames;
@@ -52,6 +54,7 @@ fn read_tokens(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, V
         conditions: Vec::new(),
         fields,
         depth: 0,
+        hints: Hints::default(),
     };
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
     reader.items(&trees).map_err(|problem| vec![*problem])?;
@@ -94,6 +97,7 @@ struct Reader<'s, 'f> {
     fields: &'f mut FieldNames,
     /// Levels of nested types and structs.
     depth: usize,
+    hints: Hints,
 }
 
 impl Reader<'_, '_> {
@@ -152,7 +156,15 @@ impl Reader<'_, '_> {
                 what: "a union",
                 help: "which of its members is meant is not known: write the one that is in use",
             },
-            Kind::Enum { has_data } => representation.of_enum(*has_data, name, &item.span),
+            Kind::Enum { has_data, values } => {
+                match representation.of_enum(*has_data, name, &item.span) {
+                    Base::Known(layout) => match self.values_of_int(&representation, values) {
+                        Ok(()) => Base::Known(layout),
+                        Err(problem) => wrong(*problem),
+                    },
+                    other => other,
+                }
+            }
             Kind::Constant(_) => Base::Foreign { what: "a constant", help: "expected a type" },
             Kind::Struct { generics, fields, .. } => {
                 if let Some(generics) = generics {

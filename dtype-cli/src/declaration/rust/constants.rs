@@ -30,7 +30,7 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn constant(&mut self, tokens: &[TokenTree], span: &Range<usize>) -> Value {
+    pub(super) fn constant(&mut self, tokens: &[TokenTree], span: &Range<usize>) -> Value {
         if self.depth >= MAX_NESTING {
             let message = format!("expressions nest deeper than {MAX_NESTING} levels");
             return Err(Box::new(Problem::new(message, span.clone(), "")));

@@ -24,8 +24,15 @@ pub(super) struct Item {
 
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    Struct { generics: Option<Range<usize>>, fields: Vec<Field> },
-    Enum { has_data: bool },
+    Struct {
+        generics: Option<Range<usize>>,
+        fields: Vec<Field>,
+    },
+    /// `values` are the variants' own ones; `None` where a variant has the one after the last one's.
+    Enum {
+        has_data: bool,
+        values: Vec<Option<Vec<TokenTree>>>,
+    },
     Union,
     Alias(Vec<TokenTree>),
     Constant(Vec<TokenTree>),
@@ -212,7 +219,13 @@ impl Reader<'_, '_> {
             let (_, rest) = self::attributes(variant);
             matches!(rest.get(1), Some(TokenTree::Group(_)))
         });
-        self.add(name, &tokens[1], attributes, Kind::Enum { has_data });
+        let values = parts(&body).map(|variant| {
+            let (_, rest) = self::attributes(variant);
+            let value = rest.get(2..).filter(|_| is_sign(rest.get(1), '='));
+            value.map(<[TokenTree]>::to_vec)
+        });
+        let values = values.collect();
+        self.add(name, &tokens[1], attributes, Kind::Enum { has_data, values });
         tokens.get(end + 1..).unwrap_or(&[])
     }
 }

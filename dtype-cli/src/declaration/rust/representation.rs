@@ -89,6 +89,10 @@ impl Reader<'_, '_> {
 }
 
 impl Representation {
+    pub(super) fn has_integer(&self) -> bool {
+        self.integer.is_some()
+    }
+
     /// The integer that an enum is.
     pub(super) fn of_enum(&self, has_data: bool, name: &str, span: &Range<usize>) -> Base {
         if has_data {

@@ -7,7 +7,6 @@ use super::super::layout::{Base, Layout};
 use super::items::Kind;
 use super::tokens::{contents, is_sign, word};
 use super::{Reader, names, refused, wrong};
-use crate::notation::nearest;
 use crate::problem::{Problem, quoted};
 use dtype_runtime::{Basic, Type};
 
@@ -191,10 +190,9 @@ impl Reader<'_, '_> {
         }
         let problem =
             Problem::new(format!("unknown type {}", quoted(name)), span.clone(), "unknown name");
-        let mut declared: Vec<&str> = self.items.keys().map(String::as_str).collect();
-        declared.sort_unstable();
-        let known = declared.into_iter().chain(names::all().map(|name: &str| name));
-        wrong(match nearest(name, known) {
+        let declared = self.items.keys().map(String::as_str);
+        let near = self.hints.nearest(name, declared, names::all().map(|name: &str| name));
+        wrong(match near {
             Some(near) => problem.help(format!("did you mean `{near}`?")).instead(near),
             None => problem.help("add its declaration to the text"),
         })
