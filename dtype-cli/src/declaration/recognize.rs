@@ -93,7 +93,8 @@ fn structure(mut cursor: Cursor<'_>) -> Option<Language> {
         // `__attribute__((packed))`
         let word = cursor.next();
         has_name = true;
-        if word.text.starts_with("__") && cursor.peek().is("(") {
+        let is_attribute = word.text.starts_with("__") || C_WORDS.contains(&word.text);
+        if is_attribute && cursor.peek().is("(") {
             return Some(Language::C);
         }
     }
@@ -104,10 +105,12 @@ fn structure(mut cursor: Cursor<'_>) -> Option<Language> {
         "[" => return Some(Language::C),
         _ => return None,
     };
-    let mut has_colon = false;
+    let (mut has_colon, mut has_pair) = (false, false);
     loop {
         let token = cursor.peek();
         match (token.kind, token.text) {
+            // The end is missing: what there is looks like `int x`, not like `x: i32`.
+            (Kind::End, _) if has_name && has_pair && !has_colon => return Some(Language::C),
             (Kind::End, _) | (Kind::Sign, "}") => break,
             (Kind::Directive, line) if line.starts_with("#[") => return Some(Language::Rust),
             (Kind::Directive, _) | (Kind::Sign, ";") => return Some(Language::C),
@@ -116,6 +119,9 @@ fn structure(mut cursor: Cursor<'_>) -> Option<Language> {
                 continue;
             }
             (Kind::Sign, ":") => has_colon = true,
+            (Kind::Word, word) => {
+                has_pair |= word != "pub" && cursor.peek_after(1).kind == Kind::Word;
+            }
             _ => {}
         }
         cursor.next();
@@ -151,6 +157,12 @@ mod tests {
             ("struct { int x; } p;", Language::C),
             ("struct P { int x : 3; };", Language::C),
             ("struct __attribute__((packed)) P { int x; };", Language::C),
+            ("struct alignas(16) P { int x; };", Language::C),
+            ("struct _Alignas(16) P { int x; };", Language::C),
+            ("struct P { int a[3", Language::C),
+            ("struct P { int a", Language::C),
+            ("struct P { a: [u8; 3", Language::Rust),
+            ("struct P { pub a", Language::Rust),
             ("struct P {};", Language::C),
             ("struct P {}", Language::Rust),
             ("struct P { x: [u8; 3] }", Language::Rust),
