@@ -87,7 +87,7 @@ pub fn parse(
     let mut fields = FieldNames::default();
     let base = match language {
         Language::C => {
-            let all = c::read(source, &mut fields)?;
+            let all = c::read(source, wanted, &mut fields)?;
             choice::choose(named(all, &mut fields), wanted, source)?
         }
         Language::Rust => {

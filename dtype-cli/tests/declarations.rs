@@ -5,6 +5,8 @@ mod model;
 
 #[path = "declarations/compilers.rs"]
 mod compilers;
+#[path = "declarations/gcc.rs"]
+mod gcc;
 #[path = "declarations/hostile.rs"]
 mod hostile;
 #[path = "declarations/mistakes.rs"]
@@ -66,6 +68,10 @@ fn a_struct_in_four_languages() {
         assert_eq!(fields(&parsed), ["x", "id"]);
     }
     assert_eq!(meaning("<f8"), meaning("f64"));
+    for text in [c, rust, numpy, notation] {
+        let marked = format!("\u{feff}{text}");
+        assert_eq!(map(&meaning(&marked)), expected, "a mark for the byte order before {text}");
+    }
 }
 
 /// The notation of each declaration.
@@ -173,6 +179,10 @@ fn types_of_rust() {
             "#[repr(C)] struct P { z: num_complex::Complex<f32>, c: std::ffi::c_char, p: PhantomData<Vec<u8>>, u: () }",
             "struct{c32, c_char}",
         ),
+        (
+            "const N: isize = 3; #[repr(C)] enum K { A = -5, B, C = 2 * N + 1 } #[repr(C)] struct P { k: K }",
+            "struct{int}",
+        ),
         ("#[repr(transparent)] struct P(f64);", "f64"),
         ("#[repr(transparent)] struct P(PhantomData<u8>, f64, ());", "f64"),
         ("#[repr(C, packed(0x2))] struct P { a: u8, b: f64 }", "resized(struct{u8, f64@2}, 0, 10)"),
@@ -273,6 +283,12 @@ fn one_of_several_structs() {
     assert!(problems[0].help.as_ref().unwrap().contains("`B`, `C`"), "{problems:?}");
     assert!(choose(Some("a")).unwrap_err()[0].help.as_ref().unwrap().contains("`A`"));
     assert_eq!(choose(Some("Zebra")).unwrap_err()[0].message, "no struct is called `Zebra`");
+    // The name of a typedef, also of one that comes before its struct.
+    let header = "typedef struct a_s a_t; struct a_s { char c; int x; }; typedef struct b_s { double x; } b_t[2]; \
+                  typedef struct c_s { char c; } c_t;";
+    for (name, size) in [("a_t", 8), ("a_s", 8), ("b_t", 16), ("b_s", 8), ("c_t", 1)] {
+        assert_eq!(parse(header, Language::C, Some(name)).unwrap().ty.extent(), size, "{name}");
+    }
     // A part is not asked for.
     let both = "struct A { int x; }; struct B { struct A a; };";
     assert_eq!(parse(both, Language::C, None).unwrap().fields.of(&meaning(both)), None);

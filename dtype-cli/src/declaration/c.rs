@@ -1,69 +1,102 @@
 //! Reads declarations of structs in C.
 //!
 //! The reader knows as much of C as declarations of data need: structs, enums and typedefs, whose names it keeps in
-//! the order of the text, and constants for the lengths of arrays. It passes over functions and variables. It does
-//! not expand macros, except `#define NAME number`, and reads all branches of `#if`.
+//! the order of the text, and constants for the lengths of arrays. It passes over functions and variables. Macros
+//! without arguments are expanded, and of a condition that is not known all branches are read; a struct whose layout
+//! depends on one is a mistake.
 //!
 //! A type without a layout, such as a union or a pointer, is a mistake only where the chosen struct contains it.
 
 mod attributes;
+mod conditions;
 mod constants;
 mod declarator;
+mod enums;
+mod macros;
 mod names;
+mod number;
+mod pragma;
+mod preprocess;
 mod specifiers;
 mod structs;
+mod typedefs;
 
 use std::collections::HashMap;
 
+use super::hints::Hints;
 use super::layout::{Base, MAX_ALIGN};
-use super::token::{Comments, Cursor, Kind, Token};
+use super::token::{Cursor, Kind, Token};
 use super::{Declared, MAX_NESTING, MOST_PROBLEMS};
 use crate::notation::FieldNames;
-use crate::problem::Problem;
-use declarator::Declarator;
+use crate::problem::{Problem, quoted};
 
 /// A mistake in the grammar, after which the text cannot be read on.
 type Read<T> = Result<T, Box<Problem>>;
 
-/// The structs that a text declares.
-pub(super) fn read(source: &str, fields: &mut FieldNames) -> Result<Vec<Declared>, Vec<Problem>> {
+/// The structs that a text declares; also what is `wanted`, if that is the name of a typedef.
+pub(super) fn read(
+    source: &str,
+    wanted: Option<&str>,
+    fields: &mut FieldNames,
+) -> Result<Vec<Declared>, Vec<Problem>> {
+    let (cursor, lines) = preprocess::preprocess(source).map_err(|problem| vec![*problem])?;
     let mut reader = Reader {
-        cursor: Cursor::new(source, Comments::C),
+        cursor,
+        lines,
         fields,
         tags: HashMap::new(),
         types: HashMap::new(),
         constants: HashMap::new(),
         declared: Vec::new(),
-        pack: Vec::new(),
-        pack_now: None,
+        hints: Hints::default(),
         depth: 0,
     };
-    match reader.file() {
-        Ok(()) => Ok(reader.declared),
-        Err(problem) => Err(vec![*problem]),
+    reader.file().map_err(|problem| vec![*problem])?;
+    if let Some(name) = wanted
+        && let Some(named) = reader.alias(name)
+    {
+        let one = Declared { name: name.to_owned(), span: 0..0, base: named.base, is_part: true };
+        reader.declared.push(one);
     }
+    Ok(reader.declared)
 }
 
-/// Something that a name stands for, and the struct's index in the list of declared ones.
+/// Something that a name stands for.
 #[derive(Clone)]
-struct Named {
+struct Named<'s> {
     base: Base,
+    /// The struct's index in the list of declared ones.
     declared: Option<usize>,
+    /// A tag that is not declared yet, if the base says only that, and the alignment that its typedef asks for.
+    later: Option<(&'s str, Option<u64>)>,
+}
+
+impl<'s> Named<'s> {
+    fn of(base: Base) -> Self {
+        Self { base, declared: None, later: None }
+    }
+
+    /// A tag that may be declared later.
+    fn later(keyword: &str, tag: Token<'s>) -> Self {
+        let message = format!("`{keyword} {}` is not declared", tag.text);
+        let problem = Problem::new(message, tag.span(), "unknown name");
+        let base = wrong(problem.help("add its declaration before this one"));
+        Self { base, declared: None, later: Some((tag.text, None)) }
+    }
 }
 
 struct Reader<'s, 'f> {
     cursor: Cursor<'s>,
+    lines: preprocess::Lines,
     fields: &'f mut FieldNames,
-    /// Structs, unions and enums.
-    tags: HashMap<&'s str, Named>,
+    /// Structs, unions and enums whose bodies were read.
+    tags: HashMap<&'s str, Named<'s>>,
     /// Typedefs.
-    types: HashMap<&'s str, Named>,
-    /// The constants of enums and of `#define`.
-    constants: HashMap<&'s str, i128>,
+    types: HashMap<&'s str, Named<'s>>,
+    /// The constants of enums.
+    constants: HashMap<&'s str, constants::Value>,
     declared: Vec<Declared>,
-    /// The values that `#pragma pack(push)` saved, and the present one.
-    pack: Vec<Option<u64>>,
-    pack_now: Option<u64>,
+    hints: Hints,
     /// Levels of nested brackets and structs.
     depth: usize,
 }
@@ -74,10 +107,6 @@ impl<'s> Reader<'s, '_> {
             let token = self.cursor.peek();
             match (token.kind, token.text) {
                 (Kind::End, _) => return Ok(()),
-                (Kind::Directive, text) => {
-                    self.cursor.next();
-                    self.directive(text);
-                }
                 // The end of `extern "C" {`.
                 (Kind::Sign, ";" | "}") => drop(self.cursor.next()),
                 (Kind::Word, "extern") if self.cursor.peek_after(1).kind == Kind::Text => {
@@ -94,80 +123,91 @@ impl<'s> Reader<'s, '_> {
 
     /// Whether the next declaration is a typedef, or declares a struct, a union or an enum.
     fn declares_a_type(&self) -> bool {
-        for number in 0.. {
+        let mut number = 0;
+        loop {
             let token = self.cursor.peek_after(number);
+            number += 1;
             match token.text {
-                "typedef" | "struct" | "union" | "enum" => return token.kind == Kind::Word,
+                "typedef" | "struct" | "union" | "enum" => return true,
                 "const" | "static" | "volatile" | "extern" | "__extension__" => {}
+                "__attribute__" | "__attribute" | "__declspec" | "alignas" | "_Alignas" => {
+                    number = self.after_brackets(number);
+                }
+                "[" => number = self.after_brackets(number - 1),
                 _ => return false,
             }
         }
-        false
+    }
+
+    /// The number of tokens up to the end of the brackets that start after `number` tokens.
+    fn after_brackets(&self, mut number: usize) -> usize {
+        let mut depth = 0_usize;
+        loop {
+            let token = self.cursor.peek_after(number);
+            match (token.kind, token.text) {
+                (Kind::End, _) => return number,
+                (Kind::Sign, "(" | "[" | "{") => depth += 1,
+                (Kind::Sign, ")" | "]" | "}") => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            number += 1;
+            if depth == 0 {
+                return number;
+            }
+        }
     }
 
     fn declaration(&mut self) -> Read<()> {
+        let start = self.cursor.index();
+        let number = self.declared.len();
         let specified = self.specifiers()?;
-        if !specified.is_typedef {
-            // Variables and functions of the type do not matter.
-            self.skip_declaration();
-            return Ok(());
+        if specified.is_typedef {
+            return self.typedefs(&specified, start);
         }
-        loop {
-            let declarator = self.declarator()?;
-            self.typedef(&specified, declarator)?;
-            if self.cursor.take(",").is_none() {
-                break;
-            }
-        }
-        self.cursor.expect(";").map(drop)
-    }
-
-    /// Keeps the name that a typedef gives.
-    fn typedef(
-        &mut self,
-        specified: &specifiers::Specified,
-        declarator: Declarator<'s>,
-    ) -> Read<()> {
-        let Some(name) = declarator.name else { return Err(self.cursor.unexpected("a name")) };
-        let align = declarator.align.or(specified.align);
-        let is_alias = !declarator.is_indirect();
-        let mut base = match declarator.foreign() {
-            Some(foreign) => foreign,
-            None => specified.base.clone(),
-        };
-        if let Base::Known(layout) = &mut base
-            && !declarator.lengths.is_empty()
-        {
-            match layout.array(&declarator.lengths) {
-                Ok(array) => *layout = array,
-                Err(error) => {
-                    base = wrong(Problem::new(error.to_string(), declarator.span, ""));
-                }
-            }
-        }
-        if let (Base::Known(layout), Some(align)) = (&mut base, align) {
-            layout.align = align;
-        }
-        let declared = specified.declared.filter(|_| is_alias);
-        if let Some(index) = declared
-            && declarator.lengths.is_empty()
+        if let Some(index) = specified.declared.filter(|index| *index >= number)
+            && let Some(problem) = self.macro_after_body()
             && let Some(one) = self.declared.get_mut(index)
-            && one.name.is_empty()
         {
-            name.text.clone_into(&mut one.name);
-            one.span = name.span();
+            one.base = wrong(problem);
+            if let Some(tag) = self.tags.get_mut(one.name.as_str()) {
+                tag.base = one.base.clone();
+            }
         }
-        self.types.insert(name.text, Named { base, declared });
+        // Variables and functions of the type do not matter.
+        self.skip_declaration();
         Ok(())
     }
 
-    /// Skips a declaration up to its semicolon, or a function up to the end of its body.
+    /// The mistake of a name after the body of a struct that may be a macro for an attribute.
+    fn macro_after_body(&self) -> Option<Problem> {
+        let token = self.cursor.peek();
+        match token.kind {
+            Kind::Macro | Kind::Branches => Some(*self.cursor.unexpected("`;`")),
+            Kind::Word if is_probably_macro(token.text) => {
+                let message = format!("{} may be a macro for an attribute", quoted(token.text));
+                let problem = Problem::new(message, token.span(), "not defined in this text");
+                Some(
+                    problem.help("write what it stands for, for example `__attribute__((packed))`"),
+                )
+            }
+            _ => None,
+        }
+    }
+
+    /// Skips a declaration up to its semicolon, or a function up to the end of its body. It also ends before a type,
+    /// since a macro that this text does not define needs no semicolon.
     fn skip_declaration(&mut self) {
+        let start = self.cursor.index();
         let mut has_value = false;
         loop {
             let token = self.cursor.peek();
             match (token.kind, token.text) {
                 (Kind::End, _) | (Kind::Sign, "}") => return,
+                (Kind::Word, "typedef" | "struct" | "union" | "enum")
+                    if !has_value && self.cursor.index() > start =>
+                {
+                    return;
+                }
                 (Kind::Sign, ";") => {
                     self.cursor.next();
                     return;
@@ -187,36 +227,11 @@ impl<'s> Reader<'s, '_> {
         }
     }
 
-    /// `#define NAME number` and `#pragma pack`.
-    fn directive(&mut self, text: &'s str) {
-        let line = text.trim_start_matches('#').trim_start();
-        let mut words = line.split_whitespace();
-        match (words.next(), words.next()) {
-            (Some("define"), Some(name)) => {
-                let at = line.find(name).unwrap_or(0) + name.len();
-                let value = line.get(at..).unwrap_or("");
-                if let Some(value) = constants::number_of(value) {
-                    self.constants.insert(name, value);
-                }
-            }
-            (Some("pragma"), Some(word)) if word.starts_with("pack") => {
-                let open = line.find('(').map_or(line.len(), |at| at + 1);
-                let close = line.rfind(')').unwrap_or(line.len()).max(open);
-                for argument in line.get(open..close).unwrap_or("").split(',').map(str::trim) {
-                    match argument {
-                        "push" => self.pack.push(self.pack_now),
-                        "pop" => self.pack_now = self.pack.pop().flatten(),
-                        "" => self.pack_now = None,
-                        number => {
-                            if let Ok(number) = number.parse::<u64>() {
-                                self.pack_now = alignment(number.into());
-                            }
-                        }
-                    }
-                }
-            }
-            _ => {}
-        }
+    /// The mistake of a condition since the token with this number.
+    fn condition(&self, start: usize) -> Option<Problem> {
+        let span = self.lines.condition(start..self.cursor.index())?;
+        let problem = Problem::new("this condition changes a declaration", span, "not known");
+        Some(problem.help("remove the lines of the condition, and the branches that do not apply"))
     }
 
     /// Marks a struct as part of another.
@@ -253,6 +268,15 @@ fn report(all: &mut Vec<Problem>, more: impl IntoIterator<Item = Problem>) {
             all.push(problem);
         }
     }
+}
+
+/// Whether a name that is not defined looks like a macro for an attribute.
+fn is_probably_macro(name: &str) -> bool {
+    let is_upper = !name.chars().any(char::is_lowercase);
+    name.starts_with("__")
+        || name == "aligned"
+        || name.to_lowercase().contains("packed")
+        || is_upper && (name.contains("PACK") || name.contains("ALIGN"))
 }
 
 /// A valid alignment: a power of two.

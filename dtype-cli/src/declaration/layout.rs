@@ -72,6 +72,22 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// An array in C, whose elements must be aligned one after another; a message if that cannot be.
+    pub(super) fn elements(&self, lengths: &[u64]) -> Result<Self, String> {
+        if lengths.is_empty() {
+            return Ok(self.clone());
+        }
+        if !self.size.is_multiple_of(self.align.max(1)) {
+            let Self { size, align, .. } = self;
+            return Err(format!(
+                "the elements of an array have {size} bytes and alignment {align}"
+            ));
+        }
+        self.array(lengths).map_err(|error| error.to_string())
+    }
+}
+
 /// A product of sizes.
 fn product(size: u64, length: u64) -> Result<u64, Error> {
     match size.checked_mul(length).filter(|all| *all <= MAX_SIZE) {

@@ -15,8 +15,12 @@ pub(super) enum Kind {
     Text,
     /// One character.
     Sign,
-    /// A line of C's preprocessor, without the `#`.
+    /// A line of C's preprocessor, with the `#`.
     Directive,
+    /// The name of a macro with arguments, before its bracket.
+    Macro,
+    /// The name of a macro that the branches of `#if` define differently.
+    Branches,
     /// The end of the text.
     End,
 }
@@ -37,11 +41,23 @@ pub(super) struct Token<'s> {
     pub(super) text: &'s str,
     /// The number of bytes before it.
     pub(super) start: usize,
+    /// The number of bytes up to its end. A token that a macro stands for has the position of the macro's name.
+    pub(super) end: usize,
 }
 
-impl Token<'_> {
+impl<'s> Token<'s> {
     pub(super) fn span(&self) -> Range<usize> {
-        self.start..self.start + self.text.len()
+        self.start..self.end
+    }
+
+    /// The tokens of a directive after its `#`.
+    pub(super) fn inside(&self) -> Vec<Token<'s>> {
+        let mut all = tokens(self.text.get(1..).unwrap_or(""), Comments::C);
+        for token in &mut all {
+            token.start += self.start + 1;
+            token.end += self.start + 1;
+        }
+        all
     }
 
     /// The name of the token in a message.
@@ -51,6 +67,7 @@ impl Token<'_> {
             // It may be any character, including one that moves the cursor of a terminal.
             Kind::Sign => format!("`{}`", self.text.escape_debug()),
             Kind::Directive => "a line of the preprocessor".into(),
+            Kind::Macro | Kind::Branches => format!("the macro {}", quoted(self.text)),
             _ => quoted(self.text),
         }
     }
@@ -63,7 +80,9 @@ impl Token<'_> {
 /// The tokens of a text, the last of which is its end. Every text has tokens.
 pub(super) fn tokens(source: &str, comments: Comments) -> Vec<Token<'_>> {
     let mut all = Vec::new();
-    let mut at = 0;
+    let mut quotes = Quotes::default();
+    // Some editors write a mark for the byte order first.
+    let mut at = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     // Whether only space was seen in this line.
     let mut is_line_start = true;
     while let Some(c) = source[at..].chars().next() {
@@ -77,25 +96,32 @@ pub(super) fn tokens(source: &str, comments: Comments) -> Vec<Token<'_>> {
             at += length;
             continue;
         }
-        let (kind, length) = if c == '#' && is_line_start {
-            (Kind::Directive, directive(rest))
-        } else {
-            token(rest, c)
+        let (kind, length) = match c {
+            '#' if is_line_start => (Kind::Directive, directive(source, at, &mut quotes)),
+            '"' | '\'' => match quotes.length(source, at, c) {
+                Some(length) => (Kind::Text, length),
+                None => (Kind::Sign, 1),
+            },
+            c => token(rest, c),
         };
         is_line_start = false;
-        all.push(Token { kind, text: &rest[..length], start: at });
+        all.push(Token { kind, text: &rest[..length], start: at, end: at + length });
         at += length;
     }
-    all.push(Token { kind: Kind::End, text: "", start: source.trim_end().len() });
+    all.push(end_of(source));
     all
+}
+
+fn end_of(source: &str) -> Token<'_> {
+    let end = source.trim_end().len();
+    Token { kind: Kind::End, text: "", start: end, end }
 }
 
 /// The length of a comment at the start of a text, if there is one.
 fn comment(rest: &str, comments: Comments) -> Option<usize> {
-    let line = || Some(rest.find('\n').unwrap_or(rest.len()));
     match comments {
-        Comments::Python if rest.starts_with('#') => line(),
-        Comments::C if rest.starts_with("//") => line(),
+        Comments::Python if rest.starts_with('#') => Some(rest.find('\n').unwrap_or(rest.len())),
+        Comments::C if rest.starts_with("//") => Some(line(rest)),
         Comments::C if rest.starts_with("/*") => {
             Some(rest[2..].find("*/").map_or(rest.len(), |end| end + 4))
         }
@@ -103,17 +129,34 @@ fn comment(rest: &str, comments: Comments) -> Option<usize> {
     }
 }
 
-/// The length of a directive; a backslash continues it on the next line.
-fn directive(rest: &str) -> usize {
-    let mut end = 0;
-    loop {
-        end += rest[end..].find('\n').unwrap_or(rest.len() - end);
-        let line = rest[..end].trim_end_matches('\r');
-        if !line.ends_with('\\') || end >= rest.len() {
-            return line.len();
-        }
-        end += 1;
+/// The length of a line; a backslash continues it on the next one.
+fn line(rest: &str) -> usize {
+    let ends = rest.match_indices('\n').map(|(at, _)| at);
+    let is_end = |at: &usize| !rest[..*at].trim_end_matches([' ', '\t', '\r']).ends_with('\\');
+    ends.into_iter().find(is_end).unwrap_or(rest.len())
+}
+
+/// The length of a directive. A comment inside it may continue it on further lines, and a string may hold the signs
+/// of a comment.
+fn directive(source: &str, start: usize, quotes: &mut Quotes) -> usize {
+    let mut at = start;
+    while let Some(c) = source[at..].chars().next() {
+        let rest = &source[at..];
+        at += match c {
+            '\n' => break,
+            '\\' => 1 + continuation(&rest[1..]).unwrap_or(0),
+            '/' => comment(rest, Comments::C).unwrap_or(1),
+            '"' | '\'' => quotes.length(source, at, c).unwrap_or(1),
+            c => c.len_utf8(),
+        };
     }
+    source[start..at].trim_end().len()
+}
+
+/// The length of the space after a backslash up to the next line, if only space follows it.
+fn continuation(rest: &str) -> Option<usize> {
+    let space = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
+    rest[space..].starts_with('\n').then_some(space + 1)
 }
 
 fn token(rest: &str, first: char) -> (Kind, usize) {
@@ -122,27 +165,41 @@ fn token(rest: &str, first: char) -> (Kind, usize) {
     match first {
         '0'..='9' => (Kind::Number, word()),
         c if in_word(c) => (Kind::Word, word()),
-        '"' | '\'' => match text_end(rest, first) {
-            Some(end) => (Kind::Text, end),
-            None => (Kind::Sign, 1),
-        },
         c => (Kind::Sign, c.len_utf8()),
     }
 }
 
-/// The end of a string that is closed in its line.
-fn text_end(rest: &str, quote: char) -> Option<usize> {
-    let mut is_escaped = false;
-    for (at, c) in rest.char_indices().skip(1) {
-        match c {
-            '\n' => return None,
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            c if c == quote => return Some(at + 1),
-            _ => {}
+/// Finds the ends of strings and character constants.
+#[derive(Debug, Default)]
+struct Quotes {
+    /// For `"` and `'`, the end of the last line in which one was not closed. All others before it are not closed,
+    /// either, so that the line is searched once and not once for each.
+    open: [usize; 2],
+}
+
+impl Quotes {
+    /// The length of a string that starts here, if it is closed in its line.
+    fn length(&mut self, source: &str, start: usize, quote: char) -> Option<usize> {
+        let open = &mut self.open[usize::from(quote == '\'')];
+        if start < *open {
+            return None;
         }
+        let mut is_escaped = false;
+        for (at, c) in source[start..].char_indices().skip(1) {
+            match c {
+                '\n' => {
+                    *open = start + at;
+                    return None;
+                }
+                _ if is_escaped => is_escaped = false,
+                '\\' => is_escaped = true,
+                c if c == quote => return Some(at + 1),
+                _ => {}
+            }
+        }
+        *open = source.len();
+        None
     }
-    None
 }
 
 /// Reads tokens one after another.
@@ -156,9 +213,22 @@ pub(super) struct Cursor<'s> {
 
 impl<'s> Cursor<'s> {
     pub(super) fn new(source: &'s str, comments: Comments) -> Self {
-        let tokens = tokens(source, comments);
-        let end = Token { kind: Kind::End, text: "", start: source.trim_end().len() };
-        Self { tokens, at: 0, end }
+        Self::of(tokens(source, comments), source)
+    }
+
+    /// Reads these tokens of a text.
+    pub(super) fn of(tokens: Vec<Token<'s>>, source: &'s str) -> Self {
+        Self { tokens, at: 0, end: end_of(source) }
+    }
+
+    /// The number of tokens before the next one.
+    pub(super) fn index(&self) -> usize {
+        self.at
+    }
+
+    /// Goes back to the token with this number.
+    pub(super) fn rewind(&mut self, index: usize) {
+        self.at = index;
     }
 
     /// The next token.
@@ -196,7 +266,15 @@ impl<'s> Cursor<'s> {
     pub(super) fn unexpected(&self, expected: &str) -> Box<Problem> {
         let found = self.peek();
         let message = format!("expected {expected}, found {}", found.describe());
-        Box::new(Problem::new(message, found.span(), format!("expected {expected}")))
+        let problem = Problem::new(message, found.span(), format!("expected {expected}"));
+        Box::new(match found.kind {
+            Kind::Macro => problem
+                .help("macros with arguments are not expanded: write what this one stands for"),
+            Kind::Branches => problem.help(
+                "the branches of `#if` define it differently: remove the one that does not apply",
+            ),
+            _ => problem,
+        })
     }
 
     /// Skips a bracket with everything up to its partner, or to the end of the text.
@@ -247,6 +325,17 @@ mod tests {
         for token in tokens(source, Comments::C) {
             assert_eq!(&source[token.span()], token.text);
         }
+        let source = "\u{feff}#define A \"/*\" // /*\nx // \\\n y\n #define B 1 /*\n # */ + 1\nz";
+        let texts = |source| -> Vec<&str> {
+            tokens(source, Comments::C).iter().map(|token| token.text).collect()
+        };
+        assert_eq!(
+            texts(source),
+            ["#define A \"/*\" // /*", "x", "#define B 1 /*\n # */ + 1", "z", ""]
+        );
+        let inside = tokens(source, Comments::C)[2].inside();
+        let found: Vec<&str> = inside.iter().map(|token| &source[token.span()]).collect();
+        assert_eq!(found, ["define", "B", "1", "+", "1", ""]);
         let python: Vec<&str> =
             tokens("'x' # 'y'\n1", Comments::Python).iter().map(|token| token.text).collect();
         assert_eq!(python, ["'x'", "1", ""]);

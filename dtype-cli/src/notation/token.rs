@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use winnow::ascii::multispace1;
-use winnow::combinator::{alt, dispatch, peek, preceded, repeat};
+use winnow::combinator::{alt, dispatch, opt, peek, preceded, repeat};
 use winnow::error::EmptyError;
 use winnow::prelude::*;
 use winnow::stream::{ContainsToken, LocatingSlice, TokenSlice};
@@ -99,6 +99,8 @@ type Text<'s> = LocatingSlice<&'s str>;
 /// token is [`Unknown`](Kind::Unknown).
 pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut text = LocatingSlice::new(source);
+    // Some editors write a mark for the byte order first.
+    let _: Result<_, EmptyError> = opt('\u{feff}').parse_next(&mut text);
     let parsed: Result<Vec<Token<'_>>, EmptyError> =
         repeat(0.., preceded(blank, token)).parse_next(&mut text);
     let mut tokens = parsed.unwrap_or_default();
@@ -162,5 +164,7 @@ mod tests {
         for token in tokens(source) {
             assert_eq!(&source[token.span()], token.text);
         }
+        let marked: Vec<&str> = tokens("\u{feff}u8").iter().map(|token| token.text).collect();
+        assert_eq!(marked, ["u8", ""]);
     }
 }

@@ -13,7 +13,8 @@ const LANGUAGES: [Language; 3] = [Language::C, Language::Rust, Language::Numpy];
 fn pieces() -> impl Strategy<Value = String> {
     let words = "struct|union|enum|typedef|P|Q|x|y|{|}|(|)|[|]|;|,|:|*|&|<|>|=|+|-|/|#|#[repr(C)]|pub|type|const|mod|\
                  usize|u8|f64|int|unsigned|long|double|void|char|__attribute__((packed))|alignas(|aligned(|sizeof|\
-                 #pragma pack(1)\n|#define P 3\n|\n|0|1|3|0x7fffffffffffffff|18446744073709551615|'|\"|'x'|'f8'|\
+                 #pragma pack(1)\n|#define P 3\n|#if x\n|#else\n|#endif\n|#ifdef P\n|?|\
+                 _Pragma(\"pack(2)\")|_Atomic(|\n|0|1|3|0x7fffffffffffffff|18446744073709551615|'|\"|'x'|'f8'|\
                  '<i4'|names|formats|np.dtype(|align=True|->|::|Vec|PhantomData|\\|é|→|//|/*|*/|r#|'a|0.5|_pad|extern|\
                  #[cfg(test)]|#[cfg(x)]|#[dtype(|skip|with =|'S'|'(2,3)f8,'|u'x'|'M8[ns]'|dict(|as";
     let words: Vec<&str> = words.split('|').collect();
@@ -71,6 +72,14 @@ fn depth_is_limited() {
         (Language::C, format!("struct P {{ int x{}; }};", "[2]".repeat(1000))),
         (Language::C, format!("struct P {{ int x __attribute__({}); }};", deep("(", ")"))),
         (Language::C, format!("struct P {{ int x[{}1]; }};", "-".repeat(200_001))),
+        (Language::C, format!("struct P {{ int x[{}1]; }};", "1 ? 1 : ".repeat(200_000))),
+        (Language::C, format!("struct P {{ int x[{}-1]; }};", "(int)".repeat(200_000))),
+        (Language::C, deep("enum { A = sizeof(", ") };")),
+        (Language::C, format!("struct P {{ {} }};", deep("alignas(struct {", "}) int x;"))),
+        (
+            Language::C,
+            joined(1000, |i| format!("#define A{i} (A{})\n", i + 1)) + "struct P { int x[A0]; };",
+        ),
         (Language::C, format!("struct P {{ int x[{}]; }};", deep("sizeof(int[", "])"))),
         (Language::Rust, format!("#[repr(C)] struct P {{ x: {} }}", deep("[", ";1]"))),
         (Language::Rust, format!("#[repr(C)] struct P {{ x: {} }}", deep("(", ")"))),
@@ -110,6 +119,28 @@ fn doubling_takes_no_time() {
     assert_eq!(parsed.ty.size(), 1 << 16);
     let c = dtype_cli::declaration::c_struct(&parsed).unwrap();
     assert!(c.len() < 10_000);
+}
+
+/// Texts of some hundred kilobytes that once took a minute or more, or would if each line were searched from each sign.
+#[test]
+fn long_searches_are_short() {
+    let number = 4000;
+    let names = joined(number, |i| format!("typedef int a{i:06};"));
+    let unknown = joined(number, |i| format!("b{i:06} x{i};"));
+    let items = joined(number, |i| format!("#[repr(C)] struct A{i:06} {{ x: Z{i:06} }}"));
+    let pop = "#pragma pack(pop, b)\n".repeat(20_000);
+    let twice = joined(60, |i| format!("#define A{i} A{} A{}\n", i + 1, i + 1));
+    let start = Instant::now();
+    refused(&format!("{names} struct P {{ {unknown} }};"), Language::C);
+    refused(&items, Language::Rust);
+    refused(&format!("{twice} struct P {{ int x[A0]; }};"), Language::C);
+    refused(&format!("{} struct P {{ int *x; }};", "__pragma(".repeat(100_000)), Language::C);
+    refused(&format!("struct P {{ int *x; }};\n{}", "\\'".repeat(500_000)), Language::C);
+    refused(&format!("#define A {}\nstruct P {{ int *x; }};", "\\'".repeat(500_000)), Language::C);
+    refused(&format!("{} struct P {{ int *x; }};", "#if X\n".repeat(100_000)), Language::C);
+    let push = "#pragma pack(push, a, 1)\n".repeat(20_000);
+    refused(&format!("{push}{pop}struct P {{ int x; }};"), Language::C);
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
 
 #[test]

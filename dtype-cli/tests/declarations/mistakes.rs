@@ -70,6 +70,215 @@ fn in_c() {
     );
 }
 
+/// What changes a layout in a way that is not known here is a mistake of the struct: its size would be wrong.
+#[test]
+fn unknown_layouts_in_c() {
+    let vector = "write an array";
+    check(
+        Language::C,
+        &[
+            (
+                "struct P { float x __attribute__((|vector_size|(16))); };",
+                "the attribute `vector_size` changes the layout",
+                vector,
+            ),
+            (
+                "typedef float v4 __attribute__((|__vector_size__|(16))); struct P { v4 x; };",
+                "the attribute `vector_size` changes the layout",
+                vector,
+            ),
+            (
+                "struct P { int x __attribute__((|mode|(DI))); };",
+                "the attribute `mode` changes the layout",
+                "int64_t",
+            ),
+            (
+                "struct P { int x; } __attribute__((|scalar_storage_order|(\"big-endian\")));",
+                "the attribute `scalar_storage_order` changes the layout",
+                "--representation",
+            ),
+            (
+                "#pragma scalar_storage_order big-endian\nstruct |P| { int x; };",
+                "`#pragma scalar_storage_order` changes the byte order of the fields",
+                "--representation",
+            ),
+            (
+                "struct P { int x; } |PACKED|;",
+                "`PACKED` may be a macro for an attribute",
+                "__attribute__((packed))",
+            ),
+            (
+                "struct P { int x; } __attribute__((aligned(8))) |PACKED|;",
+                "`PACKED` may be a macro for an attribute",
+                "",
+            ),
+            (
+                "struct P { int x; } |__aligned|(8);",
+                "`__aligned` may be a macro for an attribute",
+                "",
+            ),
+            (
+                "struct P { struct { int x; } |PACKED|; };",
+                "`PACKED` may be a macro for an attribute",
+                "",
+            ),
+            (
+                "struct |PACKED| P { int x; };",
+                "`PACKED` is not the name of the struct",
+                "__attribute__((packed))",
+            ),
+            ("struct |ALIGNED|(16) P { int x; };", "`ALIGNED` is not the name of the struct", ""),
+            (
+                "#define ALIGNED(n) __attribute__((aligned(n)))\nstruct P { int x; } |ALIGNED|(16);",
+                "expected `;`, found the macro `ALIGNED`",
+                "not expanded",
+            ),
+            (
+                "#define A(n) aligned(n)\nstruct P { int x; } __attribute__((|A|(16)));",
+                "expected an attribute, found the macro `A`",
+                "not expanded",
+            ),
+        ],
+    );
+}
+
+/// What depends on a condition is a mistake, and so is a name that declares nothing.
+#[test]
+fn unsure_layouts_in_c() {
+    check(
+        Language::C,
+        &[
+            (
+                "struct P { char c;\n|#ifdef X|\nint x;\n#endif\n};",
+                "this condition changes a declaration",
+                "remove",
+            ),
+            (
+                "struct P { char c;\n#if 0\n|#elif X|\nint x;\n#endif\n};",
+                "this condition changes a declaration",
+                "",
+            ),
+            (
+                "struct\n|#ifdef X|\n__attribute__((packed))\n#endif\nP { char c; int x; };",
+                "this condition changes a declaration",
+                "",
+            ),
+            (
+                "struct P { char c; int x; }\n|#ifdef X|\n__attribute__((packed))\n#endif\n;",
+                "this condition changes a declaration",
+                "",
+            ),
+            (
+                "enum E { A }\n|#ifdef X|\n__attribute__((packed))\n#endif\n; struct P { enum E e; };",
+                "this condition changes a declaration",
+                "",
+            ),
+            (
+                "#ifdef X\n#define REAL double\n#endif\nstruct P { |REAL| x; };",
+                "expected a type, found the macro `REAL`",
+                "#if",
+            ),
+            (
+                "struct Q { int x; } |PACKED|; struct P { struct Q q; };",
+                "`PACKED` may be a macro for an attribute",
+                "",
+            ),
+            (
+                "typedef\n|#if X|\nlong\n#else\nint\n#endif\nT; struct P { T x; };",
+                "this condition changes a declaration",
+                "",
+            ),
+            (
+                "#ifdef X\ntypedef long T;\n#else\ntypedef int |T|;\n#endif\nstruct P { T x; };",
+                "`T` is declared twice",
+                "#if",
+            ),
+            (
+                "#ifdef X\n#define N 3\n#else\n#define N 4\n#endif\nstruct P { int x[|N|]; };",
+                "expected a number, found the macro `N`",
+                "#if",
+            ),
+            (
+                "#define N 3\n#ifdef X\n#undef N\n#endif\nstruct P { int x[|N|]; };",
+                "expected a number, found the macro `N`",
+                "#if",
+            ),
+            (
+                "enum { A,\n|#ifdef X|\nB,\n#endif\nC }; struct P { int x[C]; };",
+                "this condition changes a declaration",
+                "",
+            ),
+            (
+                "#ifdef X\n#pragma pack(1)\n#endif\nstruct P { |x|; };"
+                    .replace("|x|", "char c; int |x|")
+                    .leak(),
+                "whether `#pragma pack` holds here depends on a condition",
+                "remove",
+            ),
+            (
+                "struct P { char c; |double complex|; };",
+                "a type alone declares no field",
+                "double x;",
+            ),
+            (
+                "struct Q { int x; }; typedef struct Q Q; struct P { char c; |Q|; };",
+                "a type alone declares no field",
+                "",
+            ),
+            ("enum E { A = |N| }; struct P { enum E e; };", "the value of `N` is unknown", ""),
+            ("struct P { enum |E| e; };", "`enum E` is not declared", "before"),
+            ("typedef struct |Q| Q; struct P { Q q; };", "`struct Q` is not declared", "before"),
+            (
+                "typedef int T __attribute__((aligned(16))); struct P { T |x[2]|; };",
+                "the elements of an array have 4 bytes and alignment 16",
+                "",
+            ),
+        ],
+    );
+}
+
+/// Constants that have no value: the reason is said where one matters, and nowhere else.
+#[test]
+fn constants_in_c() {
+    check(
+        Language::C,
+        &[
+            ("struct P { int x[|1 / 0|]; };", "division by zero", ""),
+            ("struct P { int x[|2147483647 + 1|]; };", "this value does not fit its type", ""),
+            (
+                "struct P { int x[|1 << 32|]; };",
+                "a shift is from 0 to less than the width of the type",
+                "",
+            ),
+            ("struct P { int x[sizeof |3|]; };", "expected `(`, found `3`", ""),
+            ("struct P { int x[1|.|5]; };", "expected the end of the expression, found `.`", ""),
+            ("struct P { int x[|'ab'|]; };", "expected an integer, found `'ab'`", ""),
+            ("struct P { int x[|(float)1|]; };", "this is no cast to a type of integers", ""),
+            (
+                "enum { A = |N|, B }; struct P { int x[B]; };",
+                "the value of `N` is unknown",
+                "#define N",
+            ),
+        ],
+    );
+    for unused in [
+        "enum { A = B | C };",
+        "enum { A = f(3), B = sizeof x, C = \"a\"[0] };",
+        "struct Q { int x[1 / 0]; };",
+        "struct Q { char c;\n#ifdef X\nint x;\n#endif\n};",
+        "typedef int T[N][sizeof(struct R)];",
+        "struct Q { int x __attribute__((aligned(N))); };",
+        "BEGIN_DECLS",
+        "DECLARE(x)",
+        "enum { A,\n#ifdef X\nB,\n#endif\nC };",
+        "extern int f(int);",
+    ] {
+        let text = format!("{unused}\nstruct P {{ int x; }};");
+        let parsed = dtype_cli::declaration::parse(&text, Language::C, Some("P"));
+        assert_eq!(parsed.map(|parsed| parsed.ty.size()), Ok(4), "{text}");
+    }
+}
+
 #[test]
 fn in_rust() {
     check(
@@ -135,6 +344,21 @@ fn in_rust() {
                 "#[repr(C)] struct P { k: K } enum |K| { A }",
                 "the size of the enum `K` is not fixed",
                 "#[repr(u8)]",
+            ),
+            (
+                "#[repr(C)] struct P { k: K } #[repr(C)] enum K { A = |0xFFFF_FFFF_F|, B }",
+                "the values of this enum do not fit C's `int`, so its size is not fixed",
+                "#[repr(i64)]",
+            ),
+            (
+                "#[repr(C)] struct P { k: K } #[repr(C)] enum K { A = |0x7FFF_FFFF|, B }",
+                "the values of this enum do not fit C's `int`, so its size is not fixed",
+                "",
+            ),
+            (
+                "#[repr(C)] struct P { k: K } #[repr(C)] enum K { A = |b'x'|, B }",
+                "the value of this variant is unknown",
+                "#[repr(i32)]",
             ),
             ("#[repr(C)] struct |P| { p: P }", "`P` contains itself", ""),
             ("#[repr(C)] struct P|<|T> { x: T }", "`P` has parameters", ""),

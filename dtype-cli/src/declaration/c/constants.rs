@@ -1,127 +1,239 @@
-//! Constant expressions in C: the lengths of arrays.
+//! Constant expressions in C: the lengths of arrays, and the values of enums.
+//!
+//! An expression that is not understood has no value, which is a mistake only where the value matters: its tokens are
+//! skipped, and the text is read on.
 
-use super::super::layout::Base;
+use super::super::layout::{Base, Layout};
 use super::super::token::Kind;
-use super::{Read, Reader};
+use super::number::Number;
+use super::{Read, Reader, wrong};
 use crate::problem::{Problem, quoted};
+use dtype_runtime::types::Named;
 
-/// Operators by precedence, the loosest first.
-const OPERATORS: &[&[&str]] = &[&["<<", ">>"], &["+", "-"], &["*", "/", "%"]];
+/// Operators with two operands, and how tightly they bind. Those with two signs come first.
+const OPERATORS: &[(&str, usize)] = &[
+    ("||", 0),
+    ("&&", 1),
+    ("==", 5),
+    ("!=", 5),
+    ("<=", 6),
+    (">=", 6),
+    ("<<", 7),
+    (">>", 7),
+    ("|", 2),
+    ("^", 3),
+    ("&", 4),
+    ("<", 6),
+    (">", 6),
+    ("+", 8),
+    ("-", 8),
+    ("*", 9),
+    ("/", 9),
+    ("%", 9),
+];
+
+/// The value of an expression, or why it has none.
+pub(super) type Value = Result<Number, Box<Problem>>;
+
+/// What stands before an operand.
+enum Prefix {
+    Sign(&'static str),
+    Cast(Base),
+}
 
 impl Reader<'_, '_> {
-    /// The value of an expression; `None` if it does not fit 128 bits.
-    pub(super) fn constant(&mut self) -> Read<Option<i128>> {
-        self.operation(0)
+    /// The value of the expression here.
+    pub(super) fn constant(&mut self) -> Value {
+        let start = self.cursor.index();
+        let value = self.conditional();
+        let end = self.cursor.peek();
+        let is_end = end.kind == Kind::End || [",", ";", ")", "]", "}"].iter().any(|s| end.is(s));
+        if value.is_ok() && is_end {
+            return value;
+        }
+        let value = value.and_then(|_| Err(self.cursor.unexpected("the end of the expression")));
+        self.cursor.rewind(start);
+        self.skip_expression();
+        value
     }
 
-    fn operation(&mut self, level: usize) -> Read<Option<i128>> {
-        let Some(operators) = OPERATORS.get(level) else { return self.factor() };
-        let mut value = self.operation(level + 1)?;
-        while let Some(operator) = operators.iter().find(|operator| self.is_operator(operator)) {
+    /// Skips an expression up to the sign that ends it.
+    fn skip_expression(&mut self) {
+        loop {
+            let token = self.cursor.peek();
+            match (token.kind, token.text) {
+                (Kind::End, _) | (Kind::Sign, "," | ";" | ")" | "]" | "}") => return,
+                (Kind::Sign, "(" | "[" | "{") => self.cursor.skip_brackets(),
+                _ => drop(self.cursor.next()),
+            }
+        }
+    }
+
+    /// `condition ? one : other`
+    fn conditional(&mut self) -> Value {
+        let condition = self.operation(0)?;
+        let Some(question) = self.cursor.take("?") else { return Ok(condition) };
+        self.nested(question, |reader| {
+            let one = reader.conditional()?;
+            reader.cursor.expect(":")?;
+            let other = reader.conditional()?;
+            let (chosen, beside) = if condition.value == 0 { (other, one) } else { (one, other) };
+            chosen
+                .beside(beside)
+                .map_err(|message| Box::new(Problem::new(message, question.span(), "")))
+        })
+    }
+
+    /// Operands with operators that bind at least as tightly as this.
+    fn operation(&mut self, least: usize) -> Value {
+        let start = self.cursor.peek().start;
+        let mut value = self.operand()?;
+        while let Some((operator, binds)) = self.operator().filter(|(_, binds)| *binds >= least) {
             for _ in operator.chars() {
                 self.cursor.next();
             }
-            let right = self.operation(level + 1)?;
-            value = value.zip(right).and_then(|(a, b)| match *operator {
-                "+" => a.checked_add(b),
-                "-" => a.checked_sub(b),
-                "*" => a.checked_mul(b),
-                "/" => a.checked_div(b),
-                "%" => a.checked_rem(b),
-                "<<" => {
-                    u32::try_from(b).ok().filter(|b| *b < 64).and_then(|b| a.checked_mul(1 << b))
-                }
-                _ => u32::try_from(b).ok().and_then(|b| a.checked_shr(b)),
-            });
+            let right = self.operation(binds + 1)?;
+            value = value.binary(operator, right).map_err(|message| {
+                let span = start..self.cursor.last().end.max(start);
+                Box::new(Problem::new(message, span, ""))
+            })?;
         }
         Ok(value)
     }
 
-    fn is_operator(&self, operator: &str) -> bool {
-        let signs = operator.char_indices().zip(0..);
-        signs.into_iter().all(|((at, c), number)| {
-            let token = self.cursor.peek_after(number);
-            token.is(&operator[at..at + c.len_utf8()])
-        })
+    /// The operator here.
+    fn operator(&self) -> Option<(&'static str, usize)> {
+        let (first, second) = (self.cursor.peek(), self.cursor.peek_after(1));
+        let is_joined = second.kind == Kind::Sign && second.start == first.end;
+        let found = OPERATORS.iter().find(|(operator, _)| match operator.split_at(1) {
+            (sign, "") => first.is(sign),
+            (sign, rest) => first.is(sign) && is_joined && second.is(rest),
+        });
+        found.copied().filter(|_| first.kind == Kind::Sign)
     }
 
-    fn factor(&mut self) -> Read<Option<i128>> {
-        let mut is_negative = false;
-        while let Some(sign) = self.cursor.take("-").or_else(|| self.cursor.take("+")) {
-            is_negative ^= sign.text == "-";
+    fn operand(&mut self) -> Value {
+        let mut prefixes = Vec::new();
+        let start = self.cursor.peek().start;
+        loop {
+            let sign = ["-", "+", "~", "!"].into_iter().find(|sign| self.cursor.peek().is(sign));
+            if let Some(sign) = sign {
+                self.cursor.next();
+                prefixes.push(Prefix::Sign(sign));
+            } else if self.cursor.peek().is("(") && self.starts_type(1) {
+                let open = self.cursor.next();
+                let base = self.nested(open, Self::type_in_brackets)?;
+                prefixes.push(Prefix::Cast(base));
+            } else {
+                break;
+            }
         }
+        let mut value = self.primary()?;
+        for prefix in prefixes.into_iter().rev() {
+            let span = start..self.cursor.last().end.max(start);
+            let problem = |message: &str| Box::new(Problem::new(message, span, ""));
+            value = match prefix {
+                Prefix::Sign(sign) => value.prefixed(sign).map_err(problem)?,
+                Prefix::Cast(base) => {
+                    let cast = match &base {
+                        Base::Known(layout) => match layout.ty.named() {
+                            Some(Named::Basic(basic)) => value.cast(basic),
+                            _ => None,
+                        },
+                        _ => None,
+                    };
+                    cast.ok_or_else(|| problem("this is no cast to a type of integers"))?
+                }
+            };
+        }
+        Ok(value)
+    }
+
+    /// A number, a name, an expression in brackets, or the size or alignment of a type.
+    fn primary(&mut self) -> Value {
         let token = self.cursor.peek();
         let value = match (token.kind, token.text) {
-            (Kind::Number, text) => {
-                let Some(value) = number_of(text) else {
-                    return Err(self.cursor.unexpected("an integer"));
-                };
-                self.cursor.next();
-                Some(value)
+            (Kind::Number, text) => match Number::parse(text) {
+                Some(number) => number,
+                None => return Err(self.cursor.unexpected("an integer")),
+            },
+            (Kind::Text, text) => match Number::character(text) {
+                Some(number) => number,
+                None => return Err(self.cursor.unexpected("an integer")),
+            },
+            (Kind::Sign, "(") => {
+                return self.nested(token, |reader| {
+                    reader.cursor.next();
+                    let value = reader.conditional()?;
+                    reader.cursor.expect(")")?;
+                    Ok(value)
+                });
             }
-            (Kind::Sign, "(") => self.nested(token, |reader| {
-                reader.cursor.next();
-                let value = reader.constant()?;
-                reader.cursor.expect(")")?;
-                Ok(value)
-            })?,
-            (Kind::Word, "sizeof") => {
+            (Kind::Word, "sizeof" | "_Alignof" | "alignof" | "__alignof__" | "__alignof") => {
                 self.cursor.next();
-                self.size_of()?
+                let layout = self.measured()?;
+                let is_size = token.text == "sizeof";
+                return Ok(Number::size(if is_size { layout.size } else { layout.align }));
             }
             (Kind::Word, name) => {
-                let Some(value) = self.constants.get(name) else {
+                if let Some(value) = self.constants.get(name) {
+                    value.clone()?
+                } else {
                     let message = format!("the value of {} is unknown", quoted(name));
                     let problem = Problem::new(message, token.span(), "unknown name");
-                    let help =
-                        format!("write the number, or add the line `#define {} 3`", token.text);
+                    let help = format!("write the number, or add the line `#define {name} 3`");
                     return Err(Box::new(problem.help(help)));
-                };
-                let value = Some(*value);
-                self.cursor.next();
-                value
+                }
             }
             _ => return Err(self.cursor.unexpected("a number")),
         };
-        Ok(if is_negative { value.and_then(i128::checked_neg) } else { value })
+        self.cursor.next();
+        Ok(value)
     }
 
-    fn size_of(&mut self) -> Read<Option<i128>> {
+    /// The type in brackets whose size or alignment is asked for.
+    fn measured(&mut self) -> Read<Layout> {
         let open = self.cursor.expect("(")?;
-        if !self.starts_type() {
+        if !self.starts_type(0) {
             return Err(self.cursor.unexpected("a type"));
         }
-        let specified = self.nested(open, Self::specifiers)?;
-        self.is_part(specified.declared);
-        let declarator = self.declarator()?;
-        let end = self.cursor.expect(")")?;
-        match specified.base {
-            Base::Known(layout) if !declarator.is_indirect() => {
-                Ok(layout.array(&declarator.lengths).ok().map(|array| array.size.into()))
-            }
+        let base = self.nested(open, Self::type_in_brackets)?;
+        match base {
+            Base::Known(layout) => Ok(layout),
+            Base::Wrong(problems) if !problems.is_empty() => Err(Box::new(problems[0].clone())),
             _ => {
-                let span = open.span().end..end.start;
+                let span = open.end..self.cursor.last().start.max(open.end);
                 Err(Box::new(Problem::new("the size of this type is unknown", span, "")))
             }
         }
     }
-}
 
-/// The value of an integer constant, perhaps in brackets.
-pub(super) fn number_of(text: &str) -> Option<i128> {
-    let mut text = text.trim();
-    while let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
-        text = inner.trim();
+    /// A type without a name, up to its closing bracket.
+    pub(super) fn type_in_brackets(&mut self) -> Read<Base> {
+        let specified = self.specifiers()?;
+        self.is_part(specified.declared);
+        let declarator = self.declarator()?;
+        self.cursor.expect(")")?;
+        if let Some(problem) =
+            declarator.attributes.problem.clone().or(specified.attributes.problem)
+        {
+            return Ok(wrong(*problem));
+        }
+        // Only a pointer itself has a size: not what it points to.
+        if declarator.pointer.is_some() && declarator.lengths.is_empty() {
+            return Ok(Base::Known(Layout::basic(crate::notation::USIZE)));
+        }
+        if declarator.is_indirect() {
+            return Ok(Base::Foreign { what: "no data", help: "" });
+        }
+        Ok(match specified.base {
+            Base::Known(layout) if !declarator.lengths.is_empty() => {
+                match layout.array(&declarator.lengths) {
+                    Ok(array) => Base::Known(array),
+                    Err(error) => wrong(Problem::new(error.to_string(), declarator.span, "")),
+                }
+            }
+            base => base,
+        })
     }
-    let text = text.trim_end_matches(['u', 'U', 'l', 'L']);
-    let lower = text.to_ascii_lowercase();
-    let (digits, radix) = match lower.as_bytes() {
-        [b'0', b'x', ..] => (&lower[2..], 16),
-        [b'0', b'b', ..] => (&lower[2..], 2),
-        [b'0', _, ..] => (&lower[1..], 8),
-        _ => (lower.as_str(), 10),
-    };
-    // A sign would be accepted as well.
-    let is_number = digits.starts_with(|c: char| c.is_ascii_hexdigit());
-    u64::from_str_radix(digits, radix).ok().filter(|_| is_number).map(i128::from)
 }

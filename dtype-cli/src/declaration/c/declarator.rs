@@ -22,15 +22,14 @@ pub(super) struct Declarator<'s> {
     pub(super) bits: Option<Range<usize>>,
     /// The lengths of an array, the outermost first.
     pub(super) lengths: Vec<u64>,
-    pub(super) align: Option<u64>,
-    pub(super) is_packed: bool,
+    /// Also what is wrong with a length.
+    pub(super) attributes: Attributes,
     pub(super) span: Range<usize>,
 }
 
 impl Declarator<'_> {
-    fn add(&mut self, attributes: Attributes) {
-        self.align = self.align.max(attributes.align);
-        self.is_packed |= attributes.is_packed;
+    fn refuse(&mut self, problem: Box<Problem>) {
+        self.attributes.problem = self.attributes.problem.take().or(Some(problem));
     }
 
     /// Whether it declares something other than data of the type.
@@ -92,19 +91,22 @@ impl<'s> Reader<'s, '_> {
                     reader.cursor.expect(")")?;
                     Ok(inner)
                 })?;
-                all = Declarator { pointer: all.pointer.or(inner.pointer.clone()), ..inner };
+                let mut attributes = all.attributes;
+                attributes.join(inner.attributes.clone());
+                let pointer = all.pointer.or(inner.pointer.clone());
+                all = Declarator { pointer, attributes, ..inner };
             }
             _ => {}
         }
         self.suffixes(&mut all)?;
-        all.span = start..self.cursor.last().span().end.max(start);
+        all.span = start..self.cursor.last().end.max(start);
         Ok(all)
     }
 
     fn pointers(&mut self, all: &mut Declarator<'s>) -> Read<()> {
         loop {
             let attributes = self.attributes()?;
-            all.add(attributes);
+            all.attributes.join(attributes);
             let token = self.cursor.peek();
             match (token.kind, token.text) {
                 (Kind::Sign, "*" | "^" | "&") => {
@@ -112,7 +114,8 @@ impl<'s> Reader<'s, '_> {
                 }
                 (
                     Kind::Word,
-                    "const" | "volatile" | "restrict" | "__restrict" | "_Nonnull" | "_Nullable",
+                    "const" | "volatile" | "restrict" | "__const" | "__volatile__" | "__restrict"
+                    | "__restrict__" | "_Atomic" | "_Nonnull" | "_Nullable",
                 ) => {}
                 _ => return Ok(()),
             }
@@ -123,18 +126,19 @@ impl<'s> Reader<'s, '_> {
     fn suffixes(&mut self, all: &mut Declarator<'s>) -> Read<()> {
         loop {
             let attributes = self.attributes()?;
-            all.add(attributes);
+            all.attributes.join(attributes);
             let token = self.cursor.peek();
             match (token.kind, token.text) {
                 (Kind::Sign, "[") => self.length(all)?,
                 (Kind::Sign, "(") => {
                     self.cursor.skip_brackets();
-                    all.function = Some(token.start..self.cursor.last().span().end);
+                    all.function = Some(token.start..self.cursor.last().end);
                 }
                 (Kind::Sign, ":") => {
                     self.cursor.next();
-                    self.constant()?;
-                    all.bits = Some(token.start..self.cursor.last().span().end);
+                    // Its value does not matter: bit-fields are refused.
+                    let _ = self.constant();
+                    all.bits = Some(token.start..self.cursor.last().end);
                 }
                 // A label for the assembler.
                 (Kind::Word, "asm" | "__asm__") => {
@@ -149,17 +153,19 @@ impl<'s> Reader<'s, '_> {
     fn length(&mut self, all: &mut Declarator<'s>) -> Read<()> {
         let open = self.cursor.expect("[")?;
         if let Some(close) = self.cursor.take("]") {
-            all.flexible = Some(open.start..close.span().end);
+            all.flexible = Some(open.start..close.end);
             return Ok(());
         }
-        let value = self.nested(open, Self::constant)?;
+        let value = self.nested(open, Self::constant);
         let close = self.cursor.expect("]")?;
-        let span = open.span().end..close.start;
-        if let Some(length) = value.and_then(|value| u64::try_from(value).ok()) {
-            all.lengths.push(length);
-        } else {
-            let message = "the length of an array is from 0 to 2^64 - 1";
-            return Err(Box::new(Problem::new(message, span, "out of range")));
+        let span = open.end..close.start;
+        match value.map(|number| u64::try_from(number.value)) {
+            Ok(Ok(length)) => all.lengths.push(length),
+            Ok(Err(_)) => {
+                let message = "the length of an array is from 0 to 2^64 - 1";
+                all.refuse(Box::new(Problem::new(message, span, "out of range")));
+            }
+            Err(problem) => all.refuse(problem),
         }
         Ok(())
     }

@@ -4,31 +4,66 @@ use std::ops::Range;
 
 use super::super::layout::{Base, Layout};
 use super::super::token::{Kind, Token};
+use super::attributes::Attributes;
 use super::names::{self, Words};
 use super::{Named, Read, Reader, wrong};
-use crate::notation::nearest;
 use crate::problem::{Problem, quoted};
-use dtype_runtime::Basic;
+
+/// Words around a type that do not change its layout.
+const QUALIFIERS: &[&str] = &[
+    "const",
+    "volatile",
+    "static",
+    "extern",
+    "register",
+    "inline",
+    "__inline",
+    "__inline__",
+    "_Thread_local",
+    "thread_local",
+    "__thread",
+    "restrict",
+    "__restrict",
+    "__restrict__",
+    "__const",
+    "__volatile__",
+    "_Noreturn",
+    "auto",
+];
+
+/// What a type declares in a struct if no name follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Its members: a struct or a union without a tag.
+    Members,
+    /// The type alone: something with a tag, or an enum.
+    TypeOnly,
+    /// Nothing, which is a mistake.
+    Other,
+}
 
 /// A type, and the words around it.
 #[derive(Debug)]
-pub(super) struct Specified {
+pub(super) struct Specified<'s> {
     pub(super) base: Base,
     /// The index of the struct in the list of declared ones.
     pub(super) declared: Option<usize>,
+    /// A tag that is not declared yet.
+    pub(super) later: Option<(&'s str, Option<u64>)>,
+    pub(super) form: Form,
     pub(super) is_typedef: bool,
-    pub(super) align: Option<u64>,
-    pub(super) is_packed: bool,
+    pub(super) attributes: Attributes,
     pub(super) span: Range<usize>,
 }
 
 impl<'s> Reader<'s, '_> {
-    /// Whether a type starts here.
-    pub(super) fn starts_type(&self) -> bool {
-        let token = self.cursor.peek();
+    /// Whether a type starts after `number` tokens.
+    pub(super) fn starts_type(&self, number: usize) -> bool {
+        let token = self.cursor.peek_after(number);
         let is_name = |name: &str| {
             let mut words = Words::default();
-            let keyword = matches!(name, "struct" | "union" | "enum" | "const" | "volatile");
+            let keyword =
+                matches!(name, "struct" | "union" | "enum" | "const" | "volatile" | "_Atomic");
             let known = || names::header(name).is_some() || self.types.contains_key(name);
             keyword || words.add(name) || known()
         };
@@ -36,34 +71,35 @@ impl<'s> Reader<'s, '_> {
     }
 
     /// The words and attributes up to the first declarator.
-    pub(super) fn specifiers(&mut self) -> Read<Specified> {
+    pub(super) fn specifiers(&mut self) -> Read<Specified<'s>> {
         let first = self.cursor.peek();
         let mut words = Words::default();
-        let mut found: Option<Named> = None;
-        let (mut is_typedef, mut align, mut is_packed) = (false, None, false);
+        let mut found: Option<Named<'s>> = None;
+        let mut attributes = Attributes::default();
+        let (mut form, mut is_typedef, mut is_atomic) = (Form::Other, false, false);
         loop {
-            let attributes = self.attributes()?;
-            align = align.max(attributes.align);
-            is_packed |= attributes.is_packed;
+            attributes.join(self.attributes()?);
             let token = self.cursor.peek();
             let is_open = found.is_none() && words.number == 0;
             match (token.kind, token.text) {
                 (Kind::Word, "typedef") => is_typedef = true,
-                (
-                    Kind::Word,
-                    "const" | "volatile" | "static" | "extern" | "register" | "inline" | "__inline"
-                    | "__inline__" | "_Atomic" | "_Thread_local" | "restrict",
-                ) => {}
-                (Kind::Word, "struct") if is_open => {
-                    found = Some(self.struct_specifier()?);
-                    continue;
+                (Kind::Word, "_Atomic") => {
+                    is_atomic = true;
+                    if is_open && self.cursor.peek_after(1).is("(") {
+                        self.cursor.next();
+                        let open = self.cursor.next();
+                        found = Some(Named::of(self.nested(open, Self::type_in_brackets)?));
+                        continue;
+                    }
                 }
-                (Kind::Word, "union") if is_open => {
-                    found = Some(self.union_specifier()?);
-                    continue;
-                }
-                (Kind::Word, "enum") if is_open => {
-                    found = Some(self.enum_specifier()?);
+                (Kind::Word, word) if QUALIFIERS.contains(&word) => {}
+                (Kind::Word, word @ ("struct" | "union" | "enum")) if is_open => {
+                    let (named, new) = match word {
+                        "struct" => self.struct_specifier()?,
+                        "union" => self.union_specifier()?,
+                        _ => (self.enum_specifier()?, Form::TypeOnly),
+                    };
+                    (found, form) = (Some(named), new);
                     continue;
                 }
                 (Kind::Word, word) if found.is_none() && words.add(word) => {}
@@ -72,144 +108,89 @@ impl<'s> Reader<'s, '_> {
             }
             self.cursor.next();
         }
-        let last = self.cursor.last();
-        let span = first.start..last.span().end.max(first.start);
-        let (base, declared) = match found {
-            Some(named) => (named.base, named.declared),
+        let span = first.start..self.cursor.last().end.max(first.start);
+        let mut named = match found {
+            Some(named) => named,
             None if words.number == 0 => return Err(self.cursor.unexpected("a type")),
-            None if words.is_void && words.number == 1 => {
-                (Base::Foreign { what: "of type `void`", help: "`void` has no values" }, None)
-            }
-            None => {
-                if let Some(basic) = words.basic() {
-                    (Base::Known(Layout::basic(basic)), None)
-                } else {
-                    let problem = Problem::new("these words form no type", span.clone(), "");
-                    (wrong(problem.help("for example `unsigned long long` is one")), None)
-                }
-            }
+            None => Named::of(of_words(words, &span)),
         };
-        Ok(Specified { base, declared, is_typedef, align, is_packed, span })
+        if is_atomic {
+            atomic(&mut named.base);
+        }
+        let Named { base, declared, later } = named;
+        Ok(Specified { base, declared, later, form, is_typedef, attributes, span })
     }
 
     /// A type with a name of its own.
-    fn type_name(&mut self, word: &'s str, token: Token<'s>) -> Named {
-        if let Some(named) = self.types.get(word) {
-            return named.clone();
+    fn type_name(&mut self, word: &'s str, token: Token<'s>) -> Named<'s> {
+        if let Some(named) = self.alias(word) {
+            return named;
         }
-        let base = if let Some(basic) = names::header(word) {
+        Named::of(if let Some(basic) = names::header(word) {
             Base::Known(Layout::basic(basic))
         } else {
             let message = format!("unknown type {}", quoted(word));
             let problem = Problem::new(message, token.span(), "unknown name");
             // The struct that was probably meant.
             self.is_part(self.tags.get(word).and_then(|named| named.declared));
-            let mut defined: Vec<&str> = self.types.keys().copied().collect();
-            defined.sort_unstable();
-            let known = defined.into_iter().chain(names::all().map(|name: &str| name));
-            let near = nearest(word, known);
-            wrong(match (self.tags.contains_key(word), near) {
-                (true, _) => {
-                    let tagged = format!("struct {word}");
-                    problem.help(format!("did you mean `{tagged}`?")).instead(tagged)
-                }
-                (false, Some(near)) => {
-                    problem.help(format!("did you mean `{near}`?")).instead(near)
-                }
-                (false, None) => problem
-                    .help("add its `typedef` to the text; files named by `#include` are not read"),
-            })
-        };
-        Named { base, declared: None }
+            if self.tags.contains_key(word) {
+                let tagged = format!("struct {word}");
+                wrong(problem.help(format!("did you mean `{tagged}`?")).instead(tagged))
+            } else {
+                let near = self.hints.nearest(
+                    word,
+                    self.types.keys().copied(),
+                    names::all().map(|name: &str| name),
+                );
+                wrong(match near {
+                    Some(near) => problem.help(format!("did you mean `{near}`?")).instead(near),
+                    None => problem.help(
+                        "add its `typedef` to the text; files named by `#include` are not read",
+                    ),
+                })
+            }
+        })
     }
 
-    fn union_specifier(&mut self) -> Read<Named> {
+    fn union_specifier(&mut self) -> Read<(Named<'s>, Form)> {
         self.cursor.next();
         self.attributes()?;
         let name = (self.cursor.peek().kind == Kind::Word).then(|| self.cursor.next());
-        if self.cursor.peek().is("{") {
+        let has_body = self.cursor.peek().is("{");
+        if has_body {
             self.cursor.skip_brackets();
-            self.attributes()?;
+            self.attributes_of_type()?;
         }
-        let base = Base::Foreign {
+        let named = Named::of(Base::Foreign {
             what: "a union",
             help: "which of its members is meant is not known: write the one that is in use, and \
                    after it `char _pad[n]` up to the union's size",
-        };
-        let named = Named { base, declared: None };
+        });
         if let Some(name) = name {
             self.tags.insert(name.text, named.clone());
         }
-        Ok(named)
-    }
-
-    /// An enum is an `int`; its constants can be lengths.
-    fn enum_specifier(&mut self) -> Read<Named> {
-        self.cursor.next();
-        let mut is_packed = self.attributes()?.is_packed;
-        let name = (self.cursor.peek().kind == Kind::Word).then(|| self.cursor.next());
-        let mut base = Base::Known(Layout::basic(Basic::Int));
-        if self.cursor.take(":").is_some() {
-            base = self.specifiers()?.base;
-        }
-        let mut all = Vec::new();
-        if let Some(open) = self.cursor.take("{") {
-            let mut value = Some(0);
-            while self.cursor.peek().kind == Kind::Word {
-                let constant = self.cursor.next();
-                self.attributes()?;
-                if self.cursor.take("=").is_some() {
-                    value = self.nested(open, Self::constant)?;
-                }
-                if let Some(value) = value {
-                    self.constants.insert(constant.text, value);
-                    all.push(value);
-                }
-                value = value.and_then(|value| value.checked_add(1));
-                if self.cursor.take(",").is_none() {
-                    break;
-                }
-            }
-            if self.cursor.take("}").is_none() {
-                return Err(self.cursor.unexpected("`,` or `}`"));
-            }
-            is_packed |= self.attributes()?.is_packed;
-        } else if let Some(name) = name
-            && let Some(known) = self.tags.get(name.text)
-        {
-            return Ok(known.clone());
-        }
-        if let (Some(least), Some(greatest)) = (all.iter().min(), all.iter().max()) {
-            if is_packed {
-                base = Base::Known(Layout::basic(narrowest(*least, *greatest)));
-            } else if *least < i32::MIN.into() || *greatest > u32::MAX.into() {
-                base = Base::Known(Layout::basic(if *least < 0 {
-                    Basic::Long
-                } else {
-                    Basic::UnsignedLong
-                }));
-            }
-        }
-        let named = Named { base, declared: None };
-        if let Some(name) = name {
-            self.tags.insert(name.text, named.clone());
-        }
-        Ok(named)
+        let is_nameless = has_body && name.is_none();
+        Ok((named, if is_nameless { Form::Members } else { Form::TypeOnly }))
     }
 }
 
-/// The smallest integer type for the values of a packed enum.
-fn narrowest(least: i128, greatest: i128) -> Basic {
-    let fits = |low: i128, high: i128| low <= least && greatest <= high;
-    if fits(0, u8::MAX.into()) {
-        Basic::UnsignedChar
-    } else if fits(i8::MIN.into(), i8::MAX.into()) {
-        Basic::SignedChar
-    } else if fits(0, u16::MAX.into()) {
-        Basic::UnsignedShort
-    } else if fits(i16::MIN.into(), i16::MAX.into()) {
-        Basic::Short
-    } else {
-        Basic::Int
+/// The type that some words name together.
+fn of_words(words: Words, span: &Range<usize>) -> Base {
+    if words.is_void && words.number == 1 {
+        return Base::Foreign { what: "of type `void`", help: "`void` has no values" };
+    }
+    if let Some(basic) = words.basic() {
+        return Base::Known(Layout::basic(basic));
+    }
+    let problem = Problem::new("these words form no type", span.clone(), "");
+    wrong(problem.help("for example `unsigned long long` is one"))
+}
+
+/// The layout of an atomic object: GCC aligns those of a size for which there are instructions to that size.
+fn atomic(base: &mut Base) {
+    if let Base::Known(layout) = base
+        && matches!(layout.size, 1 | 2 | 4 | 8 | 16)
+    {
+        layout.align = layout.align.max(layout.size);
     }
 }

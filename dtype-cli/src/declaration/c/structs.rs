@@ -2,10 +2,12 @@
 
 use super::super::Declared;
 use super::super::layout::{Base, Layout, Placement, is_gap};
-use super::super::token::Kind;
-use super::attributes::Attributes;
+use super::super::token::{Kind, Token};
+use super::attributes::{Attributes, ORDER};
 use super::declarator::Declarator;
-use super::specifiers::Specified;
+use super::enums::twice;
+use super::pragma::{Pack, Rules};
+use super::specifiers::{Form, Specified};
 use super::{Named, Read, Reader, report, wrong};
 use crate::problem::{Problem, quoted};
 
@@ -23,45 +25,55 @@ struct Field {
     name: Option<String>,
     element: Layout,
     lengths: Vec<u64>,
-    attributes: Attributes,
+    is_packed: bool,
+    align: Option<u64>,
     span: std::ops::Range<usize>,
 }
 
 impl<'s> Reader<'s, '_> {
-    pub(super) fn struct_specifier(&mut self) -> Read<Named> {
+    pub(super) fn struct_specifier(&mut self) -> Read<(Named<'s>, Form)> {
+        let start = self.cursor.index();
         let keyword = self.cursor.next();
         let mut attributes = self.attributes()?;
-        let name = (self.cursor.peek().kind == Kind::Word).then(|| self.cursor.next());
+        let mut name = (self.cursor.peek().kind == Kind::Word).then(|| self.cursor.next());
         attributes.join(self.attributes()?);
-        let pack = self.pack_now;
+        if let Some(before) = name {
+            name = self.name_after_macro(before, &mut attributes);
+        }
         let open = self.cursor.peek();
         if !open.is("{") {
             let Some(name) = name else { return Err(self.cursor.unexpected("a name or `{`")) };
-            return Ok(self.tags.get(name.text).cloned().unwrap_or_else(|| {
-                let message = format!("`struct {}` is not declared", name.text);
-                let problem = Problem::new(message, name.span(), "unknown name");
-                let base = wrong(problem.help("add its declaration before this one"));
-                Named { base, declared: None }
-            }));
+            let known = self.tags.get(name.text).cloned();
+            return Ok((known.unwrap_or_else(|| Named::later("struct", name)), Form::TypeOnly));
         }
         let body = self.nested(open, |reader| {
             reader.cursor.next();
             reader.body()
         })?;
-        attributes.join(self.attributes()?);
+        let end = self.cursor.index().saturating_sub(1);
+        attributes.join(self.attributes_of_type()?);
         let span = name.map_or(keyword.span(), |name| name.span());
-        let mut base = self.place(body, attributes, pack, &span);
+        let base = match self.condition(start) {
+            Some(problem) => wrong(problem),
+            None => self.place(body, attributes, self.lines.rules(end), &span),
+        };
+        let form = if name.is_some() { Form::TypeOnly } else { Form::Members };
+        Ok((self.declare(name, span, base), form))
+    }
+
+    /// Keeps a struct.
+    fn declare(
+        &mut self,
+        name: Option<Token<'s>>,
+        span: std::ops::Range<usize>,
+        mut base: Base,
+    ) -> Named<'s> {
         if let Some(name) = name
             && let Some(Named { declared: Some(before), .. }) = self.tags.get(name.text)
             && let Some(before) = self.declared.get(*before)
         {
-            let message = format!("`struct {}` is declared twice", name.text);
-            let problem = Problem::new(message, span.clone(), "again");
-            base = wrong(
-                problem
-                    .and(before.span.clone(), "declared here first")
-                    .help("all branches of `#if` are read: remove the one that does not apply"),
-            );
+            let problem = twice(&format!("struct {}", name.text), span.clone());
+            base = wrong(problem.and(before.span.clone(), "declared here first"));
         }
         let declared = Some(self.declared.len());
         self.declared.push(Declared {
@@ -70,11 +82,43 @@ impl<'s> Reader<'s, '_> {
             base: base.clone(),
             is_part: false,
         });
-        let named = Named { base, declared };
+        let named = Named { base, declared, later: None };
         if let Some(name) = name {
             self.tags.insert(name.text, named.clone());
         }
-        Ok(named)
+        named
+    }
+
+    /// The name of a struct, before which there may be words that this text does not define: macros for attributes.
+    fn name_after_macro(
+        &mut self,
+        first: Token<'s>,
+        attributes: &mut Attributes,
+    ) -> Option<Token<'s>> {
+        /// The number of tokens that such macros have with their arguments.
+        const LONGEST: usize = 32;
+        let mut number = 0;
+        if self.cursor.peek().is("(") {
+            let mut close = 1..LONGEST;
+            number = close.find(|number| self.cursor.peek_after(*number).is(")"))? + 1;
+        }
+        let start = number;
+        while number < LONGEST && self.cursor.peek_after(number).kind == Kind::Word {
+            number += 1;
+        }
+        if number == start || !self.cursor.peek_after(number).is("{") {
+            return Some(first);
+        }
+        let message = format!("{} is not the name of the struct", quoted(first.text));
+        let problem = Problem::new(message, first.span(), "unknown name");
+        let help = "if it is a macro, write what it stands for, for example \
+                    `__attribute__((packed))`";
+        let problem = Some(Box::new(problem.help(help)));
+        attributes.join(Attributes { problem, ..Attributes::default() });
+        for _ in 0..number {
+            self.cursor.next();
+        }
+        Some(self.cursor.last())
     }
 
     fn body(&mut self) -> Read<Body> {
@@ -88,10 +132,6 @@ impl<'s> Reader<'s, '_> {
                     return Ok(body);
                 }
                 (Kind::Sign, ";") => drop(self.cursor.next()),
-                (Kind::Directive, text) => {
-                    self.cursor.next();
-                    self.directive(text);
-                }
                 (Kind::Word, "_Static_assert" | "static_assert") => self.skip_declaration(),
                 _ => self.fields(&mut body)?,
             }
@@ -102,16 +142,22 @@ impl<'s> Reader<'s, '_> {
     fn fields(&mut self, body: &mut Body) -> Read<()> {
         let number = self.declared.len();
         let specified = self.specifiers()?;
+        if specified.declared.is_some_and(|index| index >= number) {
+            report(&mut body.problems, self.macro_after_body());
+        }
         if self.cursor.peek().is(";") {
-            // `struct P;` without a body only repeats a name.
-            let is_new = specified.declared.is_some_and(|index| index >= number);
-            self.nameless(body, &specified, is_new);
+            self.nameless(body, &specified);
             return Ok(());
         }
+        self.names(body, &specified)
+    }
+
+    /// The names of fields of one type.
+    fn names(&mut self, body: &mut Body, specified: &Specified<'s>) -> Read<()> {
         loop {
             let start = self.cursor.peek();
             let declarator = self.declarator()?;
-            self.field(body, &specified, declarator).map_err(|problem| {
+            self.field(body, specified, declarator).map_err(|problem| {
                 // `double[3] x;`
                 let is_swapped = start.is("[") && self.cursor.peek().kind == Kind::Word;
                 if is_swapped {
@@ -130,39 +176,45 @@ impl<'s> Reader<'s, '_> {
         }
         let mut problem = self.cursor.unexpected("`;` or `,`");
         if self.cursor.peek().kind == Kind::Word || self.cursor.peek().is("}") {
-            let end = self.cursor.last().span().end;
+            let end = self.cursor.last().end;
             problem.others.push((end..end, "a field ends with `;`".into()));
         }
         Err(problem)
     }
 
-    /// A struct or a union without a name: its fields are fields of the struct around it.
-    fn nameless(&mut self, body: &mut Body, specified: &Specified, is_new: bool) {
+    /// A type without a name after it: the fields of a struct without a tag are fields of the struct around it.
+    fn nameless(&mut self, body: &mut Body, specified: &Specified<'s>) {
         self.is_part(specified.declared);
-        match &specified.base {
-            Base::Known(element) if is_new => {
+        let span = specified.span.clone();
+        match (&specified.base, specified.form) {
+            // It declares only a type.
+            (_, Form::TypeOnly) => {}
+            (Base::Wrong(problems), _) => report(&mut body.problems, problems.iter().cloned()),
+            (_, Form::Other) => {
+                let problem =
+                    Problem::new("a type alone declares no field", span, "no name follows");
+                report(&mut body.problems, [problem.help("write `double x;`, for example")]);
+            }
+            (Base::Known(element), Form::Members) => {
                 for member in &*element.members {
                     if let Some(name) = &member.name {
                         Self::unique(body, name, &specified.span);
                     }
                 }
-                let attributes =
-                    Attributes { is_packed: specified.is_packed, align: specified.align };
+                // Attributes before the struct have no effect, and those after it are its own.
+                let alignas = specified.attributes.alignas;
                 body.fields.push(Field {
                     name: None,
                     element: element.clone(),
                     lengths: Vec::new(),
-                    attributes,
-                    span: specified.span.clone(),
+                    is_packed: false,
+                    align: alignas,
+                    span,
                 });
             }
-            // A type alone declares no field.
-            Base::Known(_) => {}
-            Base::Wrong(problems) => report(&mut body.problems, problems.iter().cloned()),
-            Base::Foreign { what, help } => {
+            (Base::Foreign { what, help }, Form::Members) => {
                 let message = format!("a field without a name is {what}");
-                let problem = Problem::new(message, specified.span.clone(), *what);
-                report(&mut body.problems, [problem.help(*help)]);
+                report(&mut body.problems, [Problem::new(message, span, *what).help(*help)]);
             }
         }
     }
@@ -170,7 +222,7 @@ impl<'s> Reader<'s, '_> {
     fn field(
         &mut self,
         body: &mut Body,
-        specified: &Specified,
+        specified: &Specified<'s>,
         declarator: Declarator<'s>,
     ) -> Read<()> {
         let name = match declarator.name {
@@ -186,17 +238,22 @@ impl<'s> Reader<'s, '_> {
             (Base::Known(element), _) => {
                 let span = declarator.name.map_or(declarator.span.clone(), |name| name.span());
                 Self::unique(body, &name, &span);
-                let attributes = Attributes {
-                    is_packed: declarator.is_packed || specified.is_packed,
-                    align: declarator.align.max(specified.align),
-                };
-                body.fields.push(Field {
-                    name: Some(name),
-                    element,
-                    lengths: declarator.lengths,
-                    attributes,
-                    span: declarator.span,
-                });
+                let mut attributes = specified.attributes.clone();
+                attributes.join(declarator.attributes);
+                if let Some(problem) = attributes.problem {
+                    report(&mut body.problems, [*problem]);
+                } else if let Err(message) = element.elements(&declarator.lengths) {
+                    report(&mut body.problems, [Problem::new(message, declarator.span, "")]);
+                } else {
+                    body.fields.push(Field {
+                        name: Some(name),
+                        element,
+                        lengths: declarator.lengths,
+                        is_packed: attributes.is_packed,
+                        align: attributes.most.max(attributes.alignas),
+                        span: declarator.span,
+                    });
+                }
             }
             (Base::Wrong(problems), _) => report(&mut body.problems, problems),
             (Base::Foreign { what, help }, span) => {
@@ -221,20 +278,36 @@ impl<'s> Reader<'s, '_> {
         &mut self,
         body: Body,
         attributes: Attributes,
-        pack: Option<u64>,
+        rules: Rules,
         span: &std::ops::Range<usize>,
     ) -> Base {
         let mut problems = body.problems;
+        report(&mut problems, attributes.problem.map(|problem| *problem));
+        if rules.is_reversed {
+            let message = "`#pragma scalar_storage_order` changes the byte order of the fields";
+            report(&mut problems, [Problem::new(message, span.clone(), "").help(ORDER)]);
+        }
         if !problems.is_empty() {
             return Base::Wrong(problems);
         }
         let mut placement = Placement::default();
         for field in body.fields {
-            let Field { name, element, lengths, attributes: own, span } = field;
-            let is_packed = attributes.is_packed || own.is_packed;
-            let natural = if is_packed { 1 } else { element.align };
+            let Field { name, element, lengths, is_packed, align, span } = field;
+            let natural = if attributes.is_packed || is_packed { 1 } else { element.align };
+            let align = natural.max(align.unwrap_or(1));
             // A limit of `#pragma pack` is one for alignments that are asked for, too.
-            let align = natural.max(own.align.unwrap_or(1)).min(pack.unwrap_or(u64::MAX));
+            let align = match rules.pack {
+                Pack::Natural => align,
+                Pack::Bytes(limit) => align.min(limit),
+                Pack::Unsure if align == 1 => align,
+                Pack::Unsure => {
+                    let message = "whether `#pragma pack` holds here depends on a condition";
+                    let problem = Problem::new(message, span, "");
+                    let help = "remove the condition around the pragma, or the pragma";
+                    report(&mut problems, [problem.help(help)]);
+                    continue;
+                }
+            };
             let added = match &name {
                 Some(name) => {
                     placement.add(Some(name.clone()), &element, &lengths, align, is_gap(name))
@@ -248,7 +321,8 @@ impl<'s> Reader<'s, '_> {
         if !problems.is_empty() {
             return Base::Wrong(problems);
         }
-        match placement.finish(attributes.align.unwrap_or(1), self.fields) {
+        let align = attributes.last.max(attributes.alignas).unwrap_or(1);
+        match placement.finish(align, self.fields) {
             Ok(layout) => Base::Known(layout),
             Err(error) => wrong(Problem::new(error.to_string(), span.clone(), "in this struct")),
         }
