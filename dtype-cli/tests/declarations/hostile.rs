@@ -121,26 +121,32 @@ fn doubling_takes_no_time() {
     assert!(c.len() < 10_000);
 }
 
-/// Texts of some hundred kilobytes that once took a minute or more, or would if each line were searched from each sign.
+/// Texts that took a minute or more when each unknown name was compared with all others, or would if each sign searched
+/// its line or the text.
 #[test]
 fn long_searches_are_short() {
-    let number = 4000;
-    let names = joined(number, |i| format!("typedef int a{i:06};"));
-    let unknown = joined(number, |i| format!("b{i:06} x{i};"));
-    let items = joined(number, |i| format!("#[repr(C)] struct A{i:06} {{ x: Z{i:06} }}"));
-    let pop = "#pragma pack(pop, b)\n".repeat(20_000);
+    let names = joined(4000, |i| format!("typedef int a{i:06};"));
+    let unknown = joined(4000, |i| format!("b{i:06} x{i};"));
+    let items = joined(4000, |i| format!("#[repr(C)] struct A{i:06} {{ x: Z{i:06} }}"));
     let twice = joined(60, |i| format!("#define A{i} A{} A{}\n", i + 1, i + 1));
-    let start = Instant::now();
-    refused(&format!("{names} struct P {{ {unknown} }};"), Language::C);
-    refused(&items, Language::Rust);
-    refused(&format!("{twice} struct P {{ int x[A0]; }};"), Language::C);
-    refused(&format!("{} struct P {{ int *x; }};", "__pragma(".repeat(100_000)), Language::C);
-    refused(&format!("struct P {{ int *x; }};\n{}", "\\'".repeat(500_000)), Language::C);
-    refused(&format!("#define A {}\nstruct P {{ int *x; }};", "\\'".repeat(500_000)), Language::C);
-    refused(&format!("{} struct P {{ int *x; }};", "#if X\n".repeat(100_000)), Language::C);
+    let quotes = "\\'".repeat(200_000);
     let push = "#pragma pack(push, a, 1)\n".repeat(20_000);
-    refused(&format!("{push}{pop}struct P {{ int x; }};"), Language::C);
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    let pop = "#pragma pack(pop, b)\n".repeat(20_000);
+    for (language, text) in [
+        (Language::C, format!("{names} struct P {{ {unknown} }};")),
+        (Language::Rust, items),
+        (Language::C, format!("{twice} struct P {{ int x[A0]; }};")),
+        (Language::C, format!("{} struct P {{ int x; }};", "__pragma(".repeat(100_000))),
+        (Language::C, format!("struct P {{ int x; }};\n{quotes}")),
+        (Language::C, format!("#define A {quotes}\nstruct P {{ int x; }};")),
+        (Language::C, format!("{} struct P {{ int x; }};", "#if X\n".repeat(100_000))),
+        (Language::C, format!("{push}{pop}struct P {{ int x; }};")),
+    ] {
+        let start = Instant::now();
+        let _ = parse(&text, language, Some("P"));
+        let time = start.elapsed();
+        assert!(time < Duration::from_secs(30), "{time:?} for {}", &text[..40]);
+    }
 }
 
 #[test]
