@@ -159,26 +159,16 @@ impl<'s> Reader<'s, '_> {
 
     fn declaration(&mut self) -> Read<()> {
         let start = self.cursor.index();
-        let number = self.declared.len();
         let specified = self.specifiers()?;
         if specified.is_typedef {
             return self.typedefs(&specified, start);
-        }
-        if let Some(index) = specified.declared.filter(|index| *index >= number)
-            && let Some(problem) = self.macro_after_body()
-            && let Some(one) = self.declared.get_mut(index)
-        {
-            one.base = wrong(problem);
-            if let Some(tag) = self.tags.get_mut(one.name.as_str()) {
-                tag.base = one.base.clone();
-            }
         }
         // Variables and functions of the type do not matter.
         self.skip_declaration();
         Ok(())
     }
 
-    /// The mistake of a name after the body of a struct that may be a macro for an attribute.
+    /// The mistake of a name after the body of a struct or an enum that may be a macro for an attribute.
     fn macro_after_body(&self) -> Option<Problem> {
         let token = self.cursor.peek();
         match token.kind {

@@ -179,6 +179,11 @@ fn unsure_layouts_in_c() {
                 "#if",
             ),
             (
+                "enum E { A } |PACKED|; struct P { enum E e; };",
+                "`PACKED` may be a macro for an attribute",
+                "",
+            ),
+            (
                 "struct Q { int x; } |PACKED|; struct P { struct Q q; };",
                 "`PACKED` may be a macro for an attribute",
                 "",

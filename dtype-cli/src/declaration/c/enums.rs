@@ -57,7 +57,7 @@ impl Constants<'_> {
 }
 
 impl<'s> Reader<'s, '_> {
-    pub(super) fn enum_specifier(&mut self) -> Read<Named<'s>> {
+    pub(super) fn enum_specifier(&mut self, is_typedef: bool) -> Read<Named<'s>> {
         let start = self.cursor.index();
         self.cursor.next();
         let mut attributes = self.attributes()?;
@@ -81,8 +81,9 @@ impl<'s> Reader<'s, '_> {
             constants.condition = self.condition(start).map(Box::new);
         }
         let mut base = fixed.unwrap_or_else(|| constants.base(attributes.is_packed));
-        if let Some(problem) = attributes.problem {
-            base = wrong(*problem);
+        let in_attributes = attributes.problem.map(|problem| *problem);
+        if let Some(problem) = in_attributes.or(self.macro_after_body().filter(|_| !is_typedef)) {
+            base = wrong(problem);
         }
         if let Base::Known(layout) = &base
             && let Some(dtype_runtime::types::Named::Basic(basic)) = layout.ty.named()

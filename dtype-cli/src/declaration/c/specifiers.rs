@@ -95,9 +95,9 @@ impl<'s> Reader<'s, '_> {
                 (Kind::Word, word) if QUALIFIERS.contains(&word) => {}
                 (Kind::Word, word @ ("struct" | "union" | "enum")) if is_open => {
                     let (named, new) = match word {
-                        "struct" => self.struct_specifier()?,
+                        "struct" => self.struct_specifier(is_typedef)?,
                         "union" => self.union_specifier()?,
-                        _ => (self.enum_specifier()?, Form::TypeOnly),
+                        _ => (self.enum_specifier(is_typedef)?, Form::TypeOnly),
                     };
                     (found, form) = (Some(named), new);
                     continue;

@@ -31,7 +31,7 @@ struct Field {
 }
 
 impl<'s> Reader<'s, '_> {
-    pub(super) fn struct_specifier(&mut self) -> Read<(Named<'s>, Form)> {
+    pub(super) fn struct_specifier(&mut self, is_typedef: bool) -> Read<(Named<'s>, Form)> {
         let start = self.cursor.index();
         let keyword = self.cursor.next();
         let mut attributes = self.attributes()?;
@@ -53,7 +53,8 @@ impl<'s> Reader<'s, '_> {
         let end = self.cursor.index().saturating_sub(1);
         attributes.join(self.attributes_of_type()?);
         let span = name.map_or(keyword.span(), |name| name.span());
-        let base = match self.condition(start) {
+        let problem = self.condition(start);
+        let base = match problem.or(self.macro_after_body().filter(|_| !is_typedef)) {
             Some(problem) => wrong(problem),
             None => self.place(body, attributes, self.lines.rules(end), &span),
         };
@@ -140,11 +141,7 @@ impl<'s> Reader<'s, '_> {
 
     /// `type name, name;`
     fn fields(&mut self, body: &mut Body) -> Read<()> {
-        let number = self.declared.len();
         let specified = self.specifiers()?;
-        if specified.declared.is_some_and(|index| index >= number) {
-            report(&mut body.problems, self.macro_after_body());
-        }
         if self.cursor.peek().is(";") {
             self.nameless(body, &specified);
             return Ok(());
