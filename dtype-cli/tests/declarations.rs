@@ -125,6 +125,13 @@ fn types_of_c() {
             "enum kind { A, B }; struct P { enum kind k; enum { C } l[C + 2]; };",
             "struct{int, [int; 2]}",
         ),
+        ("enum E { A = 0x80000000 }; struct P { enum E e; };", "struct{unsigned}"),
+        ("enum E { A = -1, B = 3000000000 }; struct P { enum E e; };", "struct{long}"),
+        (
+            "enum __attribute__((packed)) E { A = 1, B = 0x100000000 }; struct P { enum E e; };",
+            "struct{unsigned long}",
+        ),
+        ("#define N 3\r\nstruct P { int x[N]; };\r\n", "struct{[int; 3]}"),
         ("struct P { const volatile uint8_t *const restrict; };", "ERROR"),
         ("struct P { int a; char _pad[4]; int b; };", "struct{int, int@8}"),
         ("struct P { int x[sizeof(double) / sizeof(struct { int y; })]; };", "struct{[int; 2]}"),

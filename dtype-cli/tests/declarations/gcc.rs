@@ -38,6 +38,7 @@ const PREPROCESSOR: Sizes = &[
     ),
     ("#if X\n#pragma pack(2)\n#else\n#pragma pack(2)\n#endif\nstruct P { char c; int x; };", 6),
     ("#if X\n#define N 3\nstruct Q { char c[N]; };\n#endif\nstruct P { char c; };", 1),
+    ("#define N (1 << 2)\n#define M (N >= 4 && N != 5 ? N | 1 : 0)\nstruct P { char c[M]; };", 5),
     ("#define real double\nstruct P { char c; real x; };", 16),
     ("#define API\nAPI struct P { char c; int x; };", 8),
     ("#pragma pack(1)\n#pragma pack(3)\nstruct P { char c; int x;};", 5),

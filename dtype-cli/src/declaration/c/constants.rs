@@ -104,7 +104,9 @@ impl Reader<'_, '_> {
     /// The operator here.
     fn operator(&self) -> Option<(&'static str, usize)> {
         let (first, second) = (self.cursor.peek(), self.cursor.peek_after(1));
-        let is_joined = second.kind == Kind::Sign && second.start == first.end;
+        // The positions of tokens that a macro stands for are those of its name.
+        let is_beside = first.text.as_bytes().as_ptr_range().end == second.text.as_ptr();
+        let is_joined = second.kind == Kind::Sign && is_beside;
         let found = OPERATORS.iter().find(|(operator, _)| match operator.split_at(1) {
             (sign, "") => first.is(sign),
             (sign, rest) => first.is(sign) && is_joined && second.is(rest),
