@@ -43,9 +43,9 @@ struct Declared {
 
 /// The datatype that a text describes in one of the languages.
 ///
-/// A text in C or Rust may declare several structs. The result is the one called `wanted`, in C also by a typedef, or
-/// without that name the only one that is not part of another. Everything else in the text, such as functions, is passed over. Fields whose
-/// names start with `_pad` or `__pad` are gaps.
+/// A text in C or Rust may declare several structs. The result is the one called `wanted`, in C also by a typedef,
+/// or without that name the only one that is not part of another. Everything else in the text, such as functions,
+/// is passed over. Fields whose names start with `_pad` or `__pad` are gaps.
 ///
 /// The text may come from an untrusted source: it has at most [`MAX_LENGTH`] bytes, and brackets nest at most
 /// [`MAX_NESTING`] levels deep.
