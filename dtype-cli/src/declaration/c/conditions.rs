@@ -61,9 +61,9 @@ impl<'s> Conditions<'s> {
         self.open.last().map_or(0, |(segment, _)| *segment)
     }
 
-    /// Whether a name gets a value here only if it has none: `#ifndef N`, `#define N 4`.
-    pub(super) fn is_default(&self, name: &str) -> bool {
-        self.open.last().is_some_and(|(_, undefined)| *undefined == Some(name))
+    /// The name that gets a value here only if it has none: `#ifndef N`, `#define N 4`.
+    pub(super) fn undefined(&self) -> Option<&'s str> {
+        self.open.last().and_then(|(_, undefined)| *undefined)
     }
 
     /// Reads a directive, and says what it is of an unknown condition. `next` is a directive that follows it at once.

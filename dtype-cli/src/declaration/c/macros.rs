@@ -6,7 +6,6 @@ use std::rc::Rc;
 use super::super::MAX_NESTING;
 use super::super::token::{Kind, Token};
 use super::Read;
-use super::conditions::Conditions;
 use crate::problem::Problem;
 
 /// The maximum number of tokens that all macros of a text expand to, since each one can double the last one's.
@@ -38,9 +37,8 @@ impl Default for Macros<'_> {
 }
 
 impl<'s> Macros<'s> {
-    /// `NAME value`, in the innermost branch of some conditions.
-    pub(super) fn define(&mut self, line: &[Token<'s>], conditions: &Conditions<'s>) {
-        let segment = conditions.segment();
+    /// `NAME value`, in a branch of conditions. That branch may be the one where the name `undefined` is not defined.
+    pub(super) fn define(&mut self, line: &[Token<'s>], segment: usize, undefined: Option<&str>) {
         let Some((name, rest)) = line.split_first().filter(|(name, _)| name.kind == Kind::Word)
         else {
             return;
@@ -59,7 +57,7 @@ impl<'s> Macros<'s> {
                 new.segment = old.segment;
             }
         }
-        if segment > 0 && !conditions.is_default(name.text) {
+        if segment > 0 && undefined != Some(name.text) {
             self.inside.push((segment, name.text));
         }
         self.all.insert(name.text, new);

@@ -56,7 +56,7 @@ pub(super) fn preprocess(source: &str) -> Read<(Cursor<'_>, Lines)> {
                 }
             } else if branches.applies() {
                 match word {
-                    "define" => macros.define(rest, &branches),
+                    "define" => macros.define(rest, branches.segment(), branches.undefined()),
                     "undef" => macros.undefine(rest, branches.segment()),
                     "pragma" => pragmas.line(rest),
                     _ => {}
