@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::boundary::say;
 
+/// What a function of MPI returns if there is no original to call: `MPI_ERR_INTERN` in MPICH, `MPI_ERR_OTHER` in Open MPI.
+pub(crate) const NO_ORIGINAL: c_int = 16;
+
 /// A function of the MPI library, of the type `F`, which is looked up at the first call.
 #[derive(Debug)]
 pub(crate) struct Original<F> {

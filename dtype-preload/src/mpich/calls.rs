@@ -9,7 +9,7 @@ use super::handles::{self, Word, forget, is_committed};
 use super::library::is_supported;
 use super::numbers::Handle;
 use crate::boundary::contain;
-use crate::original::originals;
+use crate::original::{NO_ORIGINAL, originals};
 
 type Commit = unsafe extern "C" fn(*mut c_void) -> c_int;
 type Dup = unsafe extern "C" fn(Word, *mut c_void) -> c_int;
@@ -19,9 +19,6 @@ originals! {
     static FREE = c"PMPI_Type_free": Commit;
     static DUP = c"PMPI_Type_dup": Dup;
 }
-
-/// There is no original to call: `MPI_ERR_INTERN` in MPICH, `MPI_ERR_OTHER` in Open MPI.
-pub(super) const NO_ORIGINAL: c_int = 16;
 
 /// Forgets what was compiled for the handle at an address.
 ///

@@ -5,12 +5,11 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::calls::NO_ORIGINAL;
 use super::handle_set::{COMMUNICATOR, HandleSet};
 use super::handles::{Word, handle};
 use super::library::is_known;
 use super::numbers::{COMM_SELF, COMM_WORLD, Handle};
-use crate::original::{Original, originals};
+use crate::original::{NO_ORIGINAL, Original, originals};
 
 type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
 

@@ -3,8 +3,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::calls::NO_ORIGINAL;
-use crate::original::{Original, originals};
+use crate::original::{NO_ORIGINAL, Original, originals};
 
 type Finalize = unsafe extern "C" fn() -> c_int;
 

@@ -7,13 +7,13 @@ use std::ffi::{c_int, c_void};
 
 use dtype_runtime::Committed;
 
-use super::calls::{NO_ORIGINAL, exported};
+use super::calls::exported;
 use super::communicators::{accepted, is_communicator};
 use super::handles::{Word, find, handle};
 use super::library::is_supported;
 use crate::boundary::contain;
 use crate::mode::Mode;
-use crate::original::originals;
+use crate::original::{NO_ORIGINAL, originals};
 use crate::verify::{self, Fragment};
 
 type PackCall<N> =

@@ -4,14 +4,14 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-use super::calls::{NO_ORIGINAL, exported};
+use super::calls::exported;
 use super::external::External;
 use super::handles::{Word, find, handle};
 use super::library::is_supported;
 use super::pack::{end_of, is_nowhere};
 use crate::boundary::contain;
 use crate::mode::Mode;
-use crate::original::originals;
+use crate::original::{NO_ORIGINAL, originals};
 use crate::verify;
 
 type PackCall<N> = unsafe extern "C" fn(
