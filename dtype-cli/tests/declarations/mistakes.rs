@@ -102,6 +102,7 @@ fn unknown_layouts_in_c() {
                 "`#pragma scalar_storage_order` changes the byte order of the fields",
                 "--representation",
             ),
+            ("struct P |:| B { int x; };", "`P` has base classes", "write their fields out"),
             (
                 "struct P { int x; } |PACKED|;",
                 "`PACKED` may be a macro for an attribute",

@@ -43,6 +43,16 @@ impl<'s> Reader<'s, '_> {
         let open = self.cursor.peek();
         if !open.is("{") {
             let Some(name) = name else { return Err(self.cursor.unexpected("a name or `{`")) };
+            if open.is(":") {
+                // Reported only where the struct matters: C++ around it is none of this reader's business.
+                let problem = Problem::new(
+                    format!("{} has base classes", quoted(name.text)),
+                    open.span(),
+                    "C++",
+                );
+                let problem = problem.help("write their fields out, in front of its own");
+                return Ok((self.declare(Some(name), name.span(), wrong(problem)), Form::TypeOnly));
+            }
             let known = self.tags.get(name.text).cloned();
             return Ok((known.unwrap_or_else(|| Named::later("struct", name)), Form::TypeOnly));
         }
