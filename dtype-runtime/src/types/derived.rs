@@ -35,7 +35,7 @@ impl Type {
     /// A type with more than 16 million fields, fields of nested structs included, does not compile.
     ///
     /// ```
-    /// use dtype_runtime::{Buffer, Datatype, Type};
+    /// use dtype_runtime::{Datatype, Type};
     ///
     /// // A column of a matrix with 4 columns: the attribute is for layouts that are built from it.
     /// #[derive(Datatype, Clone, Copy)]
@@ -45,9 +45,10 @@ impl Type {
     /// assert_eq!(Type::of::<Cell>().extent(), 8);
     /// assert_eq!(Type::of_record::<Cell>().extent(), 2);
     ///
+    /// // The bytes of two cells, one after the other.
     /// let mut packed = [0; 4];
-    /// Type::of_record::<Cell>().commit().pack(Buffer::new(&[Cell(5), Cell(6)]), 2, &mut packed)?;
-    /// assert_eq!(packed, [5u16, 6].map(u16::to_ne_bytes).concat()[..]);
+    /// Type::of_record::<Cell>().commit().pack(&[5, 0, 6, 0], 2, &mut packed)?;
+    /// assert_eq!(packed, [5, 0, 6, 0]);
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn of_record<T: Datatype>() -> Self {
