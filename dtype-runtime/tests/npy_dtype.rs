@@ -4,39 +4,15 @@
 
 #![cfg(feature = "npy")]
 
+#[path = "python/program.rs"]
+mod program;
 mod python;
 
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
-use std::thread;
 
 use dtype_runtime::npy::{DateUnit, Dtype, DtypeField, Header, Kind, NpyError};
 use dtype_runtime::representation::ByteOrder;
-
-/// What a Python program prints for this input; `None` without NumPy.
-fn output(program: &str, input: &str) -> Option<String> {
-    let mut child = Command::new(python::with_numpy()?)
-        .args(["-c", program])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let output = thread::scope(|scope| {
-        scope.spawn(move || stdin.write_all(input.as_bytes()).unwrap());
-        child.wait_with_output().unwrap()
-    });
-    assert!(output.status.success(), "{input}");
-    Some(String::from_utf8(output.stdout).unwrap())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").unwrap();
-        text
-    })
-}
+use program::{hex, output};
 
 /// Reads lines of Python expressions for dtypes, and prints the files of arrays of no items.
 const FILES: &str = "

@@ -5,47 +5,22 @@
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
 mod model;
+#[path = "python/program.rs"]
+mod program;
 mod python;
 mod tags;
 
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
-use std::thread;
 
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::show::{NumpyDtype, NumpyError, NumpyOptions, numpy_dtype};
 use dtype_runtime::types::{Order, Pair};
 use dtype_runtime::{Basic, Buffer, Datatype, Flags, Packer, Representation, Type, pack};
 use model::trees_with_lists;
+use program::{hex, output};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use tags::{Kind, Tag};
-
-/// The output of a Python program for this input, or `None` without NumPy.
-fn output(program: &str, input: &str) -> Option<String> {
-    let mut child = Command::new(python::with_numpy()?)
-        .args(["-c", program])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    // Python prints before it has read everything: each would wait for the other when both pipes are full.
-    let output = thread::scope(|scope| {
-        scope.spawn(move || stdin.write_all(input.as_bytes()).unwrap());
-        child.wait_with_output().unwrap()
-    });
-    assert!(output.status.success(), "{input}");
-    Some(String::from_utf8(output.stdout).unwrap())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").unwrap();
-        text
-    })
-}
 
 /// Reads a dtype and bytes, and prints the values.
 const VALUES: &str = "
