@@ -121,7 +121,7 @@ impl Conversion {
     ) -> Result<usize, Error> {
         let from = from.into();
         self.packed_size(count)?;
-        self.committed.check_span(from.memory.len() as u64, from.origin, count)?;
+        self.committed.check_span(from.len() as u64, from.origin, count)?;
         // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed; `out` is
         // borrowed exclusively, so it does not overlap them.
         unsafe { self.pack_raw(from.pointer(), count, out) }
@@ -179,12 +179,14 @@ impl Conversion {
         let from = from.into();
         let size = self.packed_size(count)?;
         // Before memory for a wrong count is allocated.
-        self.committed.check_span(from.memory.len() as u64, from.origin, count)?;
+        self.committed.check_span(from.len() as u64, from.origin, count)?;
         let mut out = Vec::new();
         let stride = size.checked_div(count).unwrap_or(0);
         out.try_reserve_exact(size).map_err(|_| Error::Allocation { count, stride })?;
         out.resize(size, 0);
-        self.pack(from, count, &mut out)?;
+        // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed; the vector was just
+        // allocated, so it does not overlap them.
+        unsafe { self.pack_raw(from.pointer(), count, &mut out)? };
         Ok(out)
     }
 

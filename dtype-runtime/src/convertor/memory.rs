@@ -57,14 +57,21 @@ impl Committed {
         i64::try_from(count).ok()?.checked_sub(1)?.checked_mul(self.extent())
     }
 
+    /// From which displacement to which the data of `count` instances lie, whatever numbers that takes; `None` if there are
+    /// none.
+    #[inline]
+    fn span(&self, count: usize) -> Option<Range<i128>> {
+        let Interval { start, end } = self.data().filter(|_| count > 0)?;
+        // The magnitude is below 2⁶⁴ · 2⁶³ by more than 2⁶⁴, which leaves room for the additions.
+        let last = (count as i128 - 1) * i128::from(self.extent());
+        Some(i128::from(start) + last.min(0)..i128::from(end) + last.max(0))
+    }
+
     /// Whether all displacements in `count` instances fit 64 bits.
     #[inline]
     pub(super) fn displacements_fit(&self, count: usize) -> bool {
-        let Some(Interval { start, end }) = self.data().filter(|_| count > 0) else { return true };
-        // The magnitude is below 2⁶⁴ · 2⁶³ by more than 2⁶⁴, which leaves room for the additions.
-        let last = (count as i128 - 1) * i128::from(self.extent());
         let fits = |displacement: i128| i64::try_from(displacement).is_ok();
-        fits(i128::from(start) + last.min(0)) && fits(i128::from(end) + last.max(0))
+        self.span(count).is_none_or(|Range { start, end }| fits(start) && fits(end))
     }
 
     /// Copies `count` instances, whose packed bytes are `size` together.
@@ -484,11 +491,9 @@ impl Committed {
         origin: i128,
         count: usize,
     ) -> Result<(), Error> {
-        let Some(data) = self.data().filter(|_| count > 0) else { return Ok(()) };
-        // The magnitude is below 2⁶⁴ · 2⁶³. The sums may not fit; then they are far outside of any memory.
-        let last = (count as i128 - 1) * i128::from(self.extent());
-        let start = (origin + i128::from(data.start)).saturating_add(last.min(0));
-        let end = (origin + i128::from(data.end)).saturating_add(last.max(0));
+        let Some(Range { start, end }) = self.span(count) else { return Ok(()) };
+        // The sums may not fit. Then they are far outside of any memory.
+        let (start, end) = (origin.saturating_add(start), origin.saturating_add(end));
         if start < 0 || end > i128::from(len) {
             return Err(Error::OutOfBounds { start, end, len });
         }

@@ -202,13 +202,8 @@ impl<const WIDTH: usize> Lanes<WIDTH> {
     /// a nanosecond, as measured with AMD EPYCs: of the fifth generation for vectors of 64 bytes, of the third for those of 16,
     /// of which a register has two.
     const fn faster_than(&self, one_by_one: usize) -> usize {
-        /// To call the kernel, and to load the constants.
-        const CALL: usize = 64;
         let period = if WIDTH == 16 { 1 + 2 * self.number } else { 4 + 4 * self.number };
-        match (one_by_one * self.records).checked_sub(period) {
-            None | Some(0) => usize::MAX,
-            Some(gain) => CALL * self.records / gain + 1,
-        }
+        fewest(self.records, one_by_one, period)
     }
 
     /// As [`of`](Self::of), however fast.
@@ -277,6 +272,17 @@ impl<const WIDTH: usize> Lanes<WIDTH> {
         all.number = (vector + 1).next_power_of_two();
         all.of_record = lanes;
         Some(all)
+    }
+}
+
+/// The number of records from which on a kernel is faster that tests `records` at a time for a cost of `period`, over that of
+/// `one_by_one` for each; `usize::MAX` if it never is.
+const fn fewest(records: usize, one_by_one: usize, period: usize) -> usize {
+    /// To call the kernel, and to load the constants.
+    const CALL: usize = 64;
+    match (one_by_one * records).checked_sub(period) {
+        None | Some(0) => usize::MAX,
+        Some(gain) => CALL * records / gain + 1,
     }
 }
 

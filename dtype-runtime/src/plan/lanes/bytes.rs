@@ -13,7 +13,10 @@
 //! greatest  1     1     FF     FF    1     1     FF      FF
 //! ```
 
-use super::{Ranged, RangedList};
+use super::{Ranged, RangedList, fewest};
+
+/// What it costs to test a period, in the unit of `one_by_one`, as measured with an AMD EPYC of the third generation.
+const PERIOD: usize = 2;
 
 /// The tests of packed records whose tested values have one byte each.
 #[derive(Debug)]
@@ -45,7 +48,10 @@ impl ByteLanes {
             return None;
         }
         let records = (Self::WIDTH - (end - *from)) / size + 1;
-        let Some(fewest) = fewest(records, one_by_one) else { return None };
+        let fewest = fewest(records, one_by_one, PERIOD);
+        if fewest == usize::MAX {
+            return None;
+        }
         let (addend, most) = ([0; Self::WIDTH], [u8::MAX; Self::WIDTH]);
         let mut all = Self { from: *from, period: records * size, size, addend, most, fewest };
         let mut i = 0;
@@ -69,19 +75,6 @@ impl ByteLanes {
     /// From this number of records on, the vectors are faster than one test after another.
     pub(crate) const fn fewest(&self) -> usize {
         self.fewest
-    }
-}
-
-/// The least number of records for which vectors with the values of `records` are faster; `None` if they never are. The costs
-/// are in the unit of `one_by_one`, as measured with an AMD EPYC of the third generation.
-const fn fewest(records: usize, one_by_one: usize) -> Option<usize> {
-    /// To call the kernel, and to load the constants.
-    const CALL: usize = 64;
-    /// To test a period.
-    const PERIOD: usize = 2;
-    match (one_by_one * records).checked_sub(PERIOD) {
-        None | Some(0) => None,
-        Some(gain) => Some(CALL * records / gain + 1),
     }
 }
 
