@@ -96,7 +96,7 @@ struct Holder {
 macro_rules! messages {
     ($name:ident, $n:expr) => {
         #[derive(Messages)]
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "only its layout is looked at")]
         enum $name {
             Block([u8; 2 * $n]),
         }
