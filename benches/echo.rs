@@ -203,7 +203,7 @@ where
     M: ByHand + dtype_runtime::message::Messages,
 {
     let bare = Framing::compact().without_checksum().without_signature();
-    let limits = Limits::new().with_unchecked_frames().with_unsigned_frames();
+    let limits = Limits::new().allow_missing_checksum().allow_missing_signature();
     let cells = [bare, Framing::compact(), Framing::new()].map(|framing| {
         let (a, b) = S::connect(runtime);
         let [mut here, mut there] = [a, b].map(|end| Framed::new(end, Manual::<M>(PhantomData)));

@@ -55,7 +55,7 @@ fn slice<S: Shape>(count: usize, pairs: usize) {
     let ty = Type::of::<S>().commit();
     let bytes = usize::try_from(ty.size()).unwrap_or(0) * count;
     let (mut native, mut external) = (vec![0; bytes], vec![0; bytes]);
-    let foreign = |items| Packer::new(items).converted(Representation::External32);
+    let foreign = |items| Packer::new(items).with_representation(Representation::External32);
     let Ok(packer) = foreign(&items) else { return };
     let pack = versus(
         pairs,
@@ -63,7 +63,9 @@ fn slice<S: Shape>(count: usize, pairs: usize) {
         || drop(black_box(packer.clone().pack(black_box(&mut external)))),
     );
     let (mut target, mut again) = (items.clone(), items.clone());
-    let Ok(mut unpacker) = Unpacker::new(&mut again).converted(Representation::External32) else {
+    let Ok(mut unpacker) =
+        Unpacker::new(&mut again).with_representation(Representation::External32)
+    else {
         return;
     };
     let unpack = versus(

@@ -39,7 +39,7 @@ impl Agreement {
         if self.doubt.is_none() {
             let seen = data_bounds(ty, datatype).and_then(|()| check_parts(ty, combiner, parts));
             self.doubt = match seen {
-                Err(error @ (Error::Bounds { .. } | Error::Doubtful { .. })) => Some(error),
+                Err(error @ (Error::Bounds { .. } | Error::LibraryDefect { .. })) => Some(error),
                 seen => return seen,
             };
         }
@@ -108,7 +108,7 @@ fn same(quantity: &'static str, here: i64, library: i64) -> Result<(), Error> {
 
 /// Checks the type's extent, and the parts that its constructor places, whose data were compared before. Requires a session.
 fn check_parts(ty: &Type, combiner: Combiner, parts: &[(&Type, &Datatype)]) -> Result<(), Error> {
-    let doubt = |what| Err(Error::Doubtful { combiner: combiner.name(), what });
+    let doubt = |what| Err(Error::LibraryDefect { combiner: combiner.name(), what });
     if ty.extent() < 0 {
         // Open MPI also allocates too little for several instances in collective operations.
         return doubt("with a negative extent");

@@ -287,7 +287,7 @@ impl<'a> SendBuffer<'a> {
     ///
     /// [`Error::Type`] with [`OutOfBounds`](dtype_runtime::Error::OutOfBounds) or
     /// [`CountTooLarge`](dtype_runtime::Error::CountTooLarge); [`Error::Count`]. [`Error::Bounds`] and
-    /// [`Error::Doubtful`] if the library may access other memory, because of a part of the layout;
+    /// [`Error::LibraryDefect`] if the library may access other memory, because of a part of the layout;
     /// [`send_layout`](crate::traits::PackedDestination::send_layout) packs such a layout here.
     /// [`Error::NotRunning`], [`Error::Thread`].
     pub fn of_layout<T: Described>(

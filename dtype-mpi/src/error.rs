@@ -139,7 +139,7 @@ pub enum Error {
     /// MPI libraries access the wrong bytes for some types that are made like this one, although the bounds are right, so
     /// the library is not asked to.
     #[error("MPI libraries access the wrong bytes of some {combiner} types {what}")]
-    Doubtful {
+    LibraryDefect {
         /// The constructor.
         combiner: &'static str,
         /// `"with a part without data"` or `"with a negative extent"`.

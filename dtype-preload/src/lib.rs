@@ -23,7 +23,7 @@
 //!
 //! The first use of either part checks the library's version and the sizes of the structures that are touched; if they
 //! are not known, everything goes to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `verify`,
-//! `stats`, or several of them separated by commas. The chapter *Below MPI* of the book is the user's guide.
+//! `stats`, or several of them separated by commas. The chapter *Unmodified MPI programs* of the book is the user's guide.
 
 pub mod mode;
 

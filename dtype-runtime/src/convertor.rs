@@ -9,7 +9,7 @@
 //! | | [`Packer`], [`Unpacker`] | [`ConvertingPacker`], [`ConvertingUnpacker`] | [`BackendPacker`], [`BackendUnpacker`] |
 //! |---|---|---|---|
 //! | [`Stream`], `Read` or `Write`, `Seek` | yes | yes | yes |
-//! | `summed`, with `Read` or `Write` | yes | yes | yes |
+//! | `with_checksum`, with `Read` or `Write` | yes | yes | yes |
 //! | `split_at`, of unpackers | yes | yes | no: each thread has a backend of its own |
 //! | `par_pack`, `par_unpack` (`rayon`) | yes | yes | no: a fragment is one call of the backend, which may be parallel itself |
 //! | `stack` | yes | no: it counts the bytes of this machine | yes |
@@ -51,7 +51,7 @@ pub use buf_mut::UnpackerBuf;
 pub use buffer::{Buffer, BufferMut};
 #[cfg(feature = "crc32c")]
 pub use checksum::Crc32c;
-pub use checksum::{Checksum, Summed};
+pub use checksum::{Checksum, Checksummed};
 pub use conversion::Conversion;
 pub(crate) use converting::RecordConversion;
 pub use converting::{ConvertingPacker, ConvertingUnpacker};

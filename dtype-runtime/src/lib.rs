@@ -145,11 +145,11 @@
 //!
 //! let samples = [(1_u16, 2.5_f64)];
 //! let mut bytes = [0; 10];
-//! Packer::new(&samples).converted(Representation::External32)?.pack(&mut bytes)?;
+//! Packer::new(&samples).with_representation(Representation::External32)?.pack(&mut bytes)?;
 //! assert_eq!(bytes, [0, 1, 0x40, 4, 0, 0, 0, 0, 0, 0]);
 //!
 //! let mut copy = [(0, 0.0)];
-//! Unpacker::new(&mut copy).converted(Representation::External32)?.unpack(&bytes)?;
+//! Unpacker::new(&mut copy).with_representation(Representation::External32)?.unpack(&bytes)?;
 //! assert_eq!(copy, samples);
 //! # Ok::<(), dtype_runtime::Error>(())
 //! ```

@@ -123,7 +123,7 @@ pub trait ArrayDatatype: sealed::Sealed {
     /// let numbers = array![1_u16, 2, 3, 4];
     /// let backwards = numbers.slice(s![..;-1]);
     /// let mut bytes = [0; 8];
-    /// let mut packer = backwards.packer()?.converted(dtype_runtime::Representation::BigEndian)?;
+    /// let mut packer = backwards.packer()?.with_representation(dtype_runtime::Representation::BigEndian)?;
     /// packer.pack(&mut bytes[..5])?;
     /// packer.pack(&mut bytes[5..])?;
     /// assert_eq!(bytes, [0, 4, 0, 3, 0, 2, 0, 1]);

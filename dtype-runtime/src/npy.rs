@@ -125,7 +125,7 @@ pub fn write_with<T: Datatype>(
         } else {
             let order = representation(options.order);
             packed.resize(typed::packed_size::<T>(records.len()), 0);
-            Packer::new(records).converted(order)?.pack(&mut packed)?;
+            Packer::new(records).with_representation(order)?.pack(&mut packed)?;
         }
         if let Some(committed) = &committed {
             items.clear();

@@ -16,7 +16,7 @@ pub use crate::basic::LongDouble;
 ///
 /// ```
 /// use dtype_runtime::{Packer, Representation};
-/// let mut stream = Packer::new(&[1_i32, -2]).converted(Representation::External32)?;
+/// let mut stream = Packer::new(&[1_i32, -2]).with_representation(Representation::External32)?;
 /// let mut packed = [0; 8];
 /// stream.pack(&mut packed)?;
 /// assert_eq!(packed, [0, 0, 0, 1, 0xff, 0xff, 0xff, 0xfe]);

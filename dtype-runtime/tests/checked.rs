@@ -86,7 +86,8 @@ fn what_holds_is_unpacked() {
     let bytes = pack_as(&copy, Representation::BigEndian).unwrap();
     assert_eq!(unpack_as::<Outer>(&bytes, Representation::BigEndian), Ok(vec![expected]));
     copy[0].id = 0;
-    let mut unpacker = Unpacker::new(&mut copy).converted(Representation::BigEndian).unwrap();
+    let mut unpacker =
+        Unpacker::new(&mut copy).with_representation(Representation::BigEndian).unwrap();
     for byte in bytes {
         unpacker.unpack(&[byte]).unwrap();
     }

@@ -15,9 +15,9 @@ fn the_signature_does_not_depend_on_the_representation() {
     let mut items = [(1_u16, 2.5_f64), (3, 4.5)];
     let native = Packer::new(&items).signature_hash();
     for representation in [Representation::Native, Representation::External32] {
-        let packer = Packer::new(&items).converted(representation).unwrap();
+        let packer = Packer::new(&items).with_representation(representation).unwrap();
         assert_eq!(packer.signature_hash(), native);
-        let unpacker = Unpacker::new(&mut items).converted(representation).unwrap();
+        let unpacker = Unpacker::new(&mut items).with_representation(representation).unwrap();
         assert_eq!(unpacker.signature_hash(), native);
     }
 }
@@ -63,7 +63,7 @@ fn a_part_of_a_stream_is_not_converted() {
     let (front, back) = Unpacker::new(&mut numbers).split_at(4).unwrap();
     let (middle, last) = back.split_at(12).unwrap();
     for (part, start, end) in [(front, 0, 4), (middle, 4, 12), (last, 12, 16)] {
-        let refused = part.converted(Representation::External32).err();
+        let refused = part.with_representation(Representation::External32).err();
         assert_eq!(refused, Some(Error::OutsidePart { position: 0, start, end }));
     }
 }
@@ -86,7 +86,7 @@ fn a_summed_packer_stops_before_a_refused_value() {
     numbers[15_000] = 1 << 31;
     let memory = pack(&numbers);
     let mut out = vec![0xA5; 80_000];
-    let mut packer = external.packer(&memory, numbers.len()).unwrap().summed(Sum(0));
+    let mut packer = external.packer(&memory, numbers.len()).unwrap().with_checksum(Sum(0));
     let before = packer.pack(&mut out).unwrap();
     assert!(0 < before && before <= 60_000, "{before}");
     assert!(out[..before].chunks(4).all(|number| *number == [0, 0, 0, 1]));
@@ -117,7 +117,7 @@ fn a_value_that_does_not_fit_a_checked_record_is_named_by_its_position() {
     let bytes = [record(1, 7), record(0, -8), record(1, 1 << 40), record(0, 9)].concat();
     for length in [1, 9, 10, 36] {
         let mut items = [(false, Logical(5)); 4];
-        let mut unpacker = Unpacker::new(&mut items).converted(wide).unwrap();
+        let mut unpacker = Unpacker::new(&mut items).with_representation(wide).unwrap();
         let refused = bytes.chunks(length).find_map(|piece| unpacker.unpack(piece).err());
         let expected = Error::IntegerRange { position: 19, value: 1 << 40, bytes: 4 };
         assert_eq!(refused, Some(expected), "pieces of {length}");
@@ -151,7 +151,8 @@ fn a_number_that_does_not_fit_a_checked_record_is_named_by_its_position() {
     let record = |number: [u8; 16]| [&[1][..], &number].concat();
     let bytes = [record(one), record(one), record(greatest)].concat();
     let mut items = [(false, Extended([0; 16])); 3];
-    let mut unpacker = Unpacker::new(&mut items).converted(Representation::External32).unwrap();
+    let mut unpacker =
+        Unpacker::new(&mut items).with_representation(Representation::External32).unwrap();
     let expected = Error::FloatRange { position: 35, format: LongDouble::X87In16 };
     assert_eq!(unpacker.unpack(&bytes), Err(expected.clone()));
     assert_eq!(unpacker.unpack(&bytes[..34]), Ok(34));
@@ -191,12 +192,13 @@ mod parallel {
     fn all_cores_write_no_value_that_is_not_valid() {
         let items: Vec<(bool, u64)> = (0..200_000).map(|i| (i % 3 == 0, i)).collect();
         let mut bytes = vec![0; 9 * items.len()];
-        let mut packer = Packer::new(&items).converted(Representation::External32).unwrap();
+        let mut packer =
+            Packer::new(&items).with_representation(Representation::External32).unwrap();
         assert_eq!(packer.pack(&mut bytes), Ok(bytes.len()));
         let good = bytes.clone();
         bytes[9 * 170_000] = 2;
         let mut target = vec![(false, 7); items.len()];
-        let unpacker = Unpacker::new(&mut target).converted(Representation::External32);
+        let unpacker = Unpacker::new(&mut target).with_representation(Representation::External32);
         let mut unpacker = unpacker.unwrap();
         let refused = unpacker.par_unpack(&bytes).unwrap_err();
         assert_eq!(refused.to_string(), "record 170000, field 0: 0x2 is not a valid bool");

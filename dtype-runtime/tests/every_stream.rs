@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use case::Case;
 use dtype_runtime::convertor::{
-    Backend, Checksum, PackStream, StridedCopies, Summed, UnpackStream,
+    Backend, Checksum, Checksummed, PackStream, StridedCopies, UnpackStream,
 };
 use dtype_runtime::{Buffer, BufferMut, Error, Representation};
 use fragments::{fragments, lengths, shuffled};
@@ -71,10 +71,10 @@ fn sum(bytes: &[u8]) -> Sum {
 }
 
 /// Checks that a packer returns `whole`, in pieces in any order.
-fn check_packer<S>(stream: &S, summed: Summed<S, Sum>, whole: &[u8], pieces: &[Range<usize>])
+fn check_packer<S>(stream: &S, summed: Checksummed<S, Sum>, whole: &[u8], pieces: &[Range<usize>])
 where
     S: PackStream<Error: Debug> + Read + Seek + Clone,
-    Summed<S, Sum>: Read,
+    Checksummed<S, Sum>: Read,
 {
     let end = whole.len() as u64;
     let mut anywhere = stream.clone();
@@ -146,10 +146,10 @@ fn write_pieces(mut stream: impl Write + Seek, whole: &[u8], pieces: &[Range<usi
 }
 
 /// Unpacks half of a stream and writes the rest, with a checksum.
-fn write_summed<S>(mut summed: Summed<S, Sum>, whole: &[u8])
+fn write_summed<S>(mut summed: Checksummed<S, Sum>, whole: &[u8])
 where
     S: UnpackStream<Error: Debug>,
-    Summed<S, Sum>: Write,
+    Checksummed<S, Sum>: Write,
 {
     let (first, second) = whole.split_at(whole.len() / 2);
     assert_eq!(summed.unpack(first).unwrap(), first.len());
@@ -174,7 +174,7 @@ macro_rules! check_unpacker {
         }
         {
             let $target = &mut third[..];
-            write_summed($stream.summed(Sum::default()), $whole);
+            write_summed($stream.with_checksum(Sum::default()), $whole);
         }
         for memory in &memories {
             prop_assert_eq!(memory, $expected);
@@ -205,11 +205,11 @@ proptest! {
         let whole = case.packed();
         let pieces = shuffled(fragments(whole.len(), &lengths), seed);
         let packer = committed.packer(buffer, count).unwrap();
-        check_packer(&packer, packer.clone().summed(Sum::default()), &whole, &pieces);
+        check_packer(&packer, packer.clone().with_checksum(Sum::default()), &whole, &pieces);
 
         let device = Device(case.memory.clone());
         let packer = committed.packer_with(device, origin.into(), count).unwrap();
-        check_packer(&packer, packer.clone().summed(Sum::default()), &whole, &pieces);
+        check_packer(&packer, packer.clone().with_checksum(Sum::default()), &whole, &pieces);
         let mut packer = packer;
         for position in pieces.iter().map(|piece| piece.start as u64) {
             packer.set_position(position).unwrap();
@@ -221,7 +221,7 @@ proptest! {
         let whole = conversion.pack_to_vec(buffer, count).unwrap();
         let pieces = shuffled(fragments(whole.len(), &lengths), seed);
         let packer = conversion.packer(buffer, count).unwrap();
-        check_packer(&packer, packer.clone().summed(Sum::default()), &whole, &pieces);
+        check_packer(&packer, packer.clone().with_checksum(Sum::default()), &whole, &pieces);
     }
 
     #[test]
@@ -282,10 +282,10 @@ fn what_a_backend_says_is_an_error_of_the_standard_library() {
     let error = packer.read(&mut [0; 3]).unwrap_err();
     assert_eq!(error.to_string(), "the device is lost");
     assert_eq!(packer.read(&mut []).unwrap(), 0);
-    let mut summed = packer.summed(Sum::default());
+    let mut summed = packer.with_checksum(Sum::default());
     assert!(summed.read(&mut [0; 3]).is_err() && summed.pack(&mut [0; 3]).is_err());
     assert_eq!((summed.stream().position(), *summed.checksum()), (0, Sum(0)));
-    let mut unpacker = bytes.unpacker_with(Lost, 0, 1).unwrap().summed(Sum::default());
+    let mut unpacker = bytes.unpacker_with(Lost, 0, 1).unwrap().with_checksum(Sum::default());
     let error = unpacker.write(&[1; 3]).unwrap_err();
     assert_eq!(error.to_string(), "the device is lost");
     assert_eq!((unpacker.stream().position(), *unpacker.checksum()), (0, Sum(0)));
@@ -307,7 +307,7 @@ mod parallel {
     #[test]
     fn all_cores_convert_to_the_same_bytes() {
         let records = records();
-        let packer = Packer::new(&records).converted(SWAPPED).unwrap();
+        let packer = Packer::new(&records).with_representation(SWAPPED).unwrap();
         let mut whole = vec![0; 9 * records.len()];
         assert_eq!(packer.clone().pack(&mut whole), Ok(whole.len()));
         for (start, len) in [(0, whole.len()), (5, whole.len()), (9, 1_000_003), (13, 0)] {
@@ -325,12 +325,12 @@ mod parallel {
     fn all_cores_convert_to_the_same_memory() {
         let records = records();
         let mut whole = vec![0; 9 * records.len()];
-        Packer::new(&records).converted(SWAPPED).unwrap().pack(&mut whole).unwrap();
+        Packer::new(&records).with_representation(SWAPPED).unwrap().pack(&mut whole).unwrap();
         for lengths in
             [[whole.len(), 0, 0], [9 * 60_000 + 4, 700_000, whole.len()], [5, 4, whole.len()]]
         {
             let mut target = vec![(0, 0); records.len()];
-            let mut unpacker = Unpacker::new(&mut target).converted(SWAPPED).unwrap();
+            let mut unpacker = Unpacker::new(&mut target).with_representation(SWAPPED).unwrap();
             let mut rest = &whole[..];
             for length in lengths {
                 let (bytes, after) = rest.split_at(length.min(rest.len()));

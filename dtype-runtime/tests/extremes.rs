@@ -33,7 +33,7 @@ proptest! {
         let _ = (ty.flags(), format!("{ty:?} {:?}", ty.signature()));
         #[cfg(feature = "show")]
         let _ = ty.diagram().to_string();
-        let _ = (ty.is_monotonic(), ty.extent_is_short());
+        let _ = (ty.is_monotonic(), ty.exceeds_extent());
         let _ = (ty.element_count(number), ty.instance_count(number), ty.element_bytes(number));
         let _ = ty.type_map().take(100).count();
         let _ = format!("{:?}", committed.optimized_description());

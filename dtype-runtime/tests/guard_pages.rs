@@ -365,7 +365,7 @@ fn check_reversed() {
                     // SAFETY: the blocks are accessible, there are no references to them, and the packer no longer
                     // exists when the unpacker is made.
                     let packer = unsafe { Packer::from_raw(&ty, origin, 1) }.unwrap();
-                    let mut packer = packer.converted(representation).unwrap();
+                    let mut packer = packer.with_representation(representation).unwrap();
                     packer.set_position(from as u64).unwrap();
                     assert_eq!(packer.pack(fragment), Ok(to - from));
                     assert!(*fragment == reversed[from..to], "{count} of {basic}");
@@ -377,7 +377,7 @@ fn check_reversed() {
                     }
                     // SAFETY: as above.
                     let unpacker = unsafe { Unpacker::from_raw(&ty, origin, 1) }.unwrap();
-                    let mut unpacker = unpacker.converted(representation).unwrap();
+                    let mut unpacker = unpacker.with_representation(representation).unwrap();
                     unpacker.set_position(from as u64).unwrap();
                     assert_eq!(unpacker.unpack(fragment), Ok(to - from));
                     drop(unpacker);

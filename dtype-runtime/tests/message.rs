@@ -390,7 +390,7 @@ fn from_afar(items: &[Sample]) -> Vec<u8> {
         ByteOrder::Little => Representation::BigEndian,
         ByteOrder::Big => Representation::LittleEndian,
     };
-    let mut packer = Packer::new(items).converted(other).unwrap();
+    let mut packer = Packer::new(items).with_representation(other).unwrap();
     changed(&frame(items), |frame| {
         frame[5] = 3 - frame[5];
         let end = frame.len() - 4;

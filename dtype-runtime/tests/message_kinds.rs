@@ -45,7 +45,7 @@ enum Packet {
 }
 
 const LIMITS: Limits = Limits::new().with_max_payload_bytes(1 << 20).with_max_records(1 << 20);
-const ANY: Limits = LIMITS.with_unchecked_frames().with_unsigned_frames();
+const ANY: Limits = LIMITS.allow_missing_checksum().allow_missing_signature();
 
 /// Every framing that a sender can choose, with this tag.
 fn framings(tag: u32) -> Vec<Framing> {
@@ -464,14 +464,14 @@ fn what_protects_a_frame_is_demanded_unless_the_receiver_says_otherwise() {
     };
     refused!(decode(&unchecked, &LIMITS), Error::Unprotected { missing: Protection::Checksum });
     refused!(decode(&unsigned, &LIMITS), Error::Unprotected { missing: Protection::Signature });
-    assert_eq!(decode(&unchecked, &LIMITS.with_unchecked_frames()).unwrap(), 7);
-    assert_eq!(decode(&unsigned, &LIMITS.with_unsigned_frames()).unwrap(), 7);
+    assert_eq!(decode(&unchecked, &LIMITS.allow_missing_checksum()).unwrap(), 7);
+    assert_eq!(decode(&unsigned, &LIMITS.allow_missing_signature()).unwrap(), 7);
     refused!(
         message::read_into(&mut &unchecked[..], &mut [0_u32]),
         Error::Unprotected { missing: Protection::Checksum }
     );
     // Without a signature only the size is compared.
-    let limits = LIMITS.with_unsigned_frames();
+    let limits = LIMITS.allow_missing_signature();
     let float = message::decode::<f32>(&mut &unsigned[..], &limits);
     assert_eq!(float.unwrap(), Some(f32::from_bits(7)));
     refused!(message::decode::<u16>(&mut &unsigned[..], &limits), Error::Mismatch(_));
@@ -598,7 +598,7 @@ fn the_other_byte_order() {
         let mut bytes = encoded(&samples[..count].to_vec(), framing);
         bytes[0] ^= 1;
         let start = bytes.len() - 5 * count;
-        let mut packer = Packer::new(&samples[..count]).converted(other).unwrap();
+        let mut packer = Packer::new(&samples[..count]).with_representation(other).unwrap();
         packer.pack(&mut bytes[start..]).unwrap();
         for size in [1, 7, 5000] {
             let results = fed::<Vec<Sample>>(&bytes, size, ANY);

@@ -83,7 +83,7 @@ fn numpy_reads_records_in_memory_and_packed() {
     let big = packed.with_order(ByteOrder::Big);
     let [packed, big] = [packed, big].map(|options| numpy_dtype::<Particle>(&options).unwrap());
     let mut reversed = vec![0; pack(&records).len()];
-    let mut packer = Packer::new(&records).converted(Representation::BigEndian).unwrap();
+    let mut packer = Packer::new(&records).with_representation(Representation::BigEndian).unwrap();
     packer.pack(&mut reversed).unwrap();
     let lines = [(memory, memory_of(&records)), (packed, pack(&records)), (big, reversed)]
         .map(|(dtype, bytes)| format!("{dtype}\t{}\n", hex(&bytes)));

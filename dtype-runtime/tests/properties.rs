@@ -173,7 +173,7 @@ proptest! {
         let (ty, map) = (tree.build().unwrap(), tree.map());
         let places: Vec<i64> = map.data.iter().map(|pair| pair.1).collect();
         prop_assert_eq!(ty.is_monotonic(), places.is_sorted());
-        prop_assert_eq!(ty.extent_is_short(), map.extent() < map.true_ub() - map.true_lb());
+        prop_assert_eq!(ty.exceeds_extent(), map.extent() < map.true_ub() - map.true_lb());
 
         // The end of each element of a few instances, in packed bytes.
         let mut end = 0;

@@ -452,7 +452,7 @@ fn foreign_parts<'a>(
     memory: &'a mut [u8],
     cuts: &[usize; THREADS + 1],
 ) -> Vec<ConvertingUnpacker<'a>> {
-    let mut rest = case.unpacker(memory).converted(representation).unwrap();
+    let mut rest = case.unpacker(memory).with_representation(representation).unwrap();
     let mut parts = Vec::new();
     for &cut in &cuts[1..THREADS] {
         let (front, back) = rest.split_at(cut as u64).unwrap();
@@ -490,11 +490,11 @@ fn parts_of_converted_streams_are_unpacked_side_by_side() {
     all.push((Case::new(Ok(real), 60), double, 10));
     for (case, representation, record) in &all {
         let source: Vec<u8> = vec![0; case.len];
-        let packer = case.packer(&source).converted(*representation).unwrap();
+        let packer = case.packer(&source).with_representation(*representation).unwrap();
         let end = packer.remaining() as usize;
         let packed: Vec<u8> = (0..end).map(|i| (i * 7 + 1) as u8).collect();
         let mut wanted = vec![0x5A; case.len];
-        let mut alone = case.unpacker(&mut wanted).converted(*representation).unwrap();
+        let mut alone = case.unpacker(&mut wanted).with_representation(*representation).unwrap();
         assert_eq!(alone.unpack(&packed), Ok(end));
         for (shift, fragment) in [(1, 5), (2, 1000), (0, 1), (5, 64), (7, 13)] {
             let mut cuts = cuts(end, shift);

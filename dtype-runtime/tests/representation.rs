@@ -252,7 +252,9 @@ fn packed(mut stream: ConvertingPacker<'_>) -> Vec<u8> {
 /// MPI-4.1 section 14.5.2, with the bytes that Open MPI and MPICH write.
 #[test]
 fn external32() {
-    let of = |stream: Packer<'_>| packed(stream.converted(Representation::External32).unwrap());
+    let of = |stream: Packer<'_>| {
+        packed(stream.with_representation(Representation::External32).unwrap())
+    };
     assert_eq!(of(Packer::new(&[1_i32, -2])), [0, 0, 0, 1, 255, 255, 255, 254]);
     assert_eq!(of(Packer::new(&[1_f32, 2.0])), [0x3f, 0x80, 0, 0, 0x40, 0, 0, 0]);
     assert_eq!(of(Packer::new(&[(true, 'a')])), [1, 0, 0, 0, 0x61]);
@@ -508,11 +510,12 @@ fn checked(n: u32) -> Checked {
 #[test]
 fn values_that_have_to_be_checked() {
     let items: Vec<Checked> = (0..20).map(checked).collect();
-    let bytes = packed(Packer::new(&items).converted(Representation::BigEndian).unwrap());
+    let bytes = packed(Packer::new(&items).with_representation(Representation::BigEndian).unwrap());
     assert_eq!(&bytes[9..18], [0, 0, 0x4E, 1, 1, 0, 1, 1, 2]);
     for length in [1, 2, 4, 8, 9, 10, 31, 200] {
         let mut target = vec![Checked { skipped: 9, ..checked(0) }; 20];
-        let mut unpacker = Unpacker::new(&mut target).converted(Representation::BigEndian).unwrap();
+        let mut unpacker =
+            Unpacker::new(&mut target).with_representation(Representation::BigEndian).unwrap();
         for piece in bytes.chunks(length) {
             assert_eq!(unpacker.unpack(piece), Ok(piece.len()));
         }
@@ -526,7 +529,8 @@ fn values_that_have_to_be_checked() {
     wrong[3 * 9 + 2] = 0xD8;
     let mut target = vec![checked(99); 20];
     let before = target.clone();
-    let mut unpacker = Unpacker::new(&mut target).converted(Representation::BigEndian).unwrap();
+    let mut unpacker =
+        Unpacker::new(&mut target).with_representation(Representation::BigEndian).unwrap();
     assert_eq!(unpacker.unpack(&wrong[..11]), Ok(11));
     let refused = unpacker.unpack(&wrong[11..]).unwrap_err();
     assert_eq!(refused.to_string(), "record 3, field letter: 0xd803 is not a valid char");
@@ -538,25 +542,27 @@ fn values_that_have_to_be_checked() {
     assert!(target.iter().zip(&items).all(|(a, b)| (a.letter, a.flag) == (b.letter, b.flag)));
     // Records on both sides of a split.
     let mut target = before;
-    let unpacker = Unpacker::new(&mut target).converted(Representation::BigEndian).unwrap();
+    let unpacker =
+        Unpacker::new(&mut target).with_representation(Representation::BigEndian).unwrap();
     let (mut front, mut back) = unpacker.split_at(45).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| back.unpack(&bytes[45..]).unwrap());
         scope.spawn(|| front.unpack(&bytes[..45]).unwrap());
     });
     assert!(target.iter().zip(&items).all(|(a, b)| a.letter == b.letter));
-    let unpacker = Unpacker::new(&mut target).converted(Representation::BigEndian).unwrap();
+    let unpacker =
+        Unpacker::new(&mut target).with_representation(Representation::BigEndian).unwrap();
     assert_eq!(unpacker.split_at(44).err(), Some(Error::InsideRecord { position: 44, record: 9 }));
 }
 
 #[test]
 fn the_native_representation_is_the_stream_itself() {
     let items: Vec<Checked> = (0..20).map(checked).collect();
-    let same = packed(Packer::new(&items).converted(Representation::Native).unwrap());
+    let same = packed(Packer::new(&items).with_representation(Representation::Native).unwrap());
     assert_eq!(same, pack(&items));
     let mut numbers = [0_u32; 4];
     let part = Unpacker::new(&mut numbers).split_at(4).unwrap().1;
-    let refused = part.converted(Representation::BigEndian).err();
+    let refused = part.with_representation(Representation::BigEndian).err();
     assert_eq!(refused, Some(Error::OutsidePart { position: 0, start: 4, end: 16 }));
 }
 
@@ -574,15 +580,15 @@ fn checksums_are_those_of_the_converted_bytes() {
 
     let items: Vec<Checked> = (0..20).map(checked).collect();
     let big = Representation::BigEndian;
-    let mut bytes = packed(Packer::new(&items).converted(big).unwrap());
+    let mut bytes = packed(Packer::new(&items).with_representation(big).unwrap());
     let mut expected = Sum(7);
     bytes[..20].chunks(3).for_each(|bytes| expected.update(bytes));
-    let mut packer = Packer::new(&items).converted(big).unwrap().summed(Sum(7));
+    let mut packer = Packer::new(&items).with_representation(big).unwrap().with_checksum(Sum(7));
     assert_eq!((packer.pack(&mut [0; 9]), packer.pack(&mut [0; 11])), (Ok(9), Ok(11)));
     assert_eq!(packer.checksum().0, expected.0);
     let mut target = vec![checked(0); 20];
-    let unpacker = Unpacker::new(&mut target).converted(big).unwrap();
-    let mut unpacker = unpacker.summed(Sum(7));
+    let unpacker = Unpacker::new(&mut target).with_representation(big).unwrap();
+    let mut unpacker = unpacker.with_checksum(Sum(7));
     assert_eq!(unpacker.unpack(&bytes[..20]), Ok(20));
     assert_eq!(unpacker.checksum().0, expected.0);
     bytes[22] = 9;

@@ -261,9 +261,9 @@ fn a_checksum_runs_across_fragments() {
     let mut expected = Polynomial(0);
     expected.update(&whole);
     for length in [1, 1000, 20_000, 200_000] {
-        let mut packer = Packer::new(&items).summed(Polynomial(0));
+        let mut packer = Packer::new(&items).with_checksum(Polynomial(0));
         let mut target = vec![(0, 0); items.len()];
-        let mut unpacker = Unpacker::new(&mut target).summed(Polynomial(0));
+        let mut unpacker = Unpacker::new(&mut target).with_checksum(Polynomial(0));
         let mut buffer = vec![0; length];
         loop {
             let Ok(bytes) = packer.pack(&mut buffer);
@@ -278,7 +278,7 @@ fn a_checksum_runs_across_fragments() {
     }
     // A refused call does not count.
     let mut flags = [false; 2];
-    let mut unpacker = Unpacker::new(&mut flags).summed(Polynomial(0));
+    let mut unpacker = Unpacker::new(&mut flags).with_checksum(Polynomial(0));
     assert!(unpacker.unpack(&[1, 2]).is_err());
     assert_eq!(unpacker.unpack(&[1, 1]), Ok(2));
     assert_eq!(unpacker.checksum(), &Polynomial(258));
@@ -294,12 +294,12 @@ fn lists_of_buffers_are_summed() {
     let mut expected = Polynomial(0);
     expected.update(&bytes[..70]);
     let (mut first, mut second) = ([0; 7], [0; 63]);
-    let mut packer = Packer::new(&items).summed(Polynomial(0));
+    let mut packer = Packer::new(&items).with_checksum(Polynomial(0));
     let mut buffers = [IoSliceMut::new(&mut first), IoSliceMut::new(&mut second)];
     assert_eq!(packer.read_vectored(&mut buffers).unwrap(), 70);
     assert_eq!([&first[..], &second].concat(), bytes[..70]);
     let mut target = vec![(0, 0); 20];
-    let mut unpacker = Unpacker::new(&mut target).summed(Polynomial(0));
+    let mut unpacker = Unpacker::new(&mut target).with_checksum(Polynomial(0));
     let buffers = [&bytes[..40], &[], &bytes[40..70]].map(IoSlice::new);
     assert_eq!(unpacker.write_vectored(&buffers).unwrap(), 70);
     assert_eq!((packer.checksum(), unpacker.checksum()), (&expected, &expected));
@@ -312,7 +312,7 @@ fn lists_of_buffers_are_summed() {
 fn lists_of_buffers_end_before_the_first_that_is_refused() {
     use std::io::{ErrorKind, IoSlice};
     let mut flags = [false; 6];
-    let mut unpacker = Unpacker::new(&mut flags).summed(Polynomial(0));
+    let mut unpacker = Unpacker::new(&mut flags).with_checksum(Polynomial(0));
     let buffers = [&[1, 0][..], &[1], &[1, 2], &[1]].map(IoSlice::new);
     assert_eq!(unpacker.write_vectored(&buffers).unwrap(), 3);
     let error = unpacker.write_vectored(&buffers[2..]).unwrap_err();
@@ -326,7 +326,8 @@ fn lists_of_buffers_end_before_the_first_that_is_refused() {
 #[cfg(feature = "crc32c")]
 #[test]
 fn crc_32c_of_the_check_string() {
-    let mut packer = Packer::new(b"123456789").summed(dtype_runtime::convertor::Crc32c::new());
+    let mut packer =
+        Packer::new(b"123456789").with_checksum(dtype_runtime::convertor::Crc32c::new());
     let (Ok(_), Ok(_)) = (packer.pack(&mut [0; 4]), packer.pack(&mut [0; 5]));
     assert_eq!(packer.checksum().value(), 0xE306_9283);
 }

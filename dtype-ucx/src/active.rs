@@ -32,7 +32,7 @@ impl<M: ThreadMode> Endpoint<M> {
     /// Sends an active message to the peer's [handler](Worker::handle_active) for an id, and returns when the elements may
     /// be changed again.
     ///
-    /// The header, of at most [`Worker::most_header`] bytes, comes with the first fragment, so it should be short. A
+    /// The header, of at most [`Worker::max_header_len`] bytes, comes with the first fragment, so it should be short. A
     /// short message may still be in transit when this returns; a long one has been received or refused.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ impl<'a> Outbound<'a> {
         header: Header,
         elements: Elements<'a>,
     ) -> Result<Self, Error> {
-        let (len, most) = (header.as_bytes().len(), endpoint.worker().most_header());
+        let (len, most) = (header.as_bytes().len(), endpoint.worker().max_header_len());
         if len > most {
             return Err(Error::HeaderTooLong { len, most });
         }

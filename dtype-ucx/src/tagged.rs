@@ -22,7 +22,7 @@ use crate::worker::{Worker, receive_failed};
 /// assert_eq!(Tags::from(7), Tags { tag: 7, mask: u64::MAX });
 /// // From any sender, if the low 32 bits say who sends.
 /// let from_anyone = Tags { tag: 5 << 32, mask: !0 << 32 };
-/// assert!(from_anyone.contain((5 << 32) + 1000) && !from_anyone.contain(6 << 32));
+/// assert!(from_anyone.contains((5 << 32) + 1000) && !from_anyone.contains(6 << 32));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tags {
@@ -37,7 +37,7 @@ impl Tags {
     pub const ALL: Self = Self { tag: 0, mask: 0 };
 
     /// Whether a tag is one of these.
-    pub const fn contain(self, tag: u64) -> bool {
+    pub const fn contains(self, tag: u64) -> bool {
         (tag ^ self.tag) & self.mask == 0
     }
 }

@@ -50,7 +50,7 @@ struct Inner<M: ThreadMode> {
     /// While there are any, the worker is not destroyed.
     unfinished: Unfinished,
     /// The length of the longest header of an active message.
-    most_header: usize,
+    max_header_len: usize,
     /// What UCX's error handler writes to for endpoints that are left to the worker; freed after it.
     failures: Mutex<Vec<Arc<AtomicI8>>>,
     mode: PhantomData<M>,
@@ -121,7 +121,7 @@ impl Context {
             number: process::fresh(),
             service: Arc::new(Service::new(unfinished.clone())),
             unfinished,
-            most_header: 0,
+            max_header_len: 0,
             failures: Mutex::default(),
             mode: PhantomData,
         };
@@ -139,7 +139,7 @@ impl Context {
         if attributes.thread_mode < M::RAW {
             return Err(Error::Threads);
         }
-        inner.most_header = attributes.max_am_header;
+        inner.max_header_len = attributes.max_am_header;
         // SAFETY: the worker owns the service, and is destroyed before it.
         unsafe { inner.service.start(handle)? };
         inner.handlers.initialise()?;
@@ -191,8 +191,8 @@ impl<M: ThreadMode> Worker<M> {
 
     /// The length in bytes of the longest header of an active message.
     #[doc(alias = "max_am_header")]
-    pub fn most_header(&self) -> usize {
-        self.inner.most_header
+    pub fn max_header_len(&self) -> usize {
+        self.inner.max_header_len
     }
 
     /// The address that peers [`connect`](Self::connect) to.

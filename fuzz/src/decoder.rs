@@ -45,10 +45,10 @@ pub fn run(input: &[u8]) {
         .with_max_payload_bytes(u64::from(limit) * 8)
         .with_max_records(u64::from(limit) * 4);
     if mode & 2 != 0 {
-        limits = limits.with_unchecked_frames();
+        limits = limits.allow_missing_checksum();
     }
     if mode & 4 != 0 {
-        limits = limits.with_unsigned_frames();
+        limits = limits.allow_missing_signature();
     }
     let split = if mode & 8 == 0 { Split::Turns(size.into()) } else { Split::Needs };
     decode_beside_the_reader(&bytes, &limits, split);
@@ -264,8 +264,8 @@ impl<'a> Reader<'a> {
 fn damage(header: &Header, frame: &[u8]) -> Option<Error> {
     let (covered, checksum) = frame.split_last_chunk()?;
     let (expected, actual) = (crc32c::crc32c(covered), u32::from_le_bytes(*checksum));
-    let is_checked = header.is_compact() && header.checksum_len() > 0;
-    (is_checked && expected != actual).then_some(Error::Checksum { expected, actual })
+    let has_checksum = header.is_compact() && header.checksum_len() > 0;
+    (has_checksum && expected != actual).then_some(Error::Checksum { expected, actual })
 }
 
 fn decode_beside_the_reader(bytes: &[u8], limits: &Limits, split: Split) {

@@ -209,7 +209,7 @@ pub(crate) fn written_in<T: Datatype>(
         reverse_values::<T>(&mut frame[header.header_len()..end]);
         if framing.is_compact() {
             frame[0] ^= 1;
-            if framing.is_checked() {
+            if framing.has_checksum() {
                 let checksum = crc32c::crc32c(&frame[..end]);
                 frame[end..].copy_from_slice(&checksum.to_le_bytes());
             }

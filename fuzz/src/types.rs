@@ -115,7 +115,7 @@ fn bounds(ty: &Type) {
     assert_eq!(ty.size() == 0, ty.elements() == 0);
     assert!(ty.size() >= ty.elements() && i64::try_from(ty.size()).is_ok());
     assert_eq!(ty.true_extent() == 0, ty.size() == 0);
-    assert_eq!(ty.extent_is_short(), ty.extent() < ty.true_extent());
+    assert_eq!(ty.exceeds_extent(), ty.extent() < ty.true_extent());
 }
 
 /// An upper bound of the entries of the type's description, without expanded loops. Shared parts, known by their

@@ -140,11 +140,11 @@ impl KnownTypes {
             }
         }
         // A size alone does not say that a type from the file is meant.
-        let is_signed = header.signature_hash().is_some();
+        let has_signature = header.signature_hash().is_some();
         // The size first: an error would name the type, which can be long.
         let is_meant = |known: &Known| {
             let ty = &known.parsed.ty;
-            is_signed && header.record_size() == ty.size() && header.check_type(ty).is_ok()
+            has_signature && header.record_size() == ty.size() && header.check_type(ty).is_ok()
         };
         let Some(number) = self.types.iter().position(is_meant) else {
             return Ok(refusal.map_or(Ok(None), Err));

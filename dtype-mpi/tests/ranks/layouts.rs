@@ -105,7 +105,7 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
             SendBuffer::of_layout(&layout, &memory, 32, 1).unwrap_err(),
             ReceiveBuffer::of_layout(&layout, &mut memory, 32, 1).unwrap_err(),
         ] {
-            assert!(matches!(error, Error::Doubtful { .. } | Error::Bounds { .. }), "{error}");
+            assert!(matches!(error, Error::LibraryDefect { .. } | Error::Bounds { .. }), "{error}");
         }
     }
     let hidden = Layout::new(&Type::structure(&[1, 1], &[0, 8], &[one_back, bytes]).unwrap());

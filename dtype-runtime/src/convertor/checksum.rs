@@ -22,7 +22,7 @@ const AT_ONCE: usize = 16 * 1024;
 ///     }
 /// }
 ///
-/// let mut packer = Packer::new(&[1_u8, 2, 3, 4]).summed(Sum(0));
+/// let mut packer = Packer::new(&[1_u8, 2, 3, 4]).with_checksum(Sum(0));
 /// let Ok(_) = packer.pack(&mut [0; 3]);
 /// assert_eq!(packer.checksum().0, 6);
 /// let Ok(_) = packer.pack(&mut [0; 3]);
@@ -61,15 +61,15 @@ impl Checksum for Crc32c {
 /// A packer or an unpacker of any kind with a checksum over the packed bytes of all fragments. If the stream
 /// converts, the checksum covers the converted bytes, which are the ones that are sent.
 ///
-/// Made by the `summed` method of the stream. It has no `Seek`, because a checksum needs the bytes in order, and
+/// Made by the `with_checksum` method of the stream. It has no `Seek`, because a checksum needs the bytes in order, and
 /// does not lend memory as [`chunk`](super::Packer::chunk) does, because those bytes would not be summed.
 #[derive(Clone, Debug)]
-pub struct Summed<S, C> {
+pub struct Checksummed<S, C> {
     stream: S,
     checksum: C,
 }
 
-impl<S, C> Summed<S, C> {
+impl<S, C> Checksummed<S, C> {
     pub(super) fn new(stream: S, checksum: C) -> Self {
         Self { stream, checksum }
     }
@@ -90,7 +90,7 @@ impl<S, C> Summed<S, C> {
     }
 }
 
-impl<S: PackStream, C: Checksum> Summed<S, C> {
+impl<S: PackStream, C: Checksum> Checksummed<S, C> {
     /// As the `pack` of the packer. If a value is refused, the bytes before it are packed and summed, and the call
     /// succeeds with their number; the next call fails.
     ///
@@ -112,7 +112,7 @@ impl<S: PackStream, C: Checksum> Summed<S, C> {
     }
 }
 
-impl<S: UnpackStream, C: Checksum> Summed<S, C> {
+impl<S: UnpackStream, C: Checksum> Checksummed<S, C> {
     /// As the `unpack` of the unpacker. Refused bytes are not summed.
     ///
     /// # Errors

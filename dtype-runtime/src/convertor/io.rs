@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
 
 use super::backend::{Backend, BackendPacker, BackendUnpacker};
-use super::checksum::{Checksum, Summed};
+use super::checksum::{Checksum, Checksummed};
 use super::converting::{ConvertingPacker, ConvertingUnpacker};
 use super::packer::Packer;
 use super::stream::{PackStream, Stream, UnpackStream};
@@ -174,8 +174,8 @@ writes! {
     impl[B: Backend<Error: Into<Box<dyn std::error::Error + Send + Sync>>>] BackendUnpacker<B>
 }
 
-impl<S: PackStream + IoStream, C: Checksum> Read for Summed<S, C> {
-    /// As [`pack`](Summed::pack), with the errors of the stream.
+impl<S: PackStream + IoStream, C: Checksum> Read for Checksummed<S, C> {
+    /// As [`pack`](Checksummed::pack), with the errors of the stream.
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         self.pack(buf).map_err(S::io_error)
     }
@@ -186,8 +186,8 @@ impl<S: PackStream + IoStream, C: Checksum> Read for Summed<S, C> {
     }
 }
 
-impl<S: UnpackStream + IoStream, C: Checksum> Write for Summed<S, C> {
-    /// As [`unpack`](Summed::unpack), with the errors of the stream.
+impl<S: UnpackStream + IoStream, C: Checksum> Write for Checksummed<S, C> {
+    /// As [`unpack`](Checksummed::unpack), with the errors of the stream.
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         self.unpack(buf).map_err(S::io_error)
     }

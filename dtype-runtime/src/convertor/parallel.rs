@@ -68,7 +68,7 @@ impl ConvertingPacker<'_> {
     /// use dtype_runtime::{Packer, Representation};
     /// let numbers: Vec<u32> = (0..300_000).collect();
     /// let mut out = vec![0; 1_200_000];
-    /// Packer::new(&numbers).converted(Representation::BigEndian)?.par_pack(&mut out)?;
+    /// Packer::new(&numbers).with_representation(Representation::BigEndian)?.par_pack(&mut out)?;
     /// assert_eq!(out[1_199_996..], 299_999_u32.to_be_bytes());
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
@@ -92,7 +92,7 @@ impl ConvertingUnpacker<'_> {
     /// use dtype_runtime::{Representation, Unpacker};
     /// let bytes: Vec<u8> = (0..300_000_u32).flat_map(u32::to_be_bytes).collect();
     /// let mut numbers = vec![0_u32; 300_000];
-    /// Unpacker::new(&mut numbers).converted(Representation::BigEndian)?.par_unpack(&bytes)?;
+    /// Unpacker::new(&mut numbers).with_representation(Representation::BigEndian)?.par_unpack(&bytes)?;
     /// assert!(numbers.into_iter().eq(0..300_000));
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```

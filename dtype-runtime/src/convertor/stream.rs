@@ -26,7 +26,7 @@ pub(super) mod sealed {
 ///
 /// let numbers = [1_u16, 2];
 /// assert_eq!(rest(Packer::new(&numbers)), Ok(dtype_runtime::pack(&numbers)));
-/// let converted = Packer::new(&numbers).converted(Representation::External32)?;
+/// let converted = Packer::new(&numbers).with_representation(Representation::External32)?;
 /// assert_eq!(rest(converted)?, [0, 1, 0, 2]);
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
@@ -129,11 +129,11 @@ macro_rules! stream {
 
             /// The stream with a checksum over the packed bytes from here on.
             #[doc(alias = "CONVERTOR_WITH_CHECKSUM")]
-            pub fn summed<Sum: $crate::convertor::Checksum>(
+            pub fn with_checksum<Sum: $crate::convertor::Checksum>(
                 self,
                 checksum: Sum,
-            ) -> $crate::convertor::Summed<Self, Sum> {
-                $crate::convertor::Summed::new(self, checksum)
+            ) -> $crate::convertor::Checksummed<Self, Sum> {
+                $crate::convertor::Checksummed::new(self, checksum)
             }
         }
 

@@ -165,7 +165,7 @@ pub(super) fn append<T: Datatype>(
     let start = out.bytes().len();
     out.append(&bytes);
     pack_onto(out, items);
-    if framing.is_checked() {
+    if framing.has_checksum() {
         let checksum = Header::frame_checksum(&out.bytes()[start..]);
         out.append(&checksum.to_le_bytes());
     }

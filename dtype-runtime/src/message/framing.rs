@@ -22,7 +22,7 @@
 /// assert_eq!(message::send(&mut stream, &(1.5_f32, 2_u32), bare)?, 8 + 3);
 ///
 /// let input = &mut &stream[..];
-/// let limits = Limits::new().with_unchecked_frames().with_unsigned_frames();
+/// let limits = Limits::new().allow_missing_checksum().allow_missing_signature();
 /// assert_eq!(message::receive(input, &limits)?, Some((1.5_f32, 2_u32)));
 /// assert_eq!(message::receive(input, &limits)?, Some((1.5_f32, 2_u32)));
 /// # Ok::<(), message::Error>(())
@@ -39,8 +39,8 @@ enum FrameKind {
     /// With checksum and signature.
     Full,
     Compact {
-        is_checked: bool,
-        is_signed: bool,
+        has_checksum: bool,
+        has_signature: bool,
     },
 }
 
@@ -52,7 +52,7 @@ impl Framing {
 
     /// A compact frame with the tag 0, a checksum and 32 bits of the signature's hash.
     pub const fn compact() -> Self {
-        Self { kind: FrameKind::Compact { is_checked: true, is_signed: true }, ..Self::new() }
+        Self { kind: FrameKind::Compact { has_checksum: true, has_signature: true }, ..Self::new() }
     }
 
     /// Sets the tag, a number of the application that the receiver sees before the payload. `#[derive(Messages)]`
@@ -78,8 +78,8 @@ impl Framing {
     pub const fn without_checksum(self) -> Self {
         match self.kind {
             FrameKind::Full => self,
-            FrameKind::Compact { is_signed, .. } => {
-                Self { kind: FrameKind::Compact { is_checked: false, is_signed }, ..self }
+            FrameKind::Compact { has_signature, .. } => {
+                Self { kind: FrameKind::Compact { has_checksum: false, has_signature }, ..self }
             }
         }
     }
@@ -90,8 +90,8 @@ impl Framing {
     pub const fn without_signature(self) -> Self {
         match self.kind {
             FrameKind::Full => self,
-            FrameKind::Compact { is_checked, .. } => {
-                Self { kind: FrameKind::Compact { is_checked, is_signed: false }, ..self }
+            FrameKind::Compact { has_checksum, .. } => {
+                Self { kind: FrameKind::Compact { has_checksum, has_signature: false }, ..self }
             }
         }
     }
@@ -107,18 +107,18 @@ impl Framing {
     }
 
     /// Whether the frame has a checksum.
-    pub const fn is_checked(&self) -> bool {
-        !matches!(self.kind, FrameKind::Compact { is_checked: false, .. })
+    pub const fn has_checksum(&self) -> bool {
+        !matches!(self.kind, FrameKind::Compact { has_checksum: false, .. })
     }
 
     /// Whether the frame has a hash of the signature or the schema.
-    pub const fn is_signed(&self) -> bool {
-        !matches!(self.kind, FrameKind::Compact { is_signed: false, .. })
+    pub const fn has_signature(&self) -> bool {
+        !matches!(self.kind, FrameKind::Compact { has_signature: false, .. })
     }
 
     /// Whether the frame has the hash of the schema.
     pub const fn has_schema(&self) -> bool {
-        self.has_schema && self.is_signed()
+        self.has_schema && self.has_signature()
     }
 }
 

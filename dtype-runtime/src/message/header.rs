@@ -18,7 +18,7 @@ use crate::datatype::Datatype;
 use crate::representation::{ByteOrder, Representation};
 use crate::types::Type;
 
-pub(super) use bytes::{CHECKSUM_LEN, COMPACT, HAS_SIGNATURE, IS_BIG_ENDIAN, IS_CHECKED};
+pub(super) use bytes::{CHECKSUM_LEN, COMPACT, HAS_CHECKSUM, HAS_SIGNATURE, IS_BIG_ENDIAN};
 pub use bytes::{Decoded, HeaderBytes};
 
 /// The description of a message's records, which precedes them.
@@ -35,7 +35,7 @@ pub use bytes::{Decoded, HeaderBytes};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
     is_compact: bool,
-    is_checked: bool,
+    has_checksum: bool,
     byte_order: ByteOrder,
     tag: u32,
     /// 32 bits of the hash in a compact frame, which never has both hashes.
@@ -89,13 +89,13 @@ impl Header {
         let is_compact = framing.is_compact();
         let (signature_hash, schema_hash) = match (is_compact, schema) {
             (false, _) => (Some(signature), schema),
-            (true, _) if !framing.is_signed() => (None, None),
+            (true, _) if !framing.has_signature() => (None, None),
             (true, None) => (Some(folded(signature)), None),
             (true, Some(schema)) => (None, Some(folded(schema))),
         };
         Ok(Self {
             is_compact,
-            is_checked: framing.is_checked(),
+            has_checksum: framing.has_checksum(),
             byte_order: ByteOrder::NATIVE,
             tag: framing.tag(),
             signature_hash,
@@ -108,14 +108,14 @@ impl Header {
 
     /// The header of one `T` in a compact frame, packed on this machine, without a schema's hash.
     #[inline]
-    pub(super) fn compact<T: Datatype>(tag: u32, is_checked: bool, is_signed: bool) -> Self {
+    pub(super) fn compact<T: Datatype>(tag: u32, has_checksum: bool, has_signature: bool) -> Self {
         let size = T::TYPE_MAP.size() as u64;
         Self {
             is_compact: true,
-            is_checked,
+            has_checksum,
             byte_order: ByteOrder::NATIVE,
             tag,
-            signature_hash: is_signed.then_some(folded(T::TYPE_MAP.signature_hash())),
+            signature_hash: has_signature.then_some(folded(T::TYPE_MAP.signature_hash())),
             schema_hash: None,
             count: 1,
             record_size: size,
@@ -127,7 +127,7 @@ impl Header {
     pub fn framing(&self) -> Framing {
         let framing = if self.is_compact { Framing::compact() } else { Framing::new() };
         let framing = framing.with_tag(self.tag);
-        let framing = if self.is_checked { framing } else { framing.without_checksum() };
+        let framing = if self.has_checksum { framing } else { framing.without_checksum() };
         match (self.signature_hash, self.schema_hash) {
             (_, Some(_)) => framing.with_schema(),
             (Some(_), None) => framing,
@@ -184,7 +184,7 @@ impl Header {
 
     /// Bytes of the checksum after the payload.
     pub fn checksum_len(&self) -> usize {
-        if self.is_checked { CHECKSUM_LEN } else { 0 }
+        if self.has_checksum { CHECKSUM_LEN } else { 0 }
     }
 
     /// Bytes of the whole frame; `u64::MAX` if there are more.

@@ -12,8 +12,8 @@
 pub struct Limits {
     max_payload_bytes: u64,
     max_records: u64,
-    takes_unchecked: bool,
-    takes_unsigned: bool,
+    allows_missing_checksum: bool,
+    allows_missing_signature: bool,
 }
 
 impl Limits {
@@ -22,8 +22,8 @@ impl Limits {
     pub const UNLIMITED: Self = Self {
         max_payload_bytes: u64::MAX,
         max_records: u64::MAX,
-        takes_unchecked: false,
-        takes_unsigned: false,
+        allows_missing_checksum: false,
+        allows_missing_signature: false,
     };
 
     /// One GiB of payload and 2³⁰ records, with checksum and signature. Memory is allocated as the payload arrives,
@@ -49,15 +49,15 @@ impl Limits {
     /// Also accepts compact frames without a checksum, for a transport that finds damage. By default they are
     /// refused: one damaged bit could tell the receiver not to look for damage.
     #[must_use]
-    pub const fn with_unchecked_frames(self) -> Self {
-        Self { takes_unchecked: true, ..self }
+    pub const fn allow_missing_checksum(self) -> Self {
+        Self { allows_missing_checksum: true, ..self }
     }
 
     /// Also accepts compact frames without a hash of the signature or the schema. Their records pass for the right
     /// type if they have the right size. By default such frames are refused.
     #[must_use]
-    pub const fn with_unsigned_frames(self) -> Self {
-        Self { takes_unsigned: true, ..self }
+    pub const fn allow_missing_signature(self) -> Self {
+        Self { allows_missing_signature: true, ..self }
     }
 
     /// The largest payload, in bytes.
@@ -71,13 +71,13 @@ impl Limits {
     }
 
     /// Whether compact frames without a checksum are accepted.
-    pub const fn takes_unchecked_frames(&self) -> bool {
-        self.takes_unchecked
+    pub const fn allows_missing_checksum(&self) -> bool {
+        self.allows_missing_checksum
     }
 
     /// Whether compact frames without a signature are accepted.
-    pub const fn takes_unsigned_frames(&self) -> bool {
-        self.takes_unsigned
+    pub const fn allows_missing_signature(&self) -> bool {
+        self.allows_missing_signature
     }
 }
 

@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 
 use super::framing::Framing;
 use super::header::{
-    CHECKSUM_LEN, COMPACT, HAS_SIGNATURE, Header, IS_BIG_ENDIAN, IS_CHECKED, folded,
+    CHECKSUM_LEN, COMPACT, HAS_CHECKSUM, HAS_SIGNATURE, Header, IS_BIG_ENDIAN, folded,
 };
 use super::limits::Limits;
 use super::whole::Whole;
@@ -34,19 +34,19 @@ const PLAIN: u8 = match ByteOrder::NATIVE {
 };
 
 /// Bytes of the header without the hash.
-const UNSIGNED: usize = 3;
+const WITHOUT_SIGNATURE: usize = 3;
 
 /// The least number that takes more than one byte.
 const LONG: usize = 0x80;
 
 /// Bytes of the header with the hash.
-const SIGNED: usize = UNSIGNED + 4;
+const WITH_SIGNATURE: usize = WITHOUT_SIGNATURE + 4;
 
-/// The header of a frame with checksum and hash whose tag is 0. An unsigned one starts like it, but for the flags.
-const fn header<T: Datatype>() -> [u8; SIGNED] {
+/// The header of a frame with checksum and hash whose tag is 0. One without the hash starts like it, but for the flags.
+const fn header<T: Datatype>() -> [u8; WITH_SIGNATURE] {
     let [size, ..] = T::TYPE_MAP.size().to_le_bytes();
     let [a, b, c, d, ..] = folded(T::TYPE_MAP.signature_hash()).to_le_bytes();
-    [PLAIN | HAS_SIGNATURE | IS_CHECKED, 0, size, a, b, c, d]
+    [PLAIN | HAS_SIGNATURE | HAS_CHECKSUM, 0, size, a, b, c, d]
 }
 
 /// Appends the frame of a record, if it is of the usual form; otherwise returns `false`.
@@ -61,14 +61,14 @@ pub(super) fn put<T: Datatype>(record: &T, out: &mut impl AppendBytes, framing: 
     }
     let [full, _, size, a, b, c, d] = const { header::<T>() };
     let start = out.bytes().len();
-    out.room(const { SIGNED + T::TYPE_MAP.size() + CHECKSUM_LEN });
-    let flags = if framing.is_checked() { full } else { full & !IS_CHECKED };
-    if framing.is_signed() {
+    out.room(const { WITH_SIGNATURE + T::TYPE_MAP.size() + CHECKSUM_LEN });
+    let flags = if framing.has_checksum() { full } else { full & !HAS_CHECKSUM };
+    if framing.has_signature() {
         pack_one_onto(out, [flags, tag, size, a, b, c, d], record);
     } else {
         pack_one_onto(out, [flags & !HAS_SIGNATURE, tag, size], record);
     }
-    if framing.is_checked() {
+    if framing.has_checksum() {
         let checksum = crc32c::crc32c(&out.bytes()[start..]);
         out.append(&checksum.to_le_bytes());
     }
@@ -81,25 +81,25 @@ pub(super) fn put<T: Datatype>(record: &T, out: &mut impl AppendBytes, framing: 
 pub(super) fn take<T: Datatype>(input: &mut &[u8], limits: &Limits) -> Option<(T, Header)> {
     let size = const { T::TYPE_MAP.size() };
     let [first, tag, ..] = **input else { return None };
-    let (is_checked, is_signed) = (first & IS_CHECKED != 0, first & HAS_SIGNATURE != 0);
+    let (has_checksum, has_signature) = (first & HAS_CHECKSUM != 0, first & HAS_SIGNATURE != 0);
     let is_usual = const { T::TYPE_MAP.size() < LONG }
-        && first & !(IS_CHECKED | HAS_SIGNATURE) == PLAIN
+        && first & !(HAS_CHECKSUM | HAS_SIGNATURE) == PLAIN
         && usize::from(tag) < LONG;
-    let is_accepted = (is_checked || limits.takes_unchecked_frames())
-        && (is_signed || limits.takes_unsigned_frames())
+    let is_accepted = (has_checksum || limits.allows_missing_checksum())
+        && (has_signature || limits.allows_missing_signature())
         && size as u64 <= limits.max_payload_bytes()
         && limits.max_records() > 0;
     if !(is_usual && is_accepted) {
         return None;
     }
     let expected = const { header::<T>() };
-    let len = if is_signed { SIGNED } else { UNSIGNED };
+    let len = if has_signature { WITH_SIGNATURE } else { WITHOUT_SIGNATURE };
     let (covered, mut rest) = input.split_at_checked(len + size)?;
     let (header, packed) = covered.split_at(len);
-    if header[2] != expected[2] || is_signed && header[3..] != expected[3..] {
+    if header[2] != expected[2] || has_signature && header[3..] != expected[3..] {
         return None;
     }
-    if is_checked {
+    if has_checksum {
         let checksum = rest.split_off(..CHECKSUM_LEN)?;
         if crc32c::crc32c(covered).to_le_bytes()[..] != *checksum {
             return None;
@@ -107,7 +107,7 @@ pub(super) fn take<T: Datatype>(input: &mut &[u8], limits: &Limits) -> Option<(T
     }
     let record = try_unpack_one(packed)?;
     *input = rest;
-    let header = Header::compact::<T>(u32::from(tag), is_checked, is_signed);
+    let header = Header::compact::<T>(u32::from(tag), has_checksum, has_signature);
     Some((record, header))
 }
 

@@ -183,7 +183,7 @@ impl<R: Read> Incoming<R> {
         let to = to.into();
         let room = to.len();
         let unpacker = ty.unpacker(to, count)?;
-        let mut unpacker = unpacker.converted(self.header.representation())?;
+        let mut unpacker = unpacker.with_representation(self.header.representation())?;
         let packed = self.packed_in(room)?;
         unpacker.unpack(&packed)?;
         Ok(count)
@@ -286,7 +286,7 @@ fn unpack_from<T: Datatype>(
 ) -> Result<(), crate::Error> {
     match representation {
         Representation::Native => unpack_into(packed, items)?,
-        other => Unpacker::new(items).converted(other)?.unpack(packed)?,
+        other => Unpacker::new(items).with_representation(other)?.unpack(packed)?,
     };
     Ok(())
 }

@@ -27,7 +27,7 @@ use crate::types::Type;
 /// # Ok::<(), dtype_runtime::Error>(())
 /// ```
 pub fn pack_as<T: Datatype>(items: &[T], representation: Representation) -> Result<Vec<u8>, Error> {
-    let mut packer = Packer::new(items).converted(representation)?;
+    let mut packer = Packer::new(items).with_representation(representation)?;
     let too_large = |_| Error::CountTooLarge {
         count: items.len() as u64,
         size: packer.remaining() / items.len().max(1) as u64,
@@ -43,7 +43,7 @@ pub fn pack_as<T: Datatype>(items: &[T], representation: Representation) -> Resu
 
 /// Unpacks records whose values are in another representation, as [`pack_as`] packs them.
 ///
-/// A type that skips fields does not compile here: use [`Unpacker::converted`](crate::Unpacker::converted)
+/// A type that skips fields does not compile here: use [`Unpacker::with_representation`](crate::Unpacker::with_representation)
 /// with existing records.
 ///
 /// # Errors

@@ -105,11 +105,11 @@ impl Type {
     /// ```
     /// use dtype_runtime::{Basic, Type};
     /// let column = Type::vector(4, 1, 4, &Type::basic(Basic::F64))?;
-    /// assert!(!column.extent_is_short());
-    /// assert!(Type::resized(&column, 0, 8)?.extent_is_short());
+    /// assert!(!column.exceeds_extent());
+    /// assert!(Type::resized(&column, 0, 8)?.exceeds_extent());
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
-    pub fn extent_is_short(&self) -> bool {
+    pub fn exceeds_extent(&self) -> bool {
         self.extent() < self.true_extent()
     }
 }

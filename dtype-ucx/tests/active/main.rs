@@ -286,7 +286,7 @@ fn lengths_that_do_not_fit_are_refused_and_nothing_is_written() {
 fn headers_of_every_length() {
     for threshold in PROTOCOLS {
         let (worker, endpoint) = setup(threshold);
-        let most = worker.most_header();
+        let most = worker.max_header_len();
         assert!(most >= 1000, "{most}");
         let (_handler, came) = collect(&worker, |message| {
             (message.header().to_vec(), message.header_as::<Step>(), message.recv::<u8>().unwrap())

@@ -131,7 +131,7 @@ impl<'a> Sender<'a> {
         // Made once for many streams, and made for this one.
         let packers: Vec<_> = [
             conversion.packer(Buffer::new(memory).origin(*origin as i64), *count).unwrap(),
-            packer(memory).converted(represented.representation).unwrap(),
+            packer(memory).with_representation(represented.representation).unwrap(),
         ]
         .into_iter()
         .map(|packer| (packer, 0))
@@ -264,7 +264,7 @@ impl<'a, 'm> Receiver<'a, 'm> {
         let unpacker: Unpacker<'_> =
             committed.unpacker(BufferMut::new(&mut other).origin(*origin as i64), *count).unwrap();
         let hash = unpacker.signature_hash();
-        let unpacker = unpacker.converted(representation).unwrap();
+        let unpacker = unpacker.with_representation(representation).unwrap();
         assert_eq!((unpacker.remaining(), unpacker.signature_hash()), (end as u64, hash));
         let unpacker =
             conversion.unpacker(BufferMut::new(target).origin(*origin as i64), *count).unwrap();

@@ -21,7 +21,7 @@ use crate::representation::Representation;
 /// ```
 /// use dtype_runtime::{Packer, Representation};
 /// let samples = [(1_u16, 2.0_f64), (3, 4.0)];
-/// let mut packer = Packer::new(&samples).converted(Representation::BigEndian)?;
+/// let mut packer = Packer::new(&samples).with_representation(Representation::BigEndian)?;
 /// let mut bytes = [0; 5];
 /// assert_eq!(packer.pack(&mut bytes)?, 5);
 /// assert_eq!(bytes, [0, 1, 0x40, 0, 0]);
@@ -51,7 +51,10 @@ impl<'a> Packer<'a> {
     ///
     /// [`Error::NoConversion`]; [`Error::CountTooLarge`].
     #[doc(alias = "MPI_Pack_external")]
-    pub fn converted(self, representation: Representation) -> Result<ConvertingPacker<'a>, Error> {
+    pub fn with_representation(
+        self,
+        representation: Representation,
+    ) -> Result<ConvertingPacker<'a>, Error> {
         let stream = ConvertedStream::of(self.source(), representation)?;
         Ok(ConvertingPacker::new(self, stream))
     }

@@ -20,7 +20,7 @@ use crate::representation::Representation;
 /// ```
 /// use dtype_runtime::{Representation, Unpacker};
 /// let mut samples = [(0_u16, 0.0_f64); 1];
-/// let mut unpacker = Unpacker::new(&mut samples).converted(Representation::BigEndian)?;
+/// let mut unpacker = Unpacker::new(&mut samples).with_representation(Representation::BigEndian)?;
 /// for fragment in [&[0, 1, 0x40][..], &[0, 0, 0, 0, 0, 0, 0]] {
 ///     unpacker.unpack(fragment)?;
 /// }
@@ -57,7 +57,7 @@ impl<'a> Unpacker<'a> {
     /// [`Error::NoConversion`]; [`Error::CountTooLarge`]; [`Error::OutsidePart`] for a part of a stream, made by
     /// [`split_at`](Self::split_at): convert the stream first, then split it.
     #[doc(alias = "MPI_Unpack_external")]
-    pub fn converted(
+    pub fn with_representation(
         self,
         representation: Representation,
     ) -> Result<ConvertingUnpacker<'a>, Error> {

@@ -17,7 +17,7 @@ pub(in crate::message) const CHECKSUM_LEN: usize = 4;
 /// The first byte of a compact frame without any of its bits.
 pub(in crate::message) const COMPACT: u8 = 0x80;
 pub(in crate::message) const IS_BIG_ENDIAN: u8 = 1;
-pub(in crate::message) const IS_CHECKED: u8 = 1 << 1;
+pub(in crate::message) const HAS_CHECKSUM: u8 = 1 << 1;
 pub(in crate::message) const HAS_SIGNATURE: u8 = 1 << 2;
 const HAS_SCHEMA: u8 = 1 << 3;
 const HAS_COUNT: u8 = 1 << 4;
@@ -75,8 +75,8 @@ impl Header {
         if self.byte_order == ByteOrder::Big {
             first |= IS_BIG_ENDIAN;
         }
-        if self.is_checked {
-            first |= IS_CHECKED;
+        if self.has_checksum {
+            first |= HAS_CHECKSUM;
         }
         header.push_number(self.tag.into());
         if self.count != 1 {
@@ -148,7 +148,7 @@ impl Header {
         let [signature, count, record_size, schema] = [8, 16, 24, 32].map(|at| wide(bytes, at));
         Ok(Self {
             is_compact: false,
-            is_checked: true,
+            has_checksum: true,
             byte_order,
             tag: narrow(bytes, 40),
             signature_hash: Some(signature),
@@ -232,7 +232,7 @@ impl Header {
         let hash = hash.first_chunk().map(|hash| u32::from_le_bytes(*hash).into());
         let header = Self {
             is_compact: true,
-            is_checked: has(IS_CHECKED),
+            has_checksum: has(HAS_CHECKSUM),
             byte_order: if has(IS_BIG_ENDIAN) { ByteOrder::Big } else { ByteOrder::Little },
             tag,
             signature_hash: hash.filter(|_| has(HAS_SIGNATURE)),

@@ -76,11 +76,11 @@ impl Header {
     /// [`Error::Unprotected`], [`Error::PayloadLimit`], [`Error::RecordLimit`].
     #[inline]
     pub fn check_limits(&self, limits: &Limits) -> Result<(), Error> {
-        if !self.is_checked && !limits.takes_unchecked_frames() {
+        if !self.has_checksum && !limits.allows_missing_checksum() {
             return Err(Error::Unprotected { missing: Protection::Checksum });
         }
-        let is_signed = self.signature_hash.is_some() || self.schema_hash.is_some();
-        if !is_signed && !limits.takes_unsigned_frames() {
+        let has_signature = self.signature_hash.is_some() || self.schema_hash.is_some();
+        if !has_signature && !limits.allows_missing_signature() {
             return Err(Error::Unprotected { missing: Protection::Signature });
         }
         let (limit, actual) = (limits.max_payload_bytes(), self.payload_len);
