@@ -24,6 +24,7 @@ mod buf;
 #[cfg(feature = "bytes")]
 mod buf_mut;
 mod buffer;
+mod checks;
 mod checksum;
 mod conversion;
 mod converting;

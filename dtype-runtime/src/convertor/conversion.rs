@@ -4,8 +4,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::buffer::{Buffer, BufferMut};
+use super::checks::{check_length, check_room, packed_size};
 use super::converting::{self, ConvertedStream, ConvertingPacker, ConvertingUnpacker};
-use super::memory::{check_length, check_room, packed_size};
 use crate::commit::{Committed, Converting, How};
 use crate::error::Error;
 use crate::kernel::{Pack, Unpack};

@@ -4,11 +4,11 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::buffer::{Buffer, BufferMut};
+use super::checks::{check_length, check_room, lies_within, packed_size};
 use super::copier::copy_of_plan;
 use crate::commit::{Committed, Single};
 use crate::error::Error;
 use crate::kernel::{self, Pack, Unpack, Way, one};
-use crate::types::{Interval, overlaps};
 
 impl Committed {
     /// Packs `count` instances from memory to the front of `out`, and returns the number of bytes written.
@@ -49,29 +49,6 @@ impl Committed {
             Some(size) => Ok(size),
             None => self.pack_buffer(from, count, out),
         }
-    }
-
-    /// Bytes from the first of `count` instances to the last, if 64 bits have room for them.
-    #[inline(always)]
-    fn last(&self, count: usize) -> Option<i64> {
-        i64::try_from(count).ok()?.checked_sub(1)?.checked_mul(self.extent())
-    }
-
-    /// From which displacement to which the data of `count` instances lie, whatever numbers that takes; `None` if there are
-    /// none.
-    #[inline]
-    fn span(&self, count: usize) -> Option<Range<i128>> {
-        let Interval { start, end } = self.data().filter(|_| count > 0)?;
-        // The magnitude is below 2⁶⁴ · 2⁶³ by more than 2⁶⁴, which leaves room for the additions.
-        let last = (count as i128 - 1) * i128::from(self.extent());
-        Some(i128::from(start) + last.min(0)..i128::from(end) + last.max(0))
-    }
-
-    /// Whether all displacements in `count` instances fit 64 bits.
-    #[inline]
-    pub(super) fn displacements_fit(&self, count: usize) -> bool {
-        let fits = |displacement: i128| i64::try_from(displacement).is_ok();
-        self.span(count).is_none_or(|Range { start, end }| fits(start) && fits(end))
     }
 
     /// Copies `count` instances, whose packed bytes are `size` together.
@@ -431,16 +408,6 @@ impl Committed {
         self.check_overlap(count)
     }
 
-    /// Checks that a range lies in the packed bytes of `count` instances.
-    #[inline]
-    fn check_range(&self, count: usize, range: &Range<u64>) -> Result<(), Error> {
-        let end = self.packed_size(count)? as u64;
-        if range.end > end || range.start > range.end {
-            return Err(Error::Position { position: range.end.max(range.start), end });
-        }
-        Ok(())
-    }
-
     /// # Safety
     ///
     /// The range must lie in the packed bytes of `count` instances, and the memory be valid for `D`, as
@@ -466,104 +433,4 @@ impl Committed {
     pub fn packed_size(&self, count: usize) -> Result<usize, Error> {
         packed_size(self.size(), count)
     }
-
-    /// Checks that the data of `count` instances lie in a memory of `len` bytes.
-    #[inline]
-    pub(super) fn check_span(&self, len: u64, origin: i64, count: usize) -> Result<(), Error> {
-        // The usual case: 64-bit numbers are enough, and all data lie in the memory.
-        match self.data() {
-            Some(data)
-                if self.last(count).and_then(|last| lies_within(data, last, origin, len))
-                    != Some(true) =>
-            {
-                self.check_wide_span(len, i128::from(origin), count)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// [`check_span`](Self::check_span) with numbers that are wide enough for everything; the origin is at most 2⁶⁵ in
-    /// magnitude.
-    #[cold]
-    pub(super) fn check_wide_span(
-        &self,
-        len: u64,
-        origin: i128,
-        count: usize,
-    ) -> Result<(), Error> {
-        let Some(Range { start, end }) = self.span(count) else { return Ok(()) };
-        // The sums may not fit. Then they are far outside of any memory.
-        let (start, end) = (origin.saturating_add(start), origin.saturating_add(end));
-        if start < 0 || end > i128::from(len) {
-            return Err(Error::OutOfBounds { start, end, len });
-        }
-        Ok(())
-    }
-
-    /// Checks that `count` instances name no byte twice. The proof may take as long as unpacking, so its result is
-    /// cached.
-    #[inline(always)]
-    pub(super) fn check_overlap(&self, count: usize) -> Result<(), Error> {
-        let overlap = || self.is_overlapping(count, || self.instances_overlap(count as u64));
-        if self.is_disjoint(count, || !overlap()) {
-            return Ok(());
-        }
-        Err(Error::Overlap { count: count as u64 })
-    }
-
-    #[inline(never)]
-    fn instances_overlap(&self, count: u64) -> bool {
-        if self.self_overlap() {
-            return true;
-        }
-        // If the instances are disjoint from one another, their blocks need not be checked.
-        if count <= 1 || self.extent().unsigned_abs() >= self.true_extent().unsigned_abs() {
-            return false;
-        }
-        // More bytes than there is room for: at least one is named twice.
-        let steps = i128::from(count) - 1;
-        let room = i128::from(self.true_extent()) + steps * i128::from(self.extent()).abs();
-        i128::from(count) * i128::from(self.size()) > room
-            || overlaps(self.description().entries(), count, self.extent())
-    }
-}
-
-/// Whether the data of instances, the last of them displaced by `last` bytes, lie in a memory of `len` bytes. `None` if 64
-/// bits are not enough to tell.
-#[inline(always)]
-fn lies_within(data: Interval, last: i64, origin: i64, len: u64) -> Option<bool> {
-    let Interval { start, end } = data;
-    let (start, end) =
-        if last >= 0 { (start, end.checked_add(last)?) } else { (start.checked_add(last)?, end) };
-    let (start, end) = (start.checked_add(origin)?, end.checked_add(origin)?);
-    Some(start >= 0 && end.cast_unsigned() <= len)
-}
-
-/// Packed bytes of `count` instances of `size` bytes each, if they can be addressed.
-#[inline]
-pub(super) fn packed_size(size: u64, count: usize) -> Result<usize, Error> {
-    usize::try_from(size)
-        .ok()
-        .and_then(|size| size.checked_mul(count))
-        .ok_or_else(|| Error::count_too_large(count as u64, size))
-}
-
-/// Checks that `out` has room for all packed bytes.
-#[inline]
-pub(super) fn check_room(size: usize, out: &[u8]) -> Result<(), Error> {
-    if out.len() < size {
-        let (needed, available) = (size as u64, out.len() as u64);
-        return Err(Error::DestinationTooSmall { needed, available });
-    }
-    Ok(())
-}
-
-/// Checks that `packed` is exactly as long as the instances take.
-#[inline]
-pub(crate) fn check_length(size: usize, packed: &[u8]) -> Result<(), Error> {
-    if packed.len() != size {
-        let (expected, actual) = (size as u64, packed.len() as u64);
-        return Err(Error::PackedLength { expected, actual });
-    }
-    Ok(())
 }
