@@ -17,7 +17,7 @@ impl Committed {
     /// From which displacement to which the data of `count` instances lie, whatever numbers that takes; `None` if there are
     /// none.
     #[inline]
-    pub(super) fn span(&self, count: usize) -> Option<Range<i128>> {
+    fn span(&self, count: usize) -> Option<Range<i128>> {
         let Interval { start, end } = self.data().filter(|_| count > 0)?;
         // The magnitude is below 2⁶⁴ · 2⁶³ by more than 2⁶⁴, which leaves room for the additions.
         let last = (count as i128 - 1) * i128::from(self.extent());
