@@ -3,7 +3,7 @@
 //! [`execute`] walks the operations of a plan and hands each to a kernel. A kernel is generic over a
 //! [`Direction`](direction::Direction), so that packing, unpacking, moving and zeroing are the same code, and over the
 //! [`Registers`](registers::Registers) of a set of instructions. It trusts its pointers: the caller has checked the
-//! memory that the plan spans. CONTRIBUTING lists the other files that touch memory through raw pointers, and why.
+//! memory that the plan spans. CONTRIBUTING.md lists all files with `unsafe`, and why they need it.
 //!
 //! | file | what |
 //! |---|---|
@@ -16,8 +16,8 @@
 //! | `permute`, `records` | arrays of small structs |
 //! | `shuffle` | slices of values, whose padding nobody else accesses |
 //! | `one` | one instance |
-//! | `gather` | such arrays as columns, and back |
-//! | `lanes` | values of such arrays that must lie in a range |
+//! | `gather` | arrays of small structs as columns, and back |
+//! | `lanes` | values in packed records that must lie in a range |
 //! | `reverse`, `integers`, `elements` | values that change on the way |
 //! | `chosen`, `explain` | which kernel copies what |
 //!

@@ -10,9 +10,9 @@
 //! | an MPI library | the crate `dtype-mpi` |
 //!
 //! This page is a tour. The book, in the folder `docs` of the repository, covers the same ground more slowly, with
-//! pictures: *From struct to wire*, *Layouts*, *Bounds and markers*, *Fragments*; which function each MPI call maps to
-//! (*Coming from MPI*); when another crate is the better choice (*Coming from bytemuck, zerocopy, rkyv, rsmpi*); *API at
-//! a glance*, *How it works*, figures and a glossary.
+//! pictures: *From struct to wire*, *Layouts*, *Bounds and markers*, *Fragments*. Its other chapters say which function
+//! each MPI call maps to (*Coming from MPI*), when another crate is the better choice (*Coming from bytemuck, zerocopy,
+//! rkyv, rsmpi*), what there is (*API at a glance*), and *How it works*.
 //!
 //! Until the first release, depend on a clone of the repository by its path:
 //!
@@ -114,7 +114,7 @@
 //!
 //! # In fragments
 //!
-//! A transport takes data in its own units. [`Packer`] and [`Unpacker`] stop and resume at any byte, of a slice or of a
+//! A transport takes data in its own units. [`Packer`] and [`Unpacker`] stop and resume at any byte, for a slice or a
 //! committed type. They implement `io::Read` and `io::Write`, seek to any position, and several of them can work on one
 //! message at the same time. Where the data lie in long segments, [`Packer::chunks`] lends them in place, for `writev`.
 //! A [`convertor::Backend`] packs and unpacks memory that the CPU cannot touch, such as a device's.
@@ -167,9 +167,9 @@
 //!
 //! # Vector instructions
 //!
-//! Where the processor has the instructions for it, arrays of small records are packed several records at a time. The
-//! CPU is queried once; the packed bytes are the same on every CPU. [`kernels`] reports the selected instruction set,
-//! and changes it.
+//! If the processor has the instructions for it, arrays of small records are packed several records at a time. The
+//! processor is queried once; the packed bytes are the same on every one. [`kernels`] reports the selected instruction
+//! set, and changes it.
 //!
 //! # Features
 //!

@@ -1,9 +1,8 @@
 //! A value shared by several owners.
 //!
-//! Types and committed types are made and dropped by the hundred thousand, and `Arc` spends more time on its
-//! counts than the rest takes. It updates two counts, one of them for weak references, which are not used here,
-//! and at the end it updates them even when there is no other owner. Here there is one count, and an owner that
-//! finds itself the last one leaves it unchanged.
+//! Types and committed types are made and dropped by the hundred thousand, and then the counts of an `Arc` take more time
+//! than all the rest. It has two, one of them for weak references, which are not used here, and it updates both at the end
+//! even if there is no other owner. Here there is one count, and an owner that finds itself the last leaves it unchanged.
 
 use alloc::boxed::Box;
 use core::marker::PhantomData;

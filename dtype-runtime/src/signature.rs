@@ -1,11 +1,10 @@
 //! The fingerprint of a type signature.
 //!
-//! Two datatypes match when their type maps name the same basic datatypes in the same order
-//! (MPI-4.1 section 5.1.1); displacements play no part, and neither does the nesting that made the
-//! sequence. So the fingerprint has to be the same for `contiguous(6, u8)` and
-//! `contiguous(2, contiguous(3, u8))`, and it has to be computed without expanding either, in a
-//! `const fn`. A polynomial over the prime field of 2⁶¹ − 1 does that: the fingerprint of a
-//! concatenation is `a · xⁿ + b`, and the hash of a repetition follows by doubling.
+//! Two datatypes match when their type maps name the same basic datatypes in the same order (MPI-4.1 section 5.1.1);
+//! displacements do not matter, nor does the nesting that made the sequence. So `contiguous(6, u8)` and `contiguous(2,
+//! contiguous(3, u8))` must have the same fingerprint, and a `const fn` must compute it without expanding either. A polynomial
+//! over the prime field of 2⁶¹ − 1 does that: the fingerprint of a concatenation is `a · xⁿ + b`, and the hash of a repetition
+//! follows by doubling.
 
 /// The field's modulus, a Mersenne prime.
 const PRIME: u64 = (1 << 61) - 1;

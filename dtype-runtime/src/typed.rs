@@ -1,8 +1,7 @@
 //! Packing and unpacking slices of Rust types, compiled for each type.
 //!
-//! The runs of a type are constants, so the loop over them unrolls and the compiler knows the length
-//! of each copy. What is left is the code that a person would have written by hand, with fewer copies
-//! where fields touch.
+//! The runs of a type are constants, so the loop over them unrolls, and the compiler knows the length
+//! of each copy. What is left is what a person would have written, with fewer copies where fields touch.
 
 mod append;
 mod check;

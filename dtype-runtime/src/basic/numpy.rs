@@ -1,4 +1,4 @@
-//! The kind of number as which NumPy reads a basic datatype.
+//! Which kind of number NumPy has for a basic datatype.
 
 use super::{Basic, Kind};
 

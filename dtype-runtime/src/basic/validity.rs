@@ -1,4 +1,4 @@
-//! Which bit patterns are values.
+//! Which bit patterns of a basic datatype are values of a Rust type.
 
 /// Which bit patterns of a basic datatype form a value of the Rust type it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

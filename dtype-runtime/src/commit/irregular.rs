@@ -1,9 +1,12 @@
 //! Lists of irregular blocks while they grow.
 //!
-//! Blocks arrive one after another, and three things may happen to the next one: it touches the block before it,
-//! and the two become one; it is the 64th at an equal distance, and these 64 leave the list and become one counted
-//! operation; or the table's entries have no room for it, and the list is rewritten or ends. So the last block is
-//! kept *pending*, outside the table, until the next one shows that it does not grow.
+//! Blocks arrive one after another, and one of three things may happen to the next block:
+//!
+//! - It touches the block before it, and the two become one.
+//! - It is the 64th at an equal distance: these 64 leave the list and become one counted operation.
+//! - The table's entries have no room for it, and the list is rewritten or ends.
+//!
+//! So the last block is kept *pending*, outside the table, until the next one shows that it does not grow.
 //!
 //! An example: blocks of 4 bytes at displacements 10, 30, 34, 50.
 //!

@@ -1,4 +1,4 @@
-//! The packer as a source for networking crates.
+//! `bytes::Buf` for the packer: networking crates read the packed stream from it.
 
 use bytes::Buf;
 

@@ -1,4 +1,4 @@
-//! The unpacker as a destination for networking crates.
+//! A `bytes::BufMut` that the unpacker lends: networking crates write the packed stream to it.
 
 use bytes::buf::UninitSlice;
 use bytes::{Buf, BufMut};

@@ -1,4 +1,4 @@
-//! Packing from and unpacking into plain memory.
+//! Packing from memory and unpacking into memory, a whole message in one call.
 
 use alloc::vec::Vec;
 use core::ops::Range;

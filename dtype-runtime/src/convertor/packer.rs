@@ -1,4 +1,4 @@
-//! The sending side of the convertor.
+//! The packer: memory becomes a packed stream, in fragments.
 
 use core::convert::Infallible;
 use core::iter::FusedIterator;

@@ -1,4 +1,5 @@
-//! Large messages on all cores, by ranges of the packed stream. Messages of less than a mebibyte stay on one.
+//! Packs and unpacks large messages on all cores, each a range of the packed stream. Messages of less than a mebibyte stay on
+//! one.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! From one layout to another of the same signature.
+//! Copies from one layout to another that has the same signature.
 
 use super::packer::Packer;
 use super::unpacker::Unpacker;

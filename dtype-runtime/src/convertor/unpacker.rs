@@ -1,4 +1,4 @@
-//! The receiving side of the convertor.
+//! The unpacker: a packed stream becomes memory, in fragments.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;

@@ -1,8 +1,8 @@
 //! The vectors, matrices and quaternions of the `glam` crate.
 //!
 //! Most of them are arrays of their components. Some are SIMD registers, depending on the processor, the target
-//! features and the features of `glam`. Every layout that the impls rely on is asserted byte by byte of the compiled
-//! types: a `glam` with another layout does not compile.
+//! features and the features of `glam`. Assertions in constants compare every layout that the impls rely on with the compiled
+//! types, byte by byte: with another `glam` the crate does not compile.
 //!
 //! `Vec3A` has a fourth lane, which is not packed. The map has it as a skipped field, because a register with an
 //! uninitialised lane is not valid. So `unpack_into` accepts `Vec3A`, `Mat3A`, `Affine3A` and structs that contain

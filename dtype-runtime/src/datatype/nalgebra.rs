@@ -1,6 +1,7 @@
 //! The vectors, matrices and coordinates of fixed size of the `nalgebra` crate.
 //!
-//! Their maps are the arrays that they are in memory: columns of elements, one column after another.
+//! Their maps are those of arrays, as they are in memory: columns of elements, one after another.
+//!
 //! Types with an invariant, which foreign bytes could break, are not datatypes: `Unit` and with it `UnitQuaternion`,
 //! `Rotation`, `Isometry`, `Similarity`, `Transform` and the projections. Send their parts and construct them again on
 //! arrival: `Unit::new_normalize`, `Rotation::from_matrix`.

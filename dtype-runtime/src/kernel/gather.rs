@@ -1,6 +1,6 @@
 //! Arrays of small structs as columns, and back.
 //!
-//! See [`Gather`] for the idea. Without the instructions, the records are copied column by column.
+//! See [`Gather`] for the idea. On a machine without the instructions, the records are copied column by column.
 
 use super::direction::{Steps, Way};
 use super::registers::{Registers, compiled_for_selected};

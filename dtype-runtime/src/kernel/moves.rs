@@ -5,7 +5,7 @@
 //! at 5. (Registers of 16 bytes take three moves for most lengths from 33 to 48 bytes.) Copying bytes 5 to 7 twice costs
 //! little; a loop over the bytes, or a branch on the remaining length, would cost more.
 //!
-//! Where the length is the sum of two widths, the moves touch instead: 12 bytes, which three `f32` have, are moves of 8 and
+//! Where the length is the sum of two widths, the moves touch instead: 12 bytes (three `f32`) are moves of 8 and
 //! 4. A short store crosses the end of a cache line less often than a long one, so such blocks take 5 to 15 % less time
 //! than with moves that overlap.
 //!

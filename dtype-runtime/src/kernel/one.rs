@@ -1,10 +1,10 @@
-//! One instance. Most of these calls copy a few bytes, where every step on the way shows.
+//! Copies one instance. Most such calls copy a few bytes, so every step on the way shows.
 //!
-//! An instance that is one run goes to [`run`] at once, one of two short runs to [`two`], which has no operations to read.
-//! Three operations or more, with at most as many bytes as a register
-//! has, are copied by a permutation where the machine executes one. To compute it takes as long as to copy fifty to a
-//! hundred instances, so that is done only after 64 calls for one instance, or for a few. Blocks that the plan has split are copied as
-//! blocks, and everything else operation by operation.
+//! - One run goes to [`run`] at once, and two short runs to [`two`]: neither reads operations.
+//! - Three operations or more, with at most as many bytes as a register, are copied by a permutation if the machine executes
+//!   one. Computing it takes as long as copying fifty to a hundred instances, so that waits for 64 calls for one instance, or
+//!   for a few.
+//! - Blocks that the plan has split are copied as blocks, and everything else operation by operation.
 
 use super::chosen::Kernel;
 use super::direction::Direction;

@@ -1,11 +1,10 @@
-//! Small records as permutations of bytes: which operations are a permutation, and whether the machine executes
-//! it.
+//! Copies small records by permutations of bytes: which operations are one, and whether the machine executes it.
 //!
 //! Take records of 16 bytes with data in bytes 0 to 12: 13 packed bytes. Four of them lie in a window of 64 bytes.
 //! One load fetches the window, masked so that the gaps are not read; one instruction moves the 52 bytes of data
-//! to the front of the register; one store writes them. Four records take three instructions, where copying run by
-//! run takes eight loads and eight stores. The [`Permutation`], computed once for each plan, says which byte goes
-//! where; unpacking is the mirror image, with another index and a masked store.
+//! to the front of the register; one store writes them. Four records take three instructions; copied run by run, they
+//! take eight loads and eight stores. The [`Permutation`], computed once for each plan, says which byte goes where.
+//! Unpacking is the mirror image, with another index and a masked store.
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! A run whose length is a constant, as a few moves in ascending order.
 //!
-//! Otherwise the compiler splits a copy of constant length. It may store the pieces in any order, and the order
-//! that it prefers for 12 bytes, the last four first, takes a third more time on current processors than the same
-//! stores from front to back. So the pieces are spelled out: 12 bytes are 8 and 4, 13 bytes are 8 and an
+//! Left alone, the compiler splits a copy of constant length itself, and stores the pieces in any order. The order that
+//! it prefers for 12 bytes, the last four first, takes a third more time on current processors than the same stores from
+//! front to back. So the pieces are spelled out: 12 bytes are 8 and 4, 13 bytes are 8 and an
 //! overlapping 8, 40 bytes are 16, 16 and 8. (The moves of blocks whose length is known only at run time are in
 //! `moves`.)
 

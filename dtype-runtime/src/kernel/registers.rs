@@ -1,4 +1,4 @@
-//! What one set of instructions offers to the kernels, and the dispatch to the set that is selected.
+//! What an instruction set offers to the kernels, and the dispatch to the selected one.
 
 use core::ops::Range;
 

@@ -1,8 +1,8 @@
-//! Records of values, whose padding nobody else accesses, copied by shuffles.
+//! Copies records of values, whose padding nobody else accesses, by shuffles.
 //!
-//! These routines are compiled for each type, and only one set of instructions can execute them. So they are not compiled for
-//! the other sets as well, as [`compiled_for_selected!`](super::registers) would do: without that, a call of `pack` and
-//! `unpack` takes a sixth less time to compile.
+//! These routines are compiled for each type, and only AVX2 executes them. [`compiled_for_selected!`](super::registers) would
+//! compile them for the other instruction sets, too; without it, a call of `pack` and `unpack` takes a sixth less time to
+//! compile.
 
 use crate::kernels::{Isa, decided};
 use crate::plan::ShuffledBy;

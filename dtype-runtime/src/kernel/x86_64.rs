@@ -1,4 +1,4 @@
-//! The sets of instructions of `x86_64`.
+//! The instruction sets of `x86_64`: AVX2 and AVX-512.
 
 mod aligned;
 mod byte_lanes;

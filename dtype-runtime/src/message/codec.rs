@@ -1,4 +1,4 @@
-//! Messages as a codec of tokio-util.
+//! Messages as a codec for tokio-util's framed streams.
 
 use bytes::{Buf, BytesMut};
 use tokio_util::codec;

@@ -1,4 +1,4 @@
-//! Reads from streams of bytes, as many as there are or as are needed.
+//! Reads bytes from a stream: as many as there are, or as many as are needed.
 
 use std::io::{self, Read};
 

@@ -1,4 +1,4 @@
-//! The data that a sender puts into a frame besides the records.
+//! The form of a frame, and what it has besides the records: a tag, hashes, a checksum.
 
 /// The frame that a message is sent in: full or compact, with a tag, and with the data for the receiver's checks.
 ///

@@ -1,4 +1,4 @@
-//! What a receiver accepts.
+//! Limits that a receiver sets: the largest message, and the checks that it requires.
 
 /// The largest message that a receiver accepts, and the protection that it requires. Both are compared with the
 /// header before anything is allocated.

@@ -1,4 +1,4 @@
-//! The types that a whole frame can hold.
+//! The types that can be sent as a message: records, text, and enums of these.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Short frames, without the general steps: those of one record, and those of several that have arrived whole.
+//! Reads and writes short frames without the general steps: those of one record, and those of several that have arrived whole.
 //!
 //! The usual small message is one record of less than 128 bytes with a tag below 128, in this machine's byte order and
 //! without a schema's hash. The header of such a frame is the same for all records of a type but for two bytes:
@@ -10,10 +10,10 @@
 //! | 1 | packed bytes of a record: a constant |
 //! | 0 or 4 | 32 bits of the signature's hash: a constant |
 //!
-//! So it is compared, not decoded. Several records have a header that varies more. It is decoded, but nothing is kept
-//! between the pieces of a payload, because there is one piece.
+//! So it is compared, not decoded. The header of several records varies more. It is decoded, but nothing is kept between the
+//! pieces of a payload, because there is one piece.
 //!
-//! Whatever differs is left to the general path: frames of another form, and all that is wrong, which that path reports.
+//! Frames of other forms, and all that is wrong, are left to the general path, which reports it.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Messages from a stream that blocks.
+//! Reads messages one after another from a blocking stream.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Frames whose bytes have all arrived.
+//! Short frames whose bytes have all arrived, read in one piece.
 
 use super::CHUNK;
 use super::error::Error;

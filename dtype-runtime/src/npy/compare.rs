@@ -1,4 +1,4 @@
-//! A dtype beside a type map, field by field.
+//! Compares a dtype with a type map, field by field.
 
 use alloc::borrow::ToOwned;
 use alloc::format;

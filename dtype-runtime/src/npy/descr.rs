@@ -1,4 +1,4 @@
-//! The dtype in a header: what `dtype.descr` returns, as NumPy writes it. Which text can be read, and which dtype has a text.
+//! The dtype in a header, read and written: what `dtype.descr` returns in NumPy.
 
 use alloc::collections::BTreeSet;
 use alloc::format;

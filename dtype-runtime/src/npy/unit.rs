@@ -1,4 +1,4 @@
-//! The units of points and spans of time.
+//! The units of NumPy's times, `datetime64` and `timedelta64`.
 
 use core::fmt;
 

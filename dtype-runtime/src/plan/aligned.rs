@@ -1,11 +1,11 @@
 //! Small records as whole cache lines: how to unpack them so that no store touches two lines.
 //!
-//! A store to two lines takes twice as long as to one, even if a mask leaves out what it has in one of them. The windows of a
-//! [`Permutation`](super::Permutation) have whole records, so most of them lie in two lines, unless the stride divides the width of a
-//! line. Here the windows are the lines, and a record may lie in two of them. After a *round* of records, a record starts where a line
-//! does, and all repeats.
+//! A store to two lines takes twice as long as to one, even if a mask leaves out all that it has in one of them. The windows of
+//! a [`Permutation`](super::Permutation) have whole records, so most windows lie in two lines, unless the stride divides the
+//! width of a line. Here the windows are the lines, and a record may lie in two of them. After a *round* of records, a record
+//! starts where a line does, and all repeats.
 //!
-//! An example: records of 24 bytes, an `u64` at 0 and a byte at 8, which is packed first: 9 packed bytes.
+//! An example: records of 24 bytes, a `u64` at 0 and a byte at 8, which is packed first: 9 packed bytes.
 //!
 //! ```text
 //! a round     8 records, 3 lines, 72 packed bytes
@@ -14,12 +14,12 @@
 //! line 2      the byte of record 5, at 128, and records 6 and 7          from packed byte 45 on
 //! ```
 //!
-//! Each line is a *step*: 64 packed bytes are loaded, permuted so that each is at its place in the line, and stored under a mask. If
-//! the data of a line span more than 64 packed bytes, as they may where the order of the fields in memory is another one,
-//! the line takes two steps.
+//! Each line is a *step*: 64 packed bytes are loaded, permuted so that each is at its place in the line, and stored under a
+//! mask. If the data of a line span more than 64 packed bytes, as they may if the fields have another order in memory, the line
+//! takes two steps.
 //!
-//! An array starts anywhere in a round. The records before the first whole round are left to the permutation, and so are the last ones,
-//! where fewer packed bytes are left than a step loads.
+//! An array starts anywhere in a round. The records before the first whole round are left to the permutation, and so are the
+//! last ones, where fewer packed bytes are left than a step loads.
 
 use crate::kernels::WIDTH;
 

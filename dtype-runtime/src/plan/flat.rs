@@ -1,9 +1,9 @@
-//! An instance as one list of its runs.
+//! An instance as one list of its runs, for fragments of nested types.
 //!
-//! A fragment of an instance that nests loops, lists and blocks starts and ends somewhere in each level, and at each level
-//! there is a part before the whole items and a part after them. With many levels, to find and to copy these short parts takes
-//! longer than to copy the fragment. In one list of all runs, a fragment starts at one place and ends at another. So a list of
-//! moderate length is worth its memory once an instance was cut several times.
+//! If loops, lists and blocks nest, a fragment starts and ends somewhere in each level, and each level has a part before the
+//! whole items and a part after them. With many levels, finding and copying these short parts takes longer than copying the
+//! rest. In one list of all runs, a fragment starts at one place and ends at another. So a list of moderate length is worth its
+//! memory once an instance was cut several times.
 //!
 //! Take two rows of two lists each, and the runs of each list at 0 and 6:
 //!

@@ -13,8 +13,8 @@
 //! greatest  1            10F7FF              1             10F7FF              …   1             10F7FF
 //! ```
 //!
-//! A value that must lie in several ranges at once has several lanes: an enum with the numbers 1, 2, 5 and 6 lies from 1 to 6,
-//! and outside of 3 to 4.
+//! A value that has several conditions has several lanes: an enum with the numbers 1, 2, 5 and 6 lies from 1 to 6, and not from
+//! 3 to 4.
 //!
 //! A *period* is as many records as have all their values within a vector's bytes of the first value. If the values of a single
 //! record need more bytes or more lanes than a vector has, there are several vectors for one record. Vectors have as many bytes

@@ -1,8 +1,7 @@
 //! Lists: many blocks at irregular displacements as one operation, with their displacements in a table.
 //!
-//! One operation for each block would take ten times the memory that the displacements need, and time to decide
-//! for each block again how to copy it. So the displacements are in tables, one for each [`EntryKind`], and an
-//! operation refers to a part of one.
+//! One operation for each block would take ten times the memory of the displacements, and a decision for each block how
+//! to copy it. So the displacements are in tables, one for each [`EntryKind`], and an operation refers to a part of one.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -1,6 +1,5 @@
-//! A value that is computed when it is first needed, and kept.
-//!
-//! Without the standard library, threads cannot wait for each other, so there the value is computed in advance.
+//! A value that is computed when it is first needed, and kept. Without the standard library it is computed in advance,
+//! because threads cannot wait for each other there.
 
 use alloc::boxed::Box;
 use core::fmt;

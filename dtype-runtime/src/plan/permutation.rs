@@ -3,8 +3,8 @@
 //!
 //! A kernel that executes one loads a *window* of memory, permutes its bytes in the register, and stores the
 //! packed bytes. To unpack, it loads packed bytes and stores the window under a mask, so that gaps are never
-//! written. Both cost about the same for any permutation. Run by run, a record costs one move for each run, or two
-//! where the length is not a power of two. So a permutation pays where one vector replaces several moves, and
+//! written. Both take about the same time for any permutation. Run by run, a record takes one move for each run, or two
+//! if the length is not a power of two. So a permutation pays if one vector replaces several moves, and
 //! [`Permutation::new_if_faster`] counts the moves.
 //!
 //! An example: records of 16 bytes with 1 byte at displacement 0 and 8 bytes at 8.

@@ -3,17 +3,17 @@
 //! AVX2 loads quads under a mask, from any byte of memory on. So it reads no gap of records whose runs have four bytes or more.
 //! There are two ways to move what was loaded to its place.
 //!
-//! *Across* a register of eight quads, one instruction moves whole quads. It takes records whose data are quads on one grid. An
-//! example: records of 16 bytes, a `u32` at 0 and an `f64` at 8, of which a register has two.
+//! *Across* a register of eight quads, one instruction moves whole quads. That is for records whose data are quads on one grid.
+//! An example: records of 16 bytes, a `u32` at 0 and an `f64` at 8, of which a register has two.
 //!
 //! ```text
 //! quads     0   .   2 3   4   .   6 7       '.' is a gap, which is not loaded
 //! packed    0 2 3   4 6 7   . .             24 bytes; the next two records follow from there on
 //! ```
 //!
-//! In *halves* of a register, one instruction moves single bytes. It takes records of 8 or 16 bytes whose runs have four bytes
-//! or more, so that two loads cover them: on a grid from the first byte of a record on, and on another one, 1 to 3 bytes
-//! further. An example: records of 8 bytes, a `u32` at 0 and a `u16` at 4, of which a half has two.
+//! In *halves* of a register, one instruction moves single bytes. That is for records of 8 or 16 bytes whose runs have four
+//! bytes or more, so that two loads cover them: one of the quads from the first byte of a record on, and one of those that
+//! start 1 to 3 bytes later. An example: records of 8 bytes, a `u32` at 0 and a `u16` at 4, of which a half has two.
 //!
 //! ```text
 //! half      0 1 2 3   4 5   .   .   8 9 10 11   12 13   .   .

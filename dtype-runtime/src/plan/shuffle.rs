@@ -1,10 +1,10 @@
 //! Records of values, shuffled half a register at a time: how to copy them where no instruction loads or stores single bytes
 //! under a mask.
 //!
-//! The padding of a slice's values is nobody else's. So whole registers of memory may be loaded and stored, if what was in the
-//! gaps comes back there and goes nowhere else. (In new memory, where nobody has seen the gaps, they may become zeros.) AVX2
-//! permutes the bytes within each half of a register, and a half of memory has at most 16 packed bytes. An example: records of
-//! 24 bytes with a `u64` at 0, a `u8` at 8, a `u32` at 12 and an `f64` at 16, 21 packed bytes.
+//! Nobody else may touch the padding in a borrowed slice. So whole registers of memory may be loaded and stored, if what was in
+//! the gaps comes back there and goes nowhere else. (In new memory, where nobody has seen the gaps, they may become zeros.)
+//! AVX2 permutes the bytes within each half of a register, and a half of memory has at most 16 packed bytes. An example:
+//! records of 24 bytes with a `u64` at 0, a `u8` at 8, a `u32` at 12 and an `f64` at 16, 21 packed bytes.
 //!
 //! ```text
 //! record    0                                  1                                  2
@@ -17,9 +17,9 @@
 //! 13, over the excess of half 0. The excess of the last half belongs to records that are packed later. To unpack, the 16
 //! packed bytes from there on are loaded, moved to their places, and a register of two halves is stored.
 //!
-//! A *period* is as many records as fill registers, here four: 96 bytes, three registers. Where its last register would go
-//! beyond it, this register lies further in front, over some bytes of the one before, and so do the last bytes loaded to
-//! unpack.
+//! A *period* is as many records as fill whole registers, here four: 96 bytes, three registers. If its last register would
+//! reach beyond it, that register lies further in front, over some bytes of the one before, and so do the last bytes that are
+//! loaded to unpack.
 
 use core::ops::Range;
 

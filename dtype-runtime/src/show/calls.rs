@@ -1,4 +1,4 @@
-//! The program text that makes a type again.
+//! The text of the program that makes a type again, in C or Rust.
 
 mod c;
 mod fill;

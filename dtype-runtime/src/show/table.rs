@@ -1,4 +1,4 @@
-//! Text in columns.
+//! Writes rows of text in columns.
 
 use alloc::string::String;
 use alloc::vec::Vec;

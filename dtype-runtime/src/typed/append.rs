@@ -1,4 +1,4 @@
-//! Bytes in memory that grow at the end.
+//! Byte vectors that packed records are appended to.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Invariants of a struct: the functions of `#[dtype(check = …)]`, asked about packed bytes.
+//! Calls the functions of `#[dtype(check = …)]`, the invariants of structs, for packed bytes.
 
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};

@@ -1,8 +1,8 @@
 //! The moves of one record whose fields are used right before or right after it is copied.
 //!
 //! [`pieces`](crate::kernel::pieces) copies a run in as few moves as possible: 21 bytes are 16 and an overlapping 16.
-//! That is best for many records. But a processor passes what it has just stored on to a load only if one store has all
-//! the bytes of the load; otherwise the load waits until the stores are in the cache, longer than the whole copy takes.
+//! That is best for many records. But a processor forwards what it has just stored to a load only if a single store has all
+//! the bytes of the load. Otherwise the load waits until the stores are in the cache, longer than the whole copy takes.
 //! So a single record is copied in moves that no aligned field crosses: each starts at a multiple of its own width,
 //! which is a power of two up to 8 bytes. The optimizer then keeps most fields in registers.
 //!

@@ -1,6 +1,4 @@
-//! Arrays that are distributed over processes.
-//!
-//! They are built from the simpler constructors, and keep their original arguments.
+//! Arrays that are distributed over processes (`darray`): built from the simpler constructors, with their original arguments.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

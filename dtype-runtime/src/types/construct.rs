@@ -1,4 +1,4 @@
-//! The constructors for blocks at equal distances and for structures.
+//! The constructors for blocks at equal distances, such as `vector`, and for structures.
 
 use alloc::boxed::Box;
 use core::borrow::Borrow;

@@ -1,4 +1,4 @@
-//! The flattened type map.
+//! The type map of a type, pair by pair, expanded as it is read.
 
 use alloc::vec::Vec;
 

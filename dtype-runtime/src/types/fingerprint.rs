@@ -1,4 +1,4 @@
-//! The fingerprint of a type's signature, computed on first use: neither making nor packing a type needs it.
+//! The fingerprint of a type's signature, computed on first use, because neither making nor packing a type needs it.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

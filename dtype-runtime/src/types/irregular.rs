@@ -1,4 +1,4 @@
-//! The constructors for blocks at individual displacements.
+//! The constructors for blocks at individual displacements, such as `indexed`.
 
 use super::blocks::Lengths;
 use super::parts::{Parts, same_length};

@@ -1,7 +1,7 @@
 //! The types that are made of no others: values of one basic datatype, and markers.
 //!
-//! There is one type for each basic datatype, as there is one handle for each in MPI. Its owners are not counted: nearly every
-//! constructor call adds one, and counting would be a quarter of the call's time, and more if several threads make types.
+//! There is one type for each basic datatype, like one handle for each in MPI. Its owners are not counted: nearly every
+//! constructor call adds one, and counting would take a quarter of the call's time, and more if several threads make types.
 
 use core::mem;
 

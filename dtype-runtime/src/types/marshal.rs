@@ -1,9 +1,9 @@
 //! Marshalling: a datatype as bytes, to be stored or sent.
 //!
-//! The form is canonical. Each distinct node of the tree occurs once, whether or not the type in memory shares it.
-//! The nodes are sorted by height and then by their bytes, so that comparing neighbours refutes every other order.
-//! Each number has a single form. The height of a node is 0 if it is not made of other nodes, and otherwise one
-//! more than the height of its highest part.
+//! Equal types have equal bytes. Each distinct node of the tree occurs once, whether or not the type in memory shares it.
+//! The nodes are sorted by height and then by their bytes, so that a reader refutes any other order by comparing
+//! neighbours. The height of a node is 0 if it is not made of other nodes, and otherwise one more than that of its
+//! highest part. Each number has a single form.
 
 mod reader;
 

@@ -4,8 +4,8 @@
 //! (MPI-4.1 section 5.1.1: a datatype with overlapping entries must not be used to receive).
 //!
 //! Expanding every loop would answer the question, but a type of a few words can represent 2⁶⁰ blocks. Three
-//! proofs settle nearly every layout without expansion. They can only prove that nothing overlaps. Each works on
-//! loops, not on their repetitions.
+//! proofs settle nearly every layout without expansion: they work on loops, not on their repetitions. They can prove
+//! that nothing overlaps, but not that something does.
 //!
 //! 1. *Nesting* ([`nests`]): a loop's body fits between its repetitions. In `vector(4, 1, 6, f64)` the body has 8
 //!    bytes, the stride is 48: disjoint, and the whole covers bytes 0 to 152, which is the body of the next outer loop.

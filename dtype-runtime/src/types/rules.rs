@@ -1,4 +1,4 @@
-//! The switch between the rules for bounds.
+//! Remakes a type with other rules for bounds: the standard's or MPICH's.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

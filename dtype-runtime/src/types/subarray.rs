@@ -1,7 +1,7 @@
-//! Parts of multidimensional arrays.
+//! Parts of multidimensional arrays (`subarray`).
 //!
-//! A subarray equals what simpler constructors would make, one for each dimension. None of these types is made if
-//! it is clear that nothing overflows: see [`Outcome`].
+//! A subarray equals what simpler constructors would make, one for each dimension. These types are only made if something
+//! might overflow: see [`Outcome`].
 
 use alloc::boxed::Box;
 

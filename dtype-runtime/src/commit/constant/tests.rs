@@ -1,4 +1,4 @@
-//! What constants say about a type map is what a look at each of its fields says.
+//! The constants of a type map say the same as a look at each of its fields.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Finds values that cannot be converted before anything is written.
+//! Finds values that cannot be converted, before anything is written.
 
 use core::marker::PhantomData;
 use core::ops::{ControlFlow, Range};

@@ -1,4 +1,4 @@
-//! The sending side.
+//! The packer of a stream in another representation.
 
 use core::marker::PhantomData;
 

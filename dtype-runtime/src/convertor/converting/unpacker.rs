@@ -1,4 +1,4 @@
-//! The receiving side.
+//! The unpacker of a stream in another representation.
 
 use super::ConvertedStream;
 use super::partial::Partials;

@@ -1,5 +1,5 @@
-//! The segments of the packed stream by number: where each one starts, and which one holds a position. It is the same
-//! walk over the same operations as the cursor's, in logarithmic time for each loop.
+//! Segments of the packed stream by number: where each one starts, and which one holds a position. The walk is the cursor's,
+//! over the same operations, in logarithmic time for each loop.
 //!
 //! Segments cannot be counted operation by operation, because the last segment of one operation and the first of the next
 //! are one segment if they touch. [`Segments`] knows of each operation how many segments it has and where the first starts
@@ -9,7 +9,7 @@
 //!
 //! - [`Instances::start_of`] looks for the start of a segment. A number belongs to the first operation that reaches it.
 //! - [`Instances::number_of`] looks for the segment at a position. The number that an operation begins with is the number
-//!   of the segment that its first byte is in, be it one that started earlier.
+//!   of the segment that its first byte is in, even if that segment started earlier.
 //!
 //! An example: an instance has runs `0..4` and `8..12`, the extent is 12, and there are 3 instances. Instance 0 ends where
 //! instance 1 begins, so two joints touch, and there are 2 + 2 + 2 − 2 = 4 segments:

@@ -1,7 +1,7 @@
 //! Records unpacked line by line with AVX-512 VBMI.
 //!
-//! See [`Aligned`] for the idea. The records before the first round, and those after the last one whose steps may load whole vectors,
-//! are unpacked by windows of whole records ([`super::permute`]).
+//! See [`Aligned`] for the idea. The records before the first round, and those after the last round whose steps may load whole
+//! vectors, are unpacked by windows of whole records ([`super::permute`]).
 
 use core::arch::x86_64::{
     _MM_HINT_T0, _mm_prefetch, _mm512_loadu_si512, _mm512_mask_storeu_epi8,

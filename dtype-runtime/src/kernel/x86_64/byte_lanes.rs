@@ -1,7 +1,7 @@
 //! Tests of bytes in packed records with AVX2.
 //!
-//! See [`ByteLanes`] for the idea. Two periods at a time take a fifth less time than one after another. There are no loads under
-//! a mask of bytes, so the last records are left to the caller: those for which two vectors would reach past the end.
+//! See [`ByteLanes`] for the idea. Two periods at a time take a fifth less time than one after another. There are no loads
+//! under a mask of bytes, so the last records are left to the caller: those for which two vectors would reach past the end.
 
 use core::arch::x86_64::{
     __m256i, _mm256_add_epi8, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8,

@@ -1,7 +1,7 @@
 //! Tests of values in packed records with AVX2.
 //!
-//! See [`Lanes`] for the idea. AVX2 permutes bytes within 16 bytes, and a register holds two such vectors. These are two vectors
-//! of one period if there are several, or else the vectors of two periods.
+//! See [`Lanes`] for the idea. AVX2 permutes bytes within 16 bytes, and a register holds two such vectors. These are two
+//! vectors of one period if there are several, or else the vectors of two periods.
 //!
 //! Take records of 17 bytes, with a `bool` at 0 and a `char` at 1: a period is one record, so bytes 0 to 15 of two records are
 //! loaded at once. There are no loads under a mask of bytes, so the last records are left to the caller: those after which, for

@@ -1,8 +1,8 @@
-//! Values of one byte in packed records, which must lie in a range, tested where they lie.
+//! Values of one byte in packed records that must lie in a range, tested where they are.
 //!
-//! The lanes of a vector are bytes, as the values are, so nothing has to be permuted: a kernel loads packed bytes, moves each
-//! range to 0, and keeps the greatest result of each lane. The bytes of other values may be anything. Each record's values are
-//! in the same lanes of every vector, as a *period* is the records whose values all lie within a vector's bytes.
+//! The lanes of a vector are bytes, like the values, so nothing has to be permuted: a kernel loads packed bytes, moves each
+//! range to 0, and keeps the greatest result of each lane. The bytes of other values may be anything. A *period* is as many
+//! records as have all these values within a vector, so the values are in the same lanes of every vector.
 //!
 //! An example: records of 18 bytes, with `bool`s at 8 and 9. Vectors of 32 bytes are loaded from byte 8 of a record, and have
 //! the values of two.

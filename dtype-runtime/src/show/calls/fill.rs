@@ -1,4 +1,4 @@
-//! Text broken into lines.
+//! Breaks the text of a program into lines.
 
 use alloc::string::String;
 use core::fmt::{self, Write};

@@ -1,4 +1,4 @@
-//! The parts of a dtype, from the innermost on.
+//! Writes a dtype as an expression of Python, from the innermost part on.
 
 use alloc::collections::BTreeSet;
 use alloc::format;

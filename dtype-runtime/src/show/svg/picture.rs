@@ -1,4 +1,4 @@
-//! The layout of a picture.
+//! Where everything in an SVG picture goes.
 
 use alloc::format;
 use alloc::string::{String, ToString};
