@@ -1,4 +1,4 @@
-//! Values that are converted byte by byte: one operation, or an array of structs.
+//! Copies values that are converted by keeping or reversing their bytes: one operation, or an array of structs.
 
 use alloc::borrow::Cow;
 

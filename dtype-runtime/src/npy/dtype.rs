@@ -1,4 +1,4 @@
-//! NumPy dtypes as values.
+//! NumPy dtypes: as a header has them, and as a Rust type needs them.
 
 use alloc::boxed::Box;
 use alloc::format;
