@@ -1,5 +1,5 @@
-//! What is checked before instances are copied: that their data lie in the memory, that none of them is named twice, and that the
-//! packed bytes are as many.
+//! The checks before instances are copied: their data lie in the memory and do not overlap, and the packed bytes have the
+//! right length.
 
 use core::ops::Range;
 
