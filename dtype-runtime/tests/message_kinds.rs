@@ -5,6 +5,9 @@
 
 mod frames;
 
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use dtype_runtime::message::{
     self, Decoded, Decoder, Encoder, Error, Framing, Header, Incoming, Limits, Messages, Part,
     Protection, Receiver, Schema,
@@ -641,6 +644,49 @@ fn nobody_sees_damaged_records() {
     let end = bytes.len();
     bytes[end - 5] = 5;
     refused!(message::decode::<Handle>(&mut &bytes[..], &LIMITS), Error::Checksum { .. });
+}
+
+thread_local! {
+    static PANICS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// With a check that panics once for a number.
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[dtype(check = fuse)]
+struct Fused {
+    flag: bool,
+    number: u16,
+}
+
+fn fuse(fused: &Fused) -> bool {
+    assert!(fused.number != 77 || !PANICS.take(), "the check panics");
+    true
+}
+
+/// Neither the rest of the frame nor what follows it is taken for a message.
+#[test]
+fn a_decoder_is_lost_after_a_check_that_panics() {
+    for (framing, place) in framings(0).into_iter().flat_map(|f| (0..4).map(move |i| (f, i))) {
+        let mut records = [5, 6, 7, 8].map(|number| Fused { flag: true, number }).to_vec();
+        records[place].number = 77;
+        let stream = encoded(&records, framing).repeat(3);
+        for size in (1..12).chain([stream.len()]) {
+            let mut decoder = Decoder::<Vec<Fused>>::new(ANY);
+            PANICS.set(true);
+            for mut fragment in stream.chunks(size) {
+                let fed = catch_unwind(AssertUnwindSafe(|| decoder.feed(&mut fragment)));
+                let is_lost = matches!(fed, Err(_) | Ok(Err(Error::Lost)));
+                assert!(is_lost || PANICS.get() && matches!(fed, Ok(Ok(None))), "{fed:?}, {size}");
+                assert_eq!(decoder.is_lost(), is_lost);
+                assert_eq!(decoder.needs() == 0, is_lost);
+            }
+            assert!(!PANICS.take() && matches!(decoder.finish(), Err(Error::Lost)));
+        }
+        let mut receiver = Receiver::<_, Vec<Fused>>::new(&stream[..], ANY);
+        PANICS.set(true);
+        assert!(catch_unwind(AssertUnwindSafe(|| receiver.next_message().is_ok())).is_err());
+        assert!(matches!(receiver.next_message(), Err(Error::Lost)) && receiver.is_lost());
+    }
 }
 
 #[test]

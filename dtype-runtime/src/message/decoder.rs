@@ -1,7 +1,7 @@
 //! Decodes messages from bytes that arrive in pieces of any size, without a stream.
 
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, mem};
 
 use super::assemble::grow;
 use super::error::{Error, Part};
@@ -39,7 +39,8 @@ use super::whole::Whole;
 /// A frame that is refused is skipped as it arrives, and the next one is decoded. So an unknown tag or type, an
 /// exceeded limit, or damage in the payload of a full frame costs only that message: continue feeding. Where the start
 /// of the next frame is unknown, after a damaged header and after any damage in a compact frame,
-/// [`is_lost`](Self::is_lost) returns `true`, and the connection must be closed.
+/// [`is_lost`](Self::is_lost) returns `true`, and the connection must be closed. So it does after a panic in a function of
+/// `#[dtype(check = …)]`.
 pub struct Decoder<M: Messages> {
     limits: Limits,
     state: State<M>,
@@ -105,6 +106,16 @@ impl Skip {
     }
 }
 
+/// A call of the decoder. Dropped while a check panics, which is code of the program: then some of a frame has been taken, and
+/// nobody knows how much.
+struct Attempt<'a, M: Messages>(&'a mut Decoder<M>);
+
+impl<M: Messages> Drop for Attempt<'_, M> {
+    fn drop(&mut self) {
+        self.0.state = State::Lost;
+    }
+}
+
 /// A frame whose header has been accepted.
 struct Frame<M: Messages> {
     assembler: M::Assembler,
@@ -133,17 +144,26 @@ impl<M: Messages> Decoder<M> {
     /// how to continue.
     #[inline]
     pub fn feed(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
+        let attempt = Attempt(self);
+        let result = attempt.0.decode(input);
+        mem::forget(attempt);
+        result
+    }
+
+    /// As [`feed`](Self::feed), if no check panics.
+    #[inline]
+    fn decode(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
         if self.is_between_frames()
             && let Some((message, header)) = M::quick(input, &self.limits)
         {
             self.header = Some(header);
             return Ok(Some(message));
         }
-        self.feed_any(input)
+        self.decode_any(input)
     }
 
-    /// As [`feed`](Self::feed), for frames of any form.
-    fn feed_any(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
+    /// As [`decode`](Self::decode), for frames of any form.
+    fn decode_any(&mut self, input: &mut &[u8]) -> Result<Option<M>, Error> {
         loop {
             match &mut self.state {
                 State::Header(_) => {
@@ -328,7 +348,7 @@ impl<M: Messages> Decoder<M> {
 
     /// Returns the message of a frame that has arrived completely.
     fn complete(&mut self) -> Result<M, Error> {
-        let state = core::mem::replace(&mut self.state, State::Header(1));
+        let state = mem::replace(&mut self.state, State::Header(1));
         let State::Frame(frame) = state else { return Err(Error::Lost) };
         let came = self.pending.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
         self.pending.clear();
