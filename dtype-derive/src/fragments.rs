@@ -58,7 +58,7 @@ fn group_changed(group: &Group, is_argument: bool) -> Option<Group> {
 fn falls_apart(fragment: TokenStream, is_argument: bool) -> bool {
     match syn::parse2(fragment.clone()) {
         Ok(Expr::Unary(ExprUnary { expr, .. })) => !(is_argument && matches!(*expr, Expr::Lit(_))),
-        Ok(Expr::Binary(_) | Expr::Cast(_) | Expr::Range(_)) => true,
+        Ok(Expr::Binary(_) | Expr::Cast(_) | Expr::Range(_) | Expr::Reference(_)) => true,
         // `&dyn A + B` is not a type.
         _ => matches!(
             syn::parse2(fragment),

@@ -31,11 +31,22 @@ macro_rules! marked {
     };
 }
 
+macro_rules! looked_up {
+    ($name:ident, $table:expr) => {
+        #[derive(Datatype)]
+        #[dtype(resize(lb = 0, extent = $table[1]))]
+        struct $name(u64);
+    };
+}
+
+const TABLE: [i64; 2] = [8, 16];
+
 resized! { Sum, 1 + 2 }
 resized! { Cast, 3_u8 as i64 }
 resized! { Call, i64::pow(3, 1) }
 forwarded! { Forwarded, 1 + 2 }
 marked! { Marked, -4_i64, 9 + 1 }
+looked_up! { LookedUp, &TABLE }
 
 struct Block<const N: usize>;
 struct Signed<T, const N: i32>(PhantomData<T>);
@@ -112,6 +123,7 @@ fn main() {
     }
     let marked = Type::of::<Marked>();
     assert_eq!((marked.lb(), marked.ub()), (-8, 20));
+    assert_eq!(Type::of::<LookedUp>().extent(), 16);
     assert_eq!(Generic::<u16>::TYPE_MAP.size(), 8);
     assert_eq!(ForwardedGeneric::<u16>::TYPE_MAP.size(), 8);
     assert_eq!(Holder::TYPE_MAP.size(), 48);
