@@ -273,9 +273,9 @@ fn decode_beside_the_reader(bytes: &[u8], limits: &Limits, split: Split) {
     let before = in_use();
     let mut decoder = Decoder::<Packet>::new(*limits);
     // What may be in memory: a list of records or letters and, while it grows, its successor, in memory at most twice
-    // as large as it is packed; and one record, in another byte order perhaps, or an error's text.
+    // as large as it is packed; and one record, with what converts it from another byte order, or an error's text.
     let payload = bytes.len().min(limits.max_payload_bytes() as usize);
-    let bound = 6 * payload + 2048;
+    let bound = 6 * payload + 4096;
     let (mut turn, mut rest) = (0, bytes);
     while !rest.is_empty() && !decoder.is_lost() {
         let size = match split {
