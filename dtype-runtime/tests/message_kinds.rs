@@ -651,7 +651,7 @@ thread_local! {
 }
 
 /// With a check that panics once for a number.
-#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[derive(Datatype, Clone, Debug, PartialEq)]
 #[dtype(check = fuse)]
 struct Fused {
     flag: bool,

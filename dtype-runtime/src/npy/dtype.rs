@@ -17,7 +17,8 @@ use crate::typemap::{Node, TypeMap};
 ///
 /// Its `Display` is the form in which NumPy writes it to files, `dtype.descr`: `[('id', '<u4'), ('', '|V4')]`. It has the
 /// fields in the order of memory, and can show neither fields that overlap nor names that are empty or there twice:
-/// [`Header::to_bytes`](super::Header::to_bytes) refuses these.
+/// [`Header::to_bytes`](super::Header::to_bytes) refuses these. Titles, which fields may have in NumPy beside their names, are
+/// not kept.
 ///
 /// ```
 /// use dtype_runtime::Datatype;
