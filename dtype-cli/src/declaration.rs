@@ -87,12 +87,12 @@ pub fn parse(
     let mut fields = FieldNames::default();
     let base = match language {
         Language::C => {
-            let all = c::read(source, wanted, &mut fields)?;
-            choice::choose(named(all, &mut fields), wanted, source)?
+            let (all, mistakes) = c::read(source, wanted, &mut fields)?;
+            choice::choose(named(all, &mut fields), mistakes, wanted, source)?
         }
         Language::Rust => {
             let all = rust::read(source, &mut fields)?;
-            choice::choose(named(all, &mut fields), wanted, source)?
+            choice::choose(named(all, &mut fields), Vec::new(), wanted, source)?
         }
         Language::Numpy | Language::Notation => numpy::read(source, &mut fields)?,
     };

@@ -5,7 +5,8 @@
 //! without arguments are expanded, and of a condition that is not known all branches are read; a struct whose layout
 //! depends on one is a mistake.
 //!
-//! A type without a layout, such as a union or a pointer, is a mistake only where the chosen struct contains it.
+//! A type without a layout, such as a union or a pointer, is a mistake only where the chosen struct contains it. So is a
+//! declaration that is not understood: it is passed over.
 
 mod attributes;
 mod conditions;
@@ -22,6 +23,7 @@ mod structs;
 mod typedefs;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::hints::Hints;
 use super::layout::{Base, MAX_ALIGN};
@@ -30,15 +32,19 @@ use super::{Declared, MAX_NESTING, MOST_PROBLEMS};
 use crate::notation::FieldNames;
 use crate::problem::{Problem, quoted};
 
-/// A mistake in the grammar, after which the text cannot be read on.
+/// A mistake in the grammar, after which the declaration cannot be read on.
 type Read<T> = Result<T, Box<Problem>>;
 
-/// The structs that a text declares; also what is `wanted`, if that is the name of a typedef.
+/// The number of tokens that are read in vain before mistakes: beyond it, the text is not read on.
+const MOST_IN_VAIN: usize = 1 << 22;
+
+/// The structs that a text declares, and the mistakes of declarations that are passed over; also what is `wanted`, if
+/// that is the name of a typedef, a union or an enum.
 pub(super) fn read(
     source: &str,
     wanted: Option<&str>,
     fields: &mut FieldNames,
-) -> Result<Vec<Declared>, Vec<Problem>> {
+) -> Result<(Vec<Declared>, Vec<Problem>), Vec<Problem>> {
     let (cursor, lines) = preprocess::preprocess(source).map_err(|problem| vec![*problem])?;
     let mut reader = Reader {
         cursor,
@@ -48,17 +54,19 @@ pub(super) fn read(
         types: HashMap::new(),
         constants: HashMap::new(),
         declared: Vec::new(),
+        mistakes: Vec::new(),
         hints: Hints::default(),
         depth: 0,
+        in_vain: 0,
     };
     reader.file().map_err(|problem| vec![*problem])?;
     if let Some(name) = wanted
-        && let Some(named) = reader.alias(name)
+        && let Some(named) = reader.named(name)
     {
-        let one = Declared { name: name.to_owned(), span: 0..0, base: named.base, is_part: true };
-        reader.declared.push(one);
+        let Named { base, span, .. } = named;
+        reader.declared.push(Declared { name: name.to_owned(), span, base, is_part: true });
     }
-    Ok(reader.declared)
+    Ok((reader.declared, reader.mistakes))
 }
 
 /// Something that a name stands for.
@@ -69,11 +77,13 @@ struct Named<'s> {
     declared: Option<usize>,
     /// A tag that is not declared yet, if the base says only that, and the alignment that its typedef asks for.
     later: Option<(&'s str, Option<u64>)>,
+    /// The position of the name.
+    span: Range<usize>,
 }
 
 impl<'s> Named<'s> {
-    fn of(base: Base) -> Self {
-        Self { base, declared: None, later: None }
+    fn of(base: Base, span: Range<usize>) -> Self {
+        Self { base, declared: None, later: None, span }
     }
 
     /// A tag that may be declared later.
@@ -81,7 +91,7 @@ impl<'s> Named<'s> {
         let message = format!("`{keyword} {}` is not declared", tag.text);
         let problem = Problem::new(message, tag.span(), "unknown name");
         let base = wrong(problem.help("add its declaration before this one"));
-        Self { base, declared: None, later: Some((tag.text, None)) }
+        Self { base, declared: None, later: Some((tag.text, None)), span: tag.span() }
     }
 }
 
@@ -96,9 +106,13 @@ struct Reader<'s, 'f> {
     /// The constants of enums.
     constants: HashMap<&'s str, constants::Value>,
     declared: Vec<Declared>,
+    /// Mistakes of declarations that were passed over.
+    mistakes: Vec<Problem>,
     hints: Hints,
     /// Levels of nested brackets and structs.
     depth: usize,
+    /// The number of tokens that were read before mistakes.
+    in_vain: usize,
 }
 
 impl<'s> Reader<'s, '_> {
@@ -157,29 +171,98 @@ impl<'s> Reader<'s, '_> {
         }
     }
 
+    /// A declaration. One with a mistake is passed over: it is not known what it declares.
     fn declaration(&mut self) -> Read<()> {
         let start = self.cursor.index();
-        let specified = self.specifiers()?;
-        if specified.is_typedef {
-            return self.typedefs(&specified, start);
-        }
-        // Variables and functions of the type do not matter.
-        self.skip_declaration();
+        let (read, declared) = match self.specifiers() {
+            Ok(one) if one.is_typedef => (self.typedefs(&one, start), one.declared),
+            // Variables and functions of the type do not matter.
+            Ok(_) => {
+                self.skip_declaration();
+                return Ok(());
+            }
+            Err(problem) => (Err(problem), None),
+        };
+        let Err(problem) = read else { return Ok(()) };
+        let problem = self.go_back(start, problem)?;
+        self.pass_over(&problem, declared);
+        report(&mut self.mistakes, [problem]);
         Ok(())
     }
 
-    /// The mistake of a name after the body of a struct or an enum that may be a macro for an attribute.
-    fn macro_after_body(&self) -> Option<Problem> {
-        let token = self.cursor.peek();
+    /// Passes over a declaration with a mistake, up to its semicolon. The names of a typedef have the same mistake.
+    fn pass_over(&mut self, problem: &Problem, declared: Option<usize>) {
+        let is_typedef = self.cursor.peek().is("typedef");
+        let mut depth = 0_usize;
+        loop {
+            let (token, next) = (self.cursor.peek(), self.cursor.peek_after(1));
+            let is_last = next.is(";") || depth == 0 && (next.is(",") || next.is("["));
+            match (token.kind, token.text) {
+                (Kind::End, _) | (Kind::Sign, "}") => return,
+                (Kind::Sign, "{") => {
+                    self.cursor.skip_brackets();
+                    continue;
+                }
+                (Kind::Sign, "(") => depth += 1,
+                (Kind::Sign, ")") => depth = depth.saturating_sub(1),
+                (Kind::Word, name) if is_typedef && is_last => {
+                    let named = Named::of(wrong(problem.clone()), token.span());
+                    self.types.insert(name, Named { declared, ..named });
+                }
+                _ => {}
+            }
+            self.cursor.next();
+            if token.is(";") {
+                return;
+            }
+        }
+    }
+
+    /// Goes back to the token with this number, where something starts that has a mistake.
+    fn go_back(&mut self, start: usize, problem: Box<Problem>) -> Read<Problem> {
+        self.in_vain += self.cursor.index() - start;
+        if self.in_vain > MOST_IN_VAIN {
+            return Err(problem);
+        }
+        self.cursor.rewind(start);
+        Ok(*problem)
+    }
+
+    /// What stands between braces, or what is wrong with it.
+    fn braces<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<Result<T, Problem>> {
+        let start = self.cursor.index();
+        let open = self.cursor.expect("{")?;
+        match self.nested(open, inside) {
+            Ok(found) => Ok(Ok(found)),
+            Err(problem) => {
+                let problem = self.go_back(start, problem)?;
+                self.cursor.skip_brackets();
+                Ok(Err(problem))
+            }
+        }
+    }
+
+    /// What a typedef or a tag of a union or an enum stands for.
+    fn named(&self, name: &str) -> Option<Named<'s>> {
+        let tag = || self.tags.get(name).filter(|named| named.declared.is_none());
+        self.alias(name).or_else(|| tag().cloned())
+    }
+
+    /// The mistake of a name after the body of a struct or an enum that may be a macro for an attribute. The name of a
+    /// typedef is not taken for one, unless another name is beside it.
+    fn macro_after_body(&self, is_typedef: bool) -> Option<Problem> {
+        let [token, next] = [self.cursor.peek(), self.cursor.peek_after(1)];
+        let is_probable = |token: Token<'_>| is_probably_macro(token.text);
+        let is_name =
+            |token: Token<'_>| token.kind == Kind::Word && !specifiers::is_beside_type(token.text);
+        let token = match (is_typedef, is_name(token) && is_name(next)) {
+            (true, false) if token.kind == Kind::Word => return None,
+            (true, true) if is_probable(next) && !is_probable(token) => next,
+            _ => token,
+        };
         match token.kind {
             Kind::Macro | Kind::Branches => Some(*self.cursor.unexpected("`;`")),
-            Kind::Word if is_probably_macro(token.text) => {
-                let message = format!("{} may be a macro for an attribute", quoted(token.text));
-                let problem = Problem::new(message, token.span(), "not defined in this text");
-                Some(
-                    problem.help("write what it stands for, for example `__attribute__((packed))`"),
-                )
-            }
+            Kind::Word if is_typedef || is_probable(token) => Some(undefined_macro(token)),
             _ => None,
         }
     }
@@ -267,6 +350,13 @@ fn is_probably_macro(name: &str) -> bool {
         || name == "aligned"
         || name.to_lowercase().contains("packed")
         || is_upper && (name.contains("PACK") || name.contains("ALIGN"))
+}
+
+/// The mistake of a name where an attribute may stand.
+fn undefined_macro(name: Token<'_>) -> Problem {
+    let message = format!("{} may be a macro for an attribute", quoted(name.text));
+    let problem = Problem::new(message, name.span(), "not defined in this text");
+    problem.help("write what it stands for, for example `__attribute__((packed))`")
 }
 
 /// A valid alignment: a power of two.

@@ -10,28 +10,37 @@ use crate::problem::{Problem, quoted};
 /// The maximum number of names that a message lists.
 const MOST_NAMES: usize = 12;
 
-/// The struct called `wanted`, or the only one that is not part of another.
+/// The struct called `wanted`, or the only one that is not part of another. If there is none, the mistakes of what was
+/// passed over say why.
 pub(super) fn choose(
     all: Vec<Declared>,
+    mistakes: Vec<Problem>,
     wanted: Option<&str>,
     source: &str,
 ) -> Result<Layout, Vec<Problem>> {
-    let names = || all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>();
+    let names = || all.iter().map(|one| one.name.as_str());
+    let listed = || names().filter(|name| !name.is_empty());
     let whole = 0..source.len();
     let chosen = if let Some(name) = wanted {
         let found = all.iter().rposition(|one| one.name == name);
         let Some(found) = found else {
+            if !mistakes.is_empty() {
+                return Err(mistakes);
+            }
             let message = format!("no struct is called {}", quoted(name));
-            let help = match nearest(name, names().into_iter()) {
+            let help = match nearest(name, listed()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("the text declares {}", list(&names())),
+                None if listed().next().is_none() => {
+                    "the text declares none with a name".to_owned()
+                }
+                None => format!("the text declares {}", list(&listed().collect::<Vec<_>>())),
             };
             return Err(vec![Problem::new(message, whole.start..whole.start, "").help(help)]);
         };
         found
     } else {
         // Of several with one name, the last one says that it is declared twice.
-        let last: HashMap<&str, usize> = names().into_iter().zip(0..).collect();
+        let last: HashMap<&str, usize> = names().zip(0..).collect();
         let is_last = |index: usize| {
             all[index].name.is_empty() || last.get(all[index].name.as_str()) == Some(&index)
         };
@@ -41,6 +50,7 @@ pub(super) fn choose(
         let mut roots = (0..all.len()).filter(|index| is_root(&all[*index]) && is_last(*index));
         match (roots.next(), roots.next()) {
             (Some(root), None) => root,
+            (None, _) if !mistakes.is_empty() => return Err(mistakes),
             (None, _) => {
                 let problem = Problem::new("expected a struct, found none", 0..0, "");
                 return Err(vec![

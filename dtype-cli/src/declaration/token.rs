@@ -277,18 +277,20 @@ impl<'s> Cursor<'s> {
         })
     }
 
-    /// Skips a bracket with everything up to its partner, or to the end of the text.
+    /// Skips a bracket with everything up to its partner, or to the end of the text. Brackets of other kinds do not
+    /// count, since one of them may have no partner.
     pub(super) fn skip_brackets(&mut self) {
+        let open = self.peek().text;
+        let close = match open {
+            "(" => ")",
+            "[" => "]",
+            _ => "}",
+        };
         let mut depth = 0_usize;
-        loop {
-            let token = self.peek();
-            match (token.kind, token.text) {
-                (Kind::End, _) => return,
-                (Kind::Sign, "(" | "[" | "{") => depth += 1,
-                (Kind::Sign, ")" | "]" | "}") => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            self.next();
+        while self.peek().kind != Kind::End {
+            let token = self.next();
+            depth += usize::from(token.is(open));
+            depth -= usize::from(token.is(close));
             if depth == 0 {
                 return;
             }

@@ -302,9 +302,31 @@ const STRUCTS: Sizes = &[
 ];
 
 #[cfg(all(target_arch = "x86_64", unix))]
+/// Beside `struct P` is something that is not understood, as far as it stands in a header at all.
+const BESIDE: Sizes = &[
+    ("struct Q { int x FOO; };\nstruct P { char c; int x; };", 8),
+    ("struct Q { int x[3; };\nstruct P { char c; int x; };", 8),
+    ("struct Q { int f() const { return x; } int x = 3; };\nstruct P { char c; int x; };", 8),
+    ("typedef unsigned __int64 u_quad_t;\nstruct P { char c; int x; };", 8),
+    ("typedef FOO(int) bar;\nstruct P { char c; int x; };", 8),
+    ("struct __attribute__((aligned(8)) Q { int x; };\nstruct P { char c; int x; };", 8),
+    (
+        "#define ALL(X) X(a) X(b)\n#define NAME(n) n,\nenum { A, B, ALL(NAME) C };\nstruct P { char c; int x[B]; };",
+        8,
+    ),
+    (
+        "union U { struct V { char c; double d; } v; enum { K = 5 } e; };\nstruct P { struct V v; char c[K]; };",
+        24,
+    ),
+    ("typedef union { int x FOO; } U;\nstruct P { char c; int x; };", 8),
+    ("typedef struct { char c; int x; } P __attribute__((aligned(16)));", 8),
+    ("typedef enum { A } const E;\nstruct P { E e; };", 4),
+    ("enum P { A };", 4),
+];
+
 #[test]
 fn sizes_are_those_of_gcc() {
-    for (text, size) in [PREPROCESSOR, ATTRIBUTES, ENUMS, CONSTANTS, STRUCTS].concat() {
+    for (text, size) in [PREPROCESSOR, ATTRIBUTES, ENUMS, CONSTANTS, STRUCTS, BESIDE].concat() {
         let parsed = parse(text, Language::C, Some("P"));
         let parsed = parsed.unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
         assert_eq!(parsed.ty.extent(), size, "{text}");

@@ -132,6 +132,8 @@ fn long_searches_are_short() {
     let quotes = "\\'".repeat(200_000);
     let push = "#pragma pack(push, a, 1)\n".repeat(20_000);
     let pop = "#pragma pack(pop, b)\n".repeat(20_000);
+    let mistakes = "typedef int x[(;struct [[x(;".repeat(30_000);
+    let bodies = "struct { int x[(; };".repeat(40_000);
     for (language, text) in [
         (Language::C, format!("{names} struct P {{ {unknown} }};")),
         (Language::Rust, items),
@@ -141,6 +143,9 @@ fn long_searches_are_short() {
         (Language::C, format!("#define A {quotes}\nstruct P {{ int x; }};")),
         (Language::C, format!("{} struct P {{ int x; }};", "#if X\n".repeat(100_000))),
         (Language::C, format!("{push}{pop}struct P {{ int x; }};")),
+        (Language::C, mistakes),
+        (Language::C, bodies),
+        (Language::C, "struct { int x; ".repeat(60_000)),
     ] {
         let start = Instant::now();
         let _ = parse(&text, language, Some("P"));

@@ -1,6 +1,7 @@
 //! Mistakes in declarations: what the message says and what it points at.
 
-use dtype_cli::declaration::Language;
+use dtype_cli::declaration::{Language, parse};
+use dtype_cli::problem::Problem;
 
 use super::refused;
 
@@ -61,6 +62,33 @@ fn in_c() {
                 "",
             ),
             ("||int x;", "expected a struct, found none", "struct P { … };"),
+            ("struct __attribute__((aligned(8)) P |{| int x; };", "expected `)`, found `{`", ""),
+            ("typedef int T |x|; struct P { T t; };", "expected `;` or `,`, found `x`", ""),
+            (
+                "typedef int time_t |x|; struct P { time_t t; };",
+                "expected `;` or `,`, found `x`",
+                "",
+            ),
+            (
+                "typedef int x |time_t|; struct P { time_t t; };",
+                "expected `;` or `,`, found `time_t`",
+                "",
+            ),
+            (
+                "typedef struct { char c; } |MY| T; struct P { T t; };",
+                "`MY` may be a macro for an attribute",
+                "packed",
+            ),
+            (
+                "typedef struct Q { char c; } T |MY_PACKED|; struct P { struct Q t; };",
+                "`MY_PACKED` may be a macro for an attribute",
+                "packed",
+            ),
+            (
+                "struct P { int x |__ALIGN|; };",
+                "`__ALIGN` may be a macro for an attribute",
+                "packed",
+            ),
             (
                 "struct A { int x; }; struct |B| { int x; };",
                 "the text declares several structs",
@@ -475,4 +503,25 @@ fn in_numpy() {
             ("np.dtype('f8') |x|", "expected the end, found `x`", ""),
         ],
     );
+}
+
+/// What is chosen by its name: a mistake points at the name, and a list has only names.
+#[test]
+fn in_what_is_chosen() {
+    let first = |text: &str, name: &str| {
+        let problems = parse(text, Language::C, Some(name)).unwrap_err();
+        let Problem { message, span, help, .. } = problems[0].clone();
+        (message, text[span].to_owned(), help.unwrap_or_default())
+    };
+    let text = "struct Q { struct { int x; } q; }; typedef union { int x; } U; union V { int x; };";
+    for name in ["U", "V"] {
+        let (message, at, _) = first(text, name);
+        assert_eq!((message, at.as_str()), (format!("`{name}` is a union"), name));
+    }
+    assert_eq!(first(text, "Zebra").2, "the text declares `Q`");
+    assert_eq!(first("struct { int x; } q;", "Zebra").2, "the text declares none with a name");
+    // What was passed over may have declared it.
+    let (message, at, _) =
+        first("struct Q { int x; };\nstruct __attribute__((packed) P { int x; };", "P");
+    assert_eq!((message.as_str(), at.as_str()), ("expected `)`, found `{`", "{"));
 }

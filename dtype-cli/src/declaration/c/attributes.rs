@@ -109,7 +109,9 @@ impl Reader<'_, '_> {
             let token = self.cursor.peek();
             let name = token.text.strip_prefix("__").and_then(|name| name.strip_suffix("__"));
             match (token.kind, name.unwrap_or(token.text)) {
-                (Kind::End, _) => return Err(self.cursor.unexpected(&format!("`{close}`"))),
+                (Kind::End, _) | (Kind::Sign, ";" | "{" | "}") => {
+                    return Err(self.cursor.unexpected(&format!("`{close}`")));
+                }
                 (Kind::Sign, text) if text == close => {
                     self.cursor.next();
                     return Ok(all);

@@ -71,18 +71,21 @@ impl<'s> Reader<'s, '_> {
             let Some(name) = name else { return Err(self.cursor.unexpected("a name or `{`")) };
             return Ok(match (self.tags.get(name.text), fixed) {
                 (Some(known), _) => known.clone(),
-                (None, Some(base)) => Named::of(base),
+                (None, Some(base)) => Named::of(base, name.span()),
                 (None, None) => Named::later("enum", name),
             });
         }
-        let mut constants = self.constants(start)?;
+        let mut constants = match self.braces(|reader| reader.constants(start))? {
+            Ok(constants) => constants,
+            Err(problem) => Constants { problem: Some(Box::new(problem)), ..Constants::default() },
+        };
         attributes.join(self.attributes_of_type()?);
         if constants.condition.is_none() {
             constants.condition = self.condition(start).map(Box::new);
         }
         let mut base = fixed.unwrap_or_else(|| constants.base(attributes.is_packed));
         let in_attributes = attributes.problem.map(|problem| *problem);
-        if let Some(problem) = in_attributes.or(self.macro_after_body().filter(|_| !is_typedef)) {
+        if let Some(problem) = in_attributes.or_else(|| self.macro_after_body(is_typedef)) {
             base = wrong(problem);
         }
         if let Base::Known(layout) = &base
@@ -96,19 +99,21 @@ impl<'s> Reader<'s, '_> {
                 }
             }
         }
-        let mut named = Named::of(base);
+        let span = name.map_or(self.cursor.last().span(), |name| name.span());
+        let mut named = Named::of(base, span);
         if let Some(name) = name {
             if self.tags.contains_key(name.text) {
-                named = Named::of(wrong(twice(&format!("enum {}", name.text), name.span())));
+                let problem = twice(&format!("enum {}", name.text), name.span());
+                named.base = wrong(problem);
             }
             self.tags.insert(name.text, named.clone());
         }
         Ok(named)
     }
 
-    /// The constants between braces, of an enum that starts at the token with this number.
+    /// The constants up to the closing brace, of an enum that starts at the token with this number.
     fn constants(&mut self, start: usize) -> Read<Constants<'s>> {
-        let open = self.cursor.expect("{")?;
+        let open = self.cursor.last();
         let mut found = Constants::default();
         let mut value: Value = Ok(Number::int(0));
         while self.cursor.peek().kind == Kind::Word {

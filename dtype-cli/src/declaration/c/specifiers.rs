@@ -31,6 +31,15 @@ const QUALIFIERS: &[&str] = &[
     "auto",
 ];
 
+/// Whether a word stands beside a type or a name and is not a name itself.
+pub(super) fn is_beside_type(word: &str) -> bool {
+    let others =
+        ["__attribute__", "__attribute", "__declspec", "__packed", "__extension__", "typedef"];
+    QUALIFIERS.contains(&word)
+        || others.contains(&word)
+        || ["alignas", "_Alignas", "asm", "__asm__", "_Atomic"].contains(&word)
+}
+
 /// What a type declares in a struct if no name follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -88,7 +97,8 @@ impl<'s> Reader<'s, '_> {
                     if is_open && self.cursor.peek_after(1).is("(") {
                         self.cursor.next();
                         let open = self.cursor.next();
-                        found = Some(Named::of(self.nested(open, Self::type_in_brackets)?));
+                        let base = self.nested(open, Self::type_in_brackets)?;
+                        found = Some(Named::of(base, open.span()));
                         continue;
                     }
                 }
@@ -112,12 +122,12 @@ impl<'s> Reader<'s, '_> {
         let mut named = match found {
             Some(named) => named,
             None if words.number == 0 => return Err(self.cursor.unexpected("a type")),
-            None => Named::of(of_words(words, &span)),
+            None => Named::of(of_words(words, &span), span.clone()),
         };
         if is_atomic {
             atomic(&mut named.base);
         }
-        let Named { base, declared, later } = named;
+        let Named { base, declared, later, .. } = named;
         Ok(Specified { base, declared, later, form, is_typedef, attributes, span })
     }
 
@@ -126,7 +136,7 @@ impl<'s> Reader<'s, '_> {
         if let Some(named) = self.alias(word) {
             return named;
         }
-        Named::of(if let Some(basic) = names::header(word) {
+        let base = if let Some(basic) = names::header(word) {
             Base::Known(Layout::basic(basic))
         } else {
             let message = format!("unknown type {}", quoted(word));
@@ -149,23 +159,26 @@ impl<'s> Reader<'s, '_> {
                     ),
                 })
             }
-        })
+        };
+        Named::of(base, token.span())
     }
 
     fn union_specifier(&mut self) -> Read<(Named<'s>, Form)> {
-        self.cursor.next();
+        let keyword = self.cursor.next();
         self.attributes()?;
         let name = (self.cursor.peek().kind == Kind::Word).then(|| self.cursor.next());
         let has_body = self.cursor.peek().is("{");
         if has_body {
-            self.cursor.skip_brackets();
+            // What its members declare has a layout of its own.
+            let _ = self.braces(Self::body)?;
             self.attributes_of_type()?;
         }
-        let named = Named::of(Base::Foreign {
+        let base = Base::Foreign {
             what: "a union",
             help: "which of its members is meant is not known: write the one that is in use, and \
                    after it `char _pad[n]` up to the union's size",
-        });
+        };
+        let named = Named::of(base, name.unwrap_or(keyword).span());
         if let Some(name) = name {
             self.tags.insert(name.text, named.clone());
         }

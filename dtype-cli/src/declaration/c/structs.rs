@@ -8,12 +8,12 @@ use super::declarator::Declarator;
 use super::enums::twice;
 use super::pragma::{Pack, Rules};
 use super::specifiers::{Form, Specified};
-use super::{Named, Read, Reader, report, wrong};
+use super::{Named, Read, Reader, is_probably_macro, report, undefined_macro, wrong};
 use crate::problem::{Problem, quoted};
 
 /// The fields of a struct before they are placed.
 #[derive(Default)]
-struct Body {
+pub(super) struct Body {
     fields: Vec<Field>,
     problems: Vec<Problem>,
     /// The names so far, with their positions.
@@ -56,17 +56,14 @@ impl<'s> Reader<'s, '_> {
             let known = self.tags.get(name.text).cloned();
             return Ok((known.unwrap_or_else(|| Named::later("struct", name)), Form::TypeOnly));
         }
-        let body = self.nested(open, |reader| {
-            reader.cursor.next();
-            reader.body()
-        })?;
+        let body = self.braces(Self::body)?;
         let end = self.cursor.index().saturating_sub(1);
         attributes.join(self.attributes_of_type()?);
         let span = name.map_or(keyword.span(), |name| name.span());
-        let problem = self.condition(start);
-        let base = match problem.or(self.macro_after_body().filter(|_| !is_typedef)) {
-            Some(problem) => wrong(problem),
-            None => self.place(body, attributes, self.lines.rules(end), &span),
+        let problem = self.condition(start).or_else(|| self.macro_after_body(is_typedef));
+        let base = match (problem, body) {
+            (_, Err(problem)) | (Some(problem), _) => wrong(problem),
+            (None, Ok(body)) => self.place(body, attributes, self.lines.rules(end), &span),
         };
         let form = if name.is_some() { Form::TypeOnly } else { Form::Members };
         Ok((self.declare(name, span, base), form))
@@ -80,6 +77,7 @@ impl<'s> Reader<'s, '_> {
         mut base: Base,
     ) -> Named<'s> {
         if let Some(name) = name
+            && !matches!(base, Base::Wrong(_))
             && let Some(Named { declared: Some(before), .. }) = self.tags.get(name.text)
             && let Some(before) = self.declared.get(*before)
         {
@@ -89,11 +87,11 @@ impl<'s> Reader<'s, '_> {
         let declared = Some(self.declared.len());
         self.declared.push(Declared {
             name: name.map_or_else(String::new, |name| name.text.to_owned()),
-            span,
+            span: span.clone(),
             base: base.clone(),
             is_part: false,
         });
-        let named = Named { base, declared, later: None };
+        let named = Named { base, declared, later: None, span };
         if let Some(name) = name {
             self.tags.insert(name.text, named.clone());
         }
@@ -132,7 +130,7 @@ impl<'s> Reader<'s, '_> {
         Some(self.cursor.last())
     }
 
-    fn body(&mut self) -> Read<Body> {
+    pub(super) fn body(&mut self) -> Read<Body> {
         let mut body = Body::default();
         loop {
             let token = self.cursor.peek();
@@ -181,8 +179,12 @@ impl<'s> Reader<'s, '_> {
         if self.cursor.take(";").is_some() {
             return Ok(());
         }
+        let next = self.cursor.peek();
+        if is_probably_macro(next.text) {
+            return Err(Box::new(undefined_macro(next)));
+        }
         let mut problem = self.cursor.unexpected("`;` or `,`");
-        if self.cursor.peek().kind == Kind::Word || self.cursor.peek().is("}") {
+        if next.kind == Kind::Word || next.is("}") {
             let end = self.cursor.last().end;
             problem.others.push((end..end, "a field ends with `;`".into()));
         }

@@ -12,6 +12,20 @@ impl<'s> Reader<'s, '_> {
     pub(super) fn typedefs(&mut self, specified: &Specified<'s>, start: usize) -> Read<()> {
         loop {
             let declarator = self.declarator()?;
+            let next = self.cursor.peek();
+            if let Some(name) = declarator.name
+                && !next.is(",")
+                && !next.is(";")
+            {
+                let problem = match &specified.base {
+                    Base::Wrong(problems) if !problems.is_empty() => Box::new(problems[0].clone()),
+                    _ => self.cursor.unexpected("`;` or `,`"),
+                };
+                let named = Named::of(wrong(problem.as_ref().clone()), name.span());
+                let declared = specified.declared;
+                self.types.insert(name.text, Named { declared, ..named });
+                return Err(problem);
+            }
             self.typedef(specified, declarator, start)?;
             if self.cursor.take(",").is_none() {
                 break;
@@ -57,11 +71,11 @@ impl<'s> Reader<'s, '_> {
         }
         let later = specified.later.filter(|_| is_plain);
         let later = later.map(|(tag, before)| (tag, align.or(before)));
-        let mut named = Named { base, declared, later };
+        let mut named = Named { base, declared, later, span: name.span() };
         if let Some(before) = self.types.get(name.text)
             && !is_same(before, &named)
         {
-            named = Named::of(wrong(twice(name.text, name.span())));
+            named = Named::of(wrong(twice(name.text, name.span())), name.span());
         }
         self.types.insert(name.text, named);
         Ok(())
