@@ -2,8 +2,8 @@
 //!
 //! The reader knows as much of C as declarations of data need: structs, enums and typedefs, whose names it keeps in
 //! the order of the text, and constants for the lengths of arrays. It passes over functions and variables. Macros
-//! without arguments are expanded, and of a condition that is not known all branches are read; a struct whose layout
-//! depends on one is a mistake.
+//! without arguments are expanded, and of a condition whose value is not known all branches are read; a struct whose
+//! layout depends on one is a mistake.
 //!
 //! A type without a layout, such as a union or a pointer, is a mistake only where the chosen struct contains it. So is a
 //! declaration that is not understood: it is passed over.
@@ -20,6 +20,7 @@ mod pragma;
 mod preprocess;
 mod specifiers;
 mod structs;
+mod truth;
 mod typedefs;
 
 use std::collections::HashMap;

@@ -91,6 +91,44 @@ const PREPROCESSOR: Sizes = &[
     ("#define N \\ \r\n 4\nstruct P { char c[N]; };", 4),
 ];
 
+/// Conditions whose value the text and the compiler decide.
+const CONDITIONS: Sizes = &[
+    ("#define V 3\nstruct P { char c;\n#if V\nint x;\n#endif\n};", 8),
+    (
+        "#define V 0x3\nstruct P { char c;\n#if V >= 2 && (V << 1) == 6 && !(V % 3)\nint x;\n#endif\n};",
+        8,
+    ),
+    (
+        "#define V W\n#define W 1\nstruct P { char c;\n#if X && V < W || V + 1 != 2\nint x;\n#endif\n};",
+        1,
+    ),
+    (
+        "#define V 2\nstruct P { char c;\n#if V > 2\ndouble x;\n#elif V == 2 ? 'a' : X\nint x;\n#endif\n};",
+        8,
+    ),
+    (
+        "#ifndef V\n#define V 2\n#endif\nstruct P { char c;\n#if defined(V) && V > 1\nint x;\n#endif\n};",
+        8,
+    ),
+    (
+        "#define V 1\nstruct P { char c;\n#if 0\n#elifdef V\nint x;\n#elifndef X\ndouble d;\n#endif\n};",
+        8,
+    ),
+    (
+        "struct P { char c;\n#if defined(__GNUC__) && (__GNUC__ > 3) && __GNUC__ >= 4\nint x;\n#endif\n};",
+        8,
+    ),
+    ("struct P { char c;\n#if __SIZEOF_INT__ * __CHAR_BIT__ == 32\nint x;\n#endif\n};", 8),
+    (
+        "struct P { char c;\n#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ || __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__\nint x;\n#endif\n};",
+        8,
+    ),
+    (
+        "#if defined(WIN32) || defined(_WIN32) || defined(__CYGWIN__)\n#define API __declspec(dllexport)\n#else\n#define API\n#endif\nstruct API P { char c; int x; };",
+        8,
+    ),
+];
+
 /// Where attributes stand, which one counts, and atomic objects.
 const ATTRIBUTES: Sizes = &[
     ("_Alignas(16) struct P { char c; } p;", 1),
@@ -326,7 +364,9 @@ const BESIDE: Sizes = &[
 
 #[test]
 fn sizes_are_those_of_gcc() {
-    for (text, size) in [PREPROCESSOR, ATTRIBUTES, ENUMS, CONSTANTS, STRUCTS, BESIDE].concat() {
+    for (text, size) in
+        [PREPROCESSOR, CONDITIONS, ATTRIBUTES, ENUMS, CONSTANTS, STRUCTS, BESIDE].concat()
+    {
         let parsed = parse(text, Language::C, Some("P"));
         let parsed = parsed.unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
         assert_eq!(parsed.ty.extent(), size, "{text}");

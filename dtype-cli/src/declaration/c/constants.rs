@@ -4,7 +4,7 @@
 //! skipped, and the text is read on.
 
 use super::super::layout::{Base, Layout};
-use super::super::token::Kind;
+use super::super::token::{Kind, Token};
 use super::number::Number;
 use super::{Read, Reader, wrong};
 use crate::problem::{Problem, quoted};
@@ -31,6 +31,19 @@ const OPERATORS: &[(&str, usize)] = &[
     ("/", 9),
     ("%", 9),
 ];
+
+/// The operator with which these tokens start, and how tightly it binds.
+pub(super) fn operator(tokens: &[Token<'_>]) -> Option<(&'static str, usize)> {
+    let first = tokens.first().filter(|first| first.kind == Kind::Sign)?;
+    // The positions of tokens that a macro stands for are those of its name.
+    let end = first.text.as_bytes().as_ptr_range().end;
+    let second = tokens.get(1).filter(|second| second.text.as_ptr() == end);
+    let found = OPERATORS.iter().find(|(operator, _)| match operator.split_at(1) {
+        (sign, "") => first.is(sign),
+        (sign, rest) => first.is(sign) && second.is_some_and(|second| second.is(rest)),
+    });
+    found.copied()
+}
 
 /// The value of an expression, or why it has none.
 pub(super) type Value = Result<Number, Box<Problem>>;
@@ -88,7 +101,8 @@ impl Reader<'_, '_> {
     fn operation(&mut self, least: usize) -> Value {
         let start = self.cursor.peek().start;
         let mut value = self.operand()?;
-        while let Some((operator, binds)) = self.operator().filter(|(_, binds)| *binds >= least) {
+        let here = |reader: &Self| operator(&[reader.cursor.peek(), reader.cursor.peek_after(1)]);
+        while let Some((operator, binds)) = here(self).filter(|(_, binds)| *binds >= least) {
             for _ in operator.chars() {
                 self.cursor.next();
             }
@@ -99,19 +113,6 @@ impl Reader<'_, '_> {
             })?;
         }
         Ok(value)
-    }
-
-    /// The operator here.
-    fn operator(&self) -> Option<(&'static str, usize)> {
-        let (first, second) = (self.cursor.peek(), self.cursor.peek_after(1));
-        // The positions of tokens that a macro stands for are those of its name.
-        let is_beside = first.text.as_bytes().as_ptr_range().end == second.text.as_ptr();
-        let is_joined = second.kind == Kind::Sign && is_beside;
-        let found = OPERATORS.iter().find(|(operator, _)| match operator.split_at(1) {
-            (sign, "") => first.is(sign),
-            (sign, rest) => first.is(sign) && is_joined && second.is(rest),
-        });
-        found.copied().filter(|_| first.kind == Kind::Sign)
     }
 
     fn operand(&mut self) -> Value {

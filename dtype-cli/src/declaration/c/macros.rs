@@ -80,9 +80,9 @@ impl<'s> Macros<'s> {
         }
     }
 
-    /// The branch in which a macro is defined, if what it stands for is sure.
-    pub(super) fn segment(&self, name: &str) -> Option<usize> {
-        self.all.get(name).filter(|one| !one.is_unsure).map(|one| one.segment)
+    /// Whether a macro is defined, and what it stands for is sure.
+    pub(super) fn is_sure(&self, name: &str) -> bool {
+        self.all.get(name).is_some_and(|one| !one.is_unsure)
     }
 
     /// Whether the text has not said anything about this name.

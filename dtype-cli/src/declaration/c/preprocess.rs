@@ -48,7 +48,7 @@ pub(super) fn preprocess(source: &str) -> Read<(Cursor<'_>, Lines)> {
             let (word, rest) = inside.split_first().map_or(("", &[][..]), |(a, b)| (a.text, b));
             let guard = all.get(at + 1).filter(|next| next.kind == Kind::Directive);
             let segment = branches.segment();
-            if let Some(line) = branches.directive(word, rest, &macros, guard) {
+            if let Some(line) = branches.directive(word, rest, &mut macros, guard) {
                 pass.conditions.push((pass.out.len(), token.span()));
                 pragmas.branch(line);
                 if line != Line::Start {
