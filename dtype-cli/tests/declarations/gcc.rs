@@ -362,10 +362,18 @@ const BESIDE: Sizes = &[
     ("enum P { A };", 4),
 ];
 
+/// Names of types from headers.
+const NAMES: Sizes = &[
+    ("struct P { u_int8_t a; u_int16_t b; u_int32_t c; u_int64_t d; __int128_t e; };", 32),
+    ("struct P { pid_t p; uid_t u; gid_t g; id_t i; socklen_t s; in_addr_t a; in_port_t r; };", 28),
+    ("typedef char pid_t; struct P { pid_t p; __sum16 s; };", 4),
+    ("typedef unsigned __be16; struct P { __be16 x; };", 4),
+];
+
 #[test]
 fn sizes_are_those_of_gcc() {
     for (text, size) in
-        [PREPROCESSOR, CONDITIONS, ATTRIBUTES, ENUMS, CONSTANTS, STRUCTS, BESIDE].concat()
+        [PREPROCESSOR, CONDITIONS, ATTRIBUTES, ENUMS, CONSTANTS, STRUCTS, BESIDE, NAMES].concat()
     {
         let parsed = parse(text, Language::C, Some("P"));
         let parsed = parsed.unwrap_or_else(|problems| panic!("{text}: {problems:?}"));

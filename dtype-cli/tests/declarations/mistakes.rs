@@ -39,6 +39,19 @@ fn in_c() {
             ("struct P { |uint_32t| x; };", "unknown type `uint_32t`", "`uint32_t`"),
             ("struct Q { int x; }; struct P { |Q| x; };", "unknown type `Q`", "`struct Q`"),
             ("struct P { |Zebra| x; };", "unknown type `Zebra`", "typedef"),
+            (
+                if cfg!(target_endian = "big") {
+                    "struct P { __be16 x; |__le32| y; };"
+                } else {
+                    "struct P { __le16 x; |__be32| y; };"
+                },
+                if cfg!(target_endian = "big") {
+                    "`__le32` has the bytes of its values in the other order"
+                } else {
+                    "`__be32` has the bytes of its values in the other order"
+                },
+                "uint32_t",
+            ),
             ("struct P { struct |Q| x; };", "`struct Q` is not declared", "before"),
             (
                 "struct P { double[3] |x|; };",

@@ -63,6 +63,14 @@ const HEADER_NAMES: &[(&str, Basic)] = &[
     ("__s16", Basic::I16),
     ("__s32", Basic::I32),
     ("__s64", Basic::I64),
+    ("__sum16", Basic::U16),
+    ("__wsum", Basic::U32),
+    ("__int128_t", Basic::I128),
+    ("__uint128_t", Basic::U128),
+    ("u_int8_t", Basic::U8),
+    ("u_int16_t", Basic::U16),
+    ("u_int32_t", Basic::U32),
+    ("u_int64_t", Basic::U64),
     ("u_char", Basic::UnsignedChar),
     ("u_short", Basic::UnsignedShort),
     ("u_int", Basic::Unsigned),
@@ -76,15 +84,72 @@ const HEADER_NAMES: &[(&str, Basic)] = &[
     ("MPI_Count", Basic::Count),
 ];
 
+/// Names of POSIX's headers whose types are the same on all systems.
+const POSIX_NAMES: &[(&str, Basic)] = if cfg!(unix) {
+    &[
+        ("pid_t", Basic::Int),
+        ("uid_t", Basic::Unsigned),
+        ("gid_t", Basic::Unsigned),
+        ("id_t", Basic::Unsigned),
+        ("socklen_t", Basic::Unsigned),
+        ("in_addr_t", Basic::U32),
+        ("in_port_t", Basic::U16),
+    ]
+} else {
+    &[]
+};
+
+/// Names of POSIX's headers whose types other systems than Linux may have differently.
+const LINUX_NAMES: &[(&str, Basic)] = if cfg!(all(target_os = "linux", target_pointer_width = "64"))
+{
+    &[
+        ("mode_t", Basic::Unsigned),
+        ("dev_t", Basic::UnsignedLong),
+        ("ino_t", Basic::UnsignedLong),
+        ("blkcnt_t", Basic::Long),
+        ("clock_t", Basic::Long),
+        ("clockid_t", Basic::Int),
+        ("suseconds_t", Basic::Long),
+        ("useconds_t", Basic::Unsigned),
+        ("key_t", Basic::Int),
+        ("sa_family_t", Basic::UnsignedShort),
+    ]
+} else {
+    &[]
+};
+
+/// Linux's names of types with a byte order, and whether it is big-endian.
+const ORDERED_NAMES: &[(&str, Basic, bool)] = &[
+    ("__le16", Basic::U16, false),
+    ("__le32", Basic::U32, false),
+    ("__le64", Basic::U64, false),
+    ("__be16", Basic::U16, true),
+    ("__be32", Basic::U32, true),
+    ("__be64", Basic::U64, true),
+];
+
 /// The type with a name from a header.
 pub(super) fn header(name: &str) -> Option<Basic> {
-    HEADER_NAMES.iter().find(|(known, _)| *known == name).map(|(_, basic)| *basic)
+    let ordered = || ORDERED_NAMES.iter().map(|(known, basic, _)| (*known, *basic));
+    let mut all = named().chain(ordered());
+    all.find(|(known, _)| *known == name).map(|(_, basic)| basic)
+}
+
+/// Names from headers, but for those with a byte order.
+fn named() -> impl Iterator<Item = (&'static str, Basic)> {
+    HEADER_NAMES.iter().chain(POSIX_NAMES).chain(LINUX_NAMES).copied()
+}
+
+/// Whether a name stands for values in the other byte order than this machine's.
+pub(super) fn is_reversed(name: &str) -> bool {
+    let is_big = cfg!(target_endian = "big");
+    ORDERED_NAMES.iter().any(|(known, _, order)| *known == name && *order != is_big)
 }
 
 /// All names of types that are single words.
 pub(super) fn all() -> impl Iterator<Item = &'static str> {
     let words = ["char", "short", "int", "long", "float", "double", "unsigned", "signed"];
-    HEADER_NAMES.iter().map(|(name, _)| *name).chain(words)
+    named().map(|(name, _)| name).chain(words)
 }
 
 /// The words that form the names of number types, in any order.

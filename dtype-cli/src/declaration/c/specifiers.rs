@@ -136,7 +136,15 @@ impl<'s> Reader<'s, '_> {
         if let Some(named) = self.alias(word) {
             return named;
         }
-        let base = if let Some(basic) = names::header(word) {
+        let base = if names::is_reversed(word) {
+            let message =
+                format!("{} has the bytes of its values in the other order", quoted(word));
+            let problem = Problem::new(message, token.span(), "not this machine's byte order");
+            wrong(problem.help(
+                "a type describes values of this machine: write an integer of this size, such as \
+                 `uint32_t`, and convert with `--representation big` or `little`",
+            ))
+        } else if let Some(basic) = names::header(word) {
             Base::Known(Layout::basic(basic))
         } else {
             let message = format!("unknown type {}", quoted(word));
