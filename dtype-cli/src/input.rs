@@ -30,13 +30,17 @@ impl StandardInput {
 pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Result<Parsed, Failure> {
     let (mut wanted, mut language) = (None, None);
     let (source, name) = match (argument, argument.strip_prefix('@')) {
-        ("-", _) => (text(stdin.take()?, Path::new("-"))?, "standard input"),
+        ("-", _) => {
+            let is_c = stdin.language == Some(Language::C);
+            (text(stdin.take()?, Path::new("-"), is_c)?, "standard input")
+        }
         (_, Some(path)) => {
             let (path, item) = item_of_file(path);
             (wanted, language) = (item, Language::of_file(path));
             let file = File::open(path);
             let file = file.map_err(|error| Failure::file("read", Path::new(path), error))?;
-            (text(file, Path::new(path))?, path)
+            let is_c = stdin.language.or(language) == Some(Language::C);
+            (text(file, Path::new(path), is_c)?, path)
         }
         _ => (argument.to_owned(), name),
     };
@@ -62,8 +66,8 @@ fn item_of_file(path: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The whole text, unless it is too long.
-fn text(reader: impl Read, path: &Path) -> Result<String, Failure> {
+/// The whole text, unless it is too long. The comments of C may be in any encoding that has ASCII's characters.
+fn text(reader: impl Read, path: &Path, is_c: bool) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let limit = MAX_LENGTH as u64 + 1;
     let read = reader.take(limit).read_to_end(&mut bytes);
@@ -73,6 +77,9 @@ fn text(reader: impl Read, path: &Path) -> Result<String, Failure> {
         return Err(Failure::Usage(format!(
             "{path} is too long, expected at most {MAX_LENGTH} bytes"
         )));
+    }
+    if is_c && !bytes.contains(&0) {
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     String::from_utf8(bytes).map_err(|error| {
         let (place, path) = (error.utf8_error().valid_up_to(), shown(path));

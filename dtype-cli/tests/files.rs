@@ -315,3 +315,21 @@ proptest! {
         }
     }
 }
+
+/// A header in Latin-1, whose comments may have any byte.
+#[test]
+fn text_that_is_not_utf_8() {
+    let folder = Folder::new();
+    let header = folder.file("p.h", b"/* M\xfcller */\nstruct P { char c; int x; };\n");
+    let at = |path: &Path| format!("@{}", path.display());
+    let shown = done(dtype().args(["show", &at(&header), "--as", "notation"]));
+    assert!(String::from_utf8(shown).unwrap().contains("int"));
+    let name = folder.file("q.h", b"struct P { int \xfc; };\n");
+    assert!(failed(dtype().arg("show").arg(at(&name))).contains("expected the name of a field"));
+    for (name, bytes) in
+        [("p.rs", &b"// M\xfcller\nstruct P;"[..]), ("r.h", b"s\0t\0r\0u\0c\0t\0\xff")]
+    {
+        let path = folder.file(name, bytes);
+        assert!(failed(dtype().arg("show").arg(at(&path))).contains("is not UTF-8 text"));
+    }
+}

@@ -98,6 +98,11 @@ fn in_c() {
                 "packed",
             ),
             (
+                "struct P { |GROUP|(a, int x); };",
+                "`GROUP` is neither a type nor a macro of this text",
+                "write what it stands for",
+            ),
+            (
                 "struct P { int x |__ALIGN|; };",
                 "`__ALIGN` may be a macro for an attribute",
                 "packed",

@@ -7,7 +7,7 @@ use super::attributes::{Attributes, ORDER};
 use super::declarator::Declarator;
 use super::enums::twice;
 use super::pragma::{Pack, Rules};
-use super::specifiers::{Form, Specified};
+use super::specifiers::{Form, Specified, is_beside_type};
 use super::{Named, Read, Reader, is_probably_macro, report, undefined_macro, wrong};
 use crate::problem::{Problem, quoted};
 
@@ -149,12 +149,27 @@ impl<'s> Reader<'s, '_> {
 
     /// `type name, name;`
     fn fields(&mut self, body: &mut Body) -> Read<()> {
+        let first = self.cursor.peek();
+        if self.is_call(first) {
+            let message =
+                format!("{} is neither a type nor a macro of this text", quoted(first.text));
+            let problem = Problem::new(message, first.span(), "not defined in this text");
+            return Err(Box::new(problem.help("if it is a macro, write what it stands for")));
+        }
         let specified = self.specifiers()?;
         if self.cursor.peek().is(";") {
             self.nameless(body, &specified);
             return Ok(());
         }
         self.names(body, &specified)
+    }
+
+    /// Whether a name with brackets starts here that is neither a type nor an attribute.
+    fn is_call(&self, first: Token<'_>) -> bool {
+        first.kind == Kind::Word
+            && self.cursor.peek_after(1).is("(")
+            && !self.starts_type(0)
+            && !is_beside_type(first.text)
     }
 
     /// The names of fields of one type.
