@@ -64,10 +64,7 @@ impl Reader<'_, '_> {
             let token = self.cursor.peek();
             match (token.kind, token.text) {
                 (Kind::Sign, "[") if self.cursor.peek_after(1).is("[") => {
-                    self.cursor.next();
-                    self.cursor.next();
-                    all.join(self.attribute_list("]")?);
-                    self.cursor.expect("]")?;
+                    all.join(self.standard_attributes()?);
                 }
                 (Kind::Word, "alignas" | "_Alignas") => {
                     self.cursor.next();
@@ -79,6 +76,15 @@ impl Reader<'_, '_> {
                 _ => return Ok(all),
             }
         }
+    }
+
+    /// `[[…]]`
+    pub(super) fn standard_attributes(&mut self) -> Read<Attributes> {
+        self.cursor.expect("[")?;
+        self.cursor.expect("[")?;
+        let all = self.attribute_list("]")?;
+        self.cursor.expect("]")?;
+        Ok(all)
     }
 
     /// The attributes that belong to a type also after its closing brace, where others belong to what is declared.

@@ -86,10 +86,18 @@ impl<'s> Reader<'s, '_> {
         let mut found: Option<Named<'s>> = None;
         let mut attributes = Attributes::default();
         let (mut form, mut is_typedef, mut is_atomic) = (Form::Other, false, false);
+        let mut align = None;
         loop {
+            let is_open = found.is_none() && words.number == 0;
+            if !is_open && self.cursor.peek().is("[") && self.cursor.peek_after(1).is("[") {
+                // Behind a type, these are attributes of the type, to which `packed` does nothing.
+                let of_type = self.standard_attributes()?;
+                align = of_type.last.or(align);
+                attributes.join(Attributes { problem: of_type.problem, ..Attributes::default() });
+                continue;
+            }
             attributes.join(self.attributes()?);
             let token = self.cursor.peek();
-            let is_open = found.is_none() && words.number == 0;
             match (token.kind, token.text) {
                 (Kind::Word, "typedef") => is_typedef = true,
                 (Kind::Word, "_Atomic") => {
@@ -127,6 +135,10 @@ impl<'s> Reader<'s, '_> {
         if is_atomic {
             atomic(&mut named.base);
         }
+        if let (Base::Known(layout), Some(align)) = (&mut named.base, align) {
+            layout.align = align;
+        }
+        named.later = named.later.map(|(tag, before)| (tag, align.or(before)));
         let Named { base, declared, later, .. } = named;
         Ok(Specified { base, declared, later, form, is_typedef, attributes, span })
     }

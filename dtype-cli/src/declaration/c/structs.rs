@@ -36,7 +36,14 @@ impl<'s> Reader<'s, '_> {
         let keyword = self.cursor.next();
         let mut attributes = self.attributes()?;
         let mut name = (self.cursor.peek().kind == Kind::Word).then(|| self.cursor.next());
-        attributes.join(self.attributes()?);
+        let after = self.cursor.index();
+        let between = self.attributes()?;
+        if self.cursor.peek().is("{") {
+            attributes.join(between);
+        } else {
+            // They belong to what is declared.
+            self.cursor.rewind(after);
+        }
         if let Some(before) = name {
             name = self.name_after_macro(before, &mut attributes);
         }
@@ -168,6 +175,7 @@ impl<'s> Reader<'s, '_> {
     fn is_call(&self, first: Token<'_>) -> bool {
         first.kind == Kind::Word
             && self.cursor.peek_after(1).is("(")
+            && !self.cursor.peek_after(2).is("*")
             && !self.starts_type(0)
             && !is_beside_type(first.text)
     }
