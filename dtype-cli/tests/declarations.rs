@@ -272,6 +272,12 @@ fn dtypes() {
         ),
         ("{'names': ['a', 'b'], 'formats': ['u1', 'f8'], 'aligned': True}", "struct{u8, f64}"),
         ("np.dtype([('t', 'M8[25s]'), ('d', 'timedelta64[D]')])", "struct{i64, i64}"),
+        // The dtype of a record array, as NumPy prints it.
+        (
+            "dtype((numpy.record, [('a', 'i1'), ('b', '<f8')]), align=True)",
+            "resized(struct{i8, f64@1}, 0, 9)",
+        ),
+        ("np.dtype((np.void, {'names': ['a'], 'formats': ['i1']}))", "struct{i8}"),
     ] {
         let expected = notation::parse(expected).unwrap().ty;
         let found = read(text, Language::Numpy).ty;

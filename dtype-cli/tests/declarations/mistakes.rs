@@ -98,6 +98,11 @@ fn in_c() {
                 "packed",
             ),
             (
+                "struct P { int x; int f|(int a)| const { return x + a; } };",
+                "a struct of C has no functions",
+                "leave it out",
+            ),
+            (
                 "struct P { |GROUP|(a, int x); };",
                 "`GROUP` is neither a type nor a macro of this text",
                 "write what it stands for",

@@ -185,6 +185,14 @@ impl<'s> Reader<'s, '_> {
         loop {
             let start = self.cursor.peek();
             let declarator = self.declarator()?;
+            let next = self.cursor.peek();
+            if let (Some(span), None) = (&declarator.function, &declarator.pointer)
+                && !next.is(",")
+                && !next.is(";")
+            {
+                let problem = Problem::new("a struct of C has no functions", span.clone(), "C++");
+                return Err(Box::new(problem.help("leave it out: it does not change the layout")));
+            }
             self.field(body, specified, declarator).map_err(|problem| {
                 // `double[3] x;`
                 let is_swapped = start.is("[") && self.cursor.peek().kind == Kind::Word;

@@ -123,11 +123,23 @@ impl Evaluator<'_> {
         placement.finish(1, self.fields).map_err(|error| refused(&error, &value.span))
     }
 
-    /// `('<f8', (3,))`
+    /// `('<f8', (3,))`, or `(numpy.record, [('x', '<f8')])`
     fn subarray(&mut self, items: &[Value], value: &Value, is_aligned: bool) -> Read<Format> {
         let [format, shape] = items else {
             return Err(expected("a format and a shape, such as `('<f8', (3,))`", value));
         };
+        let is_record =
+            matches!(&format.kind, Kind::Name(name) if name == "record" || name == "void");
+        let has_fields = match &shape.kind {
+            Kind::List(fields) => {
+                matches!(fields.first(), Some(Value { kind: Kind::Tuple(_), .. }))
+            }
+            kind => matches!(kind, Kind::Dict(_)),
+        };
+        if is_record && has_fields {
+            // NumPy does not align the fields inside such a pair.
+            return self.format(shape, false);
+        }
         shaped(self.format(format, is_aligned)?, shape)
     }
 
