@@ -51,6 +51,8 @@ pub fn recognize(source: &str) -> Language {
             continue;
         }
         return match (token.kind, token.text) {
+            // Both languages have `extern "C" {`.
+            (Kind::Word, "extern") => structure(cursor).unwrap_or(Language::C),
             (Kind::Word, word) if C_WORDS.contains(&word) => Language::C,
             (Kind::Word, word) if RUST_WORDS.contains(&word) => Language::Rust,
             (Kind::Word, "struct" | "enum" | "const" | "static") => structure(cursor)
@@ -164,6 +166,10 @@ mod tests {
             ("struct P { a: [u8; 3", Language::Rust),
             ("struct P { pub a", Language::Rust),
             ("struct P {};", Language::C),
+            ("extern \"C\" { struct P { int x; }; }", Language::C),
+            ("extern int f(void);", Language::C),
+            ("extern \"C\" { fn f(); } struct P { x: u8, }", Language::Rust),
+            ("extern \"C\" { fn f(); }\n#[repr(C)]\nstruct P { x: u8, }", Language::Rust),
             ("struct P {}", Language::Rust),
             ("struct P { x: [u8; 3] }", Language::Rust),
             ("struct P(f64, u8);", Language::Rust),
