@@ -3,8 +3,9 @@
 //! Frames are read piece by piece, so that the memory in use does not depend on what a header announces. After a damaged
 //! frame, the next one is found where the format allows it: after the frame, if only its payload is damaged and its header
 //! has a checksum of its own; otherwise at the next full frame, which starts with four known bytes and has a header with
-//! the right checksum. The first megabyte of a frame is held, so that this search starts after the first byte of the
-//! damaged frame; a longer one is read again if the input is a file. In a pipe, the search starts after its end.
+//! the right checksum. If bytes of a full frame are missing, that frame is inside of it. The first megabyte of a frame is
+//! held, so that this search starts after the first byte of the damaged frame; a longer one is read again if the input is
+//! a file. In a pipe, the search starts after its end.
 
 mod known;
 mod report;
@@ -25,9 +26,10 @@ use report::{Found, Report};
 /// Bytes of a frame that are held until it has been verified.
 const HELD: u64 = 1 << 20;
 
-/// The maximum number of bytes to read again, all together: in a hostile file, each of many headers announces a frame of
-/// the whole rest.
-const MOST_AGAIN: u64 = 1 << 32;
+/// The number of bytes that may be searched after they were read as a damaged frame, and how many more for each byte of
+/// the input so far: in a hostile file, each of many headers announces a frame of the whole rest.
+const MOST_AGAIN: u64 = 1 << 30;
+const AGAIN_EACH: u64 = 4;
 
 /// Bytes of payload to read at once.
 const PIECE: u64 = 1 << 16;
@@ -49,7 +51,8 @@ pub(crate) fn frame(
     let mut frames = Frames {
         input: Forward::open(&options.input, stdin)?,
         held: Vec::new(),
-        again: MOST_AGAIN,
+        again: 0,
+        furthest: 0,
         types: KnownTypes::new(given),
         prints_records: options.dump || options.ty.is_some(),
         report: Report::new(options.form == FrameForm::Json, colour),
@@ -68,8 +71,10 @@ struct Frames {
     input: Forward,
     /// The current frame, if it is short.
     held: Vec<u8>,
-    /// The number of bytes that may still be read again.
+    /// The number of bytes that were searched again.
     again: u64,
+    /// One past the last byte of the frames so far.
+    furthest: u64,
     types: KnownTypes,
     prints_records: bool,
     report: Report,
@@ -112,21 +117,46 @@ impl Frames {
         self.report.begin(&found, out)?;
         let result = self.payload(&header, span, &mut found, out)?;
         self.report.frame(&found, result.as_ref().err(), out)?;
-        let is_damaged = matches!(result, Err(Error::Checksum { .. } | Error::Truncated { .. }));
         match result {
-            Err(Error::Truncated { .. }) if !header.is_compact() => Ok(None),
-            // Its length may be wrong as well.
-            _ if is_damaged && header.is_compact() => {
-                if self.can_search(span)? {
-                    self.search(start, start + 1, out)
-                } else if self.input.bytes(span.end, span.end.saturating_add(1))?.is_empty() {
-                    Ok(None)
-                } else {
-                    self.search(span.end, span.end, out)
-                }
+            Err(Error::Checksum { .. } | Error::Truncated { .. }) => {
+                self.after_damage(span, header.is_compact(), out)
             }
             _ => Ok(Some(span.end)),
         }
+    }
+
+    /// Where the next frame starts after a damaged one.
+    fn after_damage(
+        &mut self,
+        span: Span,
+        is_compact: bool,
+        out: &mut impl Write,
+    ) -> Result<Option<u64>, Failure> {
+        let Span { start, end, .. } = span;
+        if is_compact {
+            // Its length may be wrong as well.
+            let can_search = self.can_search(span)?;
+            let (first, from) = if can_search { (start, start + 1) } else { (end, end) };
+            return self.search(first, from, out);
+        }
+        if !self.is_followed(span)? && self.can_search(span)? {
+            // Bytes of it may be missing, so that another frame starts inside.
+            if let Some(inside) = self.find(start + 1, end)? {
+                self.report.skipped(start, inside, out)?;
+                return Ok(Some(inside));
+            }
+        }
+        Ok(Some(end))
+    }
+
+    /// Whether a full frame or nothing follows a frame.
+    fn is_followed(&mut self, span: Span) -> Result<bool, Failure> {
+        // A frame that is held is still in the input.
+        let from = if span.is_held { span.start } else { span.end };
+        let bytes = self.input.bytes(from, span.end.saturating_add(Header::FULL_LEN as u64))?;
+        let next = usize::try_from(span.end - from).ok().and_then(|at| bytes.get(at..));
+        let is_followed = next.is_some_and(|next| next.is_empty() || is_full(next));
+        Ok(is_followed && self.input.end() >= span.end)
     }
 
     /// Where a frame is. Holds it, if it is short or the input ends soon.
@@ -145,14 +175,14 @@ impl Frames {
 
     /// Whether a frame that was read can be searched for others. Goes back to its start, if it is not held.
     fn can_search(&mut self, span: Span) -> Result<bool, Failure> {
-        if span.is_held {
-            return Ok(true);
-        }
-        let Some(left) = self.again.checked_sub(self.input.end() - span.start) else {
+        let end = span.end.min(self.input.end());
+        self.furthest = self.furthest.max(end);
+        let again = self.again + (end - span.start);
+        if again > MOST_AGAIN.saturating_add(AGAIN_EACH.saturating_mul(self.furthest)) {
             return Ok(false);
-        };
-        self.again = left;
-        self.input.rewind(span.start)
+        }
+        self.again = again;
+        Ok(span.is_held || self.input.rewind(span.start)?)
     }
 
     /// Reads the payload and the checksum of a frame, and prints its records.
@@ -230,27 +260,36 @@ impl Frames {
         from: u64,
         out: &mut impl Write,
     ) -> Result<Option<u64>, Failure> {
+        let found = self.find(from, u64::MAX)?;
+        let end = found.unwrap_or(self.input.end().max(first));
+        self.report.skipped(first, end, out)?;
+        Ok(found)
+    }
+
+    /// The start of the first full frame that starts between two offsets.
+    fn find(&mut self, from: u64, to: u64) -> Result<Option<u64>, Failure> {
         let start = magic();
         let mut at = from;
-        loop {
-            let bytes = self.input.bytes(at, at.saturating_add(PIECE))?;
+        while at < to {
+            // With as many bytes more as a start before `to` has behind it.
+            let behind = start.len() as u64 - 1;
+            let end = at.saturating_add(PIECE).min(to.saturating_add(behind));
+            let bytes = self.input.bytes(at, end)?;
             let len = bytes.len() as u64;
-            let found = bytes.windows(start.len()).position(|window| window == start);
-            if let Some(found) = found {
-                at += found as u64;
-                let head = self.input.bytes(at, at.saturating_add(Header::FULL_LEN as u64))?;
-                if matches!(Header::decode(head), Ok(Decoded::Header(..))) {
-                    self.report.skipped(first, at, out)?;
-                    return Ok(Some(at));
+            match bytes.windows(start.len()).position(|window| window == start) {
+                Some(found) => {
+                    at += found as u64;
+                    let head = at.saturating_add(Header::FULL_LEN as u64);
+                    if is_full(self.input.bytes(at, head)?) {
+                        return Ok(Some(at));
+                    }
+                    at += 1;
                 }
-                at += 1;
-            } else if len < PIECE {
-                self.report.skipped(first, at + len, out)?;
-                return Ok(None);
-            } else {
-                at += len - (start.len() as u64 - 1);
+                None if at + len < end => return Ok(None),
+                None => at = end - behind,
             }
         }
+        Ok(None)
     }
 }
 
@@ -278,6 +317,11 @@ impl Pieces<'_> {
 fn magic() -> [u8; 4] {
     let header = Header::of::<u8>(0, Framing::new()).map(|header| header.to_bytes());
     header.ok().and_then(|bytes| bytes.first_chunk().copied()).unwrap_or_default()
+}
+
+/// Whether bytes start with the header of a full frame.
+fn is_full(bytes: &[u8]) -> bool {
+    matches!(Header::decode(bytes), Ok(Decoded::Header(header, _)) if !header.is_compact())
 }
 
 /// Whether a frame holds bytes or text, which can be a type or a schema.

@@ -207,6 +207,43 @@ fn long_damaged_frames() {
     assert!(!pipe.contains("skipped") && pipe.ends_with("1 frame, 1 damaged\n"), "{pipe}");
 }
 
+/// Bytes of a full frame are missing, as when its writer was stopped, and other frames follow.
+#[test]
+fn frames_that_are_cut_short() {
+    let (full, compact) = (framed(Framing::new()), framed(Framing::compact()));
+    for len in 1..full.len() {
+        for behind in [&full[..], &compact, &[]] {
+            let (status, lines) = json(&[&full[..len], &full, behind].concat(), &[]);
+            let is_whole = |line: &&Value| line["checksum"] == "ok" && line["error"].is_null();
+            let whole = lines.iter().filter(is_whole).map(|line| line["offset"].as_u64().unwrap());
+            let offsets: &[usize] = if behind.is_empty() { &[0] } else { &[0, full.len()] };
+            assert_eq!(status, 1);
+            assert!(whole.eq(offsets.iter().map(|offset| (len + offset) as u64)), "{lines:?}");
+        }
+    }
+    // One that is too long to be held reaches beyond the end of the file.
+    let folder = command::Folder::new();
+    let mut long = Vec::new();
+    message::encode(&mut long, &noise(5_000_000), Framing::new()).unwrap();
+    let file = folder.file("frames", &[&long[..2_000_000], &full, &full].concat());
+    let output = dtype().arg("frame").arg(file).output().unwrap();
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.contains("\nskipped 2000000 bytes at 0\nframe 1 at 2000000: "), "{report}");
+    assert!(report.ends_with("3 frames, 1 damaged, 2000000 bytes skipped\n"), "{report}");
+}
+
+/// Each of many frames announces a megabyte, most of which belongs to the others.
+#[test]
+fn frames_inside_one_another_take_linear_time() {
+    let framing = Framing::compact().without_checksum().without_signature();
+    let header = Header::of::<u8>(1_000_000, framing).unwrap().to_bytes().to_vec();
+    let bytes = [framed(Framing::new()), header].concat().repeat(100_000);
+    let start = std::time::Instant::now();
+    let output = fed(dtype().args(["frame", "-"]), &bytes);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(start.elapsed() < std::time::Duration::from_secs(30));
+}
+
 #[test]
 fn records_of_a_type_in_the_file_that_fit_no_table() {
     let wide = dtype_cli::notation::parse("[struct{u8, u16}; 20_000]").unwrap().ty;
