@@ -249,6 +249,9 @@ pub(crate) struct Dump {
     /// The output form.
     #[arg(long = "as", value_enum, default_value_t, value_name = "FORM")]
     pub(crate) form: DumpForm,
+    /// As JSON: the same as `--as json`.
+    #[arg(long, conflicts_with = "form")]
+    pub(crate) json: bool,
     /// The records to print, numbered from 0: `10..20`, `10..`, `..=19`, or the number of one.
     #[arg(long, value_name = "RANGE")]
     pub(crate) records: Option<RecordRange>,
@@ -288,6 +291,9 @@ pub(crate) struct Frame {
     /// The output form.
     #[arg(long = "as", value_enum, default_value_t, value_name = "FORM")]
     pub(crate) form: FrameForm,
+    /// As JSON: the same as `--as json`.
+    #[arg(long, conflicts_with = "form")]
+    pub(crate) json: bool,
 }
 
 /// The arguments that packing and unpacking share.

@@ -87,7 +87,7 @@ fn pack_stream(
             continue;
         }
         // The input ends in this window.
-        let len = next.start + bytes.len() as u64;
+        let len = input.end();
         let count = layout.count.unwrap_or_else(|| windows::fitting(ty, layout.origin, len));
         of(count).check(len).map_err(out_of_bounds)?;
         if let Some(window) = windows.window(count.saturating_sub(windows.done())) {
@@ -345,7 +345,7 @@ fn later(error: Error, bytes: u64) -> Error {
 fn outside(action: &'static str, error: Error, origin: u64) -> Failure {
     let help = match error {
         Error::OutOfBounds { start, .. } if start < 0 => {
-            Some(format!("`--origin {}` makes room for them", i128::from(origin) - start))
+            return Failure::before_start(action, start, origin);
         }
         Error::OutOfBounds { .. } => Some(
             "set the number of instances with `--count`, the position of the first with `--origin`"

@@ -49,7 +49,7 @@ pub(crate) fn dump(
         let values = Values::in_memory(&parsed.ty, &shape, representation)?;
         (Places::in_memory(&parsed.ty, options.origin)?, values)
     };
-    let mut printer = match options.form {
+    let mut printer = match if options.json { DumpForm::Json } else { options.form } {
         DumpForm::Table => Printer::Table(Table::new(&shape, colour)?),
         DumpForm::Csv => Printer::Csv(csv::Lines::new(&shape)?),
         DumpForm::Json => Printer::Json(json::Lines::new(&shape)),
@@ -106,10 +106,17 @@ impl Records<'_> {
     /// The end of the input, which does not have the given record.
     fn end(&self, input: &Forward, record: u64) -> Result<(), Failure> {
         let (len, start) = (input.end(), self.range.start);
-        if record == start && start > 0 {
-            let before = self.places.of(start - 1);
-            if before.is_none_or(|before| before.data.1 > len) {
-                let message = format!("the input has {len} bytes and ends before record {start}");
+        if record == start {
+            let origin = self.places.origin();
+            let (ends_before, what) = match start.checked_sub(1) {
+                None => (origin > len.into(), format!("byte {origin}, the origin")),
+                Some(before) => {
+                    let place = self.places.of(before);
+                    (place.is_none_or(|place| place.data.1 > len), format!("record {start}"))
+                }
+            };
+            if ends_before {
+                let message = format!("the input has {len} bytes and ends before {what}");
                 return Err(Failure::Usage(message));
             }
         }

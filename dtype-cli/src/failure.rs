@@ -75,6 +75,15 @@ impl Failure {
         Self::Refused { action, error, help: None }
     }
 
+    /// An operation that needs data before the start of the memory, the first of them at byte `start`.
+    pub(crate) fn before_start(action: &str, start: i128, origin: u64) -> Self {
+        Self::Usage(format!(
+            "cannot {action}: the data start at byte {start}, before the memory\n\
+             help: `--origin {}` makes room for them",
+            i128::from(origin) - start
+        ))
+    }
+
     /// Whether the reader of the output has closed it.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         match self {

@@ -55,7 +55,7 @@ pub(crate) fn frame(
         furthest: 0,
         types: KnownTypes::new(given),
         prints_records: options.dump || options.ty.is_some(),
-        report: Report::new(options.form == FrameForm::Json, colour),
+        report: Report::new(options.json || options.form == FrameForm::Json, colour),
         colour,
     };
     let mut at = Some(0);

@@ -46,8 +46,16 @@ pub(crate) fn ty(argument: &str, name: &str, stdin: &mut StandardInput) -> Resul
     };
     let language = stdin.language.or(language);
     let language = language.unwrap_or_else(|| declaration::recognize(&source));
-    declaration::parse(&source, language, wanted).map_err(|problems| {
+    declaration::parse(&source, language, wanted).map_err(|mut problems| {
         let name = name.to_owned();
+        // The text of a file or of standard input was read, and is no name.
+        if let Some(problem) = problems.first_mut().filter(|_| source == argument)
+            && Path::new(argument).is_file()
+        {
+            problem.help =
+                Some(format!("a file has this name; `@{argument}` reads the type from it"));
+            problem.replacement = None;
+        }
         Failure::Notation { problems, source, name }
     })
 }

@@ -35,7 +35,8 @@ impl Places {
     /// Records in memory, one every extent.
     pub(crate) fn in_memory(ty: &Type, origin: u64) -> Result<Self, Failure> {
         require_data(ty)?;
-        let (origin, stride) = (i128::from(origin), i128::from(ty.extent()));
+        let (given, origin) = (origin, i128::from(origin));
+        let stride = i128::from(ty.extent());
         let data = (i128::from(ty.true_lb()), i128::from(ty.true_ub()));
         if stride <= 0 {
             return Err(Failure::Usage(format!(
@@ -44,10 +45,7 @@ impl Places {
         }
         let start = origin + data.0;
         if start < 0 {
-            let end = origin + data.1;
-            let error = Error::OutOfBounds { start, end, len: u64::MAX };
-            let help = Some(format!("`--origin {}` makes room for them", origin - start));
-            return Err(Failure::Refused { action: "dump", error, help });
+            return Err(Failure::before_start("dump", start, given));
         }
         let whole = (data.0.min(ty.lb().into()), data.1.max(ty.ub().into()));
         // Where neighbours interleave, the bytes between the data belong to others.
@@ -86,6 +84,11 @@ impl Places {
     pub(crate) fn needed(&self, record: u64, offset: u64) -> u64 {
         let end = self.origin + i128::from(record) * self.stride + self.data.1;
         u64::try_from(end - i128::from(offset)).unwrap_or(u64::MAX)
+    }
+
+    /// Displacement 0 of the first record.
+    pub(crate) fn origin(&self) -> i128 {
+        self.origin
     }
 
     /// The displacements of a whole record.

@@ -288,6 +288,9 @@ fn ranges() {
             failed(dtype().args(["dump", "u32", "--as=json", "--records", wrong]).arg(&file));
         assert!(message.contains("has 4000 bytes and ends before record"), "{message}");
     }
+    let beyond = failed(dtype().args(["dump", "u32", "--json", "--origin=4001"]).arg(&file));
+    assert!(beyond.contains("has 4000 bytes and ends before byte 4001, the origin"), "{beyond}");
+    assert!(done(dtype().args(["dump", "u32", "--json", "--origin=4000"]).arg(&file)).is_empty());
     for (wrong, reason) in [("x", "no record number"), ("5..3", "before it starts")] {
         let message = failed(dtype().args(["dump", "u32", "--records", wrong]).arg(&file));
         assert!(message.contains(reason), "{message}");

@@ -110,6 +110,19 @@ fn standard_streams() {
     );
 }
 
+/// A file is named where its content is meant, or the arguments are in another order.
+#[test]
+fn a_type_that_is_the_name_of_a_file() {
+    let folder = Folder::new();
+    let ty = folder.file("record.dtype", b"struct{a: u8}");
+    let message = failed(dtype().arg("info").arg(&ty));
+    let help = format!("a file has this name; `@{}` reads the type from it", ty.display());
+    assert!(message.contains(&help), "{message}");
+    assert!(!failed(dtype().args(["info", "missing.dtype"])).contains("a file has this name"));
+    let wrong = format!("@{}", folder.file("wrong", b"u7").display());
+    assert!(failed(dtype().args(["info", &wrong])).contains("did you mean `u8`?"));
+}
+
 #[test]
 fn gaps_are_zero_and_the_last_padding_is_there() {
     let folder = Folder::new();

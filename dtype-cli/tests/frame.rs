@@ -57,6 +57,8 @@ fn frames_of_both_kinds() {
     assert_eq!((&frames[1]["form"], &frames[1]["tag"]), (&"compact".into(), &3.into()));
     assert_eq!((&frames[1]["offset"], &frames[1]["count"]), (&70.into(), &2.into()));
     assert_eq!((&frames[0]["checksum"], &frames[2]["checksum"]), (&"ok".into(), &"none".into()));
+    let same = fed(dtype().args(["frame", "-", "--json"]), &stream).stdout;
+    assert_eq!(same, fed(dtype().args(["frame", "-", "--as=json"]), &stream).stdout);
     assert_eq!(frames[2]["record_size"], 9);
     assert!(frames.iter().all(|frame| frame["error"].is_null()));
 

@@ -57,16 +57,18 @@ fn pipes_give_what_files_give() {
         as_with_files("resized(u8, 0, -4)", 40, &["--origin=36", "--count=5"], over);
         as_with_files("struct{}", 40, &[], over);
         as_with_files("u8", 0, &["--count=0"], over);
+        as_with_files("struct{f64, u8}", 0, &[], over);
     }
 }
 
 #[test]
 fn mistakes_in_pipes() {
     for (arguments, len, message) in [
-        (&["pack", "f64"][..], 0, "bytes 0 to 8, outside the memory of 0 bytes"),
+        (&["pack", "f64", "--count=1"][..], 0, "bytes 0 to 8, outside the memory of 0 bytes"),
         (&["pack", "f64"], 7, "bytes 0 to 8, outside the memory of 7 bytes"),
         (&["pack", "f64", "--count=4"], 24, "bytes 0 to 32, outside the memory of 24 bytes"),
-        (&["pack", "struct{u8@-4, u8}"], 24, "`--origin 4` makes room"),
+        (&["pack", "f64", "--origin=4"], 0, "bytes 4 to 12, outside the memory of 0 bytes"),
+        (&["pack", "struct{u8@-4, u8}"], 24, "the data start at byte -4, before the memory"),
         (&["unpack", "[f64; 2]"], 24, "24 bytes is not a multiple of the packed record size (16)"),
         (&["unpack", "f64", "--count=2"], 24, "found 17 packed bytes, expected 16"),
         (&["unpack", "f64", "--count=4"], 24, "found 24 packed bytes, expected 32"),

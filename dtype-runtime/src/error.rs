@@ -485,6 +485,9 @@ impl fmt::Display for Error {
                 }
                 write!(f, ": not a valid {of}: {reason}")
             }
+            Self::Allocation { count: 1, stride } => {
+                write!(f, "could not allocate a record of {stride} bytes")
+            }
             Self::Allocation { count, stride } => {
                 write!(f, "could not allocate {count} records of {stride} bytes")
             }

@@ -142,12 +142,15 @@ impl Iterator for Windows {
 }
 
 /// The number of instances in a memory of `len` bytes: as many as fit if each is after the previous one, otherwise
-/// one.
+/// one. A memory that ends at the origin has none.
 pub(super) fn fitting(ty: &Type, origin: u64, len: u64) -> u64 {
     if ty.extent() <= 0 || ty.size() == 0 {
         return 1;
     }
     let room = i128::from(len) - i128::from(origin) - i128::from(ty.true_ub());
+    if room < 0 && len == origin {
+        return 0;
+    }
     let steps = room.max(0) / i128::from(ty.extent());
     // An instance that does not fit is refused later.
     u64::try_from(steps + 1).unwrap_or(u64::MAX)
@@ -197,6 +200,9 @@ mod tests {
     fn as_many_instances_as_fit() {
         let ty = parse("struct{f64, u8}").unwrap().ty;
         let fit = |len| fitting(&ty, 0, len);
-        assert_eq!((fit(0), fit(9), fit(24), fit(25), fit(32)), (1, 1, 1, 2, 2));
+        assert_eq!((fit(0), fit(9), fit(24), fit(25), fit(32)), (0, 1, 1, 2, 2));
+        assert_eq!((fitting(&ty, 16, 16), fitting(&ty, 16, 15), fitting(&ty, 16, 0)), (0, 1, 1));
+        let ahead = parse("struct{u16@-4, u8@-1}").unwrap().ty;
+        assert_eq!((fitting(&ahead, 4, 4), fitting(&ahead, 4, 3)), (1, 1));
     }
 }

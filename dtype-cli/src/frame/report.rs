@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::known::Content;
 use crate::failure::Failure;
 use crate::json::print_line;
-use crate::value::printable;
+use crate::value::{bytes, printable};
 
 /// The version of the full frame, and of the compact one, that the runtime reads. It refuses others.
 const FULL_VERSION: u32 = 1;
@@ -98,10 +98,10 @@ impl Report {
             return Ok(());
         }
         let Found { offset, header, .. } = found;
-        let (number, length) = (self.frames, bytes(header.frame_len()));
+        let (number, length) = (self.frames, bytes(header.frame_len().into()));
         let (form, version) = form(header);
         let order = order(header);
-        let (tag, count, size) = (header.tag(), header.count(), bytes(header.record_size()));
+        let (tag, count, size) = (header.tag(), header.count(), bytes(header.record_size().into()));
         let records = if count == 1 { "record" } else { "records" };
         writeln!(
             out,
@@ -208,7 +208,7 @@ impl Report {
         if self.is_json {
             return print_line(&GapLine { offset: from, error: None, skipped: Some(skipped) }, out);
         }
-        Ok(writeln!(out, "skipped {} at {from}", bytes(skipped))?)
+        Ok(writeln!(out, "skipped {} at {from}", bytes(skipped.into()))?)
     }
 
     /// The last line.
@@ -225,7 +225,7 @@ impl Report {
             }
         }
         if *skipped > 0 {
-            write!(out, ", {} skipped", bytes(*skipped))?;
+            write!(out, ", {} skipped", bytes((*skipped).into()))?;
         }
         Ok(writeln!(out)?)
     }
@@ -276,8 +276,4 @@ fn order(header: &Header) -> &'static str {
         ByteOrder::Little => "little",
         ByteOrder::Big => "big",
     }
-}
-
-fn bytes(number: u64) -> String {
-    format!("{number} {}", if number == 1 { "byte" } else { "bytes" })
 }
