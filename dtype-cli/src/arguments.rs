@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// The subcommand to run.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// The datatype: text, `@FILE`, or `-` for standard input.
+    /// The datatype: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", required = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: Option<String>,
     /// When to use colours.
@@ -165,7 +165,7 @@ pub(crate) enum Form {
 /// Draw a type.
 #[derive(Args, Debug)]
 pub(crate) struct Show {
-    /// The datatype: text, `@FILE`, or `-` for standard input.
+    /// The datatype: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: String,
     /// The output form.
@@ -201,7 +201,7 @@ pub(crate) struct Show {
 /// Print numbers.
 #[derive(Args, Debug)]
 pub(crate) struct Info {
-    /// The datatype: text, `@FILE`, or `-` for standard input.
+    /// The datatype: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: String,
     /// As JSON.
@@ -240,7 +240,7 @@ pub(crate) enum DumpForm {
 /// Print records.
 #[derive(Args, Debug)]
 pub(crate) struct Dump {
-    /// The datatype: text, `@FILE`, or `-` for standard input.
+    /// The datatype: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: String,
     /// The file, or `-` for standard input. Its records follow one another at the extent, as in memory.
@@ -282,7 +282,7 @@ pub(crate) struct Frame {
     /// The file of messages, or `-` for standard input.
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
-    /// The datatype of the records, to print them, too: text, `@FILE`, or `-` for standard input.
+    /// The datatype of the records, to print them, too: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: Option<String>,
     /// Print the records whose type the sender has sent as a message before them.
@@ -299,7 +299,7 @@ pub(crate) struct Frame {
 /// The arguments that packing and unpacking share.
 #[derive(Args, Debug)]
 pub(crate) struct Layout {
-    /// The datatype: text, `@FILE`, or `-` for standard input.
+    /// The datatype: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
     #[arg(value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) ty: String,
     /// The input file, or `-` for standard input.
@@ -341,7 +341,7 @@ pub(crate) struct Unpack {
 /// Compare.
 #[derive(Args, Debug)]
 pub(crate) struct Compare {
-    /// A datatype: text, `@FILE`, or `-` for standard input.
+    /// A datatype: text, `@FILE`, `@FILE:NAME`, or `-` for standard input.
     #[arg(value_name = "A", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) a: String,
     /// The type to compare with.

@@ -17,7 +17,9 @@ pub(crate) fn print(subcommand: Option<&str>, out: &mut impl Write) -> Result<()
         None => command,
         Some(name) => find(&command, name)?,
     };
-    Ok(Man::new(command).render(out)?)
+    // A subcommand has no version of its own.
+    let source = concat!("dtype ", env!("CARGO_PKG_VERSION"));
+    Ok(Man::new(command).source(source).render(out)?)
 }
 
 fn find(command: &Command, name: &str) -> Result<Command, Failure> {

@@ -1,6 +1,7 @@
 //! `dtype show`: a type in one of its forms.
 
 use std::io::Write;
+use std::path::Path;
 
 use dtype_runtime::show::{
     Diagram, ExplainStyle, Language, NumpyOptions, SvgStyle, TextStyle, View,
@@ -28,6 +29,10 @@ pub(crate) fn show(
 ) -> Result<(), Failure> {
     let ty = &parsed.ty;
     if let Some(path) = &show.svg {
+        if path == Path::new("-") {
+            let message = "`--svg` writes a file; `--as svg` prints the picture";
+            return Err(Failure::Usage(message.into()));
+        }
         output::write(
             path,
             picture(parsed, show, printable)?.svg(&SvgStyle::default()).as_bytes(),

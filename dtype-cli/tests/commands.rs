@@ -81,6 +81,12 @@ fn options_before_a_subcommand() {
 }
 
 #[test]
+fn an_svg_goes_to_a_file() {
+    let message = output(&["show", "u8", "--svg", "-"]);
+    assert!(message.contains("`--as svg` prints the picture"), "{message}");
+}
+
+#[test]
 fn completions_and_man_pages() {
     for (shell, word) in [
         ("bash", "complete"),
@@ -93,6 +99,8 @@ fn completions_and_man_pages() {
         assert!(script.contains(word) && script.contains("compare"), "{shell}");
     }
     assert!(output(&["man"]).contains(".TH dtype 1"));
+    let version = concat!("\"dtype ", env!("CARGO_PKG_VERSION"), "\"");
+    assert!(output(&["man", "show"]).contains(version));
     assert!(output(&["man", "notation"]).contains("subarray([sizes]"));
     assert!(output(&["help", "notation"]).contains("subarray([sizes]"));
     assert!(output(&["notation"]).contains("unsigned long long"));

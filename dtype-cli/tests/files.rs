@@ -110,6 +110,31 @@ fn standard_streams() {
     );
 }
 
+/// `script` runs a command in a terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn bytes_are_not_written_to_a_terminal() {
+    let folder = Folder::new();
+    let (input, output) = (folder.file("in", b"\x1b[31m"), folder.path("out"));
+    for action in ["pack", "unpack"] {
+        for (out, expected) in [(Path::new("-"), "give a file or a pipe"), (&output, "")] {
+            let dtype = env!("CARGO_BIN_EXE_dtype");
+            let command =
+                format!("'{dtype}' {action} u8 '{}' '{}'", input.display(), out.display());
+            let mut script = std::process::Command::new("script");
+            let script = script
+                .args(["-qec", &command, "/dev/null"])
+                .stdin(Stdio::null())
+                .env("NO_COLOR", "1");
+            let Ok(output) = script.output() else { return };
+            let text = String::from_utf8(output.stdout).unwrap();
+            assert!(text.contains(expected) && !text.contains('\x1b'), "{text:?}");
+            assert_eq!(output.status.success(), expected.is_empty());
+        }
+    }
+    assert_eq!(fs::read(&output).unwrap(), b"\x1b[31m");
+}
+
 /// A file is named where its content is meant, or the arguments are in another order.
 #[test]
 fn a_type_that_is_the_name_of_a_file() {

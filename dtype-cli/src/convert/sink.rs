@@ -1,6 +1,6 @@
 //! Where bytes are written one after another.
 
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use crate::failure::Failure;
@@ -14,9 +14,14 @@ pub(super) enum Sink<'a, W> {
 }
 
 impl<'a, W: Write> Sink<'a, W> {
-    /// Standard output for `-`, otherwise a new file.
+    /// Standard output for `-`, otherwise a new file. A terminal would take some bytes as commands.
     pub(super) fn create(path: &Path, stdout: &'a mut W) -> Result<Self, Failure> {
         if path == Path::new("-") {
+            if io::stdout().is_terminal() {
+                let message =
+                    "the output is bytes, and standard output is a terminal: give a file or a pipe";
+                return Err(Failure::Usage(message.into()));
+            }
             return Ok(Self::Standard(stdout));
         }
         NewFile::create(path).map(Self::File)
