@@ -28,7 +28,7 @@ const HELD: u64 = 1 << 20;
 
 /// The number of bytes that may be searched after they were read as a damaged frame, and how many more for each byte of
 /// the input so far: in a hostile file, each of many headers announces a frame of the whole rest.
-const MOST_AGAIN: u64 = 1 << 30;
+const MOST_AGAIN: u64 = 1 << 26;
 const AGAIN_EACH: u64 = 4;
 
 /// Bytes of payload to read at once.

@@ -103,6 +103,8 @@ fn standard_streams() {
     child.stdin.take().unwrap().write_all(b"BFJ").unwrap();
     assert_eq!(child.wait_with_output().unwrap().stdout, b"aBcdeFghiJkl");
 
+    let message = failed(dtype().args(["unpack", &at]).arg(&input).args(["-", "--over", "-"]));
+    assert!(message.contains("`--over` takes a file"), "{message}");
     let message = failed(dtype().args(["compare", "-", "-"]));
     assert!(
         message.contains("can be given only once") || message.contains("found nothing"),

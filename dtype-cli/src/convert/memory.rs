@@ -53,6 +53,10 @@ impl<'a, W: Write> Memory<'a, W> {
         in_order: bool,
         over: Option<&Path>,
     ) -> Result<Self, Failure> {
+        if over == Some(Path::new("-")) {
+            let message = "`--over` takes a file, not `-` for standard input";
+            return Err(Failure::Usage(message.into()));
+        }
         let reading = |error| Failure::file("read", over.unwrap_or(path), error);
         let mut before = over.map(File::open).transpose().map_err(reading)?;
         match Sink::create(path, stdout)? {
