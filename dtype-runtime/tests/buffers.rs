@@ -117,6 +117,10 @@ fn more_bytes_than_there_is_memory_for() {
         many.conversion(Representation::External32).unwrap().pack_to_vec(b"ab", 1 << 20),
         refused
     );
+    for (count, what) in [(1, "a record"), (2, "2 records")] {
+        let message = Error::Allocation { count, stride: 3 }.to_string();
+        assert_eq!(message, format!("could not allocate {what} of 3 bytes"));
+    }
 }
 
 #[test]

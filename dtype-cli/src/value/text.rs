@@ -51,11 +51,13 @@ pub(crate) fn json_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// A name or another word for people, without characters that a terminal could take as commands.
+/// A name or another word for people, without characters that a terminal could take as commands, or that turn the
+/// direction of those behind them.
 pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
-        if char.is_control() { out.extend(char.escape_default()) } else { out.push(char) }
+        let turns = matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if char.is_control() || turns { out.extend(char.escape_default()) } else { out.push(char) }
     }
     out
 }
@@ -84,6 +86,13 @@ mod tests {
         out.clear();
         "'\"\\\n\u{9b}é".chars().for_each(|char| write_char(char, ValueStyle::Plain, &mut out));
         assert_eq!(out, r#"'"\\\n\u{9b}é"#);
+    }
+
+    #[test]
+    fn names_are_no_commands() {
+        assert_eq!(printable("\u{1b}[31m"), r"\u{1b}[31m");
+        assert_eq!(printable("a\u{202e}b\u{2069}"), r"a\u{202e}b\u{2069}");
+        assert_eq!(printable("e\u{301} é 🦀"), "e\u{301} é 🦀");
     }
 
     #[test]
