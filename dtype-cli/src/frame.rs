@@ -47,6 +47,12 @@ pub(crate) fn frame(
     colour: bool,
     out: &mut impl Write,
 ) -> Result<bool, Failure> {
+    // Other subcommands take the type first.
+    let swapped = options.ty.is_some() && !options.input.exists();
+    if swapped && options.input.as_os_str().as_encoded_bytes().starts_with(b"@") {
+        let message = "the file comes before the type: `dtype frame FILE TYPE`";
+        return Err(Failure::Usage(message.into()));
+    }
     let given = options.ty.as_deref().map(|ty| input::ty(ty, "TYPE", stdin)).transpose()?;
     let mut frames = Frames {
         input: Forward::open(&options.input, stdin)?,

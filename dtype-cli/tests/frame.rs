@@ -209,6 +209,16 @@ fn long_damaged_frames() {
     assert!(!pipe.contains("skipped") && pipe.ends_with("1 frame, 1 damaged\n"), "{pipe}");
 }
 
+#[test]
+fn the_type_before_the_file() {
+    let folder = command::Folder::new();
+    let file = folder.file("frames", &framed(Framing::new()));
+    let message = command::failed(dtype().args(["frame", "@sample.dtype"]).arg(&file));
+    assert!(message.contains("the file comes before the type"), "{message}");
+    let output = dtype().arg("frame").arg(file).arg("@missing").output().unwrap();
+    assert!(String::from_utf8(output.stderr).unwrap().contains("cannot read missing"));
+}
+
 /// Bytes of a full frame are missing, as when its writer was stopped, and other frames follow.
 #[test]
 fn frames_that_are_cut_short() {
