@@ -282,33 +282,52 @@ fn lengths_that_do_not_fit_are_refused_and_nothing_is_written() {
     }
 }
 
+/// With its new protocols, UCX 1.13 ends the program for some messages with a longer header than it is let have here.
 #[test]
 fn headers_of_every_length() {
-    for threshold in PROTOCOLS {
-        let (worker, endpoint) = setup(threshold);
-        let most = worker.max_header_len();
-        assert!(most >= 1000, "{most}");
-        let (_handler, came) = collect(&worker, |message| {
-            (message.header().to_vec(), message.header_as::<Step>(), message.recv::<u8>().unwrap())
-        });
-        let bytes: Vec<u8> = (0..=most).map(|at| at.to_le_bytes()[0]).collect();
-        for len in [0, 1, 9, 63, 64, 65, 1000, most - 1, most] {
-            for length in [0, 1, 9000, 100_000] {
-                let items = vec![7; length];
-                endpoint.send_active(ID, &bytes[..len], &items).unwrap();
-                let (header, step, came) = next(&worker, &came);
-                assert!(header == bytes[..len] && came == items, "{threshold} {len} {length}");
+    alone("headers_of_every_length", || {
+        for protocols in ["n", "y"] {
+            for threshold in PROTOCOLS {
+                let settings =
+                    [("TLS", "self"), ("RNDV_THRESH", threshold), ("PROTO_ENABLE", protocols)];
+                headers(&Context::with_settings(settings).unwrap().worker().unwrap());
+            }
+        }
+    });
+}
+
+fn headers(worker: &Worker<Single>) {
+    let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
+    let most = worker.max_header_len();
+    assert!(most >= 1000, "{most}");
+    let (_handler, came) = collect(worker, |message| {
+        (message.header().to_vec(), message.header_as::<Step>(), message.recv::<u8>().unwrap())
+    });
+    let bytes: Vec<u8> = (0..=most).map(|at| at.to_le_bytes()[0]).collect();
+    for len in [0, 1, 9, 63, 64, 65, 1000, most - 1, most] {
+        for length in [0, 1, 100, most, most + 1, 5000, 2 * most, 20_000] {
+            // As they are in memory, and with gaps.
+            for stride in [1, 2] {
+                let ty = Type::vector(length as u64, 1, stride, &Type::basic(Basic::U8)).unwrap();
+                let stride = usize::try_from(stride).unwrap();
+                let memory: Vec<u8> =
+                    (0..stride * length).map(|at| (at / 3).to_le_bytes()[0]).collect();
+                let elements = Elements::of(&ty.commit(), &memory, 1).unwrap();
+                endpoint.send_active(ID, &bytes[..len], elements).unwrap();
+                let (header, step, came) = next(worker, &came);
+                assert!(header == bytes[..len], "{len} {length}");
+                assert!(came.iter().eq(memory.iter().step_by(stride)), "{len} {length} {stride}");
                 assert!(step.is_err());
             }
         }
-        let error = endpoint.send_active(ID, &bytes[..], &[1_u8]);
-        assert_eq!(error, Err(Error::HeaderTooLong { len: most + 1, most }));
-        let error = endpoint.start_send_active(ID, &bytes[..], vec![1_u8]).map(drop);
-        assert_eq!(error, Err(Error::HeaderTooLong { len: most + 1, most }));
-        let error =
-            worker.scope(|scope| scope.send_active(&endpoint, ID, &bytes[..], &[1_u8]).map(drop));
-        assert_eq!(error, Err(Error::HeaderTooLong { len: most + 1, most }));
     }
+    let error = endpoint.send_active(ID, &bytes[..], &[1_u8]);
+    assert_eq!(error, Err(Error::HeaderTooLong { len: most + 1, most }));
+    let error = endpoint.start_send_active(ID, &bytes[..], vec![1_u8]).map(drop);
+    assert_eq!(error, Err(Error::HeaderTooLong { len: most + 1, most }));
+    let error =
+        worker.scope(|scope| scope.send_active(&endpoint, ID, &bytes[..], &[1_u8]).map(drop));
+    assert_eq!(error, Err(Error::HeaderTooLong { len: most + 1, most }));
 }
 
 #[test]
