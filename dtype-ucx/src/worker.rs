@@ -332,32 +332,25 @@ impl<M: ThreadMode> Worker<M> {
         timeout: Option<Duration>,
         mut done: impl FnMut() -> Option<R>,
     ) -> Option<R> {
-        /// Calls after which the clock is read, and those without progress after which the processor is offered to others.
+        /// Calls without progress after which the processor is offered to others.
         const ROUNDS: u32 = 256;
         // A time too far away to be represented never comes.
-        let mut end = None;
-        let (mut rounds, mut idle) = (0_u32, 0_u32);
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let mut idle = 0_u32;
         loop {
             if let Some(result) = done() {
                 return Some(result);
             }
-            let progressed = self.advance();
-            idle = if progressed { 0 } else { idle + 1 };
+            idle = if self.advance() { 0 } else { idle + 1 };
             if idle == ROUNDS {
                 idle = 0;
                 thread::yield_now();
-            } else if idle > 0 {
-                std::hint::spin_loop();
             }
-            rounds = rounds.wrapping_add(1);
-            if let Some(timeout) = timeout
-                && rounds.is_multiple_of(ROUNDS)
-            {
-                let now = Instant::now();
-                match end.get_or_insert_with(|| now.checked_add(timeout)) {
-                    Some(end) if now >= *end => return None,
-                    _ => {}
-                }
+            if idle > 0 {
+                std::hint::spin_loop();
+            } else if end.is_some_and(|end| Instant::now() >= end) {
+                // The clock is read after progress, too: it may have been a handler that took long.
+                return done();
             }
         }
     }

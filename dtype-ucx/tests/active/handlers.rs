@@ -189,6 +189,24 @@ fn a_panic_of_a_handler_resumes_from_the_call() {
 }
 
 #[test]
+fn a_time_limit_holds_while_handlers_take_long() {
+    let (worker, endpoint) = setup("inf");
+    let endpoint = Rc::new(endpoint);
+    let again = Rc::downgrade(&endpoint);
+    let _handler = worker.handle_active(ID, move |_| {
+        thread::sleep(Duration::from_millis(5));
+        if let Some(endpoint) = again.upgrade() {
+            endpoint.send_active(ID, &(), &[1_u8]).unwrap();
+        }
+    });
+    endpoint.send_active(ID, &(), &[1_u8]).unwrap();
+    let (timeout, start) = (Duration::from_millis(20), Instant::now());
+    let late = worker.recv_timeout::<u8>(9, timeout).map(drop);
+    assert_eq!(late, Err(Error::TimedOut { timeout }));
+    assert!(start.elapsed() >= timeout && start.elapsed() < Duration::from_secs(1));
+}
+
+#[test]
 fn handlers_of_a_worker_in_several_threads() {
     const THREADS: usize = 4;
     const ROUNDS: usize = 100;
