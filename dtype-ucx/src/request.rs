@@ -41,11 +41,10 @@ impl<M: ThreadMode> Handle<M> {
         Self { worker, request: request.and_then(NonNull::new) }
     }
 
-    /// Waits until the operation has completed. Not in a `drop`: a panic of a handler is resumed.
+    /// Waits until the operation has completed. Not in a `drop`: a panic of a handler resumes, at once, as the operation owns
+    /// what UCX uses.
     pub(crate) fn wait<D>(&self, operation: &Operation<D>) -> Outcome {
-        let outcome = self.worker.wait(|| operation.outcome());
-        self.worker.resume_panic();
-        outcome
+        self.worker.wait(|| self.outcome(operation))
     }
 
     /// As [`wait`](Self::wait), but no longer than a time.
@@ -54,9 +53,12 @@ impl<M: ThreadMode> Handle<M> {
         timeout: Duration,
         operation: &Operation<D>,
     ) -> Option<Outcome> {
-        let outcome = self.worker.wait_for(Some(timeout), || operation.outcome());
+        self.worker.wait_for(Some(timeout), || self.outcome(operation))
+    }
+
+    fn outcome<D>(&self, operation: &Operation<D>) -> Option<Outcome> {
         self.worker.resume_panic();
-        outcome
+        operation.outcome()
     }
 
     /// Polls the operation: makes progress, so that it also completes without a task that does.

@@ -65,7 +65,9 @@ impl<M: ThreadMode> Worker<M> {
         self.recv_taken(taken, Some(Limit { timeout, start }))
     }
 
+    /// Takes a message, if there is one. UCX has been lent nothing meanwhile, so a panic of a handler does not wait for one.
     fn take(&self, Tags { tag, mask }: Tags) -> Option<Taken> {
+        self.resume_panic();
         let mut info = TagInfo { sender_tag: 0, length: 0 };
         // SAFETY: the worker is alive.
         let message = unsafe { raw::ucp_tag_probe_nb(self.handle(), tag, mask, 1, &raw mut info) };

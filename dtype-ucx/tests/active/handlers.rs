@@ -177,6 +177,16 @@ fn a_panic_of_a_handler_resumes_from_the_call() {
             worker.progress();
         });
         assert_eq!((panicked, calls.get()), ("in a handler", 3));
+        // From functions that wait for what does not come, as nothing is lent to UCX.
+        let long = Duration::from_secs(20);
+        drop(endpoint.start_send_active(ID, &(), vec![1_u8; 1000]).unwrap());
+        let panicked = panic_of(&mut || drop(worker.recv_timeout::<u8>(9, long)));
+        assert_eq!((panicked, calls.get()), ("in a handler", 4));
+        drop(endpoint.start_send_active(ID, &(), vec![1_u8; 1000]).unwrap());
+        let panicked = panic_of(&mut || {
+            drop(worker.start_recv::<u8>(9, 1).unwrap().wait_timeout(long));
+        });
+        assert_eq!((panicked, calls.get()), ("in a handler", 5));
         // Several panics are one, and dropping resumes none.
         for _ in 0..2 {
             drop(endpoint.start_send_active(ID, &(), vec![1_u8; 1000]).unwrap());
