@@ -184,8 +184,13 @@ impl<W> Handlers<W> {
         }
         // Handlers may send to this worker without end: what comes from now on waits for the next call.
         for _ in 0..self.inbox.len() {
-            let Some(message) = self.inbox.pop() else { break };
-            let function = lock(&self.functions).get(&message.id).cloned();
+            // In one step: a handler that is set meanwhile does not get what came before it.
+            let (message, function) = {
+                let functions = lock(&self.functions);
+                let Some(message) = self.inbox.pop() else { break };
+                let function = functions.get(&message.id).cloned();
+                (message, function)
+            };
             // Without a handler, which may be removed meanwhile, the message is refused here.
             let Some(function) = function else { continue };
             // What a function leaves half done is its own. It is dropped here if the handler was removed meanwhile.
