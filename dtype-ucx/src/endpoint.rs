@@ -261,8 +261,10 @@ impl<M: ThreadMode> Endpoint<M> {
         if self.monitored && !self.worker.context().has_new_protocols() {
             let flags = raw::EP_CLOSE_FLAG_FORCE;
             let params = raw::RequestParams { mask: raw::OP_ATTR_FIELD_FLAGS, flags, ..params };
+            let completing = self.worker.completing();
             // SAFETY: the endpoint is alive, and not used after this. There is no callback.
             let started = unsafe { raw::ucp_ep_close_nbx(self.handle, &raw const params) };
+            drop(completing);
             // A reply has no way back any more.
             self.worker.service().give_up(&self.traffic);
             // SAFETY: the request was just started.

@@ -67,6 +67,8 @@ impl<'a> Outbound<'a> {
         let outgoing = endpoint.worker().context().outgoing();
         let (buffer, count, datatype) = self.elements.arguments(outgoing);
         let params = operation::params(datatype, callback, user_data);
+        // To this worker itself, the message may be received here.
+        let _completing = endpoint.worker().completing();
         let (endpoint, buffer) = (endpoint.handle(), buffer.cast());
         match &self.target {
             // SAFETY: the endpoint is alive, and the caller guarantees what the arguments point to.

@@ -385,6 +385,8 @@ unsafe extern "C" {
 
     pub(crate) fn ucp_request_cancel(worker: Worker, request: *mut c_void);
     pub(crate) fn ucp_request_check_status(request: *mut c_void) -> RawStatus;
+    /// As `ucp_request_check_status`, which may look for the status before another thread has written it.
+    pub(crate) fn ucp_request_is_completed(request: *mut c_void) -> c_int;
     pub(crate) fn ucp_request_free(request: *mut c_void);
     /// As `ucp_request_free`, but the callback of a request that has not completed is still called.
     pub(crate) fn ucp_request_release(request: *mut c_void);

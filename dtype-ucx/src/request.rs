@@ -73,9 +73,8 @@ impl<M: ThreadMode> Handle<M> {
     /// Cancels the operation if UCX can do that: a receive that no message has matched. It completes with an error then.
     pub(crate) fn cancel(&self) {
         if let Some(request) = self.request {
-            // SAFETY: the request was started on this worker and is not freed. One that has completed is unchanged.
-            unsafe { raw::ucp_request_cancel(self.worker.handle(), request.as_ptr()) };
-            operation::wake();
+            // SAFETY: the request was started on this worker and is not freed.
+            unsafe { self.worker.cancel(request.as_ptr()) };
         }
     }
 }

@@ -7,7 +7,7 @@ use std::mem;
 use std::ptr;
 use std::slice;
 use std::sync::atomic::AtomicI8;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -49,6 +49,8 @@ struct Inner<M: ThreadMode> {
     service: Arc<Service>,
     /// While there are any, the worker is not destroyed.
     unfinished: Unfinished,
+    /// What keeps a receive of a worker in several threads from completing while it is cancelled.
+    completing: RwLock<()>,
     /// The length of the longest header of an active message.
     max_header_len: usize,
     /// What UCX's error handler writes to for endpoints that are left to the worker; freed after it.
@@ -121,6 +123,7 @@ impl Context {
             number: process::fresh(),
             service: Arc::new(Service::new(unfinished.clone())),
             unfinished,
+            completing: RwLock::default(),
             max_header_len: 0,
             failures: Mutex::default(),
             mode: PhantomData,
@@ -231,11 +234,40 @@ impl<M: ThreadMode> Worker<M> {
 
     /// As [`progress`](Self::progress), but keeps a panic of a handler: nothing unwinds.
     fn advance(&self) -> bool {
+        let completing = self.completing();
         // SAFETY: the worker is alive, and a thread that has it may use it, by its mode. UCX must not be called from its
         // callbacks: these run no code of the program but what packs and unpacks, and its allocator.
         let progressed = unsafe { raw::ucp_worker_progress(self.handle()) != 0 };
+        drop(completing);
         operation::wake();
         self.inner.handlers.call(self) || progressed
+    }
+
+    /// No other thread cancels anything while the result lives: for calls of UCX that may complete receives of others.
+    pub(crate) fn completing(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        let read = || self.inner.completing.read().unwrap_or_else(PoisonError::into_inner);
+        (M::RAW == raw::THREAD_MODE_MULTI).then(read)
+    }
+
+    /// Cancels an operation if UCX can do that: a receive that no message has matched. It completes with an error then, before
+    /// this returns.
+    ///
+    /// # Safety
+    ///
+    /// The request must have been started on this worker, and not be freed.
+    pub(crate) unsafe fn cancel(&self, request: *mut c_void) {
+        // SAFETY: the caller guarantees the request.
+        if unsafe { raw::ucp_request_is_completed(request) } != 0 {
+            return;
+        }
+        // UCX 1.13 looks whether the operation has completed, and only then takes its lock. It ends the program if another
+        // thread completes it in between.
+        let alone: Option<RwLockWriteGuard<'_, ()>> = (M::RAW == raw::THREAD_MODE_MULTI)
+            .then(|| self.inner.completing.write().unwrap_or_else(PoisonError::into_inner));
+        // SAFETY: as for the caller. A request that has completed is unchanged.
+        unsafe { raw::ucp_request_cancel(self.handle(), request) };
+        drop(alone);
+        operation::wake();
     }
 
     /// Resumes the panic of a handler, if there was one; where UCX uses nothing that unwinding would free.
@@ -307,7 +339,7 @@ impl<M: ThreadMode> Worker<M> {
         let outcome = self.wait_for(timeout, || completion.outcome()).unwrap_or_else(|| {
             cancelled = true;
             // SAFETY: the request has been started on this worker and is not freed.
-            unsafe { raw::ucp_request_cancel(self.handle(), request) };
+            unsafe { self.cancel(request) };
             // A message that has begun to arrive is received to its end.
             self.wait(|| completion.outcome())
         });

@@ -690,6 +690,34 @@ fn a_worker_in_several_threads() {
     });
 }
 
+/// UCX 1.13 ends the program when a receive completes while another thread cancels it.
+#[test]
+fn a_receive_is_dropped_while_its_message_arrives_in_another_thread() {
+    alone("a_receive_is_dropped_while_its_message_arrives_in_another_thread", || {
+        let context = Context::with_settings([("TLS", "self")]).unwrap();
+        let worker = match context.worker::<Multi>() {
+            Err(Error::Threads) => return println!("left out: this UCX has no threads"),
+            worker => worker.unwrap(),
+        };
+        let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
+        let start = Instant::now();
+        let lasts = || start.elapsed() < Duration::from_secs(1);
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                while lasts() {
+                    endpoint.send(3, &[1_u8]).unwrap();
+                    let _ = worker.recv_into_timeout(3, &mut [0_u8], Duration::ZERO);
+                }
+            });
+            threads.spawn(|| {
+                while lasts() {
+                    drop(worker.start_recv::<u8>(3, 1).unwrap());
+                }
+            });
+        });
+    });
+}
+
 #[test]
 fn settings_and_addresses_are_checked() {
     for (name, value) in [("RNDV_THRESH", "many"), ("TL\0S", "self"), ("TLS", "se\0lf")] {
