@@ -408,58 +408,42 @@ fn a_message_outlives_its_endpoint() {
 
 #[test]
 fn closing_a_monitored_connection_cancels_long_messages() {
-    let settings =
-        [("TLS", "self,tcp"), ("NET_DEVICES", "lo"), ("RNDV_THRESH", "0"), ("PROTO_ENABLE", "n")];
-    for early in [true, false] {
-        let worker: Worker<Single> = Context::with_settings(settings).unwrap().worker().unwrap();
-        let endpoint = worker.connect_monitored(&worker.address().unwrap()).unwrap();
-        let shared = Rc::new(RefCell::new(Some(endpoint)));
-        let mine = shared.clone();
-        let (_handler, came) = collect(&worker, move |message| {
-            if early {
-                drop(mine.take());
-            }
-            message.start_recv::<u8>()
-        });
-        let sending = {
-            let endpoint = shared.borrow();
-            endpoint.as_ref().unwrap().start_send_active(ID, &(), vec![7; 10 << 20]).unwrap()
-        };
-        let fetching = next(&worker, &came);
-        drop(shared.take());
-        let error = fetching.and_then(Fetching::wait).map(drop);
-        assert_eq!(error, Err(Error::Cancelled), "{early}");
-        assert_eq!(sending.wait().map(drop), Err(Error::Cancelled));
-    }
+    close_while_fetching("self,tcp", "n", &Err(Error::Cancelled));
 }
 
 /// UCX 1.13 would end the program, or never fetch the message, if such a connection were closed by force.
 #[test]
 fn closing_a_monitored_connection_with_new_protocols_cancels_nothing() {
     alone("closing_a_monitored_connection_with_new_protocols_cancels_nothing", || {
-        for (tls, early) in [("self,tcp", true), ("self,tcp", false), ("tcp", true), ("tcp", false)]
-        {
-            let settings = [("TLS", tls), ("NET_DEVICES", "lo"), ("RNDV_THRESH", "0")];
-            let settings = settings.into_iter().chain([("PROTO_ENABLE", "y")]);
-            let context = Context::with_settings(settings).unwrap();
-            let worker: Worker<Single> = context.worker().unwrap();
-            let endpoint = worker.connect_monitored(&worker.address().unwrap()).unwrap();
-            let shared = Rc::new(RefCell::new(Some(endpoint)));
-            let mine = shared.clone();
-            let (_handler, came) = collect(&worker, move |message| {
-                if early {
-                    drop(mine.take());
-                }
-                message.start_recv::<u8>()
-            });
-            let sending = {
-                let endpoint = shared.borrow();
-                endpoint.as_ref().unwrap().start_send_active(ID, &(), vec![7_u8; 10 << 20]).unwrap()
-            };
-            let fetching = next(&worker, &came).unwrap();
-            drop(shared.take());
-            assert!(fetching.wait().unwrap() == vec![7; 10 << 20]);
-            assert!(sending.wait().unwrap() == vec![7; 10 << 20]);
+        for transports in ["self,tcp", "tcp"] {
+            close_while_fetching(transports, "y", &Ok(vec![7; 10 << 20]));
         }
     });
+}
+
+/// Closes a monitored connection before a message is fetched, and meanwhile. Both sides get what is expected.
+fn close_while_fetching(transports: &str, protocols: &str, expected: &Result<Vec<u8>, Error>) {
+    for early in [true, false] {
+        let settings = [
+            ("TLS", transports),
+            ("NET_DEVICES", "lo"),
+            ("RNDV_THRESH", "0"),
+            ("PROTO_ENABLE", protocols),
+        ];
+        let worker: Worker<Single> = Context::with_settings(settings).unwrap().worker().unwrap();
+        let endpoint = worker.connect_monitored(&worker.address().unwrap()).unwrap();
+        let sending = endpoint.start_send_active(ID, &(), vec![7_u8; 10 << 20]).unwrap();
+        let endpoint = Rc::new(RefCell::new(Some(endpoint)));
+        let mine = endpoint.clone();
+        let (_handler, came) = collect(&worker, move |message| {
+            if early {
+                drop(mine.take());
+            }
+            message.start_recv::<u8>()
+        });
+        let fetching = next(&worker, &came);
+        drop(endpoint.take());
+        assert!(fetching.and_then(Fetching::wait) == *expected, "{transports} {early}");
+        assert!(sending.wait() == *expected, "{transports} {early}");
+    }
 }
