@@ -18,7 +18,7 @@
 //! | MPICH 4.0 over UCX | `ucp_dt_create_generic`, `ucp_dt_destroy` | callbacks around MPICH's own |
 //! | | `MPI_Type_commit`, `MPI_Type_dup`, `MPI_Type_free` | know the handle, and that the type is committed; forget what was compiled for it |
 //! | | `MPI_Pack`, `MPI_Unpack` and their `_c` forms | pack and unpack |
-//! | | `MPI_Comm_free`, `MPI_Comm_disconnect`, `MPI_Finalize` | know with what packing is an error, which the original reports |
+//! | | `MPI_Comm_free`, `MPI_Comm_disconnect`, `MPI_Finalize`, `MPI_Session_init`, `MPI_Session_finalize` | know with what packing is an error, which the original reports |
 //! | | `MPI_Pack_external`, `MPI_Unpack_external` and their `_c` forms | convert to `external32` and back |
 //!
 //! The first use of either part checks the library's version and the sizes of the structures that are touched; if they
