@@ -4,10 +4,11 @@
 //! `start` and `finish` are called for each message as well, because they count the references to the type.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Mutex, OnceLock, TryLockError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use dtype_ucp_generic::{Generic, Instances, Message, Operations, Status};
 
@@ -381,6 +382,16 @@ struct Created {
     operations: Operations,
 }
 
+/// This library's datatypes that were not destroyed, by the library's contexts.
+///
+/// The context is MPICH's own datatype. MPICH 4.0 takes half of the addresses for negative numbers, depending on where the
+/// system has put the heap, and does not destroy a datatype that has one. That is noticed when its context comes again.
+static ALIVE: Mutex<BTreeMap<usize, UcpDatatype>> = Mutex::new(BTreeMap::new());
+
+fn alive() -> MutexGuard<'static, BTreeMap<usize, UcpDatatype>> {
+    ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Set once UCX was seen to keep them so.
 static IS_KNOWN: AtomicBool = AtomicBool::new(false);
 
@@ -433,6 +444,12 @@ unsafe fn wrap(
     if found == Some(made) {
         IS_KNOWN.store(true, Ordering::Release);
         MADE.set(made);
+        // SAFETY: just written.
+        let before = alive().insert(context.addr(), unsafe { *datatype });
+        if let Some(before) = before {
+            // SAFETY: of a type that MPICH has freed, after the last message with it: its memory is another type's.
+            unsafe { destroy_datatype(before, destroy) };
+        }
         return Some(status);
     }
     // SAFETY: nobody else knows the context once the datatype is gone.
@@ -471,6 +488,27 @@ pub(crate) unsafe extern "C" fn ucp_dt_create_generic(
     unsafe { original(operations, context, datatype) }
 }
 
+/// Destroys a datatype by UCX's function, and its context if that is this library's.
+///
+/// # Safety
+///
+/// As `ucp_dt_destroy`.
+unsafe fn destroy_datatype(datatype: UcpDatatype, original: unsafe extern "C" fn(UcpDatatype)) {
+    // SAFETY: the caller's datatype.
+    let context =
+        IS_KNOWN.load(Ordering::Acquire).then(|| unsafe { context_of(datatype) }).flatten();
+    // SAFETY: likewise.
+    unsafe { original(datatype) };
+    if let Some(context) = context {
+        // SAFETY: made by `wrap`; a datatype is destroyed after the last message with it.
+        let context = unsafe { Box::from_raw(context) };
+        let mut alive = alive();
+        if alive.get(&context.library.addr()) == Some(&datatype) {
+            alive.remove(&context.library.addr());
+        }
+    }
+}
+
 /// In front of UCX's function of this name.
 ///
 /// # Safety
@@ -480,12 +518,62 @@ pub(crate) unsafe extern "C" fn ucp_dt_create_generic(
 pub(crate) unsafe extern "C" fn ucp_dt_destroy(datatype: UcpDatatype) {
     let Some(original) = DESTROY.get() else { return };
     // SAFETY: the caller's datatype.
-    let context =
-        IS_KNOWN.load(Ordering::Acquire).then(|| unsafe { context_of(datatype) }).flatten();
-    // SAFETY: likewise.
-    unsafe { original(datatype) };
-    if let Some(context) = context {
-        // SAFETY: made by `wrap`; the library destroys a datatype after the last message with it.
-        contain(|| drop(unsafe { Box::from_raw(context) }));
+    contain(|| unsafe { destroy_datatype(datatype, original) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static DESTROYED: Mutex<Vec<UcpDatatype>> = Mutex::new(Vec::new());
+
+    unsafe extern "C" fn create(
+        operations: *const Operations,
+        context: *mut c_void,
+        datatype: *mut UcpDatatype,
+    ) -> Status {
+        // SAFETY: the caller's table.
+        let operations = unsafe { *operations };
+        let created = Box::into_raw(Box::new(Created { context, operations }));
+        // SAFETY: the caller's number.
+        unsafe { *datatype = created.expose_provenance() as u64 | GENERIC };
+        Status::OK
+    }
+
+    unsafe extern "C" fn destroy(datatype: UcpDatatype) {
+        DESTROYED.lock().unwrap().push(datatype);
+        let created = usize::try_from(datatype & !GENERIC).unwrap();
+        // SAFETY: made by `create`.
+        drop(unsafe { Box::from_raw(ptr::with_exposed_provenance_mut::<Created>(created)) });
+    }
+
+    #[test]
+    fn a_datatype_that_the_library_forgot_goes_with_the_next_of_its_context() {
+        CREATE.replace(create);
+        DESTROY.replace(destroy);
+        let library = OPERATIONS;
+        let make = |context: usize| {
+            let mut datatype = 0;
+            let context = ptr::without_provenance_mut(context);
+            // SAFETY: nobody calls the functions of the table.
+            let made = unsafe { wrap(UNKNOWN, &raw const library, context, &raw mut datatype) };
+            assert_eq!(made, Some(Status::OK));
+            datatype
+        };
+        let destroyed = || std::mem::take(&mut *DESTROYED.lock().unwrap());
+        let (first, other) = (make(0x40), make(0x80));
+        assert_eq!(destroyed(), []);
+        let second = make(0x40);
+        assert_eq!(destroyed(), [first]);
+        // SAFETY: made above.
+        unsafe { ucp_dt_destroy(second) };
+        let third = make(0x40);
+        assert_eq!(destroyed(), [second]);
+        // SAFETY: likewise.
+        unsafe {
+            ucp_dt_destroy(other);
+            ucp_dt_destroy(third);
+        }
+        assert_eq!((destroyed(), alive().len()), (vec![other, third], 0));
     }
 }
