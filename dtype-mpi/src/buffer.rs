@@ -307,6 +307,10 @@ impl<'a> SendBuffer<'a> {
 /// Memory to receive into: a [`BufferMut`] of the [`mpi`] crate for types that accept any bytes, which may skip
 /// fields, and for any [`Layout`]. Padding and skipped fields are unchanged.
 ///
+/// Open MPI 4.1 and 5.0 have a defect: they may write a message that is longer than contiguous memory for it over whatever
+/// follows, and only then report the error. That is so for every receive of the [`mpi`] crate. Where a peer may send more than
+/// was agreed, use [`PackedSource`](crate::traits::PackedSource), whose functions never receive into memory that is too short.
+///
 /// A type for which some bytes are not valid values does not compile here:
 ///
 /// ```compile_fail,E0080

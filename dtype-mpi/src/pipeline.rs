@@ -9,7 +9,7 @@ use mpi::{Rank, Tag};
 
 use crate::error::Error;
 use crate::raw::OnCommunicator;
-use crate::raw::point_to_point::{Envelope, Pending, receivable};
+use crate::raw::point_to_point::{Envelope, Pending, number};
 use crate::received::{Received, received};
 use crate::values;
 
@@ -17,8 +17,8 @@ use crate::values;
 ///
 /// Both ends must use it; the receiver learns the length and the chunk size from the sender. A peer that uses a
 /// datatype of the library sends and receives one message: use [`PackedDestination`] and [`PackedSource`] with it.
-/// They hold the whole message in memory a second time, which costs nothing as long as it stays in the cache: for
-/// messages of up to a few MiB they are as fast, and for messages of up to one chunk they are faster.
+/// They hold the whole message in memory a second time, which costs nothing as long as it stays in the cache: below
+/// 1 MiB they are faster.
 ///
 /// The chunks follow one another on one communicator with one tag. During the transfer, no other message with that
 /// tag may be sent between the same two ranks, for example by another thread.
@@ -64,9 +64,8 @@ impl Default for Pipeline {
 const MAGIC: u64 = 0x3170_6970_6570_7964;
 
 impl Pipeline {
-    /// With chunks of `bytes` bytes; the sender's choice applies. The receiver's library must be able to count one
-    /// byte more, so chunks have at most 2³¹ − 2 bytes before MPI-4. Longer chunks return [`Error::Count`] before
-    /// anything is sent, unless the transfer itself is shorter.
+    /// With chunks of `bytes` bytes; the sender's choice applies. Before MPI-4, chunks have at most 2³¹ − 1 bytes. Longer
+    /// chunks return [`Error::Count`] before anything is sent, unless the transfer itself is shorter.
     pub const fn new(chunk: NonZeroUsize) -> Self {
         Self { chunk }
     }
@@ -100,8 +99,8 @@ impl Pipeline {
         let on = OnCommunicator::begin("MPI_Isend", to.as_communicator())?;
         let rank = to.destination_rank();
         let (total, chunk) = (packer.remaining(), self.chunk.get());
-        // Before anything is sent, refuses what the receiver would refuse.
-        receivable(shorter(total, chunk))?;
+        // Before anything is sent, refuses what the library cannot count.
+        number("MPI_Isend", shorter(total, chunk))?;
         let mut buffers = Vec::new();
         for _ in 0..DEPTH {
             let bytes = shorter(total, chunk);
@@ -272,8 +271,8 @@ impl Transfer {
         self.chunks(on, |bytes| Ok(unpacker.unpack(bytes).map(drop)?))
     }
 
-    /// Passes on the chunks one by one, while the next one is in transit. After an error, the remaining chunks are
-    /// still received.
+    /// Passes on the chunks one by one, while the next one is in transit. After an error of `take`, the remaining chunks
+    /// are still received.
     fn chunks(
         &self,
         on: &OnCommunicator<'_>,
@@ -285,18 +284,25 @@ impl Transfer {
         let mut taken = Ok(());
         loop {
             while under_way.len() < DEPTH && left > 0 {
-                let bytes = shorter(left, self.chunk);
-                let buffer = buffers.pop().unwrap_or_default();
-                let next = on.start_receive(buffer, bytes, self.source, self.tag)?;
-                under_way.push_back((next, bytes as u64));
-                left -= bytes as u64;
+                let (source, tag) = (self.source, self.tag);
+                // While there is a chunk to pass on, the next one is not waited for.
+                let found = if under_way.is_empty() {
+                    Some(on.matched_probe(source, tag)?)
+                } else {
+                    on.matched_now(source, tag)?
+                };
+                let Some(next) = found else { break };
+                let expected = shorter(left, self.chunk) as u64;
+                values::fits_bytes(next.envelope, expected)?;
+                let Envelope { source: source_rank, tag, bytes } = next.envelope;
+                if bytes < expected {
+                    return Err(Error::Short { source_rank, tag, bytes, expected });
+                }
+                under_way.push_back(next.start_receive(buffers.pop().unwrap_or_default())?);
+                left -= bytes;
             }
-            let Some((first, expected)) = under_way.pop_front() else { return taken };
-            let (buffer, came) = first.wait()?;
-            let Envelope { source: source_rank, tag, bytes } = came;
-            if bytes != expected {
-                return Err(Error::Short { source_rank, tag, bytes, expected });
-            }
+            let Some(first) = under_way.pop_front() else { return taken };
+            let (buffer, _) = first.wait()?;
             if taken.is_ok() {
                 taken = take(&buffer);
             }

@@ -3,19 +3,20 @@
 use std::mem::ManuallyDrop;
 use std::os::raw::{c_int, c_void};
 
+use dtype_runtime::types::{Combiner, Contents};
 use mpi::ffi::{self, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status};
 #[cfg(not(large_counts))]
-use mpi::ffi::{MPI_Irecv, MPI_Isend, MPI_Mrecv, MPI_Recv, MPI_Send};
+use mpi::ffi::{MPI_Imrecv, MPI_Irecv, MPI_Isend, MPI_Mrecv, MPI_Recv, MPI_Send};
 #[cfg(large_counts)]
 use mpi::ffi::{
-    MPI_Irecv_c as MPI_Irecv, MPI_Isend_c as MPI_Isend, MPI_Mrecv_c as MPI_Mrecv,
-    MPI_Recv_c as MPI_Recv, MPI_Send_c as MPI_Send,
+    MPI_Imrecv_c as MPI_Imrecv, MPI_Irecv_c as MPI_Irecv, MPI_Isend_c as MPI_Isend,
+    MPI_Mrecv_c as MPI_Mrecv, MPI_Recv_c as MPI_Recv, MPI_Send_c as MPI_Send,
 };
 use mpi::{Rank, Tag};
 
 use super::code::{check, wide};
 use super::session::{Later, not_running};
-use super::{Datatype, OnCommunicator, receiving, sending};
+use super::{Datatype, OnCommunicator, Session, make, receiving, sending};
 use crate::error::Error;
 use crate::{names, spare};
 
@@ -26,7 +27,7 @@ pub(super) type Number = MPI_Count;
 pub(super) type Number = c_int;
 
 /// Converts a number of elements to the library's type.
-pub(super) fn number(call: &'static str, count: usize) -> Result<Number, Error> {
+pub(crate) fn number(call: &'static str, count: usize) -> Result<Number, Error> {
     let limit = number_limit();
     Number::try_from(count).map_err(|_| Error::Count { call, count: count as u64, limit })
 }
@@ -39,12 +40,6 @@ const fn number_limit() -> u64 {
 /// Whether the library can count this many bytes of one message.
 pub(crate) fn is_countable(bytes: u64) -> bool {
     bytes <= number_limit()
-}
-
-/// Checks that [`start_receive`](OnCommunicator::start_receive) can count `bytes` bytes and one more.
-pub(crate) fn receivable(bytes: usize) -> Result<(), Error> {
-    let (count, limit) = (bytes as u64, number_limit() - 1);
-    if count > limit { Err(Error::Count { call: "MPI_Irecv", count, limit }) } else { Ok(()) }
 }
 
 /// A message's source, tag and number of bytes.
@@ -150,20 +145,27 @@ impl<'c> OnCommunicator<'c> {
         from: Rank,
         tag: Tag,
     ) -> Result<Pending<'c>, Error> {
-        receivable(capacity)?;
         let call = "MPI_Irecv";
+        let (bytes, limit) = (capacity as u64, number_limit() - 1);
+        if bytes > limit {
+            return Err(Error::Count { call, count: bytes, limit });
+        }
         // One extra byte detects a message that is too long: Open MPI truncates some messages to the own rank
-        // without an error.
-        let room = capacity.saturating_add(1);
-        let (count, packed) = (number(call, room)?, names::packed()?);
+        // without an error. `cut_after` takes two more.
+        let room = capacity.saturating_add(3);
         buffer.clear();
         buffer.try_reserve_exact(room).map_err(|_| Error::Allocation { bytes: room })?;
         let at = buffer.as_mut_ptr().cast::<c_void>();
+        let cut = if cfg!(open_mpi) { Some(cut_after(capacity)?) } else { None };
+        let (count, datatype) = match &cut {
+            Some(cut) => (1, cut.handle()),
+            None => (number(call, capacity + 1)?, names::packed()?),
+        };
         let mut request = no_request();
         // SAFETY: the vector has room for the bytes, and nothing touches it until the request is complete, because
-        // `Pending` keeps it until then; the communicator is alive.
+        // `Pending` keeps it until then; the communicator is alive. The library keeps a datatype that is freed meanwhile.
         check(call, unsafe {
-            MPI_Irecv(at, count, packed, from, tag, self.handle(), &raw mut request)
+            MPI_Irecv(at, count, datatype, from, tag, self.handle(), &raw mut request)
         })?;
         Ok(Pending::new(self, request, buffer, Kind::Receive { capacity }))
     }
@@ -184,11 +186,26 @@ impl<'c> OnCommunicator<'c> {
         check("MPI_Mprobe", unsafe {
             ffi::MPI_Mprobe(from, tag, self.handle(), &raw mut message, &raw mut status)
         })?;
-        // Should its length not be known, it is cut to nothing, so that it is not lost to everyone.
+        self.matched(message, &status)
+    }
+
+    /// As [`matched_probe`](Self::matched_probe), but returns `None` if no message has arrived.
+    pub(crate) fn matched_now(&self, from: Rank, tag: Tag) -> Result<Option<Matched<'c>>, Error> {
+        let (mut status, mut message, mut found) = (blank(), no_message(), 0);
+        let (to_found, to_message, to_status) = (&raw mut found, &raw mut message, &raw mut status);
+        // SAFETY: the communicator is alive, and the three live through the call.
+        check("MPI_Improbe", unsafe {
+            ffi::MPI_Improbe(from, tag, self.handle(), to_found, to_message, to_status)
+        })?;
+        if found == 0 { Ok(None) } else { self.matched(message, &status).map(Some) }
+    }
+
+    fn matched(&self, message: MPI_Message, status: &MPI_Status) -> Result<Matched<'c>, Error> {
+        // Should its length not be known, it is cut, so that its sender need not wait for ever.
         let unknown = Envelope { source: status.MPI_SOURCE, tag: status.MPI_TAG, bytes: u64::MAX };
         let message = Message::Taken(message);
         let mut matched = Matched { message, on: self.later(), envelope: unknown };
-        matched.envelope = envelope(&status)?;
+        matched.envelope = envelope(status)?;
         Ok(matched)
     }
 
@@ -207,6 +224,29 @@ impl<'c> OnCommunicator<'c> {
         }
         receive(&mut Matched { message: Message::Next, on: self.later(), envelope: found })
     }
+}
+
+/// A datatype of `capacity` bytes (at least one), a gap of one, and another byte, for messages that may be longer.
+///
+/// A message that is longer than contiguous memory for it must not be received there: Open MPI 4.1 and 5.0 copy long ones
+/// from the sender's memory as a whole, over whatever follows, and then return the error. Into memory with a gap they copy
+/// what there is room for.
+fn cut_after(capacity: usize) -> Result<Datatype, Error> {
+    let capacity = capacity.max(1);
+    let call = "MPI_Type_create_hindexed";
+    let limit = c_int::MAX.unsigned_abs().into();
+    let _session = Session::begin(call)?;
+    let too_long = |_| Error::Count { call, count: capacity as u64, limit };
+    let contents: Contents = Contents {
+        combiner: Combiner::Hindexed,
+        integers: vec![2, c_int::try_from(capacity).map_err(too_long)?, 1],
+        addresses: vec![0, capacity as i64 + 1],
+        large_counts: Vec::new(),
+        datatypes: Vec::new(),
+    };
+    let mut datatype = make(&contents, &[&Datatype::named("MPI_PACKED")?])?;
+    datatype.commit()?;
+    Ok(datatype)
 }
 
 fn no_message() -> MPI_Message {
@@ -236,7 +276,27 @@ pub(crate) struct Matched<'c> {
     pub(crate) envelope: Envelope,
 }
 
-impl Matched<'_> {
+impl<'c> Matched<'c> {
+    /// Starts to receive a message that was taken, into the memory of a vector.
+    pub(crate) fn start_receive(mut self, mut buffer: Vec<u8>) -> Result<Pending<'c>, Error> {
+        let call = "MPI_Imrecv";
+        let bytes = usize::try_from(self.envelope.bytes).unwrap_or(usize::MAX);
+        let (count, packed) = (number(call, bytes)?, names::packed()?);
+        buffer.clear();
+        buffer.try_reserve_exact(bytes).map_err(|_| Error::Allocation { bytes })?;
+        let at = receiving(buffer.as_mut_ptr(), bytes);
+        let on = self.on.begin(call)?;
+        let Message::Taken(mut message) = std::mem::replace(&mut self.message, Message::Received)
+        else {
+            return Err(Error::Received);
+        };
+        let mut request = no_request();
+        // SAFETY: the message was matched and not received. The vector has room for it, and nothing touches it until
+        // the request is complete, because `Pending` keeps it until then.
+        check(call, unsafe { MPI_Imrecv(at, count, packed, &raw mut message, &raw mut request) })?;
+        Ok(Pending::new(&on, request, buffer, Kind::Receive { capacity: bytes }))
+    }
+
     /// Receives the message.
     ///
     /// # Safety
@@ -249,7 +309,7 @@ impl Matched<'_> {
         unsafe { self.receive_as(receiving(at, bytes), bytes, names::packed()?) }
     }
 
-    /// Receives the message into instances of a datatype, which have as many bytes.
+    /// Receives the message into instances of a datatype.
     ///
     /// # Safety
     ///
@@ -285,10 +345,8 @@ impl Matched<'_> {
                 // SAFETY: the message was matched and not received; the caller guarantees the memory.
                 let code =
                     unsafe { MPI_Mrecv(at, count, datatype, &raw mut *message, &raw mut status) };
-                // A call that fails has received it as well, unless the library keeps its handle.
-                if *message == no_message() {
-                    self.message = Message::Received;
-                }
+                // A call that fails has received it as well, although MPICH keeps the handle.
+                self.message = Message::Received;
                 check(call, code)?;
             }
             Message::Next => {
@@ -329,17 +387,16 @@ impl Matched<'_> {
 }
 
 impl Drop for Matched<'_> {
-    /// A matched message that is never received keeps its memory in the library, and may keep its sender waiting.
+    /// A matched message that is never received keeps its memory in the library, and may keep its sender waiting. It is cut
+    /// to its first bytes: for a longer one the library returns an error, and the message is gone.
     fn drop(&mut self) {
         if !matches!(self.message, Message::Taken(_)) || not_running().is_some() {
             return;
         }
-        let _ = self.receive_bytes(|_| ());
-        // One that cannot be counted, or for which there is no memory, is cut to nothing: the library returns an error, and the
-        // message is gone.
-        if let (Message::Taken(_), Ok(packed)) = (&self.message, names::packed()) {
-            // SAFETY: no bytes are written.
-            let _ = unsafe { self.receive_as(receiving(std::ptr::null_mut(), 0), 0, packed) };
+        if let Ok(cut) = cut_after(1) {
+            let mut start = [0_u8; 3];
+            // SAFETY: the data of one instance lie in the array.
+            let _ = unsafe { self.receive_instances(start.as_mut_ptr(), 1, &cut) };
         }
     }
 }

@@ -89,3 +89,20 @@ pub(crate) fn lengths(world: &SimpleCommunicator) {
     send.wait().unwrap();
     assert_eq!(few, unchanged);
 }
+
+/// Open MPI copies a long message from the sender's memory in one go, whatever room there is for it.
+pub(crate) fn too_long(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    let own = vec![1_u8; 16 << 20];
+    for room in [0, 1, 1000, 100_000] {
+        let mut few = vec![2_u8; room];
+        let receive = before.immediate_recv_packed_into(&mut few, 10).unwrap();
+        let send = next.immediate_send_packed(&own, 10).unwrap();
+        let error = receive.wait().unwrap_err();
+        let here =
+            matches!(error, Error::Truncated { tag: 10, capacity, .. } if capacity == room as u64);
+        assert!(here, "{error}");
+        send.wait().unwrap();
+        assert_eq!(few, vec![2; room]);
+    }
+}
