@@ -1,9 +1,9 @@
 //! Whether the library's datatype names the same bytes as the type from which it was made.
 //!
-//! Equal sizes and bounds are not enough. Libraries have errors in rare types: in a row of types with a negative
+//! Equal sizes and bounds are not enough. Libraries have defects in rare types: in a row of types with a negative
 //! extent, for example, MPICH looks for the data at other displacements, and the bounds are right. A stride of −1 byte
 //! has wrong bounds in Open MPI, which a resized type around it hides. So the bounds of every part are compared, and
-//! what the errors have in common is refused. `tests/oracle` compares what is left with the library's own packing,
+//! what the defects have in common is refused. `tests/oracle` compares what is left with the library's own packing,
 //! on random types.
 
 use dtype_runtime::types::{Combiner, Named};
@@ -108,10 +108,10 @@ fn same(quantity: &'static str, here: i64, library: i64) -> Result<(), Error> {
 
 /// Checks the type's extent, and the parts that its constructor places, whose data were compared before. Requires a session.
 fn check_parts(ty: &Type, combiner: Combiner, parts: &[(&Type, &Datatype)]) -> Result<(), Error> {
-    let doubt = |what| Err(Error::LibraryDefect { combiner: combiner.name(), what });
+    let defect = |what| Err(Error::LibraryDefect { combiner: combiner.name(), what });
     if ty.extent() < 0 {
         // Open MPI also allocates too little for several instances in collective operations.
-        return doubt("with a negative extent");
+        return defect("with a negative extent");
     }
     for &(part, datatype) in parts {
         // A resized type replaces the bounds of its part. MPICH has others for a struct of resized parts.
@@ -120,7 +120,7 @@ fn check_parts(ty: &Type, combiner: Combiner, parts: &[(&Type, &Datatype)]) -> R
         }
         let is_marker = matches!(part.named(), Some(Named::LbMarker | Named::UbMarker));
         if part.size() == 0 && !is_marker {
-            return doubt("with a part without data");
+            return defect("with a part without data");
         }
     }
     Ok(())

@@ -136,9 +136,11 @@ pub enum Error {
         /// In bytes, according to the library.
         library: i64,
     },
-    /// MPI libraries access the wrong bytes for some types that are made like this one, although the bounds are right, so
-    /// the library is not asked to.
-    #[error("MPI libraries access the wrong bytes of some {combiner} types {what}")]
+    /// MPI libraries have a defect: they access wrong bytes for some types that are made like this one, although their bounds
+    /// are right. The library is not asked to access memory with this datatype, or with one of which it is a part.
+    #[error(
+        "MPI libraries have a defect: they access wrong bytes for some {combiner} types {what}"
+    )]
     LibraryDefect {
         /// The constructor.
         combiner: &'static str,
