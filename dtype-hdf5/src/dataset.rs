@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{
-    Buffer, BufferMut, Datatype, Error as RecordError, Representation, pack, pack_as, packed_size,
-    unpack, unpack_as,
+    Buffer, BufferMut, Datatype, Error as RecordError, pack, pack_as, packed_size, unpack,
+    unpack_as,
 };
 use hdf5_metno::{Dataset, Group, LocationType};
 use hdf5_metno_sys::LOCK;
@@ -207,13 +207,6 @@ fn fit_of<T: Datatype>(dataset: &Dataset) -> Result<(hdf5_metno::Datatype, Fit),
     Ok((datatype, fit))
 }
 
-const fn representation(order: ByteOrder) -> Representation {
-    match order {
-        ByteOrder::Little => Representation::LittleEndian,
-        ByteOrder::Big => Representation::BigEndian,
-    }
-}
-
 /// `size` bytes of zeros.
 fn zeros(count: usize, stride: usize) -> Result<Vec<u8>, Error> {
     let refused = RecordError::Allocation { count, stride };
@@ -233,7 +226,7 @@ fn stored_items<T: Datatype>(
     let packed = if fit.order == ByteOrder::NATIVE {
         pack(records)
     } else {
-        pack_as(records, representation(fit.order))?
+        pack_as(records, fit.order.into())?
     };
     if fit.is_packed {
         return Ok((datatype, packed));
@@ -268,6 +261,6 @@ fn read_part<T: Datatype>(
     if fit.order == ByteOrder::NATIVE {
         Ok(unpack(&packed)?)
     } else {
-        Ok(unpack_as(&packed, representation(fit.order))?)
+        Ok(unpack_as(&packed, fit.order.into())?)
     }
 }

@@ -123,9 +123,9 @@ pub fn write_with<T: Datatype>(
         if options.order == ByteOrder::NATIVE {
             typed::pack_onto(&mut packed, records);
         } else {
-            let order = representation(options.order);
+            let representation = Representation::from(options.order);
             packed.resize(typed::packed_size::<T>(records.len()), 0);
-            Packer::new(records).with_representation(order)?.pack(&mut packed)?;
+            Packer::new(records).with_representation(representation)?.pack(&mut packed)?;
         }
         if let Some(committed) = &committed {
             items.clear();
@@ -147,7 +147,7 @@ pub fn write_with<T: Datatype>(
 ///
 /// # Errors
 ///
-/// - [`NpyError`] for a bad header, for Fortran order, and for a file that ends too early;
+/// - [`NpyError`] for a bad header, for several axes in Fortran order, and for a file that ends too early;
 /// - [`NpyError::Dtype`] if the fields are not those of `T`;
 /// - [`NpyError::Records`] with [`Error::InvalidValue`] for an invalid `bool`, `char`, `NonZero` or enum, or with
 ///   [`Error::Allocation`].
@@ -227,7 +227,8 @@ fn plan<T: Datatype>(header: &Header) -> Result<Plan, NpyError> {
     if map.size() == 0 {
         return Err(NpyError::NoData);
     }
-    if header.fortran_order {
+    // Other axes do not tell the orders apart, and Julia writes vectors in Fortran's.
+    if header.fortran_order && header.shape.iter().filter(|length| **length > 1).count() > 1 {
         return Err(NpyError::FortranOrder);
     }
     let items = header.items()?;
@@ -271,16 +272,9 @@ fn unpack_items<T: Datatype>(plan: &Plan, data: &[u8]) -> Result<Vec<T>, NpyErro
     let records = if plan.fit.order == ByteOrder::NATIVE {
         typed::unpack(packed)?
     } else {
-        typed::unpack_as(packed, representation(plan.fit.order))?
+        typed::unpack_as(packed, plan.fit.order.into())?
     };
     Ok(records)
-}
-
-const fn representation(order: ByteOrder) -> Representation {
-    match order {
-        ByteOrder::Little => Representation::LittleEndian,
-        ByteOrder::Big => Representation::BigEndian,
-    }
 }
 
 /// Whether the memory of a record is its packed bytes.

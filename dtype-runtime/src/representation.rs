@@ -59,3 +59,13 @@ impl Representation {
         }
     }
 }
+
+/// This machine's widths in this byte order.
+impl From<ByteOrder> for Representation {
+    fn from(order: ByteOrder) -> Self {
+        match order {
+            ByteOrder::Little => Self::LittleEndian,
+            ByteOrder::Big => Self::BigEndian,
+        }
+    }
+}

@@ -363,6 +363,18 @@ fn a_misaligned_file_is_refused() {
     ));
 }
 
+/// Julia writes vectors in Fortran's order.
+#[test]
+fn the_order_of_one_axis_does_not_count() {
+    for (shape, is_read) in [("(4,)", true), ("(1, 4, 1)", true), ("()", true), ("(2, 2)", false)] {
+        let dict = format!("{{'descr': '|u1', 'fortran_order': True, 'shape': {shape}, }}");
+        let file = with_header((1, 0), dict.as_bytes(), &[1, 2, 3, 4]);
+        let (read, view) = (npy::read::<u8>(&file[..]), npy::view::<u8>(&file));
+        assert_eq!((read.is_ok(), view.is_ok()), (is_read, is_read), "{shape}");
+        assert!(read.is_ok() || matches!(view, Err(NpyError::FortranOrder)));
+    }
+}
+
 #[test]
 fn bad_headers_say_what_was_found() {
     let says = |file: &[u8], expected: &str| {

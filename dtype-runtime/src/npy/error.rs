@@ -76,7 +76,7 @@ pub enum NpyError {
         /// Its offset in bytes.
         actual: u64,
     },
-    /// The array is in Fortran order.
+    /// The array has several axes, in Fortran order.
     FortranOrder,
     /// The shape has more elements, or the items more bytes, than memory can address.
     TooLarge {
