@@ -1,7 +1,8 @@
 //! Arrays from records, and records from arrays.
 
 use dtype_runtime::npy::{Dtype, NumpyOptions};
-use dtype_runtime::{Buffer, Datatype, Error, pack, packed_size, unpack};
+use dtype_runtime::representation::ByteOrder;
+use dtype_runtime::{Buffer, Datatype, Error, pack, packed_size, unpack, unpack_as};
 use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -55,54 +56,32 @@ pub(crate) fn array<'a, 'py>(
     }
 }
 
-/// Refuses items in descending order and items that overlap.
-pub(crate) fn check_strides(array: &Bound<'_, PyUntypedArray>) -> Result<(), ArrayError> {
-    let itemsize = array.dtype().getattr("itemsize")?.extract::<isize>()?;
-    let lengths = array.shape().iter().copied();
-    let mut axes: Vec<_> = lengths.zip(array.strides().iter().copied()).enumerate().collect();
-    if axes.iter().any(|(_, (length, _))| *length == 0) {
-        return Ok(());
-    }
-    axes.retain(|(_, (length, _))| *length > 1);
-    if let Some((axis, (_, stride))) = axes.iter().find(|(_, (_, stride))| *stride < 0) {
-        return Err(ArrayError::NegativeStride { axis: *axis, stride: *stride });
-    }
-    axes.sort_by_key(|(_, (_, stride))| *stride);
-    let mut span = itemsize;
-    for (axis, (length, stride)) in axes {
-        if stride < span {
-            return Err(ArrayError::OverlappingStride { axis, stride, span });
-        }
-        span = stride.saturating_mul(length.cast_signed() - 1).saturating_add(span);
-    }
-    Ok(())
-}
-
-/// The records of an array, in C order whatever the number of its axes. The fields may be at any offset, so packed arrays
-/// and arrays of an aligned dtype will do, and items may have gaps between them. Of a masked array, these are the values below
-/// the mask, as in `numpy.asarray`.
+/// The records of an array, in C order whatever its axes and strides are: it may be sliced, reversed or broadcast. The fields
+/// may be at any offset, so packed arrays and arrays of an aligned dtype will do, and in either byte order. Of a masked array,
+/// these are the values below the mask, as in `numpy.asarray`.
 ///
 /// A type that skips fields does not compile here, because nothing would initialise them.
 ///
 /// # Errors
 ///
 /// - [`ArrayError::NotAnArray`];
-/// - [`ArrayError::Dtype`] if the fields are not those of `T`, by name, or have the other byte order;
+/// - [`ArrayError::Dtype`] if the fields are not those of `T`, by name, or have both byte orders;
 /// - [`ArrayError::NoData`];
-/// - [`ArrayError::NegativeStride`], [`ArrayError::OverlappingStride`];
 /// - [`ArrayError::Records`] for an invalid `bool`, `char`, `NonZero` or enum, and if the records do not fit in memory.
 pub fn to_vec<T: Datatype>(object: &Bound<'_, PyAny>) -> Result<Vec<T>, ArrayError> {
     check_data::<T>()?;
     let array = array(object)?;
     let dtype = read_dtype(&array.dtype())?;
-    dtype.check_byte_order::<T>()?;
-    let (item, _) = dtype.item_type::<T>()?;
-    check_strides(array)?;
+    let (item, order) = dtype.item_type::<T>()?;
     // NumPy copies the items one after another, whatever the strides are. A subclass may have a `tobytes` of its own, which
     // returns other bytes: that of a masked array puts a fill value in the place of what is masked.
     let bytes = object.py().get_type::<PyUntypedArray>().call_method1("tobytes", (array,))?;
     let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
-    if dtype == Dtype::of::<T>(&NumpyOptions::packed()) {
+    let unpack = |packed: &[u8]| match order {
+        ByteOrder::NATIVE => unpack(packed),
+        other => unpack_as(packed, other.into()),
+    };
+    if dtype == Dtype::of::<T>(&NumpyOptions::packed().with_order(order)) {
         return Ok(unpack(bytes)?);
     }
     let count = array.len();

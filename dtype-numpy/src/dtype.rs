@@ -1,15 +1,12 @@
 //! Dtypes in Python: made for a struct, and read to be compared with one.
 
-use std::ffi::CString;
-
 use dtype_runtime::Datatype;
-use dtype_runtime::npy::{DateUnit, Dtype, DtypeField};
+use dtype_runtime::npy::{DateUnit, Dtype, DtypeField, Kind, NumpyOptions};
 use dtype_runtime::representation::ByteOrder;
-use dtype_runtime::show::{NumpyOptions, numpy_dtype};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::error::ArrayError;
 
@@ -20,7 +17,7 @@ const MAX_NESTING: usize = 64;
 ///
 /// # Errors
 ///
-/// [`ArrayError::NoDtype`] for a struct with more fields than the limit; [`ArrayError::Python`].
+/// [`ArrayError::Python`]: an item is too large for NumPy, for instance.
 pub fn dtype_of<T: Datatype>(py: Python<'_>) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
     made::<T>(py, NumpyOptions::memory())
 }
@@ -62,21 +59,35 @@ fn made<T: Datatype>(
     py: Python<'_>,
     options: NumpyOptions,
 ) -> Result<Bound<'_, PyArrayDescr>, ArrayError> {
-    let dtype = numpy_dtype::<T>(&options).map_err(ArrayError::NoDtype)?;
-    // Names have no zeros: they would be escaped.
-    let expression =
-        CString::new(dtype.expression).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let names = PyDict::new(py);
-    names.set_item("np", py.import("numpy")?)?;
-    let dtype = py.eval(&expression, Some(&names), None)?;
-    Ok(dtype.cast_into::<PyArrayDescr>().map_err(PyErr::from)?)
+    let argument = argument(py, &Dtype::of::<T>(&options))?;
+    Ok(PyArrayDescr::new(py, argument)?)
+}
+
+/// What `numpy.dtype` is called with to make a dtype.
+fn argument<'py>(py: Python<'py>, dtype: &Dtype) -> PyResult<Bound<'py, PyAny>> {
+    match dtype.kind() {
+        Kind::Structure { fields } => {
+            let formats = fields.iter().map(|field| argument(py, &field.dtype));
+            let all = PyDict::new(py);
+            all.set_item("names", fields.iter().map(|field| &*field.name).collect::<Vec<_>>())?;
+            all.set_item("formats", formats.collect::<PyResult<Vec<_>>>()?)?;
+            all.set_item("offsets", fields.iter().map(|field| field.offset).collect::<Vec<_>>())?;
+            all.set_item("itemsize", dtype.itemsize())?;
+            Ok(all.into_any())
+        }
+        Kind::Array { lengths, element } => {
+            (argument(py, element)?, PyTuple::new(py, lengths)?).into_bound_py_any(py)
+        }
+        // Its text is a Python string.
+        _ => Ok(PyString::new(py, dtype.to_string().trim_matches('\'')).into_any()),
+    }
 }
 
 /// A dtype of Python as a value, to be compared with a Rust type.
 ///
 /// # Errors
 ///
-/// [`ArrayError::Foreign`], [`ArrayError::Layout`], [`ArrayError::Python`].
+/// [`ArrayError::Foreign`], [`ArrayError::TooDeep`], [`ArrayError::Layout`], [`ArrayError::Python`].
 pub fn read_dtype(dtype: &Bound<'_, PyAny>) -> Result<Dtype, ArrayError> {
     read(dtype, "", 0)
 }
@@ -86,7 +97,7 @@ fn read(dtype: &Bound<'_, PyAny>, path: &str, depth: usize) -> Result<Dtype, Arr
     let foreign =
         |kind: &str| ArrayError::Foreign { field: path.to_owned(), kind: kind.to_owned() };
     if depth > MAX_NESTING {
-        return Err(foreign("nested too deep"));
+        return Err(ArrayError::TooDeep { field: path.to_owned(), limit: MAX_NESTING });
     }
     let subarray = dtype.getattr("subdtype")?;
     if !subarray.is_none() {
@@ -106,7 +117,8 @@ fn read(dtype: &Bound<'_, PyAny>, path: &str, depth: usize) -> Result<Dtype, Arr
         };
         return match kind.chars().next() {
             Some(letter @ ('b' | 'i' | 'u' | 'f' | 'c' | 'S' | 'U' | 'V' | 'm' | 'M')) => {
-                let scalar = Dtype::scalar(letter, itemsize, order).ok_or_else(layout)?;
+                let scalar =
+                    Dtype::scalar(letter, itemsize, order).ok_or_else(|| foreign(&kind))?;
                 // A date has its unit in the text of its format, `<M8[ns]`.
                 let format: String = dtype.getattr("str")?.extract()?;
                 let unit = format.strip_suffix(']').and_then(|text| text.split_once('['));

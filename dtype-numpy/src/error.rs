@@ -4,7 +4,6 @@ use std::fmt;
 
 use dtype_runtime::Error;
 use dtype_runtime::npy::{DtypeError, NpyError};
-use dtype_runtime::show::NumpyError;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 
@@ -24,6 +23,13 @@ pub enum ArrayError {
         /// NumPy's letter of the kind.
         kind: String,
     },
+    /// The dtype nests deeper than the limit.
+    TooDeep {
+        /// The path of the field.
+        field: String,
+        /// The limit.
+        limit: usize,
+    },
     /// The dtype is not that of the records.
     Dtype(DtypeError),
     /// The dtype does not describe an item: offsets and sizes contradict one another.
@@ -31,29 +37,11 @@ pub enum ArrayError {
         /// The path of the field; empty for the item itself.
         field: String,
     },
-    /// The struct has no dtype.
-    NoDtype(NumpyError),
     /// The records have no data.
     NoData,
     /// The records are arrays, such as `[f64; 3]`. Their axes would be axes of the whole array, whose items were then the
     /// elements and not the records.
     Subarray,
-    /// The items along an axis lie in descending order.
-    NegativeStride {
-        /// The axis, counted from the outermost.
-        axis: usize,
-        /// Bytes from one item to the next.
-        stride: isize,
-    },
-    /// The items along an axis overlap one another.
-    OverlappingStride {
-        /// The axis, counted from the outermost.
-        axis: usize,
-        /// Bytes from one item to the next.
-        stride: isize,
-        /// Bytes that the items of the inner axes take.
-        span: isize,
-    },
     /// The items have gaps between them, or are in another order than C's, where they are to be borrowed.
     NotContiguous {
         /// The first axis that is not contiguous, counted from the outermost.
@@ -84,22 +72,17 @@ impl fmt::Display for ArrayError {
                     named(field)
                 )
             }
+            Self::TooDeep { field, limit } => {
+                write!(f, "{} is more than {limit} dtypes deep", named(field))
+            }
             Self::Dtype(error) => write!(f, "{error}"),
             Self::Layout { field } => {
                 write!(f, "{} of the dtype reaches past the end of its item", named(field))
             }
-            Self::NoDtype(error) => write!(f, "{error}"),
             Self::NoData => f.write_str("records without data cannot be in an array"),
             Self::Subarray => {
                 f.write_str("records that are arrays cannot be the items of an array: make them a field of a struct")
             }
-            Self::NegativeStride { axis, stride } => {
-                write!(f, "axis {axis} has a stride of {stride} bytes, expected a positive one")
-            }
-            Self::OverlappingStride { axis, stride, span } => write!(
-                f,
-                "axis {axis} has a stride of {stride} bytes, so its items overlap: each takes {span} bytes"
-            ),
             Self::NotContiguous { axis, stride, expected } => write!(
                 f,
                 "axis {axis} has a stride of {stride} bytes, expected {expected} as in a contiguous array"
@@ -114,7 +97,6 @@ impl std::error::Error for ArrayError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Dtype(error) => Some(error),
-            Self::NoDtype(error) => Some(error),
             Self::Records(error) => Some(error),
             Self::Python(error) => Some(error),
             _ => None,

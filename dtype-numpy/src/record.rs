@@ -43,14 +43,15 @@ impl<T: Datatype> fmt::Debug for Record<T> {
 }
 
 // SAFETY: a record has no Python object in it, is copied byte by byte, and any bytes that Python writes are a record. The
-// dtype has its size: it is that of the memory of `T`. It is none that NumPy replaces by that of smaller items.
+// dtype has its size, `size_of::<T>()`, also if `T` is resized as a datatype. It is none that NumPy replaces by that of smaller
+// items.
 unsafe impl<T: Datatype + Send + Sync> Element for Record<T> {
     const IS_COPY: bool = true;
 
     /// # Panics
     ///
-    /// If the type has no dtype, because it has more fields than the limit, if it is an array, whose axes NumPy would make
-    /// axes of the whole array, or if there is no NumPy. [`into_array`](crate::into_array) returns an error instead.
+    /// If the type is an array, whose axes NumPy would make axes of the whole array, or too large for NumPy, or if there is no
+    /// NumPy. [`into_array`](crate::into_array) returns an error instead.
     fn get_dtype(py: Python<'_>) -> Bound<'_, PyArrayDescr> {
         match item_dtype_of::<T>(py) {
             Ok(dtype) => dtype,

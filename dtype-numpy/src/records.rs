@@ -9,7 +9,7 @@ use numpy::{
 };
 use pyo3::prelude::*;
 
-use crate::array::{array, check_strides};
+use crate::array::array;
 use crate::dtype::{check_data, item_dtype_of, read_dtype};
 use crate::error::ArrayError;
 use crate::record::Record;
@@ -30,7 +30,7 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
     /// - [`ArrayError::NotAnArray`];
     /// - [`ArrayError::Dtype`] if the dtype is not that of the memory of `T`: another field, offset, size or byte order;
     /// - [`ArrayError::NoData`], [`ArrayError::Subarray`] if `T` is an array;
-    /// - [`ArrayError::NegativeStride`], [`ArrayError::OverlappingStride`], [`ArrayError::NotContiguous`];
+    /// - [`ArrayError::NotContiguous`];
     /// - [`ArrayError::Records`] if the items are not aligned for `T`, or a value is invalid;
     /// - [`ArrayError::Python`] if the array is borrowed for writing.
     pub fn new(object: &Bound<'py, PyAny>) -> Result<Self, ArrayError> {
@@ -39,7 +39,6 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
         let dtype = item_dtype_of::<T>(py)?;
         let array = array(object)?;
         read_dtype(&array.dtype())?.check_memory::<T>()?;
-        check_strides(array)?;
         // The same memory with the fields in the order of the struct, which is the array's own dtype if it has that order. It
         // is no instance of a subclass, nor made by a subclass's `view`: either would run Python code that may keep the array,
         // and change its shape or dtype after the checks. This one, nobody else has.

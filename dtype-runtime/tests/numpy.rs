@@ -92,6 +92,36 @@ fn numpy_reads_records_in_memory_and_packed() {
     }
 }
 
+/// As a datatype, its extent is not the size of an element of a slice.
+#[derive(Datatype)]
+#[dtype(resize(lb = 0, extent = 64))]
+#[repr(C)]
+struct Arrays {
+    one: [f64; 1],
+    ones: [[u8; 1]; 3],
+    points: [[(i16, u8); 1]; 2],
+}
+
+#[test]
+fn arrays_of_rust_have_all_their_axes() {
+    let point = "{'names': ['0', '1'], 'formats': ['<i2', 'u1'], 'offsets': [0, 2], 'itemsize'";
+    let formats = |size| format!("[('<f8', (1,)), ('u1', (3, 1)), ({point}: {size}}}, (2, 1))]");
+    let expected = |points, offset, itemsize| {
+        let formats = formats(points);
+        format!(
+            "np.dtype({{'names': ['one', 'ones', 'points'], 'formats': {formats}, \
+             'offsets': [0, 8, {offset}], 'itemsize': {itemsize}}})"
+        )
+    };
+    let memory = numpy_dtype::<Arrays>(&NumpyOptions::memory()).unwrap();
+    assert_eq!(memory.expression, expected(4, 12, 24));
+    assert_eq!((memory.itemsize, size_of::<Arrays>()), (24, 24));
+    let packed = numpy_dtype::<Arrays>(&NumpyOptions::packed()).unwrap();
+    assert_eq!(packed.expression, expected(3, 11, 17));
+    let nested = numpy_dtype::<[[[u8; 4]; 1]; 2]>(&NumpyOptions::packed()).unwrap();
+    assert_eq!(nested.expression, "np.dtype(('u1', (2, 1, 4)))");
+}
+
 /// Reads a dtype, the bytes of items and their packed values, and prints the dtypes for which it finds other
 /// values, and the number of dtypes.
 const LEAVES: &str = "

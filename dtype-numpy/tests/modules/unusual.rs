@@ -15,6 +15,24 @@ struct Pair {
     second: u64,
 }
 
+/// Arrays of one element, and of arrays.
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+struct Arrays {
+    one: [f64; 1],
+    ones: [[u8; 1]; 3],
+    matrix: [[i16; 3]; 2],
+}
+
+/// As a datatype, it has a larger extent than in a vector.
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[dtype(resize(lb = 0, extent = 64))]
+#[repr(C)]
+struct Spaced {
+    first: u64,
+    second: u8,
+}
+
 /// A record that is an array.
 type Point = [f64; 3];
 
@@ -26,9 +44,38 @@ mod unusual {
     use pyo3::prelude::*;
 
     use super::{
-        POINTS, Pair, Point, PyArray1, PyUntypedArray, Record, Records, Unit, into_array,
-        packed_array, to_vec,
+        Arrays, POINTS, Pair, Point, PyArray1, PyUntypedArray, Record, Records, Spaced, Unit,
+        into_array, packed_array, to_vec,
     };
+
+    const ARRAYS: Arrays =
+        Arrays { one: [0.5], ones: [[1], [2], [3]], matrix: [[1, 2, 3], [4, 5, 6]] };
+
+    #[pyfunction]
+    fn arrays(py: Python<'_>) -> PyResult<Bound<'_, PyArray1<Record<Arrays>>>> {
+        Ok(into_array(py, vec![ARRAYS; 2])?)
+    }
+
+    #[pyfunction]
+    fn packed_arrays(py: Python<'_>) -> PyResult<Bound<'_, PyUntypedArray>> {
+        Ok(packed_array(py, &[ARRAYS; 2])?)
+    }
+
+    /// Whether these are two of the arrays above.
+    #[pyfunction]
+    fn are_arrays(array: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(to_vec::<Arrays>(array)? == [ARRAYS; 2])
+    }
+
+    #[pyfunction]
+    fn spaced(py: Python<'_>) -> PyResult<Bound<'_, PyArray1<Record<Spaced>>>> {
+        Ok(into_array(py, vec![Spaced { first: 7, second: 1 }; 3])?)
+    }
+
+    #[pyfunction]
+    fn count_spaced(array: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
+        Ok((to_vec::<Spaced>(array)?.len(), Records::<Spaced>::new(array)?.len()))
+    }
 
     #[pyfunction]
     fn points(py: Python<'_>) -> PyResult<Bound<'_, PyArray1<Record<Point>>>> {

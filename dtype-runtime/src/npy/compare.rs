@@ -22,8 +22,6 @@ pub(super) struct Fit {
     pub(super) order: ByteOrder,
     /// Why the items cannot be used in place.
     pub(super) obstacle: Option<DtypeError>,
-    /// The first value in the other byte order.
-    foreign: Option<DtypeError>,
     /// The first value whose order is not [`order`](Self::order).
     mixed: Option<DtypeError>,
 }
@@ -71,19 +69,6 @@ impl Dtype {
         }
     }
 
-    /// Whether the values have this machine's byte order.
-    ///
-    /// # Errors
-    ///
-    /// [`DtypeError`] with the first field whose order is the other one; and if the fields are not those of `T`, as for
-    /// [`check_memory`](Self::check_memory).
-    pub fn check_byte_order<T: Datatype>(&self) -> Result<(), DtypeError> {
-        match fit(self, T::TYPE_MAP)?.foreign {
-            None => Ok(()),
-            Some(foreign) => Err(foreign),
-        }
-    }
-
     /// An item as a datatype: the values of `T` in the order of its packed records, at their displacements in the item,
     /// with the item's extent. With it, [`Committed::pack`](crate::Committed::pack) makes the packed records of `T` from
     /// items, whose fields may be at any offset and in any order. Their values have the byte order that is returned.
@@ -119,17 +104,16 @@ pub(super) fn fit_in(
     map: &TypeMap,
     order: Option<ByteOrder>,
 ) -> Result<Fit, DtypeError> {
-    let mut walk = Walk { order, obstacle: None, foreign: None, mixed: None };
+    let mut walk = Walk { order, obstacle: None, mixed: None };
     let item = walk.item(dtype, map, "")?;
-    let Walk { order, obstacle, foreign, mixed } = walk;
-    Ok(Fit { item, order: order.unwrap_or(ByteOrder::NATIVE), obstacle, foreign, mixed })
+    let Walk { order, obstacle, mixed } = walk;
+    Ok(Fit { item, order: order.unwrap_or(ByteOrder::NATIVE), obstacle, mixed })
 }
 
 struct Walk {
     /// That of the values so far.
     order: Option<ByteOrder>,
     obstacle: Option<DtypeError>,
-    foreign: Option<DtypeError>,
     mixed: Option<DtypeError>,
 }
 
@@ -181,9 +165,7 @@ impl Walk {
                 self.mixed.get_or_insert_with(mixed);
             }
             if actual != ByteOrder::NATIVE {
-                let foreign = || DtypeError::ByteOrder { field: path.to_owned(), actual };
-                self.foreign.get_or_insert_with(foreign);
-                self.obstacle(foreign);
+                self.obstacle(|| DtypeError::ByteOrder { field: path.to_owned(), actual });
             }
         }
         Ok(Type::basic(basic))

@@ -142,7 +142,8 @@ impl Type {
     }
 }
 
-/// As [`Type::numpy_dtype`], for a Rust type, with the names of its fields.
+/// As [`Type::numpy_dtype`], for a Rust type, with the names of its fields. An item in memory is an element of a slice: it has
+/// the size of `T`, also if the type is resized.
 ///
 /// # Errors
 ///
@@ -169,7 +170,7 @@ impl Type {
 /// # Ok::<(), dtype_runtime::show::NumpyError>(())
 /// ```
 pub fn numpy_dtype<T: Datatype>(options: &NumpyOptions) -> Result<NumpyDtype, NumpyError> {
-    dtype(&Type::of::<T>(), Source::Map(T::TYPE_MAP), *options, &|_, _| None)
+    dtype(&Type::of_record::<T>(), Source::Map(T::TYPE_MAP), *options, &|_, _| None)
 }
 
 fn dtype(

@@ -76,9 +76,19 @@ fn quoted(name: &str) -> String {
     out
 }
 
-/// This number of consecutive items.
-fn subarray(format: &str, count: u64) -> String {
-    if count == 1 { format.to_string() } else { format!("({format}, ({count},))") }
+/// This number of consecutive items. One instance of a [`Type`] has no axis; Rust's arrays have all of theirs.
+fn subarray(of: Source<'_>, format: String, count: u64) -> String {
+    if count == 1 && matches!(of, Source::Type(_)) {
+        return format;
+    }
+    // NumPy keeps an array of arrays apart from an array with the axes of both.
+    match format.strip_prefix('(').and_then(|format| format.rsplit_once(", (")) {
+        Some((element, axes)) => {
+            let axes = axes.trim_end_matches([',', ')']);
+            format!("({element}, ({count}, {axes}))")
+        }
+        None => format!("({format}, ({count},))"),
+    }
 }
 
 impl Writer<'_> {
@@ -162,7 +172,7 @@ impl Writer<'_> {
     /// The instances of a part that have this number of packed bytes.
     fn repeated(&mut self, of: Source<'_>, size: u64) -> Result<String, NumpyError> {
         let one = self.packed(of)?;
-        Ok(subarray(&one, size.checked_div(of.size()).unwrap_or(0)))
+        Ok(subarray(of, one, size.checked_div(of.size()).unwrap_or(0)))
     }
 
     /// An instance in memory as an item of this number of bytes, the first of which is at displacement `origin`.
@@ -311,6 +321,6 @@ impl Writer<'_> {
             return Ok(None);
         }
         let one = self.memory(of, 0, stride)?;
-        Ok(Some(subarray(&one, count)))
+        Ok(Some(subarray(of, one, count)))
     }
 }
