@@ -13,7 +13,7 @@ use hdf5_metno_sys::LOCK;
 use crate::compare::{Fit, fit};
 use crate::descriptor::packed_datatype;
 use crate::error::Error;
-use crate::library::{Part, read_items, stored, write_items};
+use crate::library::{Part, created, read_items, stored, write_items};
 
 /// Creates a dataset of these records in the group or file: with one axis, of the packed datatype, in this machine's byte
 /// order, without chunks and filters. In h5py, its dtype has the names of the fields.
@@ -23,7 +23,7 @@ use crate::library::{Part, read_items, stored, write_items};
 /// # Errors
 ///
 /// As for [`descriptor`](crate::descriptor); [`Error::Occupied`] if there is something of that name, or what should be a
-/// group on the way is none; [`Error::Hdf5`].
+/// group on the way is none; [`Error::Hdf5`]. There is no new dataset then, but there may be groups on the way to it.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -35,22 +35,36 @@ use crate::library::{Part, read_items, stored, write_items};
 /// ```
 pub fn create<T: Datatype>(group: &Group, name: &str, records: &[T]) -> Result<Dataset, Error> {
     let datatype = packed_datatype::<T>()?;
+    let items = pack(records);
+    // No other thread finds the name taken in between, or reads the dataset before the records are there.
+    let _guard = LOCK.lock();
     check_free(group, name)?;
-    let dataset =
-        group.new_dataset_builder().empty_as(datatype).shape(records.len()).create(name)?;
-    write(&dataset, records)?;
-    Ok(dataset)
+    let dataset = created(group, name, &datatype, records.len())?;
+    match write_items(&dataset, &datatype, || whole(&dataset), &items) {
+        Ok(()) => Ok(dataset),
+        Err(error) => {
+            // Nobody is to read fill values as records. The first error says more than one of this call would.
+            let _ = group.unlink(name);
+            Err(error)
+        }
+    }
 }
 
 /// Whether a new object can have this name. The library would only say that it failed.
 fn check_free(group: &Group, name: &str) -> Result<(), Error> {
     let names: Vec<&str> = name.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
-    let mut path = if name.starts_with('/') { "/".to_owned() } else { group.name() };
-    let occupied = |name: &str, found, expected| {
-        Err(Error::Occupied { file: group.filename(), name: name.to_owned(), found, expected })
+    // From the group on: it need not have a path itself.
+    let is_absolute = name.starts_with('/');
+    let start = if is_absolute { "/".to_owned() } else { group.name() };
+    let occupied = |path: &str, found, expected| {
+        let path = path.trim_start_matches('/');
+        let slash = if path.is_empty() || start.ends_with('/') { "" } else { "/" };
+        let (file, name) = (group.filename(), format!("{start}{slash}{path}"));
+        Err(Error::Occupied { file, name, found, expected })
     };
+    let mut path = String::new();
     for (number, part) in names.iter().enumerate() {
-        if !path.ends_with('/') {
+        if number > 0 || is_absolute {
             path.push('/');
         }
         path.push_str(part);

@@ -21,7 +21,8 @@ use crate::path::joined;
 ///
 /// - [`Error::NoData`] for a type without data;
 /// - [`Error::NoEquivalent`] for integers of 128 bits, `bf16` and `long double`, which HDF5 does not have as numbers of this
-///   kind or `hdf5-metno` cannot describe.
+///   kind or `hdf5-metno` cannot describe;
+/// - [`Error::TooLarge`] for a type of 4 GiB or more.
 ///
 /// ```
 /// use hdf5_metno::types::{FloatSize, IntSize, TypeDescriptor};
@@ -95,6 +96,9 @@ pub fn packed_datatype<T: Datatype>() -> Result<hdf5_metno::Datatype, Error> {
     made(&packed_descriptor::<T>()?)
 }
 
+/// The greatest datatype that files have a size for, in bytes.
+const MOST_BYTES: u64 = u32::MAX as u64;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
     Memory,
@@ -105,7 +109,12 @@ fn of_type(map: &TypeMap, layout: Layout) -> Result<TypeDescriptor, Error> {
     if map.size() == 0 {
         return Err(Error::NoData);
     }
-    of_map(map, layout, "")
+    let descriptor = of_map(map, layout, "")?;
+    // The library cuts off the upper half of a size when it writes a datatype, and of the length of an array.
+    match descriptor.size() as u64 {
+        size if size > MOST_BYTES => Err(Error::TooLarge { size, limit: MOST_BYTES }),
+        _ => Ok(descriptor),
+    }
 }
 
 fn of_map(map: &TypeMap, layout: Layout, path: &str) -> Result<TypeDescriptor, Error> {

@@ -35,6 +35,14 @@ pub enum Error {
         /// Its basic datatype.
         basic: Basic,
     },
+    /// A record is larger than a datatype in a file can be.
+    #[error("a record has {size} bytes, and datatypes of HDF5 have at most {limit}")]
+    TooLarge {
+        /// Bytes of a record.
+        size: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// The dataset's datatype does not have a field of the records.
     #[error("{} is missing in the dataset", Named(field))]
     Missing {

@@ -36,7 +36,7 @@
 //! | Rust | HDF5 |
 //! |---|---|
 //! | integers, floats | the same, in this machine's byte order |
-//! | `bool` | h5py's enumeration of `FALSE` and `TRUE`; a byte is read as well |
+//! | `bool` | h5py's enumeration of `FALSE` and `TRUE`; a byte is read as well, and so is the bit field of pandas |
 //! | complex numbers | h5py's compound of `r` and `i` |
 //! | an enum | its integer; an enumeration of HDF5 is read as well |
 //! | `char`, C's `char` | an unsigned integer of four bytes, a string of one byte |

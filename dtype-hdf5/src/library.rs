@@ -8,11 +8,12 @@ use std::ffi::{CStr, CString, c_int, c_uint};
 use dtype_runtime::Error as RecordError;
 use dtype_runtime::representation::ByteOrder;
 use hdf5_metno::datatype::ByteOrder as StoredOrder;
+use hdf5_metno::plist::{DatasetCreate, LinkCreate};
 use hdf5_metno::types::TypeDescriptor;
-use hdf5_metno::{Dataset, Dataspace, Datatype};
+use hdf5_metno::{Dataset, Dataspace, Datatype, Group};
 use hdf5_metno_sys::LOCK;
 use hdf5_metno_sys::h5::{H5free_memory, hsize_t};
-use hdf5_metno_sys::h5d::{H5Dread, H5Dwrite};
+use hdf5_metno_sys::h5d::{H5Dcreate2, H5Dread, H5Dwrite};
 use hdf5_metno_sys::h5p::H5P_DEFAULT;
 use hdf5_metno_sys::h5t::{
     H5T_class_t, H5T_norm_t, H5T_sign_t, H5Tarray_create2, H5Tcreate, H5Tget_array_dims2,
@@ -66,6 +67,8 @@ fn read(datatype: &Datatype, path: &str, depth: usize) -> Result<Stored, Error> 
         H5T_class_t::H5T_COMPOUND => compound(datatype, path, depth)?,
         H5T_class_t::H5T_ARRAY => array(datatype, path, depth)?,
         H5T_class_t::H5T_TIME => Form::Other("a time"),
+        // As pandas and its library PyTables write truth values.
+        H5T_class_t::H5T_BITFIELD if size == 1 && is_whole(datatype) => Form::Bool,
         H5T_class_t::H5T_BITFIELD => Form::Other("a bit field"),
         H5T_class_t::H5T_OPAQUE => Form::Other("opaque bytes"),
         H5T_class_t::H5T_REFERENCE => Form::Other("a reference"),
@@ -250,8 +253,7 @@ pub(crate) fn made(descriptor: &TypeDescriptor) -> Result<Datatype, Error> {
             let mut fields: Vec<_> = compound.fields.iter().collect();
             fields.sort_by_key(|field| field.index);
             for field in fields {
-                let name = CString::new(&*field.name)
-                    .map_err(|error| hdf5_metno::Error::Internal(error.to_string()))?;
+                let name = c_text(&field.name)?;
                 let of = made(&field.ty)?;
                 // SAFETY: it changes a datatype that nothing else refers to, checks the handles and the offset, and copies the
                 // name.
@@ -276,6 +278,44 @@ pub(crate) fn made(descriptor: &TypeDescriptor) -> Result<Datatype, Error> {
         }
         leaf => Ok(Datatype::from_descriptor(leaf)?),
     }
+}
+
+/// Creates a dataset with one axis of `count` items, and the groups on the way to it. `hdf5-metno` loses the error of this
+/// call.
+pub(crate) fn created(
+    group: &Group,
+    name: &str,
+    datatype: &Datatype,
+    count: usize,
+) -> Result<Dataset, Error> {
+    let _guard = LOCK.lock();
+    let name = c_text(name)?;
+    let space = Dataspace::try_new(count)?;
+    let links = LinkCreate::build().create_intermediate_group(true).finish()?;
+    // The same records make the same file.
+    let properties = DatasetCreate::build().obj_track_times(false).finish()?;
+    // SAFETY: the library checks the handles, and copies the name. The handle belongs to the value that is made of it alone.
+    let id = unsafe {
+        H5Dcreate2(
+            group.id(),
+            name.as_ptr(),
+            datatype.id(),
+            space.id(),
+            links.id(),
+            properties.id(),
+            H5P_DEFAULT,
+        )
+    };
+    if id < 0 {
+        return Err(failed());
+    }
+    // SAFETY: see above.
+    Ok(unsafe { hdf5_metno::from_id(id) }?)
+}
+
+/// A text for the library.
+fn c_text(text: &str) -> Result<CString, Error> {
+    Ok(CString::new(text).map_err(|error| hdf5_metno::Error::Internal(error.to_string()))?)
 }
 
 /// The bytes of `count` items.

@@ -19,7 +19,7 @@ pub(crate) enum Form {
     Integer { signed: bool, order: ByteOrder },
     /// A binary floating-point number in the format of IEEE 754.
     Float { order: ByteOrder },
-    /// `FALSE` and `TRUE` in one byte, as h5py and this crate write truth values.
+    /// `FALSE` and `TRUE` in one byte, as h5py and this crate write truth values, or a bit field of one byte.
     Bool,
     /// Values with names, stored as integers.
     Enumeration { signed: bool, order: ByteOrder },

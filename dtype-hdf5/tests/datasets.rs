@@ -14,8 +14,8 @@ use hdf5_metno::{Dataset, File, Group};
 use hdf5_metno_sys::LOCK;
 use hdf5_metno_sys::h5p::H5Pset_filter;
 use hdf5_metno_sys::h5t::{
-    H5T_STD_I64LE, H5T_order_t, H5Tcopy, H5Tenum_create, H5Tenum_insert, H5Tset_offset,
-    H5Tset_order, H5Tset_precision, H5Tset_size,
+    H5T_STD_B8LE, H5T_STD_B16LE, H5T_STD_I64LE, H5T_order_t, H5Tcopy, H5Tenum_create,
+    H5Tenum_insert, H5Tset_offset, H5Tset_order, H5Tset_precision, H5Tset_size,
 };
 use hdf5_metno_sys::h5z::{H5Z_FLAG_MANDATORY, H5Z_class2_t, H5Z_filter_t, H5Zregister};
 use records::{Particle, Spin};
@@ -216,6 +216,44 @@ fn what_hdf5_does_not_have_is_refused_by_name() {
     let empty = file().group("/").and_then(|group: Group| group.new_dataset::<u8>().create("x"));
     assert!(matches!(dtype_hdf5::read::<()>(&empty.unwrap()), Err(Error::NoData)));
     assert!(matches!(dtype_hdf5::descriptor::<[u64; 0]>(), Err(Error::NoData)));
+    // Of these, the file would have the lower 32 bits of the size.
+    let file = self::file();
+    let error = dtype_hdf5::create::<(u8, [u8; 1 << 32])>(&file, "large", &[]).unwrap_err();
+    let expected = "a record has 4294967297 bytes, and datatypes of HDF5 have at most 4294967295";
+    assert_eq!(error.to_string(), expected);
+    assert!(!file.link_exists("large"));
+    assert!(dtype_hdf5::packed_descriptor::<[u8; (1 << 32) - 1]>().is_ok());
+}
+
+#[test]
+fn what_the_library_says_when_it_creates_nothing_is_returned() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("numbers.h5");
+    File::create(&path).unwrap();
+    let file = File::open(&path).unwrap();
+    let error = dtype_hdf5::create(&file, "numbers", &[1_u8]).unwrap_err().to_string();
+    assert!(error.starts_with("H5Dcreate2(): "), "{error}");
+    assert!(error.ends_with("no write intent on file"), "{error}");
+}
+
+#[test]
+fn a_dataset_that_cannot_be_written_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let members = folder.path().join("members");
+    std::fs::create_dir(&members).unwrap();
+    let file = File::with_options()
+        .with_fapl(|fapl| fapl.family_options(1 << 14))
+        .create(members.join("%d.h5"))
+        .unwrap();
+    dtype_hdf5::create(&file, "small", &[1_u8]).unwrap();
+    // There is no folder any more for the file's second member.
+    std::fs::rename(&members, folder.path().join("moved")).unwrap();
+    let large: Vec<u64> = (0..1 << 12).collect();
+    assert!(matches!(dtype_hdf5::create(&file, "large", &large), Err(Error::Hdf5(_))));
+    assert_eq!(file.member_names().unwrap(), ["small"]);
+    std::fs::rename(folder.path().join("moved"), &members).unwrap();
+    let dataset = dtype_hdf5::create(&file, "large", &large).unwrap();
+    assert_eq!(dtype_hdf5::read::<u64>(&dataset).unwrap(), large);
 }
 
 #[test]
@@ -339,6 +377,25 @@ fn numbers_of_other_formats_are_refused() {
     dtype_hdf5::write(&dataset, &[1_i64, -2]).unwrap();
     assert_eq!(dataset.read_raw::<i64>().unwrap(), [1, -2]);
     assert_eq!(dtype_hdf5::read::<i64>(&dataset).unwrap(), [1, -2]);
+}
+
+/// As pandas writes them.
+#[test]
+fn a_bit_field_of_a_byte_is_a_truth_value() {
+    let file = file();
+    let make = |name: &str, datatype| {
+        let datatype = handmade(|| {
+            // SAFETY: a call of the library with its own handle.
+            unsafe { H5Tcopy(datatype) }
+        });
+        let builder = file.new_dataset_builder().empty_as(datatype);
+        builder.shape(2).create(name).unwrap()
+    };
+    let dataset = make("byte", *H5T_STD_B8LE);
+    dtype_hdf5::write(&dataset, &[true, false]).unwrap();
+    assert_eq!(dtype_hdf5::read::<bool>(&dataset).unwrap(), [true, false]);
+    let error = dtype_hdf5::read::<bool>(&make("wide", *H5T_STD_B16LE)).unwrap_err();
+    assert_eq!(error.to_string(), "the item is a bit field in the dataset, expected bool");
 }
 
 #[test]
@@ -499,4 +556,10 @@ fn a_name_that_is_taken_is_refused_with_what_is_there() {
     }
     assert_eq!(dtype_hdf5::read::<u8>(&file.dataset("data").unwrap()).unwrap(), [1]);
     assert!(dtype_hdf5::create(&group, "/fine/data", &[4_u8]).is_ok());
+
+    // A group that has no path any more has names of its own.
+    file.unlink("group").unwrap();
+    assert!(dtype_hdf5::create(&group, "data", &[5_u8]).is_ok());
+    let error = dtype_hdf5::create(&group, "data", &[6_u8]).unwrap_err();
+    assert!(matches!(error, Error::Occupied { found: "a dataset", .. }), "{error}");
 }
