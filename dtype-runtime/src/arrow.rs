@@ -49,7 +49,8 @@ pub struct ArrowColumn {
     pub field: FieldRef,
     /// The number of records.
     pub len: usize,
-    /// The values; those of the innermost elements, if the field is a list of fixed size.
+    /// The values; those of the innermost elements, if the field is a list of fixed size. The first record's come first: cut
+    /// the buffer of a slice that begins inside of it, with `Buffer::slice` or `BooleanBuffer::sliced`.
     pub buffer: Buffer,
 }
 
@@ -64,7 +65,7 @@ pub enum ArrowError {
         /// The number of columns with this name.
         found: usize,
     },
-    /// A column has another type, or may have nulls.
+    /// A column has another type, or may have nulls, or its lists may.
     Type {
         /// The path.
         path: String,
@@ -231,7 +232,9 @@ fn values_of_column<'a>(
         return Err(ArrowError::Column { path: path.clone(), found });
     };
     let expected = arrow_field(field);
-    if column.field.data_type() != expected.data_type() || column.field.is_nullable() {
+    // The name of a list's items does not count: files of Parquet have another one.
+    let is_same = column.field.data_type().equals_datatype(expected.data_type());
+    if !is_same || column.field.is_nullable() {
         let (expected, actual) = (expected.to_string(), column.field.to_string());
         return Err(ArrowError::Type { path: path.clone(), expected, actual });
     }
