@@ -3,6 +3,7 @@
 mod records;
 
 use std::ffi::{c_uint, c_void};
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dtype_hdf5::Error;
@@ -442,6 +443,31 @@ fn threads_share_a_file() {
             });
         }
     });
+}
+
+#[test]
+fn a_name_is_one_threads_and_its_records_are_there() {
+    let (file, start) = (file(), Barrier::new(2));
+    let mine = |thread: u64, name: &str| {
+        start.wait();
+        match dtype_hdf5::create(&file, name, &[thread; 9]) {
+            Ok(_) => true,
+            Err(Error::Occupied { found: "a dataset", .. }) => {
+                let dataset = file.dataset(name).unwrap();
+                assert_ne!(dtype_hdf5::read::<u64>(&dataset).unwrap()[8], 0);
+                false
+            }
+            Err(error) => panic!("{error}"),
+        }
+    };
+    for name in 0..500 {
+        let (name, mine) = (&name.to_string(), &mine);
+        let created: Vec<bool> = std::thread::scope(|scope| {
+            let threads = [1, 2].map(|thread| scope.spawn(move || mine(thread, name)));
+            threads.map(|thread| thread.join().unwrap()).to_vec()
+        });
+        assert_ne!(created[0], created[1]);
+    }
 }
 
 /// A dataset that can grow, with these records.
