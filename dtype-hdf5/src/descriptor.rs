@@ -14,8 +14,8 @@ use crate::path::joined;
 /// The fields are in the order of their offsets, as `hdf5-metno` requires it; their index is the order of their declaration. A
 /// field without data has no datatype, nor has a skipped one.
 ///
-/// `hdf5-metno` lays the descriptor of a new dataset out again, by its own rules. Give it a [`datatype`] or [`packed_datatype`],
-/// which it takes as it is.
+/// `hdf5-metno` lays the descriptor of a new dataset out again, by its own rules. Give it a [`datatype`] or
+/// [`packed_datatype`], which it takes as it is.
 ///
 /// # Errors
 ///
@@ -60,8 +60,8 @@ pub fn packed_descriptor<T: Datatype>() -> Result<TypeDescriptor, Error> {
     of_type(T::TYPE_MAP, Layout::Packed)
 }
 
-/// The memory of `T` as a datatype of the library. A dataset of it has the padding of the records, which [`write`](crate::write)
-/// makes zeros: for programs in C that read whole structs.
+/// The memory of `T` as a datatype of the library. A dataset of it has the padding of the records, which
+/// [`write`](crate::write) makes zeros: for programs in C that read whole structs.
 ///
 /// The fields are in the order of their declaration, and arrays of arrays have several axes.
 ///

@@ -47,9 +47,9 @@
 //! Fields without data and skipped fields are not in the compound.
 //!
 //! A dataset is compared with the records field by field before anything is read or written, and values are checked before
-//! they become records, so a `bool` is 0 or 1 and an enum has one of its values. [`Error`] names the field. Fields may be at any
-//! offset and in any order, and of either byte order. The HDF5 library parses the file itself; it is a large library in C, and not
-//! made for files from untrusted sources.
+//! they become records, so a `bool` is 0 or 1 and an enum has one of its values. [`Error`] names the field. Fields may be at
+//! any offset and in any order, and of either byte order. The HDF5 library parses the file itself; it is a large library in C,
+//! and not made for files from untrusted sources.
 //!
 //! # Building
 //!

@@ -238,7 +238,7 @@ assert refused(particles.summary, more).startswith('field `extra` of the dtype i
 assert refused(particles.are, packed, []) == 'field `position` is at offset 1 of the dtype, expected 8 to use it in place'
 assert refused(particles.are, array[::-1], []) == 'axis 0 has a stride of -64 bytes, expected 64 as in a contiguous array'
 assert refused(particles.are, windows, []) == 'axis 0 has a stride of 64 bytes, expected 256 as in a contiguous array'
-assert refused(particles.are, np.broadcast_to(array[:1], 4), []) == 'axis 0 has a stride of 0 bytes, expected 64 as in a contiguous array'
+assert refused(particles.are, np.broadcast_to(array[:1], 4), []).startswith('axis 0 has a stride of 0 bytes, expected 64')
 assert refused(particles.are, array[::2], []) == 'axis 0 has a stride of 128 bytes, expected 64 as in a contiguous array'
 assert refused(particles.are, array.reshape(3, 4).T, []).startswith('axis 1 has a stride of 256 bytes')
 class Other(np.ndarray):
