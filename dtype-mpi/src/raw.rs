@@ -9,6 +9,7 @@ pub(crate) mod attributes;
 mod code;
 pub(crate) mod collective;
 mod construction;
+mod cut;
 mod datatype;
 mod decoding;
 #[cfg(large_counts)]

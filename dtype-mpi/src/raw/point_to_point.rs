@@ -3,7 +3,6 @@
 use std::mem::ManuallyDrop;
 use std::os::raw::{c_int, c_void};
 
-use dtype_runtime::types::{Combiner, Contents};
 use mpi::ffi::{self, MPI_Count, MPI_Datatype, MPI_Message, MPI_Request, MPI_Status};
 #[cfg(not(large_counts))]
 use mpi::ffi::{MPI_Imrecv, MPI_Irecv, MPI_Isend, MPI_Mrecv, MPI_Recv, MPI_Send};
@@ -15,8 +14,9 @@ use mpi::ffi::{
 use mpi::{Rank, Tag};
 
 use super::code::{check, wide};
+use super::cut::Cut;
 use super::session::{Later, not_running};
-use super::{Datatype, OnCommunicator, Session, make, receiving, sending};
+use super::{Datatype, OnCommunicator, receiving, sending};
 use crate::error::Error;
 use crate::{names, spare};
 
@@ -151,16 +151,15 @@ impl<'c> OnCommunicator<'c> {
             return Err(Error::Count { call, count: bytes, limit });
         }
         // One extra byte detects a message that is too long: Open MPI truncates some messages to the own rank
-        // without an error. `cut_after` takes two more.
-        let room = capacity.saturating_add(3);
+        // without an error.
+        let cut = if cfg!(open_mpi) { Some(Cut::after(capacity + 1)?) } else { None };
+        let (count, datatype, room) = match &cut {
+            Some(cut) => (1, cut.datatype.handle(), cut.room),
+            None => (number(call, capacity + 1)?, names::packed()?, capacity + 1),
+        };
         buffer.clear();
         buffer.try_reserve_exact(room).map_err(|_| Error::Allocation { bytes: room })?;
         let at = buffer.as_mut_ptr().cast::<c_void>();
-        let cut = if cfg!(open_mpi) { Some(cut_after(capacity)?) } else { None };
-        let (count, datatype) = match &cut {
-            Some(cut) => (1, cut.handle()),
-            None => (number(call, capacity + 1)?, names::packed()?),
-        };
         let mut request = no_request();
         // SAFETY: the vector has room for the bytes, and nothing touches it until the request is complete, because
         // `Pending` keeps it until then; the communicator is alive. The library keeps a datatype that is freed meanwhile.
@@ -224,29 +223,6 @@ impl<'c> OnCommunicator<'c> {
         }
         receive(&mut Matched { message: Message::Next, on: self.later(), envelope: found })
     }
-}
-
-/// A datatype of `capacity` bytes (at least one), a gap of one, and another byte, for messages that may be longer.
-///
-/// A message that is longer than contiguous memory for it must not be received there: Open MPI 4.1 and 5.0 copy long ones
-/// from the sender's memory as a whole, over whatever follows, and then return the error. Into memory with a gap they copy
-/// what there is room for.
-fn cut_after(capacity: usize) -> Result<Datatype, Error> {
-    let capacity = capacity.max(1);
-    let call = "MPI_Type_create_hindexed";
-    let limit = c_int::MAX.unsigned_abs().into();
-    let _session = Session::begin(call)?;
-    let too_long = |_| Error::Count { call, count: capacity as u64, limit };
-    let contents: Contents = Contents {
-        combiner: Combiner::Hindexed,
-        integers: vec![2, c_int::try_from(capacity).map_err(too_long)?, 1],
-        addresses: vec![0, capacity as i64 + 1],
-        large_counts: Vec::new(),
-        datatypes: Vec::new(),
-    };
-    let mut datatype = make(&contents, &[&Datatype::named("MPI_PACKED")?])?;
-    datatype.commit()?;
-    Ok(datatype)
 }
 
 fn no_message() -> MPI_Message {
@@ -393,10 +369,10 @@ impl Drop for Matched<'_> {
         if !matches!(self.message, Message::Taken(_)) || not_running().is_some() {
             return;
         }
-        if let Ok(cut) = cut_after(1) {
-            let mut start = [0_u8; 3];
-            // SAFETY: the data of one instance lie in the array.
-            let _ = unsafe { self.receive_instances(start.as_mut_ptr(), 1, &cut) };
+        if let Ok(Cut { datatype, room }) = Cut::after(0) {
+            let mut start = vec![0_u8; room];
+            // SAFETY: the data of one instance lie in the vector.
+            let _ = unsafe { self.receive_instances(start.as_mut_ptr(), 1, &datatype) };
         }
     }
 }
