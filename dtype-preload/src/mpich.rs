@@ -14,3 +14,4 @@ pub mod numbers;
 mod pack;
 mod pack_external;
 mod types;
+mod word;

@@ -5,9 +5,10 @@
 use std::ffi::{c_int, c_void};
 
 use super::generic::{self, Making};
-use super::handles::{self, Word, forget, is_committed};
+use super::handles::{self, forget, is_committed};
 use super::library::is_supported;
 use super::numbers::Handle;
+use super::word::{Word, handle};
 use crate::boundary::contain;
 use crate::original::{NO_ORIGINAL, originals};
 
@@ -69,7 +70,7 @@ unsafe extern "C" fn dup(datatype: Word, new: *mut c_void) -> c_int {
         return unsafe { original(datatype, new) };
     }
     // The copy of a committed type is committed.
-    let committed = is_committed(handles::handle(datatype));
+    let committed = is_committed(handle(datatype));
     let making = Making::begin(generic::UNKNOWN);
     // SAFETY: likewise.
     let code = unsafe { original(datatype, new) };

@@ -6,9 +6,9 @@
 use std::ffi::{c_int, c_void};
 
 use super::handle_set::{COMMUNICATOR, HandleSet};
-use super::handles::{Word, handle};
 use super::library::is_known;
 use super::numbers::{COMM_SELF, COMM_WORLD, Handle};
+use super::word::{Word, handle};
 use crate::original::{NO_ORIGINAL, Original, originals};
 
 type Free = unsafe extern "C" fn(*mut c_void) -> c_int;

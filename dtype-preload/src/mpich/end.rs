@@ -3,8 +3,8 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::handles::Word;
 use super::library::is_known;
+use super::word::Word;
 use crate::original::{NO_ORIGINAL, Original, originals};
 
 type Finalize = unsafe extern "C" fn() -> c_int;

@@ -11,18 +11,6 @@ use crate::compiled::Compiled;
 use crate::registry::{Known, Registry};
 use crate::stats::{Left, left};
 
-/// A handle: an `int` in this library, an address in Open MPI.
-pub(super) type Word = usize;
-
-/// The lower half, where a library with integers has its handle.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the upper half of the register is unspecified"
-)]
-pub(super) fn handle(word: Word) -> Handle {
-    (word as u32).cast_signed()
-}
-
 /// A type of the program. What is needed of it is compiled when it is needed.
 #[derive(Debug)]
 pub(super) struct Entry {

@@ -9,8 +9,9 @@ use dtype_runtime::Committed;
 
 use super::calls::exported;
 use super::communicators::{accepted, is_communicator};
-use super::handles::{Word, find, handle};
+use super::handles::find;
 use super::library::is_supported;
+use super::word::{Word, handle};
 use crate::boundary::contain;
 use crate::mode::Mode;
 use crate::original::{NO_ORIGINAL, originals};

@@ -6,9 +6,10 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::calls::exported;
 use super::external::External;
-use super::handles::{Word, find, handle};
+use super::handles::find;
 use super::library::is_supported;
 use super::pack::{end_of, is_nowhere};
+use super::word::{Word, handle};
 use crate::boundary::contain;
 use crate::mode::Mode;
 use crate::original::{NO_ORIGINAL, originals};
