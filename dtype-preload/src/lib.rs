@@ -22,7 +22,7 @@
 //! | | `MPI_Pack_external`, `MPI_Unpack_external` and their `_c` forms | convert to `external32` and back |
 //!
 //! The first use of either part checks the library's version and the sizes of the structures that are touched; if they
-//! are not known, everything goes to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `verify`,
+//! are not known, everything goes to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `all`, `verify`,
 //! `stats`, or several of them separated by commas. The chapter *Unmodified MPI programs* of the book is the user's guide.
 
 pub mod mode;

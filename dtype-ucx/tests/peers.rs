@@ -511,7 +511,7 @@ fn main() {
     }
     monitored(&mut run);
     if ran == 0 {
-        eprintln!("no test has {filter:?} in its name");
+        eprintln!("no test has {:?} in its name", filter.as_deref().unwrap_or_default());
         exit(1);
     }
 }
