@@ -6,27 +6,22 @@ use std::sync::{PoisonError, RwLock};
 use dtype_runtime::typemap::{Node, TypeMap};
 use dtype_runtime::{Basic, Type};
 use mpi::datatype::DatatypeRef;
-use mpi::ffi::{self, MPI_Datatype};
+use mpi::ffi;
 use mpi::raw::FromRaw;
 
 use crate::agreement;
 use crate::error::Error;
+use crate::handle::Handle;
 use crate::raw::collective::Block;
 use crate::raw::{Datatype, Session, attributes};
 
 /// A datatype that lives until MPI is finalized.
 #[derive(Clone, Copy)]
 struct Shared {
-    handle: MPI_Datatype,
+    handle: Handle,
     /// Whether it must be freed. Predefined datatypes must not be.
     owned: bool,
 }
-
-// SAFETY: a handle is an address or an integer, and means the same to every thread. Only threads that may call MPI
-// make calls with it.
-unsafe impl Send for Shared {}
-// SAFETY: as above.
-unsafe impl Sync for Shared {}
 
 /// Properties of the elements of a Rust type other than their data. The [`mpi`] crate takes memory for elements of
 /// any Rust type that has the datatype's handle, and compares nothing else. Types that differ in these properties
@@ -82,7 +77,7 @@ impl Datatype {
         let like = Elements { align: align_of::<T>(), skip_fields: map.skips_fields() };
         let shared = shared(Some(map), like, || elements(map))?;
         // SAFETY: the handle lives until MPI is finalized, and after that no call can be made with any handle.
-        Ok(unsafe { DatatypeRef::from_raw(shared.handle) })
+        Ok(unsafe { DatatypeRef::from_raw(shared.handle.0) })
     }
 }
 
@@ -90,7 +85,7 @@ impl Datatype {
 pub(crate) fn block(size: usize) -> Result<Block, Error> {
     let bytes = Elements { align: 1, skip_fields: false };
     let shared = shared(None, bytes, || Type::contiguous(size as u64, &Type::basic(Basic::Byte)))?;
-    Ok(Block { handle: shared.handle, size })
+    Ok(Block { handle: shared.handle.0, size })
 }
 
 /// The type of the elements of a slice. Every structure in it has explicit bounds, so that a library's own
@@ -151,7 +146,7 @@ fn shared(
             cache.ends = true;
         }
         let (handle, owned) = datatype.into_handle();
-        let shared = Shared { handle, owned };
+        let shared = Shared { handle: Handle(handle), owned };
         cache.by_type.insert(key, shared);
         shared
     };
@@ -166,7 +161,7 @@ fn free_all() {
     let cache = CACHE.write().unwrap_or_else(PoisonError::into_inner).take();
     for shared in cache.into_iter().flat_map(|cache| cache.by_type.into_values()) {
         if shared.owned {
-            let mut handle = shared.handle;
+            let Handle(mut handle) = shared.handle;
             // SAFETY: MPI is about to end and can still be called; the handle was made here and has been removed
             // from the table.
             unsafe { ffi::MPI_Type_free(&raw mut handle) };

@@ -91,6 +91,7 @@ mod decode;
 mod element;
 mod encode;
 mod error;
+mod handle;
 mod memory;
 mod names;
 mod operation;

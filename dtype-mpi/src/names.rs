@@ -12,6 +12,7 @@ use mpi::ffi::{self, MPI_Datatype};
 use std::os::raw::{c_char, c_int};
 
 use crate::error::Error;
+use crate::handle::Handle;
 
 unsafe extern "C" {
     fn dtype_mpi_name(index: usize, handle: *mut MPI_Datatype) -> *const c_char;
@@ -24,18 +25,8 @@ unsafe extern "C" {
     fn dtype_mpi_handle_size() -> usize;
 }
 
-/// A handle that is only compared and copied: this module makes no calls with it.
-#[derive(Clone, Copy, PartialEq)]
-struct Named(MPI_Datatype);
-
-// SAFETY: a predefined handle is the address of a global, or an integer; both are constant for as long as the
-// program runs, on every thread.
-unsafe impl Send for Named {}
-// SAFETY: as above; nothing is changed through it.
-unsafe impl Sync for Named {}
-
 /// The handles of the names that this library defines.
-static NAMES: LazyLock<HashMap<&'static str, Named>> = LazyLock::new(|| {
+static NAMES: LazyLock<HashMap<&'static str, Handle>> = LazyLock::new(|| {
     // SAFETY: a function without arguments that returns a constant.
     let size = unsafe { dtype_mpi_handle_size() };
     assert_eq!(
@@ -56,7 +47,7 @@ static NAMES: LazyLock<HashMap<&'static str, Named>> = LazyLock::new(|| {
         let Some(name) = name else { break };
         if handle != null {
             let name = name.to_str().expect("names are ASCII");
-            names.insert(name, Named(handle));
+            names.insert(name, Handle(handle));
         }
     }
     names
@@ -120,14 +111,14 @@ pub(crate) fn handle(name: &'static str) -> Result<MPI_Datatype, Error> {
 
 /// `MPI_BYTE`, looked up once because messages use it often.
 pub(crate) fn byte() -> Result<MPI_Datatype, Error> {
-    static BYTE: LazyLock<Result<Named, Error>> = LazyLock::new(|| handle("MPI_BYTE").map(Named));
+    static BYTE: LazyLock<Result<Handle, Error>> = LazyLock::new(|| handle("MPI_BYTE").map(Handle));
     BYTE.as_ref().map(|named| named.0).map_err(Clone::clone)
 }
 
 /// `MPI_PACKED`, looked up once.
 pub(crate) fn packed() -> Result<MPI_Datatype, Error> {
-    static PACKED: LazyLock<Result<Named, Error>> =
-        LazyLock::new(|| handle("MPI_PACKED").map(Named));
+    static PACKED: LazyLock<Result<Handle, Error>> =
+        LazyLock::new(|| handle("MPI_PACKED").map(Handle));
     PACKED.as_ref().map(|named| named.0).map_err(Clone::clone)
 }
 

@@ -15,22 +15,15 @@ use mpi::ffi::MPI_Datatype;
 
 use super::{Datatype, Session, make};
 use crate::error::Error;
+use crate::handle::Handle;
 
 /// The powers of two whose datatypes are kept: 64 bytes to 64 KiB.
 const FIRST_POWER: usize = 6;
 const LAST_POWER: usize = 16;
 
 /// The kept datatypes, until the library ends.
-static KEPT: [OnceLock<Kept>; LAST_POWER - FIRST_POWER + 1] =
+static KEPT: [OnceLock<Handle>; LAST_POWER - FIRST_POWER + 1] =
     [const { OnceLock::new() }; LAST_POWER - FIRST_POWER + 1];
-
-struct Kept(MPI_Datatype);
-
-// SAFETY: a handle is an address or an integer, and means the same to every thread. Only threads that may call MPI
-// make calls with it.
-unsafe impl Send for Kept {}
-// SAFETY: as above.
-unsafe impl Sync for Kept {}
 
 /// A datatype for a message that may be too long, committed.
 pub(super) struct Cut {
@@ -61,12 +54,12 @@ fn index(capacity: usize) -> Option<usize> {
 }
 
 fn kept(at: usize) -> Result<MPI_Datatype, Error> {
-    if let Some(Kept(handle)) = KEPT[at].get() {
+    if let Some(Handle(handle)) = KEPT[at].get() {
         return Ok(*handle);
     }
     let (handle, _) = cut_after(1 << (FIRST_POWER + at))?.into_handle();
     // If two threads make it at once, the library keeps both.
-    Ok(KEPT[at].get_or_init(|| Kept(handle)).0)
+    Ok(KEPT[at].get_or_init(|| Handle(handle)).0)
 }
 
 /// A datatype of `bytes` bytes, at least one, a gap of one, and another byte.
