@@ -33,11 +33,20 @@ const QUALIFIERS: &[&str] = &[
 
 /// Whether a word stands beside a type or a name and is not a name itself.
 pub(super) fn is_beside_type(word: &str) -> bool {
-    let others =
-        ["__attribute__", "__attribute", "__declspec", "__packed", "__extension__", "typedef"];
-    QUALIFIERS.contains(&word)
-        || others.contains(&word)
-        || ["alignas", "_Alignas", "asm", "__asm__", "_Atomic"].contains(&word)
+    const OTHERS: &[&str] = &[
+        "__attribute__",
+        "__attribute",
+        "__declspec",
+        "__packed",
+        "__extension__",
+        "typedef",
+        "alignas",
+        "_Alignas",
+        "asm",
+        "__asm__",
+        "_Atomic",
+    ];
+    QUALIFIERS.contains(&word) || OTHERS.contains(&word)
 }
 
 /// What a type declares in a struct if no name follows it.
