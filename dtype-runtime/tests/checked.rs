@@ -8,6 +8,7 @@
 
 #[path = "model/cases.rs"]
 mod cases;
+mod fused;
 
 use core::num::NonZero;
 use std::cell::Cell;
@@ -18,6 +19,7 @@ use dtype_runtime::{
     Datatype, Error, FixedStr, FixedVec, Maybe, Packed, Representation, Unpacker, pack, pack_as,
     unpack, unpack_as, unpack_into, unpack_one, view, view_mut,
 };
+use fused::{Fused, PANICS};
 use proptest::prelude::*;
 
 /// `start` is not after `end`.
@@ -210,24 +212,6 @@ fn the_scratch_value_is_not_dropped() {
     assert_eq!(DROPS.with(Cell::get), 2);
     assert!(unpack::<Dropped>(&[1, 9]).is_err());
     assert_eq!(DROPS.with(Cell::get), 2);
-}
-
-thread_local! {
-    static PANICS: Cell<bool> = const { Cell::new(false) };
-}
-
-/// With a check that panics once for a number.
-#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
-#[dtype(check = fuse)]
-#[repr(C)]
-struct Fused {
-    flag: bool,
-    number: u16,
-}
-
-fn fuse(fused: &Fused) -> bool {
-    assert!(fused.number != 77 || !PANICS.take(), "the check panics");
-    true
 }
 
 /// A stream is where it was when a check has panicked: nothing is written, and the same bytes can be fed again.

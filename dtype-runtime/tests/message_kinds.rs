@@ -4,8 +4,8 @@
 #![cfg(all(feature = "message", feature = "derive"))]
 
 mod frames;
+mod fused;
 
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dtype_runtime::message::{
@@ -15,6 +15,7 @@ use dtype_runtime::message::{
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::{Basic, Datatype, Packer, Representation, Type, pack};
 use frames::{Drops, Fails, Lies};
+use fused::{Fused, PANICS};
 use proptest::prelude::*;
 
 #[derive(Datatype, Clone, Debug, PartialEq)]
@@ -644,23 +645,6 @@ fn nobody_sees_damaged_records() {
     let end = bytes.len();
     bytes[end - 5] = 5;
     refused!(message::decode::<Handle>(&mut &bytes[..], &LIMITS), Error::Checksum { .. });
-}
-
-thread_local! {
-    static PANICS: Cell<bool> = const { Cell::new(false) };
-}
-
-/// With a check that panics once for a number.
-#[derive(Datatype, Clone, Debug, PartialEq)]
-#[dtype(check = fuse)]
-struct Fused {
-    flag: bool,
-    number: u16,
-}
-
-fn fuse(fused: &Fused) -> bool {
-    assert!(fused.number != 77 || !PANICS.take(), "the check panics");
-    true
 }
 
 /// Neither the rest of the frame nor what follows it is taken for a message.
