@@ -68,6 +68,21 @@ impl Arguments {
 }
 
 impl From {
+/// The error with arguments that a terminal can show: the plain text of a message lacks escape sequences.
+fn shown(mut error: clap::Error) -> clap::Error {
+    let context = error.context().map(|(kind, value)| match value {
+        ContextValue::String(text) => (kind, ContextValue::String(printable(text))),
+        ContextValue::Strings(texts) => {
+            (kind, ContextValue::Strings(texts.iter().map(printable).collect()))
+        }
+        other => (kind, other.clone()),
+    });
+    for (kind, value) in context.collect::<Vec<_>>() {
+        error.insert(kind, value);
+    }
+    error
+}
+
     /// The language; `None` to recognize it.
     pub(crate) fn language(self) -> Option<Language> {
         match self {
@@ -112,7 +127,8 @@ pub(crate) enum Command {
     /// Compare two types: signature, size, bounds, type map.
     ///
     /// The exit status is 0 if a message can be sent as one and received as the other, 1 if it cannot, and 2 on
-    /// failure.
+    /// failure. With `--memory`, it is 0 if the memory of one can be read as the other, such as that of a struct in C and
+    /// in Rust.
     #[command(visible_alias = "diff")]
     Compare(Compare),
     /// Explain the notation of types.

@@ -1,5 +1,7 @@
 //! `dtype compare`: the differences between two types.
 
+mod memory;
+
 use std::io::Write;
 
 use dtype_runtime::types::MapEntry;
@@ -26,11 +28,14 @@ pub(crate) struct Comparison {
     same_size: bool,
     same_bounds: bool,
     same_type_map: Option<bool>,
+    /// Whether the memory is the same, if that was asked for and the types are not too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) same_memory: Option<bool>,
     /// Whether the fields have the same names; `None` if one of the types has no names, or fields of other types.
     same_names: Option<bool>,
     /// The fields with different names.
     names: Vec<Names>,
-    /// The first difference between their type maps.
+    /// The first difference between their type maps, or in memory, if that is compared.
     first_difference: Option<Difference>,
     a: json::Numbers,
     b: json::Numbers,
@@ -73,20 +78,24 @@ impl Place {
 }
 
 impl Comparison {
-    pub(crate) fn of(a_parsed: &Parsed, b_parsed: &Parsed) -> Self {
+    /// Compares two types, and their memory, if `in_memory`.
+    pub(crate) fn of(a_parsed: &Parsed, b_parsed: &Parsed, in_memory: bool) -> Self {
         let (a, b) = (&a_parsed.ty, &b_parsed.ty);
         let names = names(a_parsed, b_parsed);
-        let (same_type_map, first_difference) = match type_maps(a, b) {
-            TypeMaps::Same => (Some(true), None),
-            TypeMaps::DifferAt(difference) => (Some(false), Some(difference)),
-            TypeMaps::TooLong => (None, None),
-        };
+        let (same_type_map, mut first_difference) = type_maps(a, b).verdict();
+        let same_bounds = (a.lb(), a.ub()) == (b.lb(), b.ub());
+        let mut same_memory = None;
+        if in_memory {
+            (same_memory, first_difference) = memory::compare(a, b).verdict();
+            same_memory = same_memory.map(|same| same && same_bounds);
+        }
         Self {
             same_signature: a.signature() == b.signature(),
             same_type: a == b,
             same_size: a.size() == b.size(),
-            same_bounds: (a.lb(), a.ub()) == (b.lb(), b.ub()),
+            same_bounds,
             same_type_map,
+            same_memory,
             same_names: names.as_ref().map(Vec::is_empty),
             names: names.unwrap_or_default(),
             first_difference,
@@ -112,6 +121,12 @@ impl Comparison {
         }
         writeln!(out)?;
         let verdict = match (self.same_type, self.same_type_map, self.same_signature) {
+            _ if self.same_memory == Some(true) => {
+                "the same memory: values of the same sizes and kinds at the same places"
+            }
+            _ if self.same_memory == Some(false) => {
+                "different memory: one cannot be read as the other where it lies"
+            }
             (true, ..) => "the same type, made by the same calls",
             (_, Some(true), _) if self.same_bounds => {
                 "the same type map and bounds, made by different calls"
@@ -130,12 +145,11 @@ impl Comparison {
             Some(Place { basic, displacement }) => format!("{basic} at {displacement}"),
             None => "its end".into(),
         };
-        writeln!(
-            out,
-            "the type maps first differ at element {element}: {} and {}",
-            place(a),
-            place(b)
-        )?;
+        let what = match self.same_memory {
+            Some(_) => "memory first differs",
+            None => "type maps first differ",
+        };
+        writeln!(out, "the {what} at element {element}: {} and {}", place(a), place(b))?;
         Ok(())
     }
 }
@@ -194,29 +208,48 @@ fn fields(parsed: &Parsed) -> Option<Vec<(String, Basic)>> {
 }
 
 /// The result of comparing two type maps.
-enum TypeMaps {
+enum Maps {
     Same,
     DifferAt(Difference),
     /// They are equal up to the limit.
     TooLong,
 }
 
-fn type_maps(a: &Type, b: &Type) -> TypeMaps {
-    if a.description().entries() == b.description().entries() {
-        return TypeMaps::Same;
+impl Maps {
+    /// Whether they are the same, if that is known, and where they first differ.
+    fn verdict(self) -> (Option<bool>, Option<Difference>) {
+        match self {
+            Self::Same => (Some(true), None),
+            Self::DifferAt(difference) => (Some(false), Some(difference)),
+            Self::TooLong => (None, None),
+        }
     }
-    let (mut left, mut right) = (a.type_map(), b.type_map());
+}
+
+fn type_maps(a: &Type, b: &Type) -> Maps {
+    if a.description().entries() == b.description().entries() {
+        return Maps::Same;
+    }
+    // Different names for one kind of value are not a difference, as in a signature.
+    first_difference(a.type_map(), b.type_map(), Basic::canonical)
+}
+
+/// Where two maps first differ; `kind` says what stands for a basic datatype.
+fn first_difference(
+    mut left: impl Iterator<Item = MapEntry>,
+    mut right: impl Iterator<Item = MapEntry>,
+    kind: fn(Basic) -> Basic,
+) -> Maps {
     for element in 0..MOST_ELEMENTS {
         let (a, b) = (left.next(), right.next());
-        // Different names for one kind of value are not a difference, as in a signature.
-        let known = |entry: MapEntry| (entry.basic.canonical(), entry.displacement);
+        let known = |entry: MapEntry| (kind(entry.basic), entry.displacement);
         if a.map(known) != b.map(known) {
             let (a, b) = (a.map(Place::of), b.map(Place::of));
-            return TypeMaps::DifferAt(Difference { element, a, b });
+            return Maps::DifferAt(Difference { element, a, b });
         }
         if a.is_none() {
-            return TypeMaps::Same;
+            return Maps::Same;
         }
     }
-    TypeMaps::TooLong
+    Maps::TooLong
 }

@@ -35,7 +35,7 @@
 //! | `optimized_description`, `optimized_description_complete` | the same after the optimizations of commit |
 //!
 //! `dtype compare --json` prints `same_signature`, `same_type`, `same_size`, `same_bounds`, `same_type_map` (null when the
-//! maps are too long to be compared), `first_difference` (null, or `element` with what `a` and `b` have there: null at the
+//! maps are too long to be compared), with `--memory` also `same_memory`, `first_difference` (null, or `element` with what `a` and `b` have there: null at the
 //! end, or `basic` and `displacement`), `same_names` (null when there are no names, or fields of other types), `names` (the
 //! fields with different names, each with `field`, `a` and `b`), and what `info` says of `a` and `b`.
 //!

@@ -13,7 +13,7 @@ use crate::input::{self, StandardInput};
 use crate::notation::{GRAMMAR, predefined_names};
 use crate::{convert, dump, frame, info, json, manual, show};
 
-/// Two types with different signatures.
+/// Two types with different signatures, or different memory.
 const DIFFERENT: u8 = 1;
 
 /// A file has damaged frames, or other records than expected.
@@ -87,13 +87,21 @@ fn run(arguments: Arguments, out: &mut impl Write) -> Result<u8, Failure> {
         (Some(Command::Compare(options)), _) => {
             let a = input::ty(&options.a, "A", stdin)?;
             let b = input::ty(&options.b, "B", stdin)?;
-            let comparison = Comparison::of(&a, &b);
+            let comparison = Comparison::of(&a, &b, options.memory);
+            let is_same = match (options.memory, comparison.same_memory) {
+                (false, _) => comparison.same_signature,
+                (true, Some(is_same)) => is_same,
+                (true, None) => {
+                    let message = "the types are too long to compare their memory";
+                    return Err(Failure::Usage(message.into()));
+                }
+            };
             if options.json {
                 json::print(&comparison, out)?;
             } else {
                 comparison.print(&a, &b, out)?;
             }
-            return Ok(if comparison.same_signature { 0 } else { DIFFERENT });
+            return Ok(if is_same { 0 } else { DIFFERENT });
         }
         (Some(Command::Notation), _) => notation(out)?,
         (Some(Command::Completions { shell }), _) => {

@@ -87,6 +87,52 @@ fn an_svg_goes_to_a_file() {
 }
 
 #[test]
+fn memory_is_compared() {
+    let status = |a: &str, b: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dtype"));
+        let output = command.args(["compare", "--memory", "--json", a, b]).output().unwrap();
+        let json = serde_json::from_slice::<serde_json::Value>(&output.stdout);
+        let same = json.map_or(serde_json::Value::Null, |json| json["same_memory"].clone());
+        (output.status.code().unwrap(), same.as_bool())
+    };
+    let c = "struct P { char tag[4]; long n; };";
+    for (a, b) in [
+        (c, "#[repr(C)] struct P { tag: [i8; 4], n: i64 }"),
+        (c, "#[repr(C)] struct Q { label: [u8; 4], _pad: [u8; 4], count: u64 }"),
+        (c, "[('tag', 'S4'), ('', 'V4'), ('n', 'u8')]"),
+        ("struct P { unsigned char a; double x[2]; };", "struct{u8, f64, f64}"),
+        ("struct P { double _Complex z; };", "#[repr(C)] struct P { re: f64, im: f64 }"),
+        ("struct P { _Bool b; wchar_t w; };", "#[repr(C)] struct P { b: bool, w: i32 }"),
+        // The order of packing does not change the memory.
+        ("struct{u8@8, f64@0}", "struct{f64@0, u8@8}"),
+        ("vector(2, 2, 3, u16)", "struct{u16@0, u16@2, u16@6, u16@8}"),
+        // Compared by their descriptions: nobody would wait for the elements.
+        ("[long; 1_000_000_000_000]", "[u64; 1_000_000_000_000]"),
+    ] {
+        assert_eq!(status(a, b), (0, Some(true)), "{a} and {b}");
+        assert_eq!(status(b, a), (0, Some(true)), "{b} and {a}");
+    }
+    for (a, b) in [
+        (c, "#[repr(C)] struct P { tag: [i8; 4], n: i32 }"),
+        (c, "#[repr(C)] struct P { tag: [i8; 4], n: f64 }"),
+        (c, "#[repr(C)] struct P { tag: i32, n: i64 }"),
+        (c, "#[repr(C, packed)] struct P { tag: [i8; 4], n: i64 }"),
+        ("u8", "bool"),
+        ("struct{f64, u8}", "resized(struct{f64, u8}, 0, 24)"),
+        ("struct{u8@0}", "resized(u8, -1, 2)"),
+        ("MPI_LONG_DOUBLE", "MPI_REAL16"),
+        ("u16", "struct{u8, u8}"),
+        ("[u16; 1_000_000_000_000]", "[u8; 1_000_000_000_000]"),
+    ] {
+        assert_eq!(status(a, b), (1, Some(false)), "{a} and {b}");
+        assert_eq!(status(b, a), (1, Some(false)), "{b} and {a}");
+    }
+    for page in [output(&["man", "compare"]), output(&["completions", "bash"])] {
+        assert!(page.replace('\\', "").contains("--memory"));
+    }
+}
+
+#[test]
 fn completions_and_man_pages() {
     for (shell, word) in [
         ("bash", "complete"),

@@ -1,0 +1,81 @@
+//! What two types say of the memory that they describe.
+
+use dtype_runtime::basic::Kind;
+use dtype_runtime::types::{Elem, Entry, MapEntry};
+use dtype_runtime::{Basic, Type};
+
+use super::{Maps, first_difference};
+
+/// The maximum number of elements of a type that are sorted.
+const MOST_SORTED: u64 = 1 << 22;
+
+/// Compares the values of two types in the order of memory. They are the same where they have the same displacement, size
+/// and kind: an integer, with or without a sign or called a character, a floating-point number, a truth value. A complex
+/// number is two floating-point numbers.
+pub(super) fn compare(a: &Type, b: &Type) -> Maps {
+    if entries(a) == entries(b) {
+        return Maps::Same;
+    }
+    if let (Some(a), Some(b)) = (sorted(a), sorted(b)) {
+        return first_difference(a.into_iter(), b.into_iter(), stored);
+    }
+    match first_difference(values(a), values(b), stored) {
+        // They may be the same values in another order.
+        Maps::DifferAt(_) if a.size() == b.size() => Maps::TooLong,
+        other => other,
+    }
+}
+
+/// The basic datatype that stands for all of its size and kind.
+fn stored(basic: Basic) -> Basic {
+    match (basic.kind(), basic.size()) {
+        (Kind::Integer | Kind::Unsigned | Kind::Character | Kind::Bytes, 1) => Basic::U8,
+        (Kind::Integer | Kind::Unsigned | Kind::Character, 2) => Basic::U16,
+        (Kind::Integer | Kind::Unsigned | Kind::Character, 4) => Basic::U32,
+        (Kind::Integer | Kind::Unsigned, 8) => Basic::U64,
+        (Kind::Integer | Kind::Unsigned, 16) => Basic::U128,
+        _ => basic.canonical(),
+    }
+}
+
+/// The two parts of a complex number, which have this type.
+fn part(basic: Basic) -> Option<Basic> {
+    match (basic.kind(), basic.canonical(), basic.size()) {
+        (Kind::Complex, Basic::LongDoubleComplex, _) => Some(Basic::LongDouble),
+        (Kind::Complex, _, 4) => Some(Basic::F16),
+        (Kind::Complex, _, 8) => Some(Basic::F32),
+        (Kind::Complex, _, 16) => Some(Basic::F64),
+        (Kind::Complex, _, 32) => Some(Basic::Real16),
+        _ => None,
+    }
+}
+
+/// The description with what stands for its basic datatypes.
+fn entries(ty: &Type) -> Vec<Entry> {
+    let stand_for = |entry: &Entry| match *entry {
+        Entry::Elem(elem) => Entry::Elem(Elem { basic: stored(elem.basic), ..elem }),
+        other => other,
+    };
+    ty.description().entries().iter().map(stand_for).collect()
+}
+
+/// The values in the order of the type map.
+fn values(ty: &Type) -> impl Iterator<Item = MapEntry> {
+    ty.type_map().flat_map(|MapEntry { basic, displacement }| {
+        let (basic, count) = part(basic).map_or((basic, 1), |part| (part, 2));
+        (0..count).map(move |number| {
+            // Both parts lie inside the type.
+            let displacement = displacement + number * basic.size() as i64;
+            MapEntry { basic, displacement }
+        })
+    })
+}
+
+/// The values in the order of memory, unless they are too many.
+fn sorted(ty: &Type) -> Option<Vec<MapEntry>> {
+    (ty.elements() <= MOST_SORTED).then(|| {
+        let mut all: Vec<MapEntry> = values(ty).collect();
+        all.sort_unstable_by_key(|entry| (entry.displacement, stored(entry.basic)));
+        all
+    })
+}
