@@ -42,7 +42,7 @@
 //! `dtype dump --as json` prints one value for each record: an object for a structure, with the names or the numbers of
 //! its members, an array for repeated types, and for a complex number an array of two. NaN, infinities and
 //! `long double` values that no `f64` has are strings; the latter are hexadecimal, such as `"0x1.8p+20000"`. Text, an
-//! array of one-byte characters, is a string with one character for each byte, U+0000 to U+00FF. An invalid value is an
+//! array of one-byte characters, is a string with one character for each byte, U+0000 to U+00FF, without zeros at its end. An invalid value is an
 //! object with the key `invalid` and its bits as a hexadecimal string.
 //!
 //! `dtype frame --as json` prints an object for each frame: `frame`, its number; `offset` and `length`; `form`, `full` or

@@ -449,3 +449,31 @@ fn a_closed_pipe_ends_quietly() {
         assert_eq!((child.wait().unwrap().code(), &*message), (Some(0), ""), "{form}");
     }
 }
+
+/// A text ends at its first zero, as in C, unless other bytes follow.
+#[test]
+fn text_ends_at_a_zero() {
+    let folder = Folder::new();
+    for (text, plain, json) in [
+        (b"abc\0\0\0", "abc", r#""abc""#),
+        (b"abcde\0", "abcde", r#""abcde""#),
+        (b"abcdef", "abcdef", r#""abcdef""#),
+        (b"\0\0\0\0\0\0", "", r#""""#),
+        (b"ab\0cd\0", r"ab\x00cd\x00", r#""ab\u0000cd\u0000""#),
+        (b"\0\0\0\0\0x", r"\x00\x00\x00\x00\x00x", r#""\u0000\u0000\u0000\u0000\u0000x""#),
+    ] {
+        let mut bytes = text.to_vec();
+        bytes.push(7);
+        let file = folder.file("file", &bytes);
+        let dump = |form| {
+            let ty = "struct{name: [c_char; 6], n: u8}";
+            let dump = done(dtype().args(["dump", ty]).arg(&file).args(["--as", form]));
+            String::from_utf8(dump).unwrap()
+        };
+        assert_eq!(dump("csv"), format!("name,n\n{plain},7\n"));
+        assert_eq!(dump("json"), format!("{{\"name\":{json},\"n\":7}}\n"));
+        let table = dump("table");
+        let row: Vec<&str> = table.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!(row.join(" "), format!("0 {plain} 7").replace("  ", " "));
+    }
+}

@@ -87,8 +87,7 @@ pub(super) fn take<'a>(values: &mut &'a [u8], size: usize) -> &'a [u8] {
     bytes
 }
 
-/// Appends the next value of a column. At most `most` elements of an array are written, and the others counted. Of the
-/// zeros at the end of a text, only the first is written then.
+/// Appends the next value of a column. At most `most` elements of an array are written, and the others counted.
 pub(super) fn write(shape: &Shape, values: &mut &[u8], most: u64, out: &mut String) -> Validity {
     match shape {
         Shape::Value(basic) => {
@@ -96,13 +95,7 @@ pub(super) fn write(shape: &Shape, values: &mut &[u8], most: u64, out: &mut Stri
         }
         Shape::Repeated(count, inner) if is_text(inner) => {
             let text = take(values, usize::try_from(*count).unwrap_or(usize::MAX));
-            let used = text.len() - text.iter().rev().take_while(|byte| **byte == 0).count();
-            if text.len() - used > 1 && most < u64::MAX {
-                value::write_text(&text[..used], ValueStyle::Plain, out);
-                out.push_str("\\x00…");
-            } else {
-                value::write_text(text, ValueStyle::Plain, out);
-            }
+            value::write_text(text, ValueStyle::Plain, out);
             Validity::Valid
         }
         Shape::Repeated(count, inner) => {
