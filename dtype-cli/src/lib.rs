@@ -75,6 +75,7 @@ mod reorder;
 mod run;
 mod shape;
 mod show;
+mod temporary;
 mod value;
 
 pub use run::main;

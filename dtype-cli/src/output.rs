@@ -4,9 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
 use crate::failure::Failure;
+use crate::temporary::Temporary;
 
 /// A file being written: a temporary file next to its destination, renamed to it once complete. A device or a named
 /// pipe, which is not a regular file, is written directly.
@@ -18,7 +17,7 @@ pub(crate) struct NewFile {
 
 #[derive(Debug)]
 enum At {
-    Beside(NamedTempFile),
+    Beside(Temporary),
     There(File),
 }
 
@@ -52,14 +51,9 @@ impl NewFile {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".dtype-");
-        // Opened here, since the builder's own errors have the temporary name.
-        let file = builder.make_in(folder, |path| {
-            File::options().read(true).write(true).create_new(true).open(path)
-        })?;
+        let mut file = Temporary::create(folder)?;
         if let Some(metadata) = metadata {
-            fs::set_permissions(file.path(), metadata.permissions())?;
+            file.file().set_permissions(metadata.permissions())?;
         }
         Ok(Self { path, at: At::Beside(file) })
     }
@@ -67,7 +61,7 @@ impl NewFile {
     /// The file to write to.
     pub(crate) fn file(&mut self) -> &mut File {
         match &mut self.at {
-            At::Beside(file) => file.as_file_mut(),
+            At::Beside(file) => file.file(),
             At::There(file) => file,
         }
     }
@@ -85,10 +79,9 @@ impl NewFile {
     /// Moves the complete file to its destination.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         match self.at {
-            At::Beside(file) => file
-                .persist(&self.path)
-                .map(drop)
-                .map_err(|error| Failure::file("write", &self.path, error.error)),
+            At::Beside(file) => {
+                file.persist(&self.path).map_err(|error| Failure::file("write", &self.path, error))
+            }
             At::There(_) => Ok(()),
         }
     }

@@ -271,11 +271,118 @@ fn a_closed_pipe_ends_quietly() {
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_a_failure() {
-    let full = fs::File::options().write(true).open("/dev/full").unwrap();
-    let child = dtype().args(["info", "u8"]).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("cannot write to standard output"));
+    let folder = Folder::new();
+    let input = folder.file("in", b"abcd");
+    let input = input.to_str().unwrap();
+    let commands: [&[&str]; 14] = [
+        &["info", "u8"],
+        &["show", "u8"],
+        &["compare", "u8", "u16"],
+        &["notation"],
+        &["man"],
+        &["completions", "bash"],
+        &["--help"],
+        &["show", "-h"],
+        &["--version"],
+        &["help"],
+        &["help", "pack"],
+        &["dump", "u8", input],
+        &["pack", "u8", input, "-"],
+        &["unpack", "u8", input, "-"],
+    ];
+    for arguments in commands {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let child = dtype().args(arguments).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains("cannot write to standard output"), "{arguments:?}: {message}");
+    }
+    for arguments in [&["pack", "u8", input, "/dev/full"], &["show", "u8", "--svg", "/dev/full"]] {
+        assert!(failed(dtype().args(arguments)).contains("cannot write /dev/full"));
+    }
+}
+
+/// Starts to unpack a pipe into the file `out`, and returns once a temporary file is there.
+#[cfg(unix)]
+fn unpacking(command: &mut std::process::Command, folder: &Folder) -> std::process::Child {
+    let mut child = command.current_dir(folder.path("")).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(&noise(1 << 20)).unwrap();
+    while !folder.names().iter().any(|name| name.starts_with(".dtype-")) {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    child
+}
+
+#[cfg(unix)]
+fn kill(child: &std::process::Child, signal: &str) {
+    let id = child.id().to_string();
+    assert!(
+        std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap().success()
+    );
+}
+
+/// What a signal ends leaves nothing behind, and its status is that of the signal.
+#[cfg(unix)]
+#[test]
+fn a_signal_leaves_what_was_there() {
+    use std::os::unix::process::ExitStatusExt;
+    for (name, number) in [
+        ("HUP", 1),
+        ("INT", 2),
+        ("QUIT", 3),
+        ("USR1", 10),
+        ("ALRM", 14),
+        ("TERM", 15),
+        ("XCPU", 24),
+    ] {
+        let folder = Folder::new();
+        let out = folder.file("out", b"before");
+        let mut child = unpacking(dtype().args(["unpack", "u8", "-", "out"]), &folder);
+        kill(&child, name);
+        assert_eq!(child.wait().unwrap().signal(), Some(number), "{name}");
+        assert_eq!(
+            (folder.names(), fs::read(&out).unwrap()),
+            (vec!["out".into()], b"before".into())
+        );
+    }
+}
+
+/// As under `nohup`.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_is_ignored_ends_nothing() {
+    let folder = Folder::new();
+    let script = format!("trap '' HUP INT; exec '{}' unpack u8 - out", env!("CARGO_BIN_EXE_dtype"));
+    let mut child = unpacking(std::process::Command::new("sh").args(["-c", &script]), &folder);
+    kill(&child, "HUP");
+    kill(&child, "INT");
+    assert!(child.try_wait().unwrap().is_none());
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(folder.names(), ["out"]);
+    assert_eq!(fs::read(folder.path("out")).unwrap(), noise(1 << 20));
+}
+
+/// `strace` shows that the bytes, and then the name, are on the disk before the command ends.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_renamed_is_durable() {
+    let folder = Folder::new();
+    let input = folder.file("in", b"abcd");
+    let mut strace = std::process::Command::new("strace");
+    let calls = "trace=/^(fsync|fdatasync|rename|renameat|renameat2|openat)$";
+    let strace = strace.args(["-f", "-y", "-e", calls, env!("CARGO_BIN_EXE_dtype"), "pack", "u8"]);
+    let Ok(output) = strace.arg(&input).arg(folder.path("out")).output() else { return };
+    let calls = String::from_utf8(output.stderr).unwrap();
+    let at = |call: &str| calls.find(call).unwrap_or_else(|| panic!("{call}: {calls}"));
+    let place = folder.path("").display().to_string();
+    let (bytes, name) = (at("fsync("), at("rename"));
+    assert!(bytes < name && calls[bytes..name].contains(&format!("<{place}.dtype-")), "{calls}");
+    let after = &calls[name..];
+    let folder = format!("<{}>)", place.trim_end_matches('/'));
+    assert!(after.find("fsync(").is_some_and(|at| after[at..].contains(&folder)), "{calls}");
 }
 
 #[test]

@@ -1,0 +1,122 @@
+//! A temporary file that ends with the process that writes it: when it is renamed, or when the process fails, panics, or
+//! is ended by a signal.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::TempPath;
+
+/// The path of the file, which is removed when it is dropped. A process writes one file at a time.
+static PATH: Mutex<Option<TempPath>> = Mutex::new(None);
+
+fn path() -> MutexGuard<'static, Option<TempPath>> {
+    // A panic leaves the path whole.
+    PATH.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A temporary file.
+#[derive(Debug)]
+pub(crate) struct Temporary {
+    file: File,
+}
+
+impl Temporary {
+    /// Creates an empty file in a folder.
+    pub(crate) fn create(folder: &Path) -> io::Result<Self> {
+        #[cfg(unix)]
+        signals::watch()?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".dtype-");
+        // Locked before the file exists, so that no signal finds it without its path.
+        let mut known = path();
+        // Opened here, since the builder's own errors have the temporary name.
+        let file = builder.make_in(folder, |path| {
+            File::options().read(true).write(true).create_new(true).open(path)
+        })?;
+        let (file, path) = file.into_parts();
+        *known = Some(path);
+        Ok(Self { file })
+    }
+
+    pub(crate) fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
+    /// Gives the complete file its name. It has that name, and all its bytes, also after the system itself fails.
+    pub(crate) fn persist(self, name: &Path) -> io::Result<()> {
+        self.file.sync_all()?;
+        if let Some(path) = path().take() {
+            path.persist(name).map_err(|error| error.error)?;
+        }
+        #[cfg(unix)]
+        sync_folder(name)?;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        drop(path().take());
+    }
+}
+
+/// Makes the new name durable, where the folder can be read and its file system can do so.
+#[cfg(unix)]
+fn sync_folder(name: &Path) -> io::Result<()> {
+    let folder = name.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) else { return Ok(()) };
+    match folder.sync_all() {
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(unix)]
+mod signals {
+    //! What signals do that would end the process.
+
+    use std::ffi::c_int;
+    use std::io;
+    use std::thread;
+
+    use signal_hook::consts::signal::{
+        SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
+        SIGXFSZ,
+    };
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::emulate_default_handler;
+
+    /// The signals that end a process and can be caught, but for those of a mistake in the program. A pipe whose reader has
+    /// gone is an error where it is written to.
+    const ENDING: [c_int; 11] = [
+        SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
+        SIGXFSZ,
+    ];
+
+    /// Starts a thread that removes the file when such a signal arrives, and then ends the process as the signal does.
+    pub(super) fn watch() -> io::Result<()> {
+        let ignored = ignored();
+        let caught = ENDING.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+        let mut signals = Signals::new(caught)?;
+        thread::Builder::new().spawn(move || {
+            // Where a file would exceed a limit, the write has an error.
+            for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {
+                // Locked up to the end, so that no other file is made.
+                let mut path = super::path();
+                drop(path.take());
+                let _ = emulate_default_handler(signal);
+            }
+        })?;
+        Ok(())
+    }
+
+    /// The signals that are ignored, each a bit, as `nohup` and a shell's `&` arrange it: they do not end the process. Only
+    /// Linux says which.
+    fn ignored() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    }
+}
