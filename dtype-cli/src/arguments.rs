@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::error::ErrorKind;
+use clap::error::{ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -11,10 +11,11 @@ use crate::declaration::Language;
 use crate::notation::GRAMMAR;
 use crate::problem::quoted;
 use crate::range::RecordRange;
+use crate::value::printable;
 
 /// Inspect MPI datatypes: their layout in memory and on the wire. Pack and unpack files with them.
 #[derive(Debug, Parser)]
-#[command(name = "dtype", version, subcommand_negates_reqs = true)]
+#[command(name = "dtype", bin_name = "dtype", version, subcommand_negates_reqs = true)]
 #[command(override_usage = "dtype [OPTIONS] <TYPE>\n       dtype [OPTIONS] <COMMAND>")]
 #[command(
     after_help = "TYPE is a datatype in the notation of `dtype help notation`, the declaration of a struct in C or Rust, \
@@ -56,18 +57,17 @@ pub(crate) enum From {
 }
 
 impl Arguments {
-    /// The arguments of this process. A mistake in them ends it.
-    pub(crate) fn of_process() -> Self {
-        let arguments = Self::parse();
+    /// The arguments of this process, or a mistake in them, or the help that they ask for.
+    pub(crate) fn of_process() -> Result<Self, clap::Error> {
+        let arguments = Self::try_parse().map_err(shown)?;
         if let (Some(_), Some(ty)) = (&arguments.command, &arguments.ty) {
             let message = format!("the type {} cannot be given before a subcommand", quoted(ty));
-            Self::command().error(ErrorKind::ArgumentConflict, message).exit();
+            return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
         }
-        arguments
+        Ok(arguments)
     }
 }
 
-impl From {
 /// The error with arguments that a terminal can show: the plain text of a message lacks escape sequences.
 fn shown(mut error: clap::Error) -> clap::Error {
     let context = error.context().map(|(kind, value)| match value {
@@ -83,6 +83,7 @@ fn shown(mut error: clap::Error) -> clap::Error {
     error
 }
 
+impl From {
     /// The language; `None` to recognize it.
     pub(crate) fn language(self) -> Option<Language> {
         match self {
@@ -363,6 +364,10 @@ pub(crate) struct Compare {
     /// The type to compare with.
     #[arg(value_name = "B", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) b: String,
+    /// Compare the memory: the bounds, and the place, size and kind of each value. Integers are of one kind, with or without
+    /// a sign, and so are one-byte characters; names, and the order in which the values are packed, do not count.
+    #[arg(long)]
+    pub(crate) memory: bool,
     /// As JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use dtype_runtime::Error;
 
 use crate::problem::{Problem, render};
+use crate::value::{printable, printable_lines};
 
 /// Why a command fails.
 #[derive(Debug)]
@@ -58,6 +59,8 @@ pub(crate) enum Failure {
     },
     /// Standard output cannot be written.
     Output(io::Error),
+    /// The arguments are not understood.
+    Arguments(Box<clap::Error>),
     /// The arguments contradict one another.
     Usage(String),
     /// The memory could not be allocated; its size in bytes.
@@ -100,8 +103,10 @@ impl Failure {
             Self::Notation { problems, source, name } => {
                 render(problems, source, name, colour, width)
             }
-            other if colour => format!("\x1b[1;31merror\x1b[0m: {other}\n"),
-            other => format!("error: {other}\n"),
+            other => {
+                let (on, off) = if colour { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
+                format!("{on}error{off}: {}\n", printable_lines(&other.to_string()))
+            }
         }
     }
 }
@@ -137,6 +142,10 @@ impl fmt::Display for Failure {
                 write!(f, "cannot {action} {}: {error}", shown(path))
             }
             Self::Output(error) => write!(f, "cannot write to standard output: {error}"),
+            Self::Arguments(error) => {
+                let message = error.render().to_string();
+                f.write_str(message.strip_prefix("error: ").unwrap_or(&message).trim_end())
+            }
             Self::Usage(message) => f.write_str(message),
             Self::Memory(bytes) => write!(f, "could not allocate {bytes} bytes"),
         }
@@ -144,8 +153,9 @@ impl fmt::Display for Failure {
 }
 
 /// The name of an input or output file in a message.
-pub(crate) fn shown(path: &Path) -> std::path::Display<'_> {
-    if path == Path::new("-") { Path::new("standard input") } else { path }.display()
+pub(crate) fn shown(path: &Path) -> String {
+    let path = if path == Path::new("-") { Path::new("standard input") } else { path };
+    printable(path.as_os_str().as_encoded_bytes())
 }
 
 impl std::error::Error for Failure {
@@ -153,6 +163,7 @@ impl std::error::Error for Failure {
         match self {
             Self::Refused { error, .. } | Self::Record { error, .. } => Some(error),
             Self::File { error, .. } | Self::Output(error) => Some(error),
+            Self::Arguments(error) => Some(error),
             Self::Notation { .. } | Self::Partial { .. } | Self::Usage(_) | Self::Memory(_) => None,
         }
     }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::notation::{self, Parsed};
 use crate::reorder::Reorder;
+use crate::value::is_command;
 
 /// The maximum number of runs of a signature and of entries of a description. `signature_complete` and
 /// `description_complete` say whether all are written.
@@ -25,9 +26,10 @@ pub(crate) fn print_line(value: &impl Serialize, out: &mut impl Write) -> Result
     write_text(&serde_json::to_string(value).map_err(std::io::Error::from)?, out)
 }
 
-/// Writes JSON and the end of its line. JSON itself escapes the control characters up to U+001F; terminals know more.
-fn write_text(text: &str, out: &mut impl Write) -> Result<(), Failure> {
-    let is_escaped = |c: char| c.is_control() && c != '\n';
+/// Writes JSON, or a string of Python, and the end of its line. In JSON, the control characters up to U+001F are escaped
+/// already; terminals know more.
+pub(crate) fn write_text(text: &str, out: &mut impl Write) -> Result<(), Failure> {
+    let is_escaped = |c: char| is_command(c) && c != '\n';
     let mut rest = text;
     while let Some(at) = rest.find(is_escaped) {
         let (before, after) = rest.split_at(at);

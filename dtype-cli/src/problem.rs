@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 
-use crate::value::printable;
+use crate::value::{is_command, printable};
 
 /// A mistake in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,19 @@ impl Problem {
         self
     }
 
+    /// With texts that a terminal can show.
+    fn printable(&self) -> Self {
+        let others = self.others.iter().map(|(span, label)| (span.clone(), printable(label)));
+        Self {
+            message: printable(&self.message),
+            span: self.span.clone(),
+            label: printable(&self.label),
+            others: others.collect(),
+            help: self.help.as_ref().map(printable),
+            replacement: self.replacement.as_deref().map(pictured),
+        }
+    }
+
     /// Adds a suggestion.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
@@ -72,6 +85,17 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
+/// The lines of a text for a snippet, in which a terminal could take nothing as a command. Each character has as many
+/// bytes as before, so that positions are the same. The renderer itself has pictures for control characters of one byte.
+fn pictured(text: &str) -> String {
+    let picture = |c: char| match c.len_utf8() {
+        2 if is_command(c) => '·',
+        3 if is_command(c) => char::REPLACEMENT_CHARACTER,
+        _ => c,
+    };
+    text.chars().map(picture).collect()
+}
+
 /// Renders the problems of a text, each with its line and a caret at the column. `name` names the text, for example by
 /// its file. Lines are cut to `width` columns around the mistake. If a long text has many problems, only the first are
 /// written.
@@ -91,13 +115,11 @@ pub fn render(
     colour: bool,
     width: usize,
 ) -> String {
-    // The renderer replaces other control characters. As many bytes stay, so that positions are the same.
-    let is_high_control = |c: char| c.is_control() && !c.is_ascii();
-    let source = &source.replace(is_high_control, "·");
+    let (source, name) = (&pictured(source), &printable(name));
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
     let mut out = String::new();
     let shown = (MOST_SEARCHED / source.len().max(1)).clamp(1, problems.len().max(1));
-    for problem in problems.iter().take(shown) {
+    for problem in problems.iter().take(shown).map(Problem::printable) {
         if !out.is_empty() {
             out.push('\n');
         }

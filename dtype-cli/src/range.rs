@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use crate::problem::quoted;
+
 /// Some of the records, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordRange {
@@ -24,7 +26,8 @@ impl FromStr for RecordRange {
     /// Reads `10..20`, `10..`, `..20`, `10..=19`, or the number of one record.
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
-            text.parse::<u64>().map_err(|error| format!("`{text}` is no record number: {error}"))
+            let parsed = text.parse::<u64>();
+            parsed.map_err(|error| format!("{} is no record number: {error}", quoted(text)))
         };
         let beyond = |last: u64| last.checked_add(1).ok_or("the last record is out of range");
         let Some((start, end)) = text.split_once("..") else {

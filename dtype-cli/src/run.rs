@@ -25,10 +25,12 @@ const FAILED: u8 = 2;
 /// Runs the command given by this process's arguments. Returns 0 on success, 1 if two types do not match or frames are
 /// damaged, and 2 on failure, with the message on standard error. If the reader of the output closes it, returns 0.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::of_process();
-    let colour = arguments.colour;
     let mut out = BufWriter::new(io::stdout().lock());
-    let done = run(arguments, &mut out).and_then(|status| {
+    let (colour, done) = match Arguments::of_process() {
+        Ok(arguments) => (arguments.colour, run(arguments, &mut out)),
+        Err(error) => (Colour::Auto, explain(error, &mut out)),
+    };
+    let done = done.and_then(|status| {
         out.flush()?;
         Ok(status)
     });
@@ -42,6 +44,20 @@ pub fn main() -> ExitCode {
             ExitCode::from(FAILED)
         }
     }
+}
+
+/// Prints the help or the version, if that was asked for.
+fn explain(error: clap::Error, out: &mut impl Write) -> Result<u8, Failure> {
+    if error.use_stderr() {
+        return Err(Failure::Arguments(Box::new(error)));
+    }
+    let text = error.render();
+    if is_coloured(Colour::Auto, io::stdout().is_terminal()) {
+        write!(out, "{}", text.ansi())?;
+    } else {
+        write!(out, "{text}")?;
+    }
+    Ok(0)
 }
 
 /// Whether to write escape sequences.

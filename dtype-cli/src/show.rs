@@ -68,7 +68,7 @@ pub(crate) fn show(
                     parsed.fields.of(structure)?.get(member)?.clone()
                 })
                 .map_err(|error| Failure::Usage(format!("NumPy has {error}")))?;
-            writeln!(out, "{dtype}")?;
+            json::write_text(&dtype.to_string(), out)?;
         }
         Form::Notation => writeln!(out, "{}", print_named(ty, &parsed.fields))?,
         // JSON has escapes of its own.

@@ -9,7 +9,7 @@ use dtype_runtime::Basic;
 use dtype_runtime::basic::Kind;
 use dtype_runtime::representation::Architecture;
 
-pub(crate) use text::{bytes, json_string, printable};
+pub(crate) use text::{bytes, is_command, json_string, printable, printable_lines};
 
 /// What a value is written into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,10 @@
 
 mod command;
 
+use std::ffi::OsStr;
 use std::time::Instant;
+
+use dtype_runtime::message;
 
 use command::{Folder, done, dtype, failed, fed};
 
@@ -66,33 +69,193 @@ fn names_that_are_repeated_take_little_memory() {
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
+/// What a terminal takes as commands, and signs that turn the direction of the text behind them.
+const EVIL: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\r\u{7f}\u{85}\u{9b}2J\u{61c}\u{200f}\u{202e}\u{2066}";
+
+/// Whether a terminal shows all of an output; its own colours are left out.
+#[track_caller]
+fn assert_plain(output: &[u8], what: &str) {
+    let text = std::str::from_utf8(output).unwrap();
+    let colours = |text: &str| {
+        let (code, rest) = text.split_once('m')?;
+        code.bytes().all(|byte| byte.is_ascii_digit() || byte == b';').then(|| rest.to_owned())
+    };
+    let mut parts = text.split("\u{1b}[");
+    let mut plain = parts.next().unwrap().to_owned();
+    for part in parts {
+        plain += &colours(part).unwrap_or_else(|| panic!("{what}: {text:?}"));
+    }
+    let is_shown = |c: char| {
+        let turns = matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        c == '\n' || !c.is_control() && !turns
+    };
+    assert!(plain.chars().all(is_shown), "{what}: {text:?}");
+}
+
+/// Runs a command with and without colours; returns its output and its message without them.
+fn plain(arguments: &[impl AsRef<OsStr> + std::fmt::Debug], input: &[u8]) -> (String, String) {
+    ["--colour=always", "--colour=never"]
+        .map(|colour| {
+            let output = fed(dtype().args(arguments).arg(colour), input);
+            let what = format!("{arguments:?}");
+            assert_plain(&output.stdout, &what);
+            assert_plain(&output.stderr, &what);
+            let [out, err] =
+                [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+            (out, err)
+        })
+        .into_iter()
+        .next_back()
+        .unwrap()
+}
+
+#[test]
+fn arguments_are_no_commands_to_the_terminal() {
+    for arguments in [
+        &["man", EVIL][..],
+        &["completions", EVIL],
+        &["help", EVIL],
+        &["show", "f64", "--as", EVIL],
+        &["show", "f64", EVIL],
+        &["show", "f64", &format!("--{EVIL}")],
+        &["show", "f64", "--width", EVIL],
+        &["dump", "f64", "-", "--records", EVIL],
+        &["pack", "f64", "-", "-", "--count", EVIL],
+        &[EVIL, "info", "f64"],
+        &["info", EVIL],
+        &["compare", EVIL, "f64"],
+        &["info", &format!("@{EVIL}")],
+        &["info", &format!("{EVIL}: f64"), "--from", "c"],
+        &["dump", "f64", EVIL],
+        &["frame", EVIL],
+        &["pack", "f64", EVIL, "-"],
+        &["unpack", "f64", "-", "-", "--over", EVIL],
+        &["pack", "f64", "-", &format!("none/{EVIL}")],
+        &["show", "f64", "--svg", &format!("none/{EVIL}")],
+    ] {
+        let (_, message) = plain(arguments, &[]);
+        assert!(message.starts_with("error: "), "{arguments:?}: {message}");
+        assert!(!message.contains("\u{1b}"), "{arguments:?}: {message}");
+    }
+    let (_, message) = plain(&["man", "\u{1b}[2J"], &[]);
+    assert_eq!(message, "error: unknown subcommand `\\u{1b}[2J`\n");
+    let (_, message) = plain(&["show", "f64", "--as", "\u{1b}[2J\n"], &[]);
+    assert!(
+        message.starts_with(r"error: invalid value '\u{1b}[2J\n' for '--as <FORM>'"),
+        "{message}"
+    );
+}
+
+/// A line of a message cannot be forged by a line in a file's name.
+#[cfg(unix)]
+#[test]
+fn paths_are_no_commands_to_the_terminal() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    let file = folder.file(&format!("a\nnote: b{EVIL}.h"), b"struct P { int x }");
+    let argument = format!("@{}", file.display());
+    let (_, message) = plain(&["info", &argument], &[]);
+    assert!(
+        message.contains(r"/a\nnote: b\u{1b}[2J\u{1b}]0;x\u{7}\r\u{7f}\u{85}\u{9b}2J"),
+        "{message}"
+    );
+    assert!(message.contains(r".h:1:18"), "{message}");
+    let (_, message) = plain(&["info", &file.display().to_string()], &[]);
+    assert!(message.contains("a file has this name"), "{message}");
+    let missing = OsStr::from_bytes(b"no\xff\x9b\x1b.bin");
+    for arguments in [
+        [OsStr::new("dump"), OsStr::new("f64"), missing],
+        [OsStr::new("frame"), missing, OsStr::new("f64")],
+    ] {
+        let (_, message) = plain(&arguments, &[]);
+        assert!(message.contains(r"cannot read no\xff\x9b\u{1b}.bin: "), "{message}");
+    }
+}
+
+/// The caret stands below what it means.
+#[test]
+fn texts_are_no_commands_to_the_terminal() {
+    for (language, before, wrong) in [
+        ("c", "struct P { /* EVIL */ int EVIL x; ", "double y"),
+        ("notation", "struct{aEVIL: u8, ", "f46"),
+        ("rust", "#[repr(C)] struct P { x: u8, /* EVIL */ y: ", "f46"),
+        ("numpy", "[('aEVIL', 'u1'), ('b', ", "'f46'"),
+    ] {
+        let text = format!("{before}{wrong}").replace("EVIL", EVIL);
+        plain(&["info", "--from", language, &text], &[]);
+        plain(&["info", "--from", language, "-"], text.as_bytes());
+    }
+    for sign in EVIL.chars().filter(|c| *c != '\r') {
+        let text = format!("[('a{sign}', 'u1'), ('b', 'f46')]");
+        let (_, message) = plain(&["info", "--from", "numpy", &text], &[]);
+        let lines: Vec<&str> = message.lines().collect();
+        let column = |line: &str, sign: &str| line.find(sign).map(|at| line[..at].chars().count());
+        let at = lines.iter().position(|line| line.contains("^^^^^")).unwrap();
+        assert_eq!(column(lines[at], "^"), column(lines[at - 1], "'f46'"), "{message}");
+    }
+}
+
 #[test]
 fn names_are_no_commands_to_the_terminal() {
-    let named = r"[('a\x1b[31m\x1b]0;owned\x07\n\x9b', 'u1'), ('b', 'u1')]";
-    let twice = r"[('a\x1b[31m', 'u1'), ('a\x1b[31m', 'u1')]";
-    let is_plain = |text: &[u8]| {
-        let text = String::from_utf8(text.to_vec()).unwrap();
-        text.chars().all(|c| !c.is_control() || c == '\n')
-    };
+    let escaped: String = EVIL.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect();
+    let named = &format!("[('a{escaped}\\n', 'u1'), ('b', 'u1')]");
+    let other = &format!("[('b', 'u1'), ('a{escaped}\\n', 'u1')]");
+    let twice = &format!("[('a{escaped}', 'u1'), ('a{escaped}', 'u1')]");
+    for form in [
+        "diagram",
+        "svg",
+        "description",
+        "optimized",
+        "plan",
+        "c",
+        "rust",
+        "c-struct",
+        "rust-struct",
+        "tree",
+        "numpy",
+        "notation",
+        "json",
+    ] {
+        let (shown, _) = plain(&["show", "--from=numpy", named, "--as", form], &[]);
+        assert!(!shown.is_empty(), "{form}");
+    }
     for arguments in [
         &["--from=numpy", named][..],
-        &["show", "--from=numpy", named, "--as=svg"],
-        &["show", "--from=numpy", named, "--as=numpy"],
-        &["show", "--from=numpy", named, "--as=notation"],
-        &["show", "--from=numpy", named, "--as=c-struct"],
         &["info", "--from=numpy", named],
+        &["info", "--from=numpy", named, "--json"],
+        &["compare", "--from=numpy", named, other],
+        &["compare", "--from=numpy", named, other, "--json"],
     ] {
-        assert!(is_plain(&done(dtype().args(arguments))), "{arguments:?}");
+        assert!(!plain(arguments, &[]).0.is_empty());
     }
-    let picture = String::from_utf8(done(dtype().args(["show", "--from=numpy", named]))).unwrap();
-    assert!(picture.contains(r"a\u{1b}[31m\u{1b}]0;owned\u{7}\n\u{9b}  u8"), "{picture}");
-    let message = failed(dtype().args(["info", "--from=numpy", twice]));
-    assert!(is_plain(message.as_bytes()) && message.contains(r"`a\u{1b}[31m`"), "{message}");
-    let message = failed(dtype().args(["info", "struct{a\u{9b}\x1b[31m: f46}"]));
-    assert!(is_plain(message.as_bytes()) && message.contains("struct{a·"), "{message}");
+    for form in ["table", "csv", "json", "hex"] {
+        let dump = ["dump", "--from=numpy", named, "-", "--as", form];
+        assert!(!plain(&dump, &[1, 2, 3, 4]).0.is_empty());
+    }
+    let (_, message) = plain(&["info", "--from=numpy", twice], &[]);
+    assert!(message.contains(r"two fields are called `a\u{1b}[2J\u{1b}]0;x\u{7}"), "{message}");
     // JSON has the name itself.
-    let json = done(dtype().args(["show", "--from=numpy", named, "--json"]));
-    assert!(is_plain(&json));
-    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
-    assert_eq!(json["fields"][0]["path"], "a\x1b[31m\x1b]0;owned\x07\n\u{9b}");
+    let (json, _) = plain(&["show", "--from=numpy", named, "--json"], &[]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["fields"][0]["path"], format!("a{EVIL}\n"));
+}
+
+#[test]
+fn values_are_no_commands_to_the_terminal() {
+    let text: Vec<u8> = (0..=255).collect();
+    let chars: Vec<u8> = EVIL.chars().flat_map(|c| u32::from(c).to_ne_bytes()).collect();
+    for (ty, bytes) in [("[c_char; 256]", &text), ("c_char", &text), ("char", &chars)] {
+        for form in ["table", "csv", "json", "hex"] {
+            let (shown, _) = plain(&["dump", ty, "-", "--as", form], bytes);
+            assert!(!shown.is_empty());
+        }
+    }
+    // The names in a schema, and a type that a message holds.
+    let schema = "struct\u{202e}\nname\u{61c}: f64\n".to_owned();
+    let mut stream = Vec::new();
+    message::send(&mut stream, &schema, message::Framing::new()).unwrap();
+    for form in ["text", "json"] {
+        let (shown, _) = plain(&["frame", "-", "--as", form, "--dump"], &stream);
+        assert!(shown.contains("schema"), "{shown}");
+    }
 }

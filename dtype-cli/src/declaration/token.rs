@@ -64,8 +64,6 @@ impl<'s> Token<'s> {
     pub(super) fn describe(&self) -> String {
         match self.kind {
             Kind::End => "the end".into(),
-            // It may be any character, including one that moves the cursor of a terminal.
-            Kind::Sign => format!("`{}`", self.text.escape_debug()),
             Kind::Directive => "a line of the preprocessor".into(),
             Kind::Macro | Kind::Branches => format!("the macro {}", quoted(self.text)),
             _ => quoted(self.text),

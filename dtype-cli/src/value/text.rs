@@ -33,7 +33,7 @@ pub(super) fn write_bytes(bytes: &[u8], style: ValueStyle, out: &mut String) {
 pub(super) fn write_char(char: char, style: ValueStyle, out: &mut String) {
     if style == ValueStyle::Json {
         out.push('"');
-        write_json_char(char, char.is_control(), out);
+        write_json_char(char, is_command(char), out);
         out.push('"');
     } else if matches!(char, '\'' | '"') {
         out.push(char);
@@ -46,20 +46,39 @@ pub(super) fn write_char(char: char, style: ValueStyle, out: &mut String) {
 pub(crate) fn json_string(text: &str, out: &mut String) {
     out.push('"');
     for char in text.chars() {
-        write_json_char(char, char.is_control(), out);
+        write_json_char(char, is_command(char), out);
     }
     out.push('"');
 }
 
-/// A name or another word for people, without characters that a terminal could take as commands, or that turn the
-/// direction of those behind them.
-pub(crate) fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for char in text.chars() {
-        let turns = matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if char.is_control() || turns { out.extend(char.escape_default()) } else { out.push(char) }
+/// Whether a terminal could take a character as a command, or as the direction of the text behind it.
+pub(crate) fn is_command(char: char) -> bool {
+    let turns = matches!(
+        char,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    char.is_control() || turns
+}
+
+/// A text from outside, on one line for people: a name, a path, an argument. What a terminal could take as a command is
+/// escaped, and so are bytes that are not UTF-8.
+pub(crate) fn printable<T: AsRef<[u8]> + ?Sized>(text: &T) -> String {
+    let mut out = String::with_capacity(text.as_ref().len());
+    for chunk in text.as_ref().utf8_chunks() {
+        for char in chunk.valid().chars() {
+            if is_command(char) { out.extend(char.escape_default()) } else { out.push(char) }
+        }
+        for byte in chunk.invalid() {
+            // Writing to a string does not fail.
+            let _ = write!(out, "\\x{byte:02x}");
+        }
     }
     out
+}
+
+/// A message with texts from outside, which may have several lines.
+pub(crate) fn printable_lines(message: &str) -> String {
+    message.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 fn write_json_char(char: char, is_escaped: bool, out: &mut String) {
@@ -92,7 +111,11 @@ mod tests {
     fn names_are_no_commands() {
         assert_eq!(printable("\u{1b}[31m"), r"\u{1b}[31m");
         assert_eq!(printable("a\u{202e}b\u{2069}"), r"a\u{202e}b\u{2069}");
+        assert_eq!(printable("\u{61c}\u{200e}\u{200f}\u{7f}"), r"\u{61c}\u{200e}\u{200f}\u{7f}");
         assert_eq!(printable("e\u{301} é 🦀"), "e\u{301} é 🦀");
+        assert_eq!(printable(b"a\xff\x9bb\xc3"), r"a\xff\x9bb\xc3");
+        assert_eq!(printable_lines("a\n\r\tb"), "a\n\\r\\tb");
+        assert_eq!(printable(&printable("\x1b\n")), printable("\x1b\n"));
     }
 
     #[test]
