@@ -278,10 +278,83 @@ fn dtypes() {
             "resized(struct{i8, f64@1}, 0, 9)",
         ),
         ("np.dtype((np.void, {'names': ['a'], 'formats': ['i1']}))", "struct{i8}"),
+        ("(numpy.record, [('a', 'i1')])", "struct{i8}"),
+        // What `descr` says of an aligned dtype: padding has no name.
+        (
+            "[('f0', '|i1'), ('', '|V3'), ('f1', '<i4'), ('f2', '|i1'), ('', '|V3')]",
+            "resized(struct{i8, i32@4, i8@8}, 0, 12)",
+        ),
+        (
+            "[('f1', 'u1'), ('', 'V', 1), ('f2', '<u2'), ('', 'V4', (1,))]",
+            "resized(struct{u8, u16@2}, 0, 8)",
+        ),
+        ("[('a', [('f0', 'u1'), ('', 'V1'), ('f1', '<u2')], (2,))]", "[struct{u8, u16}; 2]"),
+        // A base with fields has their layout.
+        (
+            "np.dtype(('u4', [('r', 'u1'), ('g', 'u1'), ('b', 'u1'), ('a', 'u1')]))",
+            "struct{u8, u8, u8, u8}",
+        ),
+        ("('u4', [('r', 'u2'), ('g', 'u2')])", "struct{u16, u16}"),
+        ("dtype((numpy.int32, {'real': ('i2', 0), 'imag': ('i2', 2)}))", "struct{i16, i16}"),
+        ("(np.int32, 'u1,u1,u1,u1')", "struct{u8, u8, u8, u8}"),
+        ("[('rgba', ('u4', [('r', 'u2'), ('g', 'u2')]), (2,))]", "[struct{u16, u16}; 2]"),
+        ("('u4', dict(names=['x'], formats=['<f4']))", "struct{f32}"),
+        ("('V5', [('x', '<f4'), ('y', 'u1')])", "resized(struct{f32, u8}, 0, 5)"),
+        ("('S', [('x', 'u1'), ('y', 'u1', 3)])", "struct{u8, [u8; 3]}"),
+        // Without fields, the base is what counts.
+        ("(np.int32, (np.int8, 4))", "i32"),
+        ("(np.void, 'f4')", "[byte; 4]"),
+        ("dict(names=['x'], formats=['<f8'])", "struct{f64}"),
+        (
+            "dict(names=['a', 'b'], formats=['u1', 'f8'], offsets=[0, 8], itemsize=24)",
+            "resized(struct{u8, f64}, 0, 24)",
+        ),
+        ("dict([('names', ['x']), ('formats', ['<f8'])])", "struct{f64}"),
+        ("dict({'x': ('f4', 4)}, y=('f4', 0))", "struct{f32, f32}"),
     ] {
         let expected = notation::parse(expected).unwrap().ty;
         let found = read(text, Language::Numpy).ty;
         assert_eq!(map(&found), map(&expected), "{text}");
+    }
+    // What is not a list of names and formats is recognized, too.
+    for text in [
+        "dict(names=['x'], formats=['<f8'])",
+        "dict( x = ('f8', 0) )",
+        "(np.int32, [('x', 'u2'), ('y', 'u2')])",
+        "(numpy.record, [('a', 'i1')])",
+        "[(u'x', 'f4')]",
+        "{u'x': ('f4', 0)}",
+        "([('x', 'f4')], (2,))",
+        "u'f8'",
+    ] {
+        assert_eq!(recognize(text), Language::Numpy, "{text}");
+        read(text, Language::Numpy);
+    }
+    for text in ["dict", "(f64)", "[(f64); 3]", "u8", "(u8)"] {
+        assert_eq!(recognize(text), Language::Notation, "{text}");
+    }
+}
+
+/// The `descr` of dtypes, as NumPy itself prints it.
+#[cfg(target_endian = "little")]
+#[test]
+fn numpys_own_descr() {
+    let program = "
+import numpy as np
+for d in [np.dtype('i1,i4,i1', align=True), np.dtype('u1,f8', align=True), np.dtype('u1,(2,)u2,f8,u1', align=True),
+          np.dtype([('f1', 'u1'), ('b', [('f0', 'u1'), ('f1', '<f8')], (2,))], align=True),
+          np.dtype({'names': ['f1', 'f3'], 'formats': ['u1', '<f8'], 'offsets': [3, 8], 'itemsize': 32})]:
+    print(d.itemsize, d.descr, repr(d), sep=';')
+";
+    let python = std::process::Command::new("/usr/bin/python3").args(["-c", program]).output();
+    let Ok(output) = python else { return };
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let [size, descr, repr] = *line.splitn(3, ';').collect::<Vec<_>>() else {
+            panic!("{line}")
+        };
+        let (found, expected) = (read(descr, Language::Numpy), read(repr, Language::Numpy));
+        assert_eq!(map(&found.ty), map(&expected.ty), "{line}");
+        assert_eq!(found.ty.extent().to_string(), size, "{line}");
     }
 }
 

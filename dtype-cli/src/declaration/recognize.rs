@@ -66,15 +66,18 @@ pub fn recognize(source: &str) -> Language {
 
 /// Whether a text is a Python expression for a dtype.
 fn is_numpy(source: &str) -> bool {
-    let is_quote = |c: Option<char>| matches!(c, Some('\'' | '"'));
-    let compact = || source.chars().filter(|c| !c.is_whitespace());
-    let mut start = compact();
-    match start.next() {
-        Some('<' | '>' | '|' | '=' | '\'' | '"') => true,
-        Some('[') => start.next() == Some('(') && matches!(start.next(), Some('\'' | '"' | '(')),
-        Some('{' | '(') => is_quote(start.next()),
-        Some(_) => ["np.", "numpy.", "dtype("].iter().any(|word| source.starts_with(word)),
-        None => false,
+    const CALLS: &[&str] = &["np.", "numpy.", "dtype(", "dict("];
+    let compact: String = source.chars().filter(|c| !c.is_whitespace()).take(16).collect();
+    let is_call = |text: &str| CALLS.iter().any(|call| text.starts_with(call));
+    // `u'x'` means the same as `'x'`.
+    let is_text = |text: &str| text.trim_start_matches(['u', 'U']).starts_with(['\'', '"']);
+    let is_value = |text: &str| is_text(text) || is_call(text);
+    match compact.strip_prefix(['[', '{', '(']) {
+        None => is_value(&compact) || compact.starts_with(['<', '>', '|', '=']),
+        Some(inside) if compact.starts_with('[') => {
+            inside.strip_prefix('(').is_some_and(|field| is_text(field) || field.starts_with('('))
+        }
+        Some(inside) => is_value(inside) || inside.starts_with("[('"),
     }
 }
 

@@ -548,3 +548,8 @@ fn in_what_is_chosen() {
         first("struct Q { int x; };\nstruct __attribute__((packed) P { int x; };", "P");
     assert_eq!((message.as_str(), at.as_str()), ("expected `)`, found `{`", "{"));
 }
+            ("('u4', |[('r', 'u1')]|)", "the base has 4 bytes, but the fields take 1", ""),
+            ("('f8', |'f4'|)", "the base has 8 bytes, but the fields take 4", ""),
+            ("(|'O'|, [('r', 'u8')])", "a Python object is a pointer", ""),
+            ("dict('x', |'y'|)", "expected one argument of `dict`, found a string", ""),
+            ("dict([|'x'|])", "expected a key and a value, found a string", ""),

@@ -32,14 +32,14 @@ impl Evaluator<'_> {
                 Format::of_scalar(found?, &value.span)
             }
             Kind::List(items) => self.list(items, value, is_aligned).map(plain),
-            Kind::Tuple(items) => self.subarray(items, value, is_aligned),
+            Kind::Tuple(items) => self.pair(items, value, is_aligned),
             Kind::Dict(items) => self.dict(items, value, is_aligned).map(plain),
-            Kind::Call(name, arguments, named) if name == "dict" && arguments.is_empty() => {
-                let item = |(key, value): &(String, Value)| {
+            Kind::Call(name, arguments, named) if name == "dict" => {
+                let mut items = pairs(arguments)?;
+                items.extend(named.iter().map(|(key, value)| {
                     let key = Value { span: value.span.clone(), kind: Kind::Text(key.clone()) };
                     (key, value.clone())
-                };
-                let items: Vec<(Value, Value)> = named.iter().map(item).collect();
+                }));
                 self.dict(&items, value, is_aligned).map(plain)
             }
             Kind::Call(name, arguments, named) => self.call(name, arguments, named, value),
@@ -105,7 +105,6 @@ impl Evaluator<'_> {
                 [name, format, shape] => (name, format, Some(shape)),
                 _ => return Err(expected("a name, a format and perhaps a shape", item)),
             };
-            let (name, is_nameless) = names.add(name, i)?;
             let format = self.format(format, is_aligned)?;
             let (format, lengths) = match shape {
                 Some(shape) if format.layout.size == 0 => (shaped(format, shape)?, Vec::new()),
@@ -114,33 +113,43 @@ impl Evaluator<'_> {
             };
             let Format { layout, is_void, .. } = format;
             let align = if is_aligned { layout.align } else { 1 };
-            // As NumPy prints padding.
-            let is_gap = is_nameless && is_void;
+            // As NumPy prints padding, which takes no default name from a field.
+            let is_gap = is_void && matches!(&name.kind, Kind::Text(name) if name.is_empty());
+            let name = if is_gap { None } else { Some(names.add(name, i)?) };
             placement
-                .add(Some(name), &layout, &lengths, align, is_gap)
+                .add(name, &layout, &lengths, align, is_gap)
                 .map_err(|error| refused(&error, &item.span))?;
         }
         placement.finish(1, self.fields).map_err(|error| refused(&error, &value.span))
     }
 
-    /// `('<f8', (3,))`, or `(numpy.record, [('x', '<f8')])`
-    fn subarray(&mut self, items: &[Value], value: &Value, is_aligned: bool) -> Read<Format> {
-        let [format, shape] = items else {
+    /// `('<f8', (3,))`, or a base with fields: `('u4', [('r', 'u1'), …])`, `(numpy.record, [('x', '<f8')])`
+    fn pair(&mut self, items: &[Value], value: &Value, is_aligned: bool) -> Read<Format> {
+        let [first, second] = items else {
             return Err(expected("a format and a shape, such as `('<f8', (3,))`", value));
         };
-        let is_record =
-            matches!(&format.kind, Kind::Name(name) if name == "record" || name == "void");
-        let has_fields = match &shape.kind {
-            Kind::List(fields) => {
-                matches!(fields.first(), Some(Value { kind: Kind::Tuple(_), .. }))
-            }
-            kind => matches!(kind, Kind::Dict(_)),
+        let base = self.format(first, is_aligned)?;
+        let is_length = |value: &Value| matches!(value.kind, Kind::Number(_));
+        let is_shape = match &second.kind {
+            Kind::List(lengths) | Kind::Tuple(lengths) => lengths.iter().all(is_length),
+            _ => is_length(second),
         };
-        if is_record && has_fields {
-            // NumPy does not align the fields inside such a pair.
-            return self.format(shape, false);
+        if is_shape {
+            return shaped(base, second);
         }
-        shaped(self.format(format, is_aligned)?, shape)
+        // NumPy does not align the fields inside such a pair.
+        let fields = self.format(second, false)?;
+        let found = fields.layout.size;
+        let base = match base.open {
+            Some(basic) => base.with_length(found / basic.size() as u64, &second.span)?,
+            None => base,
+        };
+        if base.layout.size != found {
+            let expected = base.layout.size;
+            let message = format!("the base has {expected} bytes, but the fields take {found}");
+            return Err(Box::new(Problem::new(message, second.span.clone(), "another size")));
+        }
+        Ok(if fields.layout.members.is_empty() { base } else { fields })
     }
 
     /// `{'names': […], 'formats': […], 'offsets': […], 'itemsize': n}`, or `{'x': (format, offset), …}`
@@ -173,7 +182,7 @@ impl Evaluator<'_> {
         let mut placement = Placement::default();
         let mut names = Names::default();
         for (i, (name, format)) in names_of.iter().zip(formats_of).enumerate() {
-            let (name, _) = names.add(name, i)?;
+            let name = names.add(name, i)?;
             let Format { layout, .. } = self.format(format, is_aligned)?;
             let align = if is_aligned { layout.align } else { 1 };
             let added = match offsets.and_then(|offsets| offsets.get(i)) {
@@ -209,7 +218,7 @@ impl Evaluator<'_> {
         let mut placement = Placement::default();
         let mut names = Names::default();
         for (i, (_, name, format, offset, field)) in fields.into_iter().enumerate() {
-            let (name, _) = names.add(name, i)?;
+            let name = names.add(name, i)?;
             let Format { layout, .. } = self.format(format, is_aligned)?;
             let align = if is_aligned { layout.align } else { 1 };
             placement
@@ -243,6 +252,26 @@ impl Evaluator<'_> {
     }
 }
 
+/// The items that a call of `dict` has as an argument: a dict, or a list of pairs.
+fn pairs(arguments: &[Value]) -> Read<Vec<(Value, Value)>> {
+    let [argument] = arguments else {
+        return match arguments.get(1) {
+            None => Ok(Vec::new()),
+            Some(second) => Err(expected("one argument of `dict`", second)),
+        };
+    };
+    let pair = |item: &Value| match &item.kind {
+        Kind::Tuple(pair) | Kind::List(pair) if pair.len() == 2 => {
+            Ok((pair[0].clone(), pair[1].clone()))
+        }
+        _ => Err(expected("a key and a value", item)),
+    };
+    match &argument.kind {
+        Kind::Dict(items) => Ok(items.clone()),
+        _ => list(argument)?.iter().map(pair).collect(),
+    }
+}
+
 /// The names of a structure's fields.
 #[derive(Default)]
 struct Names {
@@ -250,9 +279,9 @@ struct Names {
 }
 
 impl Names {
-    /// The text of a name, which may be a pair of a title and a name, and whether it is empty: NumPy numbers fields
-    /// without a name. Reports one that another field has.
-    fn add(&mut self, value: &Value, number: usize) -> Read<(String, bool)> {
+    /// The text of a name, which may be a pair of a title and a name; NumPy numbers fields without a name. Reports one that
+    /// another field has.
+    fn add(&mut self, value: &Value, number: usize) -> Read<String> {
         let text = match &value.kind {
             Kind::Text(text) => text,
             Kind::Tuple(pair) => match pair.get(1).map(|name| &name.kind) {
@@ -261,10 +290,9 @@ impl Names {
             },
             _ => return Err(expected("a name", value)),
         };
-        let is_empty = text.is_empty();
-        let name = if is_empty { format!("f{number}") } else { text.clone() };
+        let name = if text.is_empty() { format!("f{number}") } else { text.clone() };
         match self.all.insert(name.clone(), value.span.clone()) {
-            None => Ok((name, is_empty)),
+            None => Ok(name),
             Some(before) => {
                 let message = format!("two fields are called {}", quoted(&name));
                 let problem = Problem::new(message, value.span.clone(), "again");

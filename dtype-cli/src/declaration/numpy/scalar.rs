@@ -90,6 +90,7 @@ const OPEN: &[(&str, Basic)] = &[
     ("string_", Basic::CChar),
     ("void", Basic::Byte),
     ("void0", Basic::Byte),
+    ("record", Basic::Byte),
 ];
 
 /// The units of dates and of differences between them.
