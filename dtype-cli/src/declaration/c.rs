@@ -17,6 +17,7 @@ mod macros;
 mod names;
 mod number;
 mod pragma;
+mod predefined;
 mod preprocess;
 mod specifiers;
 mod structs;

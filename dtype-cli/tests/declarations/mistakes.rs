@@ -294,6 +294,45 @@ fn unsure_layouts_in_c() {
     );
 }
 
+/// Conditions that do not end, or go on after their end.
+#[test]
+fn conditions_in_c() {
+    let p = "struct P { int x; };";
+    for (before, wrong, after, message) in [
+        ("", "#if", format!(" X\n{p}"), "`#if` without `#endif`"),
+        ("", "#ifdef", format!(" X\n{p}\n#else\n"), "`#if` without `#endif`"),
+        ("", "#ifndef", format!(" P_H\n#define P_H\n{p}"), "`#if` without `#endif`"),
+        ("", "#if", format!(" 1\n#if 0\n{p}\n#endif"), "`#if` without `#endif`"),
+        ("", "# if", format!(" 0\n#if 1\n#endif\n{p}"), "`#if` without `#endif`"),
+        ("#if 0\n", "#if", format!(" 1\n{p}"), "`#if` without `#endif`"),
+        ("", "#endif", format!("\n{p}"), "`#endif` without `#if`"),
+        ("#if X\n#endif\n", "#endif", format!(" // X\n{p}"), "`#endif` without `#if`"),
+        ("", "#else", format!("\n{p}"), "`#else` without `#if`"),
+        ("", "#elif", format!(" 1\n{p}"), "`#elif` without `#if`"),
+        ("#if X\n#else\n", "#else", format!("\n#endif\n{p}"), "`#else` after `#else`"),
+        ("#if 1\n#else\n", "#elif", format!(" X\n#endif\n{p}"), "`#elif` after `#else`"),
+        ("#if 0\n#else\n", "#elifdef", format!(" X\n#endif\n{p}"), "`#elifdef` after `#else`"),
+        (
+            "#if 0\n#if X\n#else\n",
+            "#else",
+            format!("\n#endif\n#endif\n{p}"),
+            "`#else` after `#else`",
+        ),
+    ] {
+        let text = [before, wrong, &after].concat();
+        let first = &refused(&text, Language::C)[0];
+        assert_eq!(first.message, message, "{text}");
+        assert_eq!(first.span, before.len()..before.len() + wrong.len(), "{text}");
+    }
+    for text in [
+        format!("#if X\n#elif Y\n#else\n#endif\n{p}"),
+        format!("#if 0\n#if X\n#else\n#endif\n#elif 1\n{p}\n#endif"),
+        format!("/* #if */ {p} // #else"),
+    ] {
+        assert!(parse(&text, Language::C, None).is_ok(), "{text}");
+    }
+}
+
 /// Constants that have no value: the reason is said where one matters, and nowhere else.
 #[test]
 fn constants_in_c() {
@@ -522,6 +561,11 @@ fn in_numpy() {
                 "the item size is 4, but the fields take 8 bytes",
                 "",
             ),
+            ("('u4', |[('r', 'u1')]|)", "the base has 4 bytes, but the fields take 1", ""),
+            ("('f8', |'f4'|)", "the base has 8 bytes, but the fields take 4", ""),
+            ("(|'O'|, [('r', 'u8')])", "a Python object is a pointer", ""),
+            ("dict('x', |'y'|)", "expected one argument of `dict`, found a string", ""),
+            ("dict([|'x'|])", "expected a key and a value, found a string", ""),
             ("[('x', 'f8')|;|]", "expected `,` or `]`, found `;`", ""),
             ("np.dtype('f8') |x|", "expected the end, found `x`", ""),
         ],
@@ -548,8 +592,3 @@ fn in_what_is_chosen() {
         first("struct Q { int x; };\nstruct __attribute__((packed) P { int x; };", "P");
     assert_eq!((message.as_str(), at.as_str()), ("expected `)`, found `{`", "{"));
 }
-            ("('u4', |[('r', 'u1')]|)", "the base has 4 bytes, but the fields take 1", ""),
-            ("('f8', |'f4'|)", "the base has 8 bytes, but the fields take 4", ""),
-            ("(|'O'|, [('r', 'u8')])", "a Python object is a pointer", ""),
-            ("dict('x', |'y'|)", "expected one argument of `dict`, found a string", ""),
-            ("dict([|'x'|])", "expected a key and a value, found a string", ""),

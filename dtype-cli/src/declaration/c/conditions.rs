@@ -3,9 +3,13 @@
 //! Many conditions cannot be known: they depend on headers that are not read, and on options of the compiler. All
 //! branches of such a condition are read, and a struct whose layout it can change is a mistake.
 
+use std::ops::Range;
+
 use super::super::token::Token;
+use super::Read;
 use super::macros::Macros;
 use super::truth::{is_defined, truth};
+use crate::problem::Problem;
 
 #[derive(Clone, Copy, Debug)]
 enum Branch {
@@ -31,9 +35,18 @@ pub(super) enum Line {
     End,
 }
 
+/// A condition whose `#endif` has not been read.
+#[derive(Debug)]
+struct Group {
+    branch: Branch,
+    /// The positions of its `#if` and its `#else`.
+    start: Range<usize>,
+    last: Option<Range<usize>>,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Conditions<'s> {
-    branches: Vec<Branch>,
+    groups: Vec<Group>,
     /// The numbers of the unknown branches around this place, and for `#ifndef NAME` the name.
     open: Vec<(usize, Option<&'s str>)>,
     /// The number of the last unknown branch.
@@ -43,7 +56,11 @@ pub(super) struct Conditions<'s> {
 impl<'s> Conditions<'s> {
     /// Whether the lines here apply, or may do so.
     pub(super) fn applies(&self) -> bool {
-        !matches!(self.branches.last(), Some(Branch::Waiting | Branch::Done))
+        !matches!(self.branch(), Some(Branch::Waiting | Branch::Done))
+    }
+
+    fn branch(&self) -> Option<Branch> {
+        self.groups.last().map(|group| group.branch)
     }
 
     /// The innermost unknown branch; 0 if there is none. Branches that start later have greater numbers.
@@ -56,18 +73,20 @@ impl<'s> Conditions<'s> {
         self.open.last().and_then(|(_, undefined)| *undefined)
     }
 
-    /// Reads a directive, and says what it is of an unknown condition. `next` is a directive that follows it at once.
+    /// Reads a directive at a position, and says what it is of an unknown condition. `next` is a directive that follows it
+    /// at once.
     pub(super) fn directive(
         &mut self,
-        word: &str,
+        (word, span): (&str, Range<usize>),
         rest: &[Token<'s>],
         macros: &mut Macros<'s>,
         next: Option<&Token<'s>>,
-    ) -> Option<Line> {
+    ) -> Read<Option<Line>> {
+        self.check(word, &span)?;
         let rest = rest.split_last().map_or(rest, |(_, before)| before);
         let name = rest.first().map_or("", |name| name.text);
         match word {
-            "if" | "ifdef" | "ifndef" if !self.applies() => self.branches.push(Branch::Done),
+            "if" | "ifdef" | "ifndef" if !self.applies() => self.begin(Branch::Done, span),
             "if" | "ifdef" | "ifndef" => {
                 let value = match word {
                     "if" => truth(rest, macros),
@@ -75,13 +94,13 @@ impl<'s> Conditions<'s> {
                     _ if macros.is_new(name) && is_guard(name, next) => Some(true),
                     _ => is_defined(name, macros).map(|value| !value),
                 };
-                self.branches.push(branch(value));
-                return self.start(value, Some(name).filter(|_| word == "ifndef"));
+                self.begin(branch(value), span);
+                return Ok(self.start(value, Some(name).filter(|_| word == "ifndef")));
             }
-            "elif" | "elifdef" | "elifndef" | "else" => match self.branches.last() {
+            "elif" | "elifdef" | "elifndef" | "else" => match self.branch() {
                 Some(Branch::Open) => {
                     self.enter();
-                    return Some(Line::Next { is_else: word == "else" });
+                    return Ok(Some(Line::Next { is_else: word == "else" }));
                 }
                 Some(Branch::Taken) => self.replace(Branch::Done),
                 Some(Branch::Waiting) => {
@@ -92,19 +111,53 @@ impl<'s> Conditions<'s> {
                         _ => is_defined(name, macros).map(|value| !value),
                     };
                     self.replace(branch(value));
-                    return self.start(value, None);
+                    return Ok(self.start(value, None));
                 }
                 Some(Branch::Done) | None => {}
             },
             "endif" => {
-                if let Some(Branch::Open) = self.branches.pop() {
+                if let Some(Group { branch: Branch::Open, .. }) = self.groups.pop() {
                     self.open.pop();
-                    return Some(Line::End);
+                    return Ok(Some(Line::End));
                 }
             }
             _ => {}
         }
-        None
+        Ok(None)
+    }
+
+    /// Refuses a branch or an end without a condition, and a branch after the last one.
+    fn check(&mut self, word: &str, span: &Range<usize>) -> Read<()> {
+        if !matches!(word, "elif" | "elifdef" | "elifndef" | "else" | "endif") {
+            return Ok(());
+        }
+        let Some(group) = self.groups.last_mut() else {
+            let message = format!("`#{word}` without `#if`");
+            return Err(Box::new(Problem::new(
+                message,
+                span.clone(),
+                "no condition starts before",
+            )));
+        };
+        if let (Some(last), true) = (&group.last, word != "endif") {
+            let problem = Problem::new(format!("`#{word}` after `#else`"), span.clone(), "again");
+            return Err(Box::new(problem.and(last.clone(), "the last branch")));
+        }
+        if word == "else" {
+            group.last = Some(span.clone());
+        }
+        Ok(())
+    }
+
+    /// Refuses a condition that has not ended with the text.
+    pub(super) fn end(&self) -> Read<()> {
+        let Some(open) = self.groups.last() else { return Ok(()) };
+        let problem = Problem::new("`#if` without `#endif`", open.start.clone(), "not ended");
+        Err(Box::new(problem.help("the end of the text may be missing")))
+    }
+
+    fn begin(&mut self, branch: Branch, start: Range<usize>) {
+        self.groups.push(Group { branch, start, last: None });
     }
 
     /// Enters a branch, which is an unknown one if its condition has no value.
@@ -118,8 +171,8 @@ impl<'s> Conditions<'s> {
     }
 
     fn replace(&mut self, branch: Branch) {
-        if let Some(last) = self.branches.last_mut() {
-            *last = branch;
+        if let Some(group) = self.groups.last_mut() {
+            group.branch = branch;
         }
     }
 

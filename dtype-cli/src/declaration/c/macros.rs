@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::super::MAX_NESTING;
-use super::super::token::{Kind, Token};
-use super::Read;
+use super::super::token::{Comments, Kind, Token, tokens};
+use super::{Read, predefined};
 use crate::problem::Problem;
 
 /// The maximum number of tokens that all macros of a text expand to, since each one can double the last one's.
@@ -31,8 +31,15 @@ pub(super) struct Macros<'s> {
 }
 
 impl Default for Macros<'_> {
+    /// Those that the compiler defines.
     fn default() -> Self {
-        Self { all: HashMap::new(), inside: Vec::new(), left: MOST_EXPANDED }
+        let mut macros = Self { all: HashMap::new(), inside: Vec::new(), left: MOST_EXPANDED };
+        for line in tokens(&predefined::LINES, Comments::C) {
+            if let [_, rest @ ..] = &*line.inside() {
+                macros.define(rest, 0, None);
+            }
+        }
+        macros
     }
 }
 

@@ -46,9 +46,10 @@ pub(super) fn preprocess(source: &str) -> Read<(Cursor<'_>, Lines)> {
         if token.kind == Kind::Directive {
             let inside = token.inside();
             let (word, rest) = inside.split_first().map_or(("", &[][..]), |(a, b)| (a.text, b));
+            let span = token.start..inside.first().map_or(token.end, |word| word.end);
             let guard = all.get(at + 1).filter(|next| next.kind == Kind::Directive);
             let segment = branches.segment();
-            if let Some(line) = branches.directive(word, rest, &mut macros, guard) {
+            if let Some(line) = branches.directive((word, span), rest, &mut macros, guard)? {
                 pass.conditions.push((pass.out.len(), token.span()));
                 pragmas.branch(line);
                 if line != Line::Start {
@@ -88,6 +89,7 @@ pub(super) fn preprocess(source: &str) -> Read<(Cursor<'_>, Lines)> {
             };
         }
     }
+    branches.end()?;
     let Pass { out, conditions, rules } = pass;
     Ok((Cursor::of(out, source), Lines { conditions, rules }))
 }

@@ -1,58 +1,16 @@
 //! Whether the condition of an `#if` holds, as far as that is known.
 
-use std::ffi::{c_int, c_long, c_longlong, c_short};
-
 use super::super::token::{Kind, Token};
 use super::constants::operator;
 use super::macros::Macros;
 use super::number::Number;
+use super::predefined::is_absent;
 
 /// How deep the operands of a condition may nest; a deeper one is not known.
 const MAX_DEPTH: usize = 64;
 
 /// The greatest value that is the same whether a number has a sign or not.
 const GREATEST: i128 = i64::MAX as i128;
-
-/// Macros that a C compiler of this system has, or that it does not have.
-const SYSTEM: &[(&str, bool)] = &[
-    ("__STDC__", true),
-    ("__cplusplus", false),
-    ("_MSC_VER", false),
-    ("_WIN32", false),
-    ("_WIN64", false),
-    ("WIN32", false),
-    ("__MINGW32__", false),
-    ("__CYGWIN__", cfg!(target_os = "cygwin")),
-    ("__APPLE__", cfg!(target_vendor = "apple")),
-    ("__FreeBSD__", cfg!(target_os = "freebsd")),
-    ("__linux__", cfg!(target_os = "linux")),
-    ("__linux", cfg!(target_os = "linux")),
-    ("__unix__", cfg!(not(target_vendor = "apple"))),
-    ("__LP64__", cfg!(target_pointer_width = "64")),
-    ("_LP64", cfg!(target_pointer_width = "64")),
-    ("__x86_64__", cfg!(target_arch = "x86_64")),
-    ("__amd64__", cfg!(target_arch = "x86_64")),
-    ("__i386__", cfg!(target_arch = "x86")),
-    ("__aarch64__", cfg!(target_arch = "aarch64")),
-    ("__arm__", cfg!(target_arch = "arm")),
-    ("__powerpc64__", cfg!(target_arch = "powerpc64")),
-    ("__riscv", cfg!(any(target_arch = "riscv32", target_arch = "riscv64"))),
-];
-
-/// Macros whose value is a size, or a byte order.
-const VALUES: &[(&str, usize)] = &[
-    ("__CHAR_BIT__", 8),
-    ("__SIZEOF_SHORT__", size_of::<c_short>()),
-    ("__SIZEOF_INT__", size_of::<c_int>()),
-    ("__SIZEOF_LONG__", size_of::<c_long>()),
-    ("__SIZEOF_LONG_LONG__", size_of::<c_longlong>()),
-    ("__SIZEOF_POINTER__", size_of::<usize>()),
-    ("__SIZEOF_SIZE_T__", size_of::<usize>()),
-    ("__ORDER_LITTLE_ENDIAN__", 1234),
-    ("__ORDER_BIG_ENDIAN__", 4321),
-    ("__ORDER_PDP_ENDIAN__", 3412),
-    ("__BYTE_ORDER__", if cfg!(target_endian = "big") { 4321 } else { 1234 }),
-];
 
 /// The values that an expression may have: all from the least to the greatest. None is negative or greater than
 /// [`GREATEST`], unless nothing is known.
@@ -153,19 +111,13 @@ pub(super) fn is_defined(name: &str, macros: &Macros<'_>) -> Option<bool> {
     value.and_then(Values::truth)
 }
 
-/// The value of a macro that a compiler defines, which is 0 if it is not defined.
+/// The value of a macro that the text has not defined: 0 if no compiler of this system defines it.
 fn predefined(name: &str) -> Option<Values> {
     if cfg!(unix) && name == "__GNUC__" {
         // Compilers other than GCC say that they are version 4.
         return Some(Values { least: 4, greatest: GREATEST });
     }
-    let is_known = cfg!(unix) || ["__STDC__", "__cplusplus"].contains(&name);
-    let system = SYSTEM.iter().find(|(one, _)| *one == name && is_known);
-    let value = || VALUES.iter().find(|(one, _)| *one == name && is_known);
-    match system {
-        Some((_, truth)) => Some(Values::of(Some(*truth))),
-        None => value().and_then(|(_, value)| i128::try_from(*value).ok()).map(Values::exactly),
-    }
+    is_absent(name).then(|| Values::exactly(0))
 }
 
 /// Whether a condition holds, if that is known. Its end is not among the tokens.
