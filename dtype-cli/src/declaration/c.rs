@@ -11,6 +11,7 @@
 mod attributes;
 mod conditions;
 mod constants;
+mod cpp;
 mod declarator;
 mod enums;
 mod macros;
@@ -58,6 +59,7 @@ pub(super) fn read(
         declared: Vec::new(),
         mistakes: Vec::new(),
         hints: Hints::default(),
+        inside: Vec::new(),
         depth: 0,
         in_vain: 0,
     };
@@ -111,6 +113,8 @@ struct Reader<'s, 'f> {
     /// Mistakes of declarations that were passed over.
     mistakes: Vec<Problem>,
     hints: Hints,
+    /// The tags of the structs around this place.
+    inside: Vec<&'s str>,
     /// Levels of nested brackets and structs.
     depth: usize,
     /// The number of tokens that were read before mistakes.
@@ -132,6 +136,7 @@ impl<'s> Reader<'s, '_> {
                 }
                 (Kind::Word, "_Static_assert" | "static_assert") => self.skip_declaration(),
                 _ if self.declares_a_type() => self.declaration()?,
+                _ if self.cpp_declaration() => {}
                 _ => self.skip_declaration(),
             }
         }

@@ -4,8 +4,21 @@ use super::language::Language;
 use super::token::{Comments, Cursor, Kind};
 
 /// Words with which only declarations in C start.
-const C_WORDS: &[&str] =
-    &["typedef", "union", "extern", "_Static_assert", "static_assert", "alignas", "_Alignas"];
+const C_WORDS: &[&str] = &[
+    "typedef",
+    "union",
+    "extern",
+    "_Static_assert",
+    "static_assert",
+    "alignas",
+    "_Alignas",
+    // C++, which is refused as such.
+    "class",
+    "constexpr",
+    "namespace",
+    "template",
+    "using",
+];
 
 /// Words with which only Rust items start.
 const RUST_WORDS: &[&str] =
@@ -107,6 +120,7 @@ fn structure(mut cursor: Cursor<'_>) -> Option<Language> {
         "{" => cursor.next(),
         "<" | "(" if has_name => return Some(Language::Rust),
         ";" | "*" if has_name => return Some(Language::C),
+        ":" if has_name => return Some(Language::C),
         "[" => return Some(Language::C),
         _ => return None,
     };

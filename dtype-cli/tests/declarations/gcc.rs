@@ -391,10 +391,34 @@ const NAMES: Sizes = &[
     ("typedef unsigned __be16; struct P { __be16 x; };", 4),
 ];
 
+/// What a compiler defines, in each place where a constant stands. GCC does not expand a macro in `#pragma pack`.
+const PREDEFINED: Sizes = &[
+    ("struct P { char a[__SIZEOF_LONG__]; };", 8),
+    ("struct P { char a[__CHAR_BIT__ * __SIZEOF_POINTER__]; };", 64),
+    ("enum { A = __SIZEOF_INT__ }; struct P { char a[A]; };", 4),
+    ("struct P { char c; char d __attribute__((aligned(__SIZEOF_LONG_DOUBLE__))); };", 32),
+    ("struct P { char c; _Alignas(__BIGGEST_ALIGNMENT__) char d; };", 32),
+    ("#define N __SIZEOF_SHORT__\nstruct P { char a[N + 1]; };", 3),
+    ("struct P { char c; __UINT16_TYPE__ x; __SIZE_TYPE__ y; };", 16),
+    ("typedef __INT64_TYPE__ int64_t; struct P { int64_t x[__SCHAR_WIDTH__]; };", 64),
+    ("struct P { char a[__INT_MAX__ / 1000000000 + __linux__]; };", 3),
+    (
+        "#undef __SIZEOF_LONG__\n#define __SIZEOF_LONG__ 3\nstruct P { char a[__SIZEOF_LONG__]; };",
+        3,
+    ),
+    (
+        "#ifndef __SIZEOF_LONG__\n#define __SIZEOF_LONG__ 3\n#endif\nstruct P { char a[__SIZEOF_LONG__]; };",
+        8,
+    ),
+    ("#pragma pack(__SIZEOF_SHORT__)\nstruct P { char c; int x; };", 8),
+    ("struct P { char a[sizeof \"abc\"], b[sizeof(\"\") + 1]; };", 6),
+];
+
 #[test]
 fn sizes_are_those_of_gcc() {
     for (text, size) in
-        [PREPROCESSOR, CONDITIONS, ATTRIBUTES, ENUMS, CONSTANTS, STRUCTS, BESIDE, NAMES].concat()
+        [PREPROCESSOR, CONDITIONS, ATTRIBUTES, ENUMS, CONSTANTS, STRUCTS, BESIDE, NAMES, PREDEFINED]
+            .concat()
     {
         let parsed = parse(text, Language::C, Some("P"));
         let parsed = parsed.unwrap_or_else(|problems| panic!("{text}: {problems:?}"));

@@ -16,7 +16,7 @@ fn pieces() -> impl Strategy<Value = String> {
                  #pragma pack(1)\n|#define P 3\n|#if x\n|#else\n|#endif\n|#ifdef P\n|?|\
                  _Pragma(\"pack(2)\")|_Atomic(|\n|0|1|3|0x7fffffffffffffff|18446744073709551615|'|\"|'x'|'f8'|\
                  '<i4'|names|formats|np.dtype(|align=True|->|::|Vec|PhantomData|\\|é|→|//|/*|*/|r#|'a|0.5|_pad|extern|\
-                 #[cfg(test)]|#[cfg(x)]|#[dtype(|skip|with =|'S'|'(2,3)f8,'|u'x'|'M8[ns]'|dict(|as";
+                 std|std::|class|template<|static|operator|~P(|x{1}|= 2|__SIZEOF_INT__|('u4', [|#[cfg(test)]|#[cfg(x)]|#[dtype(|skip|with =|'S'|'(2,3)f8,'|u'x'|'M8[ns]'|dict(|as";
     let words: Vec<&str> = words.split('|').collect();
     proptest::collection::vec(proptest::sample::select(words), 0..40)
         .prop_map(|words| words.join(" "))
@@ -144,6 +144,9 @@ fn long_searches_are_short() {
         (Language::C, format!("{} struct P {{ int x; }};", "#if X\n".repeat(100_000))),
         (Language::C, format!("{push}{pop}struct P {{ int x; }};")),
         (Language::C, mistakes),
+        (Language::C, "const } ".repeat(500_000)),
+        (Language::C, "template < struct } ".repeat(200_000)),
+        (Language::C, "struct { P(; ".repeat(60_000)),
         (Language::C, bodies),
         (Language::C, "struct { int x; ".repeat(60_000)),
     ] {

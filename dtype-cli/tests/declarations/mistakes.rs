@@ -1,6 +1,6 @@
 //! Mistakes in declarations: what the message says and what it points at.
 
-use dtype_cli::declaration::{Language, parse};
+use dtype_cli::declaration::{Language, parse, recognize};
 use dtype_cli::problem::Problem;
 
 use super::refused;
@@ -194,6 +194,118 @@ fn unknown_layouts_in_c() {
     );
 }
 
+/// What C does not have is said to be C++, with what to write.
+#[test]
+fn cpp() {
+    let value = "an initial value in a struct is C++";
+    let function = "a struct of C has no functions";
+    check(
+        Language::C,
+        &[
+            ("struct P { double |&| r; };", "field `r` is a reference, which is C++", "uintptr_t"),
+            ("struct P { const int |&|&r; };", "field `r` is a reference, which is C++", ""),
+            ("struct P { int (|&|r)[3]; };", "field `r` is a reference, which is C++", ""),
+            ("struct P { double x |=| 1.0; };", value, "leave it out"),
+            ("struct P { bool x|{|false}; };", value, ""),
+            ("struct P { int x[3] |=| {1, 2, 3}, y; };", value, ""),
+            ("struct P { int x, y|{|}; };", value, ""),
+            ("struct P { int *next |=| nullptr; };", value, ""),
+            ("struct P { |public|: int x; };", "`public` is C++", "leave it out"),
+            ("struct P { int x; |private|: int y; };", "`private` is C++", ""),
+            ("|class| P { int x; };", "`class` is C++", "write `struct`"),
+            ("|class| P { int x; }; struct Q { P p; };", "`class` is C++", ""),
+            (
+                "|namespace| geo { struct P { int x; }; }",
+                "`namespace` is C++",
+                "out of the namespace",
+            ),
+            ("|template| <typename T> struct P { T x; };", "`template` is C++", ""),
+            ("|using| T = int; struct P { T x; };", "`using` is C++", "typedef"),
+            ("struct P { |using| T = int; T x; };", "`using` is C++", "typedef"),
+            ("struct P { int x; |P|() : x(0) {} };", function, "leave it out"),
+            ("struct P { int x; |P|(int); };", function, ""),
+            ("struct P { int x; |~|P(); };", function, ""),
+            ("struct P { int x; bool |operator|==(const P &) const; };", function, ""),
+            (
+                "struct P { int x; int f|()|; };",
+                "field `f` is a function, which is C++",
+                "leave it out",
+            ),
+            ("struct P { |explicit| P(int); int x; };", "`explicit` is C++", ""),
+            ("struct P { |virtual| int f() = 0; };", "`virtual` is C++", "a pointer to them"),
+            ("struct P { |static| int n; int x; };", "`static` in a struct is C++", "leave it out"),
+            ("struct P { |static| constexpr int N = 3; };", "`static` in a struct is C++", ""),
+            ("struct P { |typedef| int T; T x; };", "`typedef` in a struct is C++", ""),
+            ("struct P { |mutable| int x; };", "`mutable` is C++", ""),
+            ("struct P |final| { int x; };", "`final` is C++", ""),
+            (
+                "enum |class| E { A }; struct P { E e; };",
+                "`enum class` is C++",
+                "leave this word out",
+            ),
+            ("struct P { |std::vector|<int> x; };", "the template `std::vector` is C++", ""),
+            (
+                "struct P { |std::array|<int, 3> x; };",
+                "the template `std::array` is C++",
+                "double x[3]",
+            ),
+            ("struct P { |V|<int> x; };", "the template `V` is C++", ""),
+            ("struct P { |std::string| x; };", "`std::string` is C++", ""),
+            ("struct P { |std::byte| x; };", "`std::byte` is C++", "unsigned char"),
+            ("struct P { |geo|::Point x; };", "the scope `geo::` is C++", ""),
+            ("struct P { |::geo|::Point x; };", "the scope `geo::` is C++", ""),
+            ("struct P { int x[|E|::N]; };", "the scope `E::` is C++", "write the number"),
+            (
+                "constexpr int |N| = 3; struct P { int x[N]; };",
+                "`N` is a variable, which is a constant only in C++",
+                "#define N",
+            ),
+            (
+                "static const unsigned |N|{3}; struct P { int x[N]; };",
+                "`N` is a variable, which is a constant only in C++",
+                "#define N",
+            ),
+            (
+                "struct P { [[|no_unique_address|]] int e; };",
+                "the attribute `no_unique_address` changes the layout",
+                "",
+            ),
+            ("enum E { A }; struct P { |E| e; };", "unknown type `E`", "`enum E`"),
+            ("union U { int x; }; struct P { |U| u; };", "unknown type `U`", "`union U`"),
+        ],
+    );
+    let class = "class P { int x; };";
+    assert_eq!(recognize(class), Language::C);
+    assert_eq!(recognize("template <class T> struct P { T x; };"), Language::C);
+    assert_eq!(recognize("namespace n { struct P { int x; }; }"), Language::C);
+    assert_eq!(recognize("struct P : Q { int x; };"), Language::C);
+}
+
+/// Names of the standard library for C's types, and names that only C++ has as words.
+#[test]
+fn cpp_that_is_read() {
+    for (text, size) in [
+        ("struct P { std::int32_t id; };", 4),
+        ("struct P { ::std::uint8_t a[3]; const std::size_t n; };", 16),
+        ("struct P { char a[sizeof(std::int16_t)]; alignas(std::int64_t) char b; };", 16),
+        ("typedef std::uint64_t T; struct P { T x, y; };", 16),
+        ("using namespace std;\nstruct P { int32_t x; };", 4),
+        ("class Q; namespace n { struct R { int x; }; }\nstruct P { int x; };", 4),
+        ("template <typename T> struct Q { T x; };\nstruct P { int x; };", 4),
+        ("template <class T> T f(T x) { return x; }\nstruct P { int x; };", 4),
+        ("constexpr int N = 3; static const int M = 4;\nstruct P { int x; };", 4),
+        (
+            "struct P { int class, public, virtual, template, using, operator_, final, mutable; };",
+            32,
+        ),
+        ("typedef char class; struct P { class x; };", 1),
+        ("struct P { [[maybe_unused]] int x; };", 4),
+    ] {
+        let parsed = parse(text, Language::C, Some("P"));
+        assert_eq!(parsed.map(|parsed| parsed.ty.extent()), Ok(size), "{text}");
+    }
+}
+
 /// What depends on a condition is a mistake, and so is a name that declares nothing.
 #[test]
 fn unsure_layouts_in_c() {
@@ -346,6 +458,7 @@ fn constants_in_c() {
                 "a shift is from 0 to less than the width of the type",
                 "",
             ),
+            ("struct P { int x[sizeof |\"\\n\"|]; };", "expected `(`, found `\"\\n\"`", ""),
             ("struct P { int x[sizeof |3|]; };", "expected `(`, found `3`", ""),
             ("struct P { int x[1|.|5]; };", "expected the end of the expression, found `.`", ""),
             ("struct P { int x[|'ab'|]; };", "expected an integer, found `'ab'`", ""),

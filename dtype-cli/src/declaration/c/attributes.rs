@@ -11,6 +11,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("ext_vector_type", VECTOR),
     ("neon_vector_type", VECTOR),
     ("mode", "write the type that is meant, for example `int64_t`"),
+    ("no_unique_address", "leave it out, with the field, if that has no bytes"),
     ("scalar_storage_order", ORDER),
     ("ms_struct", "leave it out if the struct has no bit-fields"),
 ];

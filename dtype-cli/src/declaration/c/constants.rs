@@ -5,6 +5,7 @@
 
 use super::super::layout::{Base, Layout};
 use super::super::token::{Kind, Token};
+use super::cpp::cpp;
 use super::number::Number;
 use super::{Read, Reader, wrong};
 use crate::problem::{Problem, quoted};
@@ -174,9 +175,16 @@ impl Reader<'_, '_> {
             }
             (Kind::Word, "sizeof" | "_Alignof" | "alignof" | "__alignof__" | "__alignof") => {
                 self.cursor.next();
+                if let Some(size) = self.text_size().filter(|_| token.text == "sizeof") {
+                    return Ok(Number::size(size));
+                }
                 let layout = self.measured()?;
                 let is_size = token.text == "sizeof";
                 return Ok(Number::size(if is_size { layout.size } else { layout.align }));
+            }
+            (Kind::Word, name) if self.is_scope(1) => {
+                let help = "write the number";
+                return Err(Box::new(cpp(&format!("the scope `{name}::`"), token.span(), help)));
             }
             (Kind::Word, name) => {
                 if let Some(value) = self.constants.get(name) {
@@ -192,6 +200,22 @@ impl Reader<'_, '_> {
         };
         self.cursor.next();
         Ok(value)
+    }
+
+    /// The bytes of the string here, which may be in brackets; `None` if it has escapes, or is none.
+    fn text_size(&mut self) -> Option<u64> {
+        let number = usize::from(self.cursor.peek().is("("));
+        let token = self.cursor.peek_after(number);
+        let is_plain = token.kind == Kind::Text && !token.text.contains('\\');
+        let inside = token.text.strip_prefix('"').filter(|_| is_plain)?;
+        if number == 1 && !self.cursor.peek_after(2).is(")") {
+            return None;
+        }
+        for _ in 0..1 + 2 * number {
+            self.cursor.next();
+        }
+        // The zero at its end takes the place of the quote.
+        Some(inside.len() as u64)
     }
 
     /// The type in brackets whose size or alignment is asked for.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::super::layout::Base;
 use super::super::token::{Kind, Token};
 use super::attributes::Attributes;
+use super::cpp::LEAVE_OUT;
 use super::{Read, Reader};
 use crate::problem::Problem;
 
@@ -14,6 +15,8 @@ pub(super) struct Declarator<'s> {
     pub(super) name: Option<Token<'s>>,
     /// The `*`.
     pub(super) pointer: Option<Range<usize>>,
+    /// The `&` of C++.
+    pub(super) reference: Option<Range<usize>>,
     /// The parameters.
     pub(super) function: Option<Range<usize>>,
     /// The `[]`.
@@ -47,8 +50,14 @@ impl Declarator<'_> {
                 "what it points to is not part of the struct: describe that by a type of its own, \
                  or write `uintptr_t` to treat the address as a number",
             )
+        } else if self.reference.is_some() {
+            (
+                "a reference, which is C++",
+                "it is stored as a pointer: write `uintptr_t` to treat the address as a number, or \
+                 leave the field out and describe what it refers to by a type of its own",
+            )
         } else if self.function.is_some() {
-            ("a function", "a function is not data")
+            ("a function, which is C++", LEAVE_OUT)
         } else if self.flexible.is_some() {
             (
                 "an array without a length",
@@ -69,7 +78,7 @@ impl Declarator<'_> {
 
     /// The position of what is not data.
     pub(super) fn foreign_span(&self) -> Range<usize> {
-        let parts = [&self.pointer, &self.function, &self.flexible, &self.bits];
+        let parts = [&self.pointer, &self.reference, &self.function, &self.flexible, &self.bits];
         let first = parts.into_iter().flatten().next();
         first.cloned().unwrap_or(self.span.clone())
     }
@@ -94,7 +103,8 @@ impl<'s> Reader<'s, '_> {
                 let mut attributes = all.attributes;
                 attributes.join(inner.attributes.clone());
                 let pointer = all.pointer.or(inner.pointer.clone());
-                all = Declarator { pointer, attributes, ..inner };
+                let reference = all.reference.or(inner.reference.clone());
+                all = Declarator { pointer, reference, attributes, ..inner };
             }
             _ => {}
         }
@@ -109,7 +119,10 @@ impl<'s> Reader<'s, '_> {
             all.attributes.join(attributes);
             let token = self.cursor.peek();
             match (token.kind, token.text) {
-                (Kind::Sign, "*" | "^" | "&") => {
+                (Kind::Sign, "&") => {
+                    all.reference = all.reference.take().or(Some(token.span()));
+                }
+                (Kind::Sign, "*" | "^") => {
                     all.pointer = all.pointer.take().or(Some(token.span()));
                 }
                 (

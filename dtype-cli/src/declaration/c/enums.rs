@@ -3,6 +3,7 @@
 use super::super::layout::{Base, Layout};
 use super::super::token::Kind;
 use super::constants::Value;
+use super::cpp::cpp;
 use super::number::{Number, fits};
 use super::{Named, Read, Reader, wrong};
 use crate::problem::{Problem, quoted};
@@ -61,6 +62,13 @@ impl<'s> Reader<'s, '_> {
         let start = self.cursor.index();
         self.cursor.next();
         let mut attributes = self.attributes()?;
+        let [first, scoped] = [0, 1].map(|number| self.cursor.peek_after(number));
+        if matches!(first.text, "class" | "struct") && scoped.kind == Kind::Word {
+            let problem =
+                cpp(&format!("`enum {}`", first.text), first.span(), "leave this word out");
+            self.cpp_name(scoped, &problem);
+            return Err(Box::new(problem));
+        }
         let name = (self.cursor.peek().kind == Kind::Word).then(|| self.cursor.next());
         // `enum E : unsigned char`
         let fixed = match self.cursor.take(":") {

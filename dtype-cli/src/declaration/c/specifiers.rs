@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::super::layout::{Base, Layout};
 use super::super::token::{Kind, Token};
 use super::attributes::Attributes;
+use super::cpp::STORAGE;
 use super::names::{self, Words};
 use super::{Named, Read, Reader, wrong};
 use crate::problem::{Problem, quoted};
@@ -70,6 +71,8 @@ pub(super) struct Specified<'s> {
     pub(super) later: Option<(&'s str, Option<u64>)>,
     pub(super) form: Form,
     pub(super) is_typedef: bool,
+    /// A word that says how something is stored, such as `static`.
+    pub(super) storage: Option<Token<'s>>,
     pub(super) attributes: Attributes,
     pub(super) span: Range<usize>,
 }
@@ -85,7 +88,8 @@ impl<'s> Reader<'s, '_> {
             let known = || names::header(name).is_some() || self.types.contains_key(name);
             keyword || words.add(name) || known()
         };
-        token.kind == Kind::Word && is_name(token.text)
+        let is_scope = self.is_scope(number) || token.is("std") && self.is_scope(number + 1);
+        is_scope || token.kind == Kind::Word && is_name(token.text)
     }
 
     /// The words and attributes up to the first declarator.
@@ -95,7 +99,7 @@ impl<'s> Reader<'s, '_> {
         let mut found: Option<Named<'s>> = None;
         let mut attributes = Attributes::default();
         let (mut form, mut is_typedef, mut is_atomic) = (Form::Other, false, false);
-        let mut align = None;
+        let (mut align, mut storage) = (None, None);
         loop {
             let is_open = found.is_none() && words.number == 0;
             if !is_open && self.cursor.peek().is("[") && self.cursor.peek_after(1).is("[") {
@@ -106,7 +110,13 @@ impl<'s> Reader<'s, '_> {
                 continue;
             }
             attributes.join(self.attributes()?);
+            if is_open {
+                self.scope()?;
+            }
             let token = self.cursor.peek();
+            if STORAGE.contains(&token.text) {
+                storage = Some(token);
+            }
             match (token.kind, token.text) {
                 (Kind::Word, "typedef") => is_typedef = true,
                 (Kind::Word, "_Atomic") => {
@@ -149,7 +159,7 @@ impl<'s> Reader<'s, '_> {
         }
         named.later = named.later.map(|(tag, before)| (tag, align.or(before)));
         let Named { base, declared, later, .. } = named;
-        Ok(Specified { base, declared, later, form, is_typedef, attributes, span })
+        Ok(Specified { base, declared, later, form, is_typedef, storage, attributes, span })
     }
 
     /// A type with a name of its own.
@@ -172,8 +182,13 @@ impl<'s> Reader<'s, '_> {
             let problem = Problem::new(message, token.span(), "unknown name");
             // The struct that was probably meant.
             self.is_part(self.tags.get(word).and_then(|named| named.declared));
-            if self.tags.contains_key(word) {
-                let tagged = format!("struct {word}");
+            if let Some(tag) = self.tags.get(word) {
+                let keyword = match &tag.base {
+                    _ if tag.declared.is_some() => "struct",
+                    Base::Foreign { .. } => "union",
+                    _ => "enum",
+                };
+                let tagged = format!("{keyword} {word}");
                 wrong(problem.help(format!("did you mean `{tagged}`?")).instead(tagged))
             } else {
                 let near = self.hints.nearest(

@@ -4,6 +4,7 @@ use super::super::Declared;
 use super::super::layout::{Base, Layout, Placement, is_gap};
 use super::super::token::{Kind, Token};
 use super::attributes::{Attributes, ORDER};
+use super::cpp::{LEAVE_OUT, cpp, function};
 use super::declarator::Declarator;
 use super::enums::twice;
 use super::pragma::{Pack, Rules};
@@ -63,7 +64,10 @@ impl<'s> Reader<'s, '_> {
             let known = self.tags.get(name.text).cloned();
             return Ok((known.unwrap_or_else(|| Named::later("struct", name)), Form::TypeOnly));
         }
-        let body = self.braces(Self::body)?;
+        self.inside.push(name.map_or("", |name| name.text));
+        let body = self.braces(Self::body);
+        self.inside.pop();
+        let body = body?;
         let end = self.cursor.index().saturating_sub(1);
         attributes.join(self.attributes_of_type()?);
         let span = name.map_or(keyword.span(), |name| name.span());
@@ -113,6 +117,11 @@ impl<'s> Reader<'s, '_> {
     ) -> Option<Token<'s>> {
         /// The number of tokens that such macros have with their arguments.
         const LONGEST: usize = 32;
+        if self.cursor.peek().is("final") {
+            let problem = Box::new(cpp("`final`", self.cursor.next().span(), LEAVE_OUT));
+            attributes.join(Attributes { problem: Some(problem), ..Attributes::default() });
+            return Some(first);
+        }
         let mut number = 0;
         if self.cursor.peek().is("(") {
             let mut close = 1..LONGEST;
@@ -157,6 +166,9 @@ impl<'s> Reader<'s, '_> {
     /// `type name, name;`
     fn fields(&mut self, body: &mut Body) -> Read<()> {
         let first = self.cursor.peek();
+        if let Some(problem) = self.cpp_member(first) {
+            return Err(problem);
+        }
         if self.is_call(first) {
             let message =
                 format!("{} is neither a type nor a macro of this text", quoted(first.text));
@@ -164,6 +176,9 @@ impl<'s> Reader<'s, '_> {
             return Err(Box::new(problem.help("if it is a macro, write what it stands for")));
         }
         let specified = self.specifiers()?;
+        if let Some(problem) = Self::cpp_storage(&specified) {
+            return Err(problem);
+        }
         if self.cursor.peek().is(";") {
             self.nameless(body, &specified);
             return Ok(());
@@ -172,7 +187,7 @@ impl<'s> Reader<'s, '_> {
     }
 
     /// Whether a name with brackets starts here that is neither a type nor an attribute.
-    fn is_call(&self, first: Token<'_>) -> bool {
+    pub(super) fn is_call(&self, first: Token<'_>) -> bool {
         first.kind == Kind::Word
             && self.cursor.peek_after(1).is("(")
             && !self.cursor.peek_after(2).is("*")
@@ -186,12 +201,18 @@ impl<'s> Reader<'s, '_> {
             let start = self.cursor.peek();
             let declarator = self.declarator()?;
             let next = self.cursor.peek();
+            let is_operator = declarator.name.is_some_and(|name| name.is("operator"));
             if let (Some(span), None) = (&declarator.function, &declarator.pointer)
                 && !next.is(",")
                 && !next.is(";")
             {
-                let problem = Problem::new("a struct of C has no functions", span.clone(), "C++");
-                return Err(Box::new(problem.help("leave it out: it does not change the layout")));
+                return Err(function(span.clone()));
+            }
+            if is_operator {
+                return Err(function(declarator.span));
+            }
+            if next.is("=") || next.is("{") {
+                return Err(Box::new(cpp("an initial value in a struct", next.span(), LEAVE_OUT)));
             }
             self.field(body, specified, declarator).map_err(|problem| {
                 // `double[3] x;`
