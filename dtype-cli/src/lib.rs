@@ -35,15 +35,17 @@
 //! | `optimized_description`, `optimized_description_complete` | the same after the optimizations of commit |
 //!
 //! `dtype compare --json` prints `same_signature`, `same_type`, `same_size`, `same_bounds`, `same_type_map` (null when the
-//! maps are too long to be compared), with `--memory` also `same_memory`, `first_difference` (null, or `element` with what `a` and `b` have there: null at the
-//! end, or `basic` and `displacement`), `same_names` (null when there are no names, or fields of other types), `names` (the
-//! fields with different names, each with `field`, `a` and `b`), and what `info` says of `a` and `b`.
+//! maps are too long to be compared), with `--memory` also `same_memory`, then `first_difference` (null, or `element` with
+//! what `a` and `b` have there: null at the end, or `basic` and `displacement`; with `--memory`, in the order of memory),
+//! `same_names` (null when there are no names, or fields of other types), `names` (the fields with different names, each
+//! with `field`, `a` and `b`), and what `info` says of `a` and `b`.
 //!
 //! `dtype dump --as json` prints one value for each record: an object for a structure, with the names or the numbers of
 //! its members, an array for repeated types, and for a complex number an array of two. NaN, infinities and
 //! `long double` values that no `f64` has are strings; the latter are hexadecimal, such as `"0x1.8p+20000"`. Text, an
-//! array of one-byte characters, is a string with one character for each byte, U+0000 to U+00FF, without zeros at its end. An invalid value is an
-//! object with the key `invalid` and its bits as a hexadecimal string.
+//! array of one-byte characters, is a string with one character for each byte, U+0000 to U+00FF; it ends at its first
+//! zero, unless other bytes follow. An invalid value is an object with the key `invalid` and its bits as a hexadecimal
+//! string.
 //!
 //! `dtype frame --as json` prints an object for each frame: `frame`, its number; `offset` and `length`; `form`, `full` or
 //! `compact`; `version`, `tag`, `count`, `record_size`; `byte_order`, `little` or `big`; `signature_hash` and `schema_hash`,

@@ -106,7 +106,7 @@ fn memory_is_compared() {
         // The order of packing does not change the memory.
         ("struct{u8@8, f64@0}", "struct{f64@0, u8@8}"),
         ("vector(2, 2, 3, u16)", "struct{u16@0, u16@2, u16@6, u16@8}"),
-        // Compared by their descriptions: nobody would wait for the elements.
+        // By their descriptions, and not element by element.
         ("[long; 1_000_000_000_000]", "[u64; 1_000_000_000_000]"),
     ] {
         assert_eq!(status(a, b), (0, Some(true)), "{a} and {b}");

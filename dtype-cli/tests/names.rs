@@ -135,7 +135,7 @@ fn arguments_are_no_commands_to_the_terminal() {
     ] {
         let (_, message) = plain(arguments, &[]);
         assert!(message.starts_with("error: "), "{arguments:?}: {message}");
-        assert!(!message.contains("\u{1b}"), "{arguments:?}: {message}");
+        assert!(!message.contains('\u{1b}'), "{arguments:?}: {message}");
     }
     let (_, message) = plain(&["man", "\u{1b}[2J"], &[]);
     assert_eq!(message, "error: unknown subcommand `\\u{1b}[2J`\n");
@@ -197,7 +197,8 @@ fn texts_are_no_commands_to_the_terminal() {
 
 #[test]
 fn names_are_no_commands_to_the_terminal() {
-    let escaped: String = EVIL.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect();
+    let escaped: Vec<String> = EVIL.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect();
+    let escaped = escaped.concat();
     let named = &format!("[('a{escaped}\\n', 'u1'), ('b', 'u1')]");
     let other = &format!("[('b', 'u1'), ('a{escaped}\\n', 'u1')]");
     let twice = &format!("[('a{escaped}', 'u1'), ('a{escaped}', 'u1')]");

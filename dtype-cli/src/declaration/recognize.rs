@@ -119,8 +119,7 @@ fn structure(mut cursor: Cursor<'_>) -> Option<Language> {
     match cursor.peek().text {
         "{" => cursor.next(),
         "<" | "(" if has_name => return Some(Language::Rust),
-        ";" | "*" if has_name => return Some(Language::C),
-        ":" if has_name => return Some(Language::C),
+        ";" | "*" | ":" if has_name => return Some(Language::C),
         "[" => return Some(Language::C),
         _ => return None,
     };

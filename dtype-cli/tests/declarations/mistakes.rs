@@ -286,6 +286,7 @@ fn cpp() {
 fn cpp_that_is_read() {
     for (text, size) in [
         ("struct P { std::int32_t id; };", 4),
+        ("#define ID std::int32_t\nstruct P { ID id; };", 4),
         ("struct P { ::std::uint8_t a[3]; const std::size_t n; };", 16),
         ("struct P { char a[sizeof(std::int16_t)]; alignas(std::int64_t) char b; };", 16),
         ("typedef std::uint64_t T; struct P { T x, y; };", 16),
@@ -295,7 +296,7 @@ fn cpp_that_is_read() {
         ("template <class T> T f(T x) { return x; }\nstruct P { int x; };", 4),
         ("constexpr int N = 3; static const int M = 4;\nstruct P { int x; };", 4),
         (
-            "struct P { int class, public, virtual, template, using, operator_, final, mutable; };",
+            "struct P { int class, public, virtual, template, using, operator, final, mutable; };",
             32,
         ),
         ("typedef char class; struct P { class x; };", 1),

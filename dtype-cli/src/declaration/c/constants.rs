@@ -211,7 +211,7 @@ impl Reader<'_, '_> {
         if number == 1 && !self.cursor.peek_after(2).is(")") {
             return None;
         }
-        for _ in 0..1 + 2 * number {
+        for _ in 0..=2 * number {
             self.cursor.next();
         }
         // The zero at its end takes the place of the quote.

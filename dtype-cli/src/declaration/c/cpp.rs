@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::super::token::{Kind, Token};
-use super::constants::Value;
 use super::names::{header, is_reversed};
 use super::specifiers::{Specified, is_beside_type};
 use super::{Named, Read, Reader, report, wrong};
@@ -37,18 +36,6 @@ const WORDS: &[(&str, &str)] = &[
         "virtual",
         "an object with virtual functions begins with a pointer to them: write a struct of its data alone",
     ),
-];
-
-/// Words that say how something is stored, which a field is not.
-pub(super) const STORAGE: &[&str] = &[
-    "static",
-    "extern",
-    "register",
-    "inline",
-    "thread_local",
-    "_Thread_local",
-    "__thread",
-    "typedef",
 ];
 
 /// Types of the standard library, and what C has for them.
@@ -148,8 +135,8 @@ impl<'s> Reader<'s, '_> {
                 );
                 let problem = Problem::new(message, token.span(), "C++");
                 let help = format!("write `#define {}` with its value", token.text);
-                let value: Value = Err(Box::new(problem.help(help)));
-                self.constants.entry(token.text).or_insert(value);
+                let problem = Box::new(problem.help(help));
+                self.constants.entry(token.text).or_insert(Err(problem));
             }
             let is_end = ["=", ";", "{", "}", "(", "["].iter().any(|sign| next.is(sign));
             if is_end || next.kind == Kind::End {
@@ -174,13 +161,15 @@ impl<'s> Reader<'s, '_> {
     /// Whether `::` follows `number` tokens.
     pub(super) fn is_scope(&self, number: usize) -> bool {
         let [first, second] = [number, number + 1].map(|number| self.cursor.peek_after(number));
-        first.is(":") && second.is(":") && first.end == second.start
+        // The positions of tokens that a macro stands for are those of its name.
+        let is_joined = first.text.as_bytes().as_ptr_range().end == second.text.as_ptr();
+        first.is(":") && second.is(":") && is_joined
     }
 
     /// Passes over the scope of a type, `std::` or `::` before a name of a C header. Other names in a scope, and templates,
     /// are mistakes.
     pub(super) fn scope(&mut self) -> Read<()> {
-        let first = self.cursor.peek();
+        let (first, start) = (self.cursor.peek(), self.cursor.index());
         if self.is_scope(0) {
             self.cursor.next();
             self.cursor.next();
@@ -194,7 +183,7 @@ impl<'s> Reader<'s, '_> {
         let name = self.cursor.peek();
         let is_known = header(name.text).is_some() && !is_reversed(name.text);
         let is_template = self.cursor.peek_after(1).is("<");
-        let is_scoped = first.start < name.start;
+        let is_scoped = start < self.cursor.index();
         if !is_template && !self.is_scope(1) && (!is_scoped || is_known) {
             return Ok(());
         }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::super::layout::{Base, Layout};
 use super::super::token::{Kind, Token};
 use super::attributes::Attributes;
-use super::cpp::STORAGE;
 use super::names::{self, Words};
 use super::{Named, Read, Reader, wrong};
 use crate::problem::{Problem, quoted};
@@ -30,6 +29,18 @@ const QUALIFIERS: &[&str] = &[
     "__volatile__",
     "_Noreturn",
     "auto",
+];
+
+/// Words that say how something is stored, which a field is not.
+const STORAGE: &[&str] = &[
+    "static",
+    "extern",
+    "register",
+    "inline",
+    "thread_local",
+    "_Thread_local",
+    "__thread",
+    "typedef",
 ];
 
 /// Whether a word stands beside a type or a name and is not a name itself.

@@ -208,7 +208,7 @@ impl<'s> Reader<'s, '_> {
             {
                 return Err(function(span.clone()));
             }
-            if is_operator {
+            if is_operator && !next.is(",") && !next.is(";") {
                 return Err(function(declarator.span));
             }
             if next.is("=") || next.is("{") {
