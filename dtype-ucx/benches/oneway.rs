@@ -398,7 +398,9 @@ fn main() -> Result<()> {
     let bytes: Option<Vec<u8>> = (0..line.len() / 2)
         .map(|at| u8::from_str_radix(line.get(2 * at..2 * at + 2)?, 16).ok())
         .collect();
-    let address = WorkerAddress::from_bytes(&bytes.context("the peer has no address")?)?;
+    let bytes = bytes.context("the peer has no address")?;
+    // SAFETY: the other process, which is this program, has printed the bytes of its address.
+    let address = unsafe { WorkerAddress::from_bytes(&bytes)? };
     let peer = worker.connect(&address)?;
     let side = Side { context, worker, peer, arguments, ratios: RefCell::default() };
     rows(&side)?;

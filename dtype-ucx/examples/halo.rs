@@ -154,7 +154,9 @@ impl Half {
             theirs = self.worker.recv(KEY)?.0;
             Ok(())
         })?;
-        let theirs = self.other.remote_memory::<f64>(&MemoryKey::from_bytes(&theirs)?)?;
+        // SAFETY: the other half, which is this program, has sent the bytes of its key.
+        let theirs = unsafe { MemoryKey::from_bytes(&theirs)? };
+        let theirs = self.other.remote_memory::<f64>(&theirs)?;
         ensure!(theirs.len().is_multiple_of(rows), "the other half has other rows");
         let width = theirs.len() / rows;
         let column = start.column()?;
@@ -206,7 +208,9 @@ fn half(options: &Options, worker: Worker<Single>, address: &str) -> Result<Half
     let bytes: Option<Vec<u8>> = (0..address.len() / 2)
         .map(|at| u8::from_str_radix(address.get(2 * at..2 * at + 2)?, 16).ok())
         .collect();
-    let other = worker.connect(&WorkerAddress::from_bytes(&bytes.context("no address")?)?)?;
+    // SAFETY: the other half, which is this program, has written them to this one's pipe.
+    let address = unsafe { WorkerAddress::from_bytes(&bytes.context("no address")?)? };
+    let other = worker.connect(&address)?;
     let (first, columns) = halves(options)[usize::from(options.second)];
     let grid = Grid::new(options.rows as usize, columns, first);
     Ok(Half { worker, other, grid, measured: Vec::new() })

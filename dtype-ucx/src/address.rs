@@ -5,18 +5,26 @@ use crate::process;
 
 /// The address of a worker, to be sent to peers by any other channel: a file, a socket, an environment variable.
 ///
-/// UCX reads its own bytes without any checks, so [`from_bytes`](Self::from_bytes) accepts only what
-/// [`to_bytes`](Self::to_bytes) returned, which a checksum verifies. That protects against mistakes, not against
-/// malice: UCX trusts its peers, and a program must take addresses only from programs that it trusts as much as itself.
+/// UCX reads its own bytes without any checks: crafted ones make it read and write memory that is not its own. So
+/// [`from_bytes`](Self::from_bytes) is unsafe. Its caller knows where the bytes come from; nothing in them could prove it
+/// without a secret that all processes of a job share. A checksum finds bytes that were damaged by accident.
 ///
 /// ```
 /// # use dtype_ucx::{Context, Error, Single, WorkerAddress};
 /// # let worker = Context::with_settings([("TLS", "self")])?.worker::<Single>()?;
 /// let mut bytes = worker.address()?.to_bytes();
-/// assert_eq!(WorkerAddress::from_bytes(&bytes)?, worker.address()?);
+/// // SAFETY: the bytes come from `to_bytes`.
+/// assert_eq!(unsafe { WorkerAddress::from_bytes(&bytes)? }, worker.address()?);
 /// bytes[20] ^= 1;
-/// assert!(WorkerAddress::from_bytes(&bytes).is_err());
+/// // SAFETY: they are damaged by accident, which the checksum finds.
+/// assert!(unsafe { WorkerAddress::from_bytes(&bytes) }.is_err());
 /// # Ok::<(), Error>(())
+/// ```
+///
+/// A program without `unsafe` cannot make an address of bytes:
+///
+/// ```compile_fail,E0133
+/// let forged = dtype_ucx::WorkerAddress::from_bytes(b"dtypeUCX");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[doc(alias = "ucp_address_t")]
@@ -73,8 +81,17 @@ impl WorkerAddress {
     ///
     /// # Errors
     ///
-    /// [`Error::Address`] for any other bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    /// [`Error::Address`] if the bytes are damaged, or something else.
+    ///
+    /// # Safety
+    ///
+    /// If the bytes are accepted, they must be those that `to_bytes` returned, unchanged, in a process of the same job: one that
+    /// this process trusts as much as itself, because its worker gets the address. They may have come by any channel on which
+    /// nobody else can write: a pipe, a message of MPI, a file that only the job's user can change. Bytes that somebody has
+    /// crafted are accepted, too: the checksum detects accidents, not intent.
+    ///
+    /// The worker need not exist any more when the address is used.
+    pub unsafe fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let refused = |what| Error::Address { len: bytes.len(), what };
         let (header, body) = bytes
             .split_at_checked(HEADER)

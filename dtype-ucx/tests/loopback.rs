@@ -732,14 +732,14 @@ fn settings_and_addresses_are_checked() {
     }
     let (worker, _endpoint) = setup();
     let bytes = worker.address().unwrap().to_bytes();
-    assert!(WorkerAddress::from_bytes(&bytes).is_ok());
+    assert!(address_of(&bytes).is_ok());
     for len in 0..bytes.len() {
-        assert!(WorkerAddress::from_bytes(&bytes[..len]).is_err());
+        assert!(address_of(&bytes[..len]).is_err());
     }
     for at in 0..bytes.len() {
         let mut bytes = bytes.clone();
         bytes[at] ^= 0x10;
-        let error = WorkerAddress::from_bytes(&bytes).unwrap_err();
+        let error = address_of(&bytes).unwrap_err();
         assert!(matches!(error, Error::Address { .. }), "{error}");
     }
     assert_eq!(worker.events().map(drop), Err(Error::NoEvents));
@@ -758,4 +758,10 @@ fn errors_are_readable() {
         Error::TooLong { room: 8 }.to_string(),
         "the message is longer than 8 bytes, for which there is room"
     );
+}
+
+/// An address of bytes that a process of this test has made, and in which at most what this crate reads itself was changed.
+fn address_of(bytes: &[u8]) -> Result<WorkerAddress, Error> {
+    // SAFETY: UCX's part is unchanged, or the address is not used.
+    unsafe { WorkerAddress::from_bytes(bytes) }
 }

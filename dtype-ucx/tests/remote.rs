@@ -109,7 +109,7 @@ fn resized_structs_have_the_stride_of_a_slice() {
             with_memory(&all, |endpoint, memory| {
                 let key = memory.key().unwrap();
                 assert_eq!((key.record().lb(), key.record().extent()), (0, 8));
-                let key = MemoryKey::from_bytes(&key.to_bytes()).unwrap();
+                let key = key_of(&key.to_bytes()).unwrap();
                 let remote = endpoint.remote_memory::<Resized>(&key).unwrap();
                 assert_eq!(remote.get(0..20).unwrap(), all);
                 remote.put(7, &[record(70), record(80)]).unwrap();
@@ -421,14 +421,14 @@ fn a_key_of_another_process_is_refused() {
     // After the magic bytes, the checksum and the byte order.
     bytes[20] ^= 1;
     seal(&mut bytes);
-    let key = MemoryKey::from_bytes(&bytes).unwrap();
+    let key = key_of(&bytes).unwrap();
     let error = endpoint.remote_memory::<u8>(&key).map(drop).unwrap_err();
     assert!(matches!(error, Error::OtherProcess { .. }), "{error}");
 
     let mut bytes = worker.address().unwrap().to_bytes();
     bytes[16] ^= 1;
     seal(&mut bytes);
-    let elsewhere = worker.connect(&WorkerAddress::from_bytes(&bytes).unwrap()).unwrap();
+    let elsewhere = worker.connect(&address_of(&bytes).unwrap()).unwrap();
     let error = elsewhere.remote_memory::<u8>(&memory.key().unwrap()).map(drop).unwrap_err();
     assert!(matches!(error, Error::OtherProcess { .. }), "{error}");
 }
@@ -440,9 +440,9 @@ fn a_key_of_another_context_is_refused() {
         let (owner, own_worker, own_endpoint) = setup(first);
         let (_, worker, endpoint) = setup(second);
         let memory = owner.register(&[7_u64; 100]).unwrap();
-        let key = MemoryKey::from_bytes(&memory.key().unwrap().to_bytes()).unwrap();
+        let key = key_of(&memory.key().unwrap().to_bytes()).unwrap();
         let address = worker.address().unwrap().to_bytes();
-        let elsewhere = worker.connect(&WorkerAddress::from_bytes(&address).unwrap()).unwrap();
+        let elsewhere = worker.connect(&address_of(&address).unwrap()).unwrap();
         for other in [&endpoint, &elsewhere] {
             let error = other.remote_memory::<u64>(&key).map(drop).unwrap_err();
             assert!(matches!(error, Error::OtherContext { .. }), "{error}");
@@ -481,14 +481,14 @@ fn damaged_keys_are_refused() {
     let memory = context.register(&particles(10)).unwrap();
     let key = memory.key().unwrap();
     let good = key.to_bytes();
-    assert_eq!(MemoryKey::from_bytes(&good).as_ref(), Ok(&key));
+    assert_eq!(key_of(&good).as_ref(), Ok(&key));
     for len in 0..good.len() {
-        assert!(MemoryKey::from_bytes(&good[..len]).is_err());
+        assert!(key_of(&good[..len]).is_err());
         // Even if the checksum is right, except where only UCX's own part is shorter.
         let mut cut = good[..len].to_vec();
         if len >= 16 {
             seal(&mut cut);
-            if let Ok(found) = MemoryKey::from_bytes(&cut) {
+            if let Ok(found) = key_of(&cut) {
                 assert_eq!((found.len(), found.record()), (key.len(), key.record()));
             }
         }
@@ -496,7 +496,7 @@ fn damaged_keys_are_refused() {
     for at in 0..8 * good.len() {
         let mut bad = good.clone();
         bad[at / 8] ^= 1 << (at % 8);
-        let error = MemoryKey::from_bytes(&bad).unwrap_err();
+        let error = key_of(&bad).unwrap_err();
         assert!(matches!(error, Error::Key { len, .. } if len == good.len()), "{error}");
     }
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
@@ -518,12 +518,12 @@ fn damaged_keys_are_refused() {
             }
         }
         if bytes != good {
-            assert!(MemoryKey::from_bytes(&bytes).is_err(), "seed {seed}, round {round}");
+            assert!(key_of(&bytes).is_err(), "seed {seed}, round {round}");
         }
         // With the right checksum, whatever the decoder accepts says the same again.
         if bytes.len() >= 16 {
             seal(&mut bytes);
-            match MemoryKey::from_bytes(&bytes) {
+            match key_of(&bytes) {
                 Ok(found) => {
                     assert_eq!(found.to_bytes(), bytes, "seed {seed}, round {round}");
                     accepted += 1;
@@ -536,4 +536,16 @@ fn damaged_keys_are_refused() {
         }
     }
     assert!(accepted > 100 && refused > 100, "{accepted} {refused}");
+}
+
+/// A key of bytes that a process of this test has made, and in which at most what this crate reads itself was changed.
+fn key_of(bytes: &[u8]) -> Result<MemoryKey, Error> {
+    // SAFETY: UCX's part is unchanged, or the key is not used.
+    unsafe { MemoryKey::from_bytes(bytes) }
+}
+
+/// An address of bytes that a process of this test has made, and in which at most what this crate reads itself was changed.
+fn address_of(bytes: &[u8]) -> Result<WorkerAddress, Error> {
+    // SAFETY: UCX's part is unchanged, or the address is not used.
+    unsafe { WorkerAddress::from_bytes(bytes) }
 }

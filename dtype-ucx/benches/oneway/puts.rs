@@ -48,7 +48,9 @@ fn both<'a, T: Datatype>(
         theirs = side.worker.recv(KEY)?.0;
         Ok(())
     })?;
-    let remote = side.peer.remote_memory(&MemoryKey::from_bytes(&theirs)?)?;
+    // SAFETY: the bytes are those of the other process's key, and its memory stays.
+    let theirs = unsafe { MemoryKey::from_bytes(&theirs)? };
+    let remote = side.peer.remote_memory(&theirs)?;
     Ok((memory, remote))
 }
 

@@ -8,21 +8,29 @@ use crate::error::Error;
 /// What a peer needs to access [`Registered`](crate::Registered) memory: where it is, how many records it has, their type,
 /// and UCX's key.
 ///
-/// UCX reads its own key without any checks, so [`from_bytes`](Self::from_bytes) accepts only what
-/// [`to_bytes`](Self::to_bytes) returned, which a checksum verifies. That protects against mistakes, not against
-/// malice: a program must take keys only from programs that it trusts as much as itself, and give them only to such
-/// programs. Whoever has a key can write any bytes to the memory.
+/// Whoever has a key can write any bytes to the memory, so a program gives it only to programs that it trusts as much as itself.
+/// UCX believes what a key says, and writes where it says: a crafted one overwrites memory that nobody has registered. So
+/// [`from_bytes`](Self::from_bytes) is unsafe, as that of a [`WorkerAddress`](crate::WorkerAddress::from_bytes). A checksum finds
+/// bytes that were damaged by accident.
 ///
 /// ```
 /// # use dtype_ucx::{Context, Error, MemoryKey, Single};
 /// # let context = Context::with_settings([("TLS", "self")])?;
 /// let memory = context.register(&[0_u32; 100])?;
 /// let mut bytes = memory.key()?.to_bytes();
-/// let key = MemoryKey::from_bytes(&bytes)?;
+/// // SAFETY: the bytes come from `to_bytes`, and the memory stays.
+/// let key = unsafe { MemoryKey::from_bytes(&bytes)? };
 /// assert_eq!((key.len(), key.record()), (100, &dtype_runtime::Type::of::<u32>()));
 /// bytes[50] ^= 1;
-/// assert!(MemoryKey::from_bytes(&bytes).is_err());
+/// // SAFETY: they are damaged by accident, which the checksum finds.
+/// assert!(unsafe { MemoryKey::from_bytes(&bytes) }.is_err());
 /// # Ok::<(), Error>(())
+/// ```
+///
+/// A program without `unsafe` cannot make a key of bytes:
+///
+/// ```compile_fail,E0133
+/// let forged = dtype_ucx::MemoryKey::from_bytes(b"dtypeKEY");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[doc(alias = "ucp_rkey_pack")]
@@ -136,9 +144,18 @@ impl MemoryKey {
     ///
     /// # Errors
     ///
-    /// [`Error::Key`] for any other bytes, and for a key from a machine of another byte order; [`Error::Datatype`] if the type
-    /// of the records is damaged.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    /// [`Error::Key`] if the bytes are damaged, or something else, or come from a machine of another byte order;
+    /// [`Error::Datatype`] if the type of the records is damaged.
+    ///
+    /// # Safety
+    ///
+    /// If the bytes are accepted, they must be those that `to_bytes` returned, unchanged, in a process of the same job, by a
+    /// channel on which nobody else can write: as for [`WorkerAddress::from_bytes`](crate::WorkerAddress::from_bytes). Bytes that
+    /// somebody has crafted are accepted, too.
+    ///
+    /// The owner may have dropped the memory; who has [unregistered](crate::Registered::unregister) it guarantees that its keys
+    /// are not used any more.
+    pub unsafe fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let refused = |what| Error::Key { len: bytes.len(), what };
         let short = || refused("they end too early");
         let (magic, rest) = bytes.split_first_chunk().ok_or_else(short)?;

@@ -46,7 +46,7 @@ use crate::remote::transfer::{self, Piece, Way};
 ///
 /// # Trust
 ///
-/// The key says where the memory is, and UCX trusts it; see [`MemoryKey`]. Received records are checked as those of
+/// The key says where the memory is, and UCX believes it; see [`MemoryKey::from_bytes`]. Received records are checked as those of
 /// messages are, after they were copied.
 #[doc(alias = "ucp_rkey_h")]
 pub struct RemoteMemory<'e, T, M: ThreadMode> {
@@ -88,7 +88,8 @@ impl<M: ThreadMode> Endpoint<M> {
     /// let key: Vec<u8> = memory.key()?.to_bytes();
     ///
     /// // The peer.
-    /// let remote = endpoint.remote_memory::<(u8, f64)>(&MemoryKey::from_bytes(&key)?)?;
+    /// // SAFETY: the owner has made the key, and its memory stays.
+    /// let remote = endpoint.remote_memory::<(u8, f64)>(&unsafe { MemoryKey::from_bytes(&key)? })?;
     /// remote.put(98, &[(1, 0.5), (2, 0.25)])?;
     /// endpoint.flush()?;
     /// assert_eq!(remote.get(97..99)?, [(0, 0.0), (1, 0.5)]);

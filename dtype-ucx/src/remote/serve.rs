@@ -37,7 +37,8 @@ impl<M: ThreadMode> Worker<M> {
     /// let key: Vec<u8> = worker.serve(&matrix)?.to_bytes();
     ///
     /// // The peer puts a column: 100 blocks of 2 bytes.
-    /// let remote = peer.remote_memory::<u16>(&MemoryKey::from_bytes(&key)?)?;
+    /// // SAFETY: the owner has made the key, and its memory stays.
+    /// let remote = peer.remote_memory::<u16>(&unsafe { MemoryKey::from_bytes(&key)? })?;
     /// let column = Type::vector(100, 1, 50, &Type::basic(Basic::U16))?.commit();
     /// remote.strided(&column, 6, 1)?.put(&[7_u16; 100])?;
     /// peer.flush()?;
