@@ -85,10 +85,10 @@ impl WorkerAddress {
     ///
     /// # Safety
     ///
-    /// If the bytes are accepted, they must be those that `to_bytes` returned, unchanged, in a process of the same job: one that
-    /// this process trusts as much as itself, because its worker gets the address. They may have come by any channel on which
-    /// nobody else can write: a pipe, a message of MPI, a file that only the job's user can change. Bytes that somebody has
-    /// crafted are accepted, too: the checksum detects accidents, not intent.
+    /// If the bytes are accepted, they must be those that `to_bytes` returned, unchanged, in a process of the same job: one
+    /// that this process trusts as much as itself, because its worker gets the address. They may have come by any channel on
+    /// which nobody else can write: a pipe, a message of MPI, a file that only the job's user can change. Bytes that somebody
+    /// has crafted are accepted, too: the checksum detects accidents, not intent.
     ///
     /// The worker need not exist any more when the address is used.
     pub unsafe fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {

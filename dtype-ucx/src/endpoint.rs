@@ -1,14 +1,13 @@
 //! Endpoints: connections to workers of other processes, or of this one.
 
-use std::ffi::c_void;
 use std::fmt;
-use std::mem;
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI8, Ordering};
+use std::sync::atomic::AtomicI8;
+use std::sync::{Arc, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use crate::address::WorkerAddress;
+use crate::connection::{self, Connection};
 use crate::error::{Error, check, lost};
 use crate::mode::ThreadMode;
 use crate::operation;
@@ -30,19 +29,17 @@ const CLOSING: Duration = Duration::from_secs(1);
 #[doc(alias = "ucp_ep_h")]
 pub struct Endpoint<M: ThreadMode> {
     worker: Worker<M>,
-    handle: raw::Endpoint,
     /// The peer's process, its context there, and its worker.
     process: u64,
     context: u64,
     peer: u64,
-    /// The status with which the connection failed, set by UCX. It is shared with UCX until the endpoint is closed.
-    failure: Arc<AtomicI8>,
-    /// The puts that the peer's worker completes.
-    traffic: Arc<Traffic>,
-    /// Whether UCX notices that the peer is gone.
-    monitored: bool,
-    /// Whether the handle must not be used any more.
-    closed: bool,
+    connection: Arc<Connection>,
+}
+
+/// The handle of an endpoint, which no other thread closes meanwhile.
+pub(crate) struct Open<'a> {
+    pub(crate) handle: raw::Endpoint,
+    _completing: Option<RwLockReadGuard<'a, ()>>,
 }
 
 // SAFETY: UCX has locks in such a worker and its endpoints, so that any thread may use them at any time.
@@ -54,8 +51,10 @@ impl<M: ThreadMode> Worker<M> {
     /// Connects to a worker.
     ///
     /// UCX makes the connection when it is first used, so an unreachable address may be noticed only later. With this
-    /// connection UCX may fail to notice when the peer dies: a function that waits for the peer then waits forever. For
-    /// peers that may die, use [`connect_monitored`](Self::connect_monitored).
+    /// connection UCX may fail to notice when the peer dies: a function that waits for the peer then waits forever, but for
+    /// those with a time limit. A [scope](Self::scope) whose long message the peer does not receive cannot take
+    /// it back, and ends the process after its limit. For peers that may fail, use
+    /// [`connect_monitored`](Self::connect_monitored).
     ///
     /// # Errors
     ///
@@ -98,7 +97,7 @@ impl<M: ThreadMode> Worker<M> {
             address: address.for_ucx().as_ptr().cast(),
             error_mode,
             error_handler: raw::ErrorHandler {
-                callback: Some(connection_failed),
+                callback: Some(connection::failed),
                 argument: shared.cast_mut().cast(),
             },
         };
@@ -111,25 +110,86 @@ impl<M: ThreadMode> Worker<M> {
             drop(unsafe { Arc::from_raw(shared) });
             return Err(error);
         }
+        let monitored = error_mode != raw::ERR_HANDLING_MODE_NONE;
+        #[expect(
+            clippy::arc_with_non_send_sync,
+            reason = "threads that share an endpoint share it"
+        )]
+        let connection = Arc::new(Connection::new(handle, failure, monitored));
+        self.knows(&connection);
         Ok(Endpoint {
             worker: self.clone(),
-            handle,
             process: address.process(),
             context: address.context(),
             peer: address.worker(),
-            traffic: Arc::new(Traffic::new(failure.clone())),
-            failure,
-            monitored: error_mode != raw::ERR_HANDLING_MODE_NONE,
-            closed: false,
+            connection,
         })
     }
-}
 
-/// UCX's error handler. Its argument is the [`Endpoint::failure`].
-unsafe extern "C" fn connection_failed(failure: *mut c_void, _: raw::Endpoint, status: RawStatus) {
-    // SAFETY: UCX's share of the status is kept until the endpoint is closed.
-    let failure = unsafe { &*failure.cast::<AtomicI8>() };
-    failure.store(status.0, Ordering::Release);
+    /// Whether a connection can be closed by force, which completes what is under way on it. With its new protocols, UCX 1.13
+    /// cannot cancel a receive that has begun, and ends the program instead.
+    pub(crate) fn can_cut(&self, connection: &Connection) -> bool {
+        connection.is_monitored() && !self.context().has_new_protocols()
+    }
+
+    /// Closes a connection by force, if that [is possible](Self::can_cut) and it is open. If UCX needs more than the time
+    /// given, the worker goes on.
+    pub(crate) fn cut(&self, connection: &Connection, timeout: Option<Duration>) {
+        let (mask, flags) = (raw::OP_ATTR_FIELD_FLAGS, raw::EP_CLOSE_FLAG_FORCE);
+        let params = raw::RequestParams { mask, flags, ..operation::PLAIN };
+        // Other threads use the handle only while they keep this one from being here, and look whether it is closed.
+        let alone = self.alone();
+        if !connection.close() {
+            return;
+        }
+        // SAFETY: the endpoint is alive, and not used after this. There is no callback.
+        let started = unsafe { raw::ucp_ep_close_nbx(connection.handle(), &raw const params) };
+        drop(alone);
+        // A reply has no way back any more.
+        self.service().give_up(connection.traffic());
+        // SAFETY: the request was just started.
+        let closed = unsafe { self.finish(started, timeout) } == Some(RawStatus::OK);
+        self.take_share(connection, closed);
+    }
+
+    /// Takes UCX's share of a connection's failure.
+    fn take_share(&self, connection: &Connection, closed: bool) {
+        // SAFETY: UCX's share (`connect_with`), which is taken once, by the one who has closed the connection. If the endpoint
+        // is closed, the error handler is not called any more; otherwise it is kept until the worker is destroyed, and the
+        // endpoint with it.
+        let share = unsafe { Arc::from_raw(Arc::as_ptr(connection.shared_failure())) };
+        if closed {
+            drop(share);
+        } else {
+            self.leave(share);
+        }
+    }
+
+    /// Waits until an operation has completed, and returns its status; `None` if it does not in time.
+    ///
+    /// # Safety
+    ///
+    /// The operation was just started on this worker, without a callback.
+    unsafe fn finish(
+        &self,
+        started: raw::StatusPointer,
+        timeout: Option<Duration>,
+    ) -> Option<RawStatus> {
+        operation::wake();
+        match Started::of(started) {
+            Started::Completed(status) => Some(status),
+            Started::Pending(request) => {
+                let status = self.wait_for(timeout, || {
+                    // SAFETY: the request is freed below.
+                    let status = unsafe { raw::ucp_request_check_status(request) };
+                    (status != raw::IN_PROGRESS).then_some(status)
+                });
+                // SAFETY: it is not used again; UCX frees it when it completes, if it has not.
+                unsafe { raw::ucp_request_free(request) };
+                status
+            }
+        }
+    }
 }
 
 impl<M: ThreadMode> Endpoint<M> {
@@ -138,8 +198,17 @@ impl<M: ThreadMode> Endpoint<M> {
         &self.worker
     }
 
-    pub(crate) fn handle(&self) -> raw::Endpoint {
-        self.handle
+    /// The handle, for a call of UCX. The status with which the connection has failed, if it was closed since.
+    pub(crate) fn open(&self) -> Result<Open<'_>, RawStatus> {
+        let completing = self.worker.completing();
+        if self.connection.is_closed() {
+            return Err(self.connection.failure().unwrap_or(raw::ERR_CANCELED));
+        }
+        Ok(Open { handle: self.connection.handle(), _completing: completing })
+    }
+
+    pub(crate) fn connection(&self) -> &Arc<Connection> {
+        &self.connection
     }
 
     /// The process of the peer's worker.
@@ -158,13 +227,12 @@ impl<M: ThreadMode> Endpoint<M> {
     }
 
     pub(crate) fn traffic(&self) -> &Arc<Traffic> {
-        &self.traffic
+        self.connection.traffic()
     }
 
     /// Why the connection has failed, if it has.
     pub fn failure(&self) -> Option<Error> {
-        let status = RawStatus(self.failure.load(Ordering::Acquire));
-        (status != RawStatus::OK).then(|| lost(status))
+        self.connection.failure().map(lost)
     }
 
     /// The result of a send on this endpoint. If the connection has failed, the reason is the error.
@@ -184,32 +252,32 @@ impl<M: ThreadMode> Endpoint<M> {
     /// [`Error::ConnectionLost`], [`Error::Cancelled`], [`Error::Call`].
     #[doc(alias = "ucp_ep_flush_nbx")]
     pub fn flush(&self) -> Result<(), Error> {
-        self.settle(None);
-        // SAFETY: a flush uses no data of this crate but its completion.
-        let outcome = unsafe {
-            self.worker.blocking(|user_data| {
-                let params = operation::params(0, operation::sent, user_data);
-                raw::ucp_ep_flush_nbx(self.handle, &raw const params)
+        self.worker.wait(|| {
+            self.worker.resume_panic();
+            self.is_settled().then_some(())
+        });
+        // SAFETY: the endpoint is alive while it is open.
+        let status = unsafe {
+            self.worker.flushed(|params| match self.open() {
+                Ok(open) => raw::ucp_ep_flush_nbx(open.handle, params),
+                Err(status) => raw::status_pointer(status),
             })
         };
         self.settled()?;
-        self.sent("ucp_ep_flush_nbx", outcome.status)
+        self.sent("ucp_ep_flush_nbx", status)
     }
 
-    /// Waits until the peer's worker has replied to all puts, or the connection has failed, or the time is over.
-    fn settle(&self, timeout: Option<Duration>) {
-        let done = || self.traffic.puts() == 0 || self.failure().is_some();
-        if !done() {
-            self.worker.wait_for(timeout, || done().then_some(()));
-        }
+    /// Whether the peer's worker has replied to all puts, or the connection has failed.
+    fn is_settled(&self) -> bool {
+        self.traffic().puts() == 0 || self.failure().is_some()
     }
 
     /// What became of the puts that the peer's worker has, or should have, replied to.
     fn settled(&self) -> Result<(), Error> {
         let service = self.worker.service();
-        let refused = service.take_refused(Some(&self.traffic));
+        let refused = service.take_refused(Some(self.traffic()));
         if let Some(failure) = self.failure()
-            && service.give_up(&self.traffic)
+            && service.give_up(self.traffic())
         {
             return Err(failure);
         }
@@ -223,7 +291,7 @@ impl<M: ThreadMode> Endpoint<M> {
     /// [`Error::Refused`] if a put since the last flush was refused; [`Error::ConnectionLost`], [`Error::Cancelled`],
     /// [`Error::Call`]. The endpoint is closed even then.
     #[doc(alias = "ucp_ep_close_nbx")]
-    pub fn close(mut self) -> Result<(), Error> {
+    pub fn close(self) -> Result<(), Error> {
         let closed = self.close_within(None);
         self.worker.resume_panic();
         closed
@@ -237,78 +305,36 @@ impl<M: ThreadMode> Endpoint<M> {
     /// is not received. So an endpoint is left to the worker, which closes it when it is destroyed, or, on a monitored
     /// connection, closed by force, which cancels what refers to it. With its new protocols, UCX 1.13 cannot cancel a receive
     /// that has begun: a close by force ends the program. Such an endpoint is left to the worker, too.
-    fn close_within(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
-        if mem::replace(&mut self.closed, true) {
-            return Ok(());
+    fn close_within(&self, timeout: Option<Duration>) -> Result<(), Error> {
+        if self.connection.is_closed() {
+            return self.failure().map_or(Ok(()), Err);
         }
         let start = Instant::now();
-        self.settle(timeout);
-        let timeout = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+        self.worker.wait_for(timeout, || self.is_settled().then_some(()));
+        let left = || timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
         let failure = self.failure();
         let settled = self.settled();
-        let params = operation::params(0, operation::sent, ptr::null());
-        let flushed = if failure.is_some() {
+        let flushed = match self.open() {
+            Ok(open) if failure.is_none() => {
+                // SAFETY: the endpoint is alive. There is no callback.
+                let started = unsafe { raw::ucp_ep_flush_nbx(open.handle, &operation::PLAIN) };
+                drop(open);
+                // SAFETY: the request was just started.
+                unsafe { self.worker.finish(started, left()) }
+            }
             // There is nobody to deliver anything to.
-            Some(RawStatus::OK)
-        } else {
-            let params = raw::RequestParams { mask: 0, ..params };
-            // SAFETY: the endpoint is alive. There is no callback.
-            let started = unsafe { raw::ucp_ep_flush_nbx(self.handle, &raw const params) };
-            // SAFETY: the request was just started.
-            unsafe { self.finish(started, timeout) }
+            _ => Some(RawStatus::OK),
         };
-        let mut closed = false;
-        if self.monitored && !self.worker.context().has_new_protocols() {
-            let flags = raw::EP_CLOSE_FLAG_FORCE;
-            let params = raw::RequestParams { mask: raw::OP_ATTR_FIELD_FLAGS, flags, ..params };
-            let completing = self.worker.completing();
-            // SAFETY: the endpoint is alive, and not used after this. There is no callback.
-            let started = unsafe { raw::ucp_ep_close_nbx(self.handle, &raw const params) };
-            drop(completing);
-            // A reply has no way back any more.
-            self.worker.service().give_up(&self.traffic);
-            // SAFETY: the request was just started.
-            closed = unsafe { self.finish(started, timeout) } == Some(RawStatus::OK);
-        }
-        // SAFETY: UCX's share (`connect_with`). If the endpoint is closed, the error handler is not called any more; otherwise
-        // it is kept until the worker is destroyed, and the endpoint with it.
-        let share = unsafe { Arc::from_raw(Arc::as_ptr(&self.failure)) };
-        if closed {
-            drop(share);
-        } else {
-            self.worker.leave(share);
+        if self.worker.can_cut(&self.connection) {
+            self.worker.cut(&self.connection, left());
+        } else if self.connection.close() {
+            self.worker.take_share(&self.connection, false);
         }
         if let Some(error) = failure {
             return Err(error);
         }
         settled?;
         self.sent("ucp_ep_flush_nbx", flushed.unwrap_or(RawStatus::OK))
-    }
-
-    /// Waits until an operation of the endpoint has completed, and returns its status; `None` if it does not in time.
-    ///
-    /// # Safety
-    ///
-    /// The operation was just started, without a callback.
-    unsafe fn finish(
-        &self,
-        started: raw::StatusPointer,
-        timeout: Option<Duration>,
-    ) -> Option<RawStatus> {
-        operation::wake();
-        match Started::of(started) {
-            Started::Completed(status) => Some(status),
-            Started::Pending(request) => {
-                let status = self.worker.wait_for(timeout, || {
-                    // SAFETY: the request is freed below.
-                    let status = unsafe { raw::ucp_request_check_status(request) };
-                    (status != raw::IN_PROGRESS).then_some(status)
-                });
-                // SAFETY: it is not used again; UCX frees it when it completes, if it has not.
-                unsafe { raw::ucp_request_free(request) };
-                status
-            }
-        }
     }
 }
 

@@ -80,16 +80,16 @@ pub enum Error {
         /// The id.
         id: u8,
     },
-    /// The operation was cancelled: its endpoint was closed, or its scope was left with an error.
+    /// The operation was cancelled: its endpoint was closed, its scope was left with an error, or a handler has panicked.
     #[error("the operation was cancelled")]
     Cancelled,
     /// A scope of one worker was to send on an endpoint of another one, with which it makes no progress.
     #[error("the endpoint belongs to another worker than the scope")]
     OtherWorker,
-    /// No message arrived in time, or not all of one.
-    #[error("no message came within {timeout:?}")]
+    /// No message arrived in time, or not all of one; in a [scope](crate::Worker::scope), none completed.
+    #[error("no message was complete within {timeout:?}")]
     TimedOut {
-        /// The time that the caller gave.
+        /// The time that the caller gave, or the limit of the scope.
         timeout: Duration,
     },
     /// A setting with a value that UCX does not accept.

@@ -50,10 +50,13 @@ pub(crate) struct Handlers<W> {
     /// The thread that is calling handlers.
     caller: Mutex<Option<ThreadId>>,
     /// The first panic of a handler that was not resumed.
-    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    panic: Mutex<Option<Panic>>,
     /// Whether there is one.
     panicked: AtomicBool,
 }
+
+/// What a handler has panicked with.
+pub(crate) type Panic = Box<dyn Any + Send>;
 
 /// A handler's function. The one who calls handlers owns it, too, as it may be removed meanwhile.
 type Function<W> = Arc<Mutex<dyn FnMut(&W, Delivered)>>;
@@ -160,7 +163,7 @@ impl<W> Handlers<W> {
     }
 
     /// Keeps the panic of a handler, if it is the first one.
-    fn keep(&self, panic: Box<dyn Any + Send>) {
+    fn keep(&self, panic: Panic) {
         let mut kept = lock(&self.panic);
         if kept.is_none() {
             *kept = Some(panic);
@@ -205,15 +208,18 @@ impl<W> Handlers<W> {
 
     /// Resumes the panic of a handler, if there was one; where UCX uses nothing that unwinding would free.
     pub(crate) fn resume_panic(&self) {
-        if self.panicked.load(Ordering::Relaxed) && !thread::panicking() {
-            let panic = {
-                let mut kept = lock(&self.panic);
-                self.panicked.store(false, Ordering::Relaxed);
-                kept.take()
-            };
-            if let Some(panic) = panic {
-                panic::resume_unwind(panic);
-            }
+        if let Some(panic) = self.take_panic() {
+            panic::resume_unwind(panic);
         }
+    }
+
+    /// The panic of a handler, if there was one, for the caller to resume.
+    pub(crate) fn take_panic(&self) -> Option<Panic> {
+        if !self.panicked.load(Ordering::Relaxed) || thread::panicking() {
+            return None;
+        }
+        let mut kept = lock(&self.panic);
+        self.panicked.store(false, Ordering::Relaxed);
+        kept.take()
     }
 }

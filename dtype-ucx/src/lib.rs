@@ -43,8 +43,7 @@
 //! | columns, faces and fields in it | [`RemoteMemory::strided`]; many small blocks over a network: [`Worker::serve`] |
 //! | have a function called for each message | [`Worker::handle_active`], [`Endpoint::send_active`] |
 //! | wait without using the processor | [`Context::with_events`], [`Worker::events`] |
-//! | give up after a time | [`Worker::recv_timeout`], [`Receiving::wait_timeout`], [`Sending::wait_timeout`] |
-//! | give up unless a message begins to arrive in time | [`Worker::recv_into_timeout`] |
+//! | give up after a time | [`Worker::recv_timeout`], [`Worker::recv_into_timeout`], [`Receiving::wait_timeout`], [`Sending::wait_timeout`]; in scopes [`Worker::set_time_limit`] |
 //! | notice that a peer has died | [`Worker::connect_monitored`] |
 //! | call UCX from C, or with another binding | [`GenericType`] |
 //! | several threads | [`Worker<Multi>`](Multi); one after the other: [`Worker<Serialized>`](Serialized), [`Worker::detach`] |
@@ -71,6 +70,11 @@
 //!   [`mem::forget`](std::mem::forget), UCX's share keeps them alive until the message has completed. A receive that is
 //!   dropped is cancelled.
 //!
+//! A function that fails while UCX uses what it was lent returns when UCX is done: within the worker's
+//! [time limit](Worker::time_limit), or after the connections were closed by force, which UCX can do to
+//! [monitored](Worker::connect_monitored) ones. If all of that does not help, it ends the process;
+//! [`Worker::scope`] has the details.
+//!
 //! UCX 1.13 cannot destroy a worker while a message is under way: it would end the program, or use what it has freed. A worker
 //! that is dropped with a request that UCX has not completed, say a long message that nobody has received, is therefore kept,
 //! with its context, until the process ends.
@@ -85,13 +89,13 @@
 //! # Trust
 //!
 //! UCX itself trusts its peers: it does not check addresses, memory keys, or the packets of its own protocols. So
-//! [`WorkerAddress::from_bytes`] and [`MemoryKey::from_bytes`] are unsafe: the program says with them which processes it trusts.
-//! A program without `unsafe` talks to nobody but itself. No call of this crate could make addresses and keys of what arrives in a
-//! message, as a peer sends any bytes without `unsafe`.
+//! [`WorkerAddress::from_bytes`] and [`MemoryKey::from_bytes`] are unsafe: the program says with them which processes it
+//! trusts. A program without `unsafe` talks to nobody but itself. No safe call of this crate could make addresses and keys of
+//! what arrives in a message, as a peer sends any bytes without `unsafe`.
 //!
 //! What arrives is checked here against the type that it is received as, and what a peer asks a worker that
-//! [serves](Worker::serve) memory to do, against this memory. Whoever can write to UCX's own connections can do more: whether that
-//! is only the job is up to the network.
+//! [serves](Worker::serve) memory to do, against this memory. Whoever can write to UCX's own connections can do more: whether
+//! that is only the job is up to the network.
 //!
 //! # Building
 //!
@@ -102,6 +106,7 @@ mod active;
 mod address;
 mod allocation;
 mod config;
+mod connection;
 mod context;
 mod detached;
 mod elements;
@@ -114,6 +119,7 @@ mod handler;
 mod handlers;
 mod header;
 mod inbox;
+mod lent;
 mod mode;
 mod operation;
 mod outbound;

@@ -74,20 +74,29 @@ pub(crate) fn params(
     user_data: *const c_void,
 ) -> raw::RequestParams {
     raw::RequestParams {
+        // The buffer may be the address of a message of this crate; what it names is memory of this process, too.
         mask: raw::OP_ATTR_FIELD_CALLBACK
             | raw::OP_ATTR_FIELD_USER_DATA
             | raw::OP_ATTR_FIELD_DATATYPE
             | raw::OP_ATTR_FIELD_MEMORY_TYPE,
-        flags: 0,
-        request: ptr::null_mut(),
         callback: raw::Callback { send: callback },
         datatype,
         user_data: user_data.cast_mut(),
-        reply_buffer: ptr::null_mut(),
-        // The buffer may be the address of a message of this crate; what it names is memory of this process, too.
-        memory_type: raw::MEMORY_TYPE_HOST,
+        ..PLAIN
     }
 }
+
+/// Parameters of an operation without data and callback, which is asked for its status.
+pub(crate) const PLAIN: raw::RequestParams = raw::RequestParams {
+    mask: 0,
+    flags: 0,
+    request: ptr::null_mut(),
+    callback: raw::Callback { send: sent },
+    datatype: 0,
+    user_data: ptr::null_mut(),
+    reply_buffer: ptr::null_mut(),
+    memory_type: raw::MEMORY_TYPE_HOST,
+};
 
 /// Parameters of an operation that receives, with its callback. UCX calls it also when the operation completes at once,
 /// because only a callback gets the message's length: UCX 1.13 does not write to the `recv_info` of the parameters.

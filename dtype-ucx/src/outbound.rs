@@ -68,8 +68,11 @@ impl<'a> Outbound<'a> {
         let (buffer, count, datatype) = self.elements.arguments(outgoing);
         let params = operation::params(datatype, callback, user_data);
         // To this worker itself, the message may be received here.
-        let _completing = endpoint.worker().completing();
-        let (endpoint, buffer) = (endpoint.handle(), buffer.cast());
+        let open = match endpoint.open() {
+            Ok(open) => open,
+            Err(status) => return raw::status_pointer(status),
+        };
+        let (endpoint, buffer) = (open.handle, buffer.cast());
         match &self.target {
             // SAFETY: the endpoint is alive, and the caller guarantees what the arguments point to.
             Target::Tag(tag) => unsafe {

@@ -34,6 +34,7 @@ pub(crate) const IN_PROGRESS: RawStatus = RawStatus(1);
 pub(crate) const ERR_BUSY: RawStatus = RawStatus(-15);
 pub(crate) const ERR_CANCELED: RawStatus = RawStatus(-16);
 pub(crate) const ERR_MESSAGE_TRUNCATED: RawStatus = RawStatus(-9);
+pub(crate) const ERR_ENDPOINT_TIMEOUT: RawStatus = RawStatus(-80);
 pub(crate) const ERR_LAST: RawStatus = RawStatus(-100);
 
 pub(crate) const CONFIG_PRINT_CONFIG: c_uint = 1;
@@ -428,6 +429,11 @@ impl Started {
         }
         Self::Pending(pointer)
     }
+}
+
+/// A status as a call that may start a request returns it.
+pub(crate) fn status_pointer(RawStatus(status): RawStatus) -> StatusPointer {
+    std::ptr::without_provenance_mut(isize::from(status).cast_unsigned())
 }
 
 impl fmt::Debug for Started {

@@ -3,24 +3,37 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use crate::connection::Connection;
 use crate::elements::{Elements, ElementsMut};
 use crate::endpoint::Endpoint;
-use crate::error::{Error, check};
+use crate::error::{Error, check, lost};
+use crate::handlers::Panic;
 use crate::header::Header;
 use crate::mode::ThreadMode;
 use crate::operation::{self, Operation, Outcome};
 use crate::outbound::Outbound;
-use crate::raw;
+use crate::raw::{self, RawStatus};
 use crate::request::Handle;
 use crate::tagged::{Received, Tags, received};
 use crate::worker::Worker;
+
+/// How many time limits a scope waits while nothing has failed, if UCX would not give back what it borrows: a slow peer must
+/// not end a process lightly.
+const UNMONITORED: u32 = 10;
+
+/// Calls of UCX that look at what has arrived. Other peers may send without end.
+const ARRIVED: u32 = 1000;
 
 /// Starts messages that borrow what they are sent from or received into: from [`Worker::scope`].
 pub struct Scope<'env, M: ThreadMode> {
     worker: Worker<M>,
     started: RefCell<Vec<Entry<'env, M>>>,
+    /// The panic of a handler, which resumes when the scope has ended.
+    panic: RefCell<Option<Panic>>,
     /// `'env` is what the caller of [`Worker::scope`] says, and neither longer nor shorter.
     env: PhantomData<&'env mut &'env ()>,
 }
@@ -28,6 +41,8 @@ pub struct Scope<'env, M: ThreadMode> {
 /// A message that was started in a scope.
 struct Entry<'env, M: ThreadMode> {
     message: Message<'env>,
+    /// What the message is sent on.
+    connection: Option<Arc<Connection>>,
     // Frees the request; the operation has completed by then.
     handle: Handle<M>,
     /// Whether its result was returned.
@@ -40,6 +55,10 @@ enum Message<'env> {
 }
 
 impl Message<'_> {
+    fn is_outgoing(&self) -> bool {
+        matches!(self, Self::Outgoing { .. })
+    }
+
     fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::Outgoing { operation, .. } => operation.outcome(),
@@ -59,12 +78,33 @@ impl<M: ThreadMode> Worker<M> {
     /// Calls a function that starts messages, and waits until all of them have completed.
     ///
     /// The messages may borrow anything that outlives the scope. UCX may use it until this function returns, however the
-    /// scope is left: if the function returns an error or panics, the receives that no message has matched are
-    /// cancelled, and all other messages are waited for, as UCX cannot take them back.
+    /// scope is left.
+    ///
+    /// # When it fails
+    ///
+    /// A scope fails when the function returns an error or panics, when a message fails, or the connection on which one is
+    /// being sent, when a handler panics, and when none of its messages completes for the worker's [time
+    /// limit](Self::time_limit). Then it ends in these steps:
+    ///
+    /// 1. Both directions go on until all messages are sent, or the time limit is over: a peer, or this worker itself, may need
+    ///    to receive one message before it completes another.
+    /// 2. The receives that no message has matched are cancelled. Those that have begun go on, within the same limit.
+    /// 3. If there are messages left, their connections are closed by force, and then all other monitored connections of the
+    ///    worker: UCX does not say which one a message comes from. Whatever uses them later returns [`Error::ConnectionLost`].
+    ///    UCX does not tell the peer, where a function that receives such a message waits for its own time limit.
+    /// 4. If UCX uses borrowed memory even then, the **process is aborted** with a line on the standard error: to return would
+    ///    be undefined behaviour. That happens only to long messages, on connections that are not
+    ///    [monitored](Self::connect_monitored), or with UCX's new protocols. A scope that sends such messages, and in which
+    ///    nothing has failed, waits for ten time limits.
+    ///
+    /// Where peers may fail, use monitored connections, and where they may be slow, a longer time limit.
+    ///
+    /// What has failed first is returned, not what the end of the scope does to other messages.
     ///
     /// # Errors
     ///
-    /// The function's error, or else the first error of a message that was not returned by [`Scoped::wait`].
+    /// The function's error, or else the first error of a message that was not returned by [`Scoped::wait`];
+    /// [`Error::ConnectionLost`]; [`Error::TimedOut`].
     ///
     /// ```
     /// # use dtype_ucx::{Context, Error, Single};
@@ -87,32 +127,55 @@ impl<M: ThreadMode> Worker<M> {
         &self,
         start: impl FnOnce(&Scope<'env, M>) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let scope =
-            Scope { worker: self.clone(), started: RefCell::new(Vec::new()), env: PhantomData };
+        let scope = Scope {
+            worker: self.clone(),
+            started: RefCell::default(),
+            panic: RefCell::default(),
+            env: PhantomData,
+        };
         // `'env` is a parameter of this function, so it outlives the call: what the messages borrow stays borrowed until
         // the guard has waited for them.
-        let left = Left(&scope);
-        let result = start(&scope)?;
-        // Nothing is cancelled: the guard finds all of them complete.
-        scope.finish()?;
+        let mut left = Left { scope: &scope, cause: None };
+        // The guard finds all messages complete, unless something has failed.
+        let result = start(&scope).and_then(|result| scope.finish().map(|()| result));
+        left.cause = result.as_ref().err().cloned();
         drop(left);
+        if let Some(panic) = scope.panic.take() {
+            panic::resume_unwind(panic);
+        }
         self.resume_panic();
-        Ok(result)
+        result
     }
 }
 
-/// Cancels what can be cancelled when a scope is left, and waits for the rest. It lies on the stack of
-/// [`Worker::scope`], so it cannot be leaked by the function that the scope calls.
-struct Left<'a, 'env, M: ThreadMode>(&'a Scope<'env, M>);
+/// Ends all messages when a scope is left. It lies on the stack of [`Worker::scope`], so it cannot be leaked by the function
+/// that the scope calls.
+struct Left<'a, 'env, M: ThreadMode> {
+    scope: &'a Scope<'env, M>,
+    /// Why it is left, unless all messages have completed, or it panics.
+    cause: Option<Error>,
+}
 
 impl<M: ThreadMode> Drop for Left<'_, '_, M> {
     fn drop(&mut self) {
-        let started = self.0.started.borrow();
-        for entry in started.iter().filter(|entry| entry.message.outcome().is_none()) {
-            entry.handle.cancel();
-        }
-        for entry in started.iter() {
-            self.0.worker.wait(|| entry.message.outcome());
+        let (worker, started) = (&self.scope.worker, self.scope.started.borrow());
+        let unfinished = || started.iter().filter(|entry| entry.message.outcome().is_none());
+        let sent = || !unfinished().any(|entry| entry.message.is_outgoing());
+        let done = || unfinished().next().is_none();
+        let (start, limit) = (Instant::now(), worker.time_limit());
+        // A long message is sent when it is received, perhaps here, and its receiver may do that only after it has sent one.
+        let _ = worker.wait_for(Some(limit), || sent().then_some(()));
+        // What has arrived is looked at before a receive is cancelled for which it may be.
+        let _ = (0..ARRIVED).take_while(|_| worker.advance()).count();
+        unfinished().for_each(|entry| entry.handle.cancel());
+        let left = limit.saturating_sub(start.elapsed());
+        if worker.wait_for(Some(left), || done().then_some(())).is_none() {
+            let connections: Vec<_> =
+                unfinished().filter_map(|entry| entry.connection.clone()).collect();
+            match &self.cause {
+                Some(cause) => worker.take_back(&connections, cause, done),
+                None => worker.take_back(&connections, &"a panic", done),
+            }
         }
     }
 }
@@ -168,7 +231,8 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
             })
         };
         let handle = Handle::new(self.worker.clone(), request);
-        Ok(self.keep(Message::Outgoing { operation, call }, handle))
+        let connection = Some(endpoint.connection().clone());
+        Ok(self.keep(Message::Outgoing { operation, call }, connection, handle))
     }
 
     /// Starts to receive a message into the elements, as [`Worker::recv_into`] does.
@@ -200,29 +264,103 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
             )
         };
         let handle = Handle::new(self.worker.clone(), request);
-        Ok(self.keep(Message::Incoming(operation), handle))
+        Ok(self.keep(Message::Incoming(operation), None, handle))
     }
 
-    fn keep<'s>(&'s self, message: Message<'env>, handle: Handle<M>) -> Scoped<'s, 'env, M> {
+    fn keep<'s>(
+        &'s self,
+        message: Message<'env>,
+        connection: Option<Arc<Connection>>,
+        handle: Handle<M>,
+    ) -> Scoped<'s, 'env, M> {
         let mut started = self.started.borrow_mut();
-        started.push(Entry { message, handle, settled: false });
+        started.push(Entry { message, connection, handle, settled: false });
         Scoped { scope: self, index: started.len() - 1 }
     }
 
-    /// Waits for all messages. Returns the first error that was not returned before.
+    /// Waits for all messages, or the first error that was not returned before.
     fn finish(&self) -> Result<(), Error> {
-        let mut result = Ok(());
         let count = self.started.borrow().len();
-        for index in 0..count {
-            let settled = self.settle(index);
-            result = result.and(settled.map(drop));
-        }
-        result
+        (0..count).try_for_each(|index| self.settle(index).map(drop))
     }
 
     /// Waits for a message. Its error is returned once.
     fn settle(&self, index: usize) -> Result<Option<Received>, Error> {
-        let outcome = self.worker.wait(|| self.started.borrow()[index].message.outcome());
+        let outcome = self.wait(index)?;
+        self.result(index, outcome)
+    }
+
+    /// Waits for a message as long as nothing else in the scope fails, and a message completes within each time limit.
+    fn wait(&self, index: usize) -> Result<Outcome, Error> {
+        /// How often to look at the other messages.
+        const OFTEN: Duration = Duration::from_millis(10);
+        let outcome = || self.started.borrow()[index].message.outcome();
+        let unfinished = || {
+            self.started.borrow().iter().filter(|entry| entry.message.outcome().is_none()).count()
+        };
+        let (mut before, mut since) = (usize::MAX, Instant::now());
+        loop {
+            if let Some(outcome) = self.worker.wait_for(Some(OFTEN), outcome) {
+                return Ok(outcome);
+            }
+            self.check()?;
+            let (now, limit) = (unfinished(), self.limit());
+            if now < before {
+                (before, since) = (now, Instant::now());
+            } else if since.elapsed() >= limit {
+                return Err(self.lost(|_| true).unwrap_or(Error::TimedOut { timeout: limit }));
+            }
+        }
+    }
+
+    /// How long to wait for a message.
+    fn limit(&self) -> Duration {
+        let started = self.started.borrow();
+        let keeps = |entry: &Entry<'env, M>| {
+            let connection =
+                entry.connection.as_ref().filter(|_| entry.message.outcome().is_none());
+            connection.is_some_and(|connection| !self.worker.can_cut(connection))
+        };
+        let factor = if started.iter().any(keeps) { UNMONITORED } else { 1 };
+        self.worker.time_limit().saturating_mul(factor)
+    }
+
+    /// The error of a message that has failed and was not waited for, or of a connection on which one is being sent; or that a
+    /// handler has panicked.
+    fn check(&self) -> Result<(), Error> {
+        let failed = |entry: &Entry<'env, M>| {
+            let outcome = entry.message.outcome().filter(|_| !entry.settled);
+            outcome.filter(|outcome| outcome.status != RawStatus::OK)
+        };
+        let found = self
+            .started
+            .borrow()
+            .iter()
+            .enumerate()
+            .find_map(|(index, entry)| failed(entry).map(|outcome| (index, outcome)));
+        if let Some((index, outcome)) = found {
+            return self.result(index, outcome).map(drop);
+        }
+        if let Some(panic) = self.worker.take_panic() {
+            *self.panic.borrow_mut() = Some(panic);
+            return Err(Error::Cancelled);
+        }
+        self.lost(|entry| entry.message.outcome().is_none()).map_or(Ok(()), Err)
+    }
+
+    /// Why one of the connections is lost on which some messages were sent, if one is. A peer that has received the last
+    /// message for it may leave, so this is the cause of a failure only where something else does not go on.
+    fn lost(&self, among: impl Fn(&Entry<'env, M>) -> bool) -> Option<Error> {
+        let started = self.started.borrow();
+        let mut connections = started
+            .iter()
+            .filter(|entry| among(entry))
+            .filter_map(|entry| entry.connection.as_ref());
+        connections.find_map(|connection| connection.failure()).map(lost)
+    }
+
+    /// The result of a message that has completed. It is returned once.
+    fn result(&self, index: usize, outcome: Outcome) -> Result<Option<Received>, Error> {
         let mut started = self.started.borrow_mut();
         let entry = &mut started[index];
         let first = !std::mem::replace(&mut entry.settled, true);
@@ -245,7 +383,8 @@ impl<M: ThreadMode> Scoped<'_, '_, M> {
     ///
     /// # Errors
     ///
-    /// As [`Endpoint::send`], [`Endpoint::send_active`] and [`Worker::recv_into`], when it is first waited for.
+    /// As [`Endpoint::send`], [`Endpoint::send_active`] and [`Worker::recv_into`], when it is first waited for. The error of
+    /// another message, or [`Error::TimedOut`], if the scope [fails](Worker::scope) meanwhile.
     pub fn wait(self) -> Result<Option<Received>, Error> {
         self.scope.settle(self.index)
     }

@@ -1,7 +1,5 @@
 //! Tagged messages, one at a time: functions that return when the message is sent, or received into memory of the caller.
 
-use std::time::Duration;
-
 use dtype_runtime::Datatype;
 
 use crate::elements::{Elements, ElementsMut};
@@ -133,30 +131,11 @@ impl<M: ThreadMode> Worker<M> {
         tags: impl Into<Tags>,
         elements: impl Into<ElementsMut<'a>>,
     ) -> Result<Received, Error> {
-        self.recv_elements(None, tags.into(), elements.into())
-    }
-
-    /// As [`recv_into`](Self::recv_into), for a message that begins to arrive within a time limit.
-    ///
-    /// UCX cannot take the elements back once a long message is announced. From then on this waits as long as it takes: until
-    /// the sender makes progress, and forever if the sender has closed a [monitored](Self::connect_monitored) connection
-    /// meanwhile. [`recv_timeout`](Self::recv_timeout) and [`Receiving::wait_timeout`](crate::Receiving::wait_timeout) do not.
-    ///
-    /// # Errors
-    ///
-    /// Likewise, and [`Error::TimedOut`].
-    pub fn recv_into_timeout<'a>(
-        &self,
-        tags: impl Into<Tags>,
-        elements: impl Into<ElementsMut<'a>>,
-        timeout: Duration,
-    ) -> Result<Received, Error> {
-        self.recv_elements(Some(timeout), tags.into(), elements.into())
+        self.recv_elements(tags.into(), elements.into())
     }
 
     fn recv_elements(
         &self,
-        timeout: Option<Duration>,
         Tags { tag, mask }: Tags,
         mut elements: ElementsMut<'_>,
     ) -> Result<Received, Error> {
@@ -164,7 +143,7 @@ impl<M: ThreadMode> Worker<M> {
         // SAFETY: the elements are borrowed exclusively until UCX is done with them, and so is what the arguments point
         // to, which nobody else accesses meanwhile.
         let outcome = unsafe {
-            self.blocking_for(timeout, |user_data| {
+            self.blocking(|user_data| {
                 let params = operation::receive_params(datatype, operation::received, user_data);
                 raw::ucp_tag_recv_nbx(
                     self.handle(),
@@ -175,9 +154,6 @@ impl<M: ThreadMode> Worker<M> {
                     &raw const params,
                 )
             })
-        };
-        let Some(outcome) = outcome else {
-            return Err(Error::TimedOut { timeout: timeout.unwrap_or_default() });
         };
         // SAFETY: the outcome is that of the receive with these arguments.
         unsafe { received(RECEIVE, outcome, &mut elements) }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use dtype_runtime::Datatype;
 
 use crate::allocation::with_room;
-use crate::elements::PackedBytes;
+use crate::elements::{ElementsMut, PackedBytes};
 use crate::error::Error;
 use crate::mode::ThreadMode;
 use crate::operation::{self, Operation, Outcome};
@@ -59,10 +59,48 @@ impl<M: ThreadMode> Worker<M> {
         tags: impl Into<Tags>,
         timeout: Duration,
     ) -> Result<(Vec<T>, Received), Error> {
-        let (tags, start) = (tags.into(), Instant::now());
-        let taken =
-            self.wait_for(Some(timeout), || self.take(tags)).ok_or(Error::TimedOut { timeout })?;
-        self.recv_taken(taken, Some(Limit { timeout, start }))
+        let limit = Limit { timeout, start: Instant::now() };
+        let taken = self.take_within(tags.into(), limit)?;
+        self.recv_taken(taken, Some(limit))
+    }
+
+    /// Receives a message into the elements, as [`recv_into`](Self::recv_into) does, but only one that arrives within a time
+    /// limit, and by way of a copy: UCX cannot take the elements back once a long message is announced.
+    ///
+    /// A long message that is announced in time, and has not arrived at the end of it, is lost. UCX keeps the memory of the
+    /// copy.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_into`](Self::recv_into), and [`Error::TimedOut`]; nothing is written then.
+    pub fn recv_into_timeout<'a>(
+        &self,
+        tags: impl Into<Tags>,
+        elements: impl Into<ElementsMut<'a>>,
+        timeout: Duration,
+    ) -> Result<Received, Error> {
+        self.recv_copied(tags.into(), elements.into(), Limit { timeout, start: Instant::now() })
+    }
+
+    fn recv_copied(
+        &self,
+        tags: Tags,
+        mut elements: ElementsMut<'_>,
+        limit: Limit,
+    ) -> Result<Received, Error> {
+        let taken = self.take_within(tags, limit)?;
+        if let Err(error) = elements.check_length(taken.info.length) {
+            return Err(self.refuse(taken.message, error));
+        }
+        let (bytes, info) = self.recv_taken::<u8>(taken, Some(limit))?;
+        elements.unpack(&bytes)?;
+        Ok(info)
+    }
+
+    /// Takes a message that arrives within a time limit.
+    fn take_within(&self, tags: Tags, Limit { timeout, start }: Limit) -> Result<Taken, Error> {
+        let left = timeout.saturating_sub(start.elapsed());
+        self.wait_for(Some(left), || self.take(tags)).ok_or(Error::TimedOut { timeout })
     }
 
     /// Takes a message, if there is one. UCX has been lent nothing meanwhile, so a panic of a handler does not wait for one.

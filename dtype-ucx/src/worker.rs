@@ -4,24 +4,29 @@ use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
+use std::panic;
 use std::ptr;
 use std::slice;
 use std::sync::atomic::AtomicI8;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::address::WorkerAddress;
+use crate::connection::Connection;
 use crate::context::Context;
 use crate::error::{Error, check, failed, lost};
-use crate::handlers::Handlers;
+use crate::handlers::{Handlers, Panic};
 use crate::inbox::Discard;
 use crate::mode::{Multi, Single, ThreadMode};
-use crate::operation::{self, Completion, Outcome};
+use crate::operation::{self, Completion, Operation, Outcome};
 use crate::process;
 use crate::raw::{self, RawStatus, Started};
 use crate::service::Service;
 use crate::unfinished::Unfinished;
+
+/// How long a scope waits for a peer that does nothing, unless the program says otherwise. (Gloo's default, too.)
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// What sends and receives: transports, connections and the messages that have arrived (`ucp_worker_h`). A clone is the
 /// same worker; it is destroyed with its last clone, endpoint and request.
@@ -53,6 +58,10 @@ struct Inner<M: ThreadMode> {
     completing: RwLock<()>,
     /// The length of the longest header of an active message.
     max_header_len: usize,
+    /// The connections whose endpoints are not closed, and perhaps some others.
+    connections: Mutex<Vec<Weak<Connection>>>,
+    /// How long a scope waits for a peer.
+    time_limit: Mutex<Duration>,
     /// What UCX's error handler writes to for endpoints that are left to the worker; freed after it.
     failures: Mutex<Vec<Arc<AtomicI8>>>,
     mode: PhantomData<M>,
@@ -125,6 +134,8 @@ impl Context {
             unfinished,
             completing: RwLock::default(),
             max_header_len: 0,
+            connections: Mutex::default(),
+            time_limit: Mutex::new(TIME_LIMIT),
             failures: Mutex::default(),
             mode: PhantomData,
         };
@@ -195,6 +206,34 @@ impl<M: ThreadMode> Worker<M> {
         self.inner.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
     }
 
+    /// Remembers a connection.
+    pub(crate) fn knows(&self, connection: &Arc<Connection>) {
+        let mut all = self.inner.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|connection| connection.strong_count() > 0);
+        all.push(Arc::downgrade(connection));
+    }
+
+    /// The connections of the worker.
+    pub(crate) fn connections(&self) -> Vec<Arc<Connection>> {
+        let all = self.inner.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// How long a [scope](Self::scope) waits for a peer that does nothing: 30 seconds, unless it was
+    /// [set](Self::set_time_limit).
+    pub fn time_limit(&self) -> Duration {
+        *self.inner.time_limit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets how long a [scope](Self::scope) waits for a peer that does nothing; [`Duration::MAX`] is without end. Choose more
+    /// than the longest message takes, and than a peer that is well computes between two messages.
+    ///
+    /// The same limit holds for what UCX has borrowed when something else fails: when a handler panics while a function waits
+    /// that sends, receives, puts or gets, and when one of several puts or gets fails.
+    pub fn set_time_limit(&self, limit: Duration) {
+        *self.inner.time_limit.lock().unwrap_or_else(PoisonError::into_inner) = limit;
+    }
+
     /// The length in bytes of the longest header of an active message: about 8000, and half of that with UCX's new protocols.
     #[doc(alias = "max_am_header")]
     pub fn max_header_len(&self) -> usize {
@@ -233,7 +272,7 @@ impl<M: ThreadMode> Worker<M> {
     }
 
     /// As [`progress`](Self::progress), but keeps a panic of a handler: nothing unwinds.
-    fn advance(&self) -> bool {
+    pub(crate) fn advance(&self) -> bool {
         let completing = self.completing();
         // SAFETY: the worker is alive, and a thread that has it may use it, by its mode. UCX must not be called from its
         // callbacks: these run no code of the program but what packs and unpacks, and its allocator.
@@ -249,6 +288,13 @@ impl<M: ThreadMode> Worker<M> {
         (M::RAW == raw::THREAD_MODE_MULTI).then(read)
     }
 
+    /// No other thread is in a call of UCX that may complete receives of others, or uses the handle of an endpoint, while the
+    /// result lives.
+    pub(crate) fn alone(&self) -> Option<RwLockWriteGuard<'_, ()>> {
+        let write = || self.inner.completing.write().unwrap_or_else(PoisonError::into_inner);
+        (M::RAW == raw::THREAD_MODE_MULTI).then(write)
+    }
+
     /// Cancels an operation if UCX can do that: a receive that no message has matched. It completes with an error then, before
     /// this returns.
     ///
@@ -262,8 +308,7 @@ impl<M: ThreadMode> Worker<M> {
         }
         // UCX 1.13 looks whether the operation has completed, and only then takes its lock. It ends the program if another
         // thread completes it in between.
-        let alone: Option<RwLockWriteGuard<'_, ()>> = (M::RAW == raw::THREAD_MODE_MULTI)
-            .then(|| self.inner.completing.write().unwrap_or_else(PoisonError::into_inner));
+        let alone = self.alone();
         // SAFETY: as for the caller. A request that has completed is unchanged.
         unsafe { raw::ucp_request_cancel(self.handle(), request) };
         drop(alone);
@@ -275,6 +320,11 @@ impl<M: ThreadMode> Worker<M> {
         self.inner.handlers.resume_panic();
     }
 
+    /// The panic of a handler, if there was one, for the caller to resume when UCX uses nothing that unwinding would free.
+    pub(crate) fn take_panic(&self) -> Option<Panic> {
+        self.inner.handlers.take_panic()
+    }
+
     /// Waits until everything that was sent has been delivered, and everything that was put is in the memory, on all endpoints.
     ///
     /// # Errors
@@ -284,20 +334,48 @@ impl<M: ThreadMode> Worker<M> {
     #[doc(alias = "ucp_worker_flush_nbx")]
     pub fn flush(&self) -> Result<(), Error> {
         let service = self.service();
-        self.wait(|| service.is_settled().then_some(()));
-        // SAFETY: a flush uses no data of this crate but its completion.
-        let outcome = unsafe {
-            self.blocking(|user_data| {
-                let params = operation::params(0, operation::sent, user_data);
-                raw::ucp_worker_flush_nbx(self.handle(), &raw const params)
-            })
-        };
+        self.wait(|| {
+            self.resume_panic();
+            service.is_settled().then_some(())
+        });
+        // SAFETY: the worker is alive.
+        let status =
+            unsafe { self.flushed(|params| raw::ucp_worker_flush_nbx(self.handle(), params)) };
         let refused = service.take_refused(None);
         if let Some(status) = service.give_up_failed() {
             return Err(lost(status));
         }
-        check("ucp_worker_flush_nbx", outcome.status)?;
+        check("ucp_worker_flush_nbx", status)?;
         refused.map_or(Ok(()), Err)
+    }
+
+    /// Starts a flush, and waits until it has completed. It is lent nothing, so the panic of a handler resumes at once.
+    ///
+    /// # Safety
+    ///
+    /// `start` must start one operation of this worker with the parameters.
+    pub(crate) unsafe fn flushed(
+        &self,
+        start: impl FnOnce(*const raw::RequestParams) -> raw::StatusPointer,
+    ) -> RawStatus {
+        // SAFETY: the caller guarantees the operation, which gets the user data, and a callback for it. The request is not
+        // used again.
+        let operation = unsafe {
+            let (operation, request) = Operation::start(self.unfinished(), (), |_, user_data| {
+                let params = operation::params(0, Operation::<()>::sent, user_data);
+                start(&raw const params)
+            });
+            if let Some(request) = request {
+                raw::ucp_request_release(request);
+            }
+            operation
+        };
+        let outcome = self.wait(|| {
+            self.resume_panic();
+            operation.outcome()
+        });
+        self.resume_panic();
+        outcome.status
     }
 
     /// Starts an operation, and waits until it has completed. `start` gets the user data.
@@ -310,43 +388,29 @@ impl<M: ThreadMode> Worker<M> {
         &self,
         start: impl FnOnce(*const c_void) -> raw::StatusPointer,
     ) -> Outcome {
-        // SAFETY: as for the caller. Without a time limit it returns when the operation has completed.
-        let outcome = unsafe { self.blocking_for(None, start) };
-        outcome.unwrap_or(Outcome::without_message(raw::ERR_CANCELED))
-    }
-
-    /// As [`blocking`](Self::blocking). After the time given, the operation is cancelled: if that is possible, the
-    /// result is `None`.
-    ///
-    /// # Safety
-    ///
-    /// As for [`blocking`](Self::blocking).
-    pub(crate) unsafe fn blocking_for(
-        &self,
-        timeout: Option<Duration>,
-        start: impl FnOnce(*const c_void) -> raw::StatusPointer,
-    ) -> Option<Outcome> {
         let completion = Completion::new();
         let started = Started::of(start(ptr::from_ref(&completion).cast()));
         operation::wake();
         let request = match started {
-            Started::Completed(status) => return Some(Outcome::without_message(status)),
+            Started::Completed(status) => return Outcome::without_message(status),
             Started::Pending(request) => request,
         };
         // Nothing from here to the end of the wait unwinds, so that the completion, and what the caller has lent, live
         // until UCX is done with them.
-        let mut cancelled = false;
-        let outcome = self.wait_for(timeout, || completion.outcome()).unwrap_or_else(|| {
-            cancelled = true;
+        let done = || completion.outcome();
+        let ended = self.wait(|| done().map(Ok).or_else(|| self.take_panic().map(Err)));
+        if ended.is_err() {
+            // What this waits for may depend on the handler that has panicked.
             // SAFETY: the request has been started on this worker and is not freed.
             unsafe { self.cancel(request) };
-            // A message that has begun to arrive is received to its end.
-            self.wait(|| completion.outcome())
-        });
+            if self.wait_for(Some(self.time_limit()), done).is_none() {
+                self.take_back(&[], &"the panic of a handler", || done().is_some());
+            }
+        }
         // SAFETY: the request has completed, and is not used again.
         unsafe { raw::ucp_request_free(request) };
         self.resume_panic();
-        (!cancelled || outcome.status != raw::ERR_CANCELED).then_some(outcome)
+        ended.unwrap_or_else(|panic| panic::resume_unwind(panic))
     }
 
     /// Makes progress until there is a result. Nothing unwinds: a panic of a handler is kept for

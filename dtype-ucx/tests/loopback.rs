@@ -5,6 +5,7 @@ mod alone;
 
 use std::future::Future;
 use std::mem;
+use std::os::unix::process::ExitStatusExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
@@ -591,6 +592,200 @@ fn a_scope_that_is_left_early_cancels_its_receives() {
     endpoint.send(3, &particles(2)).unwrap();
     assert_eq!(worker.incoming(3).map(|message| message.length), Some(50));
     assert_eq!(room[1].charge, 0);
+}
+
+/// Its long message is sent when it is received, by a receive of the same scope.
+#[test]
+fn a_scope_that_fails_sends_and_receives_to_the_end() {
+    alone("a_scope_that_fails_sends_and_receives_to_the_end", || {
+        for settings in [&[("TLS", "self")][..], &[("TLS", "tcp"), ("NET_DEVICES", "lo")]] {
+            for panics in [false, true] {
+                let context = Context::with_settings(settings.iter().copied()).unwrap();
+                let worker = context.worker::<Single>().unwrap();
+                let endpoint = worker.connect(&worker.address().unwrap()).unwrap();
+                let items = particles(100_000);
+                let mut room = particles(100_000);
+                room.reverse();
+                let mut other = [0_u8; 4];
+                let result = catch_unwind(AssertUnwindSafe(|| {
+                    worker.scope(|scope| {
+                        scope.recv_into(3, &mut room)?;
+                        scope.recv_into(4, &mut other)?;
+                        scope.send(&endpoint, 3, &items)?;
+                        assert!(!panics, "in a scope");
+                        Err::<(), _>(Error::Threads)
+                    })
+                }));
+                assert_eq!(result.ok(), (!panics).then_some(Err(Error::Threads)));
+                assert!(room == items, "{settings:?}");
+            }
+        }
+    });
+}
+
+/// Nobody receives what it sends, and nobody sends what it receives.
+#[test]
+fn a_scope_ends_with_its_time_limit() {
+    alone("a_scope_ends_with_its_time_limit", || {
+        let settings = [("TLS", "tcp"), ("NET_DEVICES", "lo"), ("PROTO_ENABLE", "n")];
+        let context = Context::with_settings(settings).unwrap();
+        let worker = context.worker::<Single>().unwrap();
+        assert_eq!(worker.time_limit(), Duration::from_secs(30));
+        let timeout = Duration::from_millis(100);
+        worker.set_time_limit(timeout);
+        let address = worker.address().unwrap();
+        let mut room = particles(3);
+        let timed_out = worker.scope(|scope| scope.recv_into(3, &mut room).map(drop));
+        assert_eq!(timed_out, Err(Error::TimedOut { timeout }));
+        let timed_out = worker.scope(|scope| scope.recv_into(3, &mut room)?.wait().map(drop));
+        assert_eq!(timed_out, Err(Error::TimedOut { timeout }));
+        let items = particles(100_000);
+        for bytes in [false, true] {
+            for error in [Error::TimedOut { timeout }, Error::Threads] {
+                let endpoint = worker.connect_monitored(&address).unwrap();
+                let bystander = worker.connect(&address).unwrap();
+                let bytes = bytes.then(|| vec![7_u8; 1 << 20]);
+                let result = worker.scope(|scope| {
+                    match &bytes {
+                        Some(bytes) => scope.send(&endpoint, 3, bytes)?,
+                        None => scope.send(&endpoint, 3, &items)?,
+                    };
+                    if error == Error::Threads { Err(error.clone()) } else { Ok(()) }
+                });
+                assert_eq!(result, Err(error));
+                // The connection is closed, and says so.
+                assert!(matches!(endpoint.failure(), Some(Error::ConnectionLost { .. })));
+                let lost = |result| matches!(result, Err(Error::ConnectionLost { .. }));
+                assert!(lost(endpoint.send(3, &[1_u8])) && lost(endpoint.flush()));
+                assert!(lost(worker.scope(|scope| scope.send(&endpoint, 3, &[1_u8]).map(drop))));
+                assert!(lost(endpoint.start_send(3, vec![1_u8]).map(drop)));
+                assert!(lost(endpoint.close()));
+                // Others are not.
+                bystander.send(5, &[1_u8; 3]).unwrap();
+                assert_eq!(worker.recv::<u8>(5).unwrap().0, [1; 3]);
+            }
+        }
+    });
+}
+
+/// It closes the connection while other threads use it.
+#[test]
+fn a_scope_of_a_shared_worker_ends_with_its_time_limit() {
+    alone("a_scope_of_a_shared_worker_ends_with_its_time_limit", || {
+        let settings = [("TLS", "tcp"), ("NET_DEVICES", "lo"), ("PROTO_ENABLE", "n")];
+        let context = Context::with_settings(settings).unwrap();
+        let worker = context.worker::<Multi>().unwrap();
+        worker.set_time_limit(Duration::from_millis(20));
+        let address = worker.address().unwrap();
+        let items = particles(100_000);
+        for _ in 0..5 {
+            let endpoint = worker.connect_monitored(&address).unwrap();
+            thread::scope(|threads| {
+                for thread in 0..3 {
+                    let (worker, endpoint) = (&worker, &endpoint);
+                    threads.spawn(move || {
+                        loop {
+                            let done = match thread {
+                                0 => endpoint.send(5, &[1_u8; 8]),
+                                1 => endpoint.start_send(5, vec![1_u8; 8]).map(drop),
+                                _ => endpoint.flush(),
+                            };
+                            match done {
+                                Ok(()) => {}
+                                Err(Error::ConnectionLost { .. } | Error::Cancelled) => break,
+                                Err(error) => panic!("{error}"),
+                            }
+                            while worker.incoming(5).is_some() {
+                                let timeout = Duration::from_millis(20);
+                                let _ = worker.recv_timeout::<u8>(5, timeout);
+                            }
+                        }
+                    });
+                }
+                let result = worker.scope(|scope| {
+                    scope.send(&endpoint, 3, &items)?;
+                    Err::<(), _>(Error::Threads)
+                });
+                assert_eq!(result, Err(Error::Threads));
+            });
+        }
+    });
+}
+
+/// UCX does not give back what a long message borrows, if the connection is not monitored.
+#[test]
+fn a_scope_ends_the_process_before_it_frees_what_ucx_uses() {
+    const MARK: &str = "DTYPE_UCX_ABORTS";
+    const NAME: &str = "a_scope_ends_the_process_before_it_frees_what_ucx_uses";
+    if std::env::var_os(MARK).is_some() {
+        let (worker, endpoint) = rendezvous();
+        worker.set_time_limit(Duration::from_millis(100));
+        let items = particles(10_000);
+        let _ = worker.scope(|scope| {
+            scope.send(&endpoint, 3, &items)?;
+            Err::<(), _>(Error::Threads)
+        });
+        std::process::exit(0);
+    }
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    let child = child.args(["--exact", NAME, "--nocapture"]).env(MARK, "1").output().unwrap();
+    assert_eq!(child.status.signal(), Some(6), "{}", child.status);
+    let said = String::from_utf8_lossy(&child.stderr).into_owned();
+    let cause = Error::Threads;
+    assert!(said.contains(&format!("dtype-ucx: {cause}. 100ms later, UCX still uses")), "{said}");
+}
+
+/// A handler panics while this thread waits for a message that never comes.
+#[test]
+fn a_panic_is_not_hidden_by_what_waits() {
+    alone("a_panic_is_not_hidden_by_what_waits", || {
+        let (worker, endpoint) = setup();
+        let _handler = worker.handle_active(1, |_| panic!("in a handler")).unwrap();
+        let (mut room, mut other) = ([0_u8; 4], [0_u8; 4]);
+        let waits: [&mut dyn FnMut(); 3] = [
+            &mut || drop(worker.recv_into(3, &mut room)),
+            &mut || drop(worker.recv::<u8>(3)),
+            &mut || drop(worker.scope(|scope| scope.recv_into(3, &mut other).map(drop))),
+        ];
+        for wait in waits {
+            endpoint.send_active(1, &(), &[1_u8]).unwrap();
+            let panic = catch_unwind(AssertUnwindSafe(wait)).unwrap_err();
+            assert_eq!(panic.downcast_ref::<&str>(), Some(&"in a handler"));
+        }
+        // None of them receives anything any more.
+        endpoint.send(3, &[7_u8; 4]).unwrap();
+        assert_eq!(worker.recv::<u8>(3).unwrap().0, [7; 4]);
+        assert_eq!((room, other), ([0; 4], [0; 4]));
+    });
+}
+
+/// The sender announces a long message, and makes no progress any more.
+#[test]
+fn a_receive_with_a_time_limit_ends_after_a_message_was_announced() {
+    alone("a_receive_with_a_time_limit_ends_after_a_message_was_announced", || {
+        let settings = [("TLS", "tcp"), ("NET_DEVICES", "lo"), ("RNDV_THRESH", "0")];
+        let context = Context::with_settings(settings).unwrap();
+        let [here, there] = [(); 2].map(|()| context.worker::<Single>().unwrap());
+        let endpoint = there.connect(&here.address().unwrap()).unwrap();
+        let items = particles(10_000);
+        let sending = endpoint.start_send(3, items.clone()).unwrap();
+        while here.incoming(3).is_none() {
+            there.progress();
+        }
+        let mut room = particles(10_001);
+        room.reverse();
+        let before = room.clone();
+        let timeout = Duration::from_millis(50);
+        let error = here.recv_into_timeout(3, &mut room, timeout).unwrap_err();
+        assert_eq!(error, Error::TimedOut { timeout });
+        assert!(!sending.is_complete() && room == before);
+
+        let short = here.connect(&here.address().unwrap()).unwrap();
+        let _sending = short.start_send(4, vec![1_u8; 4]).unwrap();
+        let mut few = [0_u8; 3];
+        let error = here.recv_into_timeout(4, &mut few, Duration::from_secs(10)).unwrap_err();
+        assert_eq!(error, Error::TooLong { room: 3 });
+    });
 }
 
 /// It would wait forever: nobody makes progress with the other worker.

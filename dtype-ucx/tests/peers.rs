@@ -10,6 +10,9 @@ mod remote;
 #[path = "peers/active.rs"]
 mod active;
 
+#[path = "peers/scopes.rs"]
+mod scopes;
+
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio, exit};
@@ -407,7 +410,17 @@ fn peer(test: &str) {
             // It is still alive.
             let _ = std::io::stdin().lock().read_line(&mut String::new());
         }
-        _ => panic!("no test {test}"),
+        _ => {
+            let connect = |monitored: bool| {
+                let connected = if monitored {
+                    worker.connect_monitored(&address)
+                } else {
+                    worker.connect(&address)
+                };
+                connected.unwrap()
+            };
+            assert!(scopes::peer(test, &worker, connect), "no test {test}");
+        }
     }
 }
 
@@ -415,6 +428,14 @@ fn peer(test: &str) {
 const MONITORED: [(&str, &[(&str, &str)]); 2] = [
     ("sm", &[("TLS", "self,posix,cma"), ("MM_ERROR_HANDLING", "y"), ("KEEPALIVE_INTERVAL", "1s")]),
     ("tcp", &[("TLS", "self,tcp"), ("NET_DEVICES", "lo"), ("KEEPALIVE_INTERVAL", "1s")]),
+];
+
+/// Connections on which a scope fails.
+const FAILING: [(&str, &[(&str, &str)]); 4] = [
+    ("sm", &[("TLS", "self,sm"), ("MM_ERROR_HANDLING", "y"), ("PROTO_ENABLE", "n")]),
+    ("sysv", &[("TLS", "self,sysv"), ("MM_ERROR_HANDLING", "y"), ("PROTO_ENABLE", "n")]),
+    ("cma", &[("TLS", "self,posix,cma"), ("MM_ERROR_HANDLING", "y"), ("PROTO_ENABLE", "n")]),
+    ("tcp", &[("TLS", "self,tcp"), ("NET_DEVICES", "lo"), ("PROTO_ENABLE", "n")]),
 ];
 
 fn monitored(run: &mut dyn FnMut(String, &dyn Fn())) {
@@ -508,6 +529,19 @@ fn main() {
                 peer.finish();
             });
         }
+    }
+    for (transport, settings) in FAILING {
+        for (halo, failure, monitored) in scopes::cases() {
+            let name = scopes::test(halo, failure, monitored);
+            run(format!("a scope fails {transport} {name}"), &|| {
+                scopes::both(settings, halo, failure, monitored);
+            });
+        }
+        let settings = [settings, &[("PROTO_ENABLE", "y")]].concat();
+        let (halo, failure) = (scopes::Halo::Short, scopes::Failure::BeforeSend);
+        run(format!("a scope fails {transport} new protocols"), &|| {
+            scopes::both(&settings, halo, failure, false);
+        });
     }
     monitored(&mut run);
     if ran == 0 {

@@ -1,6 +1,12 @@
 //! Registered memory in one process: what is put, got, refused and kept, with memory that is mapped and memory that is not.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+#[path = "alone/mod.rs"]
+mod alone;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use alone::alone;
 
 use dtype_runtime::types::{Level, Order};
 use dtype_runtime::{Basic, Buffer, BufferMut, Committed, Datatype, Type, bytes_of, bytes_of_mut};
@@ -431,6 +437,31 @@ fn a_key_of_another_process_is_refused() {
     let elsewhere = worker.connect(&address_of(&bytes).unwrap()).unwrap();
     let error = elsewhere.remote_memory::<u8>(&memory.key().unwrap()).map(drop).unwrap_err();
     assert!(matches!(error, Error::OtherProcess { .. }), "{error}");
+}
+
+/// The owner makes no progress, and a handler here panics meanwhile.
+#[test]
+fn a_panic_ends_a_put_to_a_peer_that_does_nothing() {
+    alone("a_panic_ends_a_put_to_a_peer_that_does_nothing", || {
+        let settings = [("TLS", "self,tcp"), ("NET_DEVICES", "lo"), ("PROTO_ENABLE", "n")];
+        let context = Context::with_settings(settings).unwrap();
+        let [worker, owner] = [(); 2].map(|()| context.worker::<Single>().unwrap());
+        worker.set_time_limit(Duration::from_millis(100));
+        let endpoint = worker.connect_monitored(&owner.address().unwrap()).unwrap();
+        let memory = context.register(&vec![0_u64; 4 << 20]).unwrap();
+        let remote = endpoint.remote_memory::<u64>(&memory.key().unwrap()).unwrap();
+        let myself = worker.connect(&worker.address().unwrap()).unwrap();
+        let _handler = worker.handle_active(1, |_| panic!("in a handler")).unwrap();
+        myself.send_active(1, &(), &[1_u8]).unwrap();
+        let values = vec![1_u64; 4 << 20];
+        let put = catch_unwind(AssertUnwindSafe(|| remote.put(0, &values)));
+        assert_eq!(put.unwrap_err().downcast_ref::<&str>(), Some(&"in a handler"));
+        assert!(matches!(remote.put(0, &[1]), Err(Error::ConnectionLost { .. })));
+        assert!(matches!(remote.get(0..1), Err(Error::ConnectionLost { .. })));
+        assert!(endpoint.remote_memory::<u64>(&memory.key().unwrap()).is_err());
+        myself.send(2, &[1_u8]).unwrap();
+        assert_eq!(worker.recv::<u8>(2).unwrap().0, [1]);
+    });
 }
 
 /// UCX would look the key up among the components of another context.

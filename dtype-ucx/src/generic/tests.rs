@@ -22,8 +22,13 @@ fn a_program_sends_and_receives_with_the_handle() {
                 let params = operation::params(datatype.handle(), operation::sent, user_data);
                 let receiving = worker.start_recv::<u8>(1, packed.len()).unwrap();
                 let buffer = memory.as_ptr().cast();
-                let sent =
-                    raw::ucp_tag_send_nbx(endpoint.handle(), buffer, count, 1, &raw const params);
+                let sent = raw::ucp_tag_send_nbx(
+                    endpoint.connection().handle(),
+                    buffer,
+                    count,
+                    1,
+                    &raw const params,
+                );
                 assert_eq!(receiving.wait().unwrap().0, packed);
                 sent
             })

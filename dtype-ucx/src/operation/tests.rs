@@ -87,7 +87,13 @@ fn a_dropped_send_frees_its_data_when_it_completes() {
                 let callback = Operation::<Counted>::sent;
                 let params = params(raw::DATATYPE_BYTES, callback, user_data);
                 let memory = (&raw const (*data).memory).cast();
-                raw::ucp_tag_send_nbx(endpoint.handle(), memory, 16, 1, &raw const params)
+                raw::ucp_tag_send_nbx(
+                    endpoint.connection().handle(),
+                    memory,
+                    16,
+                    1,
+                    &raw const params,
+                )
             })
         };
         drop(operation);

@@ -8,10 +8,10 @@ use crate::error::Error;
 /// What a peer needs to access [`Registered`](crate::Registered) memory: where it is, how many records it has, their type,
 /// and UCX's key.
 ///
-/// Whoever has a key can write any bytes to the memory, so a program gives it only to programs that it trusts as much as itself.
-/// UCX believes what a key says, and writes where it says: a crafted one overwrites memory that nobody has registered. So
-/// [`from_bytes`](Self::from_bytes) is unsafe, as that of a [`WorkerAddress`](crate::WorkerAddress::from_bytes). A checksum finds
-/// bytes that were damaged by accident.
+/// Whoever has a key can write any bytes to the memory, so a program gives it only to programs that it trusts as much as
+/// itself. UCX believes what a key says, and writes where it says: a crafted one overwrites memory that nobody has registered.
+/// So [`from_bytes`](Self::from_bytes) is unsafe, as that of a [`WorkerAddress`](crate::WorkerAddress::from_bytes). A checksum
+/// finds bytes that were damaged by accident.
 ///
 /// ```
 /// # use dtype_ucx::{Context, Error, MemoryKey, Single};
@@ -150,8 +150,8 @@ impl MemoryKey {
     /// # Safety
     ///
     /// If the bytes are accepted, they must be those that `to_bytes` returned, unchanged, in a process of the same job, by a
-    /// channel on which nobody else can write: as for [`WorkerAddress::from_bytes`](crate::WorkerAddress::from_bytes). Bytes that
-    /// somebody has crafted are accepted, too.
+    /// channel on which nobody else can write: as for [`WorkerAddress::from_bytes`](crate::WorkerAddress::from_bytes). Bytes
+    /// that somebody has crafted are accepted, too.
     ///
     /// The owner may have dropped the memory; who has [unregistered](crate::Registered::unregister) it guarantees that its keys
     /// are not used any more.

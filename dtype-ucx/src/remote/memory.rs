@@ -11,7 +11,7 @@ use dtype_runtime::{Committed, Datatype, Type};
 
 use crate::allocation::{with_room, zeros};
 use crate::endpoint::Endpoint;
-use crate::error::{Error, check};
+use crate::error::{Error, check, lost};
 use crate::mode::{Multi, ThreadMode};
 use crate::raw::{self, RawStatus};
 use crate::remote::key::MemoryKey;
@@ -46,8 +46,8 @@ use crate::remote::transfer::{self, Piece, Way};
 ///
 /// # Trust
 ///
-/// The key says where the memory is, and UCX believes it; see [`MemoryKey::from_bytes`]. Received records are checked as those of
-/// messages are, after they were copied.
+/// The key says where the memory is, and UCX believes it; see [`MemoryKey::from_bytes`]. Received records are checked as those
+/// of messages are, after they were copied.
 #[doc(alias = "ucp_rkey_h")]
 pub struct RemoteMemory<'e, T, M: ThreadMode> {
     pub(crate) endpoint: &'e Endpoint<M>,
@@ -114,8 +114,9 @@ impl<M: ThreadMode> Endpoint<M> {
         key.check_record::<T>()?;
         let mut handle = ptr::null_mut();
         let packed = key.for_ucx().as_ptr().cast();
+        let open = self.open().map_err(lost)?;
         // SAFETY: the endpoint is alive, and the key is one that UCX made (`MemoryKey`), in the context of the endpoint's peer.
-        let status = unsafe { raw::ucp_ep_rkey_unpack(self.handle(), packed, &raw mut handle) };
+        let status = unsafe { raw::ucp_ep_rkey_unpack(open.handle, packed, &raw mut handle) };
         check("ucp_ep_rkey_unpack", status)?;
         let mut pointer = ptr::null_mut();
         // SAFETY: the key was just unpacked, and the address is in the memory that it names.
@@ -307,6 +308,10 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
 
 impl<T, M: ThreadMode> Drop for RemoteMemory<'_, T, M> {
     fn drop(&mut self) {
+        if self.endpoint.connection().is_closed() {
+            // A scope has closed it. UCX wants keys back before that.
+            return;
+        }
         // SAFETY: the key was unpacked on the endpoint's worker, which is alive; every put and get has completed here.
         unsafe { raw::ucp_rkey_destroy(self.key) };
     }

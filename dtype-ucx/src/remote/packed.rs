@@ -8,7 +8,7 @@ use dtype_runtime::{Committed, Datatype};
 use crate::allocation::with_room;
 use crate::elements::{Elements, Form};
 use crate::endpoint::Endpoint;
-use crate::error::Error;
+use crate::error::{Error, lost};
 use crate::fragments::Outgoing;
 use crate::mode::ThreadMode;
 use crate::operation;
@@ -85,10 +85,9 @@ impl<M: ThreadMode> Target<'_, M> {
             message.resize(before + length, 0);
             source.fill(&mut message[before..]);
             let (worker, traffic) = (self.endpoint.worker(), self.endpoint.traffic());
+            let open = self.endpoint.open().map_err(lost)?;
             // SAFETY: the endpoint is alive, and belongs to this worker.
-            unsafe {
-                worker.service().put(self.endpoint.handle(), traffic, request, message);
-            }
+            unsafe { worker.service().put(open.handle, traffic, request, message) };
             Ok(())
         });
         self.end();
@@ -106,10 +105,10 @@ impl<M: ThreadMode> Target<'_, M> {
                 packed.extend(self.wait(&first)?);
             }
             let (worker, traffic) = (self.endpoint.worker(), self.endpoint.traffic());
+            let open = self.endpoint.open().map_err(lost)?;
             // SAFETY: the endpoint is alive, and belongs to this worker.
-            let get = unsafe {
-                worker.service().get(self.endpoint.handle(), traffic, part.request, part.message)
-            };
+            let get =
+                unsafe { worker.service().get(open.handle, traffic, part.request, part.message) };
             asked.push_back(get);
             Ok(())
         });
@@ -129,13 +128,18 @@ impl<M: ThreadMode> Target<'_, M> {
         let failed = || self.endpoint.failure();
         if traffic.puts() >= WINDOW {
             let worker = self.endpoint.worker();
-            worker.wait(|| (traffic.puts() < WINDOW || failed().is_some()).then_some(()));
+            worker.wait(|| {
+                worker.resume_panic();
+                (traffic.puts() < WINDOW || failed().is_some()).then_some(())
+            });
         }
         failed().map_or(Ok(()), Err)
     }
 
     fn wait(&self, asked: &Asked) -> Result<Vec<u8>, Error> {
-        self.endpoint.worker().wait(|| {
+        let worker = self.endpoint.worker();
+        worker.wait(|| {
+            worker.resume_panic();
             let failure = || self.endpoint.failure().map(Err);
             asked.reply().or_else(failure)
         })

@@ -3,12 +3,15 @@
 //! A mapping of the memory is the fastest way: the engine copies from layout to layout. Otherwise each block of the layout is
 //! a put or a get of UCX, which only takes contiguous bytes; all are started, and then waited for together.
 
+use std::cell::RefCell;
 use std::ffi::c_void;
+use std::panic;
 use std::ptr;
 use std::sync::atomic::{AtomicI8, AtomicUsize, Ordering};
 
 use crate::endpoint::Endpoint;
-use crate::error::Error;
+use crate::error::{Error, failed};
+use crate::handlers::Panic;
 use crate::mode::ThreadMode;
 use crate::operation;
 use crate::raw::{self, RawStatus, Started};
@@ -40,11 +43,24 @@ struct Progress {
 }
 
 impl Progress {
-    fn ended(&self, status: RawStatus) {
+    fn pending(&self) -> usize {
+        self.pending.load(Ordering::Acquire)
+    }
+
+    fn status(&self) -> RawStatus {
+        RawStatus(self.status.load(Ordering::Relaxed))
+    }
+
+    /// Keeps the status if it is the first one of a failure.
+    fn failed(&self, status: RawStatus) {
         if status != RawStatus::OK {
             let (ok, relaxed) = (RawStatus::OK.0, Ordering::Relaxed);
             let _ = self.status.compare_exchange(ok, status.0, relaxed, relaxed);
         }
+    }
+
+    fn ended(&self, status: RawStatus) {
+        self.failed(status);
         // After the last one, the progress may be gone.
         self.pending.fetch_sub(1, Ordering::Release);
     }
@@ -58,26 +74,44 @@ unsafe extern "C" fn ended(request: *mut c_void, status: RawStatus, progress: *m
     unsafe { &*progress.cast::<Progress>() }.ended(status);
 }
 
-/// Waits until all operations have ended, also when it is dropped: nothing that they use is freed before.
+/// Waits until all operations have ended when it is dropped: nothing that they use is freed before.
 struct Waits<'a, M: ThreadMode> {
     endpoint: &'a Endpoint<M>,
     progress: &'a Progress,
+    /// The panic of a handler meanwhile.
+    panic: RefCell<Option<Panic>>,
 }
 
 impl<M: ThreadMode> Waits<'_, M> {
-    /// Until at most this number of operations are under way.
+    /// Until at most this number of operations are under way, or one has failed, or a handler has panicked.
     fn until(&self, most: usize) {
-        let progress = self.progress;
-        if progress.pending.load(Ordering::Acquire) > most {
-            let few = || (progress.pending.load(Ordering::Acquire) <= most).then_some(());
-            self.endpoint.worker().wait(few);
+        let done = || self.progress.pending() <= most || self.has_failed();
+        if !done() {
+            self.endpoint.worker().wait(|| done().then_some(()));
         }
+    }
+
+    /// Whether an operation has failed, or a handler has panicked.
+    fn has_failed(&self) -> bool {
+        if self.panic.borrow().is_none() {
+            *self.panic.borrow_mut() = self.endpoint.worker().take_panic();
+        }
+        self.progress.status() != RawStatus::OK || self.panic.borrow().is_some()
     }
 }
 
 impl<M: ThreadMode> Drop for Waits<'_, M> {
     fn drop(&mut self) {
-        self.until(0);
+        let (worker, done) = (self.endpoint.worker(), || self.progress.pending() == 0);
+        // After an error, some may be under way for which no peer is there.
+        if !done() && worker.wait_for(Some(worker.time_limit()), || done().then_some(())).is_none()
+        {
+            let connection = [self.endpoint.connection().clone()];
+            match self.progress.status() {
+                RawStatus::OK => worker.take_back(&connection, &"the panic of a handler", done),
+                status => worker.take_back(&connection, &failed("a put or a get", status), done),
+            }
+        }
     }
 }
 
@@ -102,19 +136,26 @@ pub(crate) unsafe fn pieces<M: ThreadMode>(
 ) -> Result<(), Error> {
     let progress =
         Progress { pending: AtomicUsize::new(0), status: AtomicI8::new(RawStatus::OK.0) };
-    let waits = Waits { endpoint, progress: &progress };
+    let waits = Waits { endpoint, progress: &progress, panic: RefCell::default() };
     let params =
         operation::params(raw::DATATYPE_BYTES, ended, ptr::from_ref(&progress).cast::<c_void>());
     for Piece { here, len, there } in pieces.filter(|piece| piece.len > 0) {
         waits.until(WINDOW - 1);
-        if progress.status.load(Ordering::Relaxed) != RawStatus::OK.0 {
+        if waits.has_failed() {
             break;
         }
+        let open = match endpoint.open() {
+            Ok(open) => open,
+            Err(status) => {
+                progress.failed(status);
+                break;
+            }
+        };
         progress.pending.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the endpoint is alive, and the caller guarantees the rest until the operation has ended, which the guard
         // waits for.
         let started = unsafe {
-            let (endpoint, params) = (endpoint.handle(), &raw const params);
+            let (endpoint, params) = (open.handle, &raw const params);
             match way {
                 Way::Put => raw::ucp_put_nbx(endpoint, here.cast(), len, there, key, params),
                 Way::Get => raw::ucp_get_nbx(endpoint, here.cast(), len, there, key, params),
@@ -125,10 +166,15 @@ pub(crate) unsafe fn pieces<M: ThreadMode>(
         }
     }
     operation::wake();
+    waits.until(0);
+    let panic = waits.panic.take();
     drop(waits);
     // UCX is done with what the caller has lent.
+    if let Some(panic) = panic {
+        panic::resume_unwind(panic);
+    }
     endpoint.worker().resume_panic();
-    endpoint.sent(way.call(), RawStatus(progress.status.load(Ordering::Relaxed)))
+    endpoint.sent(way.call(), progress.status())
 }
 
 /// The pieces of two lists of blocks of the same bytes, cut where either has an end.

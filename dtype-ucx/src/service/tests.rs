@@ -40,7 +40,7 @@ impl Setup {
     fn send(&self, id: u16, flags: u32, bytes: Vec<u8>) {
         let message = Message::new(self.worker.unfinished(), bytes, None);
         // SAFETY: the endpoint is alive.
-        unsafe { send(self.endpoint.handle(), id, flags, message) };
+        unsafe { send(self.endpoint.connection().handle(), id, flags, message) };
     }
 
     /// Sends a message that is only announced. UCX 1.13 does not return when it is to announce a list of blocks.
@@ -51,7 +51,7 @@ impl Setup {
         let params = raw::RequestParams { mask, flags, ..params };
         // SAFETY: the endpoint is alive, and the bytes live forever.
         unsafe {
-            let (endpoint, start) = (self.endpoint.handle(), bytes.as_ptr().cast());
+            let (endpoint, start) = (self.endpoint.connection().handle(), bytes.as_ptr().cast());
             let (id, none, len) = (id.into(), ptr::null(), bytes.len());
             raw::ucp_am_send_nbx(endpoint, id, none, 0, start, len, &raw const params);
         }

@@ -1,0 +1,57 @@
+//! Memory that operations borrow, and UCX does not give back: a peer does not answer any more.
+//!
+//! UCX may read or write it until the operation has completed, so nobody may free it before. UCX completes what is under way on
+//! a connection that is closed by force, which only works on a monitored one. What is left after that, UCX still uses: then the
+//! process ends, as to return would free the memory under UCX's hands.
+
+use std::fmt::Display;
+use std::io::Write;
+use std::process;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::connection::Connection;
+use crate::mode::ThreadMode;
+use crate::raw;
+use crate::worker::Worker;
+
+/// For how long UCX may complete what a closed connection cancels. It needs some calls, and no peer.
+const CLOSING: Duration = Duration::from_secs(1);
+
+impl<M: ThreadMode> Worker<M> {
+    /// Waits until operations that have not completed within the worker's time limit give their memory back: closes the given
+    /// connections by force, and then all others of the worker, as only UCX knows where a message comes from. If some operation
+    /// goes on, says what the cause of all this was, and ends the process. Nothing unwinds.
+    pub(crate) fn take_back(
+        &self,
+        connections: &[Arc<Connection>],
+        cause: &dyn Display,
+        done: impl Fn() -> bool,
+    ) {
+        let open = |connection: &Connection| self.can_cut(connection) && !connection.is_closed();
+        let mut ended = done();
+        for connections in [connections, &self.connections()] {
+            if ended {
+                return;
+            }
+            let mut cut = false;
+            for connection in connections.iter().filter(|connection| open(connection)) {
+                connection.fail(raw::ERR_ENDPOINT_TIMEOUT);
+                self.cut(connection, Some(CLOSING));
+                cut = true;
+            }
+            ended = cut && self.wait_for(Some(CLOSING), || done().then_some(())).is_some();
+        }
+        if !ended {
+            // It must not panic.
+            let _ = writeln!(
+                std::io::stderr(),
+                "dtype-ucx: {cause}. {:?} later, UCX still uses memory that a message, a put or a get has borrowed: the peer \
+                 does not answer, and its connection cannot be closed (it is none of `connect_monitored`, or UCX uses its new \
+                 protocols). The process ends: it could only go on by freeing this memory.",
+                self.time_limit(),
+            );
+            process::abort();
+        }
+    }
+}
