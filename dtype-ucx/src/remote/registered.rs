@@ -105,9 +105,8 @@ impl Context {
         const { refuse_skipped_fields::<T>() }
         let len = items.len();
         // What lies before the first aligned address is unused. UCX refuses to allocate nothing.
-        let room = size_of_val(items)
-            .checked_add(align_of::<T>())
-            .ok_or(dtype_runtime::Error::Allocation { count: len, stride: size_of::<T>() })?;
+        let too_little = dtype_runtime::Error::Allocation { count: len, stride: size_of::<T>() };
+        let room = size_of_val(items).checked_add(align_of::<T>()).ok_or(too_little.clone())?;
         let params = raw::MemoryParams {
             field_mask: raw::MEM_MAP_PARAM_FIELD_LENGTH | raw::MEM_MAP_PARAM_FIELD_FLAGS,
             address: ptr::null_mut(),
@@ -124,6 +123,9 @@ impl Context {
         let status = unsafe { raw::ucp_mem_query(memory.handle, &raw mut attributes) };
         check("ucp_mem_query", status)?;
         let first: *mut u8 = attributes.address.cast();
+        if first.is_null() || attributes.length < room {
+            return Err(too_little.into());
+        }
         memory.start = first.wrapping_add(first.align_offset(align_of::<T>())).cast();
         // SAFETY: UCX has allocated at least this room, which nobody else knows of: there is no key yet. The records start at
         // most at the last byte of the first alignment. Every byte is initialised, and so is the data of the items.
