@@ -12,7 +12,6 @@ use mpi::raw::{AsRaw, FromRaw};
 use mpi::traits::{AsDatatype, Buffer, BufferMut, Collection, Pointer, PointerMut};
 
 use crate::agreement::{self, Agreement};
-use crate::element::assert_dense;
 use crate::error::Error;
 use crate::raw::point_to_point::is_countable;
 use crate::raw::{Datatype, Session, receiving, sending};
@@ -307,9 +306,14 @@ impl<'a> SendBuffer<'a> {
 /// Memory to receive into: a [`BufferMut`] of the [`mpi`] crate for types that accept any bytes, which may skip
 /// fields, and for any [`Layout`]. Padding and skipped fields are unchanged.
 ///
-/// Open MPI 4.1 and 5.0 have a defect: they may write a message that is longer than contiguous memory for it over whatever
-/// follows, and only then report the error. That is so for every receive of the [`mpi`] crate. Where a peer may send more than
-/// was agreed, use [`PackedSource`](crate::traits::PackedSource), whose functions never receive into memory that is too short.
+/// The functions of the [`mpi`] crate do not check everything, with this buffer or with slices of their own types:
+///
+/// - Open MPI 4.1 and 5.0 have a defect: they may write a message that is longer than contiguous memory for it over whatever
+///   follows, and only then report the error. Where a peer may send more than was agreed, use
+///   [`PackedSource`](crate::traits::PackedSource), whose functions never receive into memory that is too short.
+/// - Reductions and scans write as many elements as are sent, of the type that is sent. The memory for the result must have the
+///   same length and type.
+/// - [`PartitionMut`](mpi::datatype::PartitionMut) accepts negative displacements.
 ///
 /// A type for which some bytes are not valid values does not compile here:
 ///
@@ -373,6 +377,15 @@ fn has_no_data<T: Described>(elements: &[T]) -> bool {
 /// Where displacement 0 of the first instance is. It need not lie in the memory.
 pub(crate) fn at_origin<T>(memory: &[T], origin: usize) -> *const u8 {
     memory.as_ptr().cast::<u8>().wrapping_add(origin)
+}
+
+/// Rejects at compile time a type whose values are not all data.
+#[track_caller]
+const fn assert_dense<T: Described>() {
+    assert!(
+        T::TYPE_MAP.is_dense(),
+        "this type has padding or skipped fields: a datatype made at run time could name them"
+    );
 }
 
 /// The bytes of memory that a layout may read at any index.

@@ -24,14 +24,13 @@ struct Shared {
 }
 
 /// Properties of the elements of a Rust type other than their data. The [`mpi`] crate takes memory for elements of
-/// any Rust type that has the datatype's handle, and compares nothing else. Types that differ in these properties
-/// must therefore have different handles.
+/// any Rust type whose [`Equivalence`](mpi::traits::Equivalence) has the datatype's handle, and compares nothing else.
+/// Types that differ in these properties must therefore have different handles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Elements {
     /// Alignment of the elements in bytes.
     align: usize,
-    /// Whether some of their bytes are neither data nor padding. An [`Element`](crate::Element) is never of such a
-    /// type, so the handle of such a type is never an element's.
+    /// Whether some of their bytes are neither data nor padding.
     skip_fields: bool,
 }
 

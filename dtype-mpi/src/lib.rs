@@ -1,10 +1,10 @@
 //! Converts dtype's datatypes to a real MPI library's and back, and sends and receives them with the [`mpi`] crate.
 //!
-//! A struct with `#[derive(Datatype)]` can be used wherever the [`mpi`] crate takes one of its own types:
+//! A slice of structs with `#[derive(Datatype)]` is sent and received in one call, or passed as a buffer to the [`mpi`] crate:
 //!
 //! ```
 //! use dtype_mpi::traits::*;
-//! use dtype_mpi::{Element, Error};
+//! use dtype_mpi::{Error, ReceiveBuffer, received_count};
 //! use mpi::traits::*;
 //!
 //! #[derive(dtype_runtime::Datatype, Clone, Debug, PartialEq)]
@@ -20,11 +20,18 @@
 //! let before = world.process_at_rank((before + world.size()) % world.size());
 //! let particles = vec![Particle { position: [1.0, 2.0, 3.0], charge: -1 }; 100];
 //!
-//! // Packed here, as one message, and received with the library's datatype: the two are the same on the wire.
 //! let request = next.immediate_send_packed(&particles, 0)?;
-//! let (came, _) = before.receive_vec::<Element<Particle>>();
+//! let (came, _) = before.recv_packed::<Particle>()?;
 //! request.wait()?;
-//! assert_eq!(Element::into_vec(came), particles);
+//! assert_eq!(came, particles);
+//!
+//! // Packed here, and received with the library's datatype: the two are the same on the wire.
+//! let mut came = vec![Particle { position: [0.0; 3], charge: 0 }; 200];
+//! let request = next.immediate_send_packed(&particles, 0)?;
+//! let status = before.receive_into(&mut ReceiveBuffer::of(&mut came)?);
+//! request.wait()?;
+//! came.truncate(received_count::<Particle>(&status)?);
+//! assert_eq!(came, particles);
 //! # Ok::<(), Error>(())
 //! ```
 //!
@@ -32,20 +39,18 @@
 //!
 //! | to do | use |
 //! |---|---|
-//! | anything that the [`mpi`] crate does, with a type that accepts any bytes | [`Element`] |
-//! | send a type that [`Element`] refuses: one with a `bool` or an enum, or one that skips fields | [`SendBuffer::of`] |
-//! | receive into existing values whose skipped fields are unchanged | [`ReceiveBuffer::of`] |
+//! | send any values, packed faster than the library packs them, also to peers that use a datatype of the library | [`send_packed`](traits::PackedDestination::send_packed) |
+//! | receive any values, checked, with errors returned | [`recv_packed`](traits::PackedSource::recv_packed) and its variants |
+//! | pass values to the functions of the [`mpi`] crate | [`SendBuffer::of`]; [`ReceiveBuffer::of`] for types that accept any bytes |
 //! | send and receive parts of arrays: columns, faces, lists of indices | [`Layout`], [`send_layout`](traits::PackedDestination::send_layout), [`recv_layout`](traits::PackedSource::recv_layout) |
 //! | the same in other calls of the [`mpi`] crate | [`SendBuffer::of_layout`], [`ReceiveBuffer::of_layout`] |
-//! | receive values that have to be checked, with errors returned | [`recv_packed`](traits::PackedSource::recv_packed) and its variants |
-//! | pack faster than the library does, also for peers that use a datatype of the library | [`send_packed`](traits::PackedDestination::send_packed) |
 //! | look at a message before it is received | [`incoming`](traits::PackedSource::incoming) |
 //! | continue while a message is in transit | [`immediate_send_packed`](traits::PackedDestination::immediate_send_packed), [`immediate_recv_packed_into`](traits::PackedSource::immediate_recv_packed_into) |
 //! | send long messages between two programs with this crate | [`Pipeline`] |
 //! | broadcast, gather, scatter or exchange all-to-all, with any type and any counts | [`PackedCollectives`](traits::PackedCollectives) |
 //! | reduce with a function | [`Operation`], [`all_reduce_packed`](traits::PackedCollectives::all_reduce_packed) |
 //! | reduce structs of numbers with the library's operations | [`flatten`], [`flatten_mut`] |
-//! | count the elements that were received | [`received_count`], [`Received`] |
+//! | count the elements that were received | [`Received`]; [`received_count`] for the status of the [`mpi`] crate |
 //! | send and receive types made at run time | [`Layout::packer`], [`Layout::unpacker`], [`send_stream`](traits::PackedDestination::send_stream), [`recv_stream`](traits::PackedSource::recv_stream) |
 //! | call the library with your own datatype | [`Datatype::of`], [`Datatype::new`], [`Memory`] |
 //! | convert a library's datatype to a [`Type`](dtype_runtime::Type) | [`Datatype::to_type`], [`decode`] |
@@ -66,7 +71,7 @@
 //! not aligned for Rust's numbers (in a packed struct, or in a [`Layout`] at an odd origin) uses a duplicate of the
 //! datatype (`MPI_Type_dup`), because the [`mpi`] crate takes memory with the predefined handle for Rust numbers.
 //!
-//! The datatype of a Rust type ([`Datatype::of`], [`Element`], [`SendBuffer`]) is made once per process and freed
+//! The datatype of a Rust type ([`Datatype::of`], [`SendBuffer`], [`ReceiveBuffer`]) is made once per process and freed
 //! when MPI is finalized. A [`Datatype`] that is dropped after that makes no call.
 //!
 //! # Errors
@@ -75,7 +80,14 @@
 //! replace the handler during the call and restore it afterwards. During that time, other threads that call MPI on
 //! the same communicator also get errors returned. The same holds for `MPI_COMM_WORLD` and `MPI_COMM_SELF` during
 //! calls on datatypes. A handler that the program sets during such a call is lost. The functions of the [`mpi`]
-//! crate end the program, with an [`Element`] or without.
+//! crate end the program, also with the buffers of this crate.
+//!
+//! # Safety
+//!
+//! No type of this crate implements [`Equivalence`](mpi::traits::Equivalence): functions of the [`mpi`] crate such as `receive`
+//! make a new value for such a type, and what the message does not fill of it is uninitialised. [`ReceiveBuffer`] lends memory
+//! that holds values, and says what the functions that take it do not check. A program that implements the trait for its own
+//! type, with the datatype of [`Datatype::of`], writes `unsafe`, and promises that no peer sends part of a value.
 //!
 //! # Building
 //!
@@ -88,9 +100,9 @@ mod buffer;
 mod cache;
 mod collective;
 mod decode;
-mod element;
 mod encode;
 mod error;
+mod flatten;
 mod handle;
 mod memory;
 mod names;
@@ -106,8 +118,8 @@ mod values;
 pub use buffer::{Layout, ReceiveBuffer, SendBuffer};
 pub use collective::Gathered;
 pub use decode::decode;
-pub use element::{Element, flatten, flatten_mut};
 pub use error::Error;
+pub use flatten::{flatten, flatten_mut};
 pub use memory::Memory;
 pub use operation::Operation;
 pub use packed::{Incoming, PackedReceive, PackedSend, received_count};

@@ -30,11 +30,11 @@ use crate::{spare, values};
 /// ```no_run
 /// # let universe = mpi::initialize().unwrap();
 /// # let world = universe.world();
-/// use dtype_mpi::{Element, received_count};
+/// use dtype_mpi::{ReceiveBuffer, received_count};
 /// use mpi::traits::*;
 ///
-/// let mut particles = vec![Element((0.0_f64, 0_i8)); 100];
-/// let status = world.any_process().receive_into(&mut particles[..]);
+/// let mut particles = vec![(0.0_f64, 0_i8); 100];
+/// let status = world.any_process().receive_into(&mut ReceiveBuffer::of(&mut particles)?);
 /// particles.truncate(received_count::<(f64, i8)>(&status)?);
 /// # Ok::<(), dtype_mpi::Error>(())
 /// ```

@@ -3,10 +3,10 @@
 
 use std::sync::Mutex;
 
-use dtype_mpi::{Element, Layout, ReceiveBuffer, SendBuffer};
+use dtype_mpi::{Layout, ReceiveBuffer, SendBuffer};
 use dtype_runtime::{Basic, Datatype, Type};
 use mpi::collective::{SystemOperation, UserOperation, reduce_local_into};
-use mpi::datatype::{DynBuffer, DynBufferMut};
+use mpi::datatype::{DatatypeRef, DynBuffer, DynBufferMut};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
@@ -43,25 +43,19 @@ unsafe impl Datatype for Anywhere {
 }
 
 pub(crate) fn alignment(_: &SimpleCommunicator) {
-    fn is<T: Datatype, As: Datatype>(some: &[T]) -> bool {
-        DynBuffer::new(Element::from_slice(some)).is::<Element<As>>()
+    fn same<T: Datatype, As: Datatype>() -> bool {
+        let [one, other] = [dtype_mpi::Datatype::of::<T>(), dtype_mpi::Datatype::of::<As>()];
+        one.unwrap().as_raw() == other.unwrap().as_raw()
     }
-    let (packed, natural) = ([Packed { a: 1, b: 2.0 }; 2], [Natural { a: 1, b: 2.0 }; 2]);
-    let wider = [Wider { a: 1, b: 2.0 }; 2];
-    assert!(is::<_, Packed>(&packed) && is::<_, Natural>(&natural) && is::<_, Wider>(&wider));
-    assert!(!is::<_, Natural>(&packed) && !is::<_, Wider>(&packed));
-    assert!(!is::<_, Packed>(&natural) && !is::<_, Wider>(&natural));
-    assert!(!is::<_, Packed>(&wider) && !is::<_, Natural>(&wider));
+    assert!(same::<Packed, Packed>() && same::<Natural, Natural>() && same::<Wider, Wider>());
+    assert!(!same::<Packed, Natural>() && !same::<Packed, Wider>() && !same::<Natural, Wider>());
     // Types with the same alignment are interchangeable, whatever their names.
-    assert!(is::<_, (u32, f32)>(&natural) == (std::mem::offset_of!((u32, f32), 1) == 4));
-
-    let anywhere = [Anywhere(1.0); 2];
-    assert!(is::<_, Anywhere>(&anywhere) && !is::<_, f64>(&anywhere));
-    assert!(!DynBuffer::new(Element::from_slice(&anywhere)).is::<f64>());
-    assert!(!DynBuffer::new(&[1.0_f64][..]).is::<Element<Anywhere>>());
+    assert!(same::<Natural, (u32, f32)>() == (std::mem::offset_of!((u32, f32), 1) == 4));
+    assert!(same::<Anywhere, Anywhere>() && !same::<Anywhere, f64>());
     // Rust's numbers use the library's own datatypes.
-    assert!(DynBuffer::new(Element::from_slice(&[1.0_f64])).is::<f64>());
-    assert!(DynBuffer::new(&[1_u8][..]).is::<Element<u8>>());
+    let [of_f64, of_u8] = [dtype_mpi::Datatype::of::<f64>(), dtype_mpi::Datatype::of::<u8>()];
+    assert!(of_f64.unwrap().as_raw() == f64::equivalent_datatype().as_raw());
+    assert!(of_u8.unwrap().as_raw() == u8::equivalent_datatype().as_raw());
 }
 
 /// Whether a local reduction sees its buffers as elements of `T`.
@@ -92,20 +86,27 @@ pub(crate) fn skipped_fields(_: &SimpleCommunicator) {
         a: u8,
     }
 
-    let padded = Element::from_vec(vec![Padded { a: 1 }]);
-    assert!(DynBuffer::new(&padded[..]).is::<Element<Padded>>());
+    // SAFETY: the datatype names the data of a `Padded`, and any bytes are valid values.
+    unsafe impl Equivalence for Padded {
+        type Out = DatatypeRef<'static>;
+
+        fn equivalent_datatype() -> DatatypeRef<'static> {
+            dtype_mpi::Datatype::of::<Self>().expect("MPI runs")
+        }
+    }
+
     let from = [Skips { a: 1, kept: Box::new(1) }];
     let mut into = [Skips { a: 2, kept: Box::new(2) }];
     {
         let from = SendBuffer::of(&from).unwrap();
         let mut into = ReceiveBuffer::of(&mut into).unwrap();
-        assert_eq!(reduced::<Element<Padded>>(&from, &mut into), (false, false));
+        assert_eq!(reduced::<Padded>(&from, &mut into), (false, false));
     }
     // If nothing is skipped, the type is recognised.
     let (from, mut into) = ([Padded { a: 1 }], [Padded { a: 2 }]);
     let from = SendBuffer::of(&from).unwrap();
     let mut into = ReceiveBuffer::of(&mut into).unwrap();
-    assert_eq!(reduced::<Element<Padded>>(&from, &mut into), (true, true));
+    assert_eq!(reduced::<Padded>(&from, &mut into), (true, true));
 }
 
 pub(crate) fn layouts(_: &SimpleCommunicator) {

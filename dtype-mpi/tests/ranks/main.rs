@@ -9,8 +9,8 @@
     reason = "traits as programs import them; small whole numbers, which are copied or added exactly"
 )]
 
+mod buffers;
 mod collectives;
-mod elements;
 mod finalize;
 mod handles;
 mod hostile;
@@ -34,10 +34,11 @@ use mpi::traits::{Communicator, CommunicatorCollectives};
 type Test = (&'static str, fn(&SimpleCommunicator));
 
 const TESTS: &[Test] = &[
-    ("elements in all places", elements::everywhere),
-    ("padding is neither sent nor written", elements::padding),
-    ("elements of 16 bytes that MPI lacks", elements::wide),
-    ("counts of received elements", elements::counts),
+    ("buffers in all places", buffers::everywhere),
+    ("padding is neither sent nor written", buffers::padding),
+    ("elements of 16 bytes that MPI lacks", buffers::wide),
+    ("counts of received elements", buffers::counts),
+    ("a part of an element", buffers::part),
     ("memory without a type: alignment", handles::alignment),
     ("memory without a type: skipped fields", handles::skipped_fields),
     ("memory without a type: layouts", handles::layouts),

@@ -3,7 +3,7 @@
 use std::os::raw::c_int;
 
 use dtype_mpi::traits::*;
-use dtype_mpi::{Datatype, Element, Error, ReceiveBuffer, SendBuffer};
+use dtype_mpi::{Datatype, Error, ReceiveBuffer, SendBuffer};
 use dtype_runtime::{Basic, Type, pack, packed_size};
 use mpi::ffi;
 use mpi::raw::AsRaw;
@@ -34,15 +34,17 @@ fn to_library_of<T: Plain>(world: &SimpleCommunicator) {
         let own = T::some(count, &mut Random(4));
         let request = next.immediate_send_packed(&own, 1).unwrap();
         let mut came = T::some(count, &mut Random(5));
-        before.receive_into_with_tag(Element::from_slice_mut(&mut came), 1);
+        before.receive_into_with_tag(&mut ReceiveBuffer::of(&mut came).unwrap(), 1);
         request.wait().unwrap();
         assert_same(&came, &own);
         // Blocking calls, if the two are different ranks.
         if world.size() > 1 && world.rank() == 0 {
             world.process_at_rank(1).send_packed(&own).unwrap();
         } else if world.rank() == 1 {
-            let (came, _) = world.process_at_rank(0).receive_vec::<Element<T>>();
-            assert_same(Element::as_slice(&came), &own);
+            let mut came = T::some(count, &mut Random(5));
+            let first = world.process_at_rank(0);
+            first.receive_into(&mut ReceiveBuffer::of(&mut came).unwrap());
+            assert_same(&came, &own);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! `Element` wherever the `mpi` crate takes its own types.
+//! Buffers wherever the `mpi` crate takes memory.
 
 use std::mem::MaybeUninit;
 
 use dtype_mpi::traits::*;
-use dtype_mpi::{Element, Error, ReceiveBuffer, SendBuffer, received_count};
+use dtype_mpi::{Error, ReceiveBuffer, SendBuffer, received_count};
 use dtype_runtime::{gaps, pack};
 use mpi::datatype::{Partition, PartitionMut};
 use mpi::topology::SimpleCommunicator;
@@ -27,38 +27,39 @@ fn everywhere_of<T: Plain>(world: &SimpleCommunicator) {
     let ranks = usize::try_from(size).unwrap();
     let (next, before) = ring(world);
     let own = of_rank::<T>(rank, COUNT);
+    let from = SendBuffer::of(&own).unwrap();
 
-    // Point to point: a vector whose length the receiver does not know, and one value.
     mpi::request::scope(|scope| {
-        let request = next.immediate_send(scope, Element::from_slice(&own));
-        let (came, status) = before.receive_vec::<Element<T>>();
+        let mut came = of_rank::<T>(99, COUNT + 2);
+        let request = next.immediate_send(scope, &from);
+        let status = before.receive_into(&mut ReceiveBuffer::of(&mut came).unwrap());
         request.wait();
         assert_eq!(received_count::<T>(&status).unwrap(), COUNT);
-        assert_same(Element::as_slice(&came), &of_rank::<T>(before.rank(), COUNT));
-        let request = next.immediate_send(scope, &Element::from_slice(&own)[3]);
-        let (one, _) = before.receive::<Element<T>>();
-        request.wait();
-        assert_same(&[one.0], &of_rank::<T>(before.rank(), COUNT)[3..4]);
+        assert_same(&came[..COUNT], &of_rank::<T>(before.rank(), COUNT));
+        assert_same(&came[COUNT..], &of_rank::<T>(99, COUNT + 2)[COUNT..]);
     });
 
     let root = world.process_at_rank(size - 1);
-    let mut all = Element::from_vec(of_rank::<T>(rank, COUNT));
-    root.broadcast_into(&mut all);
-    assert_same(&Element::into_vec(all), &of_rank::<T>(size - 1, COUNT));
+    let mut all = of_rank::<T>(rank, COUNT);
+    root.broadcast_into(&mut ReceiveBuffer::of(&mut all).unwrap());
+    assert_same(&all, &of_rank::<T>(size - 1, COUNT));
 
-    let mut all = Element::from_vec(of_rank::<T>(99, COUNT * ranks));
-    world.all_gather_into(Element::from_slice(&own), &mut all);
+    let mut all = of_rank::<T>(99, COUNT * ranks);
+    world.all_gather_into(&from, &mut ReceiveBuffer::of(&mut all).unwrap());
     let expected: Vec<T> = (0..size).flat_map(|rank| of_rank::<T>(rank, COUNT)).collect();
-    assert_same(Element::as_slice(&all), &expected);
+    assert_same(&all, &expected);
 
-    let mut mine = Element::from_vec(of_rank::<T>(99, COUNT));
-    if rank == 0 {
-        let process = world.process_at_rank(0);
-        process.scatter_into_root(Element::from_slice(&expected), &mut mine);
-    } else {
-        world.process_at_rank(0).scatter_into(&mut mine);
+    let mut mine = of_rank::<T>(99, COUNT);
+    {
+        let mut into = ReceiveBuffer::of(&mut mine).unwrap();
+        let root = world.process_at_rank(0);
+        if rank == 0 {
+            root.scatter_into_root(&SendBuffer::of(&expected).unwrap(), &mut into);
+        } else {
+            root.scatter_into(&mut into);
+        }
     }
-    assert_same(Element::as_slice(&mine), &own);
+    assert_same(&mine, &own);
 
     // All to all with varying counts: i + 1 elements from rank i to each.
     let part = usize::try_from(rank).unwrap() + 1;
@@ -106,9 +107,10 @@ fn padding_of<T: Plain>(world: &SimpleCommunicator) {
         memory.as_mut_ptr().write_bytes(0xa5, COUNT);
         std::slice::from_raw_parts_mut(memory.as_mut_ptr().cast::<T>(), COUNT)
     };
+    let from = SendBuffer::of(&own).unwrap();
     mpi::request::scope(|scope| {
-        let request = next.immediate_send(scope, Element::from_slice(&own));
-        let status = before.receive_into(Element::from_slice_mut(elements));
+        let request = next.immediate_send(scope, &from);
+        let status = before.receive_into(&mut ReceiveBuffer::of(elements).unwrap());
         request.wait();
         let bytes = usize::try_from(status.count(u8::equivalent_datatype())).unwrap();
         assert_eq!(bytes, dtype_runtime::packed_size::<T>(COUNT));
@@ -132,10 +134,11 @@ pub(crate) fn wide(world: &SimpleCommunicator) {
     // A `char` is an unsigned integer to the library.
     let letters = ['a', '€', '\u{10ffff}'];
     let buffer = SendBuffer::of(&letters).unwrap();
+    let from = SendBuffer::of(&own).unwrap();
     mpi::request::scope(|scope| {
-        let request = next.immediate_send(scope, Element::from_slice(&own));
+        let request = next.immediate_send(scope, &from);
         let mut came = [0_u128; 2];
-        before.receive_into(Element::from_slice_mut(&mut came));
+        before.receive_into(&mut ReceiveBuffer::of(&mut came).unwrap());
         request.wait();
         assert_eq!(came, own);
         let request = next.immediate_send(scope, &buffer);
@@ -158,5 +161,26 @@ pub(crate) fn counts(world: &SimpleCommunicator) {
             let (bytes, elements) = (bytes as u64, bytes as u64 / 13);
             assert_eq!(count.unwrap_err(), Error::Partial { bytes, elements, element: 13 });
         }
+    }
+}
+
+/// What of an element does not arrive is unchanged, and the count is an error.
+pub(crate) fn part(world: &SimpleCommunicator) {
+    let (next, before) = ring(world);
+    let [first, second] = [0x0102_0304_0506_0708_u64, 0x1112_1314_1516_1718];
+    for bytes in 0..16 {
+        let request = next.immediate_send_packed(&vec![0xee_u8; bytes], 3).unwrap();
+        let mut element = [(first, second)];
+        let status = {
+            let mut into = ReceiveBuffer::of(&mut element).unwrap();
+            before.receive_into_with_tag(&mut into, 3)
+        };
+        request.wait().unwrap();
+        let packed = pack(&element);
+        assert_eq!(packed[..bytes], vec![0xee; bytes]);
+        assert_eq!(packed[bytes..], pack(&[(first, second)])[bytes..]);
+        let count = received_count::<(u64, u64)>(&status);
+        let partial = Error::Partial { bytes: bytes as u64, elements: 0, element: 16 };
+        assert_eq!(count, if bytes == 0 { Ok(0) } else { Err(partial) });
     }
 }
