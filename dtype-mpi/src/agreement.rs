@@ -92,7 +92,8 @@ fn extent(ty: &Type, datatype: &Datatype) -> Result<(), Error> {
 
 /// Checks the size and the bounds of the data. Requires a session.
 fn data_bounds(ty: &Type, datatype: &Datatype) -> Result<(), Error> {
-    same("size", ty.size().cast_signed(), datatype.packed_size()?)?;
+    let size = i64::try_from(ty.size()).unwrap_or(i64::MAX);
+    same("size", size, datatype.packed_size()?)?;
     // Libraries disagree about the true bounds of a type without data.
     if ty.size() > 0 {
         let (true_lb, true_extent) = datatype.true_bounds()?;

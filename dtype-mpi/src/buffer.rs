@@ -164,7 +164,7 @@ impl Layout {
         origin: usize,
         count: usize,
     ) -> Result<Packer<'a>, Error> {
-        let buffer = dtype_runtime::Buffer::new(bytes_of(memory)).origin(origin as i64);
+        let buffer = dtype_runtime::Buffer::new(bytes_of(memory)).origin(signed(origin));
         Ok(self.committed.packer(buffer, count)?)
     }
 
@@ -184,7 +184,7 @@ impl Layout {
         origin: usize,
         count: usize,
     ) -> Result<Unpacker<'a>, Error> {
-        let buffer = dtype_runtime::BufferMut::new(bytes_of_mut(memory)).origin(origin as i64);
+        let buffer = dtype_runtime::BufferMut::new(bytes_of_mut(memory)).origin(signed(origin));
         Ok(self.committed.unpacker(buffer, count)?)
     }
 
@@ -372,6 +372,11 @@ impl<'a> ReceiveBuffer<'a> {
 /// Whether no byte of the elements is data. Such elements can have an address that means something else to MPI.
 fn has_no_data<T: Described>(elements: &[T]) -> bool {
     elements.is_empty() || T::TYPE_MAP.size() == 0
+}
+
+/// The origin as a displacement. From one that is greater than all displacements, none leads into the memory.
+fn signed(origin: usize) -> i64 {
+    i64::try_from(origin).unwrap_or(i64::MIN)
 }
 
 /// Where displacement 0 of the first instance is. It need not lie in the memory.

@@ -150,8 +150,7 @@ pub trait PackedCollectives: CommunicatorCollectives {
             }
             return Ok(None);
         }
-        let total = counts.iter().sum();
-        let elements = receive(&on, &meeting, total, |room, block| {
+        let elements = receive(&on, &meeting, parts.total(), |room, block| {
             on.gather(&packed, block, Some((&parts, room)), root)
         })?;
         Ok(Some(Gathered { elements, counts }))
@@ -169,7 +168,7 @@ pub trait PackedCollectives: CommunicatorCollectives {
         let counts = meeting.counts();
         let parts = Parts::new(call, &counts)?;
         let packed = values::packed(elements);
-        let elements = receive(&on, &meeting, counts.iter().sum(), |room, block| {
+        let elements = receive(&on, &meeting, parts.total(), |room, block| {
             on.gather_to_all(&packed, block, (&parts, room))
         })?;
         Ok(Gathered { elements, counts })
@@ -224,14 +223,12 @@ pub trait PackedCollectives: CommunicatorCollectives {
         let meeting = Meeting::new::<T>(&on, None, elements.len())?;
         let checked = check_counts(counts, elements.len(), meeting.size);
         let parts = meeting.agree(&on, checked.and_then(|()| Parts::new(call, counts)))?;
-        let own: Vec<i64> = counts.iter().map(|&count| count as u64 as i64).collect();
-        let counts = on.all_to_all(&own)?;
-        let counts: Vec<usize> =
-            counts.into_iter().map(|count| usize::try_from(count).unwrap_or(usize::MAX)).collect();
+        let own: Vec<i64> = counts.iter().map(|&count| announce(count)).collect();
+        let counts: Vec<usize> = on.all_to_all(&own)?.into_iter().map(announced).collect();
         let to = Parts::new(call, &counts);
         let to = meeting.agree(&on, to)?;
         let packed = values::packed(elements);
-        let elements = receive(&on, &meeting, counts.iter().sum(), |room, block| {
+        let elements = receive(&on, &meeting, to.total(), |room, block| {
             on.exchange((&parts, &packed), block, (&to, room))
         })?;
         Ok(Gathered { elements, counts })
@@ -296,8 +293,7 @@ impl Meeting {
     ) -> Result<Self, Error> {
         let (rank, size) = on.ranks()?;
         let element = T::TYPE_MAP.size();
-        let numbers = [count, element].map(|number| number as u64 as i64);
-        let ours = [root.map_or(0, i64::from), numbers[0], numbers[1]];
+        let ours = [root.map_or(0, i64::from), announce(count), announce(element)];
         let said = on.all_gather(ours)?;
         let meeting = Self { rank, size, said, block: None };
         meeting.same(0, "the root")?;
@@ -334,7 +330,7 @@ impl Meeting {
     }
 
     fn counts(&self) -> Vec<usize> {
-        self.said.iter().map(|said| usize::try_from(said[1]).unwrap_or(usize::MAX)).collect()
+        self.said.iter().map(|said| announced(said[1])).collect()
     }
 
     fn count_at(&self, rank: Rank) -> usize {
@@ -350,6 +346,17 @@ impl Meeting {
         }
         Ok(own)
     }
+}
+
+/// A number of elements as ranks announce it: the same bits, because there can be any number of elements without data.
+fn announce(count: usize) -> i64 {
+    (count as u64).cast_signed()
+}
+
+/// The number of elements that a rank announced; the greatest number, which no memory holds, if this machine cannot address as
+/// many.
+fn announced(number: i64) -> usize {
+    usize::try_from(number.cast_unsigned()).unwrap_or(usize::MAX)
 }
 
 /// Memory for the packed bytes of `count` elements.
@@ -414,12 +421,12 @@ fn own_count(
     let mut all = vec![0; usize::try_from(size).unwrap_or(0)];
     if let Some(counts) = counts {
         for (count, all) in counts.iter().zip(&mut all) {
-            *all = *count as u64 as i64;
+            *all = announce(*count);
         }
     }
     let own = on.all_to_all(&all)?;
     let at_root = usize::try_from(root).ok().and_then(|root| own.get(root).copied()).unwrap_or(0);
-    Ok(usize::try_from(at_root).unwrap_or(usize::MAX))
+    Ok(announced(at_root))
 }
 
 fn check_counts(counts: &[usize], elements: usize, ranks: Rank) -> Result<(), Error> {

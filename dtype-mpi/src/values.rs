@@ -105,13 +105,14 @@ pub(crate) fn receive_vec_or_zeros<T: Described>(
 
 /// A new vector of `count` elements from their packed bytes.
 pub(crate) fn unpack_vec<T: Described>(bytes: &[u8], count: usize) -> Result<Vec<T>, Error> {
-    let mut elements = dtype_runtime::unpack::<T>(bytes)?;
-    if T::TYPE_MAP.size() == 0 {
-        elements = with_capacity(count)?;
-        // SAFETY: a type without data and without skipped fields is a value whatever its bytes are, by the
-        // promise of `Datatype`; `unpack` does not compile for those that skip fields.
-        unsafe { elements.set_len(count) };
+    if T::TYPE_MAP.size() > 0 || count == 0 {
+        return Ok(dtype_runtime::unpack(bytes)?);
     }
+    // Elements without data are all the same: what holds for one holds for all, however many a rank announces.
+    std::mem::forget(dtype_runtime::unpack_one::<T>(bytes)?);
+    let mut elements = with_capacity(count)?;
+    // SAFETY: there is room for `count` elements. They have no data, so each is a value like the one that was just made.
+    unsafe { elements.set_len(count) };
     Ok(elements)
 }
 

@@ -13,7 +13,7 @@ use mpi::ffi::{
 };
 
 use super::code::check;
-use super::point_to_point::{Number, number};
+use super::point_to_point::{Number, number, number_limit};
 use super::{OnCommunicator, receiving, sending};
 use crate::error::Error;
 
@@ -61,10 +61,19 @@ impl Parts {
             })?;
             parts.displacements.push(displacement);
             parts.counts.push(number(call, count)?);
-            parts.total = parts.total.saturating_add(count);
+            let total = parts.total.checked_add(count);
+            parts.total = total.ok_or_else(|| {
+                let limit = number_limit();
+                Error::Count { call, count: u64::MAX, limit }
+            })?;
         }
         number(call, parts.total)?;
         Ok(parts)
+    }
+
+    /// The number of elements in all parts.
+    pub(crate) fn total(&self) -> usize {
+        self.total
     }
 
     fn assert_ranks(&self, ranks: Rank) {

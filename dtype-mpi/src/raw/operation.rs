@@ -105,10 +105,7 @@ unsafe extern "C" fn apply(
 ) {
     // SAFETY: the library passes both.
     let (count, datatype) = unsafe { (*count, *datatype) };
-    let (Some(context), Ok(count)) = (attributes::attached(datatype), usize::try_from(count))
-    else {
-        return;
-    };
+    let Some(context) = attributes::attached(datatype) else { return };
     if count == 0 {
         return;
     }
@@ -119,9 +116,13 @@ unsafe extern "C" fn apply(
     if failed.is_some() {
         return;
     }
-    let bytes = count * context.size;
-    // SAFETY: the library passes `*length` elements of the datatype, which are dense bytes that it has received or
-    // copied, and no other code accesses them during the call.
+    let Some(bytes) = bytes_of(count, context.size) else {
+        let (call, value) = ("MPI_User_function", count.into());
+        *failed = Some(Error::Argument { call, value, bits: isize::BITS });
+        return;
+    };
+    // SAFETY: the library passes `count` elements of the datatype, which are dense bytes that it has received or
+    // copied, and no other code accesses them during the call. They fit a slice, as just computed.
     let (from, into) = unsafe {
         (
             slice::from_raw_parts(from.cast::<u8>(), bytes),
@@ -137,10 +138,30 @@ unsafe extern "C" fn apply(
         };
 }
 
+/// The bytes of `count` elements, if memory can have as many.
+fn bytes_of(count: c_int, size: usize) -> Option<usize> {
+    let bytes = usize::try_from(count).ok()?.checked_mul(size)?;
+    (bytes <= isize::MAX.unsigned_abs()).then_some(bytes)
+}
+
 fn message(payload: Box<dyn Any + Send>) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
     // Dropping the payload may panic again.
     std::mem::forget(payload);
     text.unwrap_or_else(|| "a value that is no text".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_library_passes_fits_memory() {
+        assert_eq!(bytes_of(3, 7), Some(21));
+        assert_eq!(bytes_of(1, isize::MAX.unsigned_abs()), Some(isize::MAX.unsigned_abs()));
+        for (count, size) in [(-1, 1), (c_int::MIN, 8), (2, 1 << 62), (c_int::MAX, 1 << 33)] {
+            assert_eq!(bytes_of(count, size), None, "{count} of {size}");
+        }
+    }
 }

@@ -33,7 +33,7 @@ pub(crate) fn number(call: &'static str, count: usize) -> Result<Number, Error> 
 }
 
 #[allow(clippy::cast_sign_loss, reason = "the greatest value is positive")]
-const fn number_limit() -> u64 {
+pub(super) const fn number_limit() -> u64 {
     Number::MAX as u64
 }
 

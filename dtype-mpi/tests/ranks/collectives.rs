@@ -161,9 +161,15 @@ pub(crate) fn empty(world: &SimpleCommunicator) {
     assert_eq!(world.all_reduce_packed(&[(); 4], &of).unwrap(), [(); 4]);
     let none = world.all_gather_packed::<f64>(&[]).unwrap();
     assert_eq!((none.elements, none.counts), (vec![], vec![0; size]));
-    // Too many to count or to allocate.
-    let many = vec![(); usize::MAX];
-    assert!(world.all_gather_packed(&many).is_err());
+    // As many as there can be.
+    for many in [usize::MAX, usize::MAX / 2 + 1, usize::MAX - 5] {
+        let mut nothing = if world.rank() == 0 { vec![(); many] } else { vec![] };
+        world.broadcast_packed(0, &mut nothing).unwrap();
+        assert_eq!(nothing.len(), many);
+        // Too many to count.
+        let error = world.all_gather_packed(&nothing).unwrap_err();
+        assert!(matches!(error, Error::Count { call: "MPI_Allgatherv", .. }), "{error}");
+    }
 }
 
 /// On an intercommunicator all functions return an error and leave no message pending.

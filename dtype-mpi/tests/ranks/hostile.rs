@@ -2,7 +2,7 @@
 
 use dtype_mpi::Error;
 use dtype_mpi::traits::*;
-use dtype_runtime::pack;
+use dtype_runtime::{Datatype, pack};
 use mpi::collective::SystemOperation;
 use mpi::topology::{Color, SimpleCommunicator};
 use mpi::traits::*;
@@ -117,6 +117,44 @@ pub(crate) fn collectives(world: &SimpleCommunicator) {
         let error = world.all_to_all_packed(&out, &counts).unwrap_err();
         assert_invalid(&error, (counts.len() * 2 - 2, "flag"));
     }
+}
+
+/// No bytes make a value of this type either.
+#[derive(Datatype, Debug, PartialEq)]
+#[dtype(check = never)]
+struct Never;
+
+fn never(_: &Never) -> bool {
+    false
+}
+
+/// A rank announces elements without data. What they are checked for is checked as well.
+pub(crate) fn without_data(world: &SimpleCommunicator) {
+    let (rank, ranks) = (world.rank(), usize::try_from(world.size()).unwrap());
+    if ranks < 2 {
+        return;
+    }
+    let counts = vec![1; ranks];
+    if rank == 0 {
+        world.broadcast_packed(0, &mut vec![(); 1 << 40]).unwrap();
+        world.scatter_packed(0, &vec![(); ranks], &counts).unwrap();
+        assert_eq!(world.all_gather_packed(&[(); 3]).unwrap().elements.len(), 3);
+        world.all_to_all_packed(&vec![(); ranks], &counts).unwrap();
+        return;
+    }
+    let mut elements = Vec::<Never>::new();
+    let errors = [
+        world.broadcast_packed(0, &mut elements).unwrap_err(),
+        world.scatter_packed::<Never>(0, &[], &[]).unwrap_err(),
+        world.all_gather_packed::<Never>(&[]).unwrap_err(),
+        world.all_to_all_packed::<Never>(&[], &vec![0; ranks]).unwrap_err(),
+    ];
+    for error in errors {
+        let Error::Type(dtype_runtime::Error::CheckFailed { record: 0, .. }) = error else {
+            panic!("{error}")
+        };
+    }
+    assert_eq!(elements, []);
 }
 
 /// The root is another program, which announces 1000 elements and sends one. Some libraries do not report this.

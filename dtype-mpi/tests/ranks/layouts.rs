@@ -86,6 +86,13 @@ pub(crate) fn outside(world: &SimpleCommunicator) {
     out_of_bounds(SendBuffer::of_layout(&column, &matrix, 0, 2).unwrap_err());
     out_of_bounds(ReceiveBuffer::of_layout(&column, &mut matrix, usize::MAX, 1).unwrap_err());
     SendBuffer::of_layout(&column, &matrix, usize::MAX, 0).unwrap();
+    let later = Type::hindexed(&[1], &[8], &f64s()).unwrap();
+    let later = Layout::new(&later).unwrap();
+    for before in [1, 8] {
+        let origin = usize::MAX - before + 1;
+        out_of_bounds(SendBuffer::of_layout(&later, &matrix, origin, 1).unwrap_err());
+        out_of_bounds(ReceiveBuffer::of_layout(&later, &mut matrix, origin, 1).unwrap_err());
+    }
     // What libraries copy wrongly with the right bounds (`oracle/classes.rs`), and bounds that are hidden.
     let bytes = Type::basic(Basic::U8);
     let back = Type::resized(&Type::contiguous(2, &bytes).unwrap(), 0, -8).unwrap();

@@ -54,6 +54,7 @@ const TESTS: &[Test] = &[
     ("a message that cannot be counted is discarded", packed::discarded),
     ("bytes that are no values", hostile::messages),
     ("bytes that are no values, to all", hostile::collectives),
+    ("elements without data that are no values", hostile::without_data),
     ("a root that sends less than it said", hostile::short_broadcast),
     ("requests", immediate::requests),
     ("requests that nobody waits for", immediate::dropped),
