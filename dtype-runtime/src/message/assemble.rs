@@ -27,7 +27,7 @@ impl<T: Datatype> Assembler<T> {
     pub(super) fn new(header: &Header, limits: &Limits) -> Result<Self, Error> {
         header.check_limits(limits)?;
         header.check::<T>()?;
-        header.check_empty(size_of::<T>(), limits)?;
+        header.check_memory::<T>(limits)?;
         Ok(Self {
             records: Unverified(Vec::new()),
             sizes: header.in_memory()?,

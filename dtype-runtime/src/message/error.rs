@@ -97,11 +97,12 @@ pub enum Error {
         /// The tag of the message.
         tag: u32,
     },
-    /// The payload is larger than the caller accepts; see [`Limits`](super::Limits).
+    /// The payload, or the memory of its records, is larger than the caller accepts; see
+    /// [`Limits::with_max_payload_bytes`](super::Limits::with_max_payload_bytes).
     PayloadLimit {
         /// The limit in bytes.
         limit: u64,
-        /// The announced number of bytes; for records without data, the bytes that they would take in memory.
+        /// The announced bytes of payload; if these are within the limit, the bytes that the records would take in memory.
         actual: u64,
     },
     /// There are more records than the caller accepts, or has room for.

@@ -17,6 +17,9 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The memory of records may be this many times their payload, whatever the limit of the payload.
+    pub const MEMORY_OF_PAYLOAD: u64 = 16;
+
     /// Messages of any size, with checksum and signature: for trusted senders, and for callers that inspect the
     /// header first.
     pub const UNLIMITED: Self = Self {
@@ -26,21 +29,36 @@ impl Limits {
         allows_missing_signature: false,
     };
 
-    /// One GiB of payload and 2³⁰ records, with checksum and signature. Memory is allocated as the payload arrives,
-    /// so a receiver uses this much only after a sender has sent this much.
+    /// One GiB of payload and 2³⁰ records, with checksum and signature. Memory is allocated as the payload arrives: for at most
+    /// twice the records that have arrived.
     pub const fn new() -> Self {
         Self { max_payload_bytes: 1 << 30, max_records: 1 << 30, ..Self::UNLIMITED }
     }
 
-    /// Limits the payload, in bytes. The records may take proportionally more in memory, because the receiver's
-    /// type has padding and skipped fields as well.
+    /// Limits the payload, in bytes. Records take more memory than payload if their type has padding, skipped fields or a great
+    /// alignment. If it is more than [`MEMORY_OF_PAYLOAD`](Self::MEMORY_OF_PAYLOAD) times as much, this limits the memory,
+    /// too. Memory that the caller has already, for [`read_into`](super::Incoming::read_into) or for one record, does not count.
+    ///
+    /// ```
+    /// use dtype_runtime::message::{self, Error, Limits};
+    /// #[derive(dtype_runtime::Datatype, Clone, Debug)]
+    /// #[repr(align(4096))]
+    /// struct Page(u8);
+    ///
+    /// let mut stream = Vec::new();
+    /// message::write(&mut stream, &vec![Page(7); 1000])?;
+    /// assert_eq!(stream.len(), 1052);
+    /// let limits = Limits::new().with_max_payload_bytes(1 << 20);
+    /// let refused = message::read::<Page>(&mut &stream[..], &limits).unwrap_err();
+    /// assert!(matches!(refused, Error::PayloadLimit { actual: 4_096_000, .. }));
+    /// # Ok::<(), message::Error>(())
+    /// ```
     #[must_use]
     pub const fn with_max_payload_bytes(self, bytes: u64) -> Self {
         Self { max_payload_bytes: bytes, ..self }
     }
 
-    /// Limits the number of records. Records without data always have an empty payload; where they would be
-    /// allocated, their size in memory is compared with the limit of the payload.
+    /// Limits the number of records.
     #[must_use]
     pub const fn with_max_records(self, records: u64) -> Self {
         Self { max_records: records, ..self }

@@ -125,6 +125,7 @@ pub(super) fn take_records<T: Datatype>(
     }
     header.check_limits(limits).ok()?;
     header.check::<T>().ok()?;
+    header.check_memory::<T>(limits).ok()?;
     whole.verify().ok()?;
     let records = unpack(whole.payload()).ok()?;
     *input = after;

@@ -92,7 +92,7 @@ impl<R: Read> Incoming<R> {
     ///
     /// The errors of [`Header::check`]; [`Error::Io`], [`Error::Truncated`], [`Error::Checksum`];
     /// [`InvalidValue`](crate::Error::InvalidValue) and [`Allocation`](crate::Error::Allocation) inside
-    /// [`Error::Records`]; [`Error::PayloadLimit`] if records without data would take more memory than the limit.
+    /// [`Error::Records`]; [`Error::PayloadLimit`] if the records would take more memory than the limit.
     pub fn read<T: Datatype>(self) -> Result<Vec<T>, Error> {
         self.receive()
     }
@@ -143,7 +143,7 @@ impl<R: Read> Incoming<R> {
     /// The errors of [`read`](Self::read).
     pub fn read_reusing<T: Datatype + Default>(self, records: &mut Vec<T>) -> Result<usize, Error> {
         self.header.check::<T>()?;
-        self.header.check_empty(size_of::<T>(), &self.limits)?;
+        self.header.check_memory::<T>(&self.limits)?;
         let count = self.sizes.count;
         let representation = self.header.representation();
         let packed = self.packed_in(size_of_val(&records[..]))?;

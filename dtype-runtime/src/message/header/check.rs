@@ -96,19 +96,14 @@ impl Header {
         if actual > limit { Err(Error::RecordLimit { limit, actual }) } else { Ok(()) }
     }
 
-    /// Checks records without data, which can take memory nevertheless. The sender sends no bytes for them, so
-    /// this limit prevents it from requesting any amount. `stride` is the memory of a record, in bytes.
-    pub(in crate::message) fn check_empty(
-        &self,
-        stride: usize,
-        limits: &Limits,
-    ) -> Result<(), Error> {
-        let actual = self.count.saturating_mul(stride as u64);
+    /// Checks the memory that the records take as values of type `T`. Where it is far more than the payload, because of
+    /// alignment or skipped fields, or because there are no data, a sender could request any amount with a few bytes.
+    #[inline]
+    pub(in crate::message) fn check_memory<T>(&self, limits: &Limits) -> Result<(), Error> {
         let limit = limits.max_payload_bytes();
-        if self.record_size == 0 && actual > limit {
-            return Err(Error::PayloadLimit { limit, actual });
-        }
-        Ok(())
+        let most = limit.max(self.payload_len.saturating_mul(Limits::MEMORY_OF_PAYLOAD));
+        let actual = self.count.saturating_mul(size_of::<T>() as u64);
+        if actual > most { Err(Error::PayloadLimit { limit, actual }) } else { Ok(()) }
     }
 }
 
