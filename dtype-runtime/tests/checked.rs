@@ -8,6 +8,8 @@
 
 #[path = "model/cases.rs"]
 mod cases;
+#[cfg(feature = "message")]
+mod frames;
 mod fused;
 
 use core::num::NonZero;
@@ -248,7 +250,7 @@ fn a_check_that_panics_changes_nothing() {
 }
 
 /// Without data, so there are no bytes to check.
-#[derive(Datatype, Clone, Copy, Debug)]
+#[derive(Datatype, Clone, Copy, Debug, Default)]
 #[dtype(check = never)]
 struct Nothing;
 
@@ -262,7 +264,55 @@ fn a_type_without_data_is_asked_where_there_is_a_record() {
     assert!(unpack_one::<Nothing>(&[]).is_err());
     assert!(unpack::<(u8, Nothing)>(&[1]).is_err());
     assert!(unpack_into(&[], &mut [Nothing]).is_err());
-    let _ = Unpacker::new(&mut [Nothing]).unpack(&[]);
+    for representation in [Representation::LittleEndian, Representation::BigEndian] {
+        assert!(unpack_as::<Nothing>(&[], representation).unwrap().is_empty());
+        let mut records = [Nothing; 3];
+        let unpacker = Unpacker::new(&mut records);
+        let mut unpacker = unpacker.with_representation(representation).unwrap();
+        refused(&unpacker.unpack(&[]).unwrap_err());
+        assert_eq!(Unpacker::new::<Nothing>(&mut []).unpack(&[]), Ok(0));
+    }
+    refused(&Unpacker::new(&mut [Nothing; 3]).unpack(&[]).unwrap_err());
+}
+
+fn refused(error: &Error) {
+    assert!(matches!(error, Error::CheckFailed { record: 0, .. }), "{error}");
+}
+
+/// By every reader, in either byte order, whatever number a frame announces.
+#[cfg(feature = "message")]
+#[test]
+fn a_frame_without_data_is_asked() {
+    use dtype_runtime::message::{self, Decoder, Framing, Incoming, Limits, Receiver};
+
+    const COUNT: usize = 1 << 20;
+    let limits = Limits::new();
+    let wrong = |error: message::Error| {
+        let message::Error::Records(error) = error else { panic!("{error}") };
+        refused(&error);
+    };
+    let framed = |framing| {
+        let mut frame = Vec::new();
+        message::send(&mut frame, &vec![(); COUNT], framing).unwrap();
+        frame
+    };
+    let full = framed(Framing::new());
+    let other_order = frames::changed(&full, |frame| frame[5] = 3 - frame[5]);
+    for frame in [framed(Framing::compact()), full, other_order] {
+        let open = || Incoming::open(&frame[..], &limits).unwrap().unwrap();
+        wrong(open().read::<Nothing>().unwrap_err());
+        wrong(open().receive::<Vec<Nothing>>().unwrap_err());
+        let mut records = vec![Nothing; COUNT];
+        wrong(open().read_into(&mut records).unwrap_err());
+        wrong(open().read_reusing(&mut records).unwrap_err());
+        wrong(message::decode::<Vec<Nothing>>(&mut &frame[..], &limits).unwrap_err());
+        wrong(Receiver::<_, Vec<Nothing>>::new(&frame[..], limits).next_message().unwrap_err());
+        for size in [1, frame.len()] {
+            let mut decoder = Decoder::<Vec<Nothing>>::new(limits);
+            let mut pieces = frame.chunks(size);
+            wrong(pieces.find_map(|mut piece| decoder.feed(&mut piece).err()).unwrap());
+        }
+    }
 }
 
 thread_local! {

@@ -306,6 +306,11 @@ impl Unpacker<'_> {
     /// Writes the records that the bytes complete, once all of them are known to be valid, and keeps the rest.
     fn check_and_write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let Some(checks) = &mut self.checks else { return Ok(()) };
+        if self.source.size() == 0 {
+            // Records without data, or none.
+            let count = usize::try_from(self.source.count()).unwrap_or(usize::MAX);
+            return (checks.valid)(&[], count);
+        }
         let before = checks.begun(self.progress.position());
         let first = self.progress.position() - before as u64;
         let Some(Complete { mut head, whole, tail }) = checks.complete(first, before, bytes)?

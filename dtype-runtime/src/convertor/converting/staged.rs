@@ -35,6 +35,9 @@ impl Staged {
         bytes: &[u8],
         unpacker: &mut Unpacker<'_>,
     ) -> Result<(), Error> {
+        if self.records.native == 0 {
+            return unpacker.unpack(&[]).map(drop);
+        }
         // A record lies in memory, so its size fits, and so does twice its size.
         let record = usize::try_from(self.record()).unwrap_or(usize::MAX);
         let count = (self.pending.len() + bytes.len()) / record;
