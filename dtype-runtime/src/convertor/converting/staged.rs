@@ -36,6 +36,7 @@ impl Staged {
         unpacker: &mut Unpacker<'_>,
     ) -> Result<(), Error> {
         if self.records.native == 0 {
+            // No bytes complete a record: all of them are there.
             return unpacker.unpack(&[]).map(drop);
         }
         // A record lies in memory, so its size fits, and so does twice its size.
