@@ -50,8 +50,8 @@ impl<T> Gathered<T> {
 /// an error and nothing is sent. Received bytes are checked before they become values. An error about them is
 /// returned only at the rank that received them; the other ranks continue.
 ///
-/// The comparison protects from mistakes. A rank that makes calls of its own instead can announce less than it sends. Open MPI 4.1
-/// and 5.0 may write that over whatever follows the memory for it, and only then report the error.
+/// The comparison protects from mistakes. A rank that makes calls of its own instead can announce less than it sends. Open
+/// MPI 4.1 and 5.0 may write that over whatever follows the memory for it, and only then report the error.
 ///
 /// The operations work on the ranks of one group: on an intercommunicator they return [`Error::Intercommunicator`],
 /// and nothing is sent.

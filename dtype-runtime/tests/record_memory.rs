@@ -95,6 +95,9 @@ fn the_memory_of_records_is_limited() {
     }
 }
 
+/// Reads a message within limits; returns the number of its records.
+type Reader<'a> = &'a dyn Fn(&Limits) -> Result<usize, Error>;
+
 /// Every reader that makes records takes them up to the limit, and refuses one byte more.
 fn readers<T: Datatype + Default + Debug>(frame: &[u8], count: usize) {
     let limit = (count * size_of::<T>()) as u64;
@@ -119,7 +122,7 @@ fn readers<T: Datatype + Default + Debug>(frame: &[u8], count: usize) {
         let mut results = frame.chunks(7).map(|mut piece| decoder.feed(&mut piece));
         results.find_map(Result::transpose).unwrap().map(|records| records.len())
     };
-    let all: [(&str, &dyn Fn(&Limits) -> Result<usize, Error>); 6] = [
+    let all: [(&str, Reader<'_>); 6] = [
         ("read", &read),
         ("receive", &receive),
         ("read_reusing", &reusing),

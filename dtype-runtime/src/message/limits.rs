@@ -37,7 +37,8 @@ impl Limits {
 
     /// Limits the payload, in bytes. Records take more memory than payload if their type has padding, skipped fields or a great
     /// alignment. If it is more than [`MEMORY_OF_PAYLOAD`](Self::MEMORY_OF_PAYLOAD) times as much, this limits the memory,
-    /// too. Memory that the caller has already, for [`read_into`](super::Incoming::read_into) or for one record, does not count.
+    /// too. Memory that the caller already has, for [`read_into`](super::Incoming::read_into) or for one record, is not
+    /// limited.
     ///
     /// ```
     /// use dtype_runtime::message::{self, Error, Limits};
