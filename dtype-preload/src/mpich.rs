@@ -4,13 +4,13 @@
 mod calls;
 mod communicators;
 mod decode;
-mod end;
 mod external;
 mod generic;
 mod handle_set;
 mod handles;
 mod library;
 pub mod numbers;
+mod originals;
 mod pack;
 mod pack_external;
 mod types;

@@ -1,7 +1,6 @@
 //! The functions and data of the MPI library that this library stands in front of.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::marker::PhantomData;
 use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -15,8 +14,9 @@ pub(crate) const NO_ORIGINAL: c_int = 16;
 #[derive(Debug)]
 pub(crate) struct Original<F> {
     name: &'static CStr,
+    /// What does the same where the library has no function of this name.
+    otherwise: Option<F>,
     found: AtomicPtr<c_void>,
-    function: PhantomData<fn() -> F>,
 }
 
 impl<F: Copy> Original<F> {
@@ -24,12 +24,12 @@ impl<F: Copy> Original<F> {
     ///
     /// `F` must be the type of a function pointer: the type of the function with this name in every library that this
     /// process may have loaded.
-    pub(crate) const unsafe fn new(name: &'static CStr) -> Self {
+    pub(crate) const unsafe fn new(name: &'static CStr, otherwise: Option<F>) -> Self {
         assert!(size_of::<F>() == size_of::<*mut c_void>());
-        Self { name, found: AtomicPtr::new(ptr::null_mut()), function: PhantomData }
+        Self { name, otherwise, found: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// The function; `None` if no library that is loaded has it.
+    /// The function; `None` if no library that is loaded has it, and nothing does the same.
     #[inline]
     pub(crate) fn get(&self) -> Option<F> {
         self.known().or_else(|| self.look_up())
@@ -44,7 +44,6 @@ impl<F: Copy> Original<F> {
     }
 
     /// Puts a function in the place of the library's.
-    #[cfg(test)]
     pub(crate) fn replace(&self, function: F) {
         // SAFETY: `F` is the type of a function pointer, by the promise of `new`.
         let function = unsafe { mem::transmute_copy::<F, *mut c_void>(&function) };
@@ -54,10 +53,13 @@ impl<F: Copy> Original<F> {
     #[cold]
     fn look_up(&self) -> Option<F> {
         let found = next(self.name);
-        if found.is_null() {
+        match self.otherwise {
+            Some(otherwise) if found.is_null() => self.replace(otherwise),
+            _ => self.found.store(found, Ordering::Release),
+        }
+        if self.known().is_none() {
             say(format_args!("dtype-preload: no library has {}\n", self.name.to_string_lossy()));
         }
-        self.found.store(found, Ordering::Release);
         self.known()
     }
 }
@@ -120,13 +122,13 @@ fn loaded() -> Vec<CString> {
     paths
 }
 
-/// Declares originals: a static, its type, and its name.
+/// Declares originals: a static, its name, what does the same where a library has none of this name, and its type.
 macro_rules! originals {
-    ($($(#[$doc:meta])* $vis:vis static $static:ident = $name:literal: $type:ty;)+) => {$(
-        $(#[$doc])*
+    ($($vis:vis static $static:ident = $name:literal $(or $otherwise:ident)?: $type:ty;)+) => {$(
         $vis static $static: $crate::original::Original<$type> = {
+            let otherwise: &[$type] = &[$($otherwise)?];
             // SAFETY: the declaration of the function in the header of every library that has it.
-            unsafe { $crate::original::Original::new($name) }
+            unsafe { $crate::original::Original::new($name, otherwise.first().copied()) }
         };
     )+};
 }

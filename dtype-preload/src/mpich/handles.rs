@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::end::has_ended;
 use super::external::External;
 use super::handle_set::{DATATYPE, HandleSet};
+use super::library::is_running;
 use super::numbers::{Handle, PAIRS};
 use super::types::{Source, compile, is_worth_it_at_once, read, size};
 use crate::compiled::Compiled;
@@ -95,7 +95,7 @@ fn is_derived(handle: Handle) -> bool {
 ///
 /// The library is supported, and MPI may be called. A handle that is derived belongs to a datatype that lives.
 pub(super) unsafe fn find(handle: Handle, count: usize) -> Option<Arc<Entry>> {
-    if count == 0 || !is_derived(handle) || has_ended() {
+    if count == 0 || !is_derived(handle) || !is_running() {
         return None;
     }
     let identity = identity(handle);

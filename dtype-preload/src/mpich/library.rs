@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::numbers::{Handle, MAX_LIBRARY_VERSION_STRING, THREAD_MULTIPLE};
 use crate::boundary::contain;
 use crate::mode::Mode;
-use crate::original::originals;
+use crate::original::{Original, originals};
 use crate::stats;
 
 /// `MPI_Aint`.
@@ -15,10 +15,14 @@ pub(super) type Aint = isize;
 /// `MPI_Count`.
 pub(super) type Count = i64;
 
+type Ask = unsafe extern "C" fn(*mut c_int) -> c_int;
+
 originals! {
+    static IS_INITIALIZED = c"PMPI_Initialized": Ask;
+    static IS_FINALIZED = c"PMPI_Finalized": Ask;
     static GET_LIBRARY_VERSION = c"PMPI_Get_library_version":
         unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
-    static QUERY_THREAD = c"PMPI_Query_thread": unsafe extern "C" fn(*mut c_int) -> c_int;
+    static QUERY_THREAD = c"PMPI_Query_thread": Ask;
     // The forms with large counts, because the others call the error handler for a type that was made with large counts. All
     // versions that are known have them.
     pub(super) static GET_ENVELOPE = c"PMPI_Type_get_envelope_c":
@@ -64,6 +68,21 @@ pub(super) fn has_threads() -> bool {
         QUERY_THREAD.get().map(|query| unsafe { query(&raw mut level) });
         level >= THREAD_MULTIPLE
     })
+}
+
+/// Whether MPI runs, from `MPI_Init` to `MPI_Finalize`: after its end the library refuses all calls that need it.
+///
+/// MPI also runs in a session, but no function of MPI tells whether a session is open. To count sessions, this library would
+/// have to export `MPI_Session_init`, and a program under a library without sessions would find it. So what a program packs
+/// with no more than a session is left to MPICH.
+pub(super) fn is_running() -> bool {
+    let ask = |original: &Original<Ask>| {
+        let mut answer = 0;
+        // SAFETY: callable at any time; the number lives through the call.
+        original.get().map(|ask| unsafe { ask(&raw mut answer) });
+        answer != 0
+    };
+    ask(&IS_INITIALIZED) && !ask(&IS_FINALIZED)
 }
 
 fn look() -> bool {

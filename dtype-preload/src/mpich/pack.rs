@@ -11,23 +11,12 @@ use super::calls::exported;
 use super::communicators::{accepted, is_communicator};
 use super::handles::find;
 use super::library::is_supported;
+use super::originals::{PACK, PACK_LARGE, UNPACK, UNPACK_LARGE};
 use super::word::{Word, handle};
 use crate::boundary::contain;
 use crate::mode::Mode;
-use crate::original::{NO_ORIGINAL, originals};
+use crate::original::NO_ORIGINAL;
 use crate::verify::{self, Fragment};
-
-type PackCall<N> =
-    unsafe extern "C" fn(*const c_void, N, Word, *mut c_void, N, *mut N, Word) -> c_int;
-type UnpackCall<N> =
-    unsafe extern "C" fn(*const c_void, N, *mut N, *mut c_void, N, Word, Word) -> c_int;
-
-originals! {
-    static PACK = c"PMPI_Pack": PackCall<c_int>;
-    static UNPACK = c"PMPI_Unpack": UnpackCall<c_int>;
-    static PACK_LARGE = c"PMPI_Pack_c": PackCall<i64>;
-    static UNPACK_LARGE = c"PMPI_Unpack_c": UnpackCall<i64>;
-}
 
 /// Packed bytes of a call, and where they end; `None` if the buffer is too short, which the library reports.
 pub(super) fn end_of(position: i64, size: usize, buffer: i64) -> Option<usize> {

@@ -8,38 +8,15 @@ use super::calls::exported;
 use super::external::External;
 use super::handles::find;
 use super::library::is_supported;
+use super::originals::{
+    PACK_EXTERNAL, PACK_EXTERNAL_LARGE, UNPACK_EXTERNAL, UNPACK_EXTERNAL_LARGE,
+};
 use super::pack::{end_of, is_nowhere};
 use super::word::{Word, handle};
 use crate::boundary::contain;
 use crate::mode::Mode;
-use crate::original::{NO_ORIGINAL, originals};
+use crate::original::NO_ORIGINAL;
 use crate::verify;
-
-type PackCall<N> = unsafe extern "C" fn(
-    *const c_char,
-    *const c_void,
-    N,
-    Word,
-    *mut c_void,
-    i64,
-    *mut i64,
-) -> c_int;
-type UnpackCall<N> = unsafe extern "C" fn(
-    *const c_char,
-    *const c_void,
-    i64,
-    *mut i64,
-    *mut c_void,
-    N,
-    Word,
-) -> c_int;
-
-originals! {
-    static PACK = c"PMPI_Pack_external": PackCall<c_int>;
-    static UNPACK = c"PMPI_Unpack_external": UnpackCall<c_int>;
-    static PACK_LARGE = c"PMPI_Pack_external_c": PackCall<i64>;
-    static UNPACK_LARGE = c"PMPI_Unpack_external_c": UnpackCall<i64>;
-}
 
 /// Whether a representation is the one that the standard defines. The library takes any other name for it, too.
 ///
@@ -228,16 +205,16 @@ macro_rules! functions {
     };
 }
 
-functions!(pack = PACK, unpack = UNPACK, c_int);
-functions!(pack_large = PACK_LARGE, unpack_large = UNPACK_LARGE, i64);
+functions!(pack = PACK_EXTERNAL, unpack = UNPACK_EXTERNAL, c_int);
+functions!(pack_large = PACK_EXTERNAL_LARGE, unpack_large = UNPACK_EXTERNAL_LARGE, i64);
 
 exported! {
-    MPI_Pack_external, PMPI_Pack_external = pack, PACK(representation: *const c_char, from: *const c_void,
+    MPI_Pack_external, PMPI_Pack_external = pack, PACK_EXTERNAL(representation: *const c_char, from: *const c_void,
         count: c_int, datatype: Word, out: *mut c_void, room: i64, position: *mut i64);
-    MPI_Unpack_external, PMPI_Unpack_external = unpack, UNPACK(representation: *const c_char, from: *const c_void,
+    MPI_Unpack_external, PMPI_Unpack_external = unpack, UNPACK_EXTERNAL(representation: *const c_char, from: *const c_void,
         available: i64, position: *mut i64, to: *mut c_void, count: c_int, datatype: Word);
-    MPI_Pack_external_c, PMPI_Pack_external_c = pack_large, PACK_LARGE(representation: *const c_char,
+    MPI_Pack_external_c, PMPI_Pack_external_c = pack_large, PACK_EXTERNAL_LARGE(representation: *const c_char,
         from: *const c_void, count: i64, datatype: Word, out: *mut c_void, room: i64, position: *mut i64);
-    MPI_Unpack_external_c, PMPI_Unpack_external_c = unpack_large, UNPACK_LARGE(representation: *const c_char,
+    MPI_Unpack_external_c, PMPI_Unpack_external_c = unpack_large, UNPACK_EXTERNAL_LARGE(representation: *const c_char,
         from: *const c_void, available: i64, position: *mut i64, to: *mut c_void, count: i64, datatype: Word);
 }
