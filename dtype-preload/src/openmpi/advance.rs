@@ -235,12 +235,12 @@ unsafe fn pack_through_cache(
 /// As for [`fragment`].
 unsafe fn by_library(convertor: &Convertor, packed: *mut u8, len: usize, direction: Direction) {
     let mut shadow = Shadow::new();
-    let (base, position) = (convertor.base, convertor.converted);
+    let &Convertor { base, count, converted: position, .. } = convertor;
     let way = if direction == Direction::Pack { SEND } else { RECEIVE };
     // SAFETY: the library prepared the convertor, and its type lives. A convertor that sends may start before the
     // position, and then packs bytes in front of those that are asked for; one that receives continues inside a value.
     unsafe {
-        let Some(start) = shadow.prepare(convertor, base, way, position) else { return };
+        let Some(start) = shadow.prepare(convertor, base, count, way, position) else { return };
         match direction {
             Direction::Pack => {
                 let ahead = position - start.min(position);
@@ -277,7 +277,7 @@ unsafe fn read_back(
     let here = unsafe { slice::from_raw_parts(packed, len) };
     // SAFETY: the program's elements are readable, also those that are received: they were written.
     let library = unsafe {
-        let Some(start) = shadow.prepare(convertor, base, SEND, position) else { return };
+        let Some(start) = shadow.prepare(convertor, base, count, SEND, position) else { return };
         let ahead = position - start.min(position);
         let mut bytes = vec![0; ahead];
         bytes.extend(compiled.library_start(here));
@@ -317,7 +317,7 @@ unsafe fn rehearse(compiled: &Compiled, convertor: &Convertor, packed: *mut u8, 
         library = if compiled.has_padding { here.clone() } else { pattern };
         let base = library.as_mut_ptr().wrapping_offset(-low);
         // The start of the value that the fragment starts in.
-        let Some(start) = shadow.prepare(convertor, base, SEND, position) else { return };
+        let Some(start) = shadow.prepare(convertor, base, count, SEND, position) else { return };
         let ahead = position - start.min(position);
         let mut bytes = vec![0; ahead + len];
         let before = start as u64..position as u64;
@@ -326,7 +326,7 @@ unsafe fn rehearse(compiled: &Compiled, convertor: &Convertor, packed: *mut u8, 
         }
         ptr::copy_nonoverlapping(packed, bytes.as_mut_ptr().add(ahead), len);
         let mut shadow = Shadow::new();
-        if shadow.prepare(convertor, base, RECEIVE, start) != Some(start) {
+        if shadow.prepare(convertor, base, count, RECEIVE, start) != Some(start) {
             return;
         }
         shadow.advance(bytes.as_mut_ptr(), bytes.len());

@@ -61,6 +61,10 @@ pub(super) unsafe fn raw(
 
 /// Compares segments of `total` bytes with those of the library.
 ///
+/// Open MPI takes the segments of a message from its start. After `set_position`, its function gives wrong ones for contiguous
+/// data with gaps between elements. So the library starts with the element that the position lies in, as with a message of its
+/// own, and the bytes before the position are left out.
+///
 /// # Safety
 ///
 /// The convertor was exchanged, and its type lives.
@@ -72,21 +76,31 @@ unsafe fn compare(
 ) {
     let &Convertor { base, count, converted: position, flags, .. } = convertor;
     let direction = if flags & SEND == 0 { RECEIVE } else { SEND };
+    let (Ok(size), Ok(extent)) =
+        (usize::try_from(committed.size()), isize::try_from(committed.extent()))
+    else {
+        return;
+    };
+    let Some(first) = position.checked_div(size) else { return };
+    let mut ahead = position % size;
+    let base = base.wrapping_offset(extent.wrapping_mul(first.cast_signed()));
     let mut shadow = Shadow::new();
     let mut library = Vec::new();
     // SAFETY: the caller guarantees it; no memory of the program is accessed.
     unsafe {
-        if shadow.prepare(convertor, base, direction, position) != Some(position) {
+        if shadow.prepare(convertor, base, count - first, direction, 0).is_none() {
             return;
         }
-        shadow.segments(total, &mut library);
+        shadow.segments(ahead + total, &mut library);
     }
     let here = joined(segments.iter().map(|segment| (segment.iov_base.addr(), segment.iov_len)));
     let mut rest = total;
-    let library = joined(library.into_iter().map_while(|(start, len): (usize, usize)| {
-        let len = len.min(rest);
+    let library = joined(library.into_iter().filter_map(|(start, len): (usize, usize)| {
+        let before = len.min(ahead);
+        ahead -= before;
+        let len = (len - before).min(rest);
         rest -= len;
-        (len > 0).then_some((start, len))
+        (len > 0).then_some((start + before, len))
     }));
     if here != library {
         let what = "segments of";

@@ -23,8 +23,8 @@ impl Shadow {
         Self { memory: [MaybeUninit::new(0); ROOM] }
     }
 
-    /// Prepares the convertor for the message of `of`, with its elements at `base`, and moves it to `position` or to the
-    /// start of the value that this lies in. Returns where it is; `None` if the library refuses.
+    /// Prepares the convertor for a message with the type of `of` and `count` elements at `base`, and moves it to `position`
+    /// or to the start of the value that this lies in. Returns where it is; `None` if the library refuses.
     ///
     /// # Safety
     ///
@@ -33,6 +33,7 @@ impl Shadow {
         &mut self,
         of: &Convertor,
         base: *mut u8,
+        count: usize,
         direction: u32,
         position: usize,
     ) -> Option<usize> {
@@ -49,7 +50,7 @@ impl Shadow {
             (*convertor).flags = of.flags & KEPT;
             (*convertor).stack = (&raw mut (*convertor).static_stack).cast();
             (*convertor).stack_size = 5;
-            if prepare(convertor, of.datatype, of.count, base) != 0 {
+            if prepare(convertor, of.datatype, count, base) != 0 {
                 return None;
             }
             let mut at = position;
