@@ -12,7 +12,8 @@ pub(crate) fn contain<R>(run: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(run)).ok()
 }
 
-/// Writes to standard error. Where that fails, as in a pipe that nobody reads, nothing is said; `eprint!` would panic.
+/// Writes to standard error, all at once: other processes may write there, too. Where that fails, as in a pipe that nobody
+/// reads, nothing is said; `eprint!` would panic.
 pub(crate) fn say(text: fmt::Arguments<'_>) {
-    let _ = io::stderr().write_fmt(text);
+    let _ = io::stderr().write_all(fmt::format(text).as_bytes());
 }

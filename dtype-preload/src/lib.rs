@@ -18,8 +18,12 @@
 //! | MPICH 4.0 over UCX | `ucp_dt_create_generic`, `ucp_dt_destroy` | callbacks around MPICH's own |
 //! | | `MPI_Type_commit`, `MPI_Type_dup`, `MPI_Type_free` | know the handle, and that the type is committed; forget what was compiled for it |
 //! | | `MPI_Pack`, `MPI_Unpack` and their `_c` forms | pack and unpack |
-//! | | `MPI_Comm_free`, `MPI_Comm_disconnect`, `MPI_Finalize`, `MPI_Session_init`, `MPI_Session_finalize` | know with what packing is an error, which the original reports |
+//! | | `MPI_Comm_free`, `MPI_Comm_disconnect` | forget which communicators there are |
 //! | | `MPI_Pack_external`, `MPI_Unpack_external` and their `_c` forms | convert to `external32` and back |
+//!
+//! A program may look for a function and use it if it is there, and with this library loaded it finds all of these. So only
+//! functions that every MPI library has are exported, and the `_c` forms, which call the small-count forms of a library
+//! that has no others. The functions of Open MPI and UCX that are named above belong to their inside.
 //!
 //! The first use of either part checks the library's version and the sizes of the structures that are touched; if they
 //! are not known, everything goes to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `all`, `verify`,
@@ -34,6 +38,7 @@ mod openmpi;
 mod original;
 mod policy;
 mod registry;
+mod report;
 mod stats;
 mod values;
 mod verify;

@@ -24,7 +24,7 @@ pub struct Mode {
 
 impl Mode {
     /// The mode for a value of the variable: words separated by commas. The second part of the result is a word that is
-    /// not known; with one, the library stays off.
+    /// not known; with one, the library stays off, and so do the other words.
     ///
     /// ```
     /// use dtype_preload::mode::Mode;
@@ -33,7 +33,8 @@ impl Mode {
     /// assert_eq!(Mode::parse("of").1, Some("of"));
     /// ```
     pub fn parse(value: &str) -> (Self, Option<&str>) {
-        let mut mode = Self { on: true, verify: false, stats: false, all: false };
+        let nothing = Self { on: false, verify: false, stats: false, all: false };
+        let mut mode = Self { on: true, ..nothing };
         for word in value.split(',').map(str::trim) {
             match word {
                 "" | "on" => {}
@@ -41,7 +42,7 @@ impl Mode {
                 "verify" => mode.verify = true,
                 "stats" => mode.stats = true,
                 "all" => mode.all = true,
-                unknown => return (Self { on: false, ..mode }, Some(unknown)),
+                unknown => return (nothing, Some(unknown)),
             }
         }
         (mode, None)

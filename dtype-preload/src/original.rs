@@ -133,3 +133,15 @@ macro_rules! originals {
     )+};
 }
 pub(crate) use originals;
+
+originals! {
+    static IS_INITIALIZED = c"PMPI_Initialized": unsafe extern "C" fn(*mut c_int) -> c_int;
+}
+
+/// Whether the program has called `MPI_Init`.
+pub(crate) fn is_initialized() -> bool {
+    let mut answer = 0;
+    // SAFETY: callable at any time; the number lives through the call.
+    IS_INITIALIZED.get().map(|ask| unsafe { ask(&raw mut answer) });
+    answer != 0
+}

@@ -1,23 +1,29 @@
 //! The report at exit: what this engine did for each type, and what it left to the MPI library.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::fmt::Write;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::fmt::{self, Write};
+use std::iter;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use std::{env, iter};
 
-use dtype_runtime::show::TextStyle;
+use dtype_runtime::show::{TextStyle, View};
+use dtype_runtime::types::Combiner;
 use dtype_runtime::{Committed, Type};
 
-use crate::boundary::{contain, say};
 use crate::mode::Mode;
 
-/// The number of types that are drawn.
-const PICTURES: usize = 5;
+/// The number of types that are listed.
+const TYPES: usize = 5;
 
-/// Wider pictures are cut.
-const LINES: usize = 40;
+/// The rows of a picture, and the fields below it.
+const PICTURE_ROWS: usize = 4;
+const FIELDS: usize = 6;
+
+/// The bytes of a report. It is written at once, and launchers read this many bytes of a rank at once: longer ones of several
+/// ranks would be mixed.
+const MOST_BYTES: usize = 4096;
 
 /// What was done for types that are made by the same calls.
 #[derive(Debug)]
@@ -49,14 +55,54 @@ pub(crate) fn row_of(committed: &Committed) -> Option<Arc<Row>> {
     if !Mode::get().stats {
         return None;
     }
+    let mut ty = committed.as_type().clone();
+    while let Some(element) = element_of(&ty) {
+        ty = element;
+    }
     let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
     let rows = rows.get_or_insert_default();
-    let row = rows.entry(committed.marshal()).or_insert_with(|| {
+    let row = rows.entry(ty.marshal()).or_insert_with(|| {
         let zero = || AtomicU64::new(0);
-        let ty = committed.as_type().clone();
         Arc::new(Row { ty, calls: zero(), bytes: zero(), nanoseconds: zero() })
     });
     Some(Arc::clone(row))
+}
+
+/// The element of a type that is nothing but several of them: such a type counts as its element. `MPI_Pack` of Open MPI 5.0 makes
+/// one of the elements that it is called with.
+fn element_of(ty: &Type) -> Option<Type> {
+    let outer = ty.contents().ok()?;
+    let (&[lb, extent], [inside]) = (&*outer.addresses, &*outer.datatypes) else {
+        let is_count = outer.combiner == Combiner::Contiguous;
+        return outer.datatypes.into_iter().next().filter(|_| is_count);
+    };
+    if outer.combiner != Combiner::Resized {
+        return None;
+    }
+    let mut inside = inside.contents().ok()?;
+    let mut start = 0;
+    if let (Combiner::Structure, [1, 1], &[at], [only]) =
+        (inside.combiner, &*inside.integers, &*inside.addresses, &*inside.datatypes)
+    {
+        start = at;
+        inside = only.contents().ok()?;
+    }
+    let (Combiner::Hvector, &[count, length], &[stride], [block]) =
+        (inside.combiner, &*inside.integers, &*inside.addresses, &*inside.datatypes)
+    else {
+        return None;
+    };
+    if count == 1 || stride.checked_mul(count.into()) != Some(extent) {
+        return None;
+    }
+    let mut element = block.clone();
+    if length != 1 {
+        element = Type::contiguous(u64::try_from(length).ok()?, &element).ok()?;
+    }
+    if start != 0 {
+        element = Type::structure(&[1], &[start], &[element]).ok()?;
+    }
+    Type::resized(&element, lb, stride).ok()
 }
 
 /// Packed bytes that this engine has moved in this process so far, if `DTYPE_PRELOAD` has `stats`; otherwise 0.
@@ -98,95 +144,99 @@ pub(crate) fn left(reason: Left) {
     }
 }
 
-/// The library below which this one is, or why it does nothing.
-static LIBRARY: OnceLock<Result<String, String>> = OnceLock::new();
-
-/// Registers the report, if there will be one: for the library that was found, or for the reason why everything is left
-/// to it.
-pub(crate) fn begin(library: Result<String, String>) {
-    static REGISTERED: AtomicBool = AtomicBool::new(false);
-    extern "C" fn at_exit() {
-        contain(|| say(format_args!("{}", report())));
-    }
-
-    if !Mode::get().stats {
-        return;
-    }
-    if LIBRARY.set(library).is_ok() && !REGISTERED.swap(true, Ordering::Relaxed) {
-        // SAFETY: the function does not unwind, and stays loaded until the process ends, as a library does that the
-        // linker was told to load.
-        unsafe { libc::atexit(at_exit) };
-    }
-}
-
-/// The rank of this process, as the launchers say it.
-fn rank() -> String {
-    ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"]
-        .iter()
-        .find_map(|name| env::var(name).ok())
-        .map_or_else(|| format!("process {}", std::process::id()), |rank| format!("rank {rank}"))
-}
-
-fn report() -> String {
-    let name = rank();
-    let library = match LIBRARY.get() {
-        Some(Ok(library)) => library,
-        Some(Err(why)) => {
-            return format!(
-                "dtype-preload: {name}: everything is left to the MPI library: {why}\n"
-            );
-        }
-        None => return String::new(),
-    };
+/// The report about the process of this name, on at most [`MOST_BYTES`].
+pub(crate) fn report(process: &str, library: &str) -> String {
     let rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut rows: Vec<_> = rows.iter().flat_map(HashMap::values).collect();
-    let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    rows.sort_by_key(|row| {
-        (std::cmp::Reverse(of(&row.nanoseconds)), std::cmp::Reverse(of(&row.bytes)))
-    });
-    let total = |counter: fn(&Row) -> &AtomicU64| rows.iter().map(|row| of(counter(row))).sum();
-
+    let rows: Vec<_> = rows.iter().flat_map(HashMap::values).map(Arc::as_ref).collect();
+    let Sum { calls, bytes, nanoseconds } = Sum::of(&rows);
+    let (moved, time) = (in_bytes(bytes), in_seconds(nanoseconds));
     let mut text = format!(
-        "dtype-preload: {name}, {library}: {} calls moved {} in {}\n",
-        total(|row| &row.calls),
-        bytes(total(|row| &row.bytes)),
-        time(total(|row| &row.nanoseconds)),
+        "dtype-preload: {process}, {library}: {calls} calls moved {moved} in {time}
+"
     );
-    let reasons = REASONS.iter().zip(&LEFT).filter(|(_, count)| of(count) > 0);
-    let reasons: Vec<_> =
-        reasons.map(|(reason, count)| format!("{} {reason}", of(count))).collect();
+    let reasons =
+        REASONS.iter().zip(&LEFT).map(|(reason, count)| (reason, count.load(Ordering::Relaxed)));
+    let reasons: Vec<_> = reasons
+        .filter(|&(_, count)| count > 0)
+        .map(|(reason, count)| format!("{count} {reason}"))
+        .collect();
     if !reasons.is_empty() {
         let _ = writeln!(text, "  left to the library: {}", reasons.join(", "));
     }
-    for (number, row) in iter::zip(1.., &rows) {
-        let _ = writeln!(
-            text,
-            "  type {number}: {} calls, {}, {}; size {}, extent {}",
-            of(&row.calls),
-            bytes(of(&row.bytes)),
-            time(of(&row.nanoseconds)),
-            row.ty.size(),
-            row.ty.extent(),
-        );
-        if number <= PICTURES {
-            for line in picture(&row.ty).lines() {
-                let _ = writeln!(text, "{}", format!("    {line}").trim_end());
-            }
-        }
-    }
+    write_types(&mut text, rows);
     text
 }
 
-/// A type as text.
-pub(crate) fn picture(ty: &Type) -> String {
-    let style = TextStyle::default().with_ascii(true).with_legend(12);
-    let picture = ty.diagram().text(&style).to_string();
-    let lines: Vec<_> = picture.lines().take(LINES).map(str::trim_end).collect();
-    lines.join("\n")
+/// Writes the types that moved the most, and what the others moved together.
+fn write_types(text: &mut String, mut rows: Vec<&Row>) {
+    rows.sort_by_cached_key(|&row| {
+        let Sum { calls, bytes, .. } = Sum::of(&[row]);
+        Reverse((bytes, calls))
+    });
+    let (first, others) = rows.split_at(rows.len().min(TYPES));
+    let mut lines: Vec<_> = iter::zip(1.., first)
+        .map(|(number, row)| {
+            let (size, extent) = (row.ty.size(), row.ty.extent());
+            format!("  type {number}: {}; size {size}, extent {extent}\n", Sum::of(&[*row]))
+        })
+        .collect();
+    let last = match others.len() {
+        0 => String::new(),
+        more => format!("  {more} more types: {}\n", Sum::of(others)),
+    };
+    let mut room = MOST_BYTES
+        .saturating_sub(text.len() + last.len() + lines.iter().map(String::len).sum::<usize>());
+    for (line, row) in lines.iter_mut().zip(first) {
+        let picture = picture(&row.ty, PICTURE_ROWS, FIELDS);
+        let picture: String = picture
+            .lines()
+            .map(|line| format!("    {line}").trim_end().to_owned() + "\n")
+            .collect();
+        // The least important go first.
+        let Some(rest) = room.checked_sub(picture.len()) else { break };
+        room = rest;
+        line.push_str(&picture);
+    }
+    lines.push(last);
+    text.extend(lines);
+}
+
+/// What some rows moved together.
+struct Sum {
+    calls: u64,
+    bytes: u64,
+    nanoseconds: u64,
+}
+
+impl Sum {
+    fn of(rows: &[&Row]) -> Self {
+        let sum = |counter: fn(&Row) -> &AtomicU64| {
+            rows.iter().map(|row| counter(row).load(Ordering::Relaxed)).sum()
+        };
+        Self {
+            calls: sum(|row| &row.calls),
+            bytes: sum(|row| &row.bytes),
+            nanoseconds: sum(|row| &row.nanoseconds),
+        }
+    }
+}
+
+impl fmt::Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { calls, bytes, nanoseconds } = *self;
+        write!(f, "{calls} calls, {}, {}", in_bytes(bytes), in_seconds(nanoseconds))
+    }
+}
+
+/// A type as text: at most so many rows of its layout, and so many of its fields.
+pub(crate) fn picture(ty: &Type, rows: usize, fields: usize) -> String {
+    // The bounds are in the title.
+    let style = TextStyle::default().with_ascii(true).with_ranges(false).with_legend(fields);
+    ty.diagram_of(&View::default().with_rows(rows)).text(&style).to_string()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "three digits are printed")]
-fn bytes(number: u64) -> String {
+fn in_bytes(number: u64) -> String {
     match number {
         0..10_000 => format!("{number} bytes"),
         10_000..10_000_000 => format!("{:.1} kB", number as f64 / 1e3),
@@ -195,7 +245,7 @@ fn bytes(number: u64) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "three digits are printed")]
-fn time(nanoseconds: u64) -> String {
+fn in_seconds(nanoseconds: u64) -> String {
     match nanoseconds {
         0..10_000 => format!("{nanoseconds} ns"),
         10_000..10_000_000 => format!("{:.1} µs", nanoseconds as f64 / 1e3),
@@ -205,22 +255,65 @@ fn time(nanoseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dtype_runtime::Basic;
+
     use super::*;
 
     #[test]
     fn numbers_have_units() {
-        assert_eq!(bytes(9999), "9999 bytes");
-        assert_eq!(bytes(12_345), "12.3 kB");
-        assert_eq!(bytes(12_345_678), "12.3 MB");
-        assert_eq!(time(12_345), "12.3 µs");
-        assert_eq!(time(1_234_567_890), "1234.6 ms");
+        assert_eq!(in_bytes(9999), "9999 bytes");
+        assert_eq!(in_bytes(12_345), "12.3 kB");
+        assert_eq!(in_bytes(12_345_678), "12.3 MB");
+        assert_eq!(in_seconds(12_345), "12.3 µs");
+        assert_eq!(in_seconds(1_234_567_890), "1234.6 ms");
+    }
+
+    fn record() -> Type {
+        let [i8, f64] = [Basic::I8, Basic::F64].map(Type::basic);
+        Type::structure(&[1, 1], &[0, 8], &[i8, f64]).unwrap()
     }
 
     #[test]
-    fn pictures_are_ascii_and_short() {
-        let ty = Type::basic(dtype_runtime::Basic::F64);
-        let ty = Type::vector(4, 1, 2, &ty).unwrap();
-        let text = picture(&ty);
-        assert!(text.contains("f64") && text.lines().count() <= LINES, "{text}");
+    fn several_elements_are_one_type() {
+        let record = Type::resized(&record(), 0, 16).unwrap();
+        let many = Type::hvector(20_000, 1, 16, &super::tests::record()).unwrap();
+        let many = Type::resized(&many, 0, 320_000).unwrap();
+        assert_eq!(element_of(&many).unwrap().marshal(), record.marshal());
+        assert_eq!(element_of(&Type::contiguous(7, &record).unwrap()).unwrap(), record);
+        assert!(element_of(&record).is_none());
+
+        let f32 = Type::basic(Basic::F32);
+        let block =
+            |blocks: &Type| Type::structure(&[1], &[4], std::slice::from_ref(blocks)).unwrap();
+        let blocks = block(&Type::hvector(10, 2, 20, &f32).unwrap());
+        let element = Type::resized(&block(&Type::contiguous(2, &f32).unwrap()), 0, 20).unwrap();
+        let same = Type::resized(&blocks, 0, 200).unwrap();
+        assert_eq!(element_of(&same).unwrap().marshal(), element.marshal());
+        assert!(element_of(&Type::resized(&blocks, 0, 208).unwrap()).is_none(), "a longer gap");
+    }
+
+    #[test]
+    fn a_report_is_short() {
+        let row = |fields: u32| {
+            let zero = || AtomicU64::new(0);
+            let lengths = vec![1; fields as usize];
+            let displacements: Vec<_> = (0..fields).map(|field| i64::from(field) * 17).collect();
+            let types = vec![Type::basic(Basic::F64); fields as usize];
+            let ty = Type::structure(&lengths, &displacements, &types).unwrap();
+            let row = Row { ty, calls: zero(), bytes: zero(), nanoseconds: zero() };
+            row.add(fields as usize * 8000, Duration::from_micros(10));
+            row
+        };
+        let rows: Vec<_> = (1..=40).map(row).collect();
+        let mut text = String::new();
+        write_types(&mut text, rows.iter().collect());
+        assert!(text.len() <= MOST_BYTES, "{}: {text}", text.len());
+        assert_eq!(text.matches("; size ").count(), TYPES, "{text}");
+        assert!(
+            text.starts_with("  type 1: 1 calls, 320.0 kB, 10.0 µs; size 320, extent"),
+            "{text}"
+        );
+        assert!(text.contains("f64"), "{text}");
+        assert!(text.ends_with("  35 more types: 35 calls, 5040.0 kB, 350.0 µs\n"), "{text}");
     }
 }

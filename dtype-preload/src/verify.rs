@@ -1,6 +1,7 @@
 //! The mode `verify`: where this engine and the library differ, the program ends with a report.
 
 use std::fmt::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use dtype_runtime::{Committed, Type};
 
@@ -19,6 +20,10 @@ pub(crate) struct Fragment<'a> {
     pub(crate) len: usize,
 }
 
+/// The rows and the fields of a picture.
+const ROWS: usize = 24;
+const FIELDS: usize = 12;
+
 /// Larger memories are not made and written twice for a comparison.
 const MOST_REHEARSED: usize = 1 << 20;
 
@@ -32,21 +37,39 @@ pub(crate) fn memory_of(committed: &Committed, count: usize) -> Option<(isize, u
     Some((isize::try_from(low).ok()?, span))
 }
 
-/// Compares bytes of this engine with those of the library. On a difference, prints a report and aborts.
-pub(crate) fn compare(fragment: Fragment<'_>, here: &[u8], library: &[u8]) {
+static COMPARED: AtomicBool = AtomicBool::new(false);
+
+/// Whether anything was compared in this process.
+pub(crate) fn has_compared() -> bool {
+    COMPARED.load(Ordering::Relaxed)
+}
+
+/// Compares what this engine does with what the library does. On a difference, prints a report and aborts.
+pub(crate) fn compare<T: PartialEq>(
+    fragment: Fragment<'_>,
+    here: &[T],
+    library: &[T],
+    difference: impl FnOnce(&[T], &[T]) -> String,
+) {
+    COMPARED.store(true, Ordering::Relaxed);
     if here != library {
         fail(fragment, &difference(here, library));
     }
 }
 
+/// Compares bytes of this engine with those of the library.
+pub(crate) fn compare_bytes(fragment: Fragment<'_>, here: &[u8], library: &[u8]) {
+    compare(fragment, here, library, difference);
+}
+
 /// Prints a report of a difference and aborts.
-pub(crate) fn fail(fragment: Fragment<'_>, difference: &str) -> ! {
+fn fail(fragment: Fragment<'_>, difference: &str) -> ! {
     let Fragment { what, ty, count, position, len } = fragment;
     let end = position.saturating_add(len);
     say(format_args!(
         "dtype-preload: a difference between this engine and the MPI library: {what} {count} elements, packed bytes \
          {position}..{end}: {difference}\n{}\nmarshalled: {}\n",
-        picture(ty),
+        picture(ty, ROWS, FIELDS),
         hexadecimal(&ty.marshal()),
     ));
     std::process::abort();
@@ -96,7 +119,7 @@ mod tests {
             let ty = Type::basic(Basic::U8);
             let fragment = Fragment { what: "packed", ty: &ty, count: 1, position: 0, len: 1 };
             // As the library's calls are.
-            contain(|| compare(fragment, &[1], &[2]));
+            contain(|| compare_bytes(fragment, &[1], &[2]));
             return;
         }
         // A device on which there is never room.

@@ -289,7 +289,7 @@ impl Message for Wrapped {
             bytes.resize(room, 0);
             let found = library(bytes.as_mut_ptr()).min(packed);
             // The library may stop between two values.
-            verify::compare(
+            verify::compare_bytes(
                 ours.fragment("packed", offset, packed),
                 &here[..found],
                 &bytes[..found],
@@ -364,7 +364,7 @@ impl Wrapped {
                 return;
             }
         }
-        verify::compare(ours.fragment("memory of", offset, len), &here, &library);
+        verify::compare_bytes(ours.fragment("memory of", offset, len), &here, &library);
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use super::numbers::{Handle, MAX_LIBRARY_VERSION_STRING, THREAD_MULTIPLE};
 use crate::boundary::contain;
 use crate::mode::Mode;
-use crate::original::{Original, originals};
-use crate::stats;
+use crate::original::{is_initialized, originals};
+use crate::report;
 
 /// `MPI_Aint`.
 pub(super) type Aint = isize;
@@ -18,7 +18,6 @@ pub(super) type Count = i64;
 type Ask = unsafe extern "C" fn(*mut c_int) -> c_int;
 
 originals! {
-    static IS_INITIALIZED = c"PMPI_Initialized": Ask;
     static IS_FINALIZED = c"PMPI_Finalized": Ask;
     static GET_LIBRARY_VERSION = c"PMPI_Get_library_version":
         unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
@@ -76,47 +75,56 @@ pub(super) fn has_threads() -> bool {
 /// have to export `MPI_Session_init`, and a program under a library without sessions would find it. So what a program packs
 /// with no more than a session is left to MPICH.
 pub(super) fn is_running() -> bool {
-    let ask = |original: &Original<Ask>| {
-        let mut answer = 0;
-        // SAFETY: callable at any time; the number lives through the call.
-        original.get().map(|ask| unsafe { ask(&raw mut answer) });
-        answer != 0
-    };
-    ask(&IS_INITIALIZED) && !ask(&IS_FINALIZED)
+    let mut finalized = 0;
+    // SAFETY: callable at any time; the number lives through the call.
+    is_initialized()
+        && IS_FINALIZED
+            .get()
+            .is_some_and(|ask| unsafe { ask(&raw mut finalized) } == 0 && finalized == 0)
 }
 
 fn look() -> bool {
-    let Some(get) = GET_LIBRARY_VERSION.get() else { return false };
-    let mut text: [c_char; MAX_LIBRARY_VERSION_STRING] = [0; MAX_LIBRARY_VERSION_STRING];
-    let mut len = 0;
-    // SAFETY: the function may be called at any time; the text has the room that the library's header asks for.
-    if unsafe { get(text.as_mut_ptr(), &raw mut len) } != 0 {
-        return false;
-    }
-    text[MAX_LIBRARY_VERSION_STRING - 1] = 0;
-    // SAFETY: it ends with a zero, at the latest the one that was just written.
-    let text = unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy();
-    match check(&text) {
-        Some(Ok(name)) => {
-            stats::begin(Ok(name));
-            true
-        }
-        Some(Err(why)) => {
-            stats::begin(Err(why));
-            false
+    let known = match version() {
+        Some(text) => check(&text),
+        None => Some(Err("it does not say its version".to_owned())),
+    };
+    match known {
+        Some(known) => {
+            let is_known = known.is_ok();
+            report::begin(known);
+            is_known
         }
         None => false,
     }
 }
 
-/// The name of a library whose version string is known, or why it is not supported; `None` if it is not MPICH.
+fn version() -> Option<String> {
+    let mut text: [c_char; MAX_LIBRARY_VERSION_STRING] = [0; MAX_LIBRARY_VERSION_STRING];
+    let mut len = 0;
+    // SAFETY: the function may be called at any time; the text has the room that the library's header asks for.
+    if unsafe { GET_LIBRARY_VERSION.get()?(text.as_mut_ptr(), &raw mut len) } != 0 {
+        return None;
+    }
+    text[MAX_LIBRARY_VERSION_STRING - 1] = 0;
+    // SAFETY: it ends with a zero, at the latest the one that was just written.
+    Some(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned())
+}
+
+/// The name of a library whose version string is known, or why it is not supported; `None` for Open MPI, which is
+/// [known otherwise](crate::openmpi).
 fn check(text: &str) -> Option<Result<String, String>> {
     let field = |name: &str| {
         text.lines()
             .find_map(|line| line.strip_prefix(name))
             .map(|value| value.trim_start_matches(':').trim())
     };
-    let version = field("MPICH Version")?;
+    if text.starts_with("Open MPI") {
+        return None;
+    }
+    let Some(version) = field("MPICH Version") else {
+        let name = text.lines().next().unwrap_or_default();
+        return Some(Err(format!("{name}: only Open MPI and MPICH are known")));
+    };
     let name = format!("MPICH {version}");
     if !version.starts_with("4.0.") {
         return Some(Err(format!("{name}: only the versions 4.0.x are known")));
@@ -145,6 +153,7 @@ mod tests {
         assert_eq!(check(&text("4.0.2", "--enable-shared")), Some(Ok("MPICH 4.0.2".to_owned())));
         assert!(check(&text("4.2.1", "")).unwrap().is_err());
         assert!(check(&text("4.0.2", "--with-cuda=/usr")).unwrap().is_err());
+        assert!(check("Intel(R) MPI Library 2021.13").unwrap().is_err());
         assert_eq!(check("Open MPI v4.1.4, package: Debian OpenMPI"), None);
     }
 }

@@ -4,6 +4,7 @@
 //! with this library loaded they always do.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
 
 use super::word::Word;
 use crate::original::{NO_ORIGINAL, originals};
@@ -57,6 +58,7 @@ fn elements(count: i64) -> c_int {
 }
 
 /// The part of a packed buffer after a position, as far as an `int` can count its bytes.
+#[expect(clippy::cast_possible_truncation, reason = "a position in memory")]
 fn rest(packed: *mut c_void, len: i64, position: i64) -> (*mut c_void, c_int) {
     let left = c_int::try_from(len.saturating_sub(position).max(0)).unwrap_or(c_int::MAX);
     // A null pointer is an error, which the library finds.
@@ -79,9 +81,7 @@ unsafe extern "C" fn pack(
     // SAFETY: the caller's number.
     let Some(position) = (unsafe { position.as_mut() }) else {
         // SAFETY: the caller's arguments; the library refuses the null pointer.
-        return unsafe {
-            original(from, count, datatype, out, 0, std::ptr::null_mut(), communicator)
-        };
+        return unsafe { original(from, count, datatype, out, 0, ptr::null_mut(), communicator) };
     };
     let (out, room) = rest(out, room, *position);
     let mut packed = 0;
@@ -105,9 +105,7 @@ unsafe extern "C" fn unpack(
     // SAFETY: the caller's number.
     let Some(position) = (unsafe { position.as_mut() }) else {
         // SAFETY: the caller's arguments; the library refuses the null pointer.
-        return unsafe {
-            original(from, 0, std::ptr::null_mut(), to, count, datatype, communicator)
-        };
+        return unsafe { original(from, 0, ptr::null_mut(), to, count, datatype, communicator) };
     };
     let (from, available) = rest(from.cast_mut(), available, *position);
     let mut unpacked = 0;

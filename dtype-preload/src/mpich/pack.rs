@@ -73,7 +73,7 @@ unsafe fn packed(
         if library(bytes.as_mut_ptr()) == 0 {
             let ty = compiled.committed.as_type();
             let fragment = Fragment { what: "packed", ty, count, position: 0, len: size };
-            verify::compare(fragment, here, &bytes);
+            verify::compare_bytes(fragment, here, &bytes);
         }
     }
     i64::try_from(end).ok()
@@ -119,7 +119,7 @@ unsafe fn unpacked(
         if pack_again(bytes.as_mut_ptr(), size) == 0 {
             let ty = compiled.committed.as_type();
             let fragment = Fragment { what: "unpacked", ty, count, position: 0, len: size };
-            verify::compare(fragment, here, &bytes);
+            verify::compare_bytes(fragment, here, &bytes);
         }
     }
     i64::try_from(end).ok()

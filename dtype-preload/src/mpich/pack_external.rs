@@ -63,7 +63,11 @@ unsafe fn packed(
     if Mode::get().verify {
         let mut bytes = external.compiled.library_start(here);
         if library(bytes.as_mut_ptr()) == 0 {
-            verify::compare(external.fragment("packed as external32", count, size), here, &bytes);
+            verify::compare_bytes(
+                external.fragment("packed as external32", count, size),
+                here,
+                &bytes,
+            );
         }
     }
     i64::try_from(end).ok()
@@ -129,7 +133,7 @@ unsafe fn rehearse(
     }
     if library(origin(&mut there).cast(), packed) == 0 {
         let fragment = external.fragment("memory of external32", count, packed.len());
-        verify::compare(fragment, &here, &there);
+        verify::compare_bytes(fragment, &here, &there);
     }
 }
 

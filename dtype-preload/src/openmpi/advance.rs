@@ -289,7 +289,7 @@ unsafe fn read_back(
     };
     let what = if direction == Direction::Pack { "packed" } else { "unpacked" };
     let fragment = Fragment { what, ty: compiled.committed.as_type(), count, position, len };
-    verify::compare(fragment, here, &library);
+    verify::compare_bytes(fragment, here, &library);
 }
 
 /// Unpacks the fragment twice into memory of its own, by this engine and by the library, and compares all bytes, gaps
@@ -332,7 +332,7 @@ unsafe fn rehearse(compiled: &Compiled, convertor: &Convertor, packed: *mut u8, 
         shadow.advance(bytes.as_mut_ptr(), bytes.len());
     }
     let fragment = Fragment { what: "memory of", ty: committed.as_type(), count, position, len };
-    verify::compare(fragment, &here, &library);
+    verify::compare_bytes(fragment, &here, &library);
 }
 
 #[cfg(test)]

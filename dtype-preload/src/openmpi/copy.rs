@@ -67,5 +67,9 @@ unsafe fn rehearse(datatype: *const Datatype, compiled: &Compiled, count: usize,
     }
     let len = committed.packed_size(count).unwrap_or(0);
     let ty = committed.as_type();
-    verify::compare(Fragment { what: "copied", ty, count, position: 0, len }, &here, &library);
+    verify::compare_bytes(
+        Fragment { what: "copied", ty, count, position: 0, len },
+        &here,
+        &library,
+    );
 }

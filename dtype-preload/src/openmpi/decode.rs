@@ -133,6 +133,7 @@ impl Parts {
         let Some(old) = self.old.take() else { return Some(()) };
         let (displacement, ty) = match (&*self.block_lengths, &*self.blocks) {
             ([], _) => return Some(()),
+            ([1], [disp]) => (*disp, Ok(old)),
             ([len], [disp]) => (*disp, Type::contiguous(*len, &old)),
             (lengths, blocks) => (0, list(lengths, blocks, &old)),
         };

@@ -102,12 +102,13 @@ unsafe fn compare(
         rest -= len;
         (len > 0).then_some((start + before, len))
     }));
-    if here != library {
-        let what = "segments of";
-        let ty = committed.as_type();
-        let fragment = Fragment { what, ty, count, position, len: total };
-        verify::fail(fragment, &format!("{here:x?} here, {library:x?} in the library"));
-    }
+    let (what, ty) = ("segments of", committed.as_type());
+    verify::compare(
+        Fragment { what, ty, count, position, len: total },
+        &here,
+        &library,
+        |here, library| format!("{here:x?} here, {library:x?} in the library"),
+    );
 }
 
 /// Segments as addresses and lengths, with those that touch joined.

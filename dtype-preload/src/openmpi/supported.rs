@@ -11,7 +11,7 @@ use super::layout::{CONVERTOR_SIZES, Class, Datatype};
 use crate::boundary::contain;
 use crate::mode::Mode;
 use crate::original::next;
-use crate::stats;
+use crate::report;
 
 /// A version that this was compared with.
 struct Version {
@@ -77,13 +77,13 @@ fn look() -> Option<Supported> {
     let version = text(next(c"opal_version_string"));
     match check(&version) {
         Ok(found) => {
-            stats::begin(Ok(format!("Open MPI {version}")));
+            report::begin(Ok(format!("Open MPI {version}")));
             let mode = Mode::get();
             SILENT.store(!mode.stats && !mode.all, Ordering::Release);
             Some(found)
         }
         Err(why) => {
-            stats::begin(Err(format!("Open MPI {version}: {why}")));
+            report::begin(Err(format!("Open MPI {version}: {why}")));
             None
         }
     }

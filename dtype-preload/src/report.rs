@@ -1,0 +1,117 @@
+//! What a process says in the modes `verify` and `stats`: at once, why everything is left to the MPI library; at exit, the report
+//! of `stats`, or why nothing was verified or counted.
+
+use std::ffi::CStr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, fs, process};
+
+use crate::boundary::{contain, say};
+use crate::mode::{Mode, VARIABLE};
+use crate::original::{is_initialized, next};
+use crate::{stats, verify};
+
+/// The library below which this one is, or why everything is left to it.
+static LIBRARY: OnceLock<Result<String, String>> = OnceLock::new();
+
+/// The process that loaded this library, or the one that first called it. Its children, made by `fork`, say nothing.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Notes which library was found, or why everything is left to it.
+pub(crate) fn begin(library: Result<String, String>) {
+    PROCESS.store(process::id(), Ordering::Relaxed);
+    if let Ok(()) = LIBRARY.set(library)
+        && let Some(Err(why)) = LIBRARY.get()
+    {
+        say_nothing_is_done(&format!("everything is left to the MPI library: {why}"));
+    }
+}
+
+/// Called by the dynamic linker when it has loaded this library.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOADED: extern "C" fn() = loaded;
+
+extern "C" fn loaded() {
+    extern "C" fn at_exit() {
+        contain(end);
+    }
+
+    let value = env::var(VARIABLE).unwrap_or_default();
+    let (mode, unknown) = Mode::parse(&value);
+    if mode.verify || mode.stats || unknown.is_some() {
+        PROCESS.store(process::id(), Ordering::Relaxed);
+        // SAFETY: the function does not unwind, and stays loaded until the process ends, as a library does that the
+        // linker was told to load.
+        unsafe { libc::atexit(at_exit) };
+    }
+}
+
+fn end() {
+    if PROCESS.load(Ordering::Relaxed) != process::id() {
+        return;
+    }
+    match LIBRARY.get() {
+        Some(Ok(library)) => {
+            let mode = Mode::get();
+            if mode.stats {
+                say(format_args!("{}", stats::report(&name(), library)));
+            }
+            if mode.verify && !verify::has_compared() {
+                let why = "no message gained anything, and all were left to the MPI library; the word \"all\" takes them over";
+                say(format_args!("dtype-preload: {}: nothing is verified: {why}\n", name()));
+            }
+        }
+        // Said when it was found.
+        Some(Err(_)) => {}
+        None => {
+            if let Some(why) = why_not_called() {
+                say_nothing_is_done(why);
+            }
+        }
+    }
+}
+
+/// Says why nothing is verified or counted, if the mode asks for that.
+fn say_nothing_is_done(why: &str) {
+    let Mode { verify, stats, .. } = Mode::get();
+    let done = match (verify, stats) {
+        (true, true) => "verified or counted",
+        (true, false) => "verified",
+        (false, true) => "counted",
+        (false, false) => return,
+    };
+    say(format_args!("dtype-preload: {}: nothing is {done}: {why}\n", name()));
+}
+
+/// Why no call of MPI has come here; `None` if the process is no MPI program, as a shell in front of one.
+fn why_not_called() -> Option<&'static str> {
+    if next(c"PMPI_Initialized").is_null() {
+        let is_static = rank().is_some() && names_mpi().unwrap_or(false);
+        return is_static.then_some("the program is linked with its MPI library statically");
+    }
+    if !is_initialized() {
+        return None;
+    }
+    Some(if Mode::get().on {
+        "the program has used no derived datatype, or its MPI library is not known"
+    } else {
+        "DTYPE_PRELOAD has the word off"
+    })
+}
+
+/// Whether the executable has the name of the function that every MPI program calls.
+fn names_mpi() -> Option<bool> {
+    const NAME: &CStr = c"MPI_Init";
+    let bytes = fs::read("/proc/self/exe").ok()?;
+    Some(bytes.windows(NAME.count_bytes()).any(|part| part == NAME.to_bytes()))
+}
+
+/// The rank of this process, if a launcher says it.
+fn rank() -> Option<String> {
+    ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"].iter().find_map(|name| env::var(name).ok())
+}
+
+fn name() -> String {
+    rank().map_or_else(|| format!("process {}", process::id()), |rank| format!("rank {rank}"))
+}
