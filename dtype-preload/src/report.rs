@@ -1,5 +1,5 @@
-//! What a process says in the modes `verify` and `stats`: at once, why everything is left to the MPI library; at exit, the report
-//! of `stats`, or why nothing was verified or counted.
+//! What a process says in the modes `verify` and `stats`: at once, why everything is left to the MPI library; at exit, the
+//! report of `stats`, or why nothing was verified or counted.
 
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -58,8 +58,11 @@ fn end() {
                 say(format_args!("{}", stats::report(&name(), library)));
             }
             if mode.verify && !verify::has_compared() {
-                let why = "no message gained anything, and all were left to the MPI library; the word \"all\" takes them over";
-                say(format_args!("dtype-preload: {}: nothing is verified: {why}\n", name()));
+                say(format_args!(
+                    "dtype-preload: {}: nothing is verified: no message was taken over and compared; the word all in \
+                     {VARIABLE} takes over those that gain nothing, too\n",
+                    name()
+                ));
             }
         }
         // Said when it was found.

@@ -68,8 +68,8 @@ pub(crate) fn row_of(committed: &Committed) -> Option<Arc<Row>> {
     Some(Arc::clone(row))
 }
 
-/// The element of a type that is nothing but several of them: such a type counts as its element. `MPI_Pack` of Open MPI 5.0 makes
-/// one of the elements that it is called with.
+/// The element of a type that is nothing but several elements: such a type counts as its element. `MPI_Pack` of Open MPI 5.0
+/// makes such a type of its arguments.
 fn element_of(ty: &Type) -> Option<Type> {
     let outer = ty.contents().ok()?;
     let (&[lb, extent], [inside]) = (&*outer.addresses, &*outer.datatypes) else {
@@ -150,10 +150,8 @@ pub(crate) fn report(process: &str, library: &str) -> String {
     let rows: Vec<_> = rows.iter().flat_map(HashMap::values).map(Arc::as_ref).collect();
     let Sum { calls, bytes, nanoseconds } = Sum::of(&rows);
     let (moved, time) = (in_bytes(bytes), in_seconds(nanoseconds));
-    let mut text = format!(
-        "dtype-preload: {process}, {library}: {calls} calls moved {moved} in {time}
-"
-    );
+    let mut text =
+        format!("dtype-preload: {process}, {library}: {calls} calls moved {moved} in {time}\n");
     let reasons =
         REASONS.iter().zip(&LEFT).map(|(reason, count)| (reason, count.load(Ordering::Relaxed)));
     let reasons: Vec<_> = reasons

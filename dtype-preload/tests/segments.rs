@@ -7,17 +7,20 @@ use launch::Library;
 
 #[test]
 fn segments_are_the_same_here_and_there() {
+    let library = Library::OpenMpi;
+    if !Library::all().contains(&library) {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     let file = file.to_str().unwrap();
-    for library in Library::all() {
-        let program = library.compile("segments.c", folder.path());
-        let run = |mode, hooked| library.run(&program, &[file], mode, &[hooked; 2], &[]);
-        let (plain, _) = run("on", false);
-        assert!(plain.ends_with(" operations\n"), "{library:?}: {plain}");
-        for mode in ["verify", "verify,all,stats"] {
-            let (out, err) = run(mode, true);
-            assert_eq!(out, plain, "{library:?} {mode}: {err}");
-        }
+    let program = library.compile("segments.c", folder.path());
+    let run = |mode, hooked| library.run(&program, &[file], mode, &[hooked; 2], &[]);
+    let (plain, _) = run("on", false);
+    assert!(plain.ends_with(" operations\n"), "{plain}");
+    for mode in ["verify", "verify,all"] {
+        let (out, err) = run(mode, true);
+        assert_eq!(out, plain, "{mode}: {err}");
+        assert!(!err.contains("nothing is verified"), "{mode}: {err}");
     }
 }
