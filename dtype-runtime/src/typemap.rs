@@ -205,19 +205,25 @@ impl TypeMap {
         Self::leaf(basic, validity, name)
     }
 
-    /// The map of a fieldless enum `E` whose discriminants, zero-extended, are `values`.
+    /// The map of a fieldless enum `E` with these discriminants, zero-extended, and the names of
+    /// their variants.
     ///
     /// # Panics
     ///
-    /// When `E` does not have the size of `basic`, or `values` is empty; in a derive that is a
-    /// compile error.
+    /// When `E` does not have the size of `basic`, `values` is empty, or there is not a name for
+    /// each value; in a derive that is a compile error.
     #[track_caller]
-    pub const fn enumeration<E>(name: &'static str, basic: Basic, values: &'static [u128]) -> Self {
+    pub const fn enumeration<E>(
+        name: &'static str,
+        basic: Basic,
+        values: &'static [u128],
+        names: &'static [&'static str],
+    ) -> Self {
         assert!(
             size_of::<E>() == basic.size(),
             "the enum does not have the size of the integer that its repr names"
         );
-        Self::leaf(basic, Validity::Enum(Discriminants::new(values)), name)
+        Self::leaf(basic, Validity::Enum(Discriminants::new(values).named(names)), name)
     }
 
     const fn leaf(basic: Basic, validity: Validity, name: &'static str) -> Self {

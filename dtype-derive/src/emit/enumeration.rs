@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::Variant;
+use syn::ext::IdentExt;
 
 use super::Target;
 use crate::model::Item;
@@ -17,6 +18,7 @@ pub(super) fn map(item: &Item<'_>, variants: &[&Variant], target: &Target) -> Op
     let Target { private, ty, constructor, is_remote, .. } = target;
     let basic = Integer::of(&item.source.attrs)?.basic();
     let name = item.name();
+    let names = variants.iter().map(|variant| variant.ident.unraw().to_string());
     let variants: Vec<_> = variants.iter().map(|variant| &variant.ident).collect();
     let value = Ident::new("__dtype_value", Span::mixed_site());
     // A local enum that describes a foreign one is never constructed. This use keeps the compiler from
@@ -29,6 +31,6 @@ pub(super) fn map(item: &Item<'_>, variants: &[&Variant], target: &Target) -> Op
             &[#(unsafe {
                 #private::variant_bits::<#ty>(#constructor::#variants {}, #private::#basic)
             }),*]
-        })
+        }, &[#(#names),*])
     }))
 }

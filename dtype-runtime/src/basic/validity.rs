@@ -161,6 +161,7 @@ pub struct Discriminants {
     greatest: u128,
     dense: bool,
     values: &'static [u128],
+    names: &'static [&'static str],
 }
 
 impl Discriminants {
@@ -187,7 +188,18 @@ impl Discriminants {
             i += 1;
         }
         let dense = ascending && greatest - least == values.len() as u128 - 1;
-        Self { least, greatest, dense, values }
+        Self { least, greatest, dense, values, names: &[] }
+    }
+
+    /// The same set, with the names of the variants in the order of their values.
+    ///
+    /// # Panics
+    ///
+    /// When there is not a name for each value.
+    #[must_use]
+    pub const fn named(self, names: &'static [&'static str]) -> Self {
+        assert!(names.len() == self.values.len(), "not a name for each value");
+        Self { names, ..self }
     }
 
     /// Whether `bits` is one of the discriminants.
@@ -267,6 +279,11 @@ impl Discriminants {
     /// The discriminants in declaration order.
     pub const fn values(self) -> &'static [u128] {
         self.values
+    }
+
+    /// The names of the variants in declaration order; none for a set of values without names.
+    pub const fn names(self) -> &'static [&'static str] {
+        self.names
     }
 }
 

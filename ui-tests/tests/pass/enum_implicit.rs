@@ -1,13 +1,14 @@
-//! Discriminants that the compiler counts, and an enum as a field.
+//! Discriminants that the compiler counts, the names of the variants, and an enum as a field.
 use dtype_runtime::typemap::Node;
 use dtype_runtime::{Datatype, Validity};
 
 #[derive(Clone, Copy, Datatype)]
 #[repr(u8)]
+#[allow(non_camel_case_types)]
 enum Kind {
     Quark,
     Lepton,
-    Boson,
+    r#type,
 }
 
 #[derive(Datatype)]
@@ -27,5 +28,6 @@ fn main() {
     for bits in 0..300 {
         assert_eq!(set.contains(bits), bits < 3, "{bits}");
     }
-    assert_eq!(Kind::Boson as u8 + Kind::Lepton as u8 + Kind::Quark as u8, 3);
+    assert_eq!((set.values(), set.names()), (&[0, 1, 2][..], &["Quark", "Lepton", "type"][..]));
+    assert_eq!(Kind::r#type as u8 + Kind::Lepton as u8 + Kind::Quark as u8, 3);
 }
