@@ -6,6 +6,7 @@
 mod field;
 mod item;
 mod message;
+mod variant;
 mod words;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -20,6 +21,7 @@ use syn::{
 pub(crate) use self::field::FieldAttrs;
 pub(crate) use self::item::{ItemAttrs, Resize};
 pub(crate) use self::message::{refuse_on_value, runtime, tag};
+pub(crate) use self::variant::rename;
 use self::words::Shape;
 use crate::errors::Errors;
 use crate::fragments::parenthesised;
@@ -30,10 +32,12 @@ pub(crate) enum Place {
     Struct,
     Enum,
     Field,
+    /// A variant of an enum.
+    Variant,
     /// An enum of messages.
     Messages,
     /// A message in it.
-    Variant,
+    Message,
 }
 
 /// Notes a mistake for every `#[dtype(…)]` on the parameters of an item.
@@ -48,20 +52,6 @@ pub(crate) fn refuse_on_parameters(generics: &Generics, errors: &mut Errors) {
             &attribute.meta,
             "a parameter takes no `dtype` attribute: for a bound write `#[dtype(bound = \"…\")]` on \
              the item",
-        );
-    }
-}
-
-/// Notes a mistake for every `#[dtype(…)]` on the variants of an enum.
-pub(crate) fn refuse_on_variants<'a>(
-    variants: impl Iterator<Item = &'a syn::Variant>,
-    errors: &mut Errors,
-) {
-    for attribute in variants.flat_map(|variant| &variant.attrs).filter(|a| is_ours(a)) {
-        errors.at(
-            &attribute.meta,
-            "a variant takes no `dtype` attribute: every variant is a legal value of the enum, and \
-             none can be left out",
         );
     }
 }
@@ -190,6 +180,15 @@ fn string(word: &Ident, input: ParseStream<'_>, shape: Shape) -> syn::Result<Lit
         Expr::Lit(ExprLit { lit: Lit::Str(string), .. }) => Ok(string),
         other => Err(syn::Error::new_spanned(other, format_args!("expected {shape}"))),
     }
+}
+
+/// `rename = "…"`
+fn name(word: &Ident, input: ParseStream<'_>) -> syn::Result<LitStr> {
+    let name = string(word, input, words::RENAME)?;
+    if name.value().is_empty() || name.value().contains('\0') {
+        return Err(syn::Error::new_spanned(name, format_args!("expected {}", words::RENAME)));
+    }
+    Ok(name)
 }
 
 /// A word without a value.

@@ -4,6 +4,7 @@
 //! unsatisfied trait bounds that the compiler would report.
 
 mod markers;
+mod names;
 mod types;
 mod variants;
 
@@ -28,11 +29,15 @@ pub(crate) fn check(item: &Item<'_>, errors: &mut Errors) {
         Body::Struct(fields) => {
             markers::check(&item.attrs, fields, errors);
             check_invariant(&item.attrs, fields, errors);
+            names::check_fields(fields, errors);
             for field in fields {
                 check_field(field, errors);
             }
         }
-        Body::Enum(variants) => variants::check(item.source, variants, errors),
+        Body::Enum(variants) => {
+            variants::check(item.source, variants, errors);
+            names::check_variants(variants, errors);
+        }
         Body::Union(keyword) => errors.push(syn::Error::new(
             *keyword,
             "a union is not a datatype: only the program knows which of its fields holds the value. \

@@ -185,6 +185,10 @@ use crate::model::Item;
 ///
 /// `bound`, `crate`, `name` and `remote`, with the meaning they have on a struct.
 ///
+/// # Attributes of a variant
+///
+/// [`rename`](#rename--), with the meaning it has on a field.
+///
 /// # Attributes of a field
 ///
 /// ## `skip`
@@ -201,6 +205,26 @@ use crate::model::Item;
 /// }
 ///
 /// assert_eq!(Body::TYPE_MAP.size(), 8);
+/// ```
+///
+/// ## `rename = "…"`
+///
+/// The name of the field in the type map, instead of its own: in files and columns, pictures, schemas and errors. It may be any
+/// text without the character NUL. Two fields with the same name are refused, unless one of them is skipped.
+///
+/// ```
+/// use dtype_runtime::{Datatype, columns};
+///
+/// #[derive(Datatype)]
+/// struct Step {
+///     #[dtype(rename = "total blocks")]
+///     total_blocks: i32,
+///     time: f64,
+/// }
+///
+/// let steps = columns(&[Step { total_blocks: 7, time: 0.5 }]);
+/// assert_eq!(steps.get::<i32>("total blocks")?, [7]);
+/// # Ok::<(), dtype_runtime::Error>(())
 /// ```
 ///
 /// ## `with = path::to::Description`

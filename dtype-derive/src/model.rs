@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Fields, Generics, Index, Member, Type, Variant};
+use syn::{Data, DeriveInput, Fields, Generics, Index, LitStr, Member, Type};
 
 use crate::attr::{self, FieldAttrs, ItemAttrs, Place};
 use crate::errors::Errors;
@@ -21,7 +21,7 @@ pub(crate) struct Item<'a> {
 /// The content of the braces.
 pub(crate) enum Body<'a> {
     Struct(Vec<Field<'a>>),
-    Enum(Vec<&'a Variant>),
+    Enum(Vec<Variant<'a>>),
     /// The keyword.
     Union(Span),
 }
@@ -31,6 +31,13 @@ pub(crate) struct Field<'a> {
     pub(crate) member: Member,
     pub(crate) ty: &'a Type,
     pub(crate) attrs: FieldAttrs,
+}
+
+/// A variant of an enum.
+pub(crate) struct Variant<'a> {
+    pub(crate) source: &'a syn::Variant,
+    /// The name in place of the variant's own.
+    pub(crate) rename: Option<LitStr>,
 }
 
 impl<'a> Item<'a> {
@@ -45,12 +52,13 @@ impl<'a> Item<'a> {
         let body = match &input.data {
             Data::Struct(data) => Body::Struct(fields(&data.fields, errors)),
             Data::Enum(data) => {
-                attr::refuse_on_variants(data.variants.iter(), errors);
-                // Variants with data are refused later; mistakes in their attributes are noted too.
-                for variant in &data.variants {
-                    fields(&variant.fields, errors);
-                }
-                Body::Enum(data.variants.iter().collect())
+                let variants = data.variants.iter().map(|source| {
+                    let rename = attr::rename(&source.attrs, errors);
+                    // Variants with data are refused later; mistakes in their attributes are noted too.
+                    fields(&source.fields, errors);
+                    Variant { source, rename }
+                });
+                Body::Enum(variants.collect())
             }
             Data::Union(data) => {
                 for field in &data.fields.named {
@@ -73,8 +81,13 @@ impl<'a> Item<'a> {
 }
 
 impl Field<'_> {
-    /// The name as the type map shows it: without `r#`, or the index.
+    /// The name as the type map shows it: the attribute's, or the field's own.
     pub(crate) fn name(&self) -> String {
+        self.attrs.rename.as_ref().map_or_else(|| self.own_name(), LitStr::value)
+    }
+
+    /// The name in the source, without `r#`, or the index.
+    pub(crate) fn own_name(&self) -> String {
         match &self.member {
             Member::Named(ident) => ident.unraw().to_string(),
             Member::Unnamed(index) => index.index.to_string(),
@@ -84,6 +97,18 @@ impl Field<'_> {
     /// Whether the field is part of the type map.
     pub(crate) fn is_mapped(&self) -> bool {
         self.attrs.skip.is_none()
+    }
+}
+
+impl Variant<'_> {
+    /// The name as the type map shows it: the attribute's, or the variant's own.
+    pub(crate) fn name(&self) -> String {
+        self.rename.as_ref().map_or_else(|| self.own_name(), LitStr::value)
+    }
+
+    /// The name in the source, without `r#`.
+    pub(crate) fn own_name(&self) -> String {
+        self.source.ident.unraw().to_string()
     }
 }
 

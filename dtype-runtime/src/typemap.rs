@@ -116,6 +116,25 @@ impl Field {
     }
 }
 
+/// The index of the field whose name a path begins with, and the next segment of the path. A name may have dots and brackets of
+/// its own, so the longest one counts.
+pub(crate) fn first_of_path<'p>(fields: &[Field], path: &'p str) -> Option<(usize, &'p str)> {
+    let mapped = fields.iter().enumerate().filter(|(_, field)| field.map.is_some());
+    let next = |field: &Field| next_segment(path.strip_prefix(field.name)?);
+    let named = mapped.filter_map(|(index, field)| Some((index, next(field)?)));
+    named.max_by_key(|(index, _)| fields[*index].name.len())
+}
+
+/// What follows a segment of a path: nothing, the name after a dot, or a bracket; `None` if it is none of these.
+pub(crate) fn next_segment(rest: &str) -> Option<&str> {
+    match rest.strip_prefix('.') {
+        // A dot at the end leads to an empty name, which no field has.
+        Some("") => None,
+        Some(name) => Some(name),
+        None => (rest.is_empty() || rest.starts_with('[')).then_some(rest),
+    }
+}
+
 /// What the attributes of a struct say about its bounds (MPI-4.1 section 5.1.7, and the LB/UB
 /// markers of MPI-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

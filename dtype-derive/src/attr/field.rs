@@ -2,10 +2,10 @@
 
 use proc_macro2::Ident;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Path};
+use syn::{Attribute, LitStr, Path};
 
 use super::words::{self, misplaced};
-use super::{Place, bare, each_word, once, value};
+use super::{Place, bare, each_word, name, once, value};
 use crate::errors::Errors;
 
 /// What the attributes of a field say. A bare word is kept for its span in the source.
@@ -14,6 +14,8 @@ pub(crate) struct FieldAttrs {
     pub(crate) lb: Option<Ident>,
     pub(crate) ub: Option<Ident>,
     pub(crate) skip: Option<Ident>,
+    /// The name in place of the field's own.
+    pub(crate) rename: Option<LitStr>,
     /// The type that describes this field.
     pub(crate) with: Option<Path>,
 }
@@ -47,6 +49,7 @@ impl FieldAttrs {
                 let word = bare(word, input, "")?;
                 once(&mut self.skip, &word.clone(), word, errors);
             }
+            "rename" => once(&mut self.rename, word, name(word, input)?, errors),
             "with" => {
                 let path = value(word, input, words::WITH, Path::parse)?;
                 once(&mut self.with, word, path, errors);

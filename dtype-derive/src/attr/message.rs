@@ -24,9 +24,9 @@ pub(crate) fn runtime(attributes: &[Attribute], errors: &mut Errors) -> Option<P
 /// The tag that the attributes of a variant give.
 pub(crate) fn tag(attributes: &[Attribute], errors: &mut Errors) -> Option<u32> {
     let mut tag = None;
-    each_word(attributes, Place::Variant, errors, |word, input, errors| {
+    each_word(attributes, Place::Message, errors, |word, input, errors| {
         if word != "tag" {
-            return Err(misplaced(word, Place::Variant));
+            return Err(misplaced(word, Place::Message));
         }
         let number = value(word, input, words::TAG, number)?;
         once(&mut tag, word, number, errors);

@@ -52,6 +52,11 @@ pub(super) const WITH: Shape = Shape {
     form: "with = path::to::Description",
     value: "the path of a type that implements `Describes` for the field's type, without quotes",
 };
+/// The word of a field and of a variant.
+pub(super) const RENAME: Shape = Shape {
+    form: "rename = \"name\"",
+    value: "the name as a string, in quotes, not empty and without the character NUL",
+};
 /// The word of a message.
 pub(super) const TAG: Shape =
     Shape { form: "tag = <number>", value: "a number from 0 to 4294967295, without quotes" };
@@ -59,9 +64,10 @@ pub(super) const TAG: Shape =
 const ON_STRUCT: &[&str] =
     &[BOUND.form, CHECK.form, CRATE.form, LB.form, NAME.form, REMOTE.form, RESIZE.form, UB.form];
 const ON_ENUM: &[&str] = &[BOUND.form, CRATE.form, NAME.form, REMOTE.form];
-const ON_FIELD: &[&str] = &["lb", "skip", "ub", WITH.form];
+const ON_FIELD: &[&str] = &["lb", RENAME.form, "skip", "ub", WITH.form];
+const ON_VARIANT: &[&str] = &[RENAME.form];
 const ON_MESSAGES: &[&str] = &[CRATE.form];
-const ON_VARIANT: &[&str] = &[TAG.form];
+const ON_MESSAGE: &[&str] = &[TAG.form];
 
 /// What an attribute at `place` may hold, for a message about something that is no word.
 pub(super) fn example(place: Place) -> &'static str {
@@ -69,8 +75,9 @@ pub(super) fn example(place: Place) -> &'static str {
         Place::Struct => "a word such as `name` or `resize`",
         Place::Enum => "a word such as `name`",
         Place::Field => "a word such as `skip` or `with`",
+        Place::Variant => "the word `rename`",
         Place::Messages => "the word `crate`",
-        Place::Variant => "the word `tag`",
+        Place::Message => "the word `tag`",
     }
 }
 
@@ -81,7 +88,7 @@ pub(super) fn misplaced(word: &Ident, place: Place) -> syn::Error {
         Place::Enum => "an enum",
         Place::Field => "a field",
         Place::Messages => "an enum of messages",
-        Place::Variant => "a variant",
+        Place::Variant | Place::Message => "a variant",
     };
     let name = word.to_string();
     let message = match (name.as_str(), place) {
@@ -95,13 +102,25 @@ pub(super) fn misplaced(word: &Ident, place: Place) -> syn::Error {
         ("check", Place::Enum) => {
             "an enum needs no `check`: only the values of its variants are accepted".to_owned()
         }
-        ("bound" | "check" | "crate" | "name" | "remote" | "resize", Place::Field) => {
+        ("rename", Place::Struct | Place::Enum) => {
+            format!(
+                "`rename` belongs on a field or a variant: the name of the type is `{}`",
+                NAME.form
+            )
+        }
+        ("name", Place::Field | Place::Variant) => {
+            format!("`name` belongs on the type: the name of {here} is `{}`", RENAME.form)
+        }
+        ("bound" | "check" | "crate" | "remote" | "resize", Place::Field) => {
             format!("`{name}` belongs on the struct, not on {here}")
         }
+        ("skip", Place::Variant) => {
+            "every variant is a legal value of the enum, and none can be left out".to_owned()
+        }
         ("tag", Place::Messages) => "`tag` belongs on a variant, not on the enum".to_owned(),
-        ("crate", Place::Variant) => "`crate` belongs on the enum, not on a variant".to_owned(),
+        ("crate", Place::Message) => "`crate` belongs on the enum, not on a variant".to_owned(),
         ("extent", Place::Struct) => format!("`extent` belongs inside `{}`", RESIZE.form),
-        (_, Place::Messages | Place::Variant) => {
+        (_, Place::Variant | Place::Messages | Place::Message) => {
             format!("unknown word `{name}`; on {here}, the only word is {}", list(place))
         }
         _ => format!("unknown word `{name}`; on {here}, the words are {}", list(place)),
@@ -114,8 +133,9 @@ fn list(place: Place) -> String {
         Place::Struct => ON_STRUCT,
         Place::Enum => ON_ENUM,
         Place::Field => ON_FIELD,
-        Place::Messages => ON_MESSAGES,
         Place::Variant => ON_VARIANT,
+        Place::Messages => ON_MESSAGES,
+        Place::Message => ON_MESSAGE,
     };
     let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
     quoted.join(", ")

@@ -1,18 +1,19 @@
 //! Enums: fieldless, not empty, and with an integer that the source names.
 
-use syn::{DeriveInput, Variant};
+use syn::DeriveInput;
 
 use crate::errors::Errors;
+use crate::model::Variant;
 use crate::repr::Integer;
 
-pub(super) fn check(source: &DeriveInput, variants: &[&Variant], errors: &mut Errors) {
+pub(super) fn check(source: &DeriveInput, variants: &[Variant<'_>], errors: &mut Errors) {
     let ident = &source.ident;
     if variants.is_empty() {
         errors.at(ident, "an enum without variants has no values, so there is nothing to pack");
         return;
     }
     let mut carries_data = false;
-    for variant in variants.iter().filter(|variant| !variant.fields.is_empty()) {
+    for Variant { source: variant, .. } in variants.iter().filter(|v| !v.source.fields.is_empty()) {
         carries_data = true;
         errors.at(
             variant,

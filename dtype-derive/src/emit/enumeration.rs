@@ -2,11 +2,9 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::Variant;
-use syn::ext::IdentExt;
 
 use super::Target;
-use crate::model::Item;
+use crate::model::{Item, Variant};
 use crate::repr::Integer;
 
 /// The expression for the map; `None` if no integer is named.
@@ -14,12 +12,16 @@ use crate::repr::Integer;
 /// The bits of a variant are read from its value, not derived from `repr`, which a later macro may
 /// remove. If such a macro adds a variant, the `match` does not compile; if it adds data to a variant,
 /// neither the pattern nor the value compiles.
-pub(super) fn map(item: &Item<'_>, variants: &[&Variant], target: &Target) -> Option<TokenStream> {
+pub(super) fn map(
+    item: &Item<'_>,
+    variants: &[Variant<'_>],
+    target: &Target,
+) -> Option<TokenStream> {
     let Target { private, ty, constructor, is_remote, .. } = target;
     let basic = Integer::of(&item.source.attrs)?.basic();
     let name = item.name();
-    let names = variants.iter().map(|variant| variant.ident.unraw().to_string());
-    let variants: Vec<_> = variants.iter().map(|variant| &variant.ident).collect();
+    let names = variants.iter().map(Variant::name);
+    let variants: Vec<_> = variants.iter().map(|variant| &variant.source.ident).collect();
     let value = Ident::new("__dtype_value", Span::mixed_site());
     // A local enum that describes a foreign one is never constructed. This use keeps the compiler from
     // reporting it as dead code.

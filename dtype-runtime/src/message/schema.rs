@@ -11,7 +11,8 @@
 //! trail[0..8].x: f32
 //! ```
 //!
-//! Control characters and backslashes in names are escaped as in Rust, `\n`, so that each line is a field.
+//! Control characters and backslashes in names are escaped as in Rust, `\n`, so that each line is a field; so is the colon in the
+//! name of a field, so that the first one ends the path.
 //!
 //! One `const` walk over the type map produces the text. At run time it writes the text. In `const` evaluation it
 //! has no room to write and only hashes the text, so the hash costs no time for each message.
@@ -85,7 +86,7 @@ impl Schema {
     }
 
     /// The differences of the sender's schema from this one, the receiver's. Empty if they are equal. If a path occurs
-    /// several times in a schema, which it never does in that of a type, the first field counts.
+    /// several times in a schema, the first field counts.
     pub fn differences(&self, sender: &Self) -> Vec<Difference> {
         let mut differences = Vec::new();
         let own = |text: &str| text.to_owned();
@@ -290,6 +291,10 @@ impl<'a> Sink<'a> {
 
     /// A name, with its control characters and backslashes escaped: a line break in it is no new line.
     const fn name(&mut self, name: &str) {
+        self.escaped_name(name, false);
+    }
+
+    const fn escaped_name(&mut self, name: &str, is_field: bool) {
         let bytes = name.as_bytes();
         let mut i = 0;
         while i < bytes.len() {
@@ -299,6 +304,7 @@ impl<'a> Sink<'a> {
                 b'\t' => self.text("\\t"),
                 b'\\' => self.text("\\\\"),
                 byte @ (..=0x1F | 0x7F) => self.escaped(byte),
+                b':' if is_field => self.escaped(b':'),
                 // The control characters above ASCII, in UTF-8.
                 0xC2 if bytes[i + 1] <= 0x9F => {
                     i += 1;
@@ -371,11 +377,12 @@ impl<'a> Sink<'a> {
     const fn path(&mut self, path: &Path<'_>) {
         match path {
             Path::Root => {}
-            Path::Field(Path::Root, name) => self.name(name),
             Path::Field(outer, name) => {
                 self.path(outer);
-                self.byte(b'.');
-                self.name(name);
+                if !matches!(outer, Path::Root) {
+                    self.byte(b'.');
+                }
+                self.escaped_name(name, true);
             }
             Path::Elements(outer, count) => {
                 self.path(outer);

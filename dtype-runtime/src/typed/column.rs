@@ -10,7 +10,7 @@ use core::ops::Range;
 use super::{packed_size, refuse_skipped_fields, unpack_record, unpack_records, validate};
 use crate::datatype::Datatype;
 use crate::error::Error;
-use crate::typemap::{Node, TypeMap};
+use crate::typemap::{Field, Node, TypeMap, first_of_path, next_segment};
 
 /// One field of all records of a [`Packed`](crate::Packed), which
 /// [`Packed::column`](crate::Packed::column) makes.
@@ -137,15 +137,8 @@ impl<'a, F: Datatype> Column<'a, F> {
 fn find(map: &'static TypeMap, path: &str) -> Result<(&'static TypeMap, usize), Error> {
     let (mut map, mut position, mut rest) = (map, 0, path);
     while !rest.is_empty() {
-        // `rest` is at a name or at a bracket. A dot at the end leads to an empty name, which no field has.
-        let (segment, after) = split(rest);
-        let (part, next) = match after.strip_prefix('.') {
-            Some("") => (None, ""),
-            Some(name) => (part(map, segment), name),
-            None if after.is_empty() || after.starts_with('[') => (part(map, segment), after),
-            None => (None, ""),
-        };
-        let Some((field, offset)) = part else {
+        // `rest` is at a name or at a bracket.
+        let Some((field, offset, next)) = part(map, rest) else {
             let (parent, field) = (map.to_string(), rest.to_owned());
             return Err(Error::NoField { path: path.to_owned(), parent, field });
         };
@@ -154,35 +147,21 @@ fn find(map: &'static TypeMap, path: &str) -> Result<(&'static TypeMap, usize), 
     Ok((map, position))
 }
 
-/// The first segment of a path, and what follows it: `"[2]"` or `"flags"`.
-fn split(path: &str) -> (&str, &str) {
-    let end = if path.starts_with('[') {
-        path.find(']').map_or(path.len(), |bracket| bracket + 1)
-    } else {
-        path.find(['.', '[']).unwrap_or(path.len())
-    };
-    path.split_at(end)
-}
-
-/// The part of a type that a segment names, and its position in the packed bytes of the whole.
-fn part(map: &TypeMap, segment: &str) -> Option<(&'static TypeMap, usize)> {
+/// The part of a type that the first segment of a path names, `"[2]"` or `"flags"`; its position in the packed bytes of the
+/// whole; and the next segments.
+fn part<'p>(map: &TypeMap, path: &'p str) -> Option<(&'static TypeMap, usize, &'p str)> {
     match *map.node() {
         Node::Basic { .. } => None,
         Node::Array { count, element } => {
-            let index = index(segment.strip_prefix('[')?.strip_suffix(']')?)?;
+            let (digits, rest) = path.strip_prefix('[')?.split_once(']')?;
+            let (index, next) = (index(digits)?, next_segment(rest)?);
             // No overflow: the element is part of the array.
-            (index < count).then(|| (element, index * element.size()))
+            (index < count).then(|| (element, index * element.size(), next))
         }
         Node::Structure { fields, .. } => {
-            let mut position = 0;
-            for field in fields {
-                let Some(map) = field.map() else { continue };
-                if field.name() == segment {
-                    return Some((map, position));
-                }
-                position += map.size();
-            }
-            None
+            let (index, next) = first_of_path(fields, path)?;
+            let before = fields[..index].iter().filter_map(Field::map);
+            Some((fields[index].map()?, before.map(TypeMap::size).sum(), next))
         }
     }
 }

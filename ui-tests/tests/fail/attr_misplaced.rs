@@ -2,7 +2,7 @@
 use dtype_runtime::Datatype;
 
 #[derive(Datatype)]
-#[dtype(skip, with = u8, extent = 8)]
+#[dtype(skip, with = u8, extent = 8, rename = "S")]
 struct Struct {
     #[dtype(resize(lb = 0, extent = 8))]
     a: u8,
@@ -13,7 +13,7 @@ struct Struct {
 }
 
 #[derive(Datatype)]
-#[dtype(resize(lb = 0, extent = 8), lb = 0, ub = 8)]
+#[dtype(resize(lb = 0, extent = 8), lb = 0, ub = 8, rename = "E")]
 #[repr(u8)]
 enum Enum {
     #[dtype(skip)]

@@ -9,9 +9,10 @@ struct Struct {
 }
 
 #[derive(Datatype)]
-#[dtype(rename = "kind")]
+#[dtype(rename_all = "lowercase")]
 #[repr(u8)]
 enum Enum {
+    #[dtype(alias = "1")]
     One,
 }
 

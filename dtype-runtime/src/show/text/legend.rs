@@ -35,9 +35,19 @@ impl Legend {
             Some(stride) => format!("{count} every {stride}"),
             None => format!("{count} in a list"),
         });
-        let path = if field.path.is_empty() { "data".into() } else { field.path.clone() };
-        Self { path, ty, repeated: levels.collect::<Vec<_>>().join(", ") }
+        let path = if field.path.is_empty() { "data" } else { &field.path };
+        let repeated = levels.collect::<Vec<_>>().join(", ");
+        Self { path: in_line(path), ty: in_line(&ty), repeated }
     }
+}
+
+/// A text without characters that end a line or move the cursor.
+fn in_line(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
 }
 
 pub(super) fn write(f: &mut fmt::Formatter<'_>, text: &Text<'_>) -> fmt::Result {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::basic::Basic;
 use crate::plan::Place;
-use crate::typemap::{Field, Node, TypeMap};
+use crate::typemap::{Field, Node, TypeMap, first_of_path};
 
 /// One dimension of the blocks of a column in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,20 +247,12 @@ pub(super) fn find(map: &'static TypeMap, path: &str) -> Found {
         if rest.is_empty() {
             return Found::Structure(map);
         }
-        let (name, after) = rest.split_once('.').unwrap_or((rest, ""));
-        let mut next = None;
-        for field in fields {
-            let Some(inner) = with_data(field) else { continue };
-            if field.name() == name {
-                next = Some(inner);
-                break;
-            }
-            before += leaves(inner);
-        }
-        let is_cut = rest.ends_with('.');
-        match next {
-            Some(inner) if !is_cut => (map, rest) = (inner, after),
-            _ => return Found::Nothing { parent: map, rest: rest.into() },
-        }
+        let first = first_of_path(fields, rest);
+        let first = first.and_then(|(i, next)| Some((i, with_data(&fields[i])?, next)));
+        let Some((index, inner, next)) = first else {
+            return Found::Nothing { parent: map, rest: rest.into() };
+        };
+        before += fields[..index].iter().filter_map(with_data).map(leaves).sum::<usize>();
+        (map, rest) = (inner, next);
     }
 }

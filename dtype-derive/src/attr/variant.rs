@@ -1,0 +1,20 @@
+//! The attributes of a variant of an enum.
+
+use syn::{Attribute, LitStr};
+
+use super::words::misplaced;
+use super::{Place, each_word, name, once};
+use crate::errors::Errors;
+
+/// The name that the attributes of a variant give it. A word with a mistake is noted in `errors` and left out.
+pub(crate) fn rename(attributes: &[Attribute], errors: &mut Errors) -> Option<LitStr> {
+    let mut rename = None;
+    each_word(attributes, Place::Variant, errors, |word, input, errors| {
+        if word != "rename" {
+            return Err(misplaced(word, Place::Variant));
+        }
+        once(&mut rename, word, name(word, input)?, errors);
+        Ok(())
+    });
+    rename
+}
