@@ -438,7 +438,7 @@ fn names_are_written() {
     let rust = rust_struct(&parsed).unwrap();
     let back = read(&rust, Language::Rust);
     assert_eq!(map(&back.ty), map(&parsed.ty), "{rust}");
-    assert_eq!(fields(&back), ["int", "gr__e", "gr__e_", "pad", "self_", "f5"]);
+    assert_eq!(fields(&back), ["int", "größe", "größe_", "_pad", "self", "f5"]);
     // A struct keeps its own name, and one that is used twice is declared once.
     let text = "typedef struct { char c; } Cell; struct Grid { Cell a[2]; Cell b; };";
     let parsed = read(text, Language::C);

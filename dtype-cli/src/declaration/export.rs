@@ -109,7 +109,8 @@ pub fn c_struct(parsed: &Parsed) -> Result<String, ExportError> {
 }
 
 /// Rust structs with the layout of a type, as [`c_struct`] writes them in C. Complex numbers are those of the crate
-/// `num-complex`, and 16-bit floating-point numbers those of `half`.
+/// `num-complex`, and 16-bit floating-point numbers those of `half`. If a field has a name that is not one of Rust's, the
+/// structs derive `dtype_runtime::Datatype`, which gives it that name.
 ///
 /// # Errors
 ///
@@ -125,6 +126,12 @@ pub fn c_struct(parsed: &Parsed) -> Result<String, ExportError> {
 ///     pub r#type: u8,
 /// }
 /// "));
+/// let parsed = notation::parse(r#"struct{"total blocks": i32, time: f64}"#).unwrap();
+/// let rust = declaration::rust_struct(&parsed)?;
+/// assert!(rust.contains(r#"
+///     #[dtype(rename = "total blocks")]
+///     pub total_blocks: i32,
+/// "#));
 /// # Ok::<(), declaration::ExportError>(())
 /// ```
 pub fn rust_struct(parsed: &Parsed) -> Result<String, ExportError> {

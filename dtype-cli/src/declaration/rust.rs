@@ -24,6 +24,7 @@ use super::layout::{Base, Layout, Placement, is_gap};
 use super::{Declared, MAX_NESTING, MOST_PROBLEMS};
 use crate::notation::FieldNames;
 use crate::problem::{Problem, quoted};
+use attributes::Derived;
 use items::{Field, Item, Kind};
 
 /// The structs that a text declares.
@@ -145,7 +146,7 @@ impl Reader<'_, '_> {
 
     fn item(&mut self, name: &str, item: &Item) -> Base {
         let checked = self.check(name, item);
-        let checked = checked.and_then(|()| self.is_skipped(&item.attributes));
+        let checked = checked.and_then(|()| self.derived(&item.attributes));
         let representation = match checked.and_then(|_| self.representation(&item.attributes)) {
             Ok(representation) => representation,
             Err(problem) => return wrong(*problem),
@@ -189,14 +190,15 @@ impl Reader<'_, '_> {
     ) -> Base {
         let mut placement = Placement::default();
         let mut problems: Vec<Problem> = Vec::new();
+        let mut names = HashMap::new();
         // Fields with bytes, of which a transparent struct has one.
         let mut filled = 0;
         for field in fields {
             let shown = field.name.clone().unwrap_or_default();
             let attributes = &field.attributes;
-            let read = self.condition(attributes).and_then(|()| self.is_skipped(attributes));
-            let is_skipped = match read {
-                Ok(is_skipped) => is_skipped,
+            let read = self.condition(attributes).and_then(|()| self.derived(attributes));
+            let Derived { is_skipped, rename } = match read {
+                Ok(derived) => derived,
                 Err(problem) => {
                     problems.push(*problem);
                     continue;
@@ -206,8 +208,15 @@ impl Reader<'_, '_> {
                 Ok((element, lengths)) => {
                     let align = element.align.min(representation.packed.unwrap_or(u64::MAX));
                     filled += usize::from(element.size > 0 && !lengths.contains(&0));
-                    let is_gap = is_skipped || is_gap(&shown);
-                    let name = field.name.clone();
+                    let is_gap = is_skipped || rename.is_none() && is_gap(&shown);
+                    let name = rename.or_else(|| field.name.clone());
+                    let data = name.as_ref().filter(|_| !is_gap);
+                    let before = data.and_then(|name| names.insert(name.clone(), &field.ty));
+                    if let Some((before, name)) = before.zip(data) {
+                        let message = format!("two fields are called {}", quoted(name));
+                        let problem = Problem::new(message, self.span(&field.ty), "again");
+                        problems.push(problem.and(self.span(before), "the first one"));
+                    }
                     let added = placement.add(name, &element, &lengths, align, is_gap);
                     if let Err(error) = added {
                         let span = self.span(&field.ty);

@@ -296,7 +296,8 @@ fn list(input: &mut Tokens<'_, '_>) -> Parsed<Node> {
 
 fn field(input: &mut Tokens<'_, '_>) -> Parsed<Field> {
     begin_or_close(|input: &mut Tokens<'_, '_>| {
-        let name = opt(terminated(one_of(Kind::Word), one_of(Kind::Colon))).parse_next(input)?;
+        let name = one_of(|token: &Token<'_>| matches!(token.kind, Kind::Word | Kind::Text));
+        let name = opt(terminated(name, one_of(Kind::Colon))).parse_next(input)?;
         let ty = expression(input)?;
         let displacement =
             opt(preceded(one_of(Kind::At), cut_err(expression))).parse_next(input)?;

@@ -84,9 +84,8 @@ pub(super) fn for_token(problem: Problem, tokens: &[Token<'_>], at: usize) -> Pr
             }
         }
         // `'f8'`
-        (_, Some(found), _) if matches!(found.text, "'" | "\"") => {
-            problem.help("names have no quotes here; `--from numpy` reads a dtype")
-        }
+        (_, Some(found), _) if found.text.starts_with(['\'', '"']) => problem
+            .help("only the name of a field has quotes, double ones; `--from numpy` reads a dtype"),
         _ => problem,
     }
 }

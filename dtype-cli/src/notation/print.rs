@@ -28,8 +28,8 @@ pub fn print(ty: &Type) -> String {
     print_named(ty, &FieldNames::default())
 }
 
-/// As [`print()`], with the names of fields. Characters that a name cannot have become `_`; if two fields of a struct
-/// have one name then, only the first has it.
+/// As [`print()`], with the names of fields. A name that is no word is written in quotes. If two fields of a struct have one
+/// name, only the first has it.
 ///
 /// ```
 /// use dtype_cli::notation::{parse, print_named};
@@ -160,8 +160,8 @@ fn structure(call: &Call<'_>, types: &[String], names: &[Option<String>]) -> Str
     let mut used = HashSet::new();
     let names = names.iter().map(Option::as_deref).chain(std::iter::repeat(None));
     let fields = fields.zip(names).map(|(((part, length), displacement), name)| {
-        let name = name.map(word).filter(|name| used.insert(name.clone()));
-        let name = name.map_or(String::new(), |name| name + ": ");
+        let name = name.filter(|name| !name.is_empty() && used.insert(*name));
+        let name = name.map_or(String::new(), |name| written_name(name) + ": ");
         match length {
             1 => format!("{name}{part}@{displacement}"),
             _ => format!("{name}[{part}; {length}]@{displacement}"),
@@ -170,14 +170,26 @@ fn structure(call: &Call<'_>, types: &[String], names: &[Option<String>]) -> Str
     format!("struct{{{}}}", fields.collect::<Vec<_>>().join(", "))
 }
 
-/// A name as one word.
-fn word(name: &str) -> String {
-    let mut out: String =
-        name.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }).collect();
-    if !out.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-        out.insert(0, '_');
+/// A name as a word, or in quotes. What a terminal could take as commands is escaped.
+fn written_name(name: &str) -> String {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    if name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(is_part) {
+        return name.to_owned();
     }
-    out
+    let mut out = String::from('"');
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            ' '..='~' => out.push(c),
+            _ if c.is_alphanumeric() => out.push(c),
+            _ => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    out + "\""
 }
 
 fn list(items: impl Iterator<Item = impl Display>) -> String {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use winnow::ascii::multispace1;
+use winnow::ascii::{multispace1, take_escaped};
 use winnow::combinator::{alt, dispatch, opt, peek, preceded, repeat};
 use winnow::error::EmptyError;
 use winnow::prelude::*;
@@ -19,6 +19,8 @@ pub(super) enum Kind {
     Word,
     /// Something that starts with a digit.
     Number,
+    /// A text in quotes, in which a backslash escapes the next character.
+    Text,
     Open(Bracket),
     Close(Bracket),
     Comma,
@@ -119,6 +121,10 @@ fn token<'s>(text: &mut Text<'s>) -> Result<Token<'s>, EmptyError> {
     let kind = dispatch! {peek(any);
         '0'..='9' => take_while(1.., word).value(Kind::Number),
         c if c.is_alphabetic() || c == '_' => take_while(1.., word).value(Kind::Word),
+        '"' => {
+            let inside = take_escaped(take_till(1.., ['"', '\\']), '\\', any);
+            alt((('"', inside, '"').value(Kind::Text), '"'.value(Kind::Unknown)))
+        },
         '(' => one_of('(').value(Kind::Open(Bracket::Round)),
         ')' => one_of(')').value(Kind::Close(Bracket::Round)),
         '[' => one_of('[').value(Kind::Open(Bracket::Square)),
@@ -145,7 +151,7 @@ mod tests {
 
     #[test]
     fn every_character_is_in_a_token_a_space_or_a_comment() {
-        let source = "a_1+0x2F # ä (\n[é→}";
+        let source = "a_1+0x2F # ä (\n[é→}\"\" \"#\\\" \\n\" \"\\\"a";
         let found: Vec<(Kind, &str)> =
             tokens(source).into_iter().map(|token| (token.kind, token.text)).collect();
         assert_eq!(
@@ -158,6 +164,12 @@ mod tests {
                 (Kind::Word, "é"),
                 (Kind::Unknown, "→"),
                 (Kind::Close(Bracket::Curly), "}"),
+                (Kind::Text, r#""""#),
+                (Kind::Text, r##""#\" \n""##),
+                (Kind::Unknown, "\""),
+                (Kind::Unknown, "\\"),
+                (Kind::Unknown, "\""),
+                (Kind::Word, "a"),
                 (Kind::End, ""),
             ]
         );

@@ -37,6 +37,8 @@ pub(super) struct Definition {
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: String,
+    /// The name that the type gives it, if the language has no such name.
+    pub(super) rename: Option<String>,
     /// The name of its type, or of its elements' type.
     pub(super) ty: String,
     pub(super) is_struct: bool,
@@ -69,6 +71,15 @@ struct Block {
     length: u64,
     displacement: i128,
     ty: Type,
+}
+
+/// A block with the type of its field.
+struct Placed {
+    own: Option<String>,
+    /// The name if it has none of its own.
+    numbered: String,
+    offset: u64,
+    shape: Shape,
 }
 
 /// The structs for a type; the last one is the type itself.
@@ -336,8 +347,9 @@ impl Builder<'_> {
             if block.length == 0 || block.ty.size() == 0 {
                 continue;
             }
-            let field = block.name.unwrap_or_else(|| format!("f{number}"));
-            let mut shape = self.shape(&block.ty, &field)?;
+            let own = block.name.filter(|name| !name.is_empty());
+            let numbered = format!("f{number}");
+            let mut shape = self.shape(&block.ty, own.as_ref().unwrap_or(&numbered))?;
             if block.length > 1 {
                 shape.lengths.insert(0, block.length);
                 shape.size = shape.size.saturating_mul(block.length);
@@ -359,12 +371,13 @@ impl Builder<'_> {
             self.check_number(1)?;
             self.left -= 1;
             // Not negative, and no more than the extent.
-            placed.push((field, u64::try_from(block.displacement).unwrap_or(0), shape));
+            let offset = u64::try_from(block.displacement).unwrap_or(0);
+            placed.push(Placed { own, numbered, offset, shape });
         }
         let size = ty.extent().unsigned_abs();
-        let align = placed.iter().map(|(.., shape)| shape.align).max().unwrap_or(1);
+        let align = placed.iter().map(|field| field.shape.align).max().unwrap_or(1);
         let is_packed = !size.is_multiple_of(align)
-            || placed.iter().any(|(_, offset, shape)| !offset.is_multiple_of(shape.align));
+            || placed.iter().any(|field| !field.offset.is_multiple_of(field.shape.align));
         let align = if is_packed { 1 } else { align };
         let mut definition = Definition { name, fields: Vec::new(), size, align, is_packed };
         self.fill(&mut definition, placed)?;
@@ -373,29 +386,38 @@ impl Builder<'_> {
         Ok(Shape { element, lengths: Vec::new(), size, align })
     }
 
-    /// Adds the fields, and the gaps that the compiler would not leave.
-    fn fill(
-        &self,
-        definition: &mut Definition,
-        placed: Vec<(String, u64, Shape)>,
-    ) -> Result<(), ExportError> {
-        let byte = (self.target.basic)(Basic::UnsignedChar).unwrap_or("u8");
+    /// The names of fields in the language. A field without a name of its own gets none that another one has.
+    fn names_of(&self, placed: &[Placed]) -> Vec<String> {
         let mut scope = Scope::default();
+        let mut named = |wanted: &str| {
+            let mut name = identifier::field(wanted);
+            if (self.target.is_taken)(&name) {
+                name.push('_');
+            }
+            scope.unique(&name)
+        };
+        let own: Vec<_> = placed.iter().map(|field| field.own.as_deref().map(&mut named)).collect();
+        scope.reserve(placed.iter().filter_map(|field| field.own.clone()));
+        let all = own.into_iter().zip(placed);
+        all.map(|(own, field)| own.unwrap_or_else(|| scope.unique(&field.numbered))).collect()
+    }
+
+    /// Adds the fields, and the gaps that the compiler would not leave.
+    fn fill(&self, definition: &mut Definition, placed: Vec<Placed>) -> Result<(), ExportError> {
+        let byte = (self.target.basic)(Basic::UnsignedChar).unwrap_or("u8");
+        let names = self.names_of(&placed);
         let (mut end, mut gaps) = (0_u64, 0);
         let mut gap = |fields: &mut Vec<Field>, from: u64, to: u64| {
             let name = format!("_pad{gaps}");
             gaps += 1;
             let (ty, lengths) = (byte.to_owned(), vec![to - from]);
-            fields.push(Field { name, ty, is_struct: false, lengths, offset: from, is_gap: true });
+            let (rename, is_struct, is_gap) = (None, false, true);
+            fields.push(Field { name, rename, ty, is_struct, lengths, offset: from, is_gap });
         };
-        for (name, offset, shape) in placed {
+        for (Placed { own, offset, shape, .. }, name) in placed.into_iter().zip(names) {
             let align = if definition.is_packed { 1 } else { shape.align };
             if end.next_multiple_of(align) != offset {
                 gap(&mut definition.fields, end, offset);
-            }
-            let mut name = identifier::field(&name);
-            if (self.target.is_taken)(&name) {
-                name.push('_');
             }
             let (ty, is_struct) = match shape.element {
                 Element::Basic(basic) => {
@@ -405,9 +427,9 @@ impl Builder<'_> {
                 }
                 Element::Struct(index) => (self.definitions[index].name.clone(), true),
             };
-            let lengths = shape.lengths;
-            let name = scope.unique(&name);
-            definition.fields.push(Field { name, ty, is_struct, lengths, offset, is_gap: false });
+            let (lengths, is_gap) = (shape.lengths, false);
+            let rename = own.filter(|own| *own != name);
+            definition.fields.push(Field { name, rename, ty, is_struct, lengths, offset, is_gap });
             end = offset + shape.size;
         }
         if end.next_multiple_of(definition.align) != definition.size {

@@ -19,6 +19,11 @@ impl Scope {
         }
         name
     }
+
+    /// Keeps names from being given.
+    pub(super) fn reserve(&mut self, names: impl Iterator<Item = String>) {
+        self.taken.extend(names);
+    }
 }
 
 /// A name with the characters that C and Rust allow; names for gaps are kept apart from others.

@@ -83,14 +83,23 @@ fn basic(basic: Basic) -> Option<&'static str> {
 /// The items.
 pub(super) fn write(definitions: &[Definition]) -> String {
     let mut out = String::new();
+    let mut fields = definitions.iter().flat_map(|definition| &definition.fields);
+    // Only the derive takes names that are not Rust's, for a struct whose fields have it, too.
+    let is_derived = fields.any(|field| field.rename.is_some());
+    let derive = if is_derived { ", dtype_runtime::Datatype" } else { "" };
     for Definition { name, fields, is_packed, .. } in definitions {
         let packed = if *is_packed { ", packed" } else { "" };
-        let _ = writeln!(out, "#[derive(Clone, Copy, Debug)]\n#[repr(C{packed})]");
+        let _ = writeln!(out, "#[derive(Clone, Copy, Debug{derive})]\n#[repr(C{packed})]");
         let _ = writeln!(out, "pub struct {name} {{");
         for field in fields {
             let mut ty = field.ty.clone();
             for length in field.lengths.iter().rev() {
                 ty = format!("[{ty}; {length}]");
+            }
+            if let Some(name) = &field.rename {
+                let _ = writeln!(out, "    #[dtype(rename = {name:?})]");
+            } else if field.is_gap && is_derived {
+                out.push_str("    #[dtype(skip)]\n");
             }
             let visibility = if field.is_gap { "" } else { "pub " };
             let _ = writeln!(out, "    {visibility}{}: {ty},", escaped(&field.name));

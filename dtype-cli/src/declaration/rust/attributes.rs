@@ -9,6 +9,15 @@ use crate::problem::{Problem, quoted};
 /// The words of `#[dtype(…)]` that leave the layout as it is.
 const HARMLESS: &[&str] = &["bound", "check", "crate", "name"];
 
+/// What the attributes of the derive say about a field.
+#[derive(Debug, Default)]
+pub(super) struct Derived {
+    /// It is not data.
+    pub(super) is_skipped: bool,
+    /// The name in place of its own.
+    pub(super) rename: Option<String>,
+}
+
 /// The name of an attribute, and what is in its brackets.
 fn named(attribute: &Group) -> (String, Vec<TokenTree>) {
     let tokens = contents(attribute);
@@ -52,10 +61,10 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Whether `#[dtype(skip)]` says that a field is not data. Other attributes of the derive that change the layout are
-    /// mistakes, on fields as on items.
-    pub(super) fn is_skipped(&self, attributes: &[Group]) -> Result<bool, Box<Problem>> {
-        let mut is_skipped = false;
+    /// What the attributes of the derive say. Those that change the layout, except `#[dtype(skip)]`, are mistakes, on fields
+    /// as on items.
+    pub(super) fn derived(&self, attributes: &[Group]) -> Result<Derived, Box<Problem>> {
+        let mut derived = Derived::default();
         for (name, inside) in attributes.iter().map(named) {
             if name != "dtype" {
                 continue;
@@ -63,7 +72,9 @@ impl Reader<'_, '_> {
             for part in parts(&inside) {
                 let name = word(part.first()).unwrap_or_default();
                 if name == "skip" && part.len() == 1 {
-                    is_skipped = true;
+                    derived.is_skipped = true;
+                } else if name == "rename" {
+                    derived.rename = Some(self.renamed(part)?);
                 } else if !HARMLESS.contains(&name.as_str()) {
                     let span = self.span(part);
                     let message = format!("the attribute {} is not read", quoted(&name));
@@ -80,6 +91,17 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        Ok(is_skipped)
+        Ok(derived)
+    }
+
+    /// The name in `rename = "…"`.
+    fn renamed(&self, part: &[TokenTree]) -> Result<String, Box<Problem>> {
+        let value = part.get(2..).unwrap_or(&[]).iter().cloned().collect();
+        let name = syn::parse2::<syn::LitStr>(value).map(|name| name.value()).unwrap_or_default();
+        if name.is_empty() || name.contains('\0') {
+            let message = "expected `rename = \"name\"`";
+            return Err(Box::new(Problem::new(message, self.span(part), "expected a name")));
+        }
+        Ok(name)
     }
 }

@@ -22,13 +22,12 @@ impl Evaluator<'_> {
         // The end of the previous field, if it is known.
         let mut end = Some(0);
         for field in fields {
-            let name = field.name.as_ref().map(|name| self.text(name).to_owned());
-            names.push(name);
+            names.push(field.name.as_ref().and_then(|name| self.field_name(name)));
             let block = self.field(field, end);
             end = block.as_ref().and_then(|block| self.end_of(block, &field.ty));
             blocks.push(block);
         }
-        self.check_names(fields);
+        self.check_names(fields, &names);
         let blocks: Vec<Block> = blocks.into_iter().collect::<Option<_>>()?;
         let lengths: Vec<u64> = blocks.iter().map(|block| block.length).collect();
         let displacements: Vec<i64> = blocks.iter().map(|block| block.displacement).collect();
@@ -94,11 +93,29 @@ impl Evaluator<'_> {
         self.wrong(Problem::new(message, node.span.clone(), ""))
     }
 
+    /// The name of a field: a word, or a text in quotes.
+    fn field_name(&mut self, place: &Range<usize>) -> Option<String> {
+        let text = self.text(place);
+        if !text.starts_with('"') {
+            return Some(text.to_owned());
+        }
+        match serde_json::from_str::<String>(text) {
+            Ok(name) if !name.is_empty() => Some(name),
+            Ok(_) => self.wrong(Problem::new("a name has no characters", place.clone(), "")),
+            Err(_) => {
+                let problem = Problem::new("not a text as in JSON", place.clone(), "not a name");
+                self.wrong(
+                    problem.help("its escapes are `\\\"`, `\\\\`, `\\n`, `\\t` and `\\u00e9`"),
+                )
+            }
+        }
+    }
+
     /// Checks that names are unique within a struct.
-    fn check_names(&mut self, fields: &[Field]) {
+    fn check_names(&mut self, fields: &[Field], names: &[Option<String>]) {
         let mut seen = std::collections::HashMap::new();
-        for place in fields.iter().filter_map(|field| field.name.as_ref()) {
-            let name = self.text(place);
+        for (field, name) in fields.iter().zip(names) {
+            let (Some(place), Some(name)) = (&field.name, name) else { continue };
             if let Some(before) = seen.insert(name, place.clone()) {
                 let message = format!("two fields are called {}", quoted(name));
                 let problem = Problem::new(message, place.clone(), "again");
