@@ -92,9 +92,9 @@ for array in np.zeros(5, 'V0'), np.zeros(5, np.dtype([])), np.zeros(0, 'V0'):
 
 # The dtype is the one that NumPy would make itself, and is read again.
 arrays, packed = unusual.arrays(), unusual.packed_arrays()
-fields = [('one', 'f8', (1,)), ('ones', 'u1', (3, 1)), ('matrix', 'i2', (2, 3))]
+fields = [('one', 'f8', (1,)), ('größe [m] \'x\'', 'u1', (3, 1)), ('matrix', 'i2', (2, 3))]
 assert arrays.dtype == np.dtype(fields, align=True) and packed.dtype == np.dtype(fields)
-assert arrays['matrix'].tolist() == [[[1, 2, 3], [4, 5, 6]]] * 2 and arrays['ones'].shape == (2, 3, 1)
+assert arrays['matrix'].tolist() == [[[1, 2, 3], [4, 5, 6]]] * 2 and arrays['größe [m] \'x\''].shape == (2, 3, 1)
 assert np.concatenate([packed, np.zeros(1, fields)]).dtype == packed.dtype
 assert unusual.are_arrays(arrays) and unusual.are_arrays(packed)
 

@@ -15,11 +15,12 @@ struct Pair {
     second: u64,
 }
 
-/// Arrays of one element, and of arrays.
+/// Arrays of one element, and of arrays; and a name that is not Rust's.
 #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 struct Arrays {
     one: [f64; 1],
+    #[dtype(rename = "größe [m] 'x'")]
     ones: [[u8; 1]; 3],
     matrix: [[i16; 3]; 2],
 }
