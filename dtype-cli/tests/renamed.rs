@@ -134,13 +134,24 @@ fn names_that_are_wrong() {
         (r#"struct{"a": u8, a: u16}"#, "two fields are called `a`", "a"),
         (r#"struct{"": u8}"#, "a name has no characters", "\"\""),
         (r#"struct{"\q": u8}"#, "not a text as in JSON", r#""\q""#),
-        (r#"struct{"a: u8}"#, r#"unexpected `\"`"#, "\""),
+        (r#"struct{"a: u8}"#, r#"unexpected `"a: u8}`"#, "\"a: u8}"),
         (r#"struct{u8, "a"}"#, "expected a type or a number, found `\"a\"`", "\"a\""),
         (r#"let "a" = 3; u8"#, "expected a name, found `\"a\"`", "\"a\""),
     ] {
         let problems = parse(text, recognize(text), None).map(|parsed| parsed.ty).expect_err(text);
         let found = (problems[0].message.as_str(), &text[problems[0].span.clone()]);
         assert!(found.0.contains(expected) && found.1 == at, "{text}: {problems:?}");
+    }
+}
+
+/// A quote without another one is searched for once.
+#[test]
+fn quotes_that_are_not_closed_take_linear_time() {
+    for text in [r#"\""#, "\"\n", "\"\\\n", "\"\\\n\\\""] {
+        let text = format!("struct{{\"{}", text.repeat(notation::MAX_LENGTH / 8));
+        let start = std::time::Instant::now();
+        assert!(notation::parse(&text).is_err());
+        assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
     }
 }
 

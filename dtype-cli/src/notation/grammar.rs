@@ -47,13 +47,13 @@ type Parsed<T> = Result<T, ErrMode<Expected>>;
 
 /// The tree of a text.
 pub(super) fn parse(tokens: &[Token<'_>]) -> Result<Program, Box<Problem>> {
-    check_brackets(tokens)?;
     if let Some(at) = tokens.iter().position(|token| token.kind == Kind::Unknown) {
         let token = &tokens[at];
         let message = format!("unexpected {}", token.describe());
         let problem = Problem::new(message, token.span(), "");
         return Err(Box::new(hints::for_token(problem, tokens, at)));
     }
+    check_brackets(tokens)?;
     let mut input = Tokens::new(tokens);
     program(&mut input).map_err(|error| {
         let what = error.into_inner().map(|expected| expected.what).unwrap_or_default();

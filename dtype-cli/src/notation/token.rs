@@ -8,7 +8,7 @@ use winnow::combinator::{alt, dispatch, opt, peek, preceded, repeat};
 use winnow::error::EmptyError;
 use winnow::prelude::*;
 use winnow::stream::{ContainsToken, LocatingSlice, TokenSlice};
-use winnow::token::{any, one_of, take_till, take_while};
+use winnow::token::{any, none_of, one_of, take_till, take_while};
 
 use crate::problem::quoted;
 
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Plus,
     Minus,
     Star,
-    /// A character that is not part of the notation.
+    /// A character that is not part of the notation, or the rest of a line from a quote on that is not closed.
     Unknown,
     /// The end of the text.
     End,
@@ -80,8 +80,6 @@ impl Token<'_> {
     pub(super) fn describe(&self) -> String {
         match self.kind {
             Kind::End => "the end".into(),
-            // It may be any character, including one that moves the cursor of a terminal.
-            Kind::Unknown => format!("`{}`", self.text.escape_debug()),
             _ => quoted(self.text),
         }
     }
@@ -122,8 +120,9 @@ fn token<'s>(text: &mut Text<'s>) -> Result<Token<'s>, EmptyError> {
         '0'..='9' => take_while(1.., word).value(Kind::Number),
         c if c.is_alphabetic() || c == '_' => take_while(1.., word).value(Kind::Word),
         '"' => {
-            let inside = take_escaped(take_till(1.., ['"', '\\']), '\\', any);
-            alt((('"', inside, '"').value(Kind::Text), '"'.value(Kind::Unknown)))
+            let inside = take_escaped(take_till(1.., ['"', '\\', '\n']), '\\', none_of('\n'));
+            // The rest of the line, so that no quote in it begins another search.
+            alt((('"', inside, '"').value(Kind::Text), take_till(1.., '\n').value(Kind::Unknown)))
         },
         '(' => one_of('(').value(Kind::Open(Bracket::Round)),
         ')' => one_of(')').value(Kind::Close(Bracket::Round)),
@@ -151,7 +150,7 @@ mod tests {
 
     #[test]
     fn every_character_is_in_a_token_a_space_or_a_comment() {
-        let source = "a_1+0x2F # ä (\n[é→}\"\" \"#\\\" \\n\" \"\\\"a";
+        let source = "a_1+0x2F # ä (\n[é→}\"\" \"#\\\" \\n\" \"\\\"a\nb";
         let found: Vec<(Kind, &str)> =
             tokens(source).into_iter().map(|token| (token.kind, token.text)).collect();
         assert_eq!(
@@ -166,10 +165,8 @@ mod tests {
                 (Kind::Close(Bracket::Curly), "}"),
                 (Kind::Text, r#""""#),
                 (Kind::Text, r##""#\" \n""##),
-                (Kind::Unknown, "\""),
-                (Kind::Unknown, "\\"),
-                (Kind::Unknown, "\""),
-                (Kind::Word, "a"),
+                (Kind::Unknown, r#""\"a"#),
+                (Kind::Word, "b"),
                 (Kind::End, ""),
             ]
         );
