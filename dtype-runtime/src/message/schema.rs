@@ -11,8 +11,8 @@
 //! trail[0..8].x: f32
 //! ```
 //!
-//! Control characters and backslashes in names are escaped as in Rust, `\n`, so that each line is a field; so is the colon in the
-//! name of a field, so that the first one ends the path.
+//! Control characters and backslashes in names are escaped as in Rust, `\n`, so that each line is a field. So is a colon in the
+//! name of a field: the first one that is not ends the path.
 //!
 //! One `const` walk over the type map produces the text. At run time it writes the text. In `const` evaluation it
 //! has no room to write and only hashes the text, so the hash costs no time for each message.
