@@ -1,11 +1,14 @@
 //! A file's datatype beside a type map, field by field.
 
+use std::collections::BTreeMap;
+
 use dtype_runtime::representation::ByteOrder;
 use dtype_runtime::typemap::{Field, Node, TypeMap};
-use dtype_runtime::{Basic, Type};
+use dtype_runtime::{Basic, Type, Validity};
 
 use crate::error::Error;
 use crate::leaf::Leaf;
+use crate::members::{Axis, Renumbering};
 use crate::path::joined;
 use crate::stored::{Form, Stored, StoredField};
 
@@ -17,23 +20,45 @@ pub(crate) struct Fit {
     pub(crate) item: Type,
     /// The byte order of the values.
     pub(crate) order: ByteOrder,
-    /// Whether an item is a packed record, up to the byte order.
+    /// Whether an item is a packed record, up to the byte order and the numbers of enumerations.
     pub(crate) is_packed: bool,
+    /// The enumerations whose numbers differ.
+    pub(crate) renumberings: Vec<Renumbering>,
+}
+
+/// What the items are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
 }
 
 /// Compares the datatype of an item with a Rust type.
-pub(crate) fn fit(stored: &Stored, map: &TypeMap) -> Result<Fit, Error> {
-    let mut walk = Walk { order: None, is_packed: true };
+pub(crate) fn fit(stored: &Stored, map: &TypeMap, access: Access) -> Result<Fit, Error> {
+    let mut walk = Walk {
+        access,
+        order: None,
+        is_packed: true,
+        displacement: 0,
+        axes: Vec::new(),
+        renumberings: Vec::new(),
+    };
     let item = walk.item(stored, map, "")?;
     let order = walk.order.unwrap_or(ByteOrder::NATIVE);
-    Ok(Fit { item, order, is_packed: walk.is_packed })
+    Ok(Fit { item, order, is_packed: walk.is_packed, renumberings: walk.renumberings })
 }
 
 struct Walk {
+    access: Access,
     /// That of the values so far.
     order: Option<ByteOrder>,
     /// Whether the values so far are packed.
     is_packed: bool,
+    /// Bytes from the start of the item to the value or structure; in arrays, to the first one.
+    displacement: u64,
+    /// The arrays around it, the outermost first.
+    axes: Vec<Axis>,
+    renumberings: Vec<Renumbering>,
 }
 
 impl Walk {
@@ -47,31 +72,81 @@ impl Walk {
         if expected != actual {
             return Err(Error::Shape { field: path.to_owned(), expected, actual });
         }
-        let one = match *element.node() {
-            Node::Basic { basic, .. } => self.value(item, basic, path)?,
-            Node::Structure { fields, .. } => self.structure(item, fields, path)?,
-            _ => return Err(Error::Malformed { field: path.to_owned() }),
-        };
-        if expected.is_empty() {
-            return Ok(one);
-        }
-        let count = expected.iter().try_fold(1_u64, |all, length| all.checked_mul(*length));
         let malformed = || Error::Malformed { field: path.to_owned() };
-        Ok(Type::contiguous(count.ok_or_else(malformed)?, &one)?)
+        let (count, axes) = axes(&expected, item.size, path.len()).ok_or_else(malformed)?;
+        let outer = self.axes.len();
+        self.axes.extend(axes);
+        let one = match *element.node() {
+            Node::Basic { basic, validity, .. } => self.value(item, basic, validity, path)?,
+            Node::Structure { fields, .. } => self.structure(item, fields, path)?,
+            _ => return Err(malformed()),
+        };
+        self.axes.truncate(outer);
+        if expected.is_empty() { Ok(one) } else { Ok(Type::contiguous(count, &one)?) }
     }
 
-    fn value(&mut self, stored: &Stored, basic: Basic, path: &str) -> Result<Type, Error> {
+    fn value(
+        &mut self,
+        stored: &Stored,
+        basic: Basic,
+        validity: Validity,
+        path: &str,
+    ) -> Result<Type, Error> {
         let field = || path.to_owned();
         let leaf = Leaf::of(basic).ok_or_else(|| Error::NoEquivalent { field: field(), basic })?;
         if !leaf.matches(stored) {
             let (expected, actual) = (leaf.to_string(), stored.to_string());
             return Err(Error::Format { field: field(), expected, actual });
         }
+        if let (Form::Enumeration { members, order, .. }, Some(ours)) =
+            (&stored.form, names(validity))
+        {
+            let numbers = self.numbers(&ours, members, path)?;
+            // With fewer names, a number of the dataset that has none may still be a variant's.
+            if numbers.iter().any(|(from, to)| from != to) || numbers.len() < ours.len() {
+                let malformed = |_| Error::Malformed { field: field() };
+                self.renumberings.push(Renumbering {
+                    path: field(),
+                    displacement: usize::try_from(self.displacement).map_err(malformed)?,
+                    axes: self.axes.clone(),
+                    size: basic.size(),
+                    order: *order,
+                    numbers,
+                });
+            }
+        }
         match stored.order() {
             Some(order) if *self.order.get_or_insert(order) != order => {
                 Err(Error::MixedByteOrder { field: field() })
             }
             _ => Ok(Type::basic(basic)),
+        }
+    }
+
+    /// The number that each number of an enumeration becomes. Each name where values come from must be known where they go: the
+    /// library itself makes another number of a value whose name is not.
+    fn numbers(
+        &self,
+        ours: &BTreeMap<&str, u128>,
+        theirs: &BTreeMap<String, u128>,
+        path: &str,
+    ) -> Result<BTreeMap<u128, u128>, Error> {
+        let field = || path.to_owned();
+        let read = |(member, number): (&String, &u128)| match ours.get(&**member) {
+            Some(new) => Ok((*number, *new)),
+            None => Err(Error::UnknownMember {
+                field: field(),
+                member: member.clone(),
+                expected: ours.keys().map(|name| (*name).to_owned()).collect(),
+            }),
+        };
+        let written = |(member, number): (&&str, &u128)| match theirs.get(*member) {
+            Some(new) => Ok((*number, *new)),
+            None => Err(Error::MissingMember { field: field(), member: (*member).to_owned() }),
+        };
+        match self.access {
+            Access::Read => theirs.iter().map(read).collect(),
+            Access::Write => ours.iter().map(written).collect(),
         }
     }
 
@@ -87,6 +162,7 @@ impl Walk {
                 .filter(|(_, map)| map.size() > 0)
         };
         let (mut displacements, mut types, mut position) = (Vec::new(), Vec::new(), 0);
+        let start = self.displacement;
         for (name, map) in ours() {
             let path = joined(path, name);
             let is_it = |their: &&StoredField| their.name == name;
@@ -95,10 +171,12 @@ impl Walk {
             };
             self.is_packed &= their.offset == position;
             position += map.size() as u64;
+            let malformed = || Error::Malformed { field: path.clone() };
+            displacements.push(i64::try_from(their.offset).map_err(|_| malformed())?);
+            self.displacement = start.checked_add(their.offset).ok_or_else(malformed)?;
             types.push(self.item(&their.datatype, map, &path)?);
-            let malformed = |_| Error::Malformed { field: path };
-            displacements.push(i64::try_from(their.offset).map_err(malformed)?);
         }
+        self.displacement = start;
         // As many, and each of ours is there: no other is, unless a name is there twice.
         if theirs.len() != types.len() {
             let is_ours = |name: &str| ours().any(|(field, _)| field == name);
@@ -114,6 +192,30 @@ impl Walk {
         let all = Type::structure(&vec![1; types.len()], &displacements, &types)?;
         Ok(Type::resized(&all, 0, extent)?)
     }
+}
+
+/// The names and numbers of the values, if names say what they mean.
+fn names(validity: Validity) -> Option<BTreeMap<&'static str, u128>> {
+    match validity {
+        Validity::Enum(set) => {
+            Some(set.names().iter().copied().zip(set.values().iter().copied()).collect())
+        }
+        Validity::Bool => Some(BTreeMap::from([("FALSE", 0), ("TRUE", 1)])),
+        // An integer is the number, whatever its name is.
+        _ => None,
+    }
+}
+
+/// The number of elements of an array in the item, and its axes, the outermost first.
+fn axes(lengths: &[u64], element: u64, path: usize) -> Option<(u64, Vec<Axis>)> {
+    let (mut count, mut all) = (1_u64, Vec::new());
+    for length in lengths.iter().rev() {
+        let stride = usize::try_from(element.checked_mul(count)?).ok()?;
+        all.push(Axis { length: usize::try_from(*length).ok()?, stride, path });
+        count = count.checked_mul(*length)?;
+    }
+    all.reverse();
+    Some((count, all))
 }
 
 #[cfg(test)]
@@ -150,7 +252,7 @@ mod tests {
                 ("1", at[1], integer(4)),
                 ("2", at[2], pairs(pair.clone())),
             ];
-            fit(&compound(&fields, size), map).unwrap()
+            fit(&compound(&fields, size), map, Access::Read).unwrap()
         };
         assert!(whole([0, 1, 5], &pair, 11).is_packed);
         assert!(!whole([0, 1, 5], &pair, 12).is_packed);
@@ -163,8 +265,11 @@ mod tests {
     #[test]
     fn offsets_and_lengths_beyond_memory_are_errors() {
         let far = compound(&[("0", u64::MAX, integer(1))], u64::MAX);
-        assert!(matches!(fit(&far, <(u8,)>::TYPE_MAP), Err(Error::Malformed { .. })));
+        assert!(matches!(fit(&far, <(u8,)>::TYPE_MAP, Access::Read), Err(Error::Malformed { .. })));
         let large = compound(&[("0", 0, integer(1))], u64::MAX);
-        assert!(matches!(fit(&large, <(u8,)>::TYPE_MAP), Err(Error::Malformed { .. })));
+        assert!(matches!(
+            fit(&large, <(u8,)>::TYPE_MAP, Access::Read),
+            Err(Error::Malformed { .. })
+        ));
     }
 }

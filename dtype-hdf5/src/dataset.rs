@@ -10,10 +10,11 @@ use dtype_runtime::{
 use hdf5_metno::{Dataset, Group, LocationType};
 use hdf5_metno_sys::LOCK;
 
-use crate::compare::{Fit, fit};
+use crate::compare::{Access, Fit, fit};
 use crate::descriptor::packed_datatype;
 use crate::error::Error;
-use crate::library::{Part, created, read_items, stored, write_items};
+use crate::library::{Part, created, read_items, shape, stored, write_items};
+use crate::storage::{check_space, check_written, count_of};
 
 /// Creates a dataset of these records in the group or file: with one axis, of the packed datatype, in this machine's byte
 /// order, without chunks and filters. In h5py, its dtype has the names of the fields.
@@ -97,9 +98,11 @@ fn check_free(group: &Group, name: &str) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// - [`Error::Missing`], [`Error::Unknown`], [`Error::Format`], [`Error::Shape`], [`Error::MixedByteOrder`] and
-///   [`Error::Malformed`] if the fields are not those of `T`; [`Error::NoData`], [`Error::NoEquivalent`];
-/// - [`Error::Length`] if the dataset has another number of items;
+/// - [`Error::Missing`], [`Error::Unknown`], [`Error::Format`], [`Error::MissingMember`], [`Error::Shape`],
+///   [`Error::MixedByteOrder`] and [`Error::Malformed`] if the fields are not those of `T`; [`Error::NoData`],
+///   [`Error::NoEquivalent`];
+/// - [`Error::Length`] and [`Error::TooManyItems`] if the dataset has another number of items;
+/// - [`Error::NotStored`] if the dataset's space in the file is shorter;
 /// - [`Error::Hdf5`].
 pub fn write<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error> {
     write_part(dataset, records, || {
@@ -123,6 +126,8 @@ pub fn write_at<T: Datatype>(dataset: &Dataset, first: usize, records: &[T]) -> 
 /// Appends the records to a dataset with one axis that can grow: one that was made with chunks, and with a shape such as `0..`.
 /// The datatypes are compared before the dataset grows. Threads may append at the same time: the records of each call stay
 /// together.
+///
+/// A process that is killed before the file is closed or flushed can leave a file that the library does not open any more.
 ///
 /// # Errors
 ///
@@ -159,14 +164,17 @@ pub fn append<T: Datatype>(dataset: &Dataset, records: &[T]) -> Result<(), Error
 ///
 /// The dataset's datatype must have the fields of `T`, by name, at any offset, all in one byte order. The library does not
 /// convert anything: a field of another width is an error, not a rounded or cut value. The items are brought in order by the
-/// kernels of `dtype-runtime`, and their values are checked.
+/// kernels of `dtype-runtime`, and their values are checked. Values of an enumeration are converted by name.
 ///
 /// A type that skips fields does not compile here, because nothing would initialise them.
 ///
 /// # Errors
 ///
-/// - [`Error::Missing`], [`Error::Unknown`], [`Error::Format`], [`Error::Shape`], [`Error::MixedByteOrder`] and
-///   [`Error::Malformed`] if the fields are not those of `T`; [`Error::NoData`], [`Error::NoEquivalent`];
+/// - [`Error::Missing`], [`Error::Unknown`], [`Error::Format`], [`Error::UnknownMember`], [`Error::Shape`],
+///   [`Error::MixedByteOrder`] and [`Error::Malformed`] if the fields are not those of `T`; [`Error::NoData`],
+///   [`Error::NoEquivalent`];
+/// - [`Error::TooManyItems`], and [`Error::NotStored`] if the file does not have the items;
+/// - [`Error::Unnamed`] for a value of an enumeration that is no member;
 /// - [`Error::Records`] for an invalid `bool`, `char`, `NonZero` or enum, and if the records do not fit in memory;
 /// - [`Error::Hdf5`].
 pub fn read<T: Datatype>(dataset: &Dataset) -> Result<Vec<T>, Error> {
@@ -185,14 +193,15 @@ pub fn read_range<T: Datatype>(dataset: &Dataset, items: Range<usize>) -> Result
 /// All items of a dataset.
 fn whole(dataset: &Dataset) -> Result<Part, Error> {
     let space = dataset.space()?;
-    let count = space.size();
-    Ok(Part { space, count })
+    let shape = shape(&space)?;
+    let count = count_of(&shape)?;
+    Ok(Part { space, shape, count })
 }
 
 /// The length of the only axis.
 fn axis(dataset: &Dataset) -> Result<usize, Error> {
-    match *dataset.space()?.shape() {
-        [len] => Ok(len),
+    match *shape(&dataset.space()?)? {
+        [len] => count_of(&[len]),
         ref other => Err(Error::Axes { actual: other.len() }),
     }
 }
@@ -208,16 +217,19 @@ fn range(dataset: &Dataset, items: Range<usize>) -> Result<Part, Error> {
     let space = dataset.space()?;
     // Nothing is read from an empty part.
     let space = if count == 0 { space } else { space.select(start..end)? };
-    Ok(Part { space, count })
+    Ok(Part { space, shape: vec![count as u64], count })
 }
 
 /// The dataset's datatype, beside the fields of `T`.
-fn fit_of<T: Datatype>(dataset: &Dataset) -> Result<(hdf5_metno::Datatype, Fit), Error> {
+fn fit_of<T: Datatype>(
+    dataset: &Dataset,
+    access: Access,
+) -> Result<(hdf5_metno::Datatype, Fit), Error> {
     if T::TYPE_MAP.size() == 0 {
         return Err(Error::NoData);
     }
     let datatype = dataset.dtype()?;
-    let fit = fit(&stored(&datatype)?, T::TYPE_MAP)?;
+    let fit = fit(&stored(&datatype)?, T::TYPE_MAP, access)?;
     Ok((datatype, fit))
 }
 
@@ -236,17 +248,22 @@ fn stored_items<T: Datatype>(
     dataset: &Dataset,
     records: &[T],
 ) -> Result<(hdf5_metno::Datatype, Vec<u8>), Error> {
-    let (datatype, fit) = fit_of::<T>(dataset)?;
+    let (datatype, fit) = fit_of::<T>(dataset, Access::Write)?;
     let packed = if fit.order == ByteOrder::NATIVE {
         pack(records)
     } else {
         pack_as(records, fit.order.into())?
     };
-    if fit.is_packed {
-        return Ok((datatype, packed));
+    let mut items = if fit.is_packed {
+        packed
+    } else {
+        let mut items = zeros(records.len(), datatype.size())?;
+        fit.item.commit().unpack(&packed, BufferMut::new(&mut items), records.len())?;
+        items
+    };
+    for renumbering in &fit.renumberings {
+        renumbering.apply(&mut items, datatype.size())?;
     }
-    let mut items = zeros(records.len(), datatype.size())?;
-    fit.item.commit().unpack(&packed, BufferMut::new(&mut items), records.len())?;
     Ok((datatype, items))
 }
 
@@ -256,6 +273,11 @@ fn write_part<T: Datatype>(
     part: impl FnOnce() -> Result<Part, Error>,
 ) -> Result<(), Error> {
     let (datatype, items) = stored_items(dataset, records)?;
+    let part = || {
+        let part = part()?;
+        check_space(dataset, &datatype)?;
+        Ok(part)
+    };
     write_items(dataset, &datatype, part, &items)
 }
 
@@ -263,8 +285,17 @@ fn read_part<T: Datatype>(
     dataset: &Dataset,
     part: impl FnOnce() -> Result<Part, Error>,
 ) -> Result<Vec<T>, Error> {
-    let (datatype, fit) = fit_of::<T>(dataset)?;
-    let (items, count) = read_items(dataset, &datatype, part)?;
+    let (datatype, fit) = fit_of::<T>(dataset, Access::Read)?;
+    let part = || {
+        let part = part()?;
+        check_space(dataset, &datatype)?;
+        check_written(dataset, &datatype, &part)?;
+        Ok(part)
+    };
+    let (mut items, count) = read_items(dataset, &datatype, part)?;
+    for renumbering in &fit.renumberings {
+        renumbering.apply(&mut items, datatype.size())?;
+    }
     let packed = if fit.is_packed {
         items
     } else {

@@ -65,6 +65,37 @@ pub enum Error {
         /// The datatype in the dataset.
         actual: String,
     },
+    /// The dataset's enumeration has a member that is no variant of the records' enum.
+    #[error(
+        "{} has the member `{}` in the dataset, expected only {}",
+        Named(field), member.escape_debug(), Names(expected)
+    )]
+    UnknownMember {
+        /// The path of the field.
+        field: String,
+        /// The member's name.
+        member: String,
+        /// The names of the variants.
+        expected: Vec<String>,
+    },
+    /// A variant of the records' enum is no member of the dataset's enumeration.
+    #[error("{} does not have the member `{}` in the dataset", Named(field), member.escape_debug())]
+    MissingMember {
+        /// The path of the field.
+        field: String,
+        /// The variant's name.
+        member: String,
+    },
+    /// A value of an enumeration without a name.
+    #[error("{}: no member of the dataset's enumeration has the number {value:#x}", At(*record, field))]
+    Unnamed {
+        /// The index of the record.
+        record: usize,
+        /// The path of the field, `"header.flags[2]"`; empty for the item itself.
+        field: String,
+        /// The number, zero-extended.
+        value: u128,
+    },
     /// Another shape.
     #[error("{} has {} in the dataset, expected {}", Named(field), Shape(actual), Shape(expected))]
     Shape {
@@ -86,6 +117,23 @@ pub enum Error {
     Malformed {
         /// The path of the field.
         field: String,
+    },
+    /// More items than a number of 64 bits counts, or memory has addresses.
+    #[error("the dataset has the shape {shape:?}, of more items than can be counted")]
+    TooManyItems {
+        /// The lengths of the dataset's axes.
+        shape: Vec<u64>,
+    },
+    /// The file does not have the bytes of the items. Without chunks, the dataset's space in the file is shorter than its items.
+    /// With chunks, more than 2²⁰ chunks or a gibibyte are to be read, and nearly nothing of it was written: read a part.
+    #[error("the file has {stored} of the {} bytes of {items} items", *items as u128 * *size as u128)]
+    NotStored {
+        /// The number of items.
+        items: usize,
+        /// Bytes of one item.
+        size: usize,
+        /// Bytes of the dataset in the file.
+        stored: u64,
     },
     /// The dataset has another number of items than there are records.
     #[error("the dataset has {actual} items, expected {expected} as there are records")]
@@ -126,6 +174,28 @@ impl fmt::Display for Named<'_> {
         } else {
             write!(f, "field `{}`", self.0.escape_debug())
         }
+    }
+}
+
+/// A field of a record in a message.
+struct At<'a>(usize, &'a str);
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "record {}", self.0)?;
+        if self.1.is_empty() { Ok(()) } else { write!(f, ", field {}", self.1.escape_debug()) }
+    }
+}
+
+/// Names in a message.
+struct Names<'a>(&'a [String]);
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, name) in self.0.iter().enumerate() {
+            write!(f, "{}`{}`", if i > 0 { ", " } else { "" }, name.escape_debug())?;
+        }
+        Ok(())
     }
 }
 

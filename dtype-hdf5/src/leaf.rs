@@ -59,21 +59,23 @@ impl Leaf {
 
     /// Whether a file's datatype holds such values.
     ///
-    /// Values with names are accepted as their integers. A truth value may also be a byte, because C's `hbool_t` is one.
+    /// Values with names are accepted as their integers, and bits as unsigned integers. A truth value may also be a byte,
+    /// because C's `hbool_t` is one, or a bit field of a byte, as pandas writes it.
     pub(crate) fn matches(self, stored: &Stored) -> bool {
         let has_size = |size: usize| stored.size == size as u64;
         match (self, &stored.form) {
             (
                 Self::Integer { size, signed },
                 Form::Integer { signed: found, .. } | Form::Enumeration { signed: found, .. },
-            ) => signed == *found && has_size(size as usize),
+            ) => signed == *found && has_size(size as usize) && !stored.is_bool(),
+            (Self::Integer { size, signed: false }, Form::Bits { .. }) => has_size(size as usize),
             (Self::Float(size), Form::Float { .. }) => has_size(size as usize),
             (Self::Complex(size), Form::Compound(_)) => {
                 has_size(2 * size as usize) && stored.complex().is_some()
             }
-            (Self::Bool, Form::Bool | Form::Integer { .. }) | (Self::Character, Form::Text) => {
-                has_size(1)
-            }
+            (Self::Bool, Form::Enumeration { .. }) => stored.is_bool(),
+            (Self::Bool, Form::Integer { .. } | Form::Bits { .. })
+            | (Self::Character, Form::Text) => has_size(1),
             _ => false,
         }
     }

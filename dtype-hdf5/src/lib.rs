@@ -35,10 +35,10 @@
 //!
 //! | Rust | HDF5 |
 //! |---|---|
-//! | integers, floats | the same, in this machine's byte order |
+//! | integers, floats | the same, in this machine's byte order; a bit field is read as an unsigned integer |
 //! | `bool` | h5py's enumeration of `FALSE` and `TRUE`; a byte is read as well, and so is the bit field of pandas |
 //! | complex numbers | h5py's compound of `r` and `i` |
-//! | an enum | its integer; an enumeration of HDF5 is read as well |
+//! | an enum | its integer; an enumeration of HDF5 is read as well, by name |
 //! | `char`, C's `char` | an unsigned integer of four bytes, a string of one byte |
 //! | a struct or tuple | a compound with the names of the fields |
 //! | `[[T; N]; M]` | an array of shape `[M, N]` |
@@ -46,10 +46,15 @@
 //!
 //! Fields without data and skipped fields are not in the compound.
 //!
+//! In an enumeration of HDF5, the name says what a value is. The members must have the names of the enum's variants, and where
+//! their numbers differ, values are converted. The dataset may have fewer members than the enum to be read, and more to be
+//! written. The integers must have the same width and sign. An enumeration can also be read and written as its integers.
+//!
 //! A dataset is compared with the records field by field before anything is read or written, and values are checked before
 //! they become records, so a `bool` is 0 or 1 and an enum has one of its values. [`Error`] names the field. Fields may be at
-//! any offset and in any order, and of either byte order. The HDF5 library parses the file itself; it is a large library in C,
-//! and not made for files from untrusted sources.
+//! any offset and in any order, and of either byte order. The number of items is compared with memory and with what the file
+//! has of them. The HDF5 library parses the file itself; it is a large library in C, and not made for files from untrusted
+//! sources.
 //!
 //! # Building
 //!
@@ -61,7 +66,9 @@ mod descriptor;
 mod error;
 mod leaf;
 mod library;
+mod members;
 mod path;
+mod storage;
 mod stored;
 
 pub use dataset::{append, create, read, read_range, write, write_at};

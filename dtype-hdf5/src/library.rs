@@ -3,6 +3,7 @@
 //! The library is not safe for threads, so every call is made under the lock that `hdf5-metno` takes for its own. It checks the
 //! handles that it is given: a call with the handle of a closed object fails.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString, c_int, c_uint};
 
 use dtype_runtime::Error as RecordError;
@@ -15,6 +16,7 @@ use hdf5_metno_sys::LOCK;
 use hdf5_metno_sys::h5::{H5free_memory, hsize_t};
 use hdf5_metno_sys::h5d::{H5Dcreate2, H5Dread, H5Dwrite};
 use hdf5_metno_sys::h5p::H5P_DEFAULT;
+use hdf5_metno_sys::h5s::{H5Sget_simple_extent_dims, H5Sget_simple_extent_ndims};
 use hdf5_metno_sys::h5t::{
     H5T_class_t, H5T_norm_t, H5T_sign_t, H5Tarray_create2, H5Tcreate, H5Tget_array_dims2,
     H5Tget_array_ndims, H5Tget_class, H5Tget_ebias, H5Tget_fields, H5Tget_member_name,
@@ -23,6 +25,7 @@ use hdf5_metno_sys::h5t::{
 };
 
 use crate::error::Error;
+use crate::members;
 use crate::path::joined;
 use crate::stored::{Form, Stored, StoredField};
 
@@ -62,14 +65,12 @@ fn read(datatype: &Datatype, path: &str, depth: usize) -> Result<Stored, Error> 
     let form = match class {
         H5T_class_t::H5T_INTEGER => integer(datatype),
         H5T_class_t::H5T_FLOAT => float(datatype),
-        H5T_class_t::H5T_ENUM => enumeration(datatype)?,
+        H5T_class_t::H5T_BITFIELD => bits(datatype),
+        H5T_class_t::H5T_ENUM => enumeration(datatype, path)?,
         H5T_class_t::H5T_STRING => text(datatype),
         H5T_class_t::H5T_COMPOUND => compound(datatype, path, depth)?,
         H5T_class_t::H5T_ARRAY => array(datatype, path, depth)?,
         H5T_class_t::H5T_TIME => Form::Other("a time"),
-        // As pandas and its library PyTables write truth values.
-        H5T_class_t::H5T_BITFIELD if size == 1 && is_whole(datatype) => Form::Bool,
-        H5T_class_t::H5T_BITFIELD => Form::Other("a bit field"),
         H5T_class_t::H5T_OPAQUE => Form::Other("opaque bytes"),
         H5T_class_t::H5T_REFERENCE => Form::Other("a reference"),
         H5T_class_t::H5T_VLEN => Form::Other("a list of variable length"),
@@ -104,6 +105,13 @@ fn integer(datatype: &Datatype) -> Form {
             Form::Integer { signed: sign == H5T_sign_t::H5T_SGN_2, order }
         }
         _ => Form::Other("an integer of another format"),
+    }
+}
+
+fn bits(datatype: &Datatype) -> Form {
+    match order(datatype) {
+        Some(order) if is_whole(datatype) => Form::Bits { order },
+        _ => Form::Other("a bit field of another format"),
     }
 }
 
@@ -157,7 +165,7 @@ fn base(datatype: &Datatype) -> Result<Datatype, Error> {
 }
 
 /// The number of members of a compound or an enumeration.
-fn members(datatype: &Datatype) -> Result<c_uint, Error> {
+fn member_count(datatype: &Datatype) -> Result<c_uint, Error> {
     // SAFETY: it reads a datatype, and checks the handle.
     let members = unsafe { H5Tget_nmembers(datatype.id()) };
     c_uint::try_from(members).map_err(|_| failed())
@@ -177,32 +185,33 @@ fn name(datatype: &Datatype, member: c_uint) -> Result<String, Error> {
     Ok(name)
 }
 
-fn enumeration(datatype: &Datatype) -> Result<Form, Error> {
-    let base = base(datatype)?;
-    let Form::Integer { signed, order } = integer(&base) else {
-        return Ok(Form::Other("an enumeration of another format"));
-    };
-    if datatype.size() == 1 && members(datatype)? == 2 {
-        let mut named = [(String::new(), [0_u8]), (String::new(), [0])];
-        for (member, (text, value)) in (0..).zip(&mut named) {
-            *text = name(datatype, member)?;
-            // SAFETY: it reads a datatype, checks the handle and the index, and writes as many bytes as the enumeration has:
-            // one.
-            let status =
-                unsafe { H5Tget_member_value(datatype.id(), member, value.as_mut_ptr().cast()) };
-            number(status)?;
+fn enumeration(datatype: &Datatype, path: &str) -> Result<Form, Error> {
+    let (base, size) = (base(datatype)?, datatype.size());
+    let mut bytes = [0_u8; 16];
+    let (signed, order) = match integer(&base) {
+        Form::Integer { signed, order } if size == base.size() && size <= bytes.len() => {
+            (signed, order)
         }
-        named.sort();
-        if named == [("FALSE".to_owned(), [0]), ("TRUE".to_owned(), [1])] {
-            return Ok(Form::Bool);
+        _ => return Ok(Form::Other("an enumeration of another format")),
+    };
+    let (mut all, mut numbers) = (BTreeMap::new(), BTreeSet::new());
+    for member in 0..member_count(datatype)? {
+        let name = name(datatype, member)?;
+        // SAFETY: it reads a datatype, checks the handle and the index, and writes as many bytes as the datatype has, for which
+        // there is room.
+        number(unsafe { H5Tget_member_value(datatype.id(), member, bytes.as_mut_ptr().cast()) })?;
+        let value = members::number(&bytes[..size], order);
+        // The library does not make such members, but reads them from a file.
+        if !numbers.insert(value) || all.insert(name, value).is_some() {
+            return Err(Error::Malformed { field: path.to_owned() });
         }
     }
-    Ok(Form::Enumeration { signed, order })
+    Ok(Form::Enumeration { signed, order, members: all })
 }
 
 fn compound(datatype: &Datatype, path: &str, depth: usize) -> Result<Form, Error> {
     let mut fields = Vec::new();
-    for member in 0..members(datatype)? {
+    for member in 0..member_count(datatype)? {
         let name = name(datatype, member)?;
         let inner = joined(path, &name);
         // SAFETY: they read a datatype, and check the handle and the index. The new handle belongs to the value that is made
@@ -318,6 +327,31 @@ fn c_text(text: &str) -> Result<CString, Error> {
     Ok(CString::new(text).map_err(|error| hdf5_metno::Error::Internal(error.to_string()))?)
 }
 
+/// A part of a dataset: as many items as `count` says.
+pub(crate) struct Part {
+    pub(crate) space: Dataspace,
+    /// Items along each axis.
+    pub(crate) shape: Vec<hsize_t>,
+    pub(crate) count: usize,
+}
+
+/// The lengths of a dataset's axes, the outermost first. An empty dataspace, which has no items, is one axis without any.
+pub(crate) fn shape(space: &Dataspace) -> Result<Vec<hsize_t>, Error> {
+    let _guard = LOCK.lock();
+    if space.is_null() {
+        return Ok(vec![0]);
+    }
+    // SAFETY: it reads a dataspace, and checks the handle.
+    let axes = number(unsafe { H5Sget_simple_extent_ndims(space.id()) })?;
+    let mut lengths: Vec<hsize_t> = vec![0; axes];
+    // SAFETY: it reads a dataspace, checks the handle, and writes a length for each axis, of which there are as many as it just
+    // said: the lock is held. It does not write the greatest lengths.
+    number(unsafe {
+        H5Sget_simple_extent_dims(space.id(), lengths.as_mut_ptr(), std::ptr::null_mut())
+    })?;
+    Ok(lengths)
+}
+
 /// The bytes of `count` items.
 fn bytes_of(datatype: &Datatype, count: usize) -> Result<usize, Error> {
     let stride = datatype.size();
@@ -325,12 +359,6 @@ fn bytes_of(datatype: &Datatype, count: usize) -> Result<usize, Error> {
         Some(bytes) if isize::try_from(bytes).is_ok() => Ok(bytes),
         _ => Err(RecordError::Allocation { count, stride }.into()),
     }
-}
-
-/// A part of a dataset: as many items as `count` says.
-pub(crate) struct Part {
-    pub(crate) space: Dataspace,
-    pub(crate) count: usize,
 }
 
 /// The items of a part of the dataset as they are stored, and their number: `datatype` is the dataset's own.
@@ -344,7 +372,7 @@ pub(crate) fn read_items(
     part: impl FnOnce() -> Result<Part, Error>,
 ) -> Result<(Vec<u8>, usize), Error> {
     let _guard = LOCK.lock();
-    let Part { space, count } = part()?;
+    let Part { space, count, .. } = part()?;
     let size = bytes_of(datatype, count)?;
     let mut items = Vec::new();
     let refused = |_| RecordError::Allocation { count, stride: datatype.size() };
@@ -379,7 +407,7 @@ pub(crate) fn write_items(
     items: &[u8],
 ) -> Result<(), Error> {
     let _guard = LOCK.lock();
-    let Part { space, count } = part()?;
+    let Part { space, count, .. } = part()?;
     let expected = bytes_of(datatype, count)?;
     if items.len() != expected {
         let (expected, actual) = (expected as u64, items.len() as u64);

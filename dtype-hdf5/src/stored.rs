@@ -1,5 +1,6 @@
 //! Datatypes as they are stored in a file.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use dtype_runtime::representation::ByteOrder;
@@ -19,10 +20,10 @@ pub(crate) enum Form {
     Integer { signed: bool, order: ByteOrder },
     /// A binary floating-point number in the format of IEEE 754.
     Float { order: ByteOrder },
-    /// `FALSE` and `TRUE` in one byte, as h5py and this crate write truth values, or a bit field of one byte.
-    Bool,
-    /// Values with names, stored as integers.
-    Enumeration { signed: bool, order: ByteOrder },
+    /// A bit field all of whose bits count.
+    Bits { order: ByteOrder },
+    /// Integers with names: the members' numbers, zero-extended. No two are equal.
+    Enumeration { signed: bool, order: ByteOrder, members: BTreeMap<String, u128> },
     /// A string of a fixed length.
     Text,
     /// A compound.
@@ -67,11 +68,22 @@ impl Stored {
         }
     }
 
+    /// Whether this is an enumeration of `FALSE` and `TRUE` in one byte, as h5py and this crate write truth values.
+    pub(crate) fn is_bool(&self) -> bool {
+        match &self.form {
+            Form::Enumeration { members, .. } => {
+                self.size == 1 && members.keys().map(|name| &**name).eq(["FALSE", "TRUE"])
+            }
+            _ => false,
+        }
+    }
+
     /// The byte order of a number of several bytes.
     pub(crate) fn order(&self) -> Option<ByteOrder> {
         match self.form {
             Form::Integer { order, .. }
             | Form::Enumeration { order, .. }
+            | Form::Bits { order }
             | Form::Float { order } => (self.size > 1).then_some(order),
             _ => self.complex(),
         }
@@ -86,7 +98,8 @@ impl fmt::Display for Stored {
             Form::Integer { signed: true, .. } => write!(f, "i{bits}"),
             Form::Integer { signed: false, .. } => write!(f, "u{bits}"),
             Form::Float { .. } => write!(f, "f{bits}"),
-            Form::Bool => f.write_str("bool"),
+            Form::Bits { .. } => write!(f, "a bit field of {bits} bits"),
+            Form::Enumeration { .. } if self.is_bool() => f.write_str("bool"),
             Form::Enumeration { signed: true, .. } => write!(f, "an enumeration of i{bits}"),
             Form::Enumeration { signed: false, .. } => write!(f, "an enumeration of u{bits}"),
             Form::Text if self.size == 1 => f.write_str("a string of 1 byte"),

@@ -15,7 +15,8 @@ use hdf5_metno::{Dataset, File, Group};
 use hdf5_metno_sys::LOCK;
 use hdf5_metno_sys::h5p::H5Pset_filter;
 use hdf5_metno_sys::h5t::{
-    H5T_STD_B8LE, H5T_STD_B16LE, H5T_STD_I64LE, H5T_order_t, H5Tcopy, H5Tenum_create,
+    H5T_STD_B8BE, H5T_STD_B8LE, H5T_STD_B16BE, H5T_STD_B16LE, H5T_STD_B32BE, H5T_STD_B32LE,
+    H5T_STD_B64BE, H5T_STD_B64LE, H5T_STD_I64LE, H5T_order_t, H5Tcopy, H5Tenum_create,
     H5Tenum_insert, H5Tset_offset, H5Tset_order, H5Tset_precision, H5Tset_size,
 };
 use hdf5_metno_sys::h5z::{H5Z_FLAG_MANDATORY, H5Z_class2_t, H5Z_filter_t, H5Zregister};
@@ -380,23 +381,58 @@ fn numbers_of_other_formats_are_refused() {
     assert_eq!(dtype_hdf5::read::<i64>(&dataset).unwrap(), [1, -2]);
 }
 
-/// As pandas writes them.
 #[test]
-fn a_bit_field_of_a_byte_is_a_truth_value() {
+fn bit_fields_are_unsigned_integers() {
     let file = file();
-    let make = |name: &str, datatype| {
+    let make = |name: &str, datatype, precision: usize| {
         let datatype = handmade(|| {
-            // SAFETY: a call of the library with its own handle.
-            unsafe { H5Tcopy(datatype) }
+            // SAFETY: calls of the library with its own handles.
+            unsafe {
+                let id = H5Tcopy(datatype);
+                H5Tset_precision(id, precision);
+                id
+            }
         });
-        let builder = file.new_dataset_builder().empty_as(datatype);
-        builder.shape(2).create(name).unwrap()
+        file.new_dataset_builder().empty_as(datatype).shape(2).create(name).unwrap()
     };
-    let dataset = make("byte", *H5T_STD_B8LE);
+    macro_rules! check {
+        ($unsigned:ty, $signed:ty, $little:expr, $big:expr) => {{
+            let bits = <$unsigned>::BITS;
+            for (order, datatype) in [("little", *$little), ("big", *$big)] {
+                let dataset = make(&format!("{order} {bits}"), datatype, bits as usize);
+                let records = [1, <$unsigned>::MAX - 2];
+                dtype_hdf5::write(&dataset, &records).unwrap();
+                assert_eq!(dtype_hdf5::read::<$unsigned>(&dataset).unwrap(), records, "{order}");
+                let error = dtype_hdf5::read::<$signed>(&dataset).unwrap_err().to_string();
+                let found = format!("a bit field of {bits} bits in the dataset");
+                assert_eq!(error, format!("the item is {found}, expected i{bits}"));
+                if bits != 32 {
+                    let error = dtype_hdf5::read::<u32>(&dataset).unwrap_err().to_string();
+                    assert_eq!(error, format!("the item is {found}, expected u32"));
+                }
+                if bits != 8 {
+                    let error = dtype_hdf5::read::<bool>(&dataset).unwrap_err().to_string();
+                    assert_eq!(error, format!("the item is {found}, expected bool"));
+                }
+                let partial = make(&format!("{order} part of {bits}"), datatype, bits as usize - 1);
+                let error = dtype_hdf5::read::<$unsigned>(&partial).unwrap_err().to_string();
+                let found = "a bit field of another format in the dataset";
+                assert_eq!(error, format!("the item is {found}, expected u{bits}"));
+            }
+        }};
+    }
+    check!(u8, i8, H5T_STD_B8LE, H5T_STD_B8BE);
+    check!(u16, i16, H5T_STD_B16LE, H5T_STD_B16BE);
+    check!(u32, i32, H5T_STD_B32LE, H5T_STD_B32BE);
+    check!(u64, i64, H5T_STD_B64LE, H5T_STD_B64BE);
+
+    // As pandas writes truth values.
+    let dataset = make("truth", *H5T_STD_B8LE, 8);
     dtype_hdf5::write(&dataset, &[true, false]).unwrap();
     assert_eq!(dtype_hdf5::read::<bool>(&dataset).unwrap(), [true, false]);
-    let error = dtype_hdf5::read::<bool>(&make("wide", *H5T_STD_B16LE)).unwrap_err();
-    assert_eq!(error.to_string(), "the item is a bit field in the dataset, expected bool");
+    dtype_hdf5::write(&dataset, &[1_u8, 2]).unwrap();
+    let error = dtype_hdf5::read::<bool>(&dataset).unwrap_err();
+    assert_eq!(error.to_string(), "record 1: 0x2 is not a valid bool");
 }
 
 #[test]

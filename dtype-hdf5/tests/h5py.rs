@@ -277,9 +277,84 @@ with h5py.File(path, 'w') as file:
     file['char'] = bad
     file['big char'] = bad.astype(packed.newbyteorder('>'))
 
-    level = h5py.enum_dtype({'LOW': -1, 'HIGH': 70000}, basetype='>i4')
+    level = h5py.enum_dtype({'Low': -1, 'High': 70000}, basetype='>i4')
     file.create_dataset('levels', data=np.array([70000, -1, 70000]), dtype=level)
     file['bools'] = np.array([True, False, True])
+";
+
+/// An enum whose numbers h5py's enumerations do not have.
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[repr(i32)]
+enum Kind {
+    A,
+    B,
+    C,
+}
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Step<K> {
+    time: f64,
+    kinds: [K; 3],
+}
+
+#[test]
+fn enumerations_are_converted_as_the_library_converts_them() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kinds.h5");
+    run(python, &path, KINDS);
+    let file = File::open_rw(&path).unwrap();
+    for name in ["little", "big", "zipped"] {
+        let dataset = file.dataset(name).unwrap();
+        let kinds = dtype_hdf5::read::<Kind>(&dataset).unwrap();
+        assert_eq!(kinds, [Kind::B, Kind::A, Kind::C], "{name}");
+        // What H5Dread made of them.
+        let library = file.dataset(&format!("{name} read")).unwrap();
+        let numbers: Vec<i32> = kinds.iter().map(|kind| *kind as i32).collect();
+        assert_eq!(dtype_hdf5::read::<i32>(&library).unwrap(), numbers);
+        dtype_hdf5::write(&dataset, &[Kind::A, Kind::B, Kind::C]).unwrap();
+    }
+    let steps = file.dataset("steps").unwrap();
+    let expected = [0.5, 1.5].map(|time| Step { time, kinds: [Kind::C, Kind::B, Kind::A] });
+    assert_eq!(dtype_hdf5::read::<Step<Kind>>(&steps).unwrap(), expected);
+    dtype_hdf5::write(&steps, &expected.map(|step| Step { kinds: [Kind::A; 3], ..step })).unwrap();
+    let flags = file.dataset("flags").unwrap();
+    assert_eq!(dtype_hdf5::read::<bool>(&flags).unwrap(), [true, false]);
+    drop((flags, steps));
+    file.close().unwrap();
+    run(python, &path, KINDS_WRITTEN);
+}
+
+const KINDS: &str = r"
+turned = {'A': 1, 'B': 0, 'C': 2}
+little, big = (h5py.enum_dtype(turned, basetype=base) for base in ('<i4', '>i4'))
+flags = h5py.h5t.enum_create(h5py.h5t.NATIVE_INT8)
+flags.enum_insert(b'FALSE', 1)
+flags.enum_insert(b'TRUE', 0)
+with h5py.File(path, 'w') as file:
+    file.create_dataset('little', data=[0, 1, 2], dtype=little)
+    file.create_dataset('big', data=[0, 1, 2], dtype=big)
+    file.create_dataset('zipped', data=[0, 1, 2], dtype=little, compression='gzip')
+    memory = h5py.h5t.enum_create(h5py.h5t.NATIVE_INT32)
+    for number, member in enumerate([b'A', b'B', b'C']):
+        memory.enum_insert(member, number)
+    for name in 'little', 'big', 'zipped':
+        read = np.zeros(3, 'i4')
+        file[name].id.read(h5py.h5s.ALL, h5py.h5s.ALL, read, memory)
+        file[name + ' read'] = read
+    step = np.dtype([('kinds', little, 3), ('time', 'f8')])
+    file['steps'] = np.array([([2, 0, 1], .5), ([2, 0, 1], 1.5)], step)
+    space = h5py.h5s.create_simple((2,))
+    dataset = h5py.h5d.create(file.id, b'flags', flags, space)
+    dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array([0, 1], 'i1'), flags)
+";
+
+const KINDS_WRITTEN: &str = r"
+with h5py.File(path, 'r') as file:
+    for name in 'little', 'big', 'zipped':
+        assert file[name][()].tolist() == [1, 0, 2], name
+    assert file['steps']['kinds'].tolist() == [[1, 1, 1], [1, 1, 1]]
 ";
 
 #[test]

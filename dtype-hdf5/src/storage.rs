@@ -1,0 +1,73 @@
+//! What a dataset says of its items, beside the bytes that the file has of them.
+
+use hdf5_metno::dataset::Layout;
+use hdf5_metno::{Dataset, Datatype};
+
+use crate::error::Error;
+use crate::library::{Part, shape};
+
+/// The greatest number of chunks to read that the file does not have. The library needs some three hundred bytes of memory for
+/// each.
+const MOST_EMPTY_CHUNKS: u64 = 1 << 20;
+
+/// The greatest number of bytes to read that the file does not have.
+const MOST_EMPTY_BYTES: u64 = 1 << 30;
+
+/// The greatest number of bytes that a filter makes of one byte in the file: zstd does of a block of equal bytes.
+const MOST_EXPANDED: u64 = 1 << 15;
+
+/// The number of items of a shape. The library's own number is cut to 64 bits.
+pub(crate) fn count_of(shape: &[u64]) -> Result<usize, Error> {
+    let count = if shape.contains(&0) {
+        Some(0)
+    } else {
+        shape.iter().try_fold(1, |all: u64, length| all.checked_mul(*length))
+    };
+    let count = count.and_then(|count| usize::try_from(count).ok());
+    count.ok_or_else(|| Error::TooManyItems { shape: shape.to_vec() })
+}
+
+/// Checks that a dataset without chunks, if it was ever written, has the space of all its items: the library would use the bytes
+/// after it.
+pub(crate) fn check_space(dataset: &Dataset, datatype: &Datatype) -> Result<(), Error> {
+    if !matches!(dataset.dcpl()?.layout(), Layout::Compact | Layout::Contiguous) {
+        return Ok(());
+    }
+    let items = count_of(&shape(&dataset.space()?)?)?;
+    let (size, stored) = (datatype.size(), dataset.storage_size());
+    let needed = items.checked_mul(size).and_then(|needed| u64::try_from(needed).ok());
+    if stored == 0 || needed.is_some_and(|needed| needed <= stored) {
+        return Ok(());
+    }
+    Err(Error::NotStored { items, size, stored })
+}
+
+/// Checks that a part to be read is large only if its items were written, so that a length in a file does not take hours and
+/// all memory. Items that were not written have the dataset's fill value.
+pub(crate) fn check_written(
+    dataset: &Dataset,
+    datatype: &Datatype,
+    part: &Part,
+) -> Result<(), Error> {
+    let properties = dataset.dcpl()?;
+    if !matches!(properties.layout(), Layout::Compact | Layout::Contiguous | Layout::Chunked) {
+        return Ok(());
+    }
+    let (items, size) = (part.count, datatype.size());
+    let bytes = (items as u64).saturating_mul(size as u64);
+    let across = |(length, chunk): (&u64, usize)| length.div_ceil((chunk as u64).max(1));
+    let chunk = properties.chunk().unwrap_or_default();
+    let chunks = part.shape.iter().zip(chunk).map(across).fold(1, u64::saturating_mul);
+    if chunks <= MOST_EMPTY_CHUNKS && bytes <= MOST_EMPTY_BYTES {
+        // The library looks at all chunks of the dataset to tell how many bytes there are.
+        return Ok(());
+    }
+    let stored = dataset.storage_size();
+    // A chunk that was written has at least a byte.
+    if chunks <= stored.saturating_add(MOST_EMPTY_CHUNKS)
+        && bytes <= stored.saturating_mul(MOST_EXPANDED).saturating_add(MOST_EMPTY_BYTES)
+    {
+        return Ok(());
+    }
+    Err(Error::NotStored { items, size, stored })
+}
