@@ -56,6 +56,11 @@ pub(crate) fn array<'a, 'py>(
     }
 }
 
+/// The number of items. Without an item, NumPy allows other axes whose lengths overflow when they are multiplied.
+pub(crate) fn count<'py>(array: &impl PyUntypedArrayMethods<'py>) -> usize {
+    if array.is_empty() { 0 } else { array.len() }
+}
+
 /// The records of an array, in C order whatever its axes and strides are: it may be sliced, reversed or broadcast. The fields
 /// may be at any offset, so packed arrays and arrays of an aligned dtype will do, and in either byte order. Of a masked array,
 /// these are the values below the mask, as in `numpy.asarray`.
@@ -84,7 +89,7 @@ pub fn to_vec<T: Datatype>(object: &Bound<'_, PyAny>) -> Result<Vec<T>, ArrayErr
     if dtype == Dtype::of::<T>(&NumpyOptions::packed().with_order(order)) {
         return Ok(unpack(bytes)?);
     }
-    let count = array.len();
+    let count = count(array);
     let mut packed = Vec::new();
     let refused = |_| Error::Allocation { count, stride: packed_size::<T>(1) };
     packed.try_reserve_exact(packed_size::<T>(count)).map_err(refused)?;

@@ -4,12 +4,10 @@ use std::fmt;
 use std::slice;
 
 use dtype_runtime::{Datatype, pack, unpack, view_memory};
-use numpy::{
-    PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
-};
+use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use crate::array::array;
+use crate::array::{array, count};
 use crate::dtype::{check_data, item_dtype_of, read_dtype};
 use crate::error::ArrayError;
 use crate::record::Record;
@@ -19,7 +17,7 @@ use crate::record::Record;
 ///
 /// Rust code that respects `numpy`'s borrows cannot write to the array meanwhile. Python code can.
 pub struct Records<'py, T: Datatype + Send + Sync> {
-    array: PyReadonlyArrayDyn<'py, Record<T>>,
+    array: PyReadonlyArray1<'py, Record<T>>,
 }
 
 impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
@@ -46,7 +44,9 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
         let same = ndarray.call_method1("view", (array, dtype, &ndarray))?;
         let same = same.cast_into::<PyArrayDyn<Record<T>>>().map_err(PyErr::from)?;
         check_contiguous(&same)?;
-        let array = same.try_readonly().map_err(|error| ArrayError::Python(error.into()))?;
+        // With one axis. The crate `numpy` multiplies strides to compare borrows, and an axis of one item may have any stride.
+        let flat = same.reshape([count(&same)])?;
+        let array = flat.try_readonly().map_err(|error| ArrayError::Python(error.into()))?;
         let records = Self { array };
         view_memory::<T>(records.bytes())?;
         Ok(records)
@@ -87,7 +87,7 @@ impl<'py, T: Datatype + Send + Sync> Records<'py, T> {
 
     /// The memory of the array.
     fn bytes(&self) -> &[u8] {
-        let len = self.array.len() * size_of::<T>();
+        let len = self.len() * size_of::<T>();
         if len == 0 {
             return &[];
         }

@@ -250,6 +250,25 @@ misaligned['wall'] = 1
 assert 'alignment of the records' in refused(particles.are, misaligned, [])
 assert particles.summary(misaligned) == (0, {'Reflect': 1})
 
+# Shapes without an item whose other lengths overflow, and strides that lead nowhere.
+for dtype in array.dtype, packed.dtype:
+    wide = np.empty((2**40, 2**40, 1), 'V0')
+    wide.dtype = dtype
+    assert wide.shape == (2**40, 2**40, 0)
+    try:
+        assert particles.summary(wide) == (0, {})
+        assert particles.are(wide, []) or dtype != array.dtype
+    except ValueError as error:
+        # NumPy's own.
+        assert 'array is too big' in str(error) or 'is at offset 1' in str(error)
+far = np.lib.stride_tricks.as_strided
+for stride in 2**62, 2**63 - 1, -2**63, -2**63 + 1, -1:
+    assert particles.are(far(array[:1], (1, 1), (stride, -2**63)), [0])
+    assert particles.summary(far(array[:1], (1, 1), (stride, -2**63))) == (1, {'Reflect': 1})
+    assert particles.are(far(array[:1], (0, 5), (stride, -2**63)), [])
+    assert refused(particles.are, far(array[:1], (2,), (stride,)), []).startswith('axis 0 has a stride of')
+refused(particles.summary, np.broadcast_to(array[:1], 2**56), kind=MemoryError)
+
 # Invalid values, by record and field.
 bad = array.copy()
 bad['wall'][7] = 3
