@@ -124,8 +124,9 @@ pub enum Error {
         /// The lengths of the dataset's axes.
         shape: Vec<u64>,
     },
-    /// The file does not have the bytes of the items. Without chunks, the dataset's space in the file is shorter than its items.
-    /// With chunks, more than 2²⁰ chunks or a gibibyte are to be read, and nearly nothing of it was written: read a part.
+    /// The file does not have the bytes of the items: a dataset without chunks has less space than its items need, or more than
+    /// a gibibyte or 2²⁰ chunks are to be read, of which nearly nothing was ever written. [`read_range`](crate::read_range)
+    /// reads a part.
     #[error("the file has {stored} of the {} bytes of {items} items", *items as u128 * *size as u128)]
     NotStored {
         /// The number of items.

@@ -46,9 +46,10 @@
 //!
 //! Fields without data and skipped fields are not in the compound.
 //!
-//! In an enumeration of HDF5, the name says what a value is. The members must have the names of the enum's variants, and where
-//! their numbers differ, values are converted. The dataset may have fewer members than the enum to be read, and more to be
-//! written. The integers must have the same width and sign. An enumeration can also be read and written as its integers.
+//! In an enumeration of HDF5, the name says what a value is. Its members are compared with the variants of an enum by name, and
+//! values are converted where the numbers differ. A dataset is read only if all its members are variants, and written only if
+//! all variants are members. The integers must have the same width and sign. An enumeration can also be read and written as
+//! its integers.
 //!
 //! A dataset is compared with the records field by field before anything is read or written, and values are checked before
 //! they become records, so a `bool` is 0 or 1 and an enum has one of its values. [`Error`] names the field. Fields may be at

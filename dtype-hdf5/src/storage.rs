@@ -27,7 +27,7 @@ pub(crate) fn count_of(shape: &[u64]) -> Result<usize, Error> {
     count.ok_or_else(|| Error::TooManyItems { shape: shape.to_vec() })
 }
 
-/// Checks that a dataset without chunks, if it was ever written, has the space of all its items: the library would use the bytes
+/// Checks that a dataset without chunks, if it was ever written, has space for all its items. The library would use the bytes
 /// after it.
 pub(crate) fn check_space(dataset: &Dataset, datatype: &Datatype) -> Result<(), Error> {
     if !matches!(dataset.dcpl()?.layout(), Layout::Compact | Layout::Contiguous) {

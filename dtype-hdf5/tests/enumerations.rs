@@ -189,8 +189,8 @@ fn numbers_of_either_byte_order_are_converted() {
     let file = file();
     let big = {
         let _guard = LOCK.lock();
-        // SAFETY: the library's calls, with the handle that it returned; each value has the four bytes of the base. Nothing else
-        // refers to the new datatype.
+        // SAFETY: calls of the library with its own handle; each value has the four bytes of the base. Nothing else refers to
+        // the new datatype.
         unsafe {
             let id = H5Tenum_create(*H5T_STD_I32BE);
             for (name, value) in [(c"A", 1_i32), (c"B", -2), (c"C", 0)] {
