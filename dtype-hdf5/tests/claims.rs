@@ -4,17 +4,17 @@ use std::ffi::{CString, c_int};
 use std::path::Path;
 
 use dtype_hdf5::Error;
-use dtype_runtime::Datatype;
 use hdf5_metno::dataset::Layout;
 use hdf5_metno::plist::DatasetCreate;
-use hdf5_metno::{Dataset, File};
+use hdf5_metno::types::{EnumMember, EnumType, IntSize, TypeDescriptor};
+use hdf5_metno::{Dataset, Datatype, File};
 use hdf5_metno_sys::LOCK;
 use hdf5_metno_sys::h5::hsize_t;
 use hdf5_metno_sys::h5d::H5Dcreate2;
 use hdf5_metno_sys::h5p::H5P_DEFAULT;
 use hdf5_metno_sys::h5s::{H5Sclose, H5Screate_simple};
 
-#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+#[derive(dtype_runtime::Datatype, Clone, Copy, Debug, PartialEq)]
 struct Sample {
     valid: bool,
     value: f64,
@@ -91,14 +91,14 @@ fn items_that_no_memory_has_room_for_are_an_error() {
     }
 }
 
-/// Replaces all numbers of 64 bits in the file that are `old`.
-fn patch(path: &Path, old: u64, new: u64) {
+/// Replaces these bytes wherever they are in the file.
+fn patch(path: &Path, old: &[u8], new: &[u8]) {
     let mut bytes = std::fs::read(path).unwrap();
-    let is_old = |at: &usize| bytes[*at..at + 8] == old.to_le_bytes();
-    let places: Vec<_> = (0..bytes.len() - 7).filter(is_old).collect();
+    let is_old = |at: &usize| bytes[*at..].starts_with(old);
+    let places: Vec<_> = (0..bytes.len()).filter(is_old).collect();
     assert!(!places.is_empty());
     for at in places {
-        bytes[at..at + 8].copy_from_slice(&new.to_le_bytes());
+        bytes[at..at + new.len()].copy_from_slice(new);
     }
     std::fs::write(path, bytes).unwrap();
 }
@@ -115,7 +115,7 @@ fn patched(path: &Path, layout: Layout, length: u64) -> File {
         // What follows is not the dataset's.
         dtype_hdf5::create(&file, "other", &vec![2_u8; 100_000]).unwrap();
     }
-    patch(path, WRITTEN as u64, length);
+    patch(path, &(WRITTEN as u64).to_le_bytes(), &length.to_le_bytes());
     File::open_rw(path).unwrap()
 }
 
@@ -168,4 +168,32 @@ fn an_empty_dataspace_has_no_items() {
         dtype_hdf5::write(&null, &[1_u8]),
         Err(Error::Length { expected: 1, actual: 0 })
     ));
+}
+
+#[test]
+fn members_that_are_there_twice_are_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let member = |name: &str, value| EnumMember { name: name.to_owned(), value };
+    let members = vec![member("First", 0x0101), member("Other", 0x0202)];
+    let datatype = EnumType { size: IntSize::U2, signed: false, members };
+    let datatype = Datatype::from_descriptor(&TypeDescriptor::Enum(datatype)).unwrap();
+    for (name, old, new) in [
+        ("name", &b"Other"[..], &b"First"[..]),
+        ("number", &[2, 2], &[1, 1]),
+        ("", b"Other", b"Other"),
+    ] {
+        let path = folder.path().join(format!("{name}.h5"));
+        {
+            let file = File::create(&path).unwrap();
+            let builder = file.new_dataset_builder().empty_as(&datatype);
+            builder.shape(3).create("twice").unwrap();
+        }
+        patch(&path, old, new);
+        let read = dtype_hdf5::read::<u16>(&File::open(&path).unwrap().dataset("twice").unwrap());
+        if name.is_empty() {
+            assert_eq!(read.unwrap(), [0; 3]);
+        } else {
+            assert!(matches!(read, Err(Error::Malformed { .. })), "{name}");
+        }
+    }
 }
