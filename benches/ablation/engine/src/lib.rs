@@ -1,0 +1,25 @@
+//! One build of the engine, with the work on random types that `dtype-ablation` times.
+//!
+//! The bench compiles this crate with two versions of `dtype-runtime`, and loads both libraries into one process. So it uses
+//! only what every version has: constructors of types, commit, packing, unpacking, and the derive. The loops that are timed are
+//! on this side of the library's interface, so that a call costs what it costs a program that is linked with the engine.
+//!
+//! The bench depends on it, too: for the [classes](Class), the names of their types, and the interface.
+
+#![allow(clippy::cast_possible_truncation, reason = "the types fit into memory")]
+
+mod class;
+mod interface;
+mod layouts;
+#[path = "../../../src/noise.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "a module of another crate, not all of which is needed here"
+)]
+mod noise;
+mod records;
+mod timed;
+
+pub use class::{Class, Work};
+pub use interface::{Buffers, Engine, SYMBOL, Sizes, Subject, name};

@@ -1,0 +1,112 @@
+//! Two builds of the engine, each below the target directory that this program was built in.
+//!
+//! A build's folder has a package with this repository's loops in it and, at the same relative path for all, the sources of an
+//! engine. So equal engines become equal machine code, down to the names of its symbols.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs, io};
+
+use anyhow::{Context, Result, ensure};
+
+/// What a commit's engine is built of.
+const SOURCES: [&str; 4] = ["Cargo.toml", "README.md", "dtype-derive", "dtype-runtime"];
+
+/// A library of `dtype-ablation-engine`.
+#[derive(Debug)]
+pub(crate) struct Build {
+    /// The commit's hash, or what else it was made of.
+    pub(crate) name: String,
+    pub(crate) library: PathBuf,
+}
+
+impl Build {
+    /// The engine of the working tree, with all changes.
+    pub(crate) fn of_working_tree() -> Result<Self> {
+        let folder = folder("working-tree")?;
+        let link = folder.join("sources");
+        match fs::remove_file(&link) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => std::os::unix::fs::symlink(repository()?, link)?,
+        }
+        build(&folder, "working tree")
+    }
+
+    /// The engine of a commit.
+    pub(crate) fn of_commit(commit: &str) -> Result<Self> {
+        let commit = format!("{commit}^{{commit}}");
+        let output = git(&["rev-parse", "--short=12", "--verify", "--end-of-options", &commit])?
+            .stderr(Stdio::inherit())
+            .output()
+            .context("git")?;
+        ensure!(output.status.success(), "git knows no {commit}");
+        let hash = String::from_utf8(output.stdout)?.trim().to_owned();
+        let folder = folder(&hash)?;
+        let sources = folder.join("sources");
+        fs::create_dir_all(&sources)?;
+        let mut archive = git(&["archive", &hash, "--"])?
+            .args(SOURCES)
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("git archive")?;
+        let from = archive.stdout.take().context("git archive has no output")?;
+        // The files' times are the commit's, so what was built of them before stays.
+        let unpacked = Command::new("tar").arg("-xC").arg(&sources).stdin(from).status();
+        ensure!(archive.wait()?.success(), "git archive failed");
+        ensure!(unpacked.context("tar")?.success(), "tar failed");
+        build(&folder, &hash)
+    }
+
+    /// The same machine code, to be loaded a second time.
+    pub(crate) fn copy(&self) -> Result<Self> {
+        let library = self.library.with_extension("copy.so");
+        fs::copy(&self.library, &library)?;
+        Ok(Self { name: format!("a copy of the {}", self.name), library })
+    }
+}
+
+/// Compiles the engine whose sources are in the folder.
+fn build(folder: &Path, name: &str) -> Result<Build> {
+    eprintln!("building {name}");
+    let repository = repository()?;
+    let loops = repository.join("benches/ablation/engine/src/lib.rs");
+    let loops = loops.to_str().context("a path that is no Unicode")?;
+    // The same versions of other crates as in the rest of the workspace; cargo takes those that it needs.
+    fs::copy(repository.join("Cargo.lock"), folder.join("Cargo.lock"))?;
+    let manifest = format!(
+        "[workspace]\nexclude = [\"sources\"]\n\n\
+         [package]\nname = \"dtype-ablation-engine\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+         [lib]\npath = {loops:?}\ncrate-type = [\"cdylib\"]\n\n\
+         [dependencies]\ndtype-runtime = {{ path = \"sources/dtype-runtime\" }}\n"
+    );
+    fs::write(folder.join("Cargo.toml"), manifest)?;
+    let target = folder.join("target");
+    let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--release", "--quiet", "--target-dir"])
+        .arg(&target)
+        .current_dir(folder)
+        .status()
+        .context("cargo")?;
+    ensure!(status.success(), "{name} cannot be built");
+    let library = target.join("release/libdtype_ablation_engine.so");
+    Ok(Build { name: name.to_owned(), library })
+}
+
+fn git(arguments: &[&str]) -> Result<Command> {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(repository()?).args(arguments);
+    Ok(git)
+}
+
+fn repository() -> Result<PathBuf> {
+    Ok(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?)
+}
+
+/// The folder of a build.
+fn folder(name: &str) -> Result<PathBuf> {
+    let program = env::current_exe()?;
+    let target = program.ancestors().nth(2).context("this program is in no target directory")?;
+    let folder = target.join("ablation").join(name);
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}

@@ -1,0 +1,101 @@
+//! The times of both builds.
+
+use anyhow::{Context, Result, ensure};
+use dtype_ablation_engine::{Class, Work, name};
+use dtype_benches::noise::fingerprint;
+use dtype_benches::turns::versus;
+
+use crate::loaded::{Instances, Loaded, Type};
+
+/// How many bytes are copied in one call of a build, at least, if that takes no more calls of the engine than [`MOST_CALLS`]:
+/// so that it does not matter what the build's call costs.
+const AT_ONCE: usize = 16 << 10;
+
+const MOST_CALLS: usize = 256;
+
+/// What a line of the table is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) class: Class,
+    /// The number of instances; without one, types are made and committed.
+    pub(crate) count: Option<usize>,
+}
+
+/// One type in both builds.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) line: Line,
+    pub(crate) work: Work,
+    /// What the type is made of.
+    pub(crate) of: String,
+    /// The new build's time over the old one's.
+    pub(crate) ratio: f64,
+}
+
+impl Line {
+    /// All lines.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        Class::ALL.into_iter().flat_map(|class| {
+            let counts = class.counts().iter().map(|count| Some(*count));
+            let created = class.is_dynamic().then_some(None);
+            counts.chain(created).map(move |count| Self { class, count })
+        })
+    }
+
+    /// The name, as printed.
+    pub(crate) fn name(self) -> String {
+        match self.count {
+            Some(count) => format!("{} × {count}", self.class.name()),
+            None => format!("{}, created", self.class.name()),
+        }
+    }
+
+    /// Measures the rows.
+    pub(crate) fn rows(self, builds: &[Loaded; 2], seed: u64, pairs: usize) -> Result<Vec<Row>> {
+        let Self { class, count } = self;
+        let works = if count.is_some() { class.works() } else { &[Work::Create] };
+        let mut rows = Vec::new();
+        for index in 0..class.types() {
+            let of = name(class, seed, index);
+            let [new, old] = builds;
+            let [new, old] = [new.open(class, seed, index)?, old.open(class, seed, index)?];
+            let instances = compare([&new, &old], count.unwrap_or(1), seed);
+            let mut instances = instances.with_context(|| format!("{}: {of}", self.name()))?;
+            let (size, buffers) = (instances.packed.len(), instances.lend());
+            let calls = AT_ONCE.div_ceil(size.max(1)).min(MOST_CALLS) as u32;
+            for &work in works {
+                // A single fragment is no stream.
+                if work.fragment().is_some_and(|fragment| size < 2 * fragment) {
+                    continue;
+                }
+                // SAFETY: instances of these types, which were packed and unpacked when they were compared.
+                let run = |ty: &Type<'_>| unsafe { ty.run(work, buffers, calls) };
+                let ratio = versus(pairs, || run(&old), || run(&new)).ratio;
+                rows.push(Row { line: self, work, of: of.clone(), ratio });
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// Instances, if both builds pack and unpack them to the same bytes, whole and in fragments.
+fn compare(types: [&Type<'_>; 2], count: usize, seed: u64) -> Result<Instances> {
+    let sizes = types.map(|ty| ty.sizes(count));
+    ensure!(sizes[0] == sizes[1], "the sizes are {sizes:?}");
+    let mut instances = Instances::new(types[0], count, seed);
+    let mut results = [None; 2];
+    for work in Work::IN_PLACE {
+        for ty in types {
+            let packs = matches!(work, Work::Pack | Work::PackKib | Work::Pack8Kib);
+            let written = if packs { &mut instances.packed } else { &mut instances.memory };
+            written.fill(0);
+            // SAFETY: instances of these types. Packing comes first.
+            unsafe { ty.run(work, instances.lend(), 1) };
+            let written = if packs { &instances.packed } else { &instances.memory };
+            let found = fingerprint(written);
+            let expected = *results[usize::from(packs)].get_or_insert(found);
+            ensure!(found == expected, "{} gives other bytes", work.name());
+        }
+    }
+    Ok(instances)
+}
