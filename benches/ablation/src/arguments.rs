@@ -24,8 +24,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u32,
 
-    /// Pairs of rounds for each row.
-    #[arg(long, value_name = "N", default_value_t = 51, value_parser = clap::value_parser!(u16).range(1..))]
+    /// Pairs of rounds for each row, each time that both builds are loaded.
+    #[arg(long, value_name = "N", default_value_t = 17, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
 
     /// Fail if the mean of a line is above this ratio.
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Pairs of rounds for each row.
+    /// Pairs of rounds for each row and load.
     pub(crate) fn pairs(&self) -> usize {
         if self.quick { 1 } else { self.rounds.into() }
     }

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 const SOURCES: [&str; 4] = ["Cargo.toml", "README.md", "dtype-derive", "dtype-runtime"];
 
 /// A library of `dtype-ablation-engine`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Build {
     /// The commit's hash, or what else it was made of.
     pub(crate) name: String,
@@ -55,13 +55,6 @@ impl Build {
         ensure!(archive.wait()?.success(), "git archive failed");
         ensure!(unpacked.context("tar")?.success(), "tar failed");
         build(&folder, &hash)
-    }
-
-    /// The same machine code, to be loaded a second time.
-    pub(crate) fn copy(&self) -> Result<Self> {
-        let library = self.library.with_extension("copy.so");
-        fs::copy(&self.library, &library)?;
-        Ok(Self { name: format!("a copy of the {}", self.name), library })
     }
 }
 

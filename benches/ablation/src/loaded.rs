@@ -1,5 +1,7 @@
 //! A build in this process.
 
+use std::fs;
+
 use anyhow::{Context, Result};
 use dtype_ablation_engine::{Buffers, Class, Engine, SYMBOL, Sizes, Subject, Work};
 use dtype_benches::placed::{MEMORY, PACKED, Placed, VECTOR};
@@ -13,9 +15,12 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    pub(crate) fn new(build: &Build) -> Result<Self> {
+    /// Loads a copy, with code and data of its own: what is in the same file is loaded once.
+    pub(crate) fn new(build: &Build, number: usize) -> Result<Self> {
+        let copy = build.library.with_extension(format!("{number}.so"));
+        fs::copy(&build.library, &copy).with_context(|| build.name.clone())?;
         // SAFETY: a library of Rust, which has just been built; nothing runs when it is loaded.
-        let library = unsafe { Library::new(&build.library) };
+        let library = unsafe { Library::new(&copy) };
         let loaded = Self { library: library.with_context(|| build.name.clone())? };
         loaded.engine()?;
         Ok(loaded)

@@ -9,7 +9,10 @@
 //! use the same memory, and take turns in short rounds; a type's ratio is the median over the pairs of rounds. Before that,
 //! both have packed and unpacked the same bytes. A line of the table is a class of types with a number of instances.
 //!
-//! Without a commit, the working tree is compared with a copy of itself.
+//! Where a library and its data lie changes its times by a few percent. So both are loaded several times, and the figure is the
+//! median of the ratios.
+//!
+//! Without a commit, the working tree is compared with itself.
 
 #![allow(clippy::cast_possible_truncation, reason = "what is measured here fits into memory")]
 
@@ -30,6 +33,9 @@ use builds::Build;
 use loaded::Loaded;
 use measure::Line;
 
+/// How often both builds are loaded.
+const LOADS: usize = 3;
+
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let wanted =
@@ -39,16 +45,17 @@ fn main() -> Result<()> {
     let new = Build::of_working_tree()?;
     let old = match &arguments.commit {
         Some(commit) => Build::of_commit(commit)?,
-        None => new.copy()?,
+        None => new.clone(),
     };
     let kernels = dtype_runtime::kernels::selected();
     println!("{}", Machine::here(Vec::new()).processor);
     println!("time of {} over {}, kernels {kernels}, seed {}", new.name, old.name, arguments.seed);
-    let builds = [Loaded::new(&new)?, Loaded::new(&old)?];
+    let load = |number| Ok([Loaded::new(&new, 2 * number)?, Loaded::new(&old, 2 * number + 1)?]);
+    let loads = (0..LOADS).map(load).collect::<Result<Vec<_>>>()?;
     println!("\n{}", table::head());
     let (mut rows, mut above) = (Vec::new(), Vec::new());
     for line in lines {
-        let measured = line.rows(&builds, arguments.seed.into(), arguments.pairs())?;
+        let measured = line.rows(&loads, arguments.seed.into(), arguments.pairs())?;
         println!("{}", table::line(line, &measured));
         let mean = geometric_mean(measured.iter().map(|row| row.ratio));
         if let (Some(mean), Some(limit)) = (mean, arguments.limit)

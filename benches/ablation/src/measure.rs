@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use dtype_ablation_engine::{Class, Work, name};
+use dtype_benches::figures::median;
 use dtype_benches::noise::fingerprint;
 use dtype_benches::turns::versus;
 
@@ -51,15 +52,19 @@ impl Line {
     }
 
     /// Measures the rows.
-    pub(crate) fn rows(self, builds: &[Loaded; 2], seed: u64, pairs: usize) -> Result<Vec<Row>> {
+    ///
+    /// `loads` are both builds, new and old, as often as they are loaded.
+    pub(crate) fn rows(self, loads: &[[Loaded; 2]], seed: u64, pairs: usize) -> Result<Vec<Row>> {
         let Self { class, count } = self;
         let works = if count.is_some() { class.works() } else { &[Work::Create] };
         let mut rows = Vec::new();
         for index in 0..class.types() {
             let of = name(class, seed, index);
-            let [new, old] = builds;
-            let [new, old] = [new.open(class, seed, index)?, old.open(class, seed, index)?];
-            let instances = compare([&new, &old], count.unwrap_or(1), seed);
+            let types = loads.iter().map(|[new, old]| {
+                Ok([new.open(class, seed, index)?, old.open(class, seed, index)?])
+            });
+            let types = types.collect::<Result<Vec<_>>>()?;
+            let instances = compare(&types[0], count.unwrap_or(1), seed);
             let mut instances = instances.with_context(|| format!("{}: {of}", self.name()))?;
             let (size, buffers) = (instances.packed.len(), instances.lend());
             let calls = AT_ONCE.div_ceil(size.max(1)).min(MOST_CALLS) as u32;
@@ -70,7 +75,15 @@ impl Line {
                 }
                 // SAFETY: instances of these types, which were packed and unpacked when they were compared.
                 let run = |ty: &Type<'_>| unsafe { ty.run(work, buffers, calls) };
-                let ratio = versus(pairs, || run(&old), || run(&new)).ratio;
+                let ratios = types.iter().enumerate().map(|(number, [new, old])| {
+                    // Each takes the first turn in some.
+                    if number.is_multiple_of(2) {
+                        versus(pairs, || run(old), || run(new)).ratio
+                    } else {
+                        versus(pairs, || run(new), || run(old)).ratio.recip()
+                    }
+                });
+                let ratio = median(ratios.collect());
                 rows.push(Row { line: self, work, of: of.clone(), ratio });
             }
         }
@@ -79,10 +92,10 @@ impl Line {
 }
 
 /// Instances, if both builds pack and unpack them to the same bytes, whole and in fragments.
-fn compare(types: [&Type<'_>; 2], count: usize, seed: u64) -> Result<Instances> {
-    let sizes = types.map(|ty| ty.sizes(count));
+fn compare(types: &[Type<'_>; 2], count: usize, seed: u64) -> Result<Instances> {
+    let sizes = types.each_ref().map(|ty| ty.sizes(count));
     ensure!(sizes[0] == sizes[1], "the sizes are {sizes:?}");
-    let mut instances = Instances::new(types[0], count, seed);
+    let mut instances = Instances::new(&types[0], count, seed);
     let mut results = [None; 2];
     for work in Work::IN_PLACE {
         for ty in types {
