@@ -28,6 +28,7 @@ const DECISIONS: &str = "\
 1 8             |    7 | each: copy                        | =                                 | permute, 4
 1 8             |   16 | first: copy strided8+1 last: copy | =                                 | permute, 4
 1 8             | 1000 | first: copy strided8+1 last: copy | =                                 | permute, 4
+1 2 1           |    1 | copy                              | =                                 | permute
 4 8             |    1 | copy                              | =                                 | =
 4 8             |    2 | each: copy                        | =                                 | =
 4 8             |    7 | each: copy                        | =                                 | permute, 4
@@ -82,6 +83,8 @@ face, thin      |    1 | grid8                             | =                  
 face of pairs   |    1 | grid16                            | =                                 | =
 face of rows    |    1 | strided_long                      | =                                 | =
 slab            |    1 | grid_long                         | =                                 | =
+15 columns      |    1 | grid8                             | =                                 | =
+16 columns      |    1 | tiles                             | =                                 | =
 transpose of 4  |    1 | tiles                             | =                                 | =
 transpose of 8  |    1 | tiles                             | =                                 | =
 big transpose   |    1 | tiles                             | =                                 | =
@@ -108,6 +111,7 @@ fn shape(name: &str) -> Type {
         "4.2" => record(&[(6, 0)], 8),
         "8.4.1" => record(&[(13, 0)], 16),
         "1 8" => record(&[(1, 0), (8, 8)], 16),
+        "1 2 1" => record(&[(1, 0), (2, 4), (1, 9)], 12),
         "4 8" => record(&[(4, 0), (8, 8)], 16),
         "1 2.4.8.1" => record(&[(1, 0), (15, 2)], 24),
         "12 12" => record(&[(12, 0), (12, 16)], 32),
@@ -135,6 +139,8 @@ fn shape(name: &str) -> Type {
         "face of pairs" => part(&[62, 62, 2]),
         "face of rows" => part(&[62, 1, 62]),
         "slab" => part(&[62, 62, 62]),
+        "15 columns" => columns(15, Basic::F64),
+        "16 columns" => columns(16, Basic::F64),
         "transpose of 4" => columns(64, Basic::F32),
         "transpose of 8" => columns(64, Basic::F64),
         "big transpose" => columns(1024, Basic::F64),

@@ -34,12 +34,11 @@ impl Build {
 
     /// The engine of a commit.
     pub(crate) fn of_commit(commit: &str) -> Result<Self> {
-        let commit = format!("{commit}^{{commit}}");
-        let output = git(&["rev-parse", "--short=12", "--verify", "--end-of-options", &commit])?
-            .stderr(Stdio::inherit())
+        let revision = format!("{commit}^{{commit}}");
+        let output = git(&["rev-parse", "--quiet", "--short=12", "--verify", &revision])?
             .output()
             .context("git")?;
-        ensure!(output.status.success(), "git knows no {commit}");
+        ensure!(output.status.success(), "git knows no commit {commit}");
         let hash = String::from_utf8(output.stdout)?.trim().to_owned();
         let folder = folder(&hash)?;
         let sources = folder.join("sources");

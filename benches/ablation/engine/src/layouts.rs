@@ -289,3 +289,31 @@ impl Timed for Made {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_of_all_seeds_can_be_timed() {
+        for seed in 1..10 {
+            for class in Class::ALL.into_iter().filter(|class| class.is_dynamic()) {
+                let layout = |index| Layout::new(class, seed, index);
+                let count = class.counts()[class.counts().len() - 1].min(3);
+                assert_ne!(layout(0).name, Layout::new(class, seed + 100, 0).name, "{class:?}");
+                for index in 0..class.types() {
+                    let Layout { name, make } = layout(index);
+                    assert_eq!(name, layout(index).name);
+                    let ty = make().unwrap();
+                    assert!(ty.true_lb() >= 0 && ty.extent() > 0, "{name}");
+                    // Instances that overlap cannot be unpacked.
+                    let made = Made { make, committed: ty.commit() };
+                    let Sizes { memory, packed } = made.sizes(count);
+                    let unpacked =
+                        made.committed.unpack(&vec![1; packed], &mut vec![0; memory], count);
+                    assert_eq!(unpacked, Ok(packed), "{name}");
+                }
+            }
+        }
+    }
+}
