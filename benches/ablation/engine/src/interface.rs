@@ -12,8 +12,8 @@ pub const SYMBOL: &str = "DTYPE_ABLATION_ENGINE";
 
 /// The functions of a build. A panic in one of them aborts.
 ///
-/// A subject must come from `open` of the same build. Buffers have the lengths that `sizes` returns, the memory is aligned to 16
-/// bytes, and nothing else uses either during a call.
+/// A subject must come from `open` of the same build. Buffers must have the lengths that `sizes` returns, memory an alignment of
+/// 16 bytes, and nothing else may use either during a call.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Engine {
