@@ -1,6 +1,6 @@
 //! A build in this process.
 
-use std::fs;
+use std::{fs, process};
 
 use anyhow::{Context, Result};
 use dtype_ablation_engine::{Buffers, Class, Engine, SYMBOL, Sizes, Subject, Work};
@@ -17,10 +17,12 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Loads a copy, with code and data of its own: what is in the same file is loaded once.
     pub(crate) fn new(build: &Build, number: usize) -> Result<Self> {
-        let copy = build.library.with_extension(format!("{number}.so"));
+        let copy = build.library.with_extension(format!("{}-{number}.so", process::id()));
         fs::copy(&build.library, &copy).with_context(|| build.name.clone())?;
         // SAFETY: a library of Rust, which has just been built; nothing runs when it is loaded.
         let library = unsafe { Library::new(&copy) };
+        // What is loaded stays; another run must not write to it.
+        fs::remove_file(&copy)?;
         let loaded = Self { library: library.with_context(|| build.name.clone())? };
         loaded.engine()?;
         Ok(loaded)
