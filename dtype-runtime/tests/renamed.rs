@@ -130,8 +130,8 @@ time: f64
 größe 'in' "m\\s": u16
 <&>\u{3a} x: [u8; 2]
 a\tb\n\u{9b}2J: u8
-is.on [0][0..2].on/off: bool
-is.on [0][0..2].温度: i16
+is.on \u{5b}0][0..2].on/off: bool
+is.on \u{5b}0][0..2].温度: i16
 "#;
     assert_eq!(schema.to_string(), text);
     assert_eq!(schema.fields().nth(3), Some((r"<&>\u{3a} x", "[u8; 2]")));
@@ -140,6 +140,41 @@ is.on [0][0..2].温度: i16
     let header = dtype_runtime::message::Framing::new().with_schema();
     let header = dtype_runtime::message::Header::of::<Step>(1, header).unwrap();
     assert_eq!(header.schema_hash(), Some(schema.hash()));
+}
+
+/// A bracket in a name is no number of elements, which would hide that the values are others.
+#[cfg(feature = "message")]
+#[test]
+fn a_schema_tells_names_from_arrays() {
+    use dtype_runtime::message::{self, Error, Framing, Limits};
+
+    #[derive(Datatype, Clone, Copy)]
+    struct Float {
+        x: f32,
+    }
+    #[derive(Datatype, Clone, Copy)]
+    struct Number {
+        y: u32,
+    }
+    #[derive(Datatype, Clone, Copy)]
+    #[dtype(name = "Both")]
+    struct Sent {
+        #[dtype(rename = "first[0..2]")]
+        first: Float,
+        second: [Number; 2],
+    }
+    #[derive(Datatype, Clone, Copy)]
+    #[dtype(name = "Both")]
+    struct Received {
+        first: [Float; 2],
+        #[dtype(rename = "second[0..2]")]
+        second: Number,
+    }
+    let sent = Sent { first: Float { x: 1.0 }, second: [Number { y: 7 }; 2] };
+    let mut frame = Vec::new();
+    message::send(&mut frame, &vec![sent], Framing::compact().with_schema()).unwrap();
+    let read = message::read::<Received>(&mut &frame[..], &Limits::new());
+    assert!(matches!(read, Err(Error::Mismatch(_))));
 }
 
 #[cfg(feature = "show")]

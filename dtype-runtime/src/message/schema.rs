@@ -11,8 +11,8 @@
 //! trail[0..8].x: f32
 //! ```
 //!
-//! Control characters and backslashes in names are escaped as in Rust, `\n`, so that each line is a field. So is a colon in the
-//! name of a field: the first one that is not ends the path.
+//! Control characters and backslashes in names are escaped as in Rust, `\n`, so that each line is a field. So are a colon and an
+//! opening bracket in the name of a field: a colon ends the path, and a bracket begins the number of elements.
 //!
 //! One `const` walk over the type map produces the text. At run time it writes the text. In `const` evaluation it
 //! has no room to write and only hashes the text, so the hash costs no time for each message.
@@ -304,7 +304,7 @@ impl<'a> Sink<'a> {
                 b'\t' => self.text("\\t"),
                 b'\\' => self.text("\\\\"),
                 byte @ (..=0x1F | 0x7F) => self.escaped(byte),
-                b':' if is_field => self.escaped(b':'),
+                byte @ (b':' | b'[') if is_field => self.escaped(byte),
                 // The control characters above ASCII, in UTF-8.
                 0xC2 if bytes[i + 1] <= 0x9F => {
                     i += 1;
