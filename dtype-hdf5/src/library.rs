@@ -171,7 +171,7 @@ fn member_count(datatype: &Datatype) -> Result<c_uint, Error> {
     c_uint::try_from(members).map_err(|_| failed())
 }
 
-/// The name of a member. Bytes that are not UTF-8 are replaced: no Rust field has such a name.
+/// The name of a member. One that is not UTF-8 is read as Latin-1, so that different names stay different.
 fn name(datatype: &Datatype, member: c_uint) -> Result<String, Error> {
     // SAFETY: it reads a datatype, and checks the handle and the index.
     let text = unsafe { H5Tget_member_name(datatype.id(), member) };
@@ -179,7 +179,11 @@ fn name(datatype: &Datatype, member: c_uint) -> Result<String, Error> {
         return Err(failed());
     }
     // SAFETY: a string with its terminator, which is the caller's until it is freed; it is copied before.
-    let name = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+    let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
+    let name = match std::str::from_utf8(bytes) {
+        Ok(name) => name.to_owned(),
+        Err(_) => bytes.iter().copied().map(char::from).collect(),
+    };
     // SAFETY: the library's own memory, which nothing refers to any more.
     unsafe { H5free_memory(text.cast()) };
     Ok(name)

@@ -100,3 +100,38 @@ with h5py.File(path, 'a') as file:
     let error = dtype_hdf5::read::<Step>(&dataset("others")).unwrap_err();
     assert!(matches!(&error, Error::Missing { field } if field == "total blocks"), "{error}");
 }
+
+#[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+struct Coffee {
+    #[dtype(rename = "café")]
+    with: u8,
+    #[dtype(rename = "cafè")]
+    without: u8,
+}
+
+/// Names in Latin-1, as files from before UTF-8 have them.
+#[test]
+fn names_that_are_not_utf_8_stay_different() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("latin.h5");
+    run(
+        python,
+        &path,
+        r"
+from h5py import h5d, h5s, h5t
+with h5py.File(path, 'w') as file:
+    record, kind = h5t.create(h5t.COMPOUND, 2), h5t.enum_create(h5t.STD_U8LE)
+    for number, name in enumerate([b'caf\xe9', b'caf\xe8']):
+        record.insert(name, number, h5t.STD_U8LE)
+        kind.enum_insert(name, number)
+    for name, datatype in (b'record', record), (b'kind', kind):
+        dataset = h5d.create(file.id, name, datatype, h5s.create_simple((1,)))
+        dataset.write(h5s.ALL, h5s.ALL, np.array([[1, 2]], 'u1'), datatype)
+",
+    );
+    let file = File::open(&path).unwrap();
+    let record = file.dataset("record").unwrap();
+    assert_eq!(dtype_hdf5::read::<Coffee>(&record).unwrap(), [Coffee { with: 1, without: 2 }]);
+    assert_eq!(dtype_hdf5::read::<u8>(&file.dataset("kind").unwrap()).unwrap(), [1]);
+}
