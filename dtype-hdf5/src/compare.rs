@@ -94,13 +94,13 @@ impl Walk {
     ) -> Result<Type, Error> {
         let field = || path.to_owned();
         let leaf = Leaf::of(basic).ok_or_else(|| Error::NoEquivalent { field: field(), basic })?;
-        if !leaf.matches(stored) {
+        let ours = names(validity);
+        // A truth value is no integer without names.
+        if !leaf.matches(stored) || stored.is_bool() && ours.is_none() {
             let (expected, actual) = (leaf.to_string(), stored.to_string());
             return Err(Error::Format { field: field(), expected, actual });
         }
-        if let (Form::Enumeration { members, order, .. }, Some(ours)) =
-            (&stored.form, names(validity))
-        {
+        if let (Form::Enumeration { members, order, .. }, Some(ours)) = (&stored.form, ours) {
             let numbers = self.numbers(&ours, members, path)?;
             // With fewer names, a number of the dataset that has none may still be a variant's.
             if numbers.iter().any(|(from, to)| from != to) || numbers.len() < ours.len() {

@@ -67,7 +67,7 @@ impl Leaf {
             (
                 Self::Integer { size, signed },
                 Form::Integer { signed: found, .. } | Form::Enumeration { signed: found, .. },
-            ) => signed == *found && has_size(size as usize) && !stored.is_bool(),
+            ) => signed == *found && has_size(size as usize),
             (Self::Integer { size, signed: false }, Form::Bits { .. }) => has_size(size as usize),
             (Self::Float(size), Form::Float { .. }) => has_size(size as usize),
             (Self::Complex(size), Form::Compound(_)) => {

@@ -254,3 +254,21 @@ fn truth_values_are_compared_by_name() {
         assert_eq!(error.to_string(), message);
     }
 }
+
+/// Names of variants say what they mean, also if they are those of a truth value.
+#[test]
+fn an_enum_may_have_the_names_of_truth_values() {
+    #[derive(Datatype, Clone, Copy, Debug, PartialEq)]
+    #[repr(i8)]
+    enum Switch {
+        #[dtype(rename = "TRUE")]
+        On = 5,
+        #[dtype(rename = "FALSE")]
+        Off = 7,
+    }
+    let file = file();
+    let dataset = dtype_hdf5::create(&file, "bools", &[true, false]).unwrap();
+    assert_eq!(dtype_hdf5::read::<Switch>(&dataset).unwrap(), [Switch::On, Switch::Off]);
+    dtype_hdf5::write(&dataset, &[Switch::Off, Switch::On]).unwrap();
+    assert_eq!(dtype_hdf5::read::<bool>(&dataset).unwrap(), [false, true]);
+}
