@@ -114,15 +114,36 @@ impl Field {
     pub const fn map(&self) -> Option<&'static TypeMap> {
         self.map
     }
+
+    /// The type, and the next segment of a path that begins with the name.
+    fn begins<'p>(&self, path: &'p str) -> Option<(&'static TypeMap, &'p str)> {
+        Some((self.map?, next_segment(path.strip_prefix(self.name)?)?))
+    }
 }
 
 /// The index of the field whose name a path begins with, and the next segment of the path. A name may have dots and brackets of
-/// its own, so the longest one counts.
+/// its own, so the longest one counts, of those with which the path names a part of the type.
 pub(crate) fn first_of_path<'p>(fields: &[Field], path: &'p str) -> Option<(usize, &'p str)> {
-    let mapped = fields.iter().enumerate().filter(|(_, field)| field.map.is_some());
-    let next = |field: &Field| next_segment(path.strip_prefix(field.name)?);
-    let named = mapped.filter_map(|(index, field)| Some((index, next(field)?)));
-    named.max_by_key(|(index, _)| fields[*index].name.len())
+    let named = fields.iter().enumerate().filter_map(|(index, field)| {
+        let (map, next) = field.begins(path)?;
+        Some((index, next, (is_part(map, next), field.name.len())))
+    });
+    named.max_by_key(|(.., rank)| *rank).map(|(index, next, _)| (index, next))
+}
+
+/// Whether a path names a part of the type, with or without the indices of arrays.
+fn is_part(map: &TypeMap, path: &str) -> bool {
+    let is_field = |field: &Field| field.begins(path).is_some_and(|(map, next)| is_part(map, next));
+    path.is_empty()
+        || match *map.node() {
+            Node::Basic { .. } => false,
+            Node::Array { element, .. } => {
+                let index = path.strip_prefix('[').and_then(|digits| digits.split_once(']'));
+                let next = index.map_or(Some(path), |(_, rest)| next_segment(rest));
+                next.is_some_and(|next| is_part(element, next))
+            }
+            Node::Structure { fields, .. } => fields.iter().any(is_field),
+        }
 }
 
 /// What follows a segment of a path: nothing, the name after a dot, or a bracket; `None` if it is none of these.

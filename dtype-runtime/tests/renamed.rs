@@ -94,6 +94,31 @@ fn of_two_names_the_longer_one_counts() {
     assert!(packed.column::<(u8, u8)>("a").unwrap().iter().eq([(1, 2)]));
 }
 
+/// The longer name leads nowhere.
+#[test]
+fn each_path_of_a_column_is_found() {
+    #[derive(Datatype, Clone, Copy)]
+    struct Inner {
+        #[dtype(rename = "b.c")]
+        dot: [u16; 2],
+    }
+    #[derive(Datatype, Clone, Copy)]
+    struct Outer {
+        #[dtype(rename = "a.b")]
+        longer: u8,
+        a: Inner,
+    }
+    let outer = Outer { longer: 1, a: Inner { dot: [2, 3] } };
+    let packed = pack(&[outer]);
+    let packed = Packed::<Outer>::new(&packed).unwrap();
+    let all = columns(&[outer]);
+    assert_eq!((all.get("a.b"), all.get("a.b.c")), (Ok(&[1_u8][..]), Ok(&[2_u16, 3][..])));
+    assert!(packed.column::<u8>("a.b").unwrap().iter().eq([1]));
+    assert!(packed.column::<u16>("a.b.c[1]").unwrap().iter().eq([3]));
+    let error = packed.column::<u8>("a.b.x").map(drop).unwrap_err();
+    assert_eq!(error.to_string(), "field `a.b.x`: u8 packs no field `x`");
+}
+
 #[test]
 fn errors_have_the_names() {
     let mut bytes = pack(&steps());
