@@ -13,7 +13,8 @@ const MOST_EMPTY_CHUNKS: u64 = 1 << 20;
 /// The greatest number of bytes to read that the file does not have.
 const MOST_EMPTY_BYTES: u64 = 1 << 30;
 
-/// The greatest number of bytes that a filter makes of one byte in the file: zstd does of a block of equal bytes.
+/// The greatest number of bytes to read for each that the file has: zstd makes as many of a block of equal bytes. Only bzip2
+/// makes more, of equal bytes in chunks of megabytes.
 const MOST_EXPANDED: u64 = 1 << 15;
 
 /// The number of items of a shape. The library's own number is cut to 64 bits.
