@@ -308,11 +308,11 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
 
 impl<T, M: ThreadMode> Drop for RemoteMemory<'_, T, M> {
     fn drop(&mut self) {
-        if self.endpoint.connection().is_closed() {
-            // A scope has closed it. UCX wants keys back before that.
+        let Ok(_open) = self.endpoint.open() else {
+            // It was closed by force. UCX wants keys back before that.
             return;
-        }
-        // SAFETY: the key was unpacked on the endpoint's worker, which is alive; every put and get has completed here.
+        };
+        // SAFETY: the key was unpacked on the endpoint, which is open; every put and get has completed here.
         unsafe { raw::ucp_rkey_destroy(self.key) };
     }
 }
