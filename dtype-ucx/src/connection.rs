@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI8, Ordering};
 
+use crate::error::{Error, check, lost};
 use crate::raw::{self, RawStatus};
 use crate::service::Traffic;
 
@@ -48,6 +49,14 @@ impl Connection {
     pub(crate) fn failure(&self) -> Option<RawStatus> {
         let status = RawStatus(self.failure.load(Ordering::Acquire));
         (status != RawStatus::OK).then_some(status)
+    }
+
+    /// The result of a send. If it was cancelled because the connection has failed, the reason is the error.
+    pub(crate) fn sent(&self, call: &'static str, status: RawStatus) -> Result<(), Error> {
+        check(call, status).map_err(|error| match error {
+            Error::Cancelled => self.failure().map_or(error, lost),
+            error => error,
+        })
     }
 
     /// The connection fails, unless it has failed already.

@@ -132,6 +132,14 @@ impl<M: ThreadMode> Worker<M> {
         connection.is_monitored() && !self.context().has_new_protocols()
     }
 
+    /// Whether UCX may keep what a receive borrows, although no connection has failed: the message may come from a peer to which
+    /// this worker has no connection, or one that cannot be closed by force.
+    pub(crate) fn may_keep(&self) -> bool {
+        let all = self.connections();
+        let ends = |it: &Connection| it.failure().is_some() || self.can_cut(it);
+        all.is_empty() || !all.iter().all(|connection| ends(connection))
+    }
+
     /// Closes a connection by force, if that [is possible](Self::can_cut) and it is open. If UCX needs more than the time
     /// given, the worker goes on.
     pub(crate) fn cut(&self, connection: &Connection, timeout: Option<Duration>) {
@@ -237,10 +245,7 @@ impl<M: ThreadMode> Endpoint<M> {
 
     /// The result of a send on this endpoint. If the connection has failed, the reason is the error.
     pub(crate) fn sent(&self, call: &'static str, status: RawStatus) -> Result<(), Error> {
-        check(call, status).map_err(|error| match error {
-            Error::Cancelled => self.failure().unwrap_or(error),
-            error => error,
-        })
+        self.connection.sent(call, status)
     }
 
     /// Waits until everything that was sent on this endpoint has been delivered to the peer's worker, and everything that was

@@ -46,9 +46,10 @@ impl<M: ThreadMode> Worker<M> {
             // It must not panic.
             let _ = writeln!(
                 std::io::stderr(),
-                "dtype-ucx: {cause}. {:?} later, UCX still uses memory that a message, a put or a get has borrowed: the peer \
-                 does not answer, and its connection cannot be closed (it is none of `connect_monitored`, or UCX uses its new \
-                 protocols). The process ends: it could only go on by freeing this memory.",
+                "dtype-ucx: {cause}. {:?} or more later, UCX still uses memory that a message, a put or a get has borrowed: \
+                 the peer does not answer, and closing connections did not help (its own is none of `connect_monitored`, UCX \
+                 uses its new protocols, or the peer was killed in the middle of a long message). The process ends: it could \
+                 only go on by freeing this memory.",
                 self.time_limit(),
             );
             process::abort();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::connection::Connection;
 use crate::elements::{Elements, ElementsMut};
 use crate::endpoint::Endpoint;
-use crate::error::{Error, check, lost};
+use crate::error::{Error, lost};
 use crate::handlers::Panic;
 use crate::header::Header;
 use crate::mode::ThreadMode;
@@ -41,8 +41,6 @@ pub struct Scope<'env, M: ThreadMode> {
 /// A message that was started in a scope.
 struct Entry<'env, M: ThreadMode> {
     message: Message<'env>,
-    /// What the message is sent on.
-    connection: Option<Arc<Connection>>,
     // Frees the request; the operation has completed by then.
     handle: Handle<M>,
     /// Whether its result was returned.
@@ -50,13 +48,21 @@ struct Entry<'env, M: ThreadMode> {
 }
 
 enum Message<'env> {
-    Outgoing { operation: Arc<Operation<Outbound<'env>>>, call: &'static str },
+    Outgoing {
+        operation: Arc<Operation<Outbound<'env>>>,
+        call: &'static str,
+        connection: Arc<Connection>,
+    },
     Incoming(Arc<Operation<ElementsMut<'env>>>),
 }
 
 impl Message<'_> {
-    fn is_outgoing(&self) -> bool {
-        matches!(self, Self::Outgoing { .. })
+    /// What the message is sent on.
+    fn connection(&self) -> Option<&Arc<Connection>> {
+        match self {
+            Self::Outgoing { connection, .. } => Some(connection),
+            Self::Incoming(_) => None,
+        }
     }
 
     fn outcome(&self) -> Option<Outcome> {
@@ -93,9 +99,10 @@ impl<M: ThreadMode> Worker<M> {
     ///    worker: UCX does not say which one a message comes from. Whatever uses them later returns [`Error::ConnectionLost`].
     ///    UCX does not tell the peer, where a function that receives such a message waits for its own time limit.
     /// 4. If UCX uses borrowed memory even then, the **process is aborted** with a line on the standard error: to return would
-    ///    be undefined behaviour. That happens only to long messages, on connections that are not
-    ///    [monitored](Self::connect_monitored), or with UCX's new protocols. A scope that sends such messages, and in which
-    ///    nothing has failed, waits for ten time limits.
+    ///    be undefined behaviour. On connections that are not [monitored](Self::connect_monitored), or with UCX's new protocols,
+    ///    that happens to long messages, and to short ones for which the peer has no room. A scope in which nothing has failed
+    ///    waits for ten time limits before. On monitored connections over shared memory, UCX 1.13 forgets the receive of a long
+    ///    message if the peer is killed while both send long ones; over TCP it does not.
     ///
     /// Where peers may fail, use monitored connections, and where they may be slow, a longer time limit.
     ///
@@ -160,18 +167,24 @@ impl<M: ThreadMode> Drop for Left<'_, '_, M> {
     fn drop(&mut self) {
         let (worker, started) = (&self.scope.worker, self.scope.started.borrow());
         let unfinished = || started.iter().filter(|entry| entry.message.outcome().is_none());
-        let sent = || !unfinished().any(|entry| entry.message.is_outgoing());
+        let sent = || !unfinished().any(|entry| entry.message.connection().is_some());
         let done = || unfinished().next().is_none();
+        if done() {
+            return;
+        }
         let (start, limit) = (Instant::now(), worker.time_limit());
         // A long message is sent when it is received, perhaps here, and its receiver may do that only after it has sent one.
         let _ = worker.wait_for(Some(limit), || sent().then_some(()));
         // What has arrived is looked at before a receive is cancelled for which it may be.
         let _ = (0..ARRIVED).take_while(|_| worker.advance()).count();
         unfinished().for_each(|entry| entry.handle.cancel());
-        let left = limit.saturating_sub(start.elapsed());
+        // A message that has begun to arrive may come from a slow peer.
+        let is_slow = matches!(self.cause, Some(Error::TimedOut { .. })) && sent();
+        let limits = if is_slow && worker.may_keep() { UNMONITORED } else { 1 };
+        let left = limit.saturating_mul(limits).saturating_sub(start.elapsed());
         if worker.wait_for(Some(left), || done().then_some(())).is_none() {
             let connections: Vec<_> =
-                unfinished().filter_map(|entry| entry.connection.clone()).collect();
+                unfinished().filter_map(|entry| entry.message.connection().cloned()).collect();
             match &self.cause {
                 Some(cause) => worker.take_back(&connections, cause, done),
                 None => worker.take_back(&connections, &"a panic", done),
@@ -231,8 +244,8 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
             })
         };
         let handle = Handle::new(self.worker.clone(), request);
-        let connection = Some(endpoint.connection().clone());
-        Ok(self.keep(Message::Outgoing { operation, call }, connection, handle))
+        let connection = endpoint.connection().clone();
+        Ok(self.keep(Message::Outgoing { operation, call, connection }, handle))
     }
 
     /// Starts to receive a message into the elements, as [`Worker::recv_into`] does.
@@ -264,17 +277,12 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
             )
         };
         let handle = Handle::new(self.worker.clone(), request);
-        Ok(self.keep(Message::Incoming(operation), None, handle))
+        Ok(self.keep(Message::Incoming(operation), handle))
     }
 
-    fn keep<'s>(
-        &'s self,
-        message: Message<'env>,
-        connection: Option<Arc<Connection>>,
-        handle: Handle<M>,
-    ) -> Scoped<'s, 'env, M> {
+    fn keep<'s>(&'s self, message: Message<'env>, handle: Handle<M>) -> Scoped<'s, 'env, M> {
         let mut started = self.started.borrow_mut();
-        started.push(Entry { message, connection, handle, settled: false });
+        started.push(Entry { message, handle, settled: false });
         Scoped { scope: self, index: started.len() - 1 }
     }
 
@@ -318,7 +326,7 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         let started = self.started.borrow();
         let keeps = |entry: &Entry<'env, M>| {
             let connection =
-                entry.connection.as_ref().filter(|_| entry.message.outcome().is_none());
+                entry.message.connection().filter(|_| entry.message.outcome().is_none());
             connection.is_some_and(|connection| !self.worker.can_cut(connection))
         };
         let factor = if started.iter().any(keeps) { UNMONITORED } else { 1 };
@@ -355,7 +363,7 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         let mut connections = started
             .iter()
             .filter(|entry| among(entry))
-            .filter_map(|entry| entry.connection.as_ref());
+            .filter_map(|entry| entry.message.connection());
         connections.find_map(|connection| connection.failure()).map(lost)
     }
 
@@ -366,7 +374,9 @@ impl<'env, M: ThreadMode> Scope<'env, M> {
         let first = !std::mem::replace(&mut entry.settled, true);
         match &entry.message {
             _ if !first => Ok(None),
-            Message::Outgoing { call, .. } => check(call, outcome.status).map(|()| None),
+            Message::Outgoing { call, connection, .. } => {
+                connection.sent(call, outcome.status).map(|()| None)
+            }
             Message::Incoming(operation) => {
                 // SAFETY: it has completed. Only this function uses the data, under an exclusive borrow.
                 let elements = unsafe { operation.data_of_completed() };

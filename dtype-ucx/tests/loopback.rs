@@ -3,11 +3,13 @@
 #[path = "alone/mod.rs"]
 mod alone;
 
+use std::cell::Cell;
 use std::future::Future;
 use std::mem;
 use std::os::unix::process::ExitStatusExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Wake};
@@ -732,7 +734,81 @@ fn a_scope_ends_the_process_before_it_frees_what_ucx_uses() {
     assert_eq!(child.status.signal(), Some(6), "{}", child.status);
     let said = String::from_utf8_lossy(&child.stderr).into_owned();
     let cause = Error::Threads;
-    assert!(said.contains(&format!("dtype-ucx: {cause}. 100ms later, UCX still uses")), "{said}");
+    assert!(said.contains(&format!("dtype-ucx: {cause}. 100ms or more later")), "{said}");
+}
+
+/// Nothing is left to wait for, and nothing that has arrived is for this scope.
+#[test]
+fn a_scope_that_succeeds_makes_no_more_progress() {
+    let (worker, endpoint) = setup();
+    let calls = Rc::new(Cell::new(0));
+    let (called, again) = (calls.clone(), worker.connect(&worker.address().unwrap()).unwrap());
+    let handler = worker.handle_active(1, move |_| {
+        called.set(called.get() + 1);
+        again.send_active(1, &(), &[1_u8]).unwrap();
+    });
+    endpoint.send_active(1, &(), &[1_u8]).unwrap();
+    worker.scope(|_| Ok(())).unwrap();
+    assert_eq!(calls.get(), 0);
+    drop(handler);
+}
+
+/// The connection is not monitored, so that the long message could not be taken back.
+#[test]
+fn a_scope_waits_longer_for_a_message_that_has_begun() {
+    alone("a_scope_waits_longer_for_a_message_that_has_begun", || {
+        let settings = [("TLS", "tcp"), ("NET_DEVICES", "lo"), ("RNDV_THRESH", "0")];
+        let context = Context::with_settings(settings).unwrap();
+        let here = context.worker::<Single>().unwrap();
+        let there = context.worker::<Multi>().unwrap();
+        let timeout = Duration::from_millis(100);
+        here.set_time_limit(timeout);
+        let back = [None, Some(here.connect(&there.address().unwrap()).unwrap())];
+        for (tag, _back) in (1..).zip(back) {
+            let endpoint = there.connect(&here.address().unwrap()).unwrap();
+            let items = particles(10_000);
+            let mut room = particles(10_000);
+            room.reverse();
+            let sending = endpoint.start_send(tag, items.clone()).unwrap();
+            while here.incoming(tag).is_none() {
+                there.progress();
+            }
+            thread::scope(|threads| {
+                threads.spawn(|| {
+                    thread::sleep(4 * timeout);
+                    sending.wait().unwrap();
+                });
+                let result = here.scope(|scope| scope.recv_into(tag, &mut room).map(drop));
+                assert_eq!(result, Err(Error::TimedOut { timeout }));
+            });
+            assert!(room == items);
+        }
+    });
+}
+
+/// One scope closes the connection by force while another one sends on it.
+#[test]
+fn a_scope_says_that_its_connection_is_lost() {
+    alone("a_scope_says_that_its_connection_is_lost", || {
+        let settings = [("TLS", "tcp"), ("NET_DEVICES", "lo"), ("PROTO_ENABLE", "n")];
+        let context = Context::with_settings(settings).unwrap();
+        let worker = context.worker::<Multi>().unwrap();
+        worker.set_time_limit(Duration::from_millis(200));
+        let endpoint = worker.connect_monitored(&worker.address().unwrap()).unwrap();
+        let items = particles(100_000);
+        thread::scope(|threads| {
+            let fails = threads.spawn(|| {
+                worker.scope(|scope| {
+                    scope.send(&endpoint, 3, &items)?;
+                    Err::<(), _>(Error::Threads)
+                })
+            });
+            thread::sleep(Duration::from_millis(50));
+            let result = worker.scope(|scope| scope.send(&endpoint, 4, &items).map(drop));
+            assert!(matches!(result, Err(Error::ConnectionLost { .. })), "{result:?}");
+            assert_eq!(fails.join().unwrap(), Err(Error::Threads));
+        });
+    });
 }
 
 /// A handler panics while this thread waits for a message that never comes.
