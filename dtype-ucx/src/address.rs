@@ -90,7 +90,8 @@ impl WorkerAddress {
     /// which nobody else can write: a pipe, a message of MPI, a file that only the job's user can change. Bytes that somebody
     /// has crafted are accepted, too: the checksum detects accidents, not intent.
     ///
-    /// The worker need not exist any more when the address is used.
+    /// When the address is used, the worker exists, or its process has ended: over shared memory, UCX could otherwise map another
+    /// file that the process has opened meanwhile. For a worker of this process, that is checked.
     pub unsafe fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let refused = |what| Error::Address { len: bytes.len(), what };
         let (header, body) = bytes

@@ -3,14 +3,15 @@
 use std::fmt;
 use std::ptr;
 use std::sync::atomic::AtomicI8;
-use std::sync::{Arc, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use crate::address::WorkerAddress;
 use crate::connection::{self, Connection};
-use crate::error::{Error, check, lost};
+use crate::error::{Error, check, failed, lost};
 use crate::mode::ThreadMode;
 use crate::operation;
+use crate::process;
 use crate::raw::{self, RawStatus, Started};
 use crate::service::Traffic;
 use crate::worker::Worker;
@@ -88,6 +89,12 @@ impl<M: ThreadMode> Worker<M> {
     }
 
     fn connect_with(&self, address: &WorkerAddress, error_mode: u32) -> Result<Endpoint<M>, Error> {
+        // Over shared memory, UCX opens the memory of a worker by a number, which may name any other file of this process when
+        // the worker is gone.
+        let workers = process::WORKERS.read().unwrap_or_else(PoisonError::into_inner);
+        if address.process() == process::id() && !workers.contains(&address.worker()) {
+            return Err(failed("ucp_ep_create", raw::ERR_UNREACHABLE));
+        }
         let failure = Arc::new(AtomicI8::new(RawStatus::OK.0));
         let shared = Arc::into_raw(failure.clone());
         let params = raw::EndpointParams {
@@ -102,9 +109,11 @@ impl<M: ThreadMode> Worker<M> {
             },
         };
         let mut handle = ptr::null_mut();
-        // SAFETY: the worker is alive, and the address is one that UCX made (`WorkerAddress`).
+        // SAFETY: the worker is alive, and the address is one that UCX made (`WorkerAddress`), for a worker that is alive if it is
+        // one of this process.
         let status =
             unsafe { raw::ucp_ep_create(self.handle(), &raw const params, &raw mut handle) };
+        drop(workers);
         if let Err(error) = check("ucp_ep_create", status) {
             // SAFETY: the share of `into_raw`; UCX has made no endpoint that would use it.
             drop(unsafe { Arc::from_raw(shared) });

@@ -1,9 +1,13 @@
 //! Which process this is, and numbers that nobody else has.
 
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::process;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{OnceLock, RwLock};
+
+/// The numbers of the workers of this process. While it is locked for reading, none of them is destroyed.
+pub(crate) static WORKERS: RwLock<BTreeSet<u64>> = RwLock::new(BTreeSet::new());
 
 fn seed() -> &'static RandomState {
     static SEED: OnceLock<RandomState> = OnceLock::new();

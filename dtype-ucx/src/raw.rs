@@ -34,6 +34,7 @@ pub(crate) const IN_PROGRESS: RawStatus = RawStatus(1);
 pub(crate) const ERR_BUSY: RawStatus = RawStatus(-15);
 pub(crate) const ERR_CANCELED: RawStatus = RawStatus(-16);
 pub(crate) const ERR_MESSAGE_TRUNCATED: RawStatus = RawStatus(-9);
+pub(crate) const ERR_UNREACHABLE: RawStatus = RawStatus(-6);
 pub(crate) const ERR_ENDPOINT_TIMEOUT: RawStatus = RawStatus(-80);
 pub(crate) const ERR_LAST: RawStatus = RawStatus(-100);
 

@@ -76,6 +76,9 @@ unsafe impl Sync for Inner<Multi> {}
 impl<M: ThreadMode> Drop for Inner<M> {
     fn drop(&mut self) {
         self.handlers.clear();
+        let mut workers = process::WORKERS.write().unwrap_or_else(PoisonError::into_inner);
+        workers.remove(&self.number);
+        drop(workers);
         // SAFETY: the worker is alive.
         unsafe { self.service.stop(self.handle) };
         if self.unfinished.any() {
@@ -160,6 +163,9 @@ impl Context {
         // SAFETY: the worker owns the service, and is destroyed before it.
         unsafe { inner.service.start(handle)? };
         inner.handlers.initialise()?;
+        let mut workers = process::WORKERS.write().unwrap_or_else(PoisonError::into_inner);
+        workers.insert(inner.number);
+        drop(workers);
         Ok(Worker { inner: Arc::new(inner) })
     }
 }

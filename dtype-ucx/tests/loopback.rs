@@ -737,6 +737,28 @@ fn a_scope_ends_the_process_before_it_frees_what_ucx_uses() {
     assert!(said.contains(&format!("dtype-ucx: {cause}. 100ms or more later")), "{said}");
 }
 
+/// UCX would map whatever file has the number now that the worker's memory had.
+#[test]
+fn a_worker_that_is_gone_is_unreachable() {
+    alone("a_worker_that_is_gone_is_unreachable", || {
+        let context = Context::with_settings([("TLS", "self,posix")]).unwrap();
+        let [worker, gone] = [(); 2].map(|()| context.worker::<Single>().unwrap());
+        let address = gone.address().unwrap();
+        drop(gone);
+        let path = std::env::temp_dir().join(format!("dtype-ucx-{}", std::process::id()));
+        std::fs::write(&path, []).unwrap();
+        let files: Vec<_> = (0..40)
+            .map(|_| std::fs::File::options().read(true).write(true).open(&path).unwrap())
+            .collect();
+        std::fs::remove_file(&path).unwrap();
+        for connected in [worker.connect(&address), worker.connect_monitored(&address)] {
+            let error = connected.map(drop).unwrap_err();
+            assert!(matches!(error, Error::ConnectionLost { .. }), "{error}");
+        }
+        drop(files);
+    });
+}
+
 /// Nothing is left to wait for, and nothing that has arrived is for this scope.
 #[test]
 fn a_scope_that_succeeds_makes_no_more_progress() {
