@@ -90,8 +90,8 @@ impl WorkerAddress {
     /// which nobody else can write: a pipe, a message of MPI, a file that only the job's user can change. Bytes that somebody
     /// has crafted are accepted, too: the checksum detects accidents, not intent.
     ///
-    /// When the address is used, the worker exists, or its process has ended: over shared memory, UCX could otherwise map another
-    /// file that the process has opened meanwhile. For a worker of this process, that is checked.
+    /// When the address is used, the worker must exist, or its process must have ended: over shared memory, UCX could otherwise
+    /// map another file that the process has opened meanwhile. For a worker of this process, that is checked.
     pub unsafe fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let refused = |what| Error::Address { len: bytes.len(), what };
         let (header, body) = bytes

@@ -109,8 +109,8 @@ impl<M: ThreadMode> Worker<M> {
             },
         };
         let mut handle = ptr::null_mut();
-        // SAFETY: the worker is alive, and the address is one that UCX made (`WorkerAddress`), for a worker that is alive if it is
-        // one of this process.
+        // SAFETY: the worker is alive, and the address is one that UCX made (`WorkerAddress`). If it is one of this process, it
+        // belongs to a worker that is alive, too.
         let status =
             unsafe { raw::ucp_ep_create(self.handle(), &raw const params, &raw mut handle) };
         drop(workers);
@@ -141,8 +141,8 @@ impl<M: ThreadMode> Worker<M> {
         connection.is_monitored() && !self.context().has_new_protocols()
     }
 
-    /// Whether UCX may keep what a receive borrows, although no connection has failed: the message may come from a peer to which
-    /// this worker has no connection, or one that cannot be closed by force.
+    /// Whether UCX may keep what a receive borrows, although no connection has failed: the message may come from a peer to
+    /// which this worker has no connection, or one that cannot be closed by force.
     pub(crate) fn may_keep(&self) -> bool {
         let all = self.connections();
         let ends = |it: &Connection| it.failure().is_some() || self.can_cut(it);

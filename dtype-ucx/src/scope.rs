@@ -99,10 +99,10 @@ impl<M: ThreadMode> Worker<M> {
     ///    worker: UCX does not say which one a message comes from. Whatever uses them later returns [`Error::ConnectionLost`].
     ///    UCX does not tell the peer, where a function that receives such a message waits for its own time limit.
     /// 4. If UCX uses borrowed memory even then, the **process is aborted** with a line on the standard error: to return would
-    ///    be undefined behaviour. On connections that are not [monitored](Self::connect_monitored), or with UCX's new protocols,
-    ///    that happens to long messages, and to short ones for which the peer has no room. A scope in which nothing has failed
-    ///    waits for ten time limits before. On monitored connections over shared memory, UCX 1.13 forgets the receive of a long
-    ///    message if the peer is killed while both send long ones; over TCP it does not.
+    ///    be undefined behaviour. On connections that are not [monitored](Self::connect_monitored), or with UCX's new
+    ///    protocols, that happens to long messages, and to short ones for which the peer has no room. A scope in which nothing
+    ///    has failed waits for ten time limits before. On monitored connections over shared memory, UCX 1.13 forgets the receive
+    ///    of a long message if the peer is killed while both send long ones; over TCP it does not.
     ///
     /// Where peers may fail, use monitored connections, and where they may be slow, a longer time limit.
     ///
