@@ -1,8 +1,9 @@
 //! Where foreign code calls this library.
 
-use std::fmt;
 use std::io::{self, Write};
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{fmt, ptr};
 
 /// Runs code that a foreign caller called: `None` if it panics. The caller then does what it would have done without
 /// this library.
@@ -13,7 +14,27 @@ pub(crate) fn contain<R>(run: impl FnOnce() -> R) -> Option<R> {
 }
 
 /// Writes to standard error, all at once: other processes may write there, too. Where that fails, as in a pipe that nobody
-/// reads, nothing is said; `eprint!` would panic.
+/// reads, nothing is said: `eprint!` would panic, and the signal `SIGPIPE` would end the program.
 pub(crate) fn say(text: fmt::Arguments<'_>) {
-    let _ = io::stderr().write_all(fmt::format(text).as_bytes());
+    let text = fmt::format(text);
+    let (mut pipe, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: the functions write the sets, which live through the calls; the masks are this thread's.
+    let was_pending = unsafe {
+        libc::sigemptyset(pipe.as_mut_ptr());
+        libc::sigaddset(pipe.as_mut_ptr(), libc::SIGPIPE);
+        let mut pending = MaybeUninit::uninit();
+        libc::sigpending(pending.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_BLOCK, pipe.as_ptr(), before.as_mut_ptr());
+        libc::sigismember(pending.as_ptr(), libc::SIGPIPE) == 1
+    };
+    let result = io::stderr().write_all(text.as_bytes());
+    let is_broken = result.is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+    let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the sets were written above. The signal of this write is taken, one of the program's own is not.
+    unsafe {
+        if is_broken && !was_pending {
+            libc::sigtimedwait(pipe.as_ptr(), ptr::null_mut(), &raw const now);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut());
+    }
 }

@@ -58,9 +58,13 @@ fn end() {
                 say(format_args!("{}", stats::report(&name(), library)));
             }
             if mode.verify && !verify::has_compared() {
+                let advice = if mode.all {
+                    ""
+                } else {
+                    "; with the word all, DTYPE_PRELOAD takes over those that gain nothing, too"
+                };
                 say(format_args!(
-                    "dtype-preload: {}: nothing is verified: no message was taken over and compared; the word all in \
-                     {VARIABLE} takes over those that gain nothing, too\n",
+                    "dtype-preload: {}: nothing is verified: no message was taken over and compared{advice}\n",
                     name()
                 ));
             }

@@ -5,6 +5,7 @@
 mod launch;
 
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -48,6 +49,7 @@ fn a_rank_says_that_nothing_was_compared() {
         let program = library.compile("forks.c", folder.path());
         for (mode, said) in [
             ("verify", "nothing is verified: "),
+            ("verify,all", "nothing is verified: "),
             ("verify,off", "nothing is verified: DTYPE_PRELOAD has the word off"),
             ("off,stats", "nothing is counted: DTYPE_PRELOAD has the word off"),
             ("off,stats,verify", "nothing is verified or counted: DTYPE_PRELOAD has the word off"),
@@ -59,6 +61,12 @@ fn a_rank_says_that_nothing_was_compared() {
                 ("", []) => {}
                 (said, [line]) => {
                     assert!(line.contains(&format!("rank 0: {said}")), "{library:?} {mode}: {err}");
+                    let is_advised = library == Library::OpenMpi && mode == "verify";
+                    assert_eq!(
+                        line.contains("the word all"),
+                        is_advised,
+                        "{library:?} {mode}: {err}"
+                    );
                 }
                 _ => panic!("{library:?} {mode}: {err}"),
             }
@@ -94,8 +102,7 @@ impl Stub {
         Self { program, version }
     }
 
-    /// What the program writes to standard error.
-    fn says(&self, mode: &str, arguments: &[&str]) -> String {
+    fn command(&self, mode: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command
             .args(arguments)
@@ -105,7 +112,12 @@ impl Stub {
         if let Some(version) = self.version {
             command.env("STUB_VERSION", version);
         }
-        let output = command.output().unwrap();
+        command
+    }
+
+    /// What the program writes to standard error.
+    fn says(&self, mode: &str, arguments: &[&str]) -> String {
+        let output = self.command(mode, arguments).output().unwrap();
         assert!(output.status.success(), "{}", output.status);
         String::from_utf8(output.stderr).unwrap()
     }
@@ -161,6 +173,19 @@ fn a_program_that_does_not_call_is_told_why() {
             said.contains("DTYPE_PRELOAD has the word \"verfy\"") && said.lines().count() == 1,
             "{said}"
         );
+    }
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_ends_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let stub = Stub::new(folder.path(), true, None);
+    for mode in ["stats", "verfy"] {
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        let mut command = stub.command(mode, &[]);
+        let status = command.stderr(writer).status().unwrap();
+        assert!(status.success(), "{mode}: {status}");
     }
 }
 
