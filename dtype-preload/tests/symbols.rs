@@ -6,6 +6,7 @@ mod launch;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use launch::{Library, preload};
@@ -82,6 +83,31 @@ fn large_counts_work() {
         assert!(["0 found\n", "16 found\n"].contains(&&*plain), "{library:?}: {plain}");
         for mode in ["on", "off", "verify,all"] {
             assert_eq!(run(true, mode), "16 found\n", "{library:?} {mode}");
+        }
+    }
+}
+
+/// A program is linked with a tool, which so is behind the library under test.
+#[test]
+fn a_tool_sees_the_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    for library in Library::all() {
+        let [tool, program] = ["libtool.so", "program"].map(|name| folder.path().join(name));
+        let compile = |arguments: &[&Path]| {
+            let status = Command::new(library.compiler()).args(arguments).status().unwrap();
+            assert!(status.success());
+        };
+        let [shared, pic, o] = ["-shared", "-fPIC", "-o"].map(Path::new);
+        compile(&[shared, pic, &sources.join("tool.c"), o, &tool]);
+        compile(&[&sources.join("forks.c"), &tool, o, &program]);
+        let run = |hooked, mode| library.run(&program, &[], mode, &[hooked], &[]).0;
+        let plain = run(false, "off");
+        assert_eq!(plain.matches("pack").count(), 14, "{library:?}: {plain}");
+        assert_eq!(run(true, "off"), plain, "{library:?}");
+        // MPICH's own functions are not called for what is packed here.
+        if library == Library::OpenMpi {
+            assert_eq!(run(true, "on"), plain);
         }
     }
 }

@@ -109,17 +109,15 @@ unsafe extern "C" fn free(datatype: *mut c_void) -> c_int {
 
 /// Exports a function under both names that MPI has for it.
 ///
-/// Below another library a call goes straight to the original, with the same arguments in the same registers and at the same
-/// place of the stack: a jump, because `MPI_Pack` of one struct takes Open MPI no more than 20 ns. So the function must be
-/// `extern "C"` and not inlined.
+/// Below another library a call goes straight to the next function of the same name, so that a tool behind this library sees it,
+/// with the same arguments in the same registers and at the same place of the stack: a jump, because `MPI_Pack` of one struct
+/// takes Open MPI no more than 20 ns. So the function must be `extern "C"` and not inlined.
 macro_rules! exported {
-    ($(
-        $name:ident, $profiled:ident = $function:ident, $ORIGINAL:ident($($argument:ident: $type:ty),*);
-    )+) => {
-        $($crate::mpich::calls::exported!(@ $name, $function, $ORIGINAL($($argument: $type),*));)+
-        $($crate::mpich::calls::exported!(@ $profiled, $function, $ORIGINAL($($argument: $type),*));)+
+    ($($name:ident, $profiled:ident = $function:ident($($argument:ident: $type:ty),*);)+) => {
+        $($crate::mpich::calls::exported!(@ $name, $function($($argument: $type),*));)+
+        $($crate::mpich::calls::exported!(@ $profiled, $function($($argument: $type),*));)+
     };
-    (@ $name:ident, $function:ident, $ORIGINAL:ident($($argument:ident: $type:ty),*)) => {
+    (@ $name:ident, $function:ident($($argument:ident: $type:ty),*)) => {
         /// In front of MPI's function of this name.
         ///
         /// # Safety
@@ -127,9 +125,21 @@ macro_rules! exported {
         /// As for the original.
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $name($($argument: $type),*) -> ::std::ffi::c_int {
-            match $ORIGINAL.known() {
-                // SAFETY: the caller's arguments.
-                Some(original) if $crate::mpich::library::is_another() => unsafe { original($($argument),*) },
+            type Function = unsafe extern "C" fn($($type),*) -> ::std::ffi::c_int;
+            const NAME: &::std::ffi::CStr =
+                match ::std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => panic!("a name has no zeros"),
+                };
+            static NEXT: $crate::original::Original<Function> =
+                // SAFETY: the declaration of the function in the header of every library that has it.
+                unsafe { $crate::original::Original::new(NAME, Some($function as Function)) };
+
+            match NEXT.get() {
+                Some(next) if !$crate::mpich::library::is_supported() => {
+                    // SAFETY: the caller's arguments.
+                    unsafe { next($($argument),*) }
+                }
                 // SAFETY: likewise.
                 _ => unsafe { $function($($argument),*) },
             }
@@ -140,7 +150,7 @@ pub(super) use exported;
 
 // The names are the standard's.
 exported! {
-    MPI_Type_commit, PMPI_Type_commit = commit, COMMIT(datatype: *mut c_void);
-    MPI_Type_dup, PMPI_Type_dup = dup, DUP(datatype: Word, new: *mut c_void);
-    MPI_Type_free, PMPI_Type_free = free, FREE(datatype: *mut c_void);
+    MPI_Type_commit, PMPI_Type_commit = commit(datatype: *mut c_void);
+    MPI_Type_dup, PMPI_Type_dup = dup(datatype: Word, new: *mut c_void);
+    MPI_Type_free, PMPI_Type_free = free(datatype: *mut c_void);
 }

@@ -52,12 +52,6 @@ pub(super) fn is_known() -> bool {
     FOUND.get() == Some(&true)
 }
 
-/// Whether [`is_supported`] has looked before, and found another library.
-#[inline]
-pub(super) fn is_another() -> bool {
-    FOUND.get() == Some(&false)
-}
-
 /// Whether several threads may call MPI at the same time. Called while MPI is running.
 pub(super) fn has_threads() -> bool {
     static THREADS: OnceLock<bool> = OnceLock::new();

@@ -245,12 +245,12 @@ functions!(pack = PACK, unpack = UNPACK, c_int);
 functions!(pack_large = PACK_LARGE, unpack_large = UNPACK_LARGE, i64);
 
 exported! {
-    MPI_Pack, PMPI_Pack = pack, PACK(from: *const c_void, count: c_int, datatype: Word, out: *mut c_void,
+    MPI_Pack, PMPI_Pack = pack(from: *const c_void, count: c_int, datatype: Word, out: *mut c_void,
         room: c_int, position: *mut c_int, communicator: Word);
-    MPI_Unpack, PMPI_Unpack = unpack, UNPACK(from: *const c_void, available: c_int, position: *mut c_int,
+    MPI_Unpack, PMPI_Unpack = unpack(from: *const c_void, available: c_int, position: *mut c_int,
         to: *mut c_void, count: c_int, datatype: Word, communicator: Word);
-    MPI_Pack_c, PMPI_Pack_c = pack_large, PACK_LARGE(from: *const c_void, count: i64, datatype: Word,
+    MPI_Pack_c, PMPI_Pack_c = pack_large(from: *const c_void, count: i64, datatype: Word,
         out: *mut c_void, room: i64, position: *mut i64, communicator: Word);
-    MPI_Unpack_c, PMPI_Unpack_c = unpack_large, UNPACK_LARGE(from: *const c_void, available: i64,
+    MPI_Unpack_c, PMPI_Unpack_c = unpack_large(from: *const c_void, available: i64,
         position: *mut i64, to: *mut c_void, count: i64, datatype: Word, communicator: Word);
 }

@@ -213,12 +213,12 @@ functions!(pack = PACK_EXTERNAL, unpack = UNPACK_EXTERNAL, c_int);
 functions!(pack_large = PACK_EXTERNAL_LARGE, unpack_large = UNPACK_EXTERNAL_LARGE, i64);
 
 exported! {
-    MPI_Pack_external, PMPI_Pack_external = pack, PACK_EXTERNAL(representation: *const c_char, from: *const c_void,
+    MPI_Pack_external, PMPI_Pack_external = pack(representation: *const c_char, from: *const c_void,
         count: c_int, datatype: Word, out: *mut c_void, room: i64, position: *mut i64);
-    MPI_Unpack_external, PMPI_Unpack_external = unpack, UNPACK_EXTERNAL(representation: *const c_char, from: *const c_void,
+    MPI_Unpack_external, PMPI_Unpack_external = unpack(representation: *const c_char, from: *const c_void,
         available: i64, position: *mut i64, to: *mut c_void, count: c_int, datatype: Word);
-    MPI_Pack_external_c, PMPI_Pack_external_c = pack_large, PACK_EXTERNAL_LARGE(representation: *const c_char,
+    MPI_Pack_external_c, PMPI_Pack_external_c = pack_large(representation: *const c_char,
         from: *const c_void, count: i64, datatype: Word, out: *mut c_void, room: i64, position: *mut i64);
-    MPI_Unpack_external_c, PMPI_Unpack_external_c = unpack_large, UNPACK_EXTERNAL_LARGE(representation: *const c_char,
+    MPI_Unpack_external_c, PMPI_Unpack_external_c = unpack_large(representation: *const c_char,
         from: *const c_void, available: i64, position: *mut i64, to: *mut c_void, count: i64, datatype: Word);
 }
