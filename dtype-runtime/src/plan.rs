@@ -2,7 +2,6 @@
 //!
 //! A plan is data. [`commit`](crate::commit) writes it; the kernels and the convertors execute it.
 
-mod aligned;
 mod byte_map;
 mod flat;
 mod gather;
@@ -23,7 +22,6 @@ mod values;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
-pub(crate) use aligned::Aligned;
 pub(crate) use byte_map::ByteMap;
 pub(crate) use gather::{Constant, Gather, MOST_COLUMNS, Place};
 pub(crate) use index::Index;

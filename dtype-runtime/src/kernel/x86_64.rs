@@ -1,6 +1,5 @@
 //! The instruction sets of `x86_64`: AVX2 and AVX-512.
 
-mod aligned;
 mod byte_lanes;
 mod gather;
 mod lane_pairs;
@@ -114,7 +113,6 @@ macro_rules! by_vectors {
         }
     };
 }
-use by_vectors;
 
 /// [`Registers::permute`], if the distance of prefetching is known.
 ///
@@ -133,11 +131,7 @@ unsafe fn permute_prepared<D: Direction, K: CompiledFor>(
     unsafe {
         match D::TRANSFER {
             Transfer::Pack => by_vectors!(pack[K](all, range, memory, packed)),
-            Transfer::Unpack => {
-                if !aligned::unpack(all, &range, memory, packed) {
-                    by_vectors!(unpack[K](all, range, memory, packed));
-                }
-            }
+            Transfer::Unpack => by_vectors!(unpack[K](all, range, memory, packed)),
             Transfer::Move => by_vectors!(copy[](all, range, memory, packed)),
             Transfer::Zero => {}
         }

@@ -161,7 +161,6 @@ impl Patterns {
             }
         {
             self.bodies.reserve_exact(1);
-            let permutation = permutation.with_lines(&map);
             self.bodies.push(RepeatedBody { ops: ops.to_vec(), stride, permutation });
         }
     }
@@ -179,7 +178,7 @@ impl Patterns {
             && permutation.records() > 1
         {
             self.columns.reserve_exact(1);
-            self.columns.push(Column { len, stride, permutation: permutation.with_lines(&map) });
+            self.columns.push(Column { len, stride, permutation });
         }
     }
 

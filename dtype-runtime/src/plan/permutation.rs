@@ -22,9 +22,6 @@
 //! [`Permutation::new_if_faster_than_constants`] asks for more of them. Where a single record spans more than one vector,
 //! the window has two.
 
-use alloc::sync::Arc;
-
-use super::aligned::Aligned;
 use super::byte_map::ByteMap;
 use super::quads::Quads;
 use crate::kernels::WIDTH;
@@ -60,19 +57,8 @@ pub(crate) struct Permutation {
     fewest: usize,
     /// Maximum number of records for which it does.
     most: usize,
-    aligned: Lines,
     /// How the records are packed where no instruction executes permutations, if that is faster than run by run.
     quads: Option<Quads>,
-}
-
-/// How many records are unpacked line by line.
-#[derive(Clone, PartialEq, Eq)]
-enum Lines {
-    /// They are not.
-    None,
-    Constant(&'static Aligned),
-    /// By the copies of one permutation together.
-    Shared(Arc<Aligned>),
 }
 
 /// The permutation that a kernel is compiled for, if it is compiled for a type.
@@ -175,7 +161,7 @@ impl Permutation {
     /// the data of one record.
     #[cfg(test)]
     pub(crate) fn of(map: &ByteMap, stride: i64) -> Option<Self> {
-        Self::with_moves(map, stride, 0).map(|all| all.with_lines(map))
+        Self::with_moves(map, stride, 0)
     }
 
     /// The permutation of records that are `stride` bytes apart, if it is faster than copying run by run.
@@ -187,13 +173,9 @@ impl Permutation {
     }
 
     /// As [`new_if_faster`](Self::new_if_faster), where the runs are constants, which the compiler turns into moves without
-    /// a branch. `aligned` is what [`aligned_of`](Self::aligned_of) computes for them.
+    /// a branch.
     #[expect(clippy::cast_possible_truncation, reason = "no more than `FURTHEST`")]
-    pub(crate) const fn new_if_faster_than_constants(
-        map: &ByteMap,
-        stride: i64,
-        aligned: Option<&'static Aligned>,
-    ) -> Option<Self> {
+    pub(crate) const fn new_if_faster_than_constants(map: &ByteMap, stride: i64) -> Option<Self> {
         if stride.unsigned_abs() > Self::FURTHEST {
             return None;
         }
@@ -210,31 +192,7 @@ impl Permutation {
         if !window.replaces(map, Self::FEWEST_MOVES) {
             return None;
         }
-        let aligned = match aligned {
-            Some(aligned) => Lines::Constant(aligned),
-            None => Lines::None,
-        };
-        Some(Self::of_window(map, stride, window, most, aligned))
-    }
-
-    /// How many records with these bytes are unpacked line by line, if that is faster than by their permutation.
-    #[expect(clippy::cast_possible_truncation, reason = "bytes of a window")]
-    pub(crate) const fn aligned_of(map: &ByteMap, stride: i64) -> Option<Aligned> {
-        let Some(window) = Window::of(map, stride) else { return None };
-        let (mut offsets, mut k) = ([0; WIDTH], 0);
-        while k < map.len {
-            offsets[k] = map.offset(k) as u8;
-            k += 1;
-        }
-        let offsets = offsets.split_at(map.len).0;
-        let windows = (window.vectors(), window.records);
-        Aligned::of(offsets, stride as isize, window.first, windows)
-    }
-
-    /// The same permutation, for many records as well.
-    pub(super) fn with_lines(self, map: &ByteMap) -> Self {
-        let aligned = Self::aligned_of(map, self.stride as i64).map(Arc::new);
-        Self { aligned: aligned.map_or(Lines::None, Lines::Shared), ..self }
+        Some(Self::of_window(map, stride, window, most))
     }
 
     /// The permutation of records that are `stride` bytes apart, if that is near enough for one.
@@ -258,7 +216,7 @@ impl Permutation {
         if !window.replaces(map, moves) {
             return None;
         }
-        Some(Self::of_window(map, stride, window, usize::MAX, Lines::None))
+        Some(Self::of_window(map, stride, window, usize::MAX))
     }
 
     #[expect(
@@ -266,13 +224,7 @@ impl Permutation {
         clippy::cast_sign_loss,
         reason = "bytes of a window, and displacements of data in memory"
     )]
-    const fn of_window(
-        map: &ByteMap,
-        stride: i64,
-        window: Window,
-        most: usize,
-        aligned: Lines,
-    ) -> Self {
+    const fn of_window(map: &ByteMap, stride: i64, window: Window, most: usize) -> Self {
         let records = window.records;
         let stride = stride as isize;
         let period = stride.wrapping_mul(records as isize);
@@ -295,7 +247,6 @@ impl Permutation {
             far,
             fewest: Self::MOVES_OF_A_CALL.div_ceil(map.moves),
             most,
-            aligned,
             quads: Quads::new_if_faster(map, stride as i64),
         };
         let mut packed = 0;
@@ -365,7 +316,7 @@ impl Permutation {
     /// The same records with the packed bytes of each value reversed. All values have `W` bytes, a power of two.
     #[inline]
     pub(crate) fn reversed<const W: usize>(&self) -> Self {
-        let mut all = Self { aligned: Lines::None, quads: None, ..*self };
+        let mut all = Self { quads: None, ..*self };
         let (values, _) = all.gather.as_chunks_mut::<W>();
         for value in values {
             value.reverse();
@@ -385,16 +336,6 @@ impl Permutation {
     /// For each byte of the window, which packed byte of a period it is.
     pub(crate) const fn scatter(&self) -> &[Vector; 2] {
         &self.scatter
-    }
-
-    /// How many records are unpacked line by line, if that is faster.
-    #[inline]
-    pub(crate) fn aligned(&self) -> Option<&Aligned> {
-        match &self.aligned {
-            Lines::None => None,
-            Lines::Constant(aligned) => Some(aligned),
-            Lines::Shared(aligned) => Some(aligned),
-        }
     }
 
     /// How the records are packed where no instruction executes permutations, if that is faster than run by run.
@@ -456,7 +397,7 @@ mod tests {
         for &(disp, len) in runs {
             assert!(map.run(disp, len));
         }
-        Permutation::new_if_faster_than_constants(&map, stride, None)
+        Permutation::new_if_faster_than_constants(&map, stride)
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, Steps, Unpack, Way, pieces};
 use crate::plan::{
-    Aligned, Any, ByteMap, CompiledFor, Op, Permutation, Run, RunList, Shuffle, ShuffledBy,
+    Any, ByteMap, CompiledFor, Op, Permutation, Run, RunList, Shuffle, ShuffledBy,
 };
 use crate::typemap::TypeMap;
 use crate::types::Type;
@@ -70,18 +70,9 @@ impl<T: Datatype> Layout<T> {
         _ => None,
     };
 
-    /// How many small records are unpacked line by line.
-    const ALIGNED: &'static Option<Aligned> = &match Self::BYTES {
-        Some(map) => Permutation::aligned_of(&map, size_of::<T>() as i64),
-        None => None,
-    };
-
     /// Small records as a permutation, where that is faster than the copies of `STRATEGY`.
     pub(super) const PERMUTATION: &'static Option<Permutation> = &match Self::BYTES {
-        Some(map) => {
-            let (stride, aligned) = (size_of::<T>() as i64, Self::ALIGNED.as_ref());
-            Permutation::new_if_faster_than_constants(&map, stride, aligned)
-        }
+        Some(map) => Permutation::new_if_faster_than_constants(&map, size_of::<T>() as i64),
         None => None,
     };
 

@@ -262,43 +262,6 @@ fn every_place_in_a_cache_line() {
     }
 }
 
-/// Records that do not fill cache lines evenly, in a number that is worth unpacking line by line: from every byte of a line on,
-/// whole, and from every byte of the first record to several bytes of the last ones.
-#[test]
-fn every_place_in_a_round() {
-    if is_skipped() {
-        return;
-    }
-    let shapes: [(&[(usize, usize)], i64); 10] = [
-        (&[(0, 4), (4, 1)], 6),
-        // The last step loads to the end of the round.
-        (&[(0, 8), (8, 8), (16, 8)], 24),
-        (&[(8, 2), (0, 8)], 12),
-        (&[(16, 1), (8, 4), (12, 4), (0, 8)], 24),
-        (&[(4, 3), (12, 9)], 24),
-        (&[(0, 16), (16, 3)], 20),
-        (&[(24, 4), (8, 8), (16, 1), (0, 8)], 40),
-        (&[(0, 20), (24, 20)], 48),
-        (&[(0, 53)], 56),
-        (&[(0, 8), (40, 8), (72, 3)], 80),
-    ];
-    for (runs, stride) in shapes {
-        let runs: Runs = runs.iter().map(|&(disp, len)| (disp, len, false)).collect();
-        let all = permutation(&runs, stride);
-        let size = all.size();
-        let aligned = all.aligned().expect("unpacked line by line");
-        for unaligned in 0..64 {
-            let rounds = 24 + unaligned % 3;
-            let count = rounds * aligned.records() + unaligned;
-            let of = || Case::new(&runs, stride, count, unaligned);
-            of().check(&all);
-            for start in (0..size).step_by(1 + size / 4) {
-                of().part(start..count * size - start * 2).check(&all);
-            }
-        }
-    }
-}
-
 #[test]
 fn records_that_lie_in_one_another_are_taken_one_by_one() {
     if is_skipped() {

@@ -15,8 +15,7 @@
 //!
 //! If windows lie next to each other, an array is unpacked from the start of a cache line on: the records before it are a part
 //! of a period. An array that does not start there takes 7 to 15 % less time for that on AMD's processors, and up to 35 % less on
-//! Intel's. Packing gains nothing, because then fewer of the stores to the packed bytes are aligned. If windows do not lie next
-//! to each other, see [`super::aligned`].
+//! Intel's. Packing gains nothing, because then fewer of the stores to the packed bytes are aligned.
 //!
 //! A mask also keeps the last window of an array from reading or writing what comes after it. Where that is a page that is not
 //! mapped, or not yet, the processor finds out slowly that the mask leaves out all of its bytes: on Zen 5, a call takes 160 ns
