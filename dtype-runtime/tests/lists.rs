@@ -164,55 +164,6 @@ fn blocks_that_are_few_or_regular_are_no_list() {
     assert_eq!(blocks_of(one.plan()), [(3000, 0)]);
 }
 
-/// Fields of a record are copied by kernels for records. A few blocks that are further apart are a list.
-#[test]
-fn a_few_irregular_blocks_are_a_list_where_they_are_far_apart() {
-    let apart = |places: &[i64], length: u64, by: i64| -> Vec<(u64, i64)> {
-        places.iter().map(|place| (length, place * by)).collect()
-    };
-    let places = [0, 5, 3, 90, 33, 61, 20];
-    for number in 1..=places.len() {
-        for length in [1, 4, 16] {
-            let far = committed(&apart(&places[..number], length, 1000));
-            let near = committed(&apart(&places[..number], length, 20));
-            // Any two blocks of one length are one operation.
-            assert_eq!(near.len(), number.div_ceil(2), "{near:?}");
-            assert!(near.iter().all(|op| !op.contains("list")), "{near:?}");
-            if number >= 4 {
-                assert_eq!(far, [format!("list of {number}")]);
-            } else {
-                assert_eq!(far, near);
-            }
-        }
-    }
-    let lengths: Vec<_> = places.iter().map(|place| (1 + *place as u64 % 7, place * 100)).collect();
-    assert_eq!(committed(&lengths), ["varied list of 7"]);
-    // Long blocks, and blocks with an order, stay as they are.
-    assert_eq!(committed(&apart(&places, 129, 1000)).len(), 4);
-    let mut regular = apart(&[0, 1, 2, 3, 4], 4, 1000);
-    regular.push((4, 9999));
-    assert_eq!(committed(&regular), ["5", "1"]);
-    // In a loop, and touching the next iteration, which is joined instead.
-    let few = bytes(&apart(&places, 4, 100));
-    for (stride, expected) in [(10_000, 2), (2000, 5), (9000, 2)] {
-        let looped = Type::hvector(9, 1, stride, &few).unwrap().commit();
-        assert_eq!(looped.plan().steady().len(), expected, "{stride} {:?}", looped.plan());
-    }
-    let joined = bytes(&[(4, 2000), (1, 3000), (2, 50), (8, 1000), (4, 2000 + 4096 - 4)]);
-    let looped = Type::hvector(9, 1, 4096, &joined).unwrap();
-    let plan = looped.commit();
-    assert!(!plan.plan().steady().iter().any(|op| matches!(op, Op::List(_))));
-    // The same as a loop of loops that continue each other.
-    let rows = Type::hvector(3, 1, 4096, &joined).unwrap();
-    let rows = Type::hvector(3, 1, 3 * 4096, &rows).unwrap().commit();
-    assert_eq!(rows.plan(), plan.plan());
-    // Records with a loop in them stay records.
-    let body = bytes(&[(1, 0), (2, 3), (1, 6), (4, 8)]);
-    let record = Type::hvector(2, 1, 3000, &body).unwrap();
-    let record = Type::resized(&record, 0, 16).unwrap().commit();
-    assert!(!record.plan().steady().iter().any(|op| matches!(op, Op::List(_))));
-}
-
 #[test]
 fn what_touches_within_a_list_is_one_block() {
     let whole = irregular(200, &[2, 4, 6]);

@@ -2,8 +2,8 @@
 //!
 //! It merges as it goes and looks back at one operation only, so it takes linear time. It consists of `const fn` over a
 //! slice that the caller provides, so `const` evaluation of derived types and the compiler of types built at run time
-//! share it. Three things exist only at run time: several runs are added together, which gives the same operations as one
-//! by one; short loops are written out; and `compile` makes lists of irregular blocks.
+//! share it. Two things exist only at run time: several runs are added together, which gives the same operations as one by
+//! one; and `compile` makes lists of irregular blocks.
 //!
 //! It merges the following, beyond the rules of the optimized description:
 //!
@@ -21,9 +21,6 @@ use crate::plan::{Blocks, List, Op};
 /// The most operations that a loop's body may have to be rotated for fusion. Rotation repeats the body after the
 /// loop, so this bounds the growth.
 pub(super) const MAX_ROTATED: usize = 16;
-
-/// The most operations as which the iterations of a loop are written one by one.
-pub(super) const MOST_WRITTEN_OUT: usize = 8;
 
 /// Collects operations in a slice.
 #[derive(Debug)]
@@ -211,56 +208,6 @@ impl<'a> Builder<'a> {
         }
         self.ops[open.start] = Op::Loop { count, stride, items };
         self.at.last = Some(open.start);
-    }
-
-    /// Ends the innermost loop, if its iterations are a few operations of one or two runs, and writes these one after
-    /// another: to execute them takes less time than to execute the loop. Returns whether it did.
-    pub(super) fn end_short_loop(&mut self, open: OpenLoop, count: u64, stride: i64) -> bool {
-        let first = open.start + 1;
-        let body = &self.ops[first..self.at.len];
-        // A body of more than `MAX_ROTATED` operations would not be rotated, so what is written already counts, too.
-        let number = count.saturating_mul(body.len() as u64);
-        if number > MOST_WRITTEN_OUT as u64
-            || open.start > MAX_ROTATED - MOST_WRITTEN_OUT
-            || self.overflow
-        {
-            return false;
-        }
-        // Longer operations have a kernel, for all iterations together.
-        let is_short = |op: &Op| matches!(op, Op::Blocks(blocks) if blocks.count <= 2);
-        if !body.iter().all(is_short) {
-            return false;
-        }
-        let (Some(Op::Blocks(front)), Some(Op::Blocks(back))) = (body.first(), body.last()) else {
-            return false;
-        };
-        if body.len() == 1 && front.repeated(count, stride).is_some()
-            // Iterations that touch are rotated, because blocks that are counted on both sides are not joined.
-            || front.count.min(back.count) == 2
-                && Ends::of(self.ops, first, self.at.len, stride).is_some()
-        {
-            return false;
-        }
-        self.write_out(open, count, stride);
-        true
-    }
-
-    /// Ends the innermost loop and writes its iterations one after another. They must be [`MOST_WRITTEN_OUT`] at most.
-    #[inline(never)]
-    fn write_out(&mut self, open: OpenLoop, count: u64, stride: i64) {
-        let first = open.start + 1;
-        let items = self.at.len - first;
-        let mut body = [Op::NONE; MOST_WRITTEN_OUT];
-        body[..items].copy_from_slice(&self.ops[first..self.at.len]);
-        *self.at = Position { len: open.start, last: open.last };
-        for iteration in 0..count {
-            let shift = stride.wrapping_mul(iteration.cast_signed());
-            for op in &body[..items] {
-                if let Op::Blocks(blocks) = op {
-                    self.blocks(blocks.shifted(shift));
-                }
-            }
-        }
     }
 
     /// Writes a loop whose iterations touch: the first run; the loop from the second run of an iteration to the

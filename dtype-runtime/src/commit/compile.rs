@@ -4,9 +4,9 @@
 use alloc::vec::Vec;
 use core::iter;
 
-use super::builder::{Builder, Ends, MAX_ROTATED, MOST_WRITTEN_OUT, OpenLoop, Position};
+use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
 use super::irregular::{ALIKE, Block, ByteLengths, End, OpenList, are_operations};
-use crate::plan::{Blocks, FEWEST_WITHOUT_SEAMS, FURTHEST_RECORD, Lists, Op, Written};
+use crate::plan::{Blocks, Lists, Op, Written};
 use crate::types::{Elem, Sink, Type, walk};
 
 /// The number of consecutive operations, none of them a loop, that may become a list.
@@ -18,9 +18,6 @@ const BLOCKS_EACH: u64 = 8;
 
 /// A list with fewer blocks than this is written as operations.
 const FEWEST: u64 = 4;
-
-/// Few operations become a list only if their blocks have at most this many bytes, on average: longer ones gain nothing.
-const LONG: u64 = 128;
 
 /// Room for what one run or one counted operation adds: it may be cut in two, and joined.
 const ROOM_FOR_BLOCKS: usize = 4;
@@ -46,8 +43,6 @@ pub(super) struct Compiler<'a> {
     /// A loop that has ended and comes first in the loop around it. If nothing else is in the outer loop, and the
     /// outer loop continues it, the two become one.
     ended: Option<Ended>,
-    /// The distance between instances.
-    extent: i64,
     lists: Lists,
     /// The list that is being written. While there is one, new blocks go there.
     list: Option<OpenList>,
@@ -129,7 +124,6 @@ impl Sink for Compiler<'_> {
             }
         }
         self.end_list();
-        self.make_short_list(open.inner.start() + 1, stride);
         self.around = open.around;
         let first = open.around.is_some_and(|outer| outer + 1 == open.inner.start());
         self.ended = Some(Ended { open, count, stride });
@@ -149,7 +143,6 @@ impl<'a> Compiler<'a> {
             stretch: 0,
             around: None,
             ended: None,
-            extent: 0,
             lists: Lists::new(),
             list: None,
         }
@@ -267,45 +260,21 @@ impl<'a> Compiler<'a> {
         if number < STRETCH {
             return;
         }
-        if self.size_of_stretch().0 > BLOCKS_EACH * number as u64 {
+        if self.blocks_of_stretch() > BLOCKS_EACH * number as u64 {
             self.stretch = self.at.len;
             return;
         }
         self.operations_to_list();
     }
 
-    /// Makes the operations of the stretch a list, if they are few, irregular, and repeated at a long distance. They are at the
-    /// end of a body that starts at `first`.
-    fn make_short_list(&mut self, first: usize, stride: i64) {
-        // An instance with loops may be a record, too.
-        if stride.unsigned_abs().min(self.extent.unsigned_abs()) <= FURTHEST_RECORD {
-            return;
-        }
-        let (number, (blocks, bytes)) = (self.stretch(), self.size_of_stretch());
-        // Any two blocks of one length are one operation.
-        let is_irregular = (FEWEST..=2 * number as u64).contains(&blocks);
-        // Joined to the next repetition, the first and the last block would be one copy instead of two.
-        let is_joined = || Ends::of(self.written(), first, self.at.len, stride).is_some();
-        if is_irregular
-            && bytes <= LONG * blocks
-            && (blocks >= FEWEST_WITHOUT_SEAMS || !is_joined())
-        {
-            self.operations_to_list();
-            self.end_list();
-        }
-    }
-
-    /// The number of blocks in the current stretch, and their bytes.
-    fn size_of_stretch(&self) -> (u64, u64) {
+    /// The number of blocks in the current stretch.
+    fn blocks_of_stretch(&self) -> u64 {
         let stretch = self.written().get(self.stretch..).unwrap_or(&[]);
-        let sizes = stretch.iter().map(|op| match op {
-            Op::Blocks(blocks) => (blocks.count, blocks.len.saturating_mul(blocks.count)),
-            Op::Loop { .. } | Op::List(_) | Op::Elements(_) => (u64::MAX, u64::MAX),
+        let counts = stretch.iter().map(|op| match op {
+            Op::Blocks(blocks) => blocks.count,
+            Op::Loop { .. } | Op::List(_) | Op::Elements(_) => u64::MAX,
         });
-        let sum = |sum: (u64, u64), size: (u64, u64)| {
-            (sum.0.saturating_add(size.0), sum.1.saturating_add(size.1))
-        };
-        sizes.fold((0, 0), sum)
+        counts.fold(0, u64::saturating_add)
     }
 
     /// Starts a list with the blocks of the stretch.
@@ -394,11 +363,7 @@ impl<'a> Compiler<'a> {
     fn end_loop_now(&mut self, Ended { open, count, stride }: Ended) {
         let OpenBody { inner, stretch, .. } = open;
         let room = room_for_end(self.at.len - inner.start() - 1);
-        self.build(room, |builder| {
-            if !builder.end_short_loop(inner, count, stride) {
-                builder.end_loop(inner, count, stride);
-            }
-        });
+        self.build(room, |builder| builder.end_loop(inner, count, stride));
         let written = self.written().get(inner.start()..).unwrap_or(&[]);
         if written.iter().all(|op| matches!(op, Op::Blocks(_))) {
             self.stretch = stretch.min(self.at.len);
@@ -411,7 +376,6 @@ impl<'a> Compiler<'a> {
     /// Compiles a type for instances that are `extent` bytes apart.
     #[inline]
     pub(super) fn compile(&mut self, ty: &Type, extent: i64) -> Written<'_> {
-        self.extent = extent;
         walk(ty, 0, self);
         self.finish(extent)
     }
@@ -421,7 +385,6 @@ impl<'a> Compiler<'a> {
     fn finish(&mut self, extent: i64) -> Written<'_> {
         self.end_loop();
         self.end_list();
-        self.make_short_list(0, extent);
         let lists = self.lists.finish();
         let single = match self.written() {
             [Op::Blocks(blocks)] => Some(*blocks),
@@ -463,9 +426,8 @@ fn room_for_end(items: usize) -> usize {
         return 0;
     }
     // Rotation writes the body twice, with a loop around the first copy, and a run before, between and after them.
-    // Each adds one operation at most. Only an operation that is joined to another is cut in two. A loop that is written
-    // out becomes no more than this many operations, and the one before it may be cut.
-    (items + 2 * ROOM_FOR_BLOCKS).max(MOST_WRITTEN_OUT + ROOM_FOR_BLOCKS)
+    // Each adds one operation at most. Only an operation that is joined to another is cut in two.
+    items + 2 * ROOM_FOR_BLOCKS
 }
 
 #[cfg(test)]
