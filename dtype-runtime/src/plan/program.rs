@@ -26,9 +26,6 @@ const FEWEST_PERMUTED: usize = 3;
 /// [narrow](NARROW) counts as four.
 const MOST_FEW: u64 = 24;
 
-/// At most this many runs of any length, where the machine executes permutations.
-const MOST_FEW_INSTEAD_OF_PERMUTED: u64 = 4;
-
 /// A run of at most this many bytes takes two moves, and a longer one with its wide moves as long as four others.
 const NARROW: u64 = 32;
 
@@ -303,20 +300,22 @@ impl Program {
         self.of_records(ops, stride, u64::MAX)
     }
 
-    /// Whether `count` instances are only a few short runs apart from one another, which are copied one by one.
+    /// Whether `count` instances are only a few short runs apart from one another, which are copied one by one. They are not
+    /// where the machine executes permutations.
     #[inline(always)]
     pub(crate) fn is_few_runs(&self, count: u64, isa: Isa) -> bool {
+        if isa.permutes() {
+            return false;
+        }
         let of_all = |of_one: u64| of_one.saturating_mul(count);
-        // Each operation is a run or more.
-        let operations = of_all(self.instance().len() as u64);
         let runs = match self.runs {
-            0 if operations > MOST_FEW => return false,
+            // Each operation is a run or more.
+            0 if of_all(self.instance().len() as u64) > MOST_FEW => return false,
             0 => runs_of(self.instance(), self.extent),
             counted => counted,
         };
         match runs {
             u8::MAX => false,
-            _ if isa.permutes() => operations <= MOST_FEW_INSTEAD_OF_PERMUTED,
             _ => of_all(u64::from(runs)) <= MOST_FEW,
         }
     }
