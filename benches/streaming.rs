@@ -206,7 +206,7 @@ fn pieces(name: &str, committed: &Committed, pairs: usize) {
         || drop(black_box(committed.copy(black_box(&from), black_box(&mut again), 1))),
     );
     assert_eq!(target, again);
-    let lists = committed.plan().steady().iter().filter(|op| matches!(op, Op::List(_))).count();
+    let lists = committed.plan().ops().iter().filter(|op| matches!(op, Op::List(_))).count();
     println!(
         "{name:<34} windows {:>5.2} by number {:>5.2} copy {:>5.2} (lists: {lists})",
         windows.ratio, numbered.ratio, copy.ratio

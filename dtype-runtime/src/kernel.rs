@@ -66,7 +66,7 @@ use chosen::Kernel;
 use registers::{Registers, compiled_for_selected};
 
 use crate::kernels::selected;
-use crate::plan::{Blocks, FEWEST_WITHOUT_SEAMS, Op, Permutation, Plan, Program, SHORT, items};
+use crate::plan::{Blocks, Op, Permutation, Plan, Program, SHORT, items};
 
 /// Executes a plan for `count` instances.
 ///
@@ -157,7 +157,7 @@ compiled_for_selected! {
     ) = R => {
         let program = plan.program();
         // The permutation is that of the instances.
-        if R::PERMUTES && let Some(all) = program.of_whole_instances(count)
+        if R::PERMUTES && let Some(all) = program.of_instances(count)
             && permute::instances::<D, R>(all, count, memory, packed)
         {
             return;
@@ -166,8 +166,8 @@ compiled_for_selected! {
     };
 }
 
-/// Executes a plan block by block if an instance is a [`single`] operation, or otherwise part by part. The runs of the
-/// repetitions may be known already; then all parts are executed together.
+/// Executes a plan block by block if an instance is a [`single`] operation, by its records if they are known, or otherwise by
+/// its operations.
 ///
 /// # Safety
 ///
@@ -188,7 +188,7 @@ unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: 
             return;
         }
     }
-    // Moving and zeroing have no packed bytes that the parts would be found by.
+    // Moving and zeroing have no packed bytes that a record would be found by.
     if count > 2
         && D::IS_PLAIN
         && let Some(all) = program.known_records()
@@ -200,16 +200,8 @@ unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: 
         // SAFETY: all bytes of the instances, which the caller guarantees.
         return unsafe { records::part::<D>(all, from, len, memory.wrapping_offset(disp), packed) };
     }
-    let [prologue, steady, epilogue] = program.parts();
-    // SAFETY: the three parts together name the bytes of the instances and nothing else, each with the displacements that
-    // the plan gives it. The caller guarantees these bytes.
-    unsafe {
-        let packed = operations::<D>(prologue, program, memory, packed);
-        let repetitions = plan.repetitions(count);
-        let packed = repeated::<D>(steady, program, repetitions, extent, memory, packed);
-        let last = memory.wrapping_offset(offset(extent, count - 1));
-        operations::<D>(epilogue, program, last, packed);
-    }
+    // SAFETY: passed on to the caller.
+    unsafe { repeated::<D>(program.instance(), program, count, extent, memory, packed) };
 }
 
 /// Executes a plan for a few instances that are [few runs](Program::is_few_runs), one by one.
@@ -266,12 +258,13 @@ unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, pack
     }
 }
 
-/// What an instance is, if that is blocks at equal distances that are executed instead of the parts of a plan for `count`
-/// instances, unless a permutation copies these.
+/// What an instance is, if that is blocks at equal distances, which are executed as such unless a permutation copies `count`
+/// instances, or they are known to be records.
 #[inline(always)]
 fn single(plan: &Plan, count: u64) -> Option<Blocks> {
-    let is_single = |all: &Blocks| is_joined(all, plan, count) || all.count >= FEWEST_WITHOUT_SEAMS;
-    plan.program().single().copied().filter(is_single)
+    let program = plan.program();
+    let is_single = |all: &Blocks| is_joined(all, plan, count) || program.known_records().is_none();
+    program.single().copied().filter(is_single)
 }
 
 /// Whether `count` instances are blocks at equal distances, as one instance is.

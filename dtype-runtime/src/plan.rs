@@ -58,51 +58,36 @@ pub(crate) use shuffle::Register;
 pub(crate) use shuffle::{Shuffle, ShuffledBy};
 pub(crate) use values::{Values, bytewise_size, values};
 
-/// With at least this many blocks, a form that leaves the last block apart from the first block of the next repetition, which
-/// it touches, is worth more than joining the two, which saves one copy.
-pub(crate) const FEWEST_WITHOUT_SEAMS: u64 = 8;
-
 /// The greatest distance in bytes between records that are copied field by field, several records at a time
 /// (`kernel/records.rs`).
 pub(crate) const FURTHEST_RECORD: u64 = 2048;
 
 /// The operations that pack or unpack instances of a type.
 ///
-/// The loop over the instances is part of the plan: where the last run of one instance touches the first run of the
-/// next, the two are copied as one. For `n` instances the plan stands for
-///
-/// - `prologue`, once, at the first instance;
-/// - `steady`, [`repetitions(n)`](Self::repetitions) times, one extent further each time;
-/// - `epilogue`, once, at the last instance.
+/// For `n` instances the operations are executed `n` times, one extent further each time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     program: Program,
-    /// Packed bytes of the prologue, of one repetition, and of the epilogue.
-    sizes: [u64; 3],
-    /// `None` for few repeated operations: computing it takes less time than storing it.
+    /// Packed bytes of an instance.
+    size: u64,
+    /// `None` for few operations: computing it takes less time than storing it.
     overview: Option<Box<Overview>>,
 }
 
 /// Facts about many operations, computed in advance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Overview {
-    /// The index of the repeated operations.
     index: Index,
-    /// The segments of the prologue, of one repetition, and of the epilogue.
-    segments: [Segments; 3],
+    /// The segments of an instance.
+    segments: Segments,
 }
 
 /// The output of a compiler: the operations of a plan and the lists that they refer to.
 pub(crate) struct Written<'a> {
     pub(crate) ops: Cow<'a, [Op]>,
-    /// The number of operations that each repetition executes, which come first. The prologue, which is one operation, and
-    /// the epilogue follow them, if each repetition is not an instance.
-    pub(crate) repeated: usize,
-    /// Bytes from one repetition to the next.
+    /// Bytes from one instance to the next.
     pub(crate) extent: i64,
     pub(crate) lists: Option<Box<Lists>>,
-    /// The bytes of one instance, if these are blocks at equal distances.
-    pub(crate) single: Option<Blocks>,
 }
 
 impl Plan {
@@ -111,65 +96,28 @@ impl Plan {
     /// Fast twin of `of_program`, kept equal by test `blocks_at_equal_distances_need_no_compiler`.
     #[inline(always)]
     pub(crate) fn of_blocks(all: Blocks, extent: i64) -> Self {
-        let len = all.len;
-        let size = len * all.count;
-        if !all.touches_next(extent) {
-            let program = Program::new([Op::Blocks(all)], 1, size, extent, None, Some(all));
-            return Self { program, sizes: [0, size, 0], overview: None };
-        }
-        // The last block of an instance and the first block of the next one are copied as one.
-        let (head, tail) = (Blocks::run(all.disp, len), Blocks::run(all.block(all.count - 1), len));
-        let seam = Blocks { len: 2 * len, ..tail };
-        let between = Blocks { disp: all.block(1), count: all.count - 2, ..all };
-        let inside = len * between.count;
-        let sizes = [len, inside + seam.len, inside + len];
-        let program = if between.count == 0 {
-            let ops = [seam, head, tail].map(Op::Blocks);
-            Program::new(ops, 1, size, extent, None, Some(all))
-        } else {
-            let between = between.normalized();
-            let ops = [between, seam, head, between, tail].map(Op::Blocks);
-            Program::new(ops, 2, size, extent, None, Some(all))
-        };
-        Self { program, sizes, overview: None }
+        let size = all.len * all.count;
+        let program = Program::new([Op::Blocks(all)], size, extent, None);
+        Self { program, size, overview: None }
     }
 
     /// The plan of a compiler's output for instances of `size` packed bytes.
     #[inline]
     pub(crate) fn of_program(written: Written<'_>, size: u64) -> Self {
-        let lists = written.lists.as_deref().unwrap_or(Lists::none());
-        let parts = program::parts(&written.ops, written.repeated);
-        // The prologue and the epilogue are an instance, and each repetition goes from within one instance to the same
-        // byte of the next.
-        let sizes = if parts[0].is_empty() {
-            [0, size, 0]
-        } else {
-            let prologue = op::size(parts[0], lists);
-            [prologue, size, size - prologue]
-        };
-        debug_assert_eq!(sizes, parts.map(|ops| op::size(ops, lists)), "{parts:?}");
-        let overview = (parts[1].len() >= index::FEWEST).then(|| {
-            let segments = parts.map(|ops| Segments::of(ops, lists));
-            Box::new(Overview { index: Index::of(parts[1], lists), segments })
+        let Written { ops, extent, lists } = written;
+        let tables = lists.as_deref().unwrap_or(Lists::none());
+        debug_assert_eq!(size, op::size(&ops, tables), "{ops:?}");
+        let overview = (ops.len() >= index::FEWEST).then(|| {
+            let segments = Segments::of(&ops, tables);
+            Box::new(Overview { index: Index::of(&ops, tables), segments })
         });
-        let Written { ops, repeated, extent, lists, single } = written;
-        let program = Program::new(ops, repeated, size, extent, lists, single);
-        Self { program, sizes, overview }
+        let program = Program::new(ops, size, extent, lists);
+        Self { program, size, overview }
     }
 
-    /// The operations before the first repetition, relative to the first instance.
-    pub fn prologue(&self) -> &[Op] {
-        self.program.parts()[0]
-    }
-
-    /// The operations of each repetition, relative to the instance that the repetition starts at.
-    pub fn steady(&self) -> &[Op] {
-        self.program.parts()[1]
-    }
-
-    /// The operations after the last repetition, relative to the last instance.
-    pub fn epilogue(&self) -> &[Op] {
-        self.program.parts()[2]
+    /// The operations of an instance, with displacements relative to it.
+    pub fn ops(&self) -> &[Op] {
+        self.program.instance()
     }
 
     /// Displacement and length, both in bytes, of each block of a list among these operations. For a list of
@@ -182,7 +130,7 @@ impl Plan {
     /// let displacements: Vec<i64> = (0..40).map(|i| i * (i + 3) / 2).collect();
     /// let committed = Type::indexed_block(1, &displacements, &Type::basic(Basic::U16))?.commit();
     /// let plan = committed.plan();
-    /// let [Op::List(list)] = plan.steady() else { panic!("{plan:?}") };
+    /// let [Op::List(list)] = plan.ops() else { panic!("{plan:?}") };
     /// assert_eq!((list.count(), list.block_len()), (40, Some(2)));
     /// assert!(plan.blocks_of(list).eq(displacements.iter().map(|disp| (2 * disp, 2))));
     /// # Ok::<(), dtype_runtime::Error>(())
@@ -194,22 +142,15 @@ impl Plan {
     /// Packed bytes of an instance.
     #[inline]
     pub(crate) fn size(&self) -> u64 {
-        // Each repetition goes from a byte of one instance to the same byte of the next.
-        self.sizes[1]
+        self.size
     }
 
-    /// Packed bytes of the prologue, of one repetition, and of the epilogue.
-    #[inline]
-    pub(crate) fn sizes(&self) -> [u64; 3] {
-        self.sizes
-    }
-
-    /// The segments of the prologue, of one repetition, and of the epilogue, if they are stored.
-    pub(crate) fn segments(&self) -> Option<&[Segments; 3]> {
+    /// The segments of an instance, if they are stored.
+    pub(crate) fn segments(&self) -> Option<&Segments> {
         self.overview.as_ref().map(|overview| &overview.segments)
     }
 
-    /// The index of the repeated operations, if there is one.
+    /// The index of the operations, if there is one.
     pub(crate) fn index(&self) -> Option<&Index> {
         self.overview.as_ref().map(|overview| &overview.index)
     }
@@ -218,12 +159,7 @@ impl Plan {
         &self.program
     }
 
-    /// The number of times that `steady` is executed for `count` instances.
-    pub fn repetitions(&self, count: u64) -> u64 {
-        if self.prologue().is_empty() { count } else { count.saturating_sub(1) }
-    }
-
-    /// Bytes from one repetition to the next.
+    /// Bytes from one instance to the next.
     pub fn extent(&self) -> i64 {
         self.program.extent()
     }

@@ -165,7 +165,7 @@ fn check(number_of_pages: impl Fn(usize) -> usize) {
                 })
                 .unzip();
             let ty = Type::hindexed(&lengths, &places, &Type::basic(Basic::U8)).unwrap().commit();
-            lists += ty.plan().steady().iter().filter(|op| matches!(op, Op::List(_))).count();
+            lists += ty.plan().ops().iter().filter(|op| matches!(op, Op::List(_))).count();
             let size = ty.packed_size(1).unwrap();
             for offset in [0, PAGE - size] {
                 let start = packed_page.wrapping_add(offset);
@@ -316,7 +316,7 @@ fn check_fragments() {
         let lengths: Vec<u64> = blocks.iter().map(|block| block.len as u64).collect();
         let places: Vec<i64> = blocks.iter().map(place).collect();
         let ty = Type::hindexed(&lengths, &places, &byte).unwrap().commit();
-        assert!(matches!(ty.plan().steady(), [Op::List(_)]), "{:?}", ty.plan());
+        assert!(matches!(ty.plan().ops(), [Op::List(_)]), "{:?}", ty.plan());
         fragments(&ty, 1, memory.start, &mut blocks, packed_page);
     }
 }

@@ -529,14 +529,10 @@ loop of 64, stride 8: 64 copies of 8 bytes at 0, every 512, kernel tiles
         words(&Type::of::<Body>(), 1000),
         "\
 1000 instances: 43000 packed bytes from 3001 pieces of memory
-at the first instance
-  copy of 5 bytes at 0, kernel copy
-loop of 999, stride 56, kernel records, 3 runs
+loop of 1000, stride 56, kernel records, 3 runs
+  copy of 5 bytes at 0
   2 copies of 15 bytes at 8, every 16
-  copy of 13 bytes at 48
-at the last instance
-  2 copies of 15 bytes at 8, every 16, kernel copy
-  copy of 8 bytes at 48, kernel copy
+  copy of 8 bytes at 48
 "
     );
     let three = Type::hindexed(&[1, 2, 1], &[0, 4, 9], &basic(Basic::U8)).unwrap();
@@ -606,11 +602,9 @@ fn what_packs_is_named_where_it_does_not_unpack() {
             words(&pair, 1000),
             "\
 1000 instances: 12000 packed bytes from 1001 pieces of memory
-at the first instance
-  copy of 4 bytes at 0, kernel copy
-loop of 999, stride 16: copy of 12 bytes at 8, kernel strided8+4; to pack, kernel quads, 2 at once
-at the last instance
-  copy of 8 bytes at 8, kernel copy
+loop of 1000, stride 16, kernel records, 1 run; to pack, kernel quads, 2 at once
+  copy of 4 bytes at 0
+  copy of 8 bytes at 8
 "
         );
     } else {

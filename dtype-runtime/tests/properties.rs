@@ -102,12 +102,8 @@ fn bytes_of_plan(plan: &Plan, count: usize) -> Vec<i64> {
         }
     }
     let mut bytes = Vec::new();
-    if count > 0 {
-        expand(plan, plan.prologue(), 0, &mut bytes);
-        for n in 0..plan.repetitions(count as u64) as i64 {
-            expand(plan, plan.steady(), n * plan.extent(), &mut bytes);
-        }
-        expand(plan, plan.epilogue(), (count as i64 - 1) * plan.extent(), &mut bytes);
+    for n in 0..count as i64 {
+        expand(plan, plan.ops(), n * plan.extent(), &mut bytes);
     }
     bytes
 }

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::iter;
 
-use super::builder::{Builder, Ends, MAX_ROTATED, OpenLoop, Position};
+use super::builder::{Builder, MAX_ROTATED, OpenLoop, Position};
 use super::irregular::{ALIKE, Block, ByteLengths, End, OpenList, are_operations};
 use crate::plan::{Blocks, Lists, Op, Written};
 use crate::types::{Elem, Sink, Type, walk};
@@ -386,38 +386,8 @@ impl<'a> Compiler<'a> {
         self.end_loop();
         self.end_list();
         let lists = self.lists.finish();
-        let single = match self.written() {
-            [Op::Blocks(blocks)] => Some(*blocks),
-            _ => None,
-        };
-        let ops = self.written();
-        match Ends::of(ops, 0, ops.len(), extent) {
-            Some(ends) => {
-                let ops = joined(ops, &ends, extent);
-                Written { repeated: ops.len() / 2, ops: ops.into(), extent, lists, single }
-            }
-            None => Written { repeated: ops.len(), ops: ops.into(), extent, lists, single },
-        }
+        Written { ops: self.written().into(), extent, lists }
     }
-}
-
-/// Operations whose last run is joined to the first run of the next instance. A repetition goes from behind the first run of
-/// an instance to the end of the joined run. After these come the operations of one instance, which no repetition is.
-fn joined(ops: &[Op], ends: &Ends, extent: i64) -> Vec<Op> {
-    let last = ops.len() - 1;
-    let front = ends.between(ops, 0);
-    let back = if last > 0 { ends.between(ops, last) } else { None };
-    let between = ops.get(1..last).unwrap_or(&[]);
-    let each = usize::from(front.is_some()) + between.len() + usize::from(back.is_some()) + 1;
-    let mut all = Vec::with_capacity(2 * each + 1);
-    for (before, after) in [(None, ends.seam(extent)), (Some(ends.head), ends.tail)] {
-        all.extend(before.map(Op::Blocks));
-        all.extend(front);
-        all.extend_from_slice(between);
-        all.extend(back);
-        all.push(Op::Blocks(after));
-    }
-    all
 }
 
 /// Room for what the end of a loop over `items` operations adds.

@@ -39,7 +39,6 @@ pub(crate) enum How {
 /// The values that are converted.
 #[derive(Debug)]
 pub(crate) struct Each {
-    /// Without a prologue: nothing is joined across instances.
     pub(crate) plan: Plan,
     /// The same as a list, if they are few and converted byte by byte.
     pub(crate) values: Option<Values>,
@@ -141,8 +140,7 @@ impl ConversionCompiler {
             Some(All::Reversed(width)) => How::Reversed(width),
             Some(All::Different) => {
                 let values = if self.widest == 0 { Values::of(&self.ops) } else { None };
-                let (repeated, ops) = (self.ops.len(), self.ops.into());
-                let written = Written { ops, repeated, extent, lists: None, single: None };
+                let written = Written { ops: self.ops.into(), extent, lists: None };
                 let plan = Plan::of_program(written, size);
                 How::Each(Box::new(Each { plan, values }))
             }

@@ -66,7 +66,7 @@ impl Conversion {
     /// use dtype_runtime::{Representation, Type};
     /// let pairs = Type::of::<(f64, u8)>().commit();
     /// let external = pairs.conversion(Representation::External32)?;
-    /// let plan = external.plan().steady();
+    /// let plan = external.plan().ops();
     /// # #[cfg(target_endian = "little")]
     /// assert!(matches!(plan, [Op::Elements(_), Op::Elements(Elements { blocks, .. })] if blocks.disp == 8));
     /// # Ok::<(), dtype_runtime::Error>(())

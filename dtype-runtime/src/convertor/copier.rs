@@ -109,7 +109,9 @@ unsafe fn copy_of_several<D: Way>(
             return;
         }
     }
-    if let Some(all) = program.single_in_parts() {
+    if let Some(all) = program.single()
+        && program.records().is_none()
+    {
         // SAFETY: passed on to the caller.
         return unsafe { copy_of_block_instances::<D>(all, plan, range, memory, packed) };
     }

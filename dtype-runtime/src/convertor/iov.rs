@@ -53,7 +53,7 @@ impl Segment {
 pub struct Iov<'a> {
     instances: Instances<'a>,
     /// Of the instances, if they are known.
-    segments: Option<&'a [Segments; 3]>,
+    segments: Option<&'a Segments>,
     /// The range of packed bytes that have not been looked up yet.
     range: Range<u64>,
     /// Those that were looked up last. Whoever takes all segments at once may never need a buffer.
@@ -63,7 +63,7 @@ impl<'a> Iov<'a> {
     #[inline]
     pub(super) fn new(
         instances: Instances<'a>,
-        segments: Option<&'a [Segments; 3]>,
+        segments: Option<&'a Segments>,
         range: Range<u64>,
     ) -> Self {
         Self { instances, segments, range, first: None }
@@ -201,7 +201,7 @@ impl<'a> Iov<'a> {
         self.range.start += first.look_up(&self.instances, self.range.clone());
     }
 
-    fn with_segments<R>(&self, look: impl FnOnce(&Instances<'a>, &[Segments; 3]) -> R) -> R {
+    fn with_segments<R>(&self, look: impl FnOnce(&Instances<'a>, &Segments) -> R) -> R {
         match self.segments {
             Some(segments) => look(&self.instances, segments),
             None => look(&self.instances, &self.instances.segments()),

@@ -98,8 +98,8 @@ impl Source {
         }
     }
 
-    /// The segments of the instances' parts, if they are known.
-    pub(super) fn segments(&self) -> Option<&[Segments; 3]> {
+    /// The segments of an instance, if they are known.
+    pub(super) fn segments(&self) -> Option<&Segments> {
         match &self.compiled {
             Compiled::Constant(_) => None,
             Compiled::Committed(committed) => committed.plan().segments(),

@@ -68,12 +68,12 @@ pub(crate) fn repeated(ops: &[Op], program: &Program, count: u64, stride: i64) -
 /// The kernel that copies `count` instances, and the blocks of an instance, if an instance consists of blocks at equal
 /// distances and is executed as such: after many calls.
 pub(crate) fn single(plan: &Plan, count: u64) -> Option<(Blocks, Kernel)> {
+    // The records and the permutations are known after many calls, and from here on.
+    let _ = plan.program().records();
     let all = super::single(plan, count).filter(|_| count > 0)?;
     if !super::is_joined(&all, plan, count) && instances(plan, count).is_some() {
         return None;
     }
-    // The permutations are known after many calls, and from here on.
-    let _ = plan.program().of_many_instances();
     // SAFETY: as in `blocks`.
     let kernel = explained(|name| unsafe {
         super::execute::<Explain>(plan, count, ptr::null_mut(), name);
@@ -90,18 +90,20 @@ pub(crate) fn one(plan: &Plan) -> Option<Kernel> {
     Some(Kernel::Permutation { records: all.records() })
 }
 
-/// The kernel that copies `count` instances as a whole after many calls, whatever the parts of the plan are: one by one, or
-/// by a permutation. `None` if the parts are executed.
+/// The kernel that copies `count` instances as a whole after many calls: one by one, by a permutation, or as records. `None` if
+/// the operations are executed.
 pub(crate) fn instances(plan: &Plan, count: u64) -> Option<Kernel> {
     let (program, isa) = (plan.program(), selected());
     if program.is_few_runs(count, isa) {
         return Some(Kernel::Walk);
     }
-    if !isa.permutes() {
-        return None;
+    if isa.permutes()
+        && let Some(all) = program.of_many_instances()
+    {
+        return Some(Kernel::Permutation { records: all.records() });
     }
-    let all = program.of_many_instances()?;
-    Some(Kernel::Permutation { records: all.records() })
+    let records = program.records().filter(|all| count > 2 && all.are_run_by_run())?;
+    Some(Kernel::Records { runs: records.runs.len() })
 }
 
 /// The number of instances that are packed at once by their quads, if that is how `count` whole instances are packed after
@@ -170,7 +172,7 @@ mod tests {
         STEPS.take()
     }
 
-    /// What is chosen for the whole of a plan without a prologue.
+    /// What is chosen for the whole of a plan.
     fn chosen(plan: &Plan, count: u64) -> Kernel {
         if let Some((_, kernel)) = single(plan, count) {
             return kernel;
@@ -178,8 +180,7 @@ mod tests {
         if let Some(kernel) = instances(plan, count) {
             return kernel;
         }
-        assert!(plan.prologue().is_empty(), "{plan:?}");
-        repeated(plan.steady(), plan.program(), count, plan.extent())
+        repeated(plan.ops(), plan.program(), count, plan.extent())
     }
 
     fn widths(steps: &[Step]) -> Vec<usize> {
@@ -223,10 +224,10 @@ mod tests {
     fn a_matrix_is_a_grid_or_tiles() {
         // Rows of 40 bytes, every other one of two matrices.
         let rows = Type::hvector(2, 1, 5000, &column(8, 100, 3)).unwrap().commit();
-        let [Op::Loop { count, stride, items: 1 }, _] = rows.plan().steady() else {
+        let [Op::Loop { count, stride, items: 1 }, _] = rows.plan().ops() else {
             panic!("{:?}", rows.plan())
         };
-        let body = &rows.plan().steady()[1..];
+        let body = &rows.plan().ops()[1..];
         let kernel = repeated(body, rows.plan().program(), *count, *stride);
         assert_eq!(kernel, Kernel::Grid(PerBlock::Moves { number: 1, width: 8 }));
         let steps = traced(rows.plan(), 1);
@@ -259,7 +260,7 @@ mod tests {
                 else {
                     panic!("{steps:?}")
                 };
-                assert_eq!((second - first, runs), (16, plan.steady().len()));
+                assert_eq!((second - first, runs), (16, plan.ops().len()));
             }
             other => panic!("{other:?}"),
         }
@@ -276,16 +277,16 @@ mod tests {
     #[test]
     fn one_record_is_permuted_after_many() {
         let byte = Type::basic(Basic::U8);
-        let record = Type::hindexed(&[1, 1, 1], &[0, 4, 9], &byte).unwrap().commit();
+        let record = Type::hindexed(&[1, 2, 1], &[0, 4, 9], &byte).unwrap().commit();
         let calls: Vec<Vec<Step>> = (0..100).map(|_| traced(record.plan(), 1)).collect();
         if selected() == Isa::Avx512 {
             assert_eq!(one(record.plan()), Some(Kernel::Permutation { records: 1 }));
             assert_eq!(calls[99], [Step::Permute { records: 1 }]);
-            let by_runs = calls.iter().filter(|steps| steps.len() == 3).count();
+            let by_runs = calls.iter().filter(|steps| steps.len() == 4).count();
             assert_eq!(by_runs, if cfg!(feature = "std") { 65 } else { 0 });
         } else {
             assert_eq!(one(record.plan()), None);
-            assert_eq!(calls[99].len(), 3);
+            assert_eq!(calls[99].len(), 4, "two moves for the two bytes");
         }
         // Two runs, and too many bytes.
         for lengths in [[1, 0, 1], [30, 30, 5]] {
@@ -331,15 +332,10 @@ mod tests {
 
     #[test]
     fn instances_that_touch_are_permuted_as_they_are() {
-        // The last byte of an instance touches the first of the next, so that the plan has a prologue and an epilogue.
+        // The last byte of an instance touches the first of the next.
         let (u8, u64) = (Type::basic(Basic::U8), Type::basic(Basic::U64));
         let record = Type::structure(&[1, 1], &[0, 8], &[u8, u64]).unwrap().commit();
         let plan = record.plan();
-        assert_eq!((plan.prologue().len(), plan.epilogue().len()), (1, 1));
-        // A few runs are copied one by one.
-        let steps = traced(plan, 2);
-        assert_eq!(instances(plan, 2), Some(Kernel::Walk));
-        assert_eq!(widths(&steps), [1, 8, 1, 8]);
         // Three instances are too few to compute the permutation for.
         let calls: Vec<Vec<Step>> = (0..100).map(|_| traced(plan, 3)).collect();
         if selected() == Isa::Avx512 {
@@ -348,8 +344,10 @@ mod tests {
             assert_eq!(traced(plan, 1000), [Step::Permute { records: 4 }]);
             assert_eq!(instances(plan, 1000), Some(Kernel::Permutation { records: 4 }));
         } else {
-            assert_eq!(instances(plan, 1000), None);
-            assert!(calls.iter().all(|steps| *steps == calls[0]));
+            // Nine bytes of the first instance and the next, at once.
+            assert_eq!(instances(plan, 1000), Some(Kernel::Records { runs: 1 }));
+            assert_eq!(traced(plan, 1000)[1], Step::Move { memory: (1 << 40) + 8, len: 8 });
+            assert_eq!(widths(&calls[0]), [1, 8, 1, 8, 1, 8]);
         }
     }
 
@@ -396,7 +394,7 @@ mod tests {
             let places: Vec<i64> = places.iter().map(|place| place * 80).collect();
             let ty = Type::hindexed_block(len, &places, &Type::basic(Basic::U8)).unwrap();
             let committed = ty.commit();
-            let [Op::List(of)] = committed.plan().steady() else { panic!("{committed:?}") };
+            let [Op::List(of)] = committed.plan().ops() else { panic!("{committed:?}") };
             let steps = traced(committed.plan(), 1);
             match list(of, committed.plan().program()) {
                 Kernel::List(PerBlock::Moves { number, width }) => {
@@ -419,7 +417,7 @@ mod tests {
             let places: Vec<i64> = places.iter().map(|place| place * 80).collect();
             let ty = Type::hindexed(&lengths, &places, &Type::basic(Basic::U8)).unwrap();
             let committed = Type::resized(&ty, 0, 1_000_000).unwrap().commit();
-            let [Op::List(of)] = committed.plan().steady() else { panic!("{committed:?}") };
+            let [Op::List(of)] = committed.plan().ops() else { panic!("{committed:?}") };
             let kernel = list(of, committed.plan().program());
             let steps = traced(committed.plan(), 1);
             let masks = selected() == Isa::Avx512;

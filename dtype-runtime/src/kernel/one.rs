@@ -4,7 +4,7 @@
 //! - Three operations or more, with at most as many bytes as a register, are copied by a permutation if the machine executes
 //!   one. Computing it takes as long as copying fifty to a hundred instances, so that waits for 64 calls for one instance, or
 //!   for a few.
-//! - Blocks that the plan has split are copied as blocks, and everything else operation by operation.
+//! - Everything else is copied operation by operation.
 
 use super::chosen::Kernel;
 use super::direction::Direction;
@@ -25,7 +25,6 @@ pub(crate) unsafe fn one<D: Direction>(plan: &Plan, memory: *mut u8, packed: *mu
         match program.one() {
             One::Two(runs) => two::<D>(runs, memory, packed),
             One::Small if D::IS_PLAIN => small::<D>(program, memory, packed),
-            One::Blocks => by_blocks::<D>(program, memory, packed),
             One::Small | One::Operations => by_operations::<D>(program, memory, packed),
         }
     }
@@ -126,20 +125,4 @@ unsafe fn counted<D: Direction>(program: &Program, memory: *mut u8, packed: *mut
 unsafe fn by_operations<D: Direction>(program: &Program, memory: *mut u8, packed: *mut u8) {
     // SAFETY: the operations of one instance, whose bytes the caller guarantees.
     unsafe { operations::<D>(program.instance(), program, memory, packed) };
-}
-
-/// As [`one`], for blocks that the operations have split.
-///
-/// # Safety
-///
-/// As [`one`].
-#[inline(never)]
-unsafe fn by_blocks<D: Direction>(program: &Program, memory: *mut u8, packed: *mut u8) {
-    // SAFETY: the blocks of one instance, or its operations, whose bytes the caller guarantees.
-    unsafe {
-        match program.single() {
-            Some(all) => _ = blocks::blocks::<D>(all, program, memory, packed),
-            None => by_operations::<D>(program, memory, packed),
-        }
-    }
 }

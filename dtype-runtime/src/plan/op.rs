@@ -58,7 +58,7 @@ pub struct Elements {
 /// use dtype_runtime::{Basic, Type};
 /// let grid = Type::vector(4, 1, 2, &Type::basic(Basic::U16))?;
 /// let grid = Type::hvector(3, 1, 100, &grid)?.commit();
-/// let mut ops = items(grid.plan().steady());
+/// let mut ops = items(grid.plan().ops());
 /// let Some((Op::Loop { count: 3, stride: 100, .. }, [Op::Blocks(row)])) = ops.next() else {
 ///     panic!("{:?}", grid.plan())
 /// };
@@ -151,13 +151,6 @@ impl Blocks {
     pub(crate) const fn of_level(level: &Level) -> Self {
         let Level { base: disp, length: len, count, stride } = *level;
         Self { disp, len, count, stride }.normalized()
-    }
-
-    /// Whether there are several blocks, and the last one ends where the first one starts when all are moved by
-    /// `extent`.
-    #[inline(always)]
-    pub(crate) fn touches_next(&self, extent: i64) -> bool {
-        self.count > 1 && self.disp.checked_add(extent) == Some(self.last_end())
     }
 
     /// Displacement of block `index`.

@@ -37,7 +37,7 @@ pub(super) struct Patterns {
     columns: Vec<Column>,
     /// Of one instance.
     one: Option<Permutation>,
-    /// The repetitions, if each is a few runs.
+    /// The instances, if each is a few runs.
     records: Option<Records>,
     /// The iterations, if an instance is a loop over a permutation.
     iterations: Option<Iterations>,
@@ -85,17 +85,17 @@ struct Column {
 
 impl Patterns {
     /// The permutations and the records of a plan: of its instances, which have the operations `instance` and are `extent`
-    /// bytes apart, and among its parts. `one` are the same operations again, if a permutation is to copy a single instance.
-    pub(super) fn of(parts: [&[Op]; 3], instance: &[Op], one: &[Op], extent: i64) -> Self {
+    /// bytes apart, and among these operations. `one` are the same operations again, if a permutation is to copy a single
+    /// instance.
+    pub(super) fn of(instance: &[Op], one: &[Op], extent: i64) -> Self {
         let one = ByteMap::of(one).and_then(|map| Permutation::of_one(&map));
-        let [prologue, steady, epilogue] = parts;
         let (bodies, columns) = (Vec::new(), Vec::new());
         let mut all = Self {
             instances: None,
             bodies,
             columns,
             one,
-            records: Records::of(steady, extent, prologue),
+            records: Records::of(instance, extent),
             iterations: None,
             flat: Once::new(),
         };
@@ -115,9 +115,7 @@ impl Patterns {
             }
             _ => None,
         };
-        for ops in [steady, prologue, epilogue] {
-            all.add_inside(ops);
-        }
+        all.add_inside(instance);
         if let Some((Op::Loop { count, stride, .. }, body, [])) = split_first(instance)
             && let Some(permutation) = all.of_records(body, *stride).cloned()
         {
@@ -231,7 +229,7 @@ impl Patterns {
         Some(&self.iterations.as_ref()?.permutation)
     }
 
-    /// The repetitions, if each is a few runs.
+    /// The instances, if each is a few runs.
     #[inline]
     pub(super) fn records(&self) -> Option<&Records> {
         self.records.as_ref()

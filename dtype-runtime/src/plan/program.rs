@@ -3,7 +3,6 @@
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
-use super::FEWEST_WITHOUT_SEAMS;
 use super::flat::flat;
 use super::list::{Entries, List, Lists};
 use super::once::Once;
@@ -35,15 +34,8 @@ pub(crate) const SHORT: u64 = 64;
 /// The operations of a plan, their lists, and the permutations among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
+    /// The operations of one instance.
     ops: Ops,
-    /// The bytes of one instance, if they are blocks at equal distances. The operations describe the same bytes,
-    /// but may have split the blocks to join the last one to the first block of the next instance.
-    single: Option<Blocks>,
-    /// The number of operations that each repetition executes. They come first. If they do not begin and end with an
-    /// instance, the operations of one instance follow: the prologue, which is one operation, and the epilogue.
-    repeated: usize,
-    /// The index of the first operation of one instance. The others follow, up to the last operation.
-    first: usize,
     /// How one instance is copied.
     one: One,
     /// The [runs](runs_of) of one instance, or 0 if they are counted when needed: to count many takes a good part of the time
@@ -65,8 +57,6 @@ pub(crate) enum One {
     Two(TwoRuns),
     /// By a permutation, as soon as it is known: few bytes in several operations.
     Small,
-    /// As blocks at equal distances, which the operations have split.
-    Blocks,
 }
 
 /// An instance of two runs of at most [`SHORT`] bytes each, without anything else that an operation says.
@@ -186,9 +176,6 @@ fn runs_of(instance: &[Op], extent: i64) -> u8 {
 
 static EMPTY: Program = Program {
     ops: Ops::Inline([Op::NONE; MOST_INLINE], 0),
-    single: None,
-    repeated: 0,
-    first: 0,
     one: One::Operations,
     runs: 0,
     extent: 0,
@@ -200,26 +187,19 @@ impl Program {
     #[inline(always)]
     pub(super) fn new(
         ops: impl AsRef<[Op]> + Into<Ops>,
-        repeated: usize,
         size: u64,
         extent: i64,
         lists: Option<Box<Lists>>,
-        single: Option<Blocks>,
     ) -> Self {
-        let all = ops.as_ref();
-        let first = if all.len() == repeated { 0 } else { repeated };
-        let instance = all.get(first..).unwrap_or(&[]);
-        let one = if first > 0 && single.is_some() {
-            One::Blocks
-        } else if ARE_EXECUTED && instance.len() >= FEWEST_PERMUTED && size <= WIDTH as u64 {
+        let instance = ops.as_ref();
+        let one = if ARE_EXECUTED && instance.len() >= FEWEST_PERMUTED && size <= WIDTH as u64 {
             One::Small
         } else {
             TwoRuns::of(instance).map_or(One::Operations, One::Two)
         };
-        let (single, patterns) = (single.map(Blocks::normalized), Once::new());
         let runs = if instance.len() <= MOST_INLINE { runs_of(instance, extent) } else { 0 };
-        let ops = ops.into();
-        let mut program = Self { ops, single, repeated, first, one, runs, extent, lists, patterns };
+        let (ops, patterns) = (ops.into(), Once::new());
+        let mut program = Self { ops, one, runs, extent, lists, patterns };
         if ARE_EXECUTED && Once::<Patterns>::IS_PREPARED {
             program.patterns = Once::of(program.find_patterns());
         }
@@ -231,16 +211,10 @@ impl Program {
         &EMPTY
     }
 
-    /// The prologue, the operations of each repetition, and the epilogue.
-    #[inline]
-    pub(crate) fn parts(&self) -> [&[Op]; 3] {
-        parts(self.ops.all(), self.repeated)
-    }
-
     /// The operations of one instance.
     #[inline]
     pub(crate) fn instance(&self) -> &[Op] {
-        self.ops.all().get(self.first..).unwrap_or(&[])
+        self.ops.all()
     }
 
     /// How one instance is copied.
@@ -252,14 +226,7 @@ impl Program {
     /// The bytes of one instance, if they are blocks at equal distances.
     #[inline]
     pub(crate) fn single(&self) -> Option<&Blocks> {
-        self.single.as_ref()
-    }
-
-    /// As [`single`](Self::single), if the blocks are as fast to copy for themselves as joined to the next instance.
-    #[inline]
-    pub(crate) fn single_in_parts(&self) -> Option<&Blocks> {
-        let least = if self.first > 0 { FEWEST_WITHOUT_SEAMS } else { 2 };
-        self.single.as_ref().filter(|all| all.count >= least)
+        if let [Op::Blocks(all)] = self.instance() { Some(all) } else { None }
     }
 
     /// Bytes from one instance to the next.
@@ -342,13 +309,6 @@ impl Program {
         }
     }
 
-    /// As [`of_instances`](Self::of_instances), where all instances are copied as a whole. If they touch, what each repetition
-    /// executes has fewer runs, and is faster unless several instances are permuted at a time.
-    #[inline(always)]
-    pub(crate) fn of_whole_instances(&self, count: u64) -> Option<&Permutation> {
-        self.of_instances(count).filter(|all| self.is_for_whole(all))
-    }
-
     /// The permutation of several instances, each of which is a block, and the displacement that it counts from. It is
     /// computed after some calls.
     #[inline(always)]
@@ -372,23 +332,13 @@ impl Program {
     /// Whether it is known that no permutation copies whole instances.
     #[inline(always)]
     pub(crate) fn is_without_permutation(&self) -> bool {
-        self.patterns.known().is_some_and(|patterns| {
-            patterns.of_instances().is_none_or(|all| !self.is_for_whole(all))
-        })
+        self.patterns.known().is_some_and(|patterns| patterns.of_instances().is_none())
     }
 
     /// The permutation of many whole instances.
     #[cfg(feature = "show")]
     pub(crate) fn of_many_instances(&self) -> Option<&Permutation> {
-        self.patterns()?.of_instances().filter(|all| self.is_for_whole(all))
-    }
-
-    /// Whether the permutation of the instances copies them faster than what is executed without one: what each repetition
-    /// executes, or block by block.
-    #[inline(always)]
-    fn is_for_whole(&self, all: &Permutation) -> bool {
-        let by_block = |blocks: &Blocks| blocks.count >= FEWEST_WITHOUT_SEAMS;
-        self.first == 0 || all.records() > 1 || self.single.as_ref().is_some_and(by_block)
+        self.patterns()?.of_instances()
     }
 
     /// As [`of_instances`](Self::of_instances), for an unknown number of instances, some of which are copied in part.
@@ -404,7 +354,7 @@ impl Program {
         self.patterns()?.of_any_bytes(bytes)
     }
 
-    /// The repetitions, if each is a few runs. Without the standard library they are known only on a target that executes
+    /// The instances, if each is a few runs. Without the standard library they are known only on a target that executes
     /// permutations.
     #[inline]
     pub(crate) fn records(&self) -> Option<&Records> {
@@ -481,17 +431,7 @@ impl Program {
 
     fn find_patterns(&self) -> Patterns {
         let one = if self.one == One::Small { self.instance() } else { &[] };
-        Patterns::of(self.parts(), self.instance(), one, self.extent)
-    }
-}
-
-/// The prologue, the operations of each repetition, of which there are `repeated`, and the epilogue.
-#[inline]
-pub(super) fn parts(all: &[Op], repeated: usize) -> [&[Op]; 3] {
-    let (steady, instance) = all.split_at_checked(repeated).unwrap_or((all, &[]));
-    match instance.split_at_checked(1) {
-        Some((prologue, epilogue)) => [prologue, steady, epilogue],
-        None => [&[], steady, &[]],
+        Patterns::of(self.instance(), one, self.extent)
     }
 }
 
@@ -503,7 +443,7 @@ mod tests {
     fn one(runs: &[Blocks]) -> One {
         let ops: alloc::vec::Vec<Op> = runs.iter().copied().map(Op::Blocks).collect();
         let size = runs.iter().map(|run| run.len * run.count).sum();
-        *Program::new(&ops[..], ops.len(), size, 1 << 40, None, None).one()
+        *Program::new(&ops[..], size, 1 << 40, None).one()
     }
 
     #[test]

@@ -15,10 +15,21 @@ pub(crate) struct Run {
     pub(crate) len: usize,
 }
 
-/// The repetitions of a plan as records at equal distances, each of a few runs.
+/// With at least this many blocks, an instance that is blocks at equal distances is copied as such, though its last block
+/// touches the first one of the next instance.
+const FEWEST_UNLINKED: u64 = 8;
+
+/// Instances as records at equal distances, each of a few runs.
 ///
-/// A repetition starts where the prologue ends. So the prologue is the end of a record before the first repetition, and the
-/// epilogue is the start of one after the last.
+/// Where the last run of an instance touches the first run of the next, the two are one, the *link*. A record then goes from
+/// behind the first run of an instance to the end of the link, and the stream starts with the end of a record before the first
+/// instance. For runs of 2 and 4 bytes at 0 and 12, and an extent of 16:
+///
+/// ```text
+/// memory     0 – 1   12 – 15 16 – 17   28 – 31 32 – 33   44 – 47
+/// instance   0       0       1         1       2         2
+/// record     –1      0       0         1       1         2
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Records {
     /// The runs of one record, in packed order.
@@ -27,43 +38,55 @@ pub(crate) struct Records {
     pub(crate) size: usize,
     /// Bytes of memory from one record to the next.
     pub(crate) stride: isize,
-    /// Packed bytes of the prologue.
-    prologue: usize,
+    /// Packed bytes at the start of the stream that are the end of a record before the first one; 0 if there is no link.
+    before: usize,
 }
 
 impl Records {
     /// The records; `None` if they are none, or more than a few runs each. Operations that have a kernel of their own are left
     /// to it: lists, conversions, several blocks without anything else, and any several blocks of records that are far from one
     /// another.
-    pub(super) fn of(steady: &[Op], stride: i64, prologue: &[Op]) -> Option<Self> {
-        let is_far = stride.unsigned_abs() > FURTHEST_RECORD;
-        let are_runs = steady.iter().all(|op| matches!(op, Op::Blocks(Blocks { count: 1, .. })));
-        if !are_runs && (is_far || steady.len() == 1) {
+    pub(super) fn of(instance: &[Op], stride: i64) -> Option<Self> {
+        let are_runs = instance.iter().all(|op| matches!(op, Op::Blocks(Blocks { count: 1, .. })));
+        if !are_runs && stride.unsigned_abs() > FURTHEST_RECORD {
             return None;
         }
-        let (runs, before) = (RunList::expand(steady)?, RunList::expand(prologue)?);
-        let (size, prologue) = (runs.size()?, before.size()?);
         let stride = isize::try_from(stride).ok()?;
-        let is_record = 0 < size && prologue <= size;
-        is_record.then(|| Self { runs: runs.all().into(), size, stride, prologue })
+        let list = RunList::expand(instance)?;
+        let (size, link) = (list.size()?, list.link(stride));
+        let is_row = match instance {
+            [Op::Blocks(all)] if all.count > 1 => link.is_none() || all.count >= FEWEST_UNLINKED,
+            _ => false,
+        };
+        if size == 0 || is_row {
+            return None;
+        }
+        let (runs, before): (Box<[Run]>, _) = match (link, list.all()) {
+            (Some(link), [first, between @ .., _]) => {
+                (between.iter().copied().chain([link]).collect(), first.len)
+            }
+            (_, all) => (all.into(), 0),
+        };
+        Some(Self { runs, size, stride, before })
     }
 
     /// Whether whole records are copied run by run, several at a time.
     #[inline]
     pub(crate) fn are_run_by_run(&self) -> bool {
-        self.runs.len() > 1 && self.stride.unsigned_abs() as u64 <= FURTHEST_RECORD
+        (self.runs.len() > 1 || self.before > 0)
+            && self.stride.unsigned_abs() as u64 <= FURTHEST_RECORD
     }
 
     /// The record that holds a position of the stream: its displacement, and the packed bytes of it before the position.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "bytes and displacements in memory")]
     pub(crate) fn find(&self, position: u64) -> (isize, usize) {
-        match position.checked_sub(self.prologue as u64) {
+        match position.checked_sub(self.before as u64) {
             Some(after) => {
                 let (number, from) = (after / self.size as u64, after % self.size as u64);
                 (self.stride.wrapping_mul(number as isize), from as usize)
             }
-            None => (self.stride.wrapping_neg(), self.size - self.prologue + position as usize),
+            None => (self.stride.wrapping_neg(), self.size - self.before + position as usize),
         }
     }
 }
@@ -112,6 +135,13 @@ impl RunList {
     /// The bytes of all runs; `None` if they do not fit. (Runs that overlap may have more bytes than there is memory.)
     pub(crate) fn size(&self) -> Option<usize> {
         self.all().iter().try_fold(0_usize, |sum, run| sum.checked_add(run.len))
+    }
+
+    /// The last run joined to the first one of the next record, if the two touch.
+    fn link(&self, stride: isize) -> Option<Run> {
+        let [first, .., last] = self.all() else { return None };
+        let touches = last.disp.wrapping_add_unsigned(last.len) == first.disp.wrapping_add(stride);
+        touches.then(|| Run { disp: last.disp, len: last.len + first.len })
     }
 
     /// One of the runs. Where the list is a constant, the run must be a constant too for the code that copies it;
@@ -199,26 +229,30 @@ mod tests {
 
     #[test]
     fn records_are_found_by_position() {
-        let runs = [Op::Blocks(Blocks::run(8, 20)), Op::Blocks(Blocks::run(40, 6))];
-        let all = Records::of(&runs, 64, &[]).unwrap();
+        let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
+        let all = Records::of(&[run(8, 20), run(40, 6)], 64).unwrap();
         assert_eq!((all.size, all.find(0), all.find(25)), (26, (0, 0), (0, 25)));
         assert_eq!((all.find(26), all.find(2 * 26 + 3)), ((64, 0), (128, 3)));
-        // The stream starts with the last 6 bytes of a record before the first repetition.
-        let all = Records::of(&runs, -64, &[Op::Blocks(Blocks::run(104, 6))]).unwrap();
-        assert_eq!((all.find(0), all.find(5), all.find(6)), ((64, 20), (64, 25), (0, 0)));
-        assert_eq!(all.find(6 + 26), (-64, 0));
+        // The second run touches the first one of the next instance, 64 bytes before this one.
+        let linked = Records::of(&[run(104, 6), run(20, 20), run(38, 2)], -64).unwrap();
+        assert_eq!(*linked.runs, [Run { disp: 20, len: 20 }, Run { disp: 38, len: 8 }]);
+        assert_eq!((linked.find(0), linked.find(5), linked.find(6)), ((64, 22), (64, 27), (0, 0)));
+        assert_eq!(linked.find(6 + 28), (-64, 0));
     }
 
     #[test]
-    fn some_repetitions_are_no_records() {
+    fn some_instances_are_no_records() {
         let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
-        let blocks = Op::Blocks(Blocks { disp: 0, len: 4, count: 3, stride: 8 });
-        assert_eq!(Records::of(&[], 8, &[]), None);
-        assert_eq!(Records::of(&[blocks], 32, &[]), None);
-        assert!(Records::of(&[run(40, 2), blocks], 64, &[]).is_some());
-        assert_eq!(Records::of(&[run(40, 2), blocks], 4096, &[]), None);
-        assert!(Records::of(&[run(40, 2), run(0, 4)], 4096, &[]).is_some());
+        let blocks = |count| Op::Blocks(Blocks { disp: 0, len: 4, count, stride: 8 });
+        assert_eq!(Records::of(&[], 8), None);
+        assert_eq!(Records::of(&[blocks(3)], 32), None);
+        // Linked: two of these blocks are a run of 8.
+        let runs = |count, stride| Records::of(&[blocks(count)], stride).map(|all| all.runs.len());
+        assert_eq!([runs(3, 20), runs(7, 52), runs(8, 60)], [Some(2), Some(6), None]);
+        assert!(Records::of(&[run(40, 2), blocks(3)], 64).is_some());
+        assert_eq!(Records::of(&[run(40, 2), blocks(3)], 4096), None);
+        assert!(Records::of(&[run(40, 2), run(0, 4)], 4096).is_some());
         // Runs that overlap, with more bytes than there are addresses.
-        assert_eq!(Records::of(&[run(0, 1 << 63), run(9, 1 << 63)], 8, &[]), None);
+        assert_eq!(Records::of(&[run(0, 1 << 63), run(9, 1 << 63)], 8), None);
     }
 }

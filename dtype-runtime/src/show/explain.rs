@@ -132,8 +132,7 @@ impl fmt::Display for Explanation<'_> {
         let count = self.style.instances;
         write!(f, "{}: ", number(count, "instance"))?;
         // Memory cannot hold this many instances, so there is no plan to explain.
-        let [first, each, last] = self.plan.sizes().map(u128::from);
-        let size = first + each * u128::from(self.plan.repetitions(count)) + last;
+        let size = u128::from(self.plan.size()) * u128::from(count);
         let Ok(instances) = usize::try_from(count) else {
             return writeln!(f, "more than can be addressed");
         };
@@ -204,36 +203,21 @@ impl Lines<'_, '_> {
             let ops = [Op::Blocks(all)];
             return self.repeated(plan, &ops, count, plan.extent(), kernel, 0);
         }
-        let (prologue, steady, epilogue) = (plan.prologue(), plan.steady(), plan.epilogue());
+        let all = plan.ops();
         match count {
             0 => self.line(0, "nothing"),
-            1 => {
-                let all = plan.program().instance();
-                match self.kernels.then(|| explain::one(plan)).flatten() {
-                    Some(kernel) => {
-                        self.line(0, &format!("at once{}", name(kernel)))?;
-                        self.ops(plan, all, false, 1)
-                    }
-                    None => self.ops(plan, all, true, 0),
+            1 => match self.kernels.then(|| explain::one(plan)).flatten() {
+                Some(kernel) => {
+                    self.line(0, &format!("at once{}", name(kernel)))?;
+                    self.ops(plan, all, false, 1)
                 }
-            }
+                None => self.ops(plan, all, true, 0),
+            },
             _ => {
-                if let Some(kernel) = explain::instances(plan, count) {
-                    let all = plan.program().instance();
-                    return self.repeated(plan, all, count, plan.extent(), kernel, 0);
-                }
-                if !prologue.is_empty() {
-                    self.line(0, "at the first instance")?;
-                    self.ops(plan, prologue, true, 1)?;
-                }
-                let repetitions = plan.repetitions(count);
-                let kernel = explain::repeated(steady, plan.program(), repetitions, plan.extent());
-                self.repeated(plan, steady, repetitions, plan.extent(), kernel, 0)?;
-                if !epilogue.is_empty() {
-                    self.line(0, "at the last instance")?;
-                    self.ops(plan, epilogue, true, 1)?;
-                }
-                Ok(())
+                let kernel = explain::instances(plan, count).unwrap_or_else(|| {
+                    explain::repeated(all, plan.program(), count, plan.extent())
+                });
+                self.repeated(plan, all, count, plan.extent(), kernel, 0)
             }
         }
     }

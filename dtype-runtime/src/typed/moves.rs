@@ -87,7 +87,7 @@ mod tests {
 
     fn moves(ty: &Type) -> Vec<(isize, usize)> {
         let committed = ty.commit();
-        let ops: &[Op] = committed.plan().steady();
+        let ops: &[Op] = committed.plan().ops();
         let moves = Moves::of(&RunList::expand(ops).unwrap());
         let mut position = 0;
         (0..moves.len())

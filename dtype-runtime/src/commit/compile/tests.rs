@@ -51,7 +51,7 @@ fn made(
     in_loop: bool,
     all: &[Block],
     mut add: impl FnMut(&mut Compiler<'_>, &[Block]),
-) -> (Vec<Op>, usize, Option<Box<Lists>>) {
+) -> (Vec<Op>, Option<Box<Lists>>) {
     let mut few = [Op::NONE; SCRATCH];
     let mut compiler = Compiler::new(&mut few);
     if let Some(block) = before {
@@ -63,7 +63,7 @@ fn made(
         compiler.end(open, 3, 1 << 41);
     }
     let made = compiler.finish(1 << 44);
-    (made.ops.to_vec(), made.repeated, made.lists)
+    (made.ops.to_vec(), made.lists)
 }
 
 fn elem(Block { disp, len }: Block) -> Elem {
@@ -100,7 +100,7 @@ fn blocks_that_come_at_once_become_what_they_become_one_by_one() {
         });
         // A failure message with thousands of blocks would not help a reader.
         assert!(actual == expected, "case {case}, {at_once} at once");
-        with_lists += u32::from(expected.2.is_some());
+        with_lists += u32::from(expected.1.is_some());
         regular += u32::from(
             expected.0.iter().any(|op| matches!(op, Op::Blocks(blocks) if blocks.count >= 64)),
         );
@@ -114,7 +114,7 @@ fn blocks_at_equal_distances_need_no_compiler() {
     let wide = Type::resized(&bytes, -2, 5).unwrap();
     let moved = Type::hindexed(&[3], &[-8], &bytes).unwrap();
     let mut numbers = Numbers(3);
-    let (mut touching, mut tested) = (0, 0);
+    let mut tested = 0;
     for _ in 0..20_000 {
         let old = *numbers.one_of(&[&bytes, &wide, &moved]);
         let (count, blocklength) = (1 + numbers.below(5), 1 + numbers.below(4));
@@ -143,15 +143,13 @@ fn blocks_at_equal_distances_need_no_compiler() {
         let Some(level) = ty.as_level() else { continue };
         tested += 1;
         let extent = ty.extent();
-        let all = Blocks::of_level(&level);
-        touching += u32::from(all.touches_next(extent));
         let expected = Plan::of_program(
             Compiler::new(&mut [Op::NONE; SCRATCH]).compile(&ty, extent),
             ty.size(),
         );
         assert_eq!(ty.commit().plan(), &expected, "{level:?}");
     }
-    assert!(tested > 15_000 && touching > 1000, "{tested} {touching}");
+    assert!(tested > 15_000, "{tested}");
 }
 
 /// A type of `count` instances of `old`, which are `stride` bytes apart.
@@ -170,13 +168,13 @@ fn loops_that_continue_each_other_become_one() {
     let pair = Type::hindexed(&[1, 2], &[0, 5], &bytes).unwrap();
     for (count, stride) in [(2, 10), (2, -30), (3, 9), (4, 16), (1, 20)] {
         let inner = copies(count, stride, &pair);
-        let once = bytes_of_ops(far_apart(&inner).plan().steady(), 0);
+        let once = bytes_of_ops(far_apart(&inner).plan().ops(), 0);
         let with_head =
             Type::structure(&[1, 1], &[-100, 0], &[bytes.clone(), inner.clone()]).unwrap();
         for outer in -130..130 {
             let ty = copies(3, outer, &inner);
             let plan = far_apart(&ty);
-            let ops = plan.plan().steady();
+            let ops = plan.plan().ops();
             let expected = (0..3).flat_map(|n| once.iter().map(move |at| at + n * outer));
             assert_eq!(
                 bytes_of_ops(ops, 0),
@@ -193,7 +191,7 @@ fn loops_that_continue_each_other_become_one() {
             let plan = far_apart(&ty);
             let all = iter::once(-100).chain(once.iter().copied());
             let expected = (0..3).flat_map(|n| all.clone().map(move |at| at + n * outer));
-            let actual = bytes_of_ops(plan.plan().steady(), 0);
+            let actual = bytes_of_ops(plan.plan().ops(), 0);
             assert_eq!(actual, expected.collect::<Vec<_>>(), "{count} {stride} {outer}");
         }
     }
@@ -243,7 +241,7 @@ fn a_list_that_loses_nearly_all_blocks_is_written_as_operations() {
                 Block { disp: at, len }
             })
             .collect();
-        let (ops, _, lists) = made(None, true, &all, |compiler, all| {
+        let (ops, lists) = made(None, true, &all, |compiler, all| {
             for block in all {
                 compiler.elem(elem(*block));
             }
@@ -260,7 +258,7 @@ fn a_list_that_loses_nearly_all_blocks_is_written_as_operations() {
 #[test]
 fn loops_repeat_the_bytes_of_their_bodies() {
     let bytes = Type::basic(Basic::U8);
-    let steady = |ty: &Type| far_apart(ty).plan().steady().to_vec();
+    let steady = |ty: &Type| far_apart(ty).plan().ops().to_vec();
     let mut numbers = Numbers(11);
     for _ in 0..3000 {
         // Runs and pairs of runs in any order, at distances that let some of them touch.

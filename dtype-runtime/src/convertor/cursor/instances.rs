@@ -1,7 +1,7 @@
 //! The instances that a range is looked up in: what they are made of, and which parts of them a range touches.
 //!
 //! One instance of a plan goes straight to its operations, because often one instance is a whole message. Several are
-//! copied by their permutation, if there is one, or executed as the three [`Parts`] of the plan.
+//! copied by their permutation, if there is one, or otherwise by [`Repetitions`] of the operations.
 
 use core::ops::{ControlFlow, Range};
 
@@ -30,21 +30,17 @@ enum Of<'a> {
     },
 }
 
-/// What instances are executed as: all but a single instance of a plan. Segments are numbered in these parts, too.
+/// The operations that are executed for each instance.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parts<'a> {
-    pub(super) prologue: &'a [Op],
-    pub(super) steady: &'a [Op],
-    pub(super) epilogue: &'a [Op],
+pub(super) struct Repetitions<'a> {
+    pub(super) ops: &'a [Op],
     pub(super) program: &'a Program,
-    /// The index of `steady`.
+    /// The index of the operations.
     pub(super) index: Option<&'a Index>,
-    /// Packed bytes of the three.
-    pub(super) sizes: [u64; 3],
-    /// The permutation of a constant program, if it has one. That of a plan is looked up where it is needed.
-    pub(super) permutation: Option<&'a Permutation>,
-    /// How many times `steady` is executed.
-    pub(super) repetitions: u64,
+    /// Packed bytes of an instance.
+    pub(super) size: u64,
+    /// The permutation of a constant program, if it has one. Plans look theirs up lazily.
+    permutation: Option<&'a Permutation>,
     /// Bytes from one instance to the next.
     pub(super) extent: i64,
     pub(super) count: u64,
@@ -118,39 +114,30 @@ impl<'a> Instances<'a> {
             Of::Constant { ops, .. } if self.count == 1 && range != (0..size) => {
                 Body::of(ops, Program::empty(), None).visit(range, 0, visitor)
             }
-            _ => self.parts().visit(range, visitor),
+            _ => self.repetitions().visit(range, visitor),
         }
     }
 
-    /// What the instances are executed as.
+    /// What is executed for each instance.
     #[inline]
-    pub(super) fn parts(&self) -> Parts<'a> {
+    pub(super) fn repetitions(&self) -> Repetitions<'a> {
         let count = self.count;
         match self.of {
-            Of::Plan(plan) => {
-                let [prologue, steady, epilogue] = plan.program().parts();
-                Parts {
-                    prologue,
-                    steady,
-                    epilogue,
-                    program: plan.program(),
-                    index: plan.index(),
-                    sizes: plan.sizes(),
-                    permutation: None,
-                    repetitions: plan.repetitions(count),
-                    extent: plan.extent(),
-                    count,
-                }
-            }
-            Of::Constant { ops, permutation, size, stride } => Parts {
-                prologue: &[],
-                steady: ops,
-                epilogue: &[],
+            Of::Plan(plan) => Repetitions {
+                ops: plan.ops(),
+                program: plan.program(),
+                index: plan.index(),
+                size: plan.size(),
+                permutation: None,
+                extent: plan.extent(),
+                count,
+            },
+            Of::Constant { ops, permutation, size, stride } => Repetitions {
+                ops,
                 program: Program::empty(),
                 index: None,
-                sizes: [0, size, 0],
+                size,
                 permutation,
-                repetitions: count,
                 extent: stride,
                 count,
             },
@@ -170,23 +157,20 @@ fn of_one<V: Visitor>(
     if let Some(all) = program.single() {
         return of_blocks(all, range, visitor);
     }
-    let ops = program.instance();
-    let is_repeated = plan.prologue().is_empty();
-    if is_repeated && range == (0..size) {
+    let ops = plan.ops();
+    if range == (0..size) {
         let repeated = Repeated { ops, program, count: 1, stride: plan.extent(), shift: 0 };
         if let Some(taken) = visitor.instances(size, &repeated) {
             return taken;
         }
     }
-    let index = if is_repeated { plan.index() } else { None };
-    Body::of(ops, program, index).visit(range, 0, visitor)
+    Body::of(ops, program, plan.index()).visit(range, 0, visitor)
 }
 
-impl Parts<'_> {
+impl<'a> Repetitions<'a> {
     /// As [`Instances::visit`], for a range that is not empty, and within the instances.
     fn visit<V: Visitor>(&self, range: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
         let Range { start: from, end: to } = range;
-        let [prologue, steady, epilogue] = self.sizes;
         let constant = self.permutation.map(|all| (all, 0));
         if let Some((permutation, disp)) = constant.or_else(|| self.program.of_any_bytes(to - from))
         {
@@ -199,42 +183,13 @@ impl Parts<'_> {
                 return taken;
             }
         }
-        if from < prologue {
-            self.body(self.prologue, None).visit(from..to.min(prologue), 0, visitor)?;
-        }
-        let after = prologue + steady * self.repetitions;
-        if from.max(prologue) < to.min(after) {
-            let iterations = Iterations {
-                body: self.body(self.steady, self.index),
-                size: steady,
-                stride: self.extent,
-                shift: 0,
-                outermost: true,
-                permutation: self.of_repetitions(),
-            };
-            let range = from.max(prologue) - prologue..to.min(after) - prologue;
-            iterations.visit(range, visitor)?;
-        }
-        if to > after && epilogue > 0 {
-            let last = self.extent.wrapping_mul((self.count - 1).cast_signed());
-            let range = from.max(after) - after..to - after;
-            self.body(self.epilogue, None).visit(range, last, visitor)?;
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-impl<'a> Parts<'a> {
-    /// The permutation of the repetitions, if these are the instances.
-    fn of_repetitions(&self) -> Option<&'a Permutation> {
-        match self.permutation {
-            None if self.prologue.is_empty() => self.program.of_parts_of_instances(),
-            permutation => permutation,
-        }
+        let permutation = self.permutation.or_else(|| self.program.of_parts_of_instances());
+        let (body, size, stride) = (self.body(), self.size, self.extent);
+        Iterations { body, size, stride, shift: 0, outermost: true, permutation }
+            .visit(range, visitor)
     }
 
-    /// The operations of one of the parts.
-    pub(super) fn body(&self, ops: &'a [Op], index: Option<&'a Index>) -> Body<'a> {
-        Body::of(ops, self.program, index)
+    pub(super) fn body(&self) -> Body<'a> {
+        Body::of(self.ops, self.program, self.index)
     }
 }

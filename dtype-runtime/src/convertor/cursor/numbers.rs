@@ -25,78 +25,32 @@
 //! 17 is in instance 2, whose first byte is in segment 2, and in its first run.
 
 use super::Body;
-use super::instances::{Instances, Parts};
+use super::instances::{Instances, Repetitions};
 use crate::plan::{Numbering, Op, Segments, numbered_items, size};
 
 impl Instances<'_> {
-    /// The segments of one execution of each part.
-    pub(in crate::convertor) fn segments(&self) -> [Segments; 3] {
-        let parts = self.parts();
-        let lists = parts.program.lists();
-        [parts.prologue, parts.steady, parts.epilogue].map(|ops| Segments::of(ops, lists))
+    /// The segments of an instance.
+    pub(in crate::convertor) fn segments(&self) -> Segments {
+        let Repetitions { ops, program, .. } = self.repetitions();
+        Segments::of(ops, program.lists())
     }
 
-    /// Where a segment starts in the packed stream, by its number; the end of the stream if there are fewer.
-    pub(in crate::convertor) fn start_of(&self, segments: &[Segments; 3], number: u64) -> u64 {
-        self.parts().start_of(segments, number).unwrap_or(self.size())
+    /// Where a segment starts in the packed stream, by its number; the end of the stream if there are fewer. `segments` are
+    /// those of an instance.
+    pub(in crate::convertor) fn start_of(&self, segments: &Segments, number: u64) -> u64 {
+        let all = self.repetitions();
+        if number >= segments.repeated(all.count, all.extent).count {
+            return self.size();
+        }
+        let (instance, number) = Numbering::of(segments, all.extent).find(number);
+        instance * all.size + all.body().start_of(number)
     }
 
-    /// The number of the segment that holds a position before the end.
-    pub(in crate::convertor) fn number_of(&self, segments: &[Segments; 3], position: u64) -> u64 {
-        self.parts().number_of(segments, position)
-    }
-}
-
-impl Parts<'_> {
-    /// The segments of all executions of each part, at their displacements.
-    fn placed(&self, segments: &[Segments; 3]) -> [Segments; 3] {
-        let [prologue, steady, epilogue] = *segments;
-        let Some(steps) = self.count.checked_sub(1) else { return [Segments::EMPTY; 3] };
-        let last = self.extent.wrapping_mul(steps.cast_signed());
-        [prologue, steady.repeated(self.repetitions, self.extent), epilogue.shifted(last)]
-    }
-
-    /// As [`Instances::start_of`]; `None` if there are fewer segments.
-    fn start_of(&self, segments: &[Segments; 3], number: u64) -> Option<u64> {
-        let [before, all, after] = self.placed(segments);
-        if number < before.count {
-            return Some(self.body(self.prologue, None).start_of(number));
-        }
-        let [prologue, steady, _] = self.sizes;
-        let both = before.then(all);
-        if number < both.count {
-            let number = number - (before.count - before.joined(&all));
-            let (iteration, number) = Numbering::of(&segments[1], self.extent).find(number);
-            let start = self.body(self.steady, self.index).start_of(number);
-            return Some(prologue + iteration * steady + start);
-        }
-        let number = number - (both.count - both.joined(&after));
-        if number < after.count {
-            let start = prologue + steady * self.repetitions;
-            return Some(start + self.body(self.epilogue, None).start_of(number));
-        }
-        None
-    }
-
-    /// As [`Instances::number_of`].
-    fn number_of(&self, segments: &[Segments; 3], position: u64) -> u64 {
-        let [prologue, steady, _] = self.sizes;
-        if position < prologue {
-            return self.body(self.prologue, None).number_of(position);
-        }
-        let [before, all, after] = self.placed(segments);
-        let repetitions = steady * self.repetitions;
-        let position = position - prologue;
-        if position < repetitions {
-            let first = before.count - before.joined(&all);
-            let iterations = Numbering::of(&segments[1], self.extent);
-            let (iteration, position) = (position / steady, position % steady);
-            let body = self.body(self.steady, self.index);
-            return first + iterations.first(iteration) + body.number_of(position);
-        }
-        let both = before.then(all);
-        let first = both.count - both.joined(&after);
-        first + self.body(self.epilogue, None).number_of(position - repetitions)
+    /// The number of the segment that holds a position before the end; likewise.
+    pub(in crate::convertor) fn number_of(&self, segments: &Segments, position: u64) -> u64 {
+        let all = self.repetitions();
+        let (instance, position) = (position / all.size, position % all.size);
+        Numbering::of(segments, all.extent).first(instance) + all.body().number_of(position)
     }
 }
 
