@@ -200,8 +200,16 @@ unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: 
         // SAFETY: all bytes of the instances, which the caller guarantees.
         return unsafe { records::part::<D>(all, from, len, memory.wrapping_offset(disp), packed) };
     }
+    let instance = program.instance();
     // SAFETY: passed on to the caller.
-    unsafe { repeated::<D>(program.instance(), program, count, extent, memory, packed) };
+    unsafe {
+        if count < records::FEWEST {
+            // A permutation of the instances was looked for before.
+            walked::<D>(instance, program, count, extent, memory, packed);
+        } else {
+            repeated::<D>(instance, program, count, extent, memory, packed);
+        }
+    }
 }
 
 /// Executes a plan for a few instances that are [few runs](Program::is_few_runs), one by one.
@@ -321,6 +329,23 @@ pub(crate) unsafe fn repeated<D: Direction>(
         // SAFETY: the same bytes in another order.
         return unsafe { record.execute::<D>(memory, packed) };
     }
+    // SAFETY: passed on to the caller.
+    unsafe { walked::<D>(ops, program, count, stride, memory, packed) }
+}
+
+/// As [`repeated`], one repetition after another.
+///
+/// # Safety
+///
+/// As [`repeated`].
+unsafe fn walked<D: Direction>(
+    ops: &[Op],
+    program: &Program,
+    count: u64,
+    stride: i64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> *mut u8 {
     // SAFETY: passed on to the caller.
     if unsafe { D::chosen(|| Kernel::Walk, packed) } {
         return packed;

@@ -23,18 +23,18 @@ const DECISIONS: &str = "\
 8.4.1           |   25 | strided8x2                        | strided8x2, packs by quads, 2     | permute, 4
 8.4.1           | 1000 | strided8x2                        | strided8x2, packs by quads, 2     | permute, 4
 1 8             |    1 | copy                              | =                                 | =
-1 8             |    2 | each: copy                        | =                                 | =
+1 8             |    2 | each: copy                        | =                                 | permute, 4
 1 8             |    3 | each: copy                        | =                                 | permute, 4
 1 8             |    7 | each: copy                        | =                                 | permute, 4
-1 8             |   16 | first: copy strided8+1 last: copy | =                                 | permute, 4
-1 8             | 1000 | first: copy strided8+1 last: copy | =                                 | permute, 4
+1 8             |   16 | records, 1 run                    | =                                 | permute, 4
+1 8             | 1000 | records, 1 run                    | =                                 | permute, 4
 1 2 1           |    1 | copy                              | =                                 | permute
 4 8             |    1 | copy                              | =                                 | =
-4 8             |    2 | each: copy                        | =                                 | =
+4 8             |    2 | each: copy                        | =                                 | permute, 4
 4 8             |    7 | each: copy                        | =                                 | permute, 4
-4 8             |   16 | first: copy strided8+4 last: copy | first: copy strided8+4, packs by quads, 2 last: copy | permute, 4
-4 8             | 1000 | first: copy strided8+4 last: copy | first: copy strided8+4, packs by quads, 2 last: copy | permute, 4
-1 2.4.8.1       |    2 | each: copy                        | =                                 | =
+4 8             |   16 | records, 1 run                    | records, 1 run, packs by quads, 2 | permute, 4
+4 8             | 1000 | records, 1 run                    | records, 1 run, packs by quads, 2 | permute, 4
+1 2.4.8.1       |    2 | each: copy                        | =                                 | permute, 2
 1 2.4.8.1       |    7 | each: copy                        | =                                 | permute, 2
 1 2.4.8.1       | 1000 | records, 2 runs                   | =                                 | permute, 2
 12 12           |    1 | copy                              | =                                 | =
@@ -214,12 +214,7 @@ fn decision(explanation: &str) -> String {
             covered = depth;
             words.push(kernel.replace("; to pack, kernel", ", packs by").replace(" at once", ""));
         } else {
-            let word = match text {
-                "at the first instance" => "first:",
-                "at the last instance" => "last:",
-                _ => "each:",
-            };
-            words.push(word.to_owned());
+            words.push("each:".to_owned());
         }
     }
     words.dedup();

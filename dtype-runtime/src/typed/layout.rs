@@ -21,9 +21,7 @@ use super::moves::{Move, Moves};
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, Steps, Unpack, Way, pieces};
-use crate::plan::{
-    Any, ByteMap, CompiledFor, Op, Permutation, Run, RunList, Shuffle, ShuffledBy,
-};
+use crate::plan::{Any, ByteMap, CompiledFor, Op, Permutation, Run, RunList, Shuffle, ShuffledBy};
 use crate::typemap::TypeMap;
 use crate::types::Type;
 
