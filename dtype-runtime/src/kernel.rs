@@ -203,7 +203,7 @@ unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: 
     let instance = program.instance();
     // SAFETY: passed on to the caller.
     unsafe {
-        if count < records::FEWEST {
+        if count < records::Tiled::FEWEST as u64 {
             // A permutation of the instances was looked for before.
             walked::<D>(instance, program, count, extent, memory, packed);
         } else {

@@ -38,6 +38,9 @@ pub(crate) trait Direction {
     /// Whether it packs bytes that arrive unchanged.
     const IS_PLAIN_PACKING: bool = Self::IS_PLAIN && matches!(Self::TRANSFER, Transfer::Pack);
 
+    /// Each block is a whole number of so many bytes.
+    const UNIT: usize = 1;
+
     /// Whether a block may also be copied under a mask, and not by [`copy`](Self::copy).
     const MAY_MASK: bool = Self::IS_PLAIN;
 

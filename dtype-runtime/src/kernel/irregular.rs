@@ -113,8 +113,15 @@ unsafe fn even<D: Direction, O: Copy + Into<u64>, R: Registers>(
             }
         };
     }
-    // SAFETY: the caller guarantees every block, and the moves of `by_length` cover its length exactly.
-    unsafe { by_length!(D, R, len, each_block) }
+    // SAFETY: the caller guarantees every block, and the moves cover its length exactly.
+    unsafe {
+        if const { size_of::<O>() > size_of::<u32>() } {
+            // Blocks further apart than 32 bits reach: a miss of the caches each, whatever the moves.
+            each_block!(PerBlock::Varied, |m, p| any::<D, R>(m, p, len))
+        } else {
+            by_length!(D, R, len, each_block)
+        }
+    }
 }
 
 /// Copies blocks of different lengths.
@@ -145,11 +152,15 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
     }
     // SAFETY: passed on to the caller.
     unsafe {
+        if const { size_of::<O>() > size_of::<u32>() } {
+            // As in `even`.
+            return each_block!(PerBlock::Varied, false, any::<D, R>);
+        }
         match moves {
-            Moves::Two(Width::W1) => each_block!(2, 1, two::<D, 1>),
-            Moves::Two(Width::W2) => each_block!(2, 2, two::<D, 2>),
-            Moves::Two(Width::W4) => each_block!(2, 4, two::<D, 4>),
-            Moves::Two(Width::W8) => each_block!(2, 8, two::<D, 8>),
+            Moves::Two(Width::W1) if D::UNIT <= 1 => each_block!(2, 1, two::<D, 1>),
+            Moves::Two(Width::W2) if D::UNIT <= 2 => each_block!(2, 2, two::<D, 2>),
+            Moves::Two(Width::W4) if D::UNIT <= 4 => each_block!(2, 4, two::<D, 4>),
+            Moves::Two(Width::W8) if D::UNIT <= 8 => each_block!(2, 8, two::<D, 8>),
             Moves::Two(Width::W16) => each_block!(2, 16, two::<D, 16>),
             Moves::Two(Width::W32) => each_block!(2, 32, two::<D, 32>),
             // A load and a store where four of each would be needed, or branches that the processor guesses wrong.
@@ -161,15 +172,14 @@ unsafe fn varied<D: Direction, O: Copy + Into<u64>, R: Registers>(
             Moves::UpTo64 if R::MASKS && D::MAY_MASK => {
                 each_block!(PerBlock::Masked { width: 64 }, true, masked::<D, R, 64>)
             }
-            Moves::Four(Width::W1) => each_block!(4, 1, four::<D, 1>),
-            Moves::Four(Width::W2) => each_block!(4, 2, four::<D, 2>),
-            Moves::Four(Width::W4) => each_block!(4, 4, four::<D, 4>),
-            Moves::Four(Width::W8) => each_block!(4, 8, four::<D, 8>),
+            Moves::Four(Width::W1) if D::UNIT <= 1 => each_block!(4, 1, four::<D, 1>),
+            Moves::Four(Width::W2) if D::UNIT <= 2 => each_block!(4, 2, four::<D, 2>),
+            Moves::Four(Width::W4) if D::UNIT <= 4 => each_block!(4, 4, four::<D, 4>),
+            Moves::Four(Width::W8) if D::UNIT <= 8 => each_block!(4, 8, four::<D, 8>),
             Moves::Four(Width::W16) => each_block!(4, 16, four::<D, 16>),
             Moves::Four(Width::W32) => each_block!(4, 32, four::<D, 32>),
-            Moves::UpTo32 | Moves::UpTo64 | Moves::Any => {
-                each_block!(PerBlock::Varied, false, any::<D, R>)
-            }
+            // No move is shorter than a unit.
+            _ => each_block!(PerBlock::Varied, false, any::<D, R>),
         }
     }
 }

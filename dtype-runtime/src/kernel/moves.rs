@@ -23,7 +23,8 @@ pub(super) const LONG: usize = 1024;
 ///
 /// Expands to a `match` on the length, whose arms are `$with!` applied to the moves, as a [`PerBlock`], and to the
 /// closure that makes them. The closure is sound for blocks of that length that are valid for `$D`; the macro must
-/// be called in an `unsafe` block.
+/// be called in an `unsafe` block. Where a block is a whole number of [`Direction::UNIT`] bytes, other lengths have no arm, so
+/// that no code is generated for them.
 ///
 /// [`PerBlock`]: super::chosen::PerBlock
 macro_rules! by_length {
@@ -35,35 +36,35 @@ macro_rules! by_length {
     ($D:ident, $R:ident, $len:ident, $with:ident) => {
         match $len {
             0 => $with!(PerBlock::Moves { number: 1, width: 0 }, |m, p| { let _ = (m, p); }),
-            1 => $with!(PerBlock::Moves { number: 1, width: 1 }, |m, p| $D::copy(m, p, 1)),
-            2 => $with!(PerBlock::Moves { number: 1, width: 2 }, |m, p| $D::copy(m, p, 2)),
-            3 => by_length!(@touching $D, $with, 2, 1),
-            4 => $with!(PerBlock::Moves { number: 1, width: 4 }, |m, p| $D::copy(m, p, 4)),
-            5 => by_length!(@touching $D, $with, 4, 1),
-            6 => by_length!(@touching $D, $with, 4, 2),
-            7 => $with!(PerBlock::Moves { number: 2, width: 4 }, |m, p| two::<$D, 4>(m, p, $len)),
-            8 => $with!(PerBlock::Moves { number: 1, width: 8 }, |m, p| $D::copy(m, p, 8)),
-            9 => by_length!(@touching $D, $with, 8, 1),
-            10 => by_length!(@touching $D, $with, 8, 2),
-            12 => by_length!(@touching $D, $with, 8, 4),
-            11..16 => {
+            1 if $D::UNIT <= 1 => $with!(PerBlock::Moves { number: 1, width: 1 }, |m, p| $D::copy(m, p, 1)),
+            2 if $D::UNIT <= 2 => $with!(PerBlock::Moves { number: 1, width: 2 }, |m, p| $D::copy(m, p, 2)),
+            3 if $D::UNIT <= 1 => by_length!(@touching $D, $with, 2, 1),
+            4 if $D::UNIT <= 4 => $with!(PerBlock::Moves { number: 1, width: 4 }, |m, p| $D::copy(m, p, 4)),
+            5 if $D::UNIT <= 1 => by_length!(@touching $D, $with, 4, 1),
+            6 if $D::UNIT <= 2 => by_length!(@touching $D, $with, 4, 2),
+            7 if $D::UNIT <= 1 => $with!(PerBlock::Moves { number: 2, width: 4 }, |m, p| two::<$D, 4>(m, p, $len)),
+            8 if $D::UNIT <= 8 => $with!(PerBlock::Moves { number: 1, width: 8 }, |m, p| $D::copy(m, p, 8)),
+            9 if $D::UNIT <= 1 => by_length!(@touching $D, $with, 8, 1),
+            10 if $D::UNIT <= 2 => by_length!(@touching $D, $with, 8, 2),
+            12 if $D::UNIT <= 4 => by_length!(@touching $D, $with, 8, 4),
+            11..16 if $D::UNIT <= 2 => {
                 $with!(PerBlock::Moves { number: 2, width: 8 }, |m, p| two::<$D, 8>(m, p, $len))
             }
             16 => $with!(PerBlock::Moves { number: 1, width: 16 }, |m, p| $D::copy(m, p, 16)),
-            17 => by_length!(@touching $D, $with, 16, 1),
-            18 => by_length!(@touching $D, $with, 16, 2),
-            20 => by_length!(@touching $D, $with, 16, 4),
-            24 => by_length!(@touching $D, $with, 16, 8),
-            19..32 => {
+            17 if $D::UNIT <= 1 => by_length!(@touching $D, $with, 16, 1),
+            18 if $D::UNIT <= 2 => by_length!(@touching $D, $with, 16, 2),
+            20 if $D::UNIT <= 4 => by_length!(@touching $D, $with, 16, 4),
+            24 if $D::UNIT <= 8 => by_length!(@touching $D, $with, 16, 8),
+            19..32 if $D::UNIT <= 4 => {
                 $with!(PerBlock::Moves { number: 2, width: 16 }, |m, p| two::<$D, 16>(m, p, $len))
             }
             32 => $with!(PerBlock::Moves { number: 1, width: 32 }, |m, p| $D::copy(m, p, 32)),
-            33 => by_length!(@touching $D, $with, 32, 1),
-            34 => by_length!(@touching $D, $with, 32, 2),
-            36 => by_length!(@touching $D, $with, 32, 4),
-            40 => by_length!(@touching $D, $with, 32, 8),
+            33 if $D::UNIT <= 1 => by_length!(@touching $D, $with, 32, 1),
+            34 if $D::UNIT <= 2 => by_length!(@touching $D, $with, 32, 2),
+            36 if $D::UNIT <= 4 => by_length!(@touching $D, $with, 32, 4),
+            40 if $D::UNIT <= 8 => by_length!(@touching $D, $with, 32, 8),
             48 => by_length!(@touching $D, $with, 32, 16),
-            35..48 if $R::WIDTH == 16 => {
+            35..48 if $R::WIDTH == 16 && $D::UNIT <= 4 => {
                 $with!(PerBlock::Moves { number: 3, width: 16 }, |m, p| three::<$D, 16>(m, p, $len))
             }
             35..=64 => {

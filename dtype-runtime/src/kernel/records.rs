@@ -16,9 +16,6 @@ use super::registers::{Registers, compiled_for_selected};
 use super::rows::{ends_and_rows, strided};
 use crate::plan::{FURTHEST_RECORD, Op, Records, Run, RunList};
 
-/// Fewer repetitions than this are executed one by one.
-pub(super) const FEWEST: u64 = 4;
-
 /// Repetitions of a few fields, a tile of records at a time.
 pub(super) struct Tiled {
     /// Packed bytes of one record.
@@ -37,7 +34,7 @@ impl Tiled {
     const TILE: usize = 8192;
 
     /// Fewer repetitions than this are not worth the setup.
-    pub(super) const FEWEST: usize = FEWEST as usize;
+    pub(super) const FEWEST: usize = 4;
 
     /// `count` records of `size` packed bytes at a stride of `stride` bytes, if enough of them fit a tile.
     pub(super) fn of(size: usize, stride: i64, count: u64) -> Option<Self> {

@@ -32,6 +32,8 @@ impl<D: Way, const W: usize> Direction for Reversing<D, W> {
 
     const IS_COPY: bool = false;
 
+    const UNIT: usize = W;
+
     #[inline(always)]
     unsafe fn copy(memory: *mut u8, packed: *mut u8, len: usize) {
         /// The longest block that is copied without a call.
