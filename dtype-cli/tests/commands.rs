@@ -127,6 +127,9 @@ fn memory_is_compared() {
         assert_eq!(status(a, b), (1, Some(false)), "{a} and {b}");
         assert_eq!(status(b, a), (1, Some(false)), "{b} and {a}");
     }
+    // Too long to be compared, but for their bounds.
+    let (a, b) = ("[u8; 1_000_000_000_000]", "[u8; 1_000_000_000_001]");
+    assert_eq!(status(a, b), (1, Some(false)));
     for page in [output(&["man", "compare"]), output(&["completions", "bash"])] {
         assert!(page.replace('\\', "").contains("--memory"));
     }
