@@ -364,8 +364,8 @@ pub(crate) struct Compare {
     /// The type to compare with.
     #[arg(value_name = "B", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) b: String,
-    /// Compare the memory: the bounds, and the place, size and kind of each value. Integers are of one kind, with or without
-    /// a sign, and so are one-byte characters; names, and the order in which the values are packed, do not count.
+    /// Compare the memory: the bounds, and the place, size and kind of each value. Integers, with or without a sign, and
+    /// characters are of one kind; names, and the order in which the values are packed, do not count.
     #[arg(long)]
     pub(crate) memory: bool,
     /// As JSON.
