@@ -82,17 +82,17 @@ mod signals {
     use std::thread;
 
     use signal_hook::consts::signal::{
-        SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
-        SIGXFSZ,
+        SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
+        SIGXCPU, SIGXFSZ,
     };
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    /// The signals that end a process and can be caught, but for those of a mistake in the program. A pipe whose reader has
-    /// gone is an error where it is written to.
-    const ENDING: [c_int; 11] = [
-        SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
-        SIGXFSZ,
+    /// The signals that end a process and can be caught, but for those that a processor sends for a mistake in the program.
+    /// A pipe whose reader has gone is an error where it is written to.
+    const ENDING: [c_int; 12] = [
+        SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
+        SIGXCPU, SIGXFSZ,
     ];
 
     /// Starts a thread that removes the file when such a signal arrives, and then ends the process as the signal does.

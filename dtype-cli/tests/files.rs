@@ -332,6 +332,7 @@ fn a_signal_leaves_what_was_there() {
         ("HUP", 1),
         ("INT", 2),
         ("QUIT", 3),
+        ("ABRT", 6),
         ("USR1", 10),
         ("ALRM", 14),
         ("TERM", 15),
