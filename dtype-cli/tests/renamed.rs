@@ -81,6 +81,14 @@ fn a_field_without_a_name_does_not_take_another_ones() {
     assert!(c.contains("f0_2;") && c.contains(" f0;") && c.contains(" f_2;"), "{c}");
 }
 
+/// The derive refuses names with a zero, so a struct has none.
+#[test]
+fn a_name_with_a_zero_is_not_given() {
+    let parsed = notation::parse(r#"struct{"a\u0000b": u8, "a b": u8}"#).unwrap();
+    let rust = rust_struct(&parsed).unwrap();
+    assert_eq!(names(&meaning(&rust)), ["a_b", "a b"].map(|name| Some(name.to_owned())), "{rust}");
+}
+
 #[test]
 fn declarations_in_rust_are_read_with_their_names() {
     let text = r##"#[derive(Datatype)] #[repr(C)] struct P {

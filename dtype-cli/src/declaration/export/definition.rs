@@ -428,7 +428,8 @@ impl Builder<'_> {
                 Element::Struct(index) => (self.definitions[index].name.clone(), true),
             };
             let (lengths, is_gap) = (shape.lengths, false);
-            let rename = own.filter(|own| *own != name);
+            // The derive takes no name with this character.
+            let rename = own.filter(|own| *own != name && !own.contains('\0'));
             definition.fields.push(Field { name, rename, ty, is_struct, lengths, offset, is_gap });
             end = offset + shape.size;
         }
