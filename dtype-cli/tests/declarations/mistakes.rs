@@ -205,6 +205,8 @@ fn cpp() {
             ("struct P { double |&| r; };", "field `r` is a reference, which is C++", "uintptr_t"),
             ("struct P { const int |&|&r; };", "field `r` is a reference, which is C++", ""),
             ("struct P { int (|&|r)[3]; };", "field `r` is a reference, which is C++", ""),
+            ("struct A { int a; }; struct B |:| public A { int b; };", "`B` has base classes", ""),
+            ("struct P { int |P|::*member; };", "the scope `P::` is C++", "integers of C"),
             ("struct P { double x |=| 1.0; };", value, "leave it out"),
             ("struct P { bool x|{|false}; };", value, ""),
             ("struct P { int x[3] |=| {1, 2, 3}, y; };", value, ""),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::layout::Base;
 use super::super::token::{Kind, Token};
 use super::attributes::Attributes;
-use super::cpp::LEAVE_OUT;
+use super::cpp::{LEAVE_OUT, cpp};
 use super::{Read, Reader};
 use crate::problem::Problem;
 
@@ -92,7 +92,15 @@ impl<'s> Reader<'s, '_> {
         self.pointers(&mut all)?;
         let token = self.cursor.peek();
         match token.kind {
-            Kind::Word => all.name = Some(self.cursor.next()),
+            Kind::Word => {
+                all.name = Some(self.cursor.next());
+                // `int P::*member;`
+                if self.is_scope(0) {
+                    let what = format!("the scope `{}::`", token.text);
+                    let help = "write integers of C with the size of the pointer to a member";
+                    return Err(Box::new(cpp(&what, token.span(), help)));
+                }
+            }
             Kind::Sign if token.text == "(" => {
                 let inner = self.nested(token, |reader| {
                     reader.cursor.next();

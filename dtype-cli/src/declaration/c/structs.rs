@@ -33,6 +33,8 @@ struct Field {
 
 impl<'s> Reader<'s, '_> {
     pub(super) fn struct_specifier(&mut self, is_typedef: bool) -> Read<(Named<'s>, Form)> {
+        /// The number of tokens between a struct's name and its fields that are searched for base classes.
+        const MOST_BASES: usize = 32;
         let start = self.cursor.index();
         let keyword = self.cursor.next();
         let mut attributes = self.attributes()?;
@@ -59,6 +61,14 @@ impl<'s> Reader<'s, '_> {
                     "C++",
                 );
                 let problem = problem.help("write their fields out, in front of its own");
+                // So that the text has one struct that is not part of another.
+                for number in 1..MOST_BASES {
+                    let token = self.cursor.peek_after(number);
+                    if token.is("{") {
+                        break;
+                    }
+                    self.is_part(self.tags.get(token.text).and_then(|named| named.declared));
+                }
                 return Ok((self.declare(Some(name), name.span(), wrong(problem)), Form::TypeOnly));
             }
             let known = self.tags.get(name.text).cloned();
