@@ -81,12 +81,11 @@ pub(crate) fn is_number(basic: Basic) -> bool {
     matches!(basic.kind(), Kind::Integer | Kind::Unsigned | Kind::Float | Kind::Bytes)
 }
 
-/// Appends an array of characters of one byte as one text, which ends before the first zero, as in C. If other bytes
-/// follow that zero, all are written.
+/// Appends an array of characters of one byte as one text, which ends before the first zero, as in C: what follows there is
+/// whatever was in the memory before.
 pub(crate) fn write_text(bytes: &[u8], style: ValueStyle, out: &mut String) {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    let is_text = bytes[end..].iter().all(|byte| *byte == 0);
-    text::write_bytes(if is_text { &bytes[..end] } else { bytes }, style, out);
+    text::write_bytes(&bytes[..end], style, out);
 }
 
 /// Appends bytes that are no value of their type.

@@ -450,7 +450,7 @@ fn a_closed_pipe_ends_quietly() {
     }
 }
 
-/// A text ends at its first zero, as in C, unless other bytes follow.
+/// A text ends at its first zero, as in C, whatever follows.
 #[test]
 fn text_ends_at_a_zero() {
     let folder = Folder::new();
@@ -459,8 +459,8 @@ fn text_ends_at_a_zero() {
         (b"abcde\0", "abcde", r#""abcde""#),
         (b"abcdef", "abcdef", r#""abcdef""#),
         (b"\0\0\0\0\0\0", "", r#""""#),
-        (b"ab\0cd\0", r"ab\x00cd\x00", r#""ab\u0000cd\u0000""#),
-        (b"\0\0\0\0\0x", r"\x00\x00\x00\x00\x00x", r#""\u0000\u0000\u0000\u0000\u0000x""#),
+        (b"ab\0cd\0", "ab", r#""ab""#),
+        (b"\0\0\0\0\0x", "", r#""""#),
     ] {
         let mut bytes = text.to_vec();
         bytes.push(7);
