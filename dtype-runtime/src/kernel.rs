@@ -115,12 +115,12 @@ unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed
         {
             blocks::repeated::<D>(&all, program, count, plan.extent(), memory, packed);
         } else {
-            permuted_or_parts::<D>(plan, count, memory, packed);
+            permuted_or_not::<D>(plan, count, memory, packed);
         }
     }
 }
 
-/// Executes a plan by the permutation of its instances, which may be blocks, or otherwise as [`parts`] does: there, the
+/// Executes a plan by the permutation of its instances, which may be blocks, or otherwise as [`unpermuted`] does: there, the
 /// permutation is looked up, after more steps.
 ///
 /// # Safety
@@ -140,19 +140,19 @@ unsafe fn by_column<D: Direction>(
     // SAFETY: passed on to the caller; the permutation is that of the instances, counted from the displacement.
     unsafe {
         if permute::end::<D>(all, count, first, packed).is_none() {
-            parts::<D>(plan, count, memory, packed);
+            unpermuted::<D>(plan, count, memory, packed);
         }
     }
 }
 
 compiled_for_selected! {
     /// Executes a plan by the permutation of its instances, if there is one and the machine executes it, or otherwise as
-    /// [`parts`] does.
+    /// [`unpermuted`] does.
     ///
     /// # Safety
     ///
     /// As [`several`].
-    unsafe fn permuted_or_parts[D: Direction][D](
+    unsafe fn permuted_or_not[D: Direction][D](
         plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8,
     ) = R => {
         let program = plan.program();
@@ -162,7 +162,7 @@ compiled_for_selected! {
         {
             return;
         }
-        parts::<D>(plan, count, memory, packed);
+        unpermuted::<D>(plan, count, memory, packed);
     };
 }
 
@@ -173,7 +173,7 @@ compiled_for_selected! {
 ///
 /// As [`several`].
 #[inline(never)]
-unsafe fn parts<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
+unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
     let (program, extent) = (plan.program(), plan.extent());
     if let Some(all) = single(plan, count) {
         // SAFETY: passed on to the caller; the blocks are all that an instance is.
