@@ -79,34 +79,46 @@ mod signals {
 
     use std::ffi::c_int;
     use std::io;
+    use std::ops::RangeInclusive;
     use std::thread;
 
     use signal_hook::consts::signal::{
-        SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
-        SIGXCPU, SIGXFSZ,
+        SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGSYS, SIGTERM, SIGTRAP, SIGUSR1,
+        SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
     };
     use signal_hook::iterator::Signals;
-    use signal_hook::low_level::emulate_default_handler;
+    use signal_hook::low_level::{emulate_default_handler, exit};
 
     /// The signals that end a process and can be caught, but for those that a processor sends for a mistake in the program.
     /// A pipe whose reader has gone is an error where it is written to.
-    const ENDING: [c_int; 12] = [
-        SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
-        SIGXCPU, SIGXFSZ,
+    const ENDING: [c_int; 14] = [
+        SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGSYS, SIGTERM, SIGTRAP, SIGUSR1,
+        SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
     ];
 
-    /// Starts a thread that removes the file when such a signal arrives, and then ends the process as the signal does.
+    /// More such signals: on Linux, `SIGSTKFLT`, `SIGIO`, `SIGPWR` and the real-time signals.
+    const MORE: &[RangeInclusive<c_int>] =
+        if cfg!(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))) {
+            &[16..=16, 29..=30, 34..=64]
+        } else {
+            &[]
+        };
+
+    /// Starts a thread that removes the file when such a signal arrives, and then ends the process as the signal does, or with
+    /// the status that shells give a signal.
     pub(super) fn watch() -> io::Result<()> {
         let ignored = ignored();
-        let caught = ENDING.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+        let all = ENDING.into_iter().chain(MORE.iter().cloned().flatten());
+        let caught = all.filter(|signal| ignored >> (signal - 1) & 1 == 0);
         let mut signals = Signals::new(caught)?;
         thread::Builder::new().spawn(move || {
             // Where a file would exceed a limit, the write has an error.
-            for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {
+            if let Some(signal) = signals.forever().find(|signal| *signal != SIGXFSZ) {
                 // Locked up to the end, so that no other file is made.
                 let mut path = super::path();
                 drop(path.take());
                 let _ = emulate_default_handler(signal);
+                exit(128 + signal);
             }
         })?;
         Ok(())

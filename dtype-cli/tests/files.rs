@@ -337,6 +337,7 @@ fn a_signal_leaves_what_was_there() {
         ("ALRM", 14),
         ("TERM", 15),
         ("XCPU", 24),
+        ("SYS", 31),
     ] {
         let folder = Folder::new();
         let out = folder.file("out", b"before");
@@ -347,6 +348,15 @@ fn a_signal_leaves_what_was_there() {
             (folder.names(), fs::read(&out).unwrap()),
             (vec!["out".into()], b"before".into())
         );
+    }
+    if cfg!(target_os = "linux") {
+        for number in [16, 29, 30, 34, 64] {
+            let folder = Folder::new();
+            let mut child = unpacking(dtype().args(["unpack", "u8", "-", "out"]), &folder);
+            kill(&child, &number.to_string());
+            assert_eq!(child.wait().unwrap().code(), Some(128 + number), "{number}");
+            assert!(folder.names().is_empty(), "{number}");
+        }
     }
 }
 
