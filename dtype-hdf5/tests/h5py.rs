@@ -2,27 +2,17 @@
 //!
 //! Without a Python that has h5py the tests print a note, and pass.
 
+mod python;
 mod records;
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use dtype_runtime::Datatype;
 use hdf5_metno::File;
+use python::python;
 use records::{Particle, Wall};
-
-/// A Python that has h5py, of the path or of the system.
-fn python() -> Option<&'static str> {
-    let found = ["python3", "/usr/bin/python3"].into_iter().find(|python| {
-        let probe = Command::new(python).args(["-c", "import h5py"]).stderr(Stdio::null()).status();
-        probe.is_ok_and(|status| status.success())
-    });
-    if found.is_none() {
-        eprintln!("left out: no python3 with h5py here");
-    }
-    found
-}
 
 /// One test after the other: a process that a test starts inherits the files that others have open, and the library's locks on
 /// them.

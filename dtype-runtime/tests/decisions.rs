@@ -10,8 +10,8 @@ use dtype_runtime::{Basic, Error, Order, Type};
 
 /// The shape, the number of instances, and the kernels that copy them: portable, with AVX2 and with AVX-512. `=` is as in the
 /// column before. After `each:` come the kernels for the operations of one instance, or of one repetition of a loop, which are
-/// executed one after another; after `first:` and `last:` those for the first and the last instance. The number after a name is
-/// how many records the kernel copies at once. A failure prints the new table.
+/// executed one after another. The number after a name is how many records the kernel copies at once. A failure prints the new
+/// table.
 const DECISIONS: &str = "\
 4.2             |    1 | copy                              | =                                 | =
 4.2             |    2 | copy                              | =                                 | permute, 8

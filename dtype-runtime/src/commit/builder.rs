@@ -308,11 +308,11 @@ impl Rotation {
 
 /// The first and the last run of a loop's body, which touch from one iteration to the next.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ends {
+struct Ends {
     /// The first run.
-    pub(super) head: Blocks,
+    head: Blocks,
     /// The last run.
-    pub(super) tail: Blocks,
+    tail: Blocks,
     /// Indices of the operations that hold the two runs.
     first: usize,
     last: usize,
@@ -321,7 +321,7 @@ pub(super) struct Ends {
 impl Ends {
     /// The ends of `ops[first..end]`, if the last run touches the first run of the next iteration, and the body is
     /// short enough to be written twice.
-    pub(super) const fn of(ops: &[Op], first: usize, end: usize, stride: i64) -> Option<Self> {
+    const fn of(ops: &[Op], first: usize, end: usize, stride: i64) -> Option<Self> {
         let items = end - first;
         if items == 0 || items > MAX_ROTATED {
             return None;
@@ -350,7 +350,7 @@ impl Ends {
     }
 
     /// The operation at an index, without the two runs.
-    pub(super) const fn between(&self, ops: &[Op], index: usize) -> Option<Op> {
+    const fn between(&self, ops: &[Op], index: usize) -> Option<Op> {
         let op = ops[index];
         let (is_first, is_last) = (index == self.first, index == self.last);
         let Op::Blocks(mut blocks) = op else { return Some(op) };
@@ -367,7 +367,7 @@ impl Ends {
     }
 
     /// The run that spans from one iteration into the next.
-    pub(super) const fn seam(&self, stride: i64) -> Blocks {
+    const fn seam(&self, stride: i64) -> Blocks {
         let next = self.head.shifted(stride);
         Blocks::run(self.tail.disp, self.tail.len + next.len)
     }

@@ -258,7 +258,7 @@ fn a_list_that_loses_nearly_all_blocks_is_written_as_operations() {
 #[test]
 fn loops_repeat_the_bytes_of_their_bodies() {
     let bytes = Type::basic(Basic::U8);
-    let steady = |ty: &Type| far_apart(ty).plan().ops().to_vec();
+    let ops = |ty: &Type| far_apart(ty).plan().ops().to_vec();
     let mut numbers = Numbers(11);
     for _ in 0..3000 {
         // Runs and pairs of runs in any order, at distances that let some of them touch.
@@ -278,9 +278,9 @@ fn loops_repeat_the_bytes_of_their_bodies() {
             &[-9 + numbers.around(4), 0],
             &[Type::contiguous(3, &bytes).unwrap(), looped.clone()],
         );
-        let once = bytes_of_ops(&steady(&body), 0);
+        let once = bytes_of_ops(&ops(&body), 0);
         for ty in [looped, before.unwrap()] {
-            let all = bytes_of_ops(&steady(&ty), 0);
+            let all = bytes_of_ops(&ops(&ty), 0);
             let each =
                 (0..count.cast_signed()).flat_map(|i| once.iter().map(move |at| at + i * stride));
             assert!(all.ends_with(&each.collect::<Vec<_>>()), "{places:?} {lengths:?} {ty:?}");
@@ -289,5 +289,5 @@ fn loops_repeat_the_bytes_of_their_bodies() {
 
     // What joins the iterations: 7 blocks and two ends instead of 8 pairs.
     let pair = Type::vector(2, 1, 2, &Type::basic(Basic::U64)).unwrap();
-    assert_eq!(steady(&Type::contiguous(8, &pair).unwrap()).len(), 3);
+    assert_eq!(ops(&Type::contiguous(8, &pair).unwrap()).len(), 3);
 }
