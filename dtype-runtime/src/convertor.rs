@@ -38,6 +38,8 @@ mod mover;
 mod packer;
 #[cfg(feature = "rayon")]
 mod parallel;
+mod part;
+mod pending;
 mod progress;
 mod source;
 mod stack;
@@ -50,16 +52,16 @@ pub use backend::{Backend, BackendPacker, BackendUnpacker};
 #[cfg(feature = "bytes")]
 pub use buf_mut::UnpackerBuf;
 pub use buffer::{Buffer, BufferMut};
+pub(crate) use checks::allocate;
 #[cfg(feature = "crc32c")]
 pub use checksum::Crc32c;
 pub use checksum::{Checksum, Checksummed};
 pub use conversion::Conversion;
 pub(crate) use converting::RecordConversion;
 pub use converting::{ConvertingPacker, ConvertingUnpacker};
-pub(crate) use copier::{PartOfRecords, Routines};
 pub use iov::{Iov, Segment};
 pub use packer::Packer;
-pub(crate) use source::{Compiled, Constant, Source};
+pub(crate) use source::{Compiled, Constant, PartOfRecords, Source};
 pub use stack::{StackFrame, StackType};
 pub use stream::{PackStream, Stream, UnpackStream};
 pub use strided::{StridedCopies, StridedCopy};

@@ -49,7 +49,7 @@ mod tiles;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub(crate) use blocks::{blocks, part as part_of_blocks, repeated as repeated_blocks, run};
+pub(crate) use blocks::{blocks, part as part_of_blocks, run};
 pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
 pub(crate) use gather::{columns, is_gathering};
 pub(crate) use irregular::{list, list_within};
@@ -58,7 +58,7 @@ pub(crate) use permute::{
     blocks as permuted_blocks, is_worth_a_call, permute, permute_or, records as permuted_records,
 };
 pub(crate) use records::part as part_of_records;
-pub(crate) use reverse::Reversing;
+pub(crate) use reverse::{Reversing, reversing};
 pub(crate) use rows::{beats_pieces, grid, may_beat_pieces, strided};
 pub(crate) use shuffle::{is_shuffling, pack_values, unpack_values};
 

@@ -17,6 +17,7 @@ mod quads;
 mod runs;
 mod segments;
 mod shuffle;
+mod split;
 mod values;
 
 use alloc::borrow::Cow;
@@ -56,6 +57,7 @@ pub(crate) use segments::{Numbering, Segments};
 )]
 pub(crate) use shuffle::Register;
 pub(crate) use shuffle::{Shuffle, ShuffledBy};
+pub(crate) use split::{Part, Split, split};
 pub(crate) use values::{Values, bytewise_size, values};
 
 /// The greatest distance in bytes between records that are copied field by field, several records at a time

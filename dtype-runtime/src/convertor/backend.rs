@@ -172,7 +172,7 @@ impl BackendInstances {
             one.checked_mul(instances).ok_or_else(|| Error::count_too_large(instances, one))?;
         // No memory contains data at larger offsets.
         let origin = origin.clamp(-(1 << 65), 1 << 65);
-        committed.check_wide_span(memory, origin, count)?;
+        committed.check_span(memory, origin, count)?;
         let (committed, origin) = (committed.clone(), origin as u64);
         Ok((Self { committed, origin, count: instances }, Progress::new(size)))
     }

@@ -115,44 +115,29 @@ impl<'a> BufferMut<'a> {
     }
 }
 
-impl<'a> From<&'a [u8]> for Buffer<'a> {
-    fn from(memory: &'a [u8]) -> Self {
-        Self::new(memory)
-    }
+macro_rules! from_slices {
+    ($buffer:ident: $(impl[$($generics:tt)*] $memory:ty;)*) => {$(
+        impl<'a, $($generics)*> From<$memory> for $buffer<'a> {
+            fn from(memory: $memory) -> Self {
+                Self::new(memory)
+            }
+        }
+    )*};
 }
 
-impl<'a, const N: usize> From<&'a [u8; N]> for Buffer<'a> {
-    fn from(memory: &'a [u8; N]) -> Self {
-        Self::new(memory)
-    }
+from_slices! { Buffer:
+    impl[] &'a [u8];
+    impl[const N: usize] &'a [u8; N];
+    impl[] &'a alloc::vec::Vec<u8>;
 }
-
-impl<'a> From<&'a alloc::vec::Vec<u8>> for Buffer<'a> {
-    fn from(memory: &'a alloc::vec::Vec<u8>) -> Self {
-        Self::new(memory)
-    }
+from_slices! { BufferMut:
+    impl[] &'a mut [u8];
+    impl[const N: usize] &'a mut [u8; N];
+    impl[] &'a mut alloc::vec::Vec<u8>;
 }
 
 impl<'a> From<BufferMut<'a>> for Buffer<'a> {
     fn from(buffer: BufferMut<'a>) -> Self {
         Self { memory: buffer.memory, origin: buffer.origin }
-    }
-}
-
-impl<'a> From<&'a mut [u8]> for BufferMut<'a> {
-    fn from(memory: &'a mut [u8]) -> Self {
-        Self::new(memory)
-    }
-}
-
-impl<'a, const N: usize> From<&'a mut [u8; N]> for BufferMut<'a> {
-    fn from(memory: &'a mut [u8; N]) -> Self {
-        Self::new(memory)
-    }
-}
-
-impl<'a> From<&'a mut alloc::vec::Vec<u8>> for BufferMut<'a> {
-    fn from(memory: &'a mut alloc::vec::Vec<u8>) -> Self {
-        Self::new(memory)
     }
 }

@@ -1,6 +1,7 @@
 //! The checks before instances are copied: their data lie in the memory and do not overlap, and the packed bytes have the
 //! right length.
 
+use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::commit::Committed;
@@ -14,14 +15,49 @@ impl Committed {
         i64::try_from(count).ok()?.checked_sub(1)?.checked_mul(self.extent())
     }
 
-    /// From which displacement to which the data of `count` instances lie, whatever numbers that takes; `None` if there are
-    /// none.
+    /// From which displacement to which the data of `count` instances lie, in bytes from the origin of the first: from the first
+    /// byte of data to the end of the last. `None` if there are no data.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let pair = Type::hindexed(&[1, 1], &[4, 12], &Type::basic(Basic::U16))?;
+    /// let back = Type::resized(&pair, 0, -16)?.commit();
+    /// assert_eq!(back.span(1), Some(4..14));
+    /// assert_eq!(back.span(3), Some(-28..14));
+    /// assert_eq!(back.span(0), None);
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
     #[inline]
-    fn span(&self, count: usize) -> Option<Range<i128>> {
+    pub fn span(&self, count: usize) -> Option<Range<i128>> {
         let Interval { start, end } = self.data().filter(|_| count > 0)?;
         // The magnitude is below 2⁶⁴ · 2⁶³ by more than 2⁶⁴, which leaves room for the additions.
         let last = (count as i128 - 1) * i128::from(self.extent());
         Some(i128::from(start) + last.min(0)..i128::from(end) + last.max(0))
+    }
+
+    /// Checks that the data of `count` instances lie in a memory of `len` bytes, if displacement 0 of the first instance is
+    /// `origin` bytes into it: what every safe method checks before it touches memory, for code that passes pointers on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`].
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Error, Type};
+    /// let column = Type::vector(3, 1, 4, &Type::basic(Basic::U8))?.commit();
+    /// assert_eq!(column.check_span(12, 3, 1), Ok(()));
+    /// assert_eq!(column.check_span(12, 4, 1), Err(Error::OutOfBounds { start: 4, end: 13, len: 12 }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[inline]
+    pub fn check_span(&self, len: u64, origin: i128, count: usize) -> Result<(), Error> {
+        let Some(Range { start, end }) = self.span(count) else { return Ok(()) };
+        // The sums may not fit. Then they are far outside of any memory.
+        let (start, end) = (origin.saturating_add(start), origin.saturating_add(end));
+        if start < 0 || end > i128::from(len) {
+            return Err(Error::OutOfBounds { start, end, len });
+        }
+        Ok(())
     }
 
     /// Whether all displacements in `count` instances fit 64 bits.
@@ -37,39 +73,6 @@ impl Committed {
         let end = self.packed_size(count)? as u64;
         if range.end > end || range.start > range.end {
             return Err(Error::Position { position: range.end.max(range.start), end });
-        }
-        Ok(())
-    }
-
-    /// Checks that the data of `count` instances lie in a memory of `len` bytes.
-    #[inline]
-    pub(super) fn check_span(&self, len: u64, origin: i64, count: usize) -> Result<(), Error> {
-        // The usual case: 64-bit numbers are enough, and all data lie in the memory.
-        match self.data() {
-            Some(data)
-                if self.last(count).and_then(|last| lies_within(data, last, origin, len))
-                    != Some(true) =>
-            {
-                self.check_wide_span(len, i128::from(origin), count)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// [`check_span`](Self::check_span) with numbers that are wide enough for everything; the origin is at most 2⁶⁵ in
-    /// magnitude.
-    #[cold]
-    pub(super) fn check_wide_span(
-        &self,
-        len: u64,
-        origin: i128,
-        count: usize,
-    ) -> Result<(), Error> {
-        let Some(Range { start, end }) = self.span(count) else { return Ok(()) };
-        // The sums may not fit. Then they are far outside of any memory.
-        let (start, end) = (origin.saturating_add(start), origin.saturating_add(end));
-        if start < 0 || end > i128::from(len) {
-            return Err(Error::OutOfBounds { start, end, len });
         }
         Ok(())
     }
@@ -140,4 +143,12 @@ pub(crate) fn check_length(size: usize, packed: &[u8]) -> Result<(), Error> {
         return Err(Error::PackedLength { expected, actual });
     }
     Ok(())
+}
+
+/// An empty vector with room for `count` records of `stride` bytes.
+pub(crate) fn allocate(count: usize, stride: usize) -> Result<Vec<u8>, Error> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count.saturating_mul(stride))
+        .map_err(|_| Error::Allocation { count, stride })?;
+    Ok(room)
 }

@@ -4,11 +4,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::buffer::{Buffer, BufferMut};
-use super::checks::{check_length, check_room, packed_size};
-use super::converting::{self, ConvertedStream, ConvertingPacker, ConvertingUnpacker};
+use super::checks::{allocate, check_length, check_room, packed_size};
+use super::converting::{ConvertedStream, ConvertingPacker, ConvertingUnpacker, Partials, convert};
+use super::cursor::Instances;
 use crate::commit::{Committed, Converting, How};
 use crate::error::Error;
-use crate::kernel::{Pack, Unpack};
+use crate::kernel::{Pack, Unpack, Way};
 use crate::plan::Plan;
 use crate::representation::Representation;
 
@@ -121,7 +122,7 @@ impl Conversion {
     ) -> Result<usize, Error> {
         let from = from.into();
         self.packed_size(count)?;
-        self.committed.check_span(from.len() as u64, from.origin, count)?;
+        self.committed.check_span(from.len() as u64, from.origin.into(), count)?;
         // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed; `out` is
         // borrowed exclusively, so it does not overlap them.
         unsafe { self.pack_raw(from.pointer(), count, out) }
@@ -158,11 +159,7 @@ impl Conversion {
         let size = self.packed_size(count)?;
         check_room(size, out)?;
         // SAFETY: the caller guarantees the memory; `out` has room, as just checked.
-        unsafe {
-            let (plan, memory, to) = (self.committed.plan(), origin.cast_mut(), out.as_mut_ptr());
-            converting::convert_all::<Pack>(&self.converting, plan, count as u64, memory, to)?;
-        }
-        Ok(size)
+        unsafe { self.convert_all::<Pack>(size, origin.cast_mut(), out.as_mut_ptr(), count) }
     }
 
     /// The packed bytes of `count` instances in the representation, as [`pack`](Self::pack) writes them.
@@ -179,10 +176,8 @@ impl Conversion {
         let from = from.into();
         let size = self.packed_size(count)?;
         // Before memory for a wrong count is allocated.
-        self.committed.check_span(from.len() as u64, from.origin, count)?;
-        let mut out = Vec::new();
-        let stride = size.checked_div(count).unwrap_or(0);
-        out.try_reserve_exact(size).map_err(|_| Error::Allocation { count, stride })?;
+        self.committed.check_span(from.len() as u64, from.origin.into(), count)?;
+        let mut out = allocate(count, size.checked_div(count).unwrap_or(0))?;
         out.resize(size, 0);
         // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed; the vector was just
         // allocated, so it does not overlap them.
@@ -207,7 +202,7 @@ impl Conversion {
         let mut to = to.into();
         let size = self.packed_size(count)?;
         check_length(size, packed)?;
-        self.committed.check_span(to.len() as u64, to.origin, count)?;
+        self.committed.check_span(to.len() as u64, to.origin.into(), count)?;
         // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed exclusively
         // and holds bytes, any of which are valid.
         unsafe { self.unpack_raw(packed, to.pointer(), count) }
@@ -234,10 +229,26 @@ impl Conversion {
         self.committed.check_overlap(count)?;
         // SAFETY: the caller guarantees the memory, of which no byte is named twice, as just checked; `packed` has the
         // required length and is only read.
-        unsafe {
-            let (plan, from) = (self.committed.plan(), packed.as_ptr().cast_mut());
-            converting::convert_all::<Unpack>(&self.converting, plan, count as u64, origin, from)?;
-        }
+        unsafe { self.convert_all::<Unpack>(size, origin, packed.as_ptr().cast_mut(), count) }
+    }
+
+    /// Converts all of `count` instances, whose packed bytes are `size`, and returns these.
+    ///
+    /// # Safety
+    ///
+    /// As for [`convert`].
+    unsafe fn convert_all<D: Way>(
+        &self,
+        size: usize,
+        memory: *mut u8,
+        packed: *mut u8,
+        count: usize,
+    ) -> Result<usize, Error> {
+        let instances = Instances::of_plan(self.committed.plan(), count as u64);
+        // No value comes in part.
+        let (all, mut none) = (0..size as u64, Partials::default());
+        // SAFETY: passed on to the caller.
+        unsafe { convert::<D>(&self.converting, &instances, all, memory, packed, &mut none)? };
         Ok(size)
     }
 

@@ -4,11 +4,9 @@
 //! the plan for bytes; otherwise a plan that goes value by value is executed. Either way the values are converted
 //! as they are copied, and a fragment may begin and end inside one.
 
-mod check;
 mod convert;
 mod packer;
 mod partial;
-mod records;
 mod staged;
 mod unpacker;
 
@@ -16,21 +14,18 @@ use alloc::sync::Arc;
 use core::ops::Range;
 
 pub use packer::ConvertingPacker;
+pub(super) use partial::Partials;
 pub(crate) use staged::RecordConversion;
 pub use unpacker::ConvertingUnpacker;
 
-use self::check::{check, check_boundary};
-use self::convert::{each, reversed};
-use self::partial::Partials;
-use self::records::records;
+use self::convert::{check_boundary, each, reversed};
 use super::copier::copy_range;
 use super::cursor::Instances;
 use super::source::Source;
-use crate::commit::{Converting, Each, How};
+use crate::commit::{Converting, How};
 use crate::error::Error;
-use crate::kernel::{Reversing, Way, execute};
-use crate::kernels::selected;
-use crate::plan::Plan;
+use crate::kernel::Way;
+use crate::kernel::integers::Task;
 use crate::representation::Representation;
 
 /// The parts of a stream in another representation.
@@ -72,13 +67,15 @@ impl ConvertedStream {
     /// range.
     #[cfg(feature = "rayon")]
     unsafe fn check<D: Way>(&self, range: Range<u64>, packed: *mut u8) -> Result<(), Error> {
-        let How::Each(each) = &self.converting.how else { return Ok(()) };
+        let How::Each(all) = &self.converting.how else { return Ok(()) };
         if self.converting.widest == 0 {
             return Ok(());
         }
-        let instances = Instances::of_plan(&each.plan, self.source.count());
+        let (count, memory) = (self.source.count(), self.source.origin());
+        // No value comes in part.
+        let mut none = Partials::default();
         // SAFETY: the caller guarantees it.
-        unsafe { check::<D>(&instances, range, self.source.origin(), packed, &Partials::default()) }
+        unsafe { each::<D>(Task::Check, all, count, range, memory, packed, &mut none) }
     }
 
     /// Converts a range of the stream, as [`convert`].
@@ -99,13 +96,12 @@ impl ConvertedStream {
                 return Ok(());
             }
             let (memory, instances) = (self.source.origin(), self.source.instances());
-            let count = self.source.count();
-            convert::<D>(&self.converting, &instances, count, range, memory, packed, partials)
+            convert::<D>(&self.converting, &instances, range, memory, packed, partials)
         }
     }
 }
 
-/// Converts a range of the stream of `count` instances, to or from `packed`. If the range has only a part of a
+/// Converts a range of the stream of instances, to or from `packed`. If the range has only a part of a
 /// value, `partials` has its other bytes. Nothing is written if a value cannot be converted.
 ///
 /// # Safety
@@ -116,7 +112,6 @@ impl ConvertedStream {
 pub(super) unsafe fn convert<D: Way>(
     converting: &Converting,
     instances: &Instances<'_>,
-    count: u64,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
@@ -126,56 +121,15 @@ pub(super) unsafe fn convert<D: Way>(
     // that the plan for bytes names, and the others are those of the plan that was made for them.
     unsafe {
         match &converting.how {
-            How::Same => copy_range::<D>(instances, range, memory, packed, None, &mut 0),
+            How::Same => copy_range::<D>(instances, range, memory, packed, &mut 0),
             How::Reversed(width) => reversed::<D>(instances, *width, range, memory, packed),
             How::Each(all) => {
-                let Each { plan, values } = &**all;
-                let is_permuted = || plan.program().of_parts_of_instances().is_some();
-                if let Some(values) = values
-                    && !(selected().permutes() && is_permuted())
-                {
-                    records::<D>(values, plan, range, memory, packed);
-                    return Ok(());
-                }
-                let instances = Instances::of_plan(plan, count);
+                let count = instances.count();
                 if converting.widest > 0 {
-                    check::<D>(&instances, range.clone(), memory, packed, partials)?;
+                    let range = range.clone();
+                    each::<D>(Task::Check, all, count, range, memory, packed, partials)?;
                 }
-                each::<D>(&instances, range, memory, packed, partials);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Converts all of `count` instances of a committed type, with its plan for bytes if that is enough. Nothing is
-/// written if a value cannot be converted.
-///
-/// # Safety
-///
-/// The data of the instances, at their displacements from `memory`, must be valid for `D`, and so must `packed`
-/// for all of the stream; the two must not overlap.
-pub(super) unsafe fn convert_all<D: Way>(
-    converting: &Converting,
-    plan: &Plan,
-    count: u64,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> Result<(), Error> {
-    // SAFETY: the caller guarantees all of it. `Reversing` requires blocks of whole values: lemma WHOLE-PARTS of
-    // `reversed`.
-    unsafe {
-        match &converting.how {
-            How::Same => execute::<D>(plan, count, memory, packed),
-            How::Reversed(2) => execute::<Reversing<D, 2>>(plan, count, memory, packed),
-            How::Reversed(4) => execute::<Reversing<D, 4>>(plan, count, memory, packed),
-            How::Reversed(8) => execute::<Reversing<D, 8>>(plan, count, memory, packed),
-            How::Reversed(_) => execute::<Reversing<D, 16>>(plan, count, memory, packed),
-            How::Each(_) => {
-                let instances = Instances::of_plan(plan, count);
-                // It fits, because there is memory for it. No value comes in part.
-                let (all, mut none) = (0..converting.size * count, Partials::default());
-                return convert::<D>(converting, &instances, count, all, memory, packed, &mut none);
+                each::<D>(Task::Convert, all, count, range, memory, packed, partials)?;
             }
         }
     }

@@ -2,14 +2,13 @@
 //!
 //! The cursor hands a range of the packed stream of some instances to a [`Visitor`], part by part and in order.
 //! Packing, unpacking, lending memory without a copy and copying between layouts are different visitors. Only the
-//! position counts between two calls, so there is no other state that could disagree with it. (Beside the position, a convertor
-//! keeps the number of the list's block where the last range ended, but as a guess, which is checked before it is used.)
+//! position counts between two calls, so there is no other state that could disagree with it.
 //! Finding a position takes time logarithmic in the number of blocks for each loop around it.
 //!
-//! At each level the range is cut in three: less than one item at the start, whole items, less than one item at
-//! the end. The whole items go to the visitor in a single call; only the two ends are followed further down. An
-//! item is an instance, an iteration of a loop, an operation, a block, or a value, from the outermost level to the
-//! innermost.
+//! At each level the range is [split]: less than one item at the start, whole items, less than one item at the end. The whole
+//! items go to the visitor in a single call; only the two ends are followed further down. An item is an instance, an iteration
+//! of a loop, an operation, a block, or a value, from the outermost level to the innermost. Before a range is split, the visitor
+//! may [take](Visitor::part) it: where an operation copies any of its packed bytes, nothing has to be followed.
 //!
 //! An example: an instance is two blocks of 4 bytes with a stride of 8, the extent is 20, and there are 4
 //! instances; the range is `6..21` of the 32 packed bytes.
@@ -20,24 +19,22 @@
 //! range             [6               21)
 //! instances         6..8 of instance 0, all of instance 1, 0..5 of instance 2
 //! blocks            2..4 of block 1 | all | block 0, 0..1 of block 1
-//! visited    run(10, 2)   instances(1 at 20)   blocks(1 at 40)   run(48, 1)
+//! visited    run(10, 2)   repeated(1 at 20)   blocks(1 at 40)   run(48, 1)
 //! ```
 //!
-//! So a range costs two descents and one call for the middle, however many instances are in it. A part of a single instance
-//! starts one level further down, at its operations.
+//! So a range costs two descents and one call for the middle, however many instances are in it.
 //!
 //! This file descends; `instances` is where a descent starts, and `numbers` the same descent for the numbers of segments.
 
 mod instances;
 mod numbers;
 
-use core::ops::ControlFlow;
-use core::ops::Range;
+use core::ops::{ControlFlow, Range};
 
 pub(crate) use self::instances::Instances;
 use crate::plan::{
-    Blocks, Elements, Index, List, Lists, Op, Permutation, Program, numbered_items, size,
-    split_first,
+    Blocks, Elements, Index, List, Lists, Op, Permutation, Plan, Program, Split, numbered_items,
+    size, split, split_first,
 };
 
 /// What is done with the parts of a range. Displacements are in bytes from the origin of the first
@@ -56,23 +53,6 @@ pub(crate) trait Visitor {
         lists.blocks(list).try_for_each(|(disp, len)| self.run(disp.wrapping_add(shift), len))
     }
 
-    /// The blocks at the start of a list that fit `bytes` packed bytes, up to the first one that does not. Returns their
-    /// number. If the visitor returns `None`, the number is looked up, and they follow.
-    fn list_within(&mut self, list: &List, lists: &Lists, shift: i64, bytes: u64) -> Option<usize> {
-        let _ = (list, lists, shift, bytes);
-        None
-    }
-
-    /// A guess which block of a list a range starts in. Any number will do.
-    fn near(&self) -> usize {
-        0
-    }
-
-    /// Called with the block of a list where the next range of the stream starts, if it is not in another list.
-    fn ended_near(&mut self, block: usize) {
-        let _ = block;
-    }
-
     /// Values that are converted. Only the plans of conversions have them.
     fn elements(&mut self, elements: &Elements) -> ControlFlow<()> {
         let _ = elements;
@@ -85,31 +65,27 @@ pub(crate) trait Visitor {
         ControlFlow::Continue(())
     }
 
-    /// Some, but not all packed bytes of one execution of operations. If the visitor returns `None`, the parts
-    /// follow.
-    fn part(&mut self, part: &Fragment<'_>) -> Option<ControlFlow<()>> {
-        let _ = part;
-        None
-    }
-
-    /// Packed bytes of records that are a permutation, from anywhere in the first to anywhere in the last. The records are the
-    /// instances, or the iterations of the loop that each instance is. If the visitor returns `None`, the parts follow.
-    fn permuted(&mut self, part: &Fragment<'_>) -> Option<ControlFlow<()>> {
-        let _ = part;
-        None
-    }
-
     /// Operations that are executed several times. If the visitor returns `None`, they come iteration by iteration.
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
         let _ = repeated;
         None
     }
 
-    /// Whole instances of `size` packed bytes each; likewise.
-    fn instances(&mut self, size: u64, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
-        let _ = size;
-        self.repeated(repeated)
+    /// Any packed bytes of something, counted from its first. If the visitor returns `None`, they are split.
+    fn part(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
+        let _ = (of, bytes);
+        None
     }
+}
+
+/// What a range is a part of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Splittable<'a> {
+    Repeated(&'a Repeated<'a>),
+    /// Several blocks, and the program that they belong to.
+    Blocks(&'a Blocks, &'a Program),
+    /// A list of these tables, with a shift to be added to its displacements.
+    List(&'a List, &'a Lists, i64),
 }
 
 /// Operations that are executed several times.
@@ -117,6 +93,7 @@ pub(crate) trait Visitor {
 pub(crate) struct Repeated<'a> {
     pub(crate) ops: &'a [Op],
     pub(crate) program: &'a Program,
+    pub(crate) level: Level<'a>,
     pub(crate) count: u64,
     /// Bytes from one iteration to the next.
     pub(crate) stride: i64,
@@ -124,14 +101,15 @@ pub(crate) struct Repeated<'a> {
     pub(crate) shift: i64,
 }
 
-/// Some packed bytes of operations that are executed several times, counted from the start of the first execution that
-/// they are in.
-#[derive(Clone, Debug)]
-pub(crate) struct Fragment<'a> {
-    pub(crate) permutation: &'a Permutation,
-    pub(crate) bytes: Range<u64>,
-    /// The shift of the displacements.
-    pub(crate) shift: i64,
+/// What the iterations are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Level<'a> {
+    /// Instances of a plan.
+    Instances(&'a Plan),
+    /// Values of a Rust type, with their permutation if they have one.
+    Values(Option<&'a Permutation>),
+    /// Iterations of a loop.
+    Loop,
 }
 
 /// Operations that follow one another in a body.
@@ -145,98 +123,94 @@ struct Body<'a> {
 }
 
 /// A body with its repetitions.
+#[derive(Clone, Copy)]
 struct Iterations<'a> {
     body: Body<'a>,
-    /// Packed bytes of one repetition.
-    size: u64,
+    level: Level<'a>,
+    count: u64,
     stride: i64,
     /// The shift of the displacements in the first repetition.
     shift: i64,
-    /// Whether the repetitions are the instances.
-    outermost: bool,
-    /// The permutation of the instances, if the repetitions are the instances and there is one.
-    permutation: Option<&'a Permutation>,
 }
 
 impl Iterations<'_> {
-    fn visit<V: Visitor>(&self, range: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
-        let Range { mut start, end } = range;
-        // Less than a repetition at the start, then whole ones, then less than one.
-        let mut iteration = start / self.size;
-        let into = start % self.size;
-        if into > 0 || end - start < self.size {
-            let rest = (self.size - into).min(end - start);
-            self.part(into..into + rest, iteration, visitor)?;
-            start += rest;
-            iteration += 1;
+    /// A range of the packed bytes of all repetitions, of `size` bytes each. It must not be empty.
+    #[inline]
+    fn visit<V: Visitor>(&self, range: Range<u64>, size: u64, visitor: &mut V) -> ControlFlow<()> {
+        if let [Op::Blocks(Blocks { disp, len, count: 1, .. })] = self.body.all()
+            && (self.count == 1 || i128::from(self.stride) == i128::from(*len))
+        {
+            // Any number of blocks that touch are one run.
+            let disp = disp.wrapping_add(self.shift).wrapping_add(range.start.cast_signed());
+            return visitor.run(disp, range.end - range.start);
         }
-        let whole = (end - start) / self.size;
-        if whole > 0 {
-            self.whole(iteration, whole, visitor)?;
+        if self.count == 1 {
+            return self.one(0, range, size, visitor);
         }
-        let rest = (end - start) % self.size;
-        if rest > 0 {
-            self.part(0..rest, iteration + whole, visitor)?;
+        if range == (0..size * self.count) {
+            return self.whole(0..self.count, visitor);
         }
-        ControlFlow::Continue(())
+        if let Some(taken) =
+            visitor.part(&Splittable::Repeated(&self.repeated(0, self.count)), &range)
+        {
+            return taken;
+        }
+        let Split { head, whole, tail } = split(range, size);
+        if let Some(head) = head {
+            self.one(head.item, head.bytes, size, visitor)?;
+        }
+        if !whole.is_empty() {
+            self.whole(whole, visitor)?;
+        }
+        tail.map_or(ControlFlow::Continue(()), |tail| {
+            self.one(tail.item, tail.bytes, size, visitor)
+        })
     }
 
-    /// Some packed bytes of one repetition.
+    /// A range of the packed bytes of one repetition.
     #[inline]
-    fn part<V: Visitor>(
+    fn one<V: Visitor>(
         &self,
+        at: u64,
         bytes: Range<u64>,
-        iteration: u64,
+        size: u64,
         visitor: &mut V,
     ) -> ControlFlow<()> {
-        let shift = self.shift_of(iteration);
-        let Body { ops, program, first, end, .. } = self.body;
-        let permutation = if self.outermost {
-            self.permutation
-        } else {
-            program.of_parts(&ops[first..end], self.stride)
-        };
-        if let Some(permutation) = permutation {
-            let part = Fragment { permutation, bytes: bytes.clone(), shift };
-            if let Some(taken) = visitor.part(&part) {
-                return taken;
-            }
+        if bytes == (0..size) {
+            return self.whole(at..at + 1, visitor);
         }
-        self.body.visit(bytes, shift, visitor)
+        // A single operation may take the part itself.
+        if !matches!(self.level, Level::Loop)
+            && self.body.all().len() > 1
+            && let Some(taken) = visitor.part(&Splittable::Repeated(&self.repeated(at, 1)), &bytes)
+        {
+            return taken;
+        }
+        self.body.visit(bytes, self.shift_of(at), visitor)
     }
 
     fn shift_of(&self, iteration: u64) -> i64 {
         self.shift.wrapping_add(self.stride.wrapping_mul(iteration.cast_signed()))
     }
 
-    fn whole<V: Visitor>(&self, first: u64, count: u64, visitor: &mut V) -> ControlFlow<()> {
-        let Body { ops, program, first: from, end, .. } = self.body;
-        let (ops, shift) = (&ops[from..end], self.shift_of(first));
-        if let [Op::Blocks(only)] = ops
-            && only.count == 1
-            && i128::from(self.stride) == i128::from(only.len)
-        {
-            // Any number of blocks that touch are one run.
-            return visitor.run(only.disp.wrapping_add(shift), only.len * count);
-        }
+    fn repeated(&self, first: u64, count: u64) -> Repeated<'_> {
+        let Self { body, level, stride, .. } = *self;
+        let (ops, program, shift) = (body.all(), body.program, self.shift_of(first));
+        Repeated { ops, program, level, count, stride, shift }
+    }
+
+    fn whole<V: Visitor>(&self, mut items: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
+        let repeated = self.repeated(items.start, items.end - items.start);
+        let Repeated { ops, count, stride, shift, .. } = repeated;
         if let [Op::Elements(only)] = ops
-            && let Some(all) = only.shifted(shift).repeated(count, self.stride)
+            && let Some(all) = only.shifted(shift).repeated(count, stride)
         {
             return visitor.elements(&all);
         }
-        let repeated = Repeated { ops, program, count, stride: self.stride, shift };
-        let taken = if self.outermost {
-            visitor.instances(self.size, &repeated)
-        } else {
-            visitor.repeated(&repeated)
-        };
-        if let Some(taken) = taken {
+        if let Some(taken) = visitor.repeated(&repeated) {
             return taken;
         }
-        for iteration in first..first + count {
-            self.body.visit(0..self.size, self.shift_of(iteration), visitor)?;
-        }
-        ControlFlow::Continue(())
+        items.try_for_each(|item| self.body.whole(self.shift_of(item), visitor))
     }
 }
 
@@ -244,6 +218,11 @@ impl<'a> Body<'a> {
     /// All of these operations, for which there may be an index.
     fn of(ops: &'a [Op], program: &'a Program, index: Option<&'a Index>) -> Self {
         Self { ops, program, index, first: 0, end: ops.len() }
+    }
+
+    /// The operations.
+    fn all(&self) -> &'a [Op] {
+        &self.ops[self.first..self.end]
     }
 }
 
@@ -280,6 +259,31 @@ impl Body<'_> {
         ControlFlow::Continue(())
     }
 
+    /// All of the operations.
+    fn whole<V: Visitor>(&self, shift: i64, visitor: &mut V) -> ControlFlow<()> {
+        numbered_items(self.all()).try_for_each(|(at, op, _)| match *op {
+            Op::Blocks(blocks) => visitor.blocks(&blocks.shifted(shift)),
+            Op::List(list) => visitor.list(&list, self.program.lists(), shift),
+            Op::Elements(elements) => visitor.elements(&elements.shifted(shift)),
+            Op::Loop { count, stride, items } => {
+                self.inner(self.first + at, count, stride, items, shift).whole(0..count, visitor)
+            }
+        })
+    }
+
+    /// The iterations of the loop at an index.
+    fn inner(
+        &self,
+        at: usize,
+        count: u64,
+        stride: i64,
+        items: usize,
+        shift: i64,
+    ) -> Iterations<'_> {
+        let body = Body { first: at + 1, end: at + 1 + items, ..*self };
+        Iterations { body, level: Level::Loop, count, stride, shift }
+    }
+
     /// A range of one operation.
     fn operation<V: Visitor>(
         &self,
@@ -290,47 +294,50 @@ impl Body<'_> {
         visitor: &mut V,
     ) -> ControlFlow<()> {
         match *op {
-            Op::Blocks(blocks) => of_blocks(&blocks.shifted(shift), part, visitor),
+            Op::Blocks(blocks) => self.blocks(&blocks.shifted(shift), part, visitor),
             Op::List(list) => of_list(&list, self.program.lists(), part, shift, visitor),
             Op::Elements(elements) => of_elements(elements.shifted(shift), part, visitor),
             Op::Loop { count, stride, items } => {
-                let body = Body { first: at + 1, end: at + 1 + items, ..*self };
                 let size = match self.index {
                     Some(index) => index.size(at) / count,
-                    None => size(&self.ops[body.first..body.end], self.program.lists()),
+                    None => size(&self.ops[at + 1..at + 1 + items], self.program.lists()),
                 };
-                Iterations { body, size, stride, shift, outermost: false, permutation: None }
-                    .visit(part, visitor)
+                self.inner(at, count, stride, items, shift).visit(part, size, visitor)
             }
         }
     }
-}
 
-/// A range of blocks at equal distances.
-fn of_blocks<V: Visitor>(blocks: &Blocks, part: Range<u64>, visitor: &mut V) -> ControlFlow<()> {
-    let Range { mut start, end } = part;
-    let len = blocks.len;
-    if blocks.count == 1 {
-        return visitor.run(blocks.disp.wrapping_add(start.cast_signed()), end - start);
+    /// A range of blocks at equal distances.
+    #[inline]
+    fn blocks<V: Visitor>(
+        &self,
+        all: &Blocks,
+        range: Range<u64>,
+        visitor: &mut V,
+    ) -> ControlFlow<()> {
+        if all.count == 1 {
+            let disp = all.disp.wrapping_add(range.start.cast_signed());
+            return visitor.run(disp, range.end - range.start);
+        }
+        if range == (0..all.len * all.count) {
+            return visitor.blocks(all);
+        }
+        if let Some(taken) = visitor.part(&Splittable::Blocks(all, self.program), &range) {
+            return taken;
+        }
+        let Split { head, whole, tail } = split(range, all.len);
+        if let Some(head) = head {
+            let disp = all.block(head.item).wrapping_add(head.bytes.start.cast_signed());
+            visitor.run(disp, head.bytes.end - head.bytes.start)?;
+        }
+        if !whole.is_empty() {
+            let (disp, count) = (all.block(whole.start), whole.end - whole.start);
+            visitor.blocks(&Blocks { disp, count, ..*all })?;
+        }
+        tail.map_or(ControlFlow::Continue(()), |tail| {
+            visitor.run(all.block(tail.item), tail.bytes.end)
+        })
     }
-    let mut block = start / len;
-    let into = start % len;
-    if into > 0 || end - start < len {
-        let rest = (len - into).min(end - start);
-        visitor.run(blocks.block(block).wrapping_add(into.cast_signed()), rest)?;
-        start += rest;
-        block += 1;
-    }
-    let mut rest = end - start;
-    if rest >= len {
-        let whole = rest / len;
-        visitor.blocks(&Blocks { disp: blocks.block(block), count: whole, ..*blocks })?;
-        (block, rest) = (block + whole, rest % len);
-    }
-    if rest > 0 {
-        visitor.run(blocks.block(block), rest)?;
-    }
-    ControlFlow::Continue(())
 }
 
 /// A range of values that are converted.
@@ -339,72 +346,54 @@ fn of_elements<V: Visitor>(
     part: Range<u64>,
     visitor: &mut V,
 ) -> ControlFlow<()> {
-    let Range { mut start, end } = part;
-    let len = elements.blocks.len;
-    let mut first = start / len;
-    let into = start % len;
-    if into > 0 || end - start < len {
-        let rest = (len - into).min(end - start);
-        visitor.part_of_element(&elements.part(first, 1), into, rest)?;
-        start += rest;
-        first += 1;
+    if part == (0..elements.blocks.len * elements.blocks.count) {
+        return visitor.elements(&elements);
     }
-    let whole = (end - start) / len;
-    if whole > 0 {
-        visitor.elements(&elements.part(first, whole))?;
+    let Split { head, whole, tail } = split(part, elements.blocks.len);
+    if let Some(head) = head {
+        let Range { start, end } = head.bytes;
+        visitor.part_of_element(&elements.part(head.item, 1), start, end - start)?;
     }
-    let rest = (end - start) % len;
-    if rest > 0 {
-        visitor.part_of_element(&elements.part(first + whole, 1), 0, rest)?;
+    if !whole.is_empty() {
+        visitor.elements(&elements.part(whole.start, whole.end - whole.start))?;
     }
-    ControlFlow::Continue(())
+    tail.map_or(ControlFlow::Continue(()), |tail| {
+        visitor.part_of_element(&elements.part(tail.item, 1), 0, tail.bytes.end)
+    })
 }
 
 /// A range of a list.
-pub(super) fn of_list<V: Visitor>(
+fn of_list<V: Visitor>(
     list: &List,
     lists: &Lists,
-    part: Range<u64>,
+    range: Range<u64>,
     shift: i64,
     visitor: &mut V,
 ) -> ControlFlow<()> {
     let entries = lists.entries(list);
-    let byte = |block: usize, into: u64| {
-        let (offset, len) = entries.get(block).unwrap_or((0, 0));
-        let disp = list.disp().wrapping_add(shift).wrapping_add(offset.cast_signed());
-        (disp.wrapping_add(into.cast_signed()), len - into)
-    };
-    let (mut block, start) = entries.find(part.start, visitor.near());
-    let into = part.start - start;
-    let (disp, left) = byte(block, into);
-    let size = entries.size();
-    if part.end - part.start <= left {
-        visitor.ended_near(block + usize::from(part.end - part.start == left));
-        return visitor.run(disp, part.end - part.start);
+    if range == (0..entries.size()) {
+        return visitor.list(list, lists, shift);
     }
-    let mut position = start;
+    if let Some(taken) = visitor.part(&Splittable::List(list, lists, shift), &range) {
+        return taken;
+    }
+    let disp = |block| {
+        let (offset, _) = entries.get(block).unwrap_or((0, 0));
+        list.disp().wrapping_add(shift).wrapping_add(offset.cast_signed())
+    };
+    let (mut block, start) = entries.find(range.start, 0);
+    let (last, last_start) = entries.find_from(range.end, block, start);
+    let into = range.start - start;
     if into > 0 {
-        visitor.run(disp, left)?;
-        (block, position) = (block + 1, part.start + left);
+        let len = range.end.min(entries.start(block + 1)) - range.start;
+        visitor.run(disp(block).wrapping_add(into.cast_signed()), len)?;
+        block += 1;
     }
-    let count = list.count as usize;
-    let rest = list.part(block, count);
-    let (last, last_start) = if part.end == size {
-        visitor.list(&rest, lists, shift)?;
-        (count, size)
-    } else if let Some(number) = visitor.list_within(&rest, lists, shift, part.end - position) {
-        (block + number, entries.start(block + number))
-    } else {
-        let (last, last_start) = entries.find_from(part.end, block, position);
-        if last > block {
-            visitor.list(&list.part(block, last), lists, shift)?;
-        }
-        (last, last_start)
-    };
-    // After the last block, the next instance's first one follows.
-    visitor.ended_near(if part.end == size { 0 } else { last });
-    if part.end > last_start {
-        visitor.run(byte(last, 0).0, part.end - last_start)?;
+    if block < last {
+        visitor.list(&list.part(block, last), lists, shift)?;
+    }
+    if block <= last && last_start < range.end {
+        visitor.run(disp(last), range.end - last_start)?;
     }
     ControlFlow::Continue(())
 }

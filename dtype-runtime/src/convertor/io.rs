@@ -48,11 +48,11 @@ fn seek<S: Stream>(stream: &mut S, to: SeekFrom) -> io::Result<u64> {
 }
 
 macro_rules! reads {
-    ($(#[$docs:meta])* impl[$($generics:tt)*] $stream:ty) => {
+    ($(#[$docs:meta])* impl[$($generics:tt)*] $stream:ty, $pack:path, $error:path) => {
         impl<$($generics)*> Read for $stream {
             $(#[$docs])*
             fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-                PackStream::pack(self, buf).map_err(Self::io_error)
+                $pack(self, buf).map_err($error)
             }
 
             /// Fills the buffers up to the first that is refused.
@@ -64,11 +64,11 @@ macro_rules! reads {
 }
 
 macro_rules! writes {
-    ($(#[$docs:meta])* impl[$($generics:tt)*] $stream:ty) => {
+    ($(#[$docs:meta])* impl[$($generics:tt)*] $stream:ty, $unpack:path, $error:path) => {
         impl<$($generics)*> Write for $stream {
             $(#[$docs])*
             fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-                UnpackStream::unpack(self, buf).map_err(Self::io_error)
+                $unpack(self, buf).map_err($error)
             }
 
             /// Accepts the buffers up to the first that is refused.
@@ -98,109 +98,65 @@ macro_rules! seeks {
     };
 }
 
-impl IoStream for Packer<'_> {
-    fn io_error(error: Self::Error) -> io::Error {
-        match error {}
-    }
+macro_rules! io_errors {
+    ($(impl[$($generics:tt)*] $stream:ty, |$error:ident| $io:expr;)*) => {$(
+        impl<$($generics)*> IoStream for $stream {
+            fn io_error($error: Self::Error) -> io::Error {
+                $io
+            }
+        }
+    )*};
 }
 
-/// A value that was refused.
-fn invalid_data(error: crate::Error) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, error)
-}
-
-impl IoStream for ConvertingPacker<'_> {
-    fn io_error(error: crate::Error) -> io::Error {
-        invalid_data(error)
-    }
-}
-
-impl IoStream for Unpacker<'_> {
-    fn io_error(error: crate::Error) -> io::Error {
-        invalid_data(error)
-    }
-}
-
-impl IoStream for ConvertingUnpacker<'_> {
-    fn io_error(error: crate::Error) -> io::Error {
-        invalid_data(error)
-    }
-}
-
-impl<B: Backend> IoStream for BackendPacker<B>
-where
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    fn io_error(error: B::Error) -> io::Error {
-        io::Error::other(error)
-    }
-}
-
-impl<B: Backend> IoStream for BackendUnpacker<B>
-where
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    fn io_error(error: B::Error) -> io::Error {
-        io::Error::other(error)
-    }
+// What the engine refuses is a value.
+io_errors! {
+    impl[] Packer<'_>, |error| match error {};
+    impl[] ConvertingPacker<'_>, |error| io::Error::new(ErrorKind::InvalidData, error);
+    impl[] Unpacker<'_>, |error| io::Error::new(ErrorKind::InvalidData, error);
+    impl[] ConvertingUnpacker<'_>, |error| io::Error::new(ErrorKind::InvalidData, error);
+    impl[B: Backend<Error: Into<Box<dyn std::error::Error + Send + Sync>>>] BackendPacker<B>,
+        |error| io::Error::other(error);
+    impl[B: Backend<Error: Into<Box<dyn std::error::Error + Send + Sync>>>] BackendUnpacker<B>,
+        |error| io::Error::other(error);
 }
 
 reads! {
     /// As [`pack`](Packer::pack); never fails.
-    impl[] Packer<'_>
+    impl[] Packer<'_>, PackStream::pack, Self::io_error
 }
 reads! {
     /// As [`pack`](ConvertingPacker::pack); a value that does not fit its format is
     /// [`InvalidData`](ErrorKind::InvalidData), with the [`Error`](crate::Error) inside.
-    impl[] ConvertingPacker<'_>
+    impl[] ConvertingPacker<'_>, PackStream::pack, Self::io_error
 }
 reads! {
     /// As [`pack`](BackendPacker::pack); an error of the backend is [`Other`](ErrorKind::Other), with it inside.
-    impl[B: Backend<Error: Into<Box<dyn std::error::Error + Send + Sync>>>] BackendPacker<B>
+    impl[B: Backend<Error: Into<Box<dyn std::error::Error + Send + Sync>>>] BackendPacker<B>,
+    PackStream::pack, Self::io_error
 }
 writes! {
     /// As [`unpack`](Unpacker::unpack); what is refused there is [`InvalidData`](ErrorKind::InvalidData) here, with
     /// the [`Error`](crate::Error) inside. At the end it accepts nothing.
-    impl[] Unpacker<'_>
+    impl[] Unpacker<'_>, UnpackStream::unpack, Self::io_error
 }
 writes! {
     /// As [`unpack`](ConvertingUnpacker::unpack); what is refused there is [`InvalidData`](ErrorKind::InvalidData)
     /// here, with the [`Error`](crate::Error) inside. At the end it accepts nothing.
-    impl[] ConvertingUnpacker<'_>
+    impl[] ConvertingUnpacker<'_>, UnpackStream::unpack, Self::io_error
 }
 writes! {
     /// As [`unpack`](BackendUnpacker::unpack); an error of the backend is [`Other`](ErrorKind::Other), with it inside.
     /// At the end it accepts nothing.
-    impl[B: Backend<Error: Into<Box<dyn std::error::Error + Send + Sync>>>] BackendUnpacker<B>
+    impl[B: Backend<Error: Into<Box<dyn std::error::Error + Send + Sync>>>] BackendUnpacker<B>,
+    UnpackStream::unpack, Self::io_error
 }
-
-impl<S: PackStream + IoStream, C: Checksum> Read for Checksummed<S, C> {
+reads! {
     /// As [`pack`](Checksummed::pack), with the errors of the stream.
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        self.pack(buf).map_err(S::io_error)
-    }
-
-    /// Fills the buffers up to the first that is refused.
-    fn read_vectored(&mut self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
-        one_by_one(bufs, |buf| self.read(buf))
-    }
+    impl[S: PackStream + IoStream, C: Checksum] Checksummed<S, C>, Self::pack, S::io_error
 }
-
-impl<S: UnpackStream + IoStream, C: Checksum> Write for Checksummed<S, C> {
+writes! {
     /// As [`unpack`](Checksummed::unpack), with the errors of the stream.
-    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        self.unpack(buf).map_err(S::io_error)
-    }
-
-    /// Accepts the buffers up to the first that is refused.
-    fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
-        one_by_one(bufs, |buf| self.write(buf))
-    }
-
-    /// Does nothing: only bytes that cannot be written yet, the first bytes of a value, are kept.
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    impl[S: UnpackStream + IoStream, C: Checksum] Checksummed<S, C>, Self::unpack, S::io_error
 }
 seeks! {
     ///

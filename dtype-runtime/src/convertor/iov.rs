@@ -290,10 +290,7 @@ impl Committed {
     #[doc(alias = "MPIX_Type_iov")]
     #[inline]
     pub fn iov(&self, count: usize, range: Range<u64>) -> Result<Iov<'_>, Error> {
-        let end = self.packed_size(count)? as u64;
-        if range.end > end || range.start > range.end {
-            return Err(Error::Position { position: range.end.max(range.start), end });
-        }
+        self.check_range(count, &range)?;
         if !self.displacements_fit(count) {
             return Err(Error::Overflow { call: "iov", quantity: "displacement" });
         }

@@ -4,8 +4,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::buffer::{Buffer, BufferMut};
-use super::checks::{check_length, check_room, lies_within, packed_size};
-use super::copier::copy_of_plan;
+use super::checks::{allocate, check_length, check_room, lies_within, packed_size};
+use super::copier::copy_range;
+use super::cursor::Instances;
 use crate::commit::{Committed, Single};
 use crate::error::Error;
 use crate::kernel::{self, Pack, Unpack, Way, one};
@@ -172,14 +173,11 @@ impl Committed {
     #[cold]
     #[inline(never)]
     fn pack_buffer(&self, from: Buffer<'_>, count: usize, out: &mut [u8]) -> Result<usize, Error> {
-        let size = self.packed_size(count)?;
-        self.check_span(from.len() as u64, from.origin, count)?;
-        check_room(size, out)?;
-        let (memory, packed) = (from.pointer().cast_mut(), out.as_mut_ptr());
+        self.packed_size(count)?;
+        self.check_span(from.len() as u64, from.origin.into(), count)?;
         // SAFETY: all bytes that the instances name lie in the memory, as just checked. It is borrowed, so nobody
-        // writes to it, and does not overlap `out`, which is borrowed exclusively and has room, as just checked.
-        unsafe { self.execute_whole::<Pack>(memory, packed, count, size) };
-        Ok(size)
+        // writes to it, and does not overlap `out`, which is borrowed exclusively.
+        unsafe { self.pack_raw(from.pointer(), count, out) }
     }
 
     /// The packed bytes of `count` instances in memory, as [`pack`](Self::pack) writes them.
@@ -202,10 +200,8 @@ impl Committed {
     ) -> Result<Vec<u8>, Error> {
         let from = from.into();
         let size = self.packed_size(count)?;
-        self.check_span(from.len() as u64, from.origin, count)?;
-        let mut out = Vec::new();
-        let stride = usize::try_from(self.size()).unwrap_or(usize::MAX);
-        out.try_reserve_exact(size).map_err(|_| Error::Allocation { count, stride })?;
+        self.check_span(from.len() as u64, from.origin.into(), count)?;
+        let mut out = allocate(count, size.checked_div(count).unwrap_or(0))?;
         // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed. The vector
         // has room for `size` bytes, which is what is written, and was just allocated, so it does not overlap them.
         unsafe {
@@ -267,7 +263,7 @@ impl Committed {
         count: usize,
     ) -> Result<usize, Error> {
         self.packed_size(count)?;
-        self.check_span(to.len() as u64, to.origin, count)?;
+        self.check_span(to.len() as u64, to.origin.into(), count)?;
         // SAFETY: all bytes that the instances name lie in the memory, as just checked. It is borrowed exclusively, so
         // nobody else accesses it, and does not overlap `packed`. It holds bytes, any of which are valid.
         unsafe { self.unpack_raw(packed, to.pointer(), count) }
@@ -411,7 +407,7 @@ impl Committed {
     /// # Safety
     ///
     /// The range must lie in the packed bytes of `count` instances, and the memory be valid for `D`, as
-    /// [`copy_of_plan`] requires.
+    /// [`copy_range`] requires.
     unsafe fn execute_range<D: Way>(
         &self,
         range: Range<u64>,
@@ -419,8 +415,9 @@ impl Committed {
         count: usize,
         packed: *mut u8,
     ) {
+        let instances = Instances::of_plan(self.plan(), count as u64);
         // SAFETY: passed on to the caller.
-        unsafe { copy_of_plan::<D>(self.plan(), count as u64, range, origin, packed, &mut 0) };
+        unsafe { copy_range::<D>(&instances, range, origin, packed, &mut 0) };
     }
 
     /// The number of packed bytes of `count` instances.

@@ -1,13 +1,14 @@
 //! Copies between two places in memory with the same layout.
 
-use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
 use super::buffer::{Buffer, BufferMut};
-use super::cursor::{Fragment, Instances, Repeated, Visitor};
+use super::checks::allocate;
+use super::cursor::{Instances, Level, Repeated, Visitor};
+use super::part::{at, length, part_of_permutation, permutation};
 use crate::commit::Committed;
 use crate::error::Error;
-use crate::kernel;
+use crate::kernel::{self, Move};
 use crate::plan::{Blocks, List, Lists, Op, Program};
 
 impl Committed {
@@ -35,8 +36,8 @@ impl Committed {
         count: usize,
     ) -> Result<(), Error> {
         let (from, mut to) = (from.into(), to.into());
-        self.check_span(from.len() as u64, from.origin, count)?;
-        self.check_span(to.len() as u64, to.origin, count)?;
+        self.check_span(from.len() as u64, from.origin.into(), count)?;
+        self.check_span(to.len() as u64, to.origin.into(), count)?;
         // SAFETY: all bytes that the instances name lie in the two memories, as just checked, one of which is borrowed
         // and the other borrowed exclusively, so they do not overlap.
         unsafe { self.copy_raw(from.pointer(), to.pointer(), count) }
@@ -65,14 +66,10 @@ impl Committed {
         to_origin: i64,
         count: usize,
     ) -> Result<(), Error> {
-        self.check_span(memory.len() as u64, from_origin, count)?;
-        self.check_span(memory.len() as u64, to_origin, count)?;
+        self.check_span(memory.len() as u64, from_origin.into(), count)?;
+        self.check_span(memory.len() as u64, to_origin.into(), count)?;
         let base = memory.as_mut_ptr();
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the pointers of data are the same modulo their width"
-        )]
-        let [from, to] = [from_origin, to_origin].map(|at| base.wrapping_offset(at as isize));
+        let [from, to] = [from_origin, to_origin].map(|origin| at(base, origin));
         // SAFETY: all bytes that the instances name, from either origin, lie in the memory, as just checked,
         // which is borrowed exclusively.
         unsafe { self.copy_raw(from, to, count) }
@@ -93,10 +90,7 @@ impl Committed {
         let size = self.packed_size(count)?;
         self.check_overlap(count)?;
         if self.spans_meet(from, to, count) {
-            let mut packed = Vec::new();
-            packed
-                .try_reserve_exact(size)
-                .map_err(|_| Error::Allocation { count: size, stride: 1 })?;
+            let mut packed = allocate(size, 1)?;
             packed.resize(size, 0);
             // SAFETY: the caller guarantees the memory; the buffer is a new one.
             unsafe {
@@ -134,75 +128,60 @@ struct Mover<'a> {
     program: &'a Program,
 }
 
-impl Mover<'_> {
-    /// Copies `count` blocks, the first at displacement `disp`.
-    #[expect(clippy::cast_possible_truncation, reason = "blocks in memory")]
-    fn blocks_at(&mut self, disp: i64, len: u64, count: u64, stride: i64) {
-        let (disp, step) = (disp as isize, stride as isize);
-        let steps = kernel::Steps { memory: step, packed: step.cast_unsigned() };
-        let (from, to) = (self.from.wrapping_offset(disp), self.to.wrapping_offset(disp));
-        let all = Blocks { disp: 0, len, count, stride };
-        // SAFETY: data of the instances, read in the one memory and written at the same displacement in the other.
-        unsafe {
-            if kernel::permuted_blocks::<kernel::Move>(&all, self.program, from, to).is_none() {
-                kernel::strided::<kernel::Move>(len as usize, count as usize, steps, from, to);
-            }
-        }
-    }
-}
-
 impl Visitor for Mover<'_> {
     fn run(&mut self, disp: i64, len: u64) -> ControlFlow<()> {
-        self.blocks_at(disp, len, 1, 0);
-        ControlFlow::Continue(())
+        self.blocks(&Blocks { disp, len, count: 1, stride: 0 })
     }
 
     fn blocks(&mut self, blocks: &Blocks) -> ControlFlow<()> {
-        let Blocks { disp, len, count, stride } = blocks.normalized();
-        self.blocks_at(disp, len, count, stride);
-        ControlFlow::Continue(())
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
-    fn list(&mut self, list: &List, lists: &Lists, shift: i64) -> ControlFlow<()> {
-        let from = self.from.wrapping_offset(shift as isize);
-        let to = self.to.wrapping_offset(shift.wrapping_add(list.disp()) as isize);
-        // SAFETY: as in `blocks_at`, and the list belongs to the tables.
-        unsafe { kernel::list::<kernel::Move>(list, lists, from, to) };
-        ControlFlow::Continue(())
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "bytes and displacements, in memory")]
-    fn permuted(&mut self, part: &Fragment<'_>) -> Option<ControlFlow<()>> {
-        let bytes = part.bytes.start as usize..part.bytes.end as usize;
-        let from = self.from.wrapping_offset(part.shift as isize);
-        let to = self.to.wrapping_offset(part.shift as isize);
-        // SAFETY: as in `blocks_at`; the permutation belongs to the instances, which do not overlap.
-        let done = unsafe { kernel::permute::<kernel::Move>(part.permutation, bytes, from, to) };
-        done.then_some(ControlFlow::Continue(()))
-    }
-
-    /// Records that are not a permutation are copied block by block, if they are single blocks: one block of all
-    /// records, then the next.
-    #[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
-    fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
-        let Repeated { ops, program, count, stride, shift } = *repeated;
-        let from = self.from.wrapping_offset(shift as isize);
-        let to = self.to.wrapping_offset(shift as isize);
-        // SAFETY: as in `blocks_at`.
-        let permuted = unsafe {
-            kernel::permuted_records::<kernel::Move>(ops, program, count, stride, from, to)
-        };
-        if permuted.is_some() {
-            return Some(ControlFlow::Continue(()));
+        let all = blocks.normalized();
+        let (from, to) = (at(self.from, all.disp), at(self.to, all.disp));
+        let (len, count) = (length(all.len), length(all.count));
+        #[expect(clippy::cast_possible_truncation, reason = "blocks in memory")]
+        let step = all.stride as isize;
+        let steps = kernel::Steps { memory: step, packed: step.cast_unsigned() };
+        // SAFETY: data of the instances, read in the one memory and written at the same displacement in the other.
+        unsafe {
+            if kernel::permuted_blocks::<Move>(&all, self.program, from, to).is_none() {
+                kernel::strided::<Move>(len, count, steps, from, to);
+            }
         }
-        let single = |op: &Op| matches!(op, Op::Blocks(blocks) if blocks.count == 1);
-        if !ops.iter().all(single) {
+        ControlFlow::Continue(())
+    }
+
+    fn list(&mut self, list: &List, lists: &Lists, shift: i64) -> ControlFlow<()> {
+        let (from, to) = (at(self.from, shift), at(self.to, shift.wrapping_add(list.disp())));
+        // SAFETY: as in `blocks`, and the list belongs to the tables.
+        unsafe { kernel::list::<Move>(list, lists, from, to) };
+        ControlFlow::Continue(())
+    }
+
+    /// Records that are not a permutation are copied block by block, if they are few blocks: one block of all
+    /// records, then the next.
+    fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
+        let Repeated { ops, level, count, stride, shift, .. } = *repeated;
+        let (from, to) = (at(self.from, shift), at(self.to, shift));
+        if let Some((permutation, disp)) = permutation(repeated, u64::MAX) {
+            let one = if let Level::Instances(plan) = level {
+                plan.size()
+            } else {
+                permutation.size() as u64
+            };
+            let (from, to, bytes) = (at(from, disp), at(to, disp), 0..one * count);
+            // SAFETY: as in `blocks`; the permutation is that of the iterations, or of theirs, which do not overlap.
+            if unsafe { part_of_permutation::<Move>(permutation, &bytes, from, to) } {
+                return Some(ControlFlow::Continue(()));
+            }
+        }
+        let few = |op: &Op| matches!(op, Op::Blocks(blocks) if blocks.count <= count);
+        if !ops.iter().all(few) {
             return None;
         }
         for op in ops {
-            if let Op::Blocks(block) = op {
-                self.blocks_at(block.disp.wrapping_add(shift), block.len, count, stride);
+            let Op::Blocks(all) = op else { continue };
+            for block in 0..all.count {
+                let disp = all.block(block).wrapping_add(shift);
+                let _ = self.blocks(&Blocks { disp, len: all.len, count, stride });
             }
         }
         Some(ControlFlow::Continue(()))

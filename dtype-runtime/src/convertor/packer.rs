@@ -203,7 +203,7 @@ impl Committed {
         count: usize,
     ) -> Result<Packer<'a>, Error> {
         let from = from.into();
-        self.check_span(from.len() as u64, from.origin, count)?;
+        self.check_span(from.len() as u64, from.origin.into(), count)?;
         // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed for `'a`.
         unsafe { Packer::from_raw(self, from.pointer(), count) }
     }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::converting::{ConvertingPacker, ConvertingUnpacker};
 use super::packer::Packer;
-use super::stream::PackStream;
+use super::stream::{PackStream, UnpackRecords};
 use super::unpacker::Unpacker;
 use crate::error::Error;
 
@@ -41,20 +41,32 @@ where
     Ok(bytes)
 }
 
-/// Calls `visit` with chunks of whole records and their positions in the stream. Returns the error of the first chunk
-/// that has one.
-fn for_chunks<'a>(
-    whole: &'a [u8],
-    record: usize,
-    start: u64,
-    visit: impl Fn(u64, &'a [u8]) -> Result<(), Error> + Sync,
-) -> Result<(), Error> {
-    let chunk = AT_ONCE.next_multiple_of(record);
-    whole
-        .par_chunks(chunk)
-        .enumerate()
-        .map(|(index, bytes)| visit(start + (index * chunk) as u64, bytes))
-        .reduce(|| Ok(()), Result::and)
+/// Unpacks chunks of whole records once all of them are checked. Returns the error of the first chunk that has one.
+fn par_unpack<S: UnpackRecords>(stream: &mut S, bytes: &[u8]) -> Result<usize, Error> {
+    let number =
+        usize::try_from(stream.remaining()).map_or(bytes.len(), |left| left.min(bytes.len()));
+    let Some(record) = stream.record().filter(|_| number >= FEWEST) else {
+        // Few bytes, or first the rest of an incomplete value, in order.
+        return stream.unpack(bytes);
+    };
+    let (whole, tail) = bytes[..number].split_at(number - number % record);
+    let (this, start, chunk) = (&*stream, stream.position(), AT_ONCE.next_multiple_of(record));
+    let for_chunks = |visit: &(dyn Fn(u64, &[u8]) -> Result<(), Error> + Sync)| {
+        let chunks = whole.par_chunks(chunk).enumerate();
+        chunks
+            .map(|(index, bytes)| visit(start + (index * chunk) as u64, bytes))
+            .reduce(|| Ok(()), Result::and)
+    };
+    for_chunks(&|position, bytes| this.check(position, bytes))?;
+    // SAFETY: each chunk is a different part of the stream, so no two write the same byte, and nobody else does, because this
+    // unpacker is borrowed exclusively.
+    for_chunks(&|position, bytes| unsafe { this.put_shared(position, bytes) })?;
+    stream.advance(whole.len());
+    match stream.unpack(tail) {
+        Ok(bytes) => Ok(whole.len() + bytes),
+        Err(error) if whole.is_empty() => Err(error),
+        Err(_) => Ok(whole.len()),
+    }
 }
 
 impl ConvertingPacker<'_> {
@@ -98,26 +110,7 @@ impl ConvertingUnpacker<'_> {
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn par_unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        let number =
-            usize::try_from(self.remaining()).map_or(bytes.len(), |left| left.min(bytes.len()));
-        let Some(record) = self.record().filter(|_| number >= FEWEST) else {
-            return self.unpack(bytes);
-        };
-        let (whole, tail) = bytes[..number].split_at(number - number % record);
-        let (this, start) = (&*self, self.position());
-        for_chunks(whole, record, start, |position, bytes| this.check(position, bytes))?;
-        for_chunks(whole, record, start, |position, bytes| {
-            // SAFETY: each chunk has different instances, so no two write the same byte, and nobody else does,
-            // because this unpacker is borrowed exclusively. `record` is present only if no values have to be
-            // checked.
-            unsafe { this.put_shared(position, bytes) }
-        })?;
-        self.advance(whole.len());
-        match self.unpack(tail) {
-            Ok(bytes) => Ok(whole.len() + bytes),
-            Err(error) if whole.is_empty() => Err(error),
-            Err(_) => Ok(whole.len()),
-        }
+        par_unpack(self, bytes)
     }
 }
 
@@ -154,23 +147,6 @@ impl Unpacker<'_> {
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn par_unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
-        let number =
-            usize::try_from(self.remaining()).map_or(bytes.len(), |left| left.min(bytes.len()));
-        let Some(record) = self.record().filter(|_| number >= FEWEST) else {
-            // Few bytes, or first the rest of an incomplete value, in order.
-            return self.unpack(bytes);
-        };
-        let (whole, tail) = bytes[..number].split_at(number - number % record);
-        let (this, start) = (&*self, self.position());
-        // Whole records can be validated independently of one another.
-        for_chunks(whole, record, start, |position, bytes| this.check(position, bytes))?;
-        for_chunks(whole, record, start, |position, bytes| {
-            // SAFETY: each chunk is a different part of the stream, so no two write the same byte, and nobody else
-            // does, because this unpacker is borrowed exclusively.
-            unsafe { this.put_shared(position, bytes) };
-            Ok(())
-        })?;
-        self.advance(whole.len());
-        self.unpack(tail).map(|bytes| whole.len() + bytes)
+        par_unpack(self, bytes)
     }
 }

@@ -2,9 +2,9 @@
 
 use core::ops::Range;
 
-use super::copier::{PartOfRecords, Routines, WholeRecords, copy_of_plan, copy_range};
+use super::copier::copy_range;
 use super::cursor::Instances;
-use crate::commit::{Committed, Converting};
+use crate::commit::{Committed, Converting, Single};
 use crate::error::Error;
 use crate::kernel::Way;
 use crate::plan::{Op, Permutation, Segments};
@@ -28,7 +28,7 @@ pub(crate) struct Source {
 pub(crate) enum Compiled {
     /// The constants of a Rust type. The instances are values of it, so their padding may be accessed as well.
     Constant(&'static Constant),
-    /// A committed type, and code for whole instances, for the required direction.
+    /// A committed type.
     Committed(Committed),
 }
 
@@ -41,18 +41,17 @@ pub(crate) struct Constant {
     pub(crate) size: u64,
     /// Bytes of memory from one value to the next.
     pub(crate) stride: i64,
-    pub(crate) pack: Routines,
-    pub(crate) unpack: Routines,
+    /// The code that was compiled for the type, unless a value has so many runs that they are not written out.
+    pub(crate) pack: Option<PartOfRecords>,
+    pub(crate) unpack: Option<PartOfRecords>,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) ty: fn() -> Type,
 }
 
-impl Constant {
-    #[inline(always)]
-    fn routines<D: Way>(&self) -> Routines {
-        if D::PACKS { self.pack } else { self.unpack }
-    }
-}
+/// Copies a range of the packed bytes of values of a Rust type, by code compiled for this type: a pointer to the first value, a
+/// pointer to the first byte of the range, and the range, counted from the first value. Padding of values that lie in the range
+/// as a whole may be loaded, and stored as it was.
+pub(crate) type PartOfRecords = unsafe fn(*mut u8, *mut u8, Range<u64>);
 
 impl Source {
     /// `None` if 64 bits cannot count the packed bytes.
@@ -142,13 +141,20 @@ impl Source {
         }
     }
 
-    /// What copies a range of the packed bytes of records at an origin, if it was compiled for their type: as
-    /// [`copy`](Self::copy) does.
+    /// What copies a range of the packed bytes as [`copy`](Self::copy) does, and where from or to, if nothing has to be looked
+    /// up: code that was compiled for the type, or a copy of the one run that the instances are.
     #[inline(always)]
     pub(super) fn part<D: Way>(&self) -> Option<(PartOfRecords, *mut u8)> {
         match &self.compiled {
-            Compiled::Constant(constant) => Some((constant.routines::<D>().part?, self.origin)),
-            Compiled::Committed(_) => None,
+            Compiled::Constant(constant) => {
+                let part = if D::PACKS { constant.pack } else { constant.unpack };
+                Some((part?, self.origin))
+            }
+            Compiled::Committed(committed) => {
+                let &Single { run, touches_next, .. } = committed.single();
+                let disp = run.filter(|_| touches_next || self.count == 1)?;
+                Some((part_of_run::<D>, self.origin.wrapping_offset(disp)))
+            }
         }
     }
 
@@ -160,45 +166,26 @@ impl Source {
     /// must not overlap. If `D` reads memory, all data of the instances must be readable.
     #[inline(always)]
     pub(super) unsafe fn copy<D: Way>(&self, range: Range<u64>, packed: *mut u8, near: &mut usize) {
-        // SAFETY: the caller guarantees the memory. The routines are a type's constants, made from the same type map as its
-        // operations (`typed/stream.rs`), so they do the same.
+        // SAFETY: the caller guarantees the memory. The routine is a type's constant, made from the same type map as its
+        // operations (`typed/stream.rs`), so it does the same.
         unsafe {
-            match &self.compiled {
-                Compiled::Constant(constant) => {
-                    let Routines { whole, part } = constant.routines::<D>();
-                    if let Some(part) = part {
-                        return part(self.origin, packed, range);
-                    }
-                    copy_constant::<D>(&self.instances(), range, self.origin, packed, whole);
-                }
-                Compiled::Committed(committed) => {
-                    copy_of_plan::<D>(
-                        committed.plan(),
-                        self.count,
-                        range,
-                        self.origin,
-                        packed,
-                        near,
-                    );
-                }
+            if let Some((part, memory)) = self.part::<D>() {
+                part(memory, packed, range);
+            } else {
+                copy_range::<D>(&self.instances(), range, self.origin, packed, near);
             }
         }
     }
 }
 
-/// [`copy_range`] for values of a Rust type, outside of its caller, whose other cases are short.
+/// Copies a range of the packed bytes of a run of memory.
 ///
 /// # Safety
 ///
-/// As there.
-#[inline(never)]
-unsafe fn copy_constant<D: Way>(
-    instances: &Instances<'_>,
-    range: Range<u64>,
-    memory: *mut u8,
-    packed: *mut u8,
-    whole: WholeRecords,
-) {
-    // SAFETY: passed on to the caller. There are no lists in constant operations.
-    unsafe { copy_range::<D>(instances, range, memory, packed, Some(whole), &mut 0) }
+/// As [`Source::copy`].
+#[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
+unsafe fn part_of_run<D: Way>(memory: *mut u8, packed: *mut u8, range: Range<u64>) {
+    let memory = memory.wrapping_add(range.start as usize);
+    // SAFETY: the bytes of the range, which the caller guarantees.
+    unsafe { D::copy(memory, packed, (range.end - range.start) as usize) }
 }

@@ -78,6 +78,26 @@ pub trait UnpackStream: Stream {
     fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Self::Error>;
 }
 
+/// An unpacker of records that threads can check and write independently of one another.
+#[cfg(feature = "rayon")]
+pub(super) trait UnpackRecords: UnpackStream<Error = Error> + Sync {
+    /// Packed bytes of a record; `None` if all that is left has to be unpacked in order.
+    fn record(&self) -> Option<usize>;
+
+    /// Checks whole records at a position.
+    fn check(&self, position: u64, bytes: &[u8]) -> Result<(), Error>;
+
+    /// Writes whole records at a position, which were checked, concurrently with other threads.
+    ///
+    /// # Safety
+    ///
+    /// The records must be in this unpacker's part of the stream, and nobody else may write them meanwhile.
+    unsafe fn put_shared(&self, position: u64, bytes: &[u8]) -> Result<(), Error>;
+
+    /// Moves past whole records that were written.
+    fn advance(&mut self, bytes: usize);
+}
+
 /// The methods that are the same for all streams, which have their [`Progress`](super::progress::Progress) in a field
 /// `progress`: as methods, and as [`Stream`]. `$leave` is called before a seek changes the position, and may refuse it.
 macro_rules! stream {

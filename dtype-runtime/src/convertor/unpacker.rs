@@ -5,9 +5,12 @@ use core::marker::PhantomData;
 use core::ops::Range;
 
 use super::buffer::BufferMut;
+use super::pending::{Complete, Pending};
 use super::progress::Progress;
 use super::source::Source;
 use super::stack::StackFrame;
+#[cfg(feature = "rayon")]
+use super::stream::UnpackRecords;
 use super::stream::{UnpackStream, stream};
 use crate::commit::Committed;
 use crate::error::Error;
@@ -48,69 +51,18 @@ pub struct Unpacker<'a> {
 /// Present if records have to be checked before they are written.
 #[derive(Debug)]
 struct Checks {
-    /// Packed bytes of a record.
-    record: u64,
     valid: Validate,
-    /// The bytes of the record at the position that have arrived so far, and after them the rest of it, if it was refused
-    /// or its check panicked: see [`begun`](Self::begun).
-    pending: Vec<u8>,
-}
-
-/// Checked records, and the bytes after them.
-struct Complete<'a> {
-    /// The record that was incomplete before.
-    head: Vec<u8>,
-    whole: &'a [u8],
-    /// The first bytes of the next record.
-    tail: &'a [u8],
+    pending: Pending,
 }
 
 impl Checks {
-    /// The same without pending bytes.
-    fn cleared(&self) -> Self {
-        Self { pending: Vec::new(), ..*self }
-    }
-
-    /// How many bytes of the record at `position` have arrived. Drops what is left of a call that did not get further.
-    ///
-    /// A check is code of the program, which may panic and be called again. So nothing relies on a call that ends well.
-    fn begun(&mut self, position: u64) -> usize {
-        if !self.pending.is_empty() {
-            // Less than a record, which lies in memory.
-            let begun = usize::try_from(position % self.record).unwrap_or(usize::MAX);
-            self.pending.truncate(begun);
-        }
-        self.pending.len()
-    }
-
-    /// The records that these bytes complete, the first of them at position `first`, with `before` bytes that have arrived;
-    /// `None` if they do not complete even that one.
-    fn complete<'a>(
-        &mut self,
-        first: u64,
-        before: usize,
-        bytes: &'a [u8],
-    ) -> Result<Option<Complete<'a>>, Error> {
-        // A record lies in memory, so its size fits.
-        let record = usize::try_from(self.record).unwrap_or(usize::MAX);
-        let missing = if before == 0 { 0 } else { record - before };
-        if bytes.len() < missing {
-            self.pending.extend_from_slice(bytes);
-            return Ok(None);
-        }
-        let (head, rest) = bytes.split_at(missing);
-        let (whole, tail) = rest.split_at(rest.len() - rest.len() % record);
-        self.pending.extend_from_slice(head);
-        let begun = self.pending.len() / record;
-        let checked = (self.valid)(&self.pending, begun).and_then(|()| {
-            (self.valid)(whole, whole.len() / record).map_err(|error| error.records_later(begun))
-        });
-        if let Err(error) = checked {
-            // Records are counted from the first of all.
-            let number = usize::try_from(first / self.record).unwrap_or(usize::MAX);
-            return Err(error.records_later(number));
-        }
-        Ok(Some(Complete { head: core::mem::take(&mut self.pending), whole, tail }))
+    /// Checks whole records, the first of which is at a position.
+    fn check(&self, position: u64, records: &[u8]) -> Result<(), Error> {
+        // They lie in memory, so their number fits, and so does that of the records before them.
+        let number =
+            |bytes: u64| usize::try_from(bytes / self.pending.record()).unwrap_or(usize::MAX);
+        (self.valid)(records, number(records.len() as u64))
+            .map_err(|error| error.records_later(number(position)))
     }
 }
 
@@ -135,8 +87,8 @@ impl Unpacker<'_> {
         let end = source.size();
         let checks = validate.map(|valid| {
             // There may be no records, or none with bytes: then any length will do.
-            let record = end.checked_div(source.count()).unwrap_or(0).max(1);
-            Checks { record, valid, pending: Vec::new() }
+            let record = end.checked_div(source.count()).unwrap_or(0);
+            Checks { valid, pending: Pending::new(record) }
         });
         Self { source, progress: Progress::new(end), checks, memory: PhantomData }
     }
@@ -184,7 +136,10 @@ impl Unpacker<'_> {
         match self.source.part::<Unpack>() {
             // SAFETY: as in `put`; `Progress::next` returns a range in this part, with no more bytes than there are.
             Some((part, memory)) => unsafe { part(memory, bytes.as_ptr().cast_mut(), range) },
-            None => self.put(range.start, &bytes[..number]),
+            // SAFETY: both are this unpacker's, and nothing is checked.
+            None => unsafe {
+                Self::put(&self.source, &mut self.progress, range.start, &bytes[..number]);
+            },
         }
         self.progress.advance(number);
         Ok(number)
@@ -223,67 +178,41 @@ impl Unpacker<'_> {
     ///
     /// The two must not write the same byte.
     pub(super) unsafe fn twin(&self) -> Self {
-        let checks = self.checks.as_ref().map(Checks::cleared);
-        let (source, progress) = (self.source.clone(), self.progress.rewound());
-        Self { source, progress, checks, memory: PhantomData }
+        self.part(self.progress.rewound())
+    }
+
+    /// The same stream with another progress, and without pending bytes.
+    fn part(&self, progress: Progress) -> Self {
+        let cleared = |Checks { valid, pending }: &Checks| Checks {
+            valid: *valid,
+            pending: pending.cleared(),
+        };
+        let checks = self.checks.as_ref().map(cleared);
+        Self { source: self.source.clone(), progress, checks, memory: PhantomData }
     }
 
     /// Writes packed bytes at a position in this unpacker's part of the stream. Not inlined, nor generic: callers of
     /// [`unpack`](Self::unpack) do not compile the engine again.
+    ///
+    /// # Safety
+    ///
+    /// The source and the progress must be those of an unpacker that is borrowed exclusively, and the bytes make valid records.
     #[inline(never)]
-    fn put(&mut self, position: u64, bytes: &[u8]) {
+    unsafe fn put(source: &Source, progress: &mut Progress, position: u64, bytes: &[u8]) {
         let range = position..position + bytes.len() as u64;
-        let part = self.progress.part();
+        let part = progress.part();
         debug_assert!(part.start <= range.start && range.end <= part.end, "inside this part");
         let packed = bytes.as_ptr().cast_mut();
         // SAFETY: the data are writable, by the promise that the unpacker was made with, and it is borrowed exclusively, so
         // nobody else writes this part of them. The source bytes exist, are only read, and are borrowed, so they do not
         // overlap data that nobody else accesses.
-        unsafe { self.source.copy::<Unpack>(range, packed, self.progress.near()) };
-    }
-
-    /// As [`put`](Self::put), concurrently with other unpackers.
-    ///
-    /// # Safety
-    ///
-    /// Nobody may write the same part of the stream meanwhile.
-    #[cfg(feature = "rayon")]
-    pub(super) unsafe fn put_shared(&self, position: u64, bytes: &[u8]) {
-        let end = position + bytes.len() as u64;
-        let part = self.progress.part();
-        debug_assert!(part.start <= position && end <= part.end, "inside this unpacker's part");
-        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nobody else writes
-        // this part, as the caller guarantees; no byte is in two parts. The source bytes exist, are only read, and
-        // are borrowed, so they do not overlap data that nobody else accesses.
-        unsafe {
-            let packed = bytes.as_ptr().cast_mut();
-            self.source.copy::<Unpack>(position..end, packed, &mut 0);
-        }
-    }
-
-    /// The number of packed bytes whose multiples can be written at once; `None` inside an incomplete record.
-    #[cfg(feature = "rayon")]
-    pub(super) fn record(&self) -> Option<usize> {
-        match &self.checks {
-            None => Some(1),
-            Some(checks) if checks.pending.is_empty() => usize::try_from(checks.record).ok(),
-            Some(_) => None,
-        }
-    }
-
-    /// Checks whole records at a position.
-    #[cfg(feature = "rayon")]
-    pub(super) fn check(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
-        let Some(Checks { record, valid, .. }) = &self.checks else { return Ok(()) };
-        let count = usize::try_from(bytes.len() as u64 / record).unwrap_or(usize::MAX);
-        let before = usize::try_from(position / record).unwrap_or(usize::MAX);
-        valid(bytes, count).map_err(|error| error.records_later(before))
+        unsafe { source.copy::<Unpack>(range, packed, progress.near()) };
     }
 
     /// Packed bytes of a record, if records are checked.
     #[cfg(feature = "bytes")]
     pub(super) fn checked_record(&self) -> Option<u64> {
-        self.checks.as_ref().map(|checks| checks.record)
+        self.checks.as_ref().map(|checks| checks.pending.record())
     }
 
     /// The address of the next bytes in memory, and the number that are contiguous there: 0 at the end of this
@@ -298,7 +227,7 @@ impl Unpacker<'_> {
     }
 
     /// Moves past bytes that were written, at most as many as remain.
-    #[cfg(any(feature = "bytes", feature = "rayon"))]
+    #[cfg(feature = "bytes")]
     pub(super) fn advance(&mut self, bytes: usize) {
         self.progress.advance(bytes);
     }
@@ -311,19 +240,20 @@ impl Unpacker<'_> {
             let count = usize::try_from(self.source.count()).unwrap_or(usize::MAX);
             return (checks.valid)(&[], count);
         }
-        let before = checks.begun(self.progress.position());
-        let first = self.progress.position() - before as u64;
-        let Some(Complete { mut head, whole, tail }) = checks.complete(first, before, bytes)?
-        else {
+        let position = self.progress.position();
+        let Some(Complete { first, whole, tail }) = checks.pending.complete(position, bytes) else {
             return Ok(());
         };
-        self.put(first, &head);
-        self.put(first + head.len() as u64, whole);
-        head.clear();
-        head.extend_from_slice(tail);
-        if let Some(checks) = &mut self.checks {
-            checks.pending = head;
+        let head = checks.pending.head();
+        let second = first + head.len() as u64;
+        checks.check(first, head)?;
+        checks.check(second, whole)?;
+        // SAFETY: both are this unpacker's, and the records were just checked.
+        unsafe {
+            Self::put(&self.source, &mut self.progress, first, head);
+            Self::put(&self.source, &mut self.progress, second, whole);
         }
+        checks.pending.keep(tail);
         Ok(())
     }
 
@@ -331,7 +261,7 @@ impl Unpacker<'_> {
     fn leave(&mut self, position: u64) -> Result<(), Error> {
         self.check_boundary(position)?;
         if let Some(checks) = &mut self.checks {
-            checks.pending.clear();
+            checks.pending.keep(&[]);
         }
         Ok(())
     }
@@ -342,12 +272,7 @@ impl Unpacker<'_> {
 
     /// Refuses a position inside a record, if records are checked.
     fn check_boundary(&self, position: u64) -> Result<(), Error> {
-        match &self.checks {
-            Some(Checks { record, .. }) if !position.is_multiple_of(*record) => {
-                Err(Error::InsideRecord { position, record: *record })
-            }
-            _ => Ok(()),
-        }
+        self.checks.as_ref().map_or(Ok(()), |checks| checks.pending.check_boundary(position))
     }
 
     /// Splits the rest of the stream at `middle` into two unpackers. They write different bytes, and may do so at the
@@ -375,9 +300,8 @@ impl Unpacker<'_> {
         self.progress.check_middle(middle)?;
         self.check_boundary(self.position())?;
         self.check_boundary(middle)?;
-        let checks = self.checks.as_ref().map(Checks::cleared);
-        let (source, progress) = (self.source.clone(), self.progress.split_off(middle));
-        let second = Self { source, progress, checks, memory: PhantomData };
+        let rest = self.progress.split_off(middle);
+        let second = self.part(rest);
         Ok((self, second))
     }
 
@@ -417,7 +341,7 @@ impl Committed {
         count: usize,
     ) -> Result<Unpacker<'a>, Error> {
         let mut to = to.into();
-        self.check_span(to.len() as u64, to.origin, count)?;
+        self.check_span(to.len() as u64, to.origin.into(), count)?;
         // SAFETY: all bytes that the instances name lie in the memory, as just checked, which is borrowed exclusively
         // for `'a`. It holds bytes, any of which are valid.
         unsafe { Unpacker::from_raw(self, to.pointer(), count) }
@@ -436,5 +360,37 @@ stream! {
 impl UnpackStream for Unpacker<'_> {
     fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         self.unpack(bytes)
+    }
+}
+
+#[cfg(feature = "rayon")]
+impl UnpackRecords for Unpacker<'_> {
+    fn record(&self) -> Option<usize> {
+        match &self.checks {
+            None => Some(1),
+            Some(checks) if checks.pending.is_empty() => {
+                usize::try_from(checks.pending.record()).ok()
+            }
+            Some(_) => None,
+        }
+    }
+
+    fn check(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.checks.as_ref().map_or(Ok(()), |checks| checks.check(position, bytes))
+    }
+
+    unsafe fn put_shared(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
+        let range = position..position + bytes.len() as u64;
+        let part = self.progress.part();
+        debug_assert!(part.start <= range.start && range.end <= part.end, "inside this part");
+        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nobody else writes
+        // this part, as the caller guarantees; no byte is in two parts. The source bytes exist, are only read, and
+        // are borrowed, so they do not overlap data that nobody else accesses.
+        unsafe { self.source.copy::<Unpack>(range, bytes.as_ptr().cast_mut(), &mut 0) };
+        Ok(())
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.progress.advance(bytes);
     }
 }

@@ -2,12 +2,10 @@
 
 use alloc::borrow::Cow;
 
-use super::blocks::blocks;
-use super::direction::{Direction, Steps, Way};
-use super::moves::any;
+use super::blocks::{blocks, run};
+use super::direction::{Steps, Way};
 use super::records::Tiled;
-use super::registers::Portable;
-use super::reverse::Reversing;
+use super::reverse::reversing;
 use super::rows::strided;
 use crate::plan::{Elements, Op, Program, Values, bytewise_size, values};
 use crate::representation::Form;
@@ -29,17 +27,8 @@ pub(crate) unsafe fn bytewise<D: Way>(
     unsafe {
         match all.form {
             Form::Same { .. } => blocks::<D>(&places, program, memory, packed),
-            Form::Reversed { width: 2 } => {
-                blocks::<Reversing<D, 2>>(&places, program, memory, packed)
-            }
-            Form::Reversed { width: 4 } => {
-                blocks::<Reversing<D, 4>>(&places, program, memory, packed)
-            }
-            Form::Reversed { width: 8 } => {
-                blocks::<Reversing<D, 8>>(&places, program, memory, packed)
-            }
-            Form::Reversed { width: 16 } => {
-                blocks::<Reversing<D, 16>>(&places, program, memory, packed)
+            Form::Reversed { width: width @ (2 | 4 | 8 | 16) } => {
+                reversing!(blocks::<D>(width)(&places, program, memory, packed))
             }
             _ => return false,
         };
@@ -105,11 +94,11 @@ pub(crate) unsafe fn value<D: Way>(form: Form, memory: *mut u8, packed: *mut u8)
     // SAFETY: the bytes of the value, which the caller guarantees. A reversed value is a whole block.
     unsafe {
         match form {
-            Form::Same { width } => any::<D, Portable>(memory, packed, width.into()),
-            Form::Reversed { width: 2 } => Reversing::<D, 2>::copy(memory, packed, 2),
-            Form::Reversed { width: 4 } => Reversing::<D, 4>::copy(memory, packed, 4),
-            Form::Reversed { width: 8 } => Reversing::<D, 8>::copy(memory, packed, 8),
-            Form::Reversed { .. } => Reversing::<D, 16>::copy(memory, packed, 16),
+            Form::Same { width } => run::<D>(memory, packed, width.into()),
+            Form::Reversed { width } => {
+                let len = usize::from(width);
+                reversing!(run::<D>(width)(memory, packed, len));
+            }
             Form::Integer { .. } | Form::Float { .. } => {}
         }
     }
@@ -139,17 +128,8 @@ unsafe fn column<D: Way>(
         unsafe {
             match all.form {
                 Form::Same { .. } => strided::<D>(len, records, steps, memory, packed),
-                Form::Reversed { width: 2 } => {
-                    strided::<Reversing<D, 2>>(len, records, steps, memory, packed);
-                }
-                Form::Reversed { width: 4 } => {
-                    strided::<Reversing<D, 4>>(len, records, steps, memory, packed);
-                }
-                Form::Reversed { width: 8 } => {
-                    strided::<Reversing<D, 8>>(len, records, steps, memory, packed);
-                }
-                Form::Reversed { .. } => {
-                    strided::<Reversing<D, 16>>(len, records, steps, memory, packed);
+                Form::Reversed { width } => {
+                    reversing!(strided::<D>(width)(len, records, steps, memory, packed));
                 }
                 Form::Integer { .. } | Form::Float { .. } => {}
             }

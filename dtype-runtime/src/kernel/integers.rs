@@ -87,24 +87,21 @@ unsafe fn all(task: Task, narrows: bool, swap_from: bool, swap_to: bool, series:
     let is_dense = (series.from_step, series.to_step) == (wide, thin);
     // SAFETY: passed on to the caller.
     unsafe {
+        macro_rules! each {
+            ($run:expr) => {
+                if is_dense { $run(dense) } else { $run(series) }
+            };
+        }
         match (task, narrows, swap_from, swap_to) {
             (Task::Check, false, ..) => true,
-            (Task::Check, true, false, _) if is_dense => fit::<false>(dense),
-            (Task::Check, true, true, _) if is_dense => fit::<true>(dense),
-            (Task::Check, true, false, _) => fit::<false>(series),
-            (Task::Check, true, true, _) => fit::<true>(series),
-            (Task::Convert, true, false, false) if is_dense => narrow::<false, false>(dense),
-            (Task::Convert, true, false, true) if is_dense => narrow::<false, true>(dense),
-            (Task::Convert, true, true, _) if is_dense => narrow::<true, false>(dense),
-            (Task::Convert, true, false, false) => narrow::<false, false>(series),
-            (Task::Convert, true, false, true) => narrow::<false, true>(series),
-            (Task::Convert, true, true, _) => narrow::<true, false>(series),
-            (Task::Convert, false, false, false) if is_dense => widen::<false, false>(dense),
-            (Task::Convert, false, false, true) if is_dense => widen::<false, true>(dense),
-            (Task::Convert, false, true, _) if is_dense => widen::<true, false>(dense),
-            (Task::Convert, false, false, false) => widen::<false, false>(series),
-            (Task::Convert, false, false, true) => widen::<false, true>(series),
-            (Task::Convert, false, true, _) => widen::<true, false>(series),
+            (Task::Check, true, false, _) => each!(fit::<false>),
+            (Task::Check, true, true, _) => each!(fit::<true>),
+            (Task::Convert, true, false, false) => each!(narrow::<false, false>),
+            (Task::Convert, true, false, true) => each!(narrow::<false, true>),
+            (Task::Convert, true, true, _) => each!(narrow::<true, false>),
+            (Task::Convert, false, false, false) => each!(widen::<false, false>),
+            (Task::Convert, false, false, true) => each!(widen::<false, true>),
+            (Task::Convert, false, true, _) => each!(widen::<true, false>),
         }
     }
 }

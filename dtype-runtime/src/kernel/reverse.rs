@@ -27,6 +27,20 @@ use crate::plan::Permutation;
 /// (`commit/convert.rs`).
 pub(crate) struct Reversing<D, const W: usize>(PhantomData<D>);
 
+/// Calls a function for the direction that reverses values of this width: 2, 4, 8 or 16 bytes.
+macro_rules! reversing {
+    ($function:ident::<$d:ident>($width:expr) $arguments:tt) => {
+        match $width {
+            2 => $function::<$crate::kernel::Reversing<$d, 2>> $arguments,
+            4 => $function::<$crate::kernel::Reversing<$d, 4>> $arguments,
+            8 => $function::<$crate::kernel::Reversing<$d, 8>> $arguments,
+            _ => $function::<$crate::kernel::Reversing<$d, 16>> $arguments,
+        }
+    };
+}
+
+pub(crate) use reversing;
+
 impl<D: Way, const W: usize> Direction for Reversing<D, W> {
     const TRANSFER: Transfer = D::TRANSFER;
 
@@ -66,6 +80,8 @@ impl<D: Way, const W: usize> Direction for Reversing<D, W> {
         unsafe { D::chosen(kernel, packed) }
     }
 }
+
+impl<D: Way, const W: usize> Way for Reversing<D, W> {}
 
 compiled_for_selected! {
     /// Copies blocks and reverses their values.

@@ -341,12 +341,6 @@ impl Program {
         self.patterns()?.of_instances()
     }
 
-    /// As [`of_instances`](Self::of_instances), for an unknown number of instances, some of which are copied in part.
-    #[inline]
-    pub(crate) fn of_parts_of_instances(&self) -> Option<&Permutation> {
-        self.of_instances(u64::MAX)
-    }
-
     /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from. Its records
     /// are the instances, or the iterations of the loop that each instance is.
     #[inline]

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{NOT_INITIALISED, refuse_skipped_fields, unpack};
-use crate::convertor::{Packer, RecordConversion};
+use crate::convertor::{Packer, RecordConversion, allocate};
 use crate::datatype::Datatype;
 use crate::error::Error;
 use crate::representation::Representation;
@@ -33,9 +33,7 @@ pub fn pack_as<T: Datatype>(items: &[T], representation: Representation) -> Resu
         size: packer.remaining() / items.len().max(1) as u64,
     };
     let size = usize::try_from(packer.remaining()).map_err(too_large)?;
-    let mut out = Vec::new();
-    out.try_reserve_exact(size)
-        .map_err(|_| Error::Allocation { count: items.len(), stride: size / items.len().max(1) })?;
+    let mut out = allocate(items.len(), size / items.len().max(1))?;
     out.resize(size, 0);
     packer.pack(&mut out)?;
     Ok(out)

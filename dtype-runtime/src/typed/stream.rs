@@ -4,9 +4,7 @@ use core::ops::Range;
 
 use super::layout::Layout;
 use super::validate::validate;
-use crate::convertor::{
-    Compiled, Constant, Packer, PartOfRecords, Routines, Source, Unpacker, Validate,
-};
+use crate::convertor::{Compiled, Constant, Packer, PartOfRecords, Source, Unpacker, Validate};
 use crate::datatype::Datatype;
 use crate::kernel::{Pack, Unpack, Way};
 use crate::types::Type;
@@ -22,16 +20,15 @@ impl<T: Datatype> Layout<T> {
             permutation: Self::PERMUTATION,
             size: T::TYPE_MAP.size() as u64,
             stride: size_of::<T>() as i64,
-            pack: Self::routines::<Pack>(),
-            unpack: Self::routines::<Unpack>(),
+            pack: Self::compiled_part::<Pack>(),
+            unpack: Self::compiled_part::<Unpack>(),
             fingerprint: T::TYPE_MAP.fingerprint(),
             ty: Type::of::<T>,
         }),
     };
 
-    const fn routines<D: Way>() -> Routines {
-        let part: Option<PartOfRecords> = if Self::HAS_PARTS { Some(part::<T, D>) } else { None };
-        Routines { whole: whole::<T, D>, part }
+    const fn compiled_part<D: Way>() -> Option<PartOfRecords> {
+        if Self::HAS_PARTS { Some(part::<T, D>) } else { None }
     }
 
     #[inline]
@@ -49,14 +46,6 @@ impl<T: Datatype> Layout<T> {
             // Cannot fail: the packed items are not larger than their memory.
             .unwrap_or_else(|| unreachable!("{count} items have more data than memory"))
     }
-}
-
-/// # Safety
-///
-/// As [`Layout::values`].
-unsafe fn whole<T: Datatype, D: Way>(memory: *mut u8, packed: *mut u8, count: usize) {
-    // SAFETY: the caller guarantees what `values` asks for: the contract is the same.
-    unsafe { Layout::<T>::values::<D>(memory, packed, count) }
 }
 
 /// # Safety

@@ -1,16 +1,19 @@
-//! Converts the values of a range as they are copied.
+//! Converts the values of a range as they are copied, or checks that they can be converted.
 
 use core::marker::PhantomData;
 use core::ops::{ControlFlow, Range};
 use core::slice;
 
 use super::partial::Partials;
+use crate::commit::Each;
 use crate::convertor::copier::copy_range;
-use crate::convertor::cursor::{Fragment, Instances, Repeated, Visitor};
-use crate::kernel::elements::{Records, bytewise};
+use crate::convertor::cursor::{Instances, Level, Repeated, Splittable, Visitor};
+use crate::convertor::part::{at, copy_part, length};
+use crate::error::Error;
+use crate::kernel::elements::{Records, bytewise, value as bytewise_value};
 use crate::kernel::integers::{Task, integers};
-use crate::kernel::{Reversing, Way, permute, permuted_records};
-use crate::plan::{Elements, Program};
+use crate::kernel::{Way, execute, permuted_records, reversing};
+use crate::plan::{Blocks, Elements, Op, Part, Program, Split, Values, split};
 use crate::representation::{Form, Misfit, WIDEST};
 
 /// Converts a range of a stream in which all values have `width` bytes, which are reversed; the instances are
@@ -34,35 +37,55 @@ pub(super) unsafe fn reversed<D: Way>(
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    let value = u64::from(width);
-    let Range { start, end } = range;
-    let here = |position: u64| packed.wrapping_add(length(position - start));
-    // A part of a value, whole values, a part of a value: any of them may be missing.
-    let first = start.next_multiple_of(value).min(end);
-    let last = (end - end % value).max(first);
-    // SAFETY: together the parts are the range, whose values and packed bytes the caller guarantees. `Reversing`
-    // requires blocks of whole values: lemma WHOLE-PARTS.
+    // SAFETY: passed on to the caller.
     unsafe {
-        part_of_value::<D>(instances, width, start..first, memory, packed);
-        let (all, to) = (first..last, here(first));
-        match width {
-            2 => copy_range::<Reversing<D, 2>>(instances, all, memory, to, None, &mut 0),
-            4 => copy_range::<Reversing<D, 4>>(instances, all, memory, to, None, &mut 0),
-            8 => copy_range::<Reversing<D, 8>>(instances, all, memory, to, None, &mut 0),
-            _ => copy_range::<Reversing<D, 16>>(instances, all, memory, to, None, &mut 0),
+        if let Some((plan, count)) = instances.plan()
+            && range == (0..instances.size())
+        {
+            return reversing!(execute::<D>(width)(plan, count, memory, packed));
         }
-        part_of_value::<D>(instances, width, last..end, memory, here(last));
+        reversing!(by_values::<D>(width)(instances, range, memory, packed));
     }
 }
 
-/// Converts some bytes of a single value, possibly none.
+/// [`reversed`] in the direction `D`, which [reverses](crate::kernel::Reversing) values of a constant width.
 ///
 /// # Safety
 ///
-/// As [`reversed`].
+/// As there.
+unsafe fn by_values<D: Way>(
+    instances: &Instances<'_>,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let (start, value) = (range.start, D::UNIT as u64);
+    let here = |position: u64| packed.wrapping_add(length(position - start));
+    let Split { head, whole, tail } = split(range, value);
+    // SAFETY: together the parts are the range, whose values and packed bytes the caller guarantees. `D`
+    // requires blocks of whole values: lemma WHOLE-PARTS.
+    unsafe {
+        if !whole.is_empty() {
+            let all = whole.start * value..whole.end * value;
+            let to = here(all.start);
+            copy_range::<D>(instances, all, memory, to, &mut 0);
+        }
+        for Part { item, bytes } in [head, tail].into_iter().flatten() {
+            let first = item * value;
+            let to = here(first + bytes.start);
+            part_of_value::<D>(instances, first, bytes, memory, to);
+        }
+    }
+}
+
+/// Converts some bytes of the value at position `first`, one by one.
+///
+/// # Safety
+///
+/// As [`by_values`].
 unsafe fn part_of_value<D: Way>(
     instances: &Instances<'_>,
-    width: u8,
+    first: u64,
     part: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
@@ -77,86 +100,154 @@ unsafe fn part_of_value<D: Way>(
         }
     }
 
-    if part.is_empty() {
-        return;
-    }
-    let value = u64::from(width);
-    let position = part.start - part.start % value;
+    #[expect(clippy::cast_possible_truncation, reason = "at most 16")]
+    let width = D::UNIT as u8;
     let mut run = RunDisplacement(None);
-    let _ = instances.visit(position..position + value, &mut run);
+    let _ = instances.visit(first..first + u64::from(width), &mut run);
     let Some(disp) = run.0 else { return };
-    let (into, len) = (part.start - position, part.end - part.start);
-    // SAFETY: bytes of a value of the range, and as many of the packed ones.
+    let form = Form::Reversed { width };
+    // SAFETY: bytes of a value of the range, and as many packed ones.
     unsafe {
-        bytes::<D>(Form::Reversed { width }, at(memory, disp), length(into), packed, length(len));
+        part_of_bytes::<D>(form, length(part.start)..length(part.end), at(memory, disp), packed);
     }
 }
 
-/// Converts `len` bytes of a value, from byte `into` in the stream on, one by one.
+/// Converts some bytes of a value that is converted byte by byte.
 ///
 /// # Safety
 ///
-/// These bytes of the value, which starts at `memory`, and as many from `packed` on must be valid for `D`.
-pub(super) unsafe fn bytes<D: Way>(
-    form: Form,
-    memory: *mut u8,
-    into: usize,
-    packed: *mut u8,
-    len: usize,
-) {
-    for index in 0..len {
-        let memory = memory.wrapping_add(form.byte(into + index));
+/// The bytes of the value, which starts at `memory`, and as many from `packed` on must be valid for `D`.
+unsafe fn part_of_bytes<D: Way>(form: Form, bytes: Range<usize>, memory: *mut u8, packed: *mut u8) {
+    let start = bytes.start;
+    for byte in bytes {
+        let memory = memory.wrapping_add(form.byte(byte));
+        let (from, to) = D::ends(memory, packed.wrapping_add(byte - start));
         // SAFETY: one of the bytes that the caller guarantees.
-        unsafe { D::copy(memory, packed.wrapping_add(index), 1) };
+        unsafe { to.copy_from_nonoverlapping(from, 1) };
     }
 }
 
-/// Converts a range of a stream value by value; the instances are those of the plan that was made for it. Values
-/// that cannot be converted have been found before, by [`check`](super::check::check).
+/// Converts a range of the stream of `count` instances value by value, or checks that all of its values can be converted. If the
+/// range has only a part of a value, `partials` has its other bytes.
 ///
 /// # Safety
 ///
-/// As [`reversed`].
+/// As [`reversed`]; to check, the side that `D` writes need not be valid.
 pub(super) unsafe fn each<D: Way>(
-    instances: &Instances<'_>,
+    task: Task,
+    all: &Each,
+    count: u64,
     range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
     partials: &mut Partials,
-) {
-    let position = range.start;
-    let (program, way) = (instances.program(), PhantomData);
-    let mut converter = Converter::<D> { program, memory, packed, position, partials, way };
-    let _ = instances.visit(range, &mut converter);
+) -> Result<(), Error> {
+    let (position, program, values) = (range.start, all.plan.program(), all.values.as_ref());
+    let (error, way) = (None, PhantomData);
+    let mut converter =
+        Converter::<D> { task, program, values, memory, packed, position, partials, error, way };
+    let _ = Instances::of_plan(&all.plan, count).visit(range, &mut converter);
+    converter.error.map_or(Ok(()), Err)
 }
 
 /// # Invariant
 ///
 /// Only [`each`] makes it, and it visits exactly the range that was given there. So every visited value is valid
 /// for `D`: at its displacement from `memory`, and with its packed bytes from `packed` on, which advances by the
-/// bytes visited. The blocks that say "values of the range" rest on this.
+/// bytes visited; to check, where `D` reads it. The blocks that say "values of the range" rest on this.
 struct Converter<'a, D> {
+    task: Task,
     /// The program of the operations.
     program: &'a Program,
+    /// The values of an instance, if they are few and converted byte by byte.
+    values: Option<&'a Values>,
     memory: *mut u8,
     /// Offset of the next bytes in the fragment,
     packed: *mut u8,
     /// and their position in the stream.
     position: u64,
     partials: &'a mut Partials,
+    /// The first value that cannot be converted.
+    error: Option<Error>,
     way: PhantomData<D>,
 }
 
 impl<D: Way> Converter<'_, D> {
+    fn converts(&self) -> bool {
+        self.task == Task::Convert
+    }
+
     fn advance(&mut self, len: u64) {
         self.packed = self.packed.wrapping_add(length(len));
         self.position += len;
     }
 
     /// Moves past values that are complete, and forgets parts of them that came before.
-    fn advance_whole(&mut self, len: u64) {
-        self.partials.forget_all(self.position..self.position + len);
+    fn advance_whole(&mut self, len: u64) -> ControlFlow<()> {
+        if self.converts() {
+            self.partials.forget_all(self.position..self.position + len);
+        }
         self.advance(len);
+        ControlFlow::Continue(())
+    }
+
+    /// Converts or checks a value, given its address in memory and in the packed stream, and its position.
+    ///
+    /// # Safety
+    ///
+    /// As [`value`]; to check, only where `D` reads.
+    unsafe fn value(
+        &mut self,
+        form: Form,
+        memory: *mut u8,
+        packed: *mut u8,
+        position: u64,
+    ) -> ControlFlow<()> {
+        let mut scratch = [0; WIDEST];
+        let scratch = scratch.as_mut_ptr();
+        let (memory, packed) = match self.task {
+            Task::Convert => (memory, packed),
+            Task::Check if D::PACKS => (memory, scratch),
+            Task::Check => (scratch, packed),
+        };
+        // SAFETY: the caller guarantees both ends, or one, and the other is an array that has room for any value.
+        let Err(misfit) = (unsafe { value::<D>(form, memory, packed) }) else {
+            return ControlFlow::Continue(());
+        };
+        self.error = Some(error::<D>(misfit, form, position));
+        ControlFlow::Break(())
+    }
+
+    /// Converts some packed bytes of an instance, value by value, in half the time that its operations take.
+    ///
+    /// # Safety
+    ///
+    /// These must be the next bytes of the range, and `values` those of the instance, whose origin is at `memory`.
+    unsafe fn part_of_instance(&mut self, values: &Values, range: Range<u64>, memory: *mut u8) {
+        let (mut position, mut packed) = (0, self.packed);
+        for op in values.ops() {
+            let Op::Elements(all) = op else { continue };
+            let len = all.blocks.len;
+            for index in 0..all.blocks.count {
+                let (start, end) = (position.max(range.start), (position + len).min(range.end));
+                if start < end {
+                    let memory = at(memory, all.blocks.block(index));
+                    // SAFETY: a value of the range, or the bytes of it that are in the range; `Values` has only values that
+                    // are converted byte by byte, whose number of bytes is a power of two.
+                    unsafe {
+                        if end - start == len {
+                            bytewise_value::<D>(all.form, memory, packed);
+                        } else {
+                            let bytes = length(start - position)..length(end - position);
+                            part_of_bytes::<D>(all.form, bytes, memory, packed);
+                        }
+                    }
+                    packed = packed.wrapping_add(length(end - start));
+                }
+                position += len;
+            }
+        }
+        self.advance(range.end - range.start);
     }
 }
 
@@ -167,51 +258,61 @@ impl<D: Way> Visitor for Converter<'_, D> {
     }
 
     fn elements(&mut self, all: &Elements) -> ControlFlow<()> {
+        let (memory, packed) = (self.memory, self.packed);
         // SAFETY: values of the range.
         let done = unsafe {
-            bytewise::<D>(all, self.program, self.memory, self.packed)
-                || integers::<D>(all, Task::Convert, self.memory, self.packed).is_some()
-        };
-        if !done {
-            for index in 0..all.blocks.count {
-                let memory = at(self.memory, all.blocks.block(index));
-                let packed = self.packed.wrapping_add(length(index * all.blocks.len));
-                // SAFETY: likewise.
-                let converted = unsafe { value::<D>(all.form, memory, packed) };
-                debug_assert_eq!(converted, Ok(()), "checked before");
+            match self.task {
+                Task::Check => {
+                    all.form.is_bytewise()
+                        || integers::<D>(all, Task::Check, memory, packed) == Some(true)
+                }
+                Task::Convert => {
+                    bytewise::<D>(all, self.program, memory, packed)
+                        || integers::<D>(all, Task::Convert, memory, packed).is_some()
+                }
             }
+        };
+        let Blocks { len, count, .. } = all.blocks;
+        for index in 0..if done { 0 } else { count } {
+            let memory = at(memory, all.blocks.block(index));
+            let packed = packed.wrapping_add(length(index * len));
+            // SAFETY: likewise.
+            unsafe { self.value(all.form, memory, packed, self.position + index * len)? };
         }
-        self.advance_whole(all.blocks.len * all.blocks.count);
-        ControlFlow::Continue(())
+        self.advance_whole(len * count)
     }
 
     fn part_of_element(&mut self, element: &Elements, into: u64, len: u64) -> ControlFlow<()> {
-        let form = element.form;
+        let (form, start) = (element.form, self.position - into);
         let memory = at(self.memory, element.blocks.disp);
-        let (from, bytes_there) = (length(into), length(len));
+        let (from, there) = (length(into), length(len));
         if form.is_bytewise() {
-            // SAFETY: bytes of a value of the range.
-            unsafe { bytes::<D>(form, memory, from, self.packed, bytes_there) };
+            if self.converts() {
+                // SAFETY: bytes of a value of the range.
+                unsafe { part_of_bytes::<D>(form, from..from + there, memory, self.packed) };
+            }
         } else if D::PACKS {
             let mut whole = [0; WIDEST];
             // SAFETY: a value of the range; the array has room for it, and the fragment for the part.
             unsafe {
-                let converted = value::<D>(form, memory, whole.as_mut_ptr());
-                debug_assert_eq!(converted, Ok(()), "checked before");
-                self.packed.copy_from_nonoverlapping(whole.as_ptr().add(from), bytes_there);
+                self.value(form, memory, whole.as_mut_ptr(), start)?;
+                if self.converts() {
+                    self.packed.copy_from_nonoverlapping(whole.as_ptr().add(from), there);
+                }
             }
         } else {
             // SAFETY: as many bytes are left in the fragment.
-            let came = unsafe { slice::from_raw_parts(self.packed, bytes_there) };
-            let start = self.position - into;
+            let came = unsafe { slice::from_raw_parts(self.packed, there) };
             let mut partial = self.partials.with(start, from, came);
-            match partial.whole(form.packed_size()) {
-                None => self.partials.keep(start, partial),
-                Some(whole) => {
-                    // SAFETY: a value of the range, all bytes of which are present.
-                    let converted = unsafe { value::<D>(form, memory, whole.as_mut_ptr()) };
-                    debug_assert_eq!(converted, Ok(()), "checked before");
-                    self.partials.forget(start);
+            let whole = partial.whole(form.packed_size()).map(|whole| whole.as_mut_ptr());
+            if let Some(whole) = whole {
+                // SAFETY: a value of the range, all bytes of which are in the array.
+                unsafe { self.value(form, memory, whole, start)? };
+            }
+            if self.converts() {
+                match whole {
+                    Some(_) => self.partials.forget(start),
+                    None => self.partials.keep(start, partial),
                 }
             }
         }
@@ -219,33 +320,64 @@ impl<D: Way> Visitor for Converter<'_, D> {
         ControlFlow::Continue(())
     }
 
-    fn part(&mut self, part: &Fragment<'_>) -> Option<ControlFlow<()>> {
-        let Range { start, end } = part.bytes;
-        let bytes = length(start)..length(end);
-        let memory = at(self.memory, part.shift);
-        // SAFETY: bytes of the range, and the permutation belongs to a record, whose other data are readable, too,
-        // if memory is read.
-        let done = unsafe { permute::<D>(part.permutation, bytes, memory, self.packed) };
-        done.then(|| {
-            self.advance(end - start);
-            ControlFlow::Continue(())
-        })
-    }
-
     fn repeated(&mut self, all: &Repeated<'_>) -> Option<ControlFlow<()>> {
-        let Repeated { ops, program, count, stride, shift } = *all;
+        if !self.converts() {
+            return None;
+        }
+        let Repeated { ops, program, level, count, stride, shift } = *all;
         let (memory, packed) = (at(self.memory, shift), self.packed);
         // SAFETY: values of the range.
         let end = unsafe { permuted_records::<D>(ops, program, count, stride, memory, packed) };
         if let Some(end) = end {
-            self.advance_whole((end.addr() - packed.addr()) as u64);
-            return Some(ControlFlow::Continue(()));
+            return Some(self.advance_whole((end.addr() - packed.addr()) as u64));
         }
-        let records = Records::of(ops, stride, count)?;
-        // SAFETY: likewise.
-        unsafe { records.execute::<D>(memory, packed) };
-        self.advance_whole(records.packed_size());
-        Some(ControlFlow::Continue(()))
+        let values = self.values.filter(|_| matches!(level, Level::Instances(_)));
+        let records = match values {
+            Some(values) => Records::of_instances(values, stride, count),
+            None => Records::of(ops, stride, count),
+        };
+        match (records, values) {
+            // SAFETY: likewise.
+            (Some(records), _) => unsafe {
+                records.execute::<D>(memory, packed);
+                Some(self.advance_whole(records.packed_size()))
+            },
+            (None, Some(values)) => {
+                for instance in 0..count {
+                    let memory = at(memory, stride.wrapping_mul(instance.cast_signed()));
+                    // SAFETY: likewise.
+                    unsafe { self.part_of_instance(values, 0..values.size(), memory) };
+                }
+                Some(ControlFlow::Continue(()))
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// Only where all values are converted byte by byte, so that none is partial.
+    fn part(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
+        if !self.converts() {
+            return None;
+        }
+        // SAFETY: bytes of the range. All data of the instances are readable if memory is read, and do not overlap if it is
+        // written, as the caller of `each` guarantees.
+        let done = unsafe { copy_part::<D>(of, bytes, self.memory, self.packed, &mut 0) };
+        if done {
+            return Some(self.advance_whole(bytes.end - bytes.start));
+        }
+        match (of, self.values) {
+            (
+                Splittable::Repeated(Repeated {
+                    level: Level::Instances(_), count: 1, shift, ..
+                }),
+                Some(values),
+            ) => {
+                // SAFETY: bytes of the range, in one instance.
+                unsafe { self.part_of_instance(values, bytes.clone(), at(self.memory, *shift)) };
+                Some(ControlFlow::Continue(()))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -254,11 +386,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
 /// # Safety
 ///
 /// Its bytes at `memory` and at `packed` must be valid for `D`, and not overlap.
-pub(super) unsafe fn value<D: Way>(
-    form: Form,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> Result<(), Misfit> {
+unsafe fn value<D: Way>(form: Form, memory: *mut u8, packed: *mut u8) -> Result<(), Misfit> {
     let (from, to) = D::ends(memory, packed);
     let sizes = [form.memory_size(), form.packed_size()];
     let [from_size, to_size] = if D::PACKS { sizes } else { [sizes[1], sizes[0]] };
@@ -276,12 +404,38 @@ pub(super) unsafe fn value<D: Way>(
     Ok(())
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
-pub(super) fn at(memory: *mut u8, disp: i64) -> *mut u8 {
-    memory.wrapping_offset(disp as isize)
+#[expect(clippy::cast_possible_truncation, reason = "at most 16")]
+fn error<D: Way>(misfit: Misfit, form: Form, position: u64) -> Error {
+    match (misfit, form) {
+        (Misfit::Float, Form::Float { memory, packed, .. }) => {
+            Error::FloatRange { position, format: if D::PACKS { packed } else { memory } }
+        }
+        (misfit, form) => {
+            let value = if let Misfit::Integer(value) = misfit { value } else { 0 };
+            let bytes = if D::PACKS { form.packed_size() } else { form.memory_size() };
+            Error::IntegerRange { position, value, bytes: bytes as u8 }
+        }
+    }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "bytes of one fragment")]
-pub(super) fn length(bytes: u64) -> usize {
-    bytes as usize
+/// Checks that a position is not inside a value that can only be converted as a whole.
+pub(super) fn check_boundary(instances: &Instances<'_>, position: u64) -> Result<(), Error> {
+    struct Inside(Option<u64>);
+
+    impl Visitor for Inside {
+        fn run(&mut self, _disp: i64, _len: u64) -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+
+        fn part_of_element(&mut self, element: &Elements, into: u64, _: u64) -> ControlFlow<()> {
+            if into > 0 && !element.form.is_bytewise() {
+                self.0 = Some(element.blocks.len);
+            }
+            ControlFlow::Break(())
+        }
+    }
+
+    let mut inside = Inside(None);
+    let _ = instances.visit(position..position.saturating_add(1), &mut inside);
+    inside.0.map_or(Ok(()), |record| Err(Error::InsideRecord { position, record }))
 }

@@ -51,7 +51,12 @@ impl Partials {
     }
 
     /// Forgets the values that begin in a range, which has all of their bytes.
+    #[inline]
     pub(super) fn forget_all(&mut self, range: Range<u64>) {
+        // The usual case, without a call.
+        if self.values.is_empty() {
+            return;
+        }
         while let Some((&position, _)) = self.values.range(range.clone()).next() {
             self.forget(position);
         }

@@ -9,6 +9,8 @@ use super::partial::Partials;
 use crate::basic::Basic;
 use crate::commit::Converting;
 use crate::convertor::Unpacker;
+use crate::convertor::checks::allocate;
+use crate::convertor::pending::{Complete, Pending};
 use crate::convertor::source::Source;
 use crate::error::Error;
 use crate::kernel::Unpack;
@@ -19,13 +21,14 @@ use crate::types::Type;
 #[derive(Debug)]
 pub(super) struct Staged {
     records: RecordConversion,
-    /// The bytes of the record at the position that have arrived so far.
-    pending: Vec<u8>,
+    pub(super) pending: Pending,
 }
 
 impl Staged {
     pub(super) fn new(ty: &Type, representation: Representation) -> Result<Self, Error> {
-        Ok(Self { records: RecordConversion::new(ty, representation)?, pending: Vec::new() })
+        let records = RecordConversion::new(ty, representation)?;
+        let pending = Pending::new(records.size());
+        Ok(Self { records, pending })
     }
 
     /// Writes the records that the bytes at a position complete, and keeps the rest.
@@ -39,59 +42,31 @@ impl Staged {
             // No bytes complete a record: all of them are there.
             return unpacker.unpack(&[]).map(drop);
         }
-        // A record lies in memory, so its size fits, and so does twice its size.
-        let record = usize::try_from(self.record()).unwrap_or(usize::MAX);
-        let count = (self.pending.len() + bytes.len()) / record;
-        if count == 0 {
-            self.pending.extend_from_slice(bytes);
+        let Some(Complete { first, whole, tail }) = self.pending.complete(position, bytes) else {
             return Ok(());
+        };
+        let bytes = self.pending.head().len() + whole.len();
+        if bytes > 0 {
+            // A record lies in memory, so its size fits.
+            let record = usize::try_from(self.pending.record()).unwrap_or(usize::MAX);
+            let mut remote = allocate(bytes / record, record)?;
+            remote.extend_from_slice(self.pending.head());
+            remote.extend_from_slice(whole);
+            let mut native = Vec::new();
+            let converted = self.records.convert(&remote, &mut native, bytes / record);
+            converted.map_err(|error| later(error, first))?;
+            unpacker.set_position(first / self.pending.record() * self.records.native)?;
+            unpacker.unpack(&native)?;
         }
-        let (came, kept) = bytes.split_at(count * record - self.pending.len());
-        let mut remote = room(count, record)?;
-        remote.extend_from_slice(&self.pending);
-        remote.extend_from_slice(came);
-        let first = (position - self.pending.len() as u64) / self.record();
-        let mut native = Vec::new();
-        let before = first * self.record();
-        self.records.convert(&remote, &mut native, count).map_err(|error| later(error, before))?;
-        unpacker.set_position(first * self.records.native)?;
-        unpacker.unpack(&native)?;
-        self.pending.clear();
-        self.pending.extend_from_slice(kept);
-        Ok(())
-    }
-
-    /// Packed bytes of a record in the stream; 1 if it has none.
-    fn record(&self) -> u64 {
-        self.records.converting.size.max(1)
-    }
-
-    /// Drops the bytes of the incomplete record.
-    pub(super) fn set_position(&mut self, position: u64) -> Result<(), Error> {
-        self.check_boundary(position)?;
-        self.pending.clear();
+        self.pending.keep(tail);
         Ok(())
     }
 
     /// The same for the records from `middle` on.
     pub(super) fn split_at(&self, position: u64, middle: u64) -> Result<Self, Error> {
-        self.check_boundary(position)?;
-        self.check_boundary(middle)?;
-        Ok(Self { records: self.records.clone(), pending: Vec::new() })
-    }
-
-    /// Whether a record is incomplete.
-    pub(super) fn is_inside(&self) -> bool {
-        !self.pending.is_empty()
-    }
-
-    fn check_boundary(&self, position: u64) -> Result<(), Error> {
-        let record = self.record();
-        if position.is_multiple_of(record) {
-            Ok(())
-        } else {
-            Err(Error::InsideRecord { position, record })
-        }
+        self.pending.check_boundary(position)?;
+        self.pending.check_boundary(middle)?;
+        Ok(Self { records: self.records.clone(), pending: self.pending.cleared() })
     }
 }
 
@@ -131,7 +106,7 @@ impl RecordConversion {
         count: usize,
     ) -> Result<(), Error> {
         let record = usize::try_from(self.native).unwrap_or(usize::MAX);
-        *native = room(count, record)?;
+        *native = allocate(count, record)?;
         native.resize(count * record, 0);
         let bytes = Type::contiguous(self.native, &Type::basic(Basic::Byte))?.commit();
         let source = Source::of(&bytes, native.as_mut_ptr(), count)?;
@@ -146,14 +121,6 @@ impl RecordConversion {
         // exclusively; their packed bytes are in `remote`, which is borrowed.
         unsafe { stream.convert::<Unpack>(0..expected, packed, &mut none) }
     }
-}
-
-/// An empty vector with room for `count` records.
-fn room(count: usize, record: usize) -> Result<Vec<u8>, Error> {
-    let mut room = Vec::new();
-    room.try_reserve_exact(count.saturating_mul(record))
-        .map_err(|_| Error::Allocation { count, stride: record })?;
-    Ok(room)
 }
 
 /// The same error with a position that is `bytes` greater.

@@ -5,6 +5,8 @@ use super::partial::Partials;
 use super::staged::Staged;
 use crate::convertor::Unpacker;
 use crate::convertor::progress::Progress;
+#[cfg(feature = "rayon")]
+use crate::convertor::stream::UnpackRecords;
 use crate::convertor::stream::{UnpackStream, stream};
 use crate::error::Error;
 use crate::kernel::Unpack;
@@ -110,57 +112,13 @@ impl<'a> ConvertingUnpacker<'a> {
         Ok(number)
     }
 
-    /// Packed bytes of whole instances, which threads can unpack independently; `None` if the position is inside
-    /// an instance, or if values have to be checked.
-    #[cfg(feature = "rayon")]
-    pub(in crate::convertor) fn record(&self) -> Option<usize> {
-        let record = self.stream.converting.size.max(1);
-        let apart = self.staged.is_none() && self.position().is_multiple_of(record);
-        usize::try_from(record).ok().filter(|_| apart)
-    }
-
-    /// Checks that the values of whole instances at a position can be converted.
-    #[cfg(feature = "rayon")]
-    pub(in crate::convertor) fn check(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
-        let range = position..position + bytes.len() as u64;
-        let packed = bytes.as_ptr().cast_mut();
-        // SAFETY: unpacking reads the packed bytes, which exist and are borrowed.
-        unsafe { self.stream.check::<Unpack>(range, packed) }
-    }
-
-    /// Writes whole instances at a position, concurrently with other threads.
-    ///
-    /// # Safety
-    ///
-    /// The instances must be in this unpacker's part of the stream, nobody else may write them meanwhile, and no values
-    /// may have to be checked.
-    #[cfg(feature = "rayon")]
-    pub(in crate::convertor) unsafe fn put_shared(
-        &self,
-        position: u64,
-        bytes: &[u8],
-    ) -> Result<(), Error> {
-        let range = position..position + bytes.len() as u64;
-        let packed = bytes.as_ptr().cast_mut();
-        // Whole instances do not contain partial values.
-        let mut none = Partials::default();
-        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nobody else writes
-        // these, as the caller guarantees, so any bytes may be written. The packed bytes exist, are only read, and
-        // are borrowed.
-        unsafe { self.stream.convert::<Unpack>(range, packed, &mut none) }
-    }
-
-    /// Moves past whole instances that were written.
-    #[cfg(feature = "rayon")]
-    pub(in crate::convertor) fn advance(&mut self, bytes: usize) {
-        let start = self.position();
-        self.progress.advance(bytes);
-        self.partials.forget_all(start..self.position());
-    }
-
     /// Called by a seek: forgets the first bytes of an incomplete record.
     fn leave(&mut self, position: u64) -> Result<(), Error> {
-        self.staged.as_mut().map_or(Ok(()), |staged| staged.set_position(position))
+        if let Some(Staged { pending, .. }) = &mut self.staged {
+            pending.check_boundary(position)?;
+            pending.keep(&[]);
+        }
+        Ok(())
     }
 
     fn hash(&self) -> u64 {
@@ -199,7 +157,7 @@ impl<'a> ConvertingUnpacker<'a> {
     pub fn incomplete(&self) -> usize {
         match &self.staged {
             None => self.partials.len(),
-            Some(staged) => usize::from(staged.is_inside()),
+            Some(staged) => usize::from(!staged.pending.is_empty()),
         }
     }
 }
@@ -217,5 +175,35 @@ stream! {
 impl UnpackStream for ConvertingUnpacker<'_> {
     fn unpack(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         self.unpack(bytes)
+    }
+}
+
+/// The records are whole instances, which do not contain partial values.
+#[cfg(feature = "rayon")]
+impl UnpackRecords for ConvertingUnpacker<'_> {
+    fn record(&self) -> Option<usize> {
+        let record = self.stream.converting.size.max(1);
+        let apart = self.staged.is_none() && self.position().is_multiple_of(record);
+        usize::try_from(record).ok().filter(|_| apart)
+    }
+
+    fn check(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
+        let range = position..position + bytes.len() as u64;
+        // SAFETY: unpacking reads the packed bytes, which exist and are borrowed.
+        unsafe { self.stream.check::<Unpack>(range, bytes.as_ptr().cast_mut()) }
+    }
+
+    unsafe fn put_shared(&self, position: u64, bytes: &[u8]) -> Result<(), Error> {
+        let (range, mut none) = (position..position + bytes.len() as u64, Partials::default());
+        // SAFETY: the data are writable, by the promise that the unpacker was made with, and nobody else writes
+        // these, as the caller guarantees; any bytes may be written, because nothing is staged: otherwise there is no `record`.
+        // The packed bytes exist, are only read, and are borrowed.
+        unsafe { self.stream.convert::<Unpack>(range, bytes.as_ptr().cast_mut(), &mut none) }
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        let start = self.position();
+        self.progress.advance(bytes);
+        self.partials.forget_all(start..self.position());
     }
 }

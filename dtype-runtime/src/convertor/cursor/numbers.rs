@@ -24,33 +24,34 @@
 //! `start_of(2)` is 12: instance 1 has segments 1 and 2, and segment 2 is the second there. `number_of(17)` is 2: position
 //! 17 is in instance 2, whose first byte is in segment 2, and in its first run.
 
-use super::Body;
-use super::instances::{Instances, Repetitions};
+use super::instances::Instances;
+use super::{Body, Iterations};
 use crate::plan::{Numbering, Op, Segments, numbered_items, size};
 
 impl Instances<'_> {
     /// The segments of an instance.
     pub(in crate::convertor) fn segments(&self) -> Segments {
-        let Repetitions { ops, program, .. } = self.repetitions();
+        let Body { ops, program, .. } = self.iterations().body;
         Segments::of(ops, program.lists())
     }
 
     /// Where a segment starts in the packed stream, by its number; the end of the stream if there are fewer. `segments` are
     /// those of an instance.
     pub(in crate::convertor) fn start_of(&self, segments: &Segments, number: u64) -> u64 {
-        let all = self.repetitions();
-        if number >= segments.repeated(all.count, all.extent).count {
+        let Iterations { body, count, stride, .. } = self.iterations();
+        if number >= segments.repeated(count, stride).count {
             return self.size();
         }
-        let (instance, number) = Numbering::of(segments, all.extent).find(number);
-        instance * all.size + all.body().start_of(number)
+        let (instance, number) = Numbering::of(segments, stride).find(number);
+        instance * self.size_of_one() + body.start_of(number)
     }
 
     /// The number of the segment that holds a position before the end; likewise.
     pub(in crate::convertor) fn number_of(&self, segments: &Segments, position: u64) -> u64 {
-        let all = self.repetitions();
-        let (instance, position) = (position / all.size, position % all.size);
-        Numbering::of(segments, all.extent).first(instance) + all.body().number_of(position)
+        let Iterations { body, stride, .. } = self.iterations();
+        let size = self.size_of_one();
+        let (instance, position) = (position / size, position % size);
+        Numbering::of(segments, stride).first(instance) + body.number_of(position)
     }
 }
 

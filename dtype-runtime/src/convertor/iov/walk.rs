@@ -8,7 +8,7 @@
 use core::ops::{ControlFlow, Range};
 
 use super::Segment;
-use crate::convertor::cursor::{Instances, Repeated, Visitor};
+use crate::convertor::cursor::{Instances, Level, Repeated, Visitor};
 use crate::plan::{Blocks, Entries, List, Lists, Op, Program, items};
 
 /// At least this many iterations, of at most so many segments, are looked up once for all of them.
@@ -35,7 +35,7 @@ pub(super) trait Taker: Sized {
 
     /// Iterations, in order.
     fn iterations(&mut self, repeated: &Repeated<'_>) -> ControlFlow<()> {
-        let Repeated { ops, program, count, stride, mut shift } = *repeated;
+        let Repeated { ops, program, count, stride, mut shift, .. } = *repeated;
         if let [Op::Blocks(only)] = ops
             && only.count == 1
         {
@@ -82,7 +82,8 @@ pub(super) trait Taker: Sized {
             // Converted values differ in memory from the stream: they are no segments.
             Op::Elements(_) => ControlFlow::Continue(()),
             Op::Loop { count, stride, .. } => {
-                self.iterations(&Repeated { ops: body, program, count, stride, shift })
+                let level = Level::Loop;
+                self.iterations(&Repeated { ops: body, program, level, count, stride, shift })
             }
         }
     }

@@ -1,0 +1,194 @@
+//! What copies any range of the packed bytes of an operation, or of instances, without following them further: a permutation,
+//! records, blocks, a list.
+
+use core::ops::Range;
+
+use super::cursor::{Level, Repeated, Splittable};
+use crate::kernel::{self, Way};
+use crate::plan::{Blocks, Cut, List, Lists, Permutation, Program};
+
+/// A displacement as an address.
+#[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
+pub(super) fn at(memory: *mut u8, disp: i64) -> *mut u8 {
+    memory.wrapping_offset(disp as isize)
+}
+
+/// A number of bytes of one fragment.
+#[expect(clippy::cast_possible_truncation, reason = "bytes of one fragment")]
+pub(super) fn length(bytes: u64) -> usize {
+    bytes as usize
+}
+
+/// Copies the packed bytes `range` of `of`. Returns false without an effect if they have to be split first. `near` is a guess in
+/// which block of a list the range starts, and becomes one for the range after it.
+///
+/// # Safety
+///
+/// The bytes of the range, at their displacements from `memory`, and as many from `packed` on must be valid for `D`. If memory is
+/// read, all data of the instances must be readable; if it is written, they must not overlap. Lists must be of their tables.
+#[inline]
+pub(super) unsafe fn copy_part<D: Way>(
+    of: &Splittable<'_>,
+    range: &Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    near: &mut usize,
+) -> bool {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        match *of {
+            Splittable::Repeated(all) => {
+                part_of_repeated::<D>(all, range, at(memory, all.shift), packed, near)
+            }
+            Splittable::Blocks(all, program) => {
+                part_of_blocks::<D>(all, program, range, memory, packed);
+                true
+            }
+            Splittable::List(list, lists, shift) => {
+                part_of_list::<D>(list, lists, range, at(memory, shift), packed, near);
+                true
+            }
+        }
+    }
+}
+
+/// The permutation that copies any `bytes` packed bytes of these operations, and the displacement that it counts from.
+pub(super) fn permutation<'a>(all: &Repeated<'a>, bytes: u64) -> Option<(&'a Permutation, i64)> {
+    let Repeated { ops, program, level, count, stride, .. } = *all;
+    match level {
+        // A part of a single value is not worth a permutation.
+        Level::Values(permutation) => permutation.filter(|_| count > 1).map(|all| (all, 0)),
+        Level::Instances(_) if count > 1 => program.of_any_bytes(bytes),
+        Level::Instances(_) => None,
+        Level::Loop => program.of_parts(ops, stride).map(|all| (all, 0)),
+    }
+}
+
+/// [`copy_part`] of operations that are executed several times.
+///
+/// # Safety
+///
+/// As there.
+unsafe fn part_of_repeated<D: Way>(
+    all: &Repeated<'_>,
+    range: &Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    near: &mut usize,
+) -> bool {
+    let bytes = range.end - range.start;
+    // SAFETY: passed on to the caller. The permutation is that of the iterations, or of theirs; the list is the one instance.
+    unsafe {
+        if let Some((permutation, disp)) = permutation(all, bytes)
+            && part_of_permutation::<D>(permutation, range, at(memory, disp), packed)
+        {
+            return true;
+        }
+        if !matches!(all.level, Level::Instances(_)) {
+            return false;
+        }
+        if all.count == 1 {
+            return match all.program.cut(bytes) {
+                Some(Cut::Records(all)) => part_of_permutation::<D>(all, range, memory, packed),
+                Some(Cut::List(list, lists)) => {
+                    part_of_list::<D>(list, lists, range, memory, packed, near);
+                    true
+                }
+                None => false,
+            };
+        }
+        let Some(records) = all.program.records().filter(|_| D::IS_PLAIN) else { return false };
+        let (disp, from) = records.find(range.start);
+        let first = memory.wrapping_offset(disp);
+        kernel::part_of_records::<D>(records, from, length(bytes), first, packed);
+        true
+    }
+}
+
+/// [`copy_part`] of records that are a permutation. Returns false without an effect if the machine lacks the instructions.
+///
+/// # Safety
+///
+/// As there; the bytes must be those of records of this permutation, in packed order, and `memory` what the
+/// displacements of the first record count from.
+#[inline]
+pub(super) unsafe fn part_of_permutation<D: kernel::Direction>(
+    all: &Permutation,
+    range: &Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> bool {
+    let first = all.record_of(range.start);
+    let before = first * all.size() as u64;
+    let memory = at(memory, (all.stride() as i64).wrapping_mul(first.cast_signed()));
+    let bytes = length(range.start - before)..length(range.end - before);
+    // SAFETY: the caller guarantees the bytes of the range, the first of which is in this record; all data of the records, if
+    // memory is read; and that they do not overlap, if it is written.
+    unsafe { kernel::permute::<D>(all, bytes, memory, packed) }
+}
+
+/// [`copy_part`] of blocks at equal distances.
+///
+/// # Safety
+///
+/// As there.
+#[inline]
+unsafe fn part_of_blocks<D: Way>(
+    all: &Blocks,
+    program: &Program,
+    range: &Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    let Some(first) = range.start.checked_div(all.len) else { return };
+    let before = first * all.len;
+    let bytes = length(range.start - before)..length(range.end - before);
+    // SAFETY: the caller guarantees the bytes of the range, the first of which is in this block; all of the blocks, if memory
+    // is read; and that they do not overlap, if it is written.
+    unsafe {
+        kernel::part_of_blocks::<D>(all, program, bytes, at(memory, all.block(first)), packed);
+    }
+}
+
+/// [`copy_part`] of a list: the end of a block, whole blocks, the start of a block.
+///
+/// # Safety
+///
+/// As there; the list must be of these tables.
+#[inline(never)]
+unsafe fn part_of_list<D: Way>(
+    list: &List,
+    lists: &Lists,
+    range: &Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    near: &mut usize,
+) {
+    let (entries, first) = (lists.entries(list), at(memory, list.disp()));
+    let block_at =
+        |block| entries.get(block).map_or(first, |(offset, _)| first.wrapping_add(length(offset)));
+    let (mut block, start) = entries.find(range.start, *near);
+    let (into, mut left, mut packed) = (range.start - start, range.end - range.start, packed);
+    // SAFETY: bytes of the range, which the caller guarantees, block by block.
+    unsafe {
+        if into > 0 {
+            let rest = entries.start(block + 1) - range.start;
+            let bytes = left.min(rest);
+            kernel::run::<D>(block_at(block).wrapping_add(length(into)), packed, length(bytes));
+            (packed, left) = (packed.wrapping_add(length(bytes)), left - bytes);
+            block += usize::from(bytes == rest);
+        }
+        let rest = list.part(block, list.count as usize);
+        if left > 0 {
+            let (blocks, end) =
+                kernel::list_within::<D>(&rest, lists, length(left), memory, packed);
+            block += blocks;
+            let rest = length(left) - (end.addr() - packed.addr());
+            if rest > 0 {
+                kernel::run::<D>(block_at(block), end, rest);
+            }
+        }
+    }
+    // After the last block, the first one of the next instance follows.
+    *near = if block < list.count as usize { block } else { 0 };
+}

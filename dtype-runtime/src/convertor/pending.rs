@@ -1,0 +1,86 @@
+//! The bytes of a record that is written when all of them have arrived.
+
+use alloc::vec::Vec;
+
+use crate::error::Error;
+
+/// The bytes of the record at the position of a stream that have arrived so far.
+///
+/// A record is checked by code of the program, which may panic and be called again. So nothing relies on a call that ends well:
+/// bytes of one that did not are dropped by the next.
+#[derive(Debug)]
+pub(super) struct Pending {
+    /// Packed bytes of a record, at least one.
+    record: u64,
+    bytes: Vec<u8>,
+}
+
+/// What bytes complete: the pending record, now [whole](Pending::head) unless it has no bytes, and the records after it.
+pub(super) struct Complete<'a> {
+    /// The position of the first of these records.
+    pub(super) first: u64,
+    pub(super) whole: &'a [u8],
+    /// The first bytes of the record after them.
+    pub(super) tail: &'a [u8],
+}
+
+impl Pending {
+    /// Nothing of records of `record` bytes; of 1 byte if they have none.
+    pub(super) fn new(record: u64) -> Self {
+        Self { record: record.max(1), bytes: Vec::new() }
+    }
+
+    /// Packed bytes of a record.
+    pub(super) fn record(&self) -> u64 {
+        self.record
+    }
+
+    /// Nothing of the same records.
+    pub(super) fn cleared(&self) -> Self {
+        Self::new(self.record)
+    }
+
+    /// Whether no record is incomplete.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The pending record, if [`complete`](Self::complete) has completed it; otherwise no bytes.
+    pub(super) fn head(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Adds the bytes at a position of the stream. `None` if they do not complete the pending record. Otherwise
+    /// [`keep`](Self::keep) follows, once the records are written.
+    pub(super) fn complete<'a>(&mut self, position: u64, bytes: &'a [u8]) -> Option<Complete<'a>> {
+        // A record lies in memory, so its size fits.
+        let record = usize::try_from(self.record).unwrap_or(usize::MAX);
+        let begun = usize::try_from(position % self.record).unwrap_or(usize::MAX);
+        self.bytes.truncate(begun);
+        let before = self.bytes.len();
+        let missing = if before == 0 { 0 } else { record - before };
+        let Some((head, rest)) = bytes.split_at_checked(missing) else {
+            self.bytes.extend_from_slice(bytes);
+            return None;
+        };
+        let (whole, tail) = rest.split_at(rest.len() - rest.len() % record);
+        self.bytes.extend_from_slice(head);
+        Some(Complete { first: position - before as u64, whole, tail })
+    }
+
+    /// Keeps the first bytes of the next record.
+    pub(super) fn keep(&mut self, tail: &[u8]) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(tail);
+    }
+
+    /// Refuses a position inside a record.
+    pub(super) fn check_boundary(&self, position: u64) -> Result<(), Error> {
+        let record = self.record;
+        if position.is_multiple_of(record) {
+            Ok(())
+        } else {
+            Err(Error::InsideRecord { position, record })
+        }
+    }
+}
