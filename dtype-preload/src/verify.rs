@@ -30,11 +30,10 @@ const MOST_REHEARSED: usize = 1 << 20;
 /// The least displacement and the bytes of a memory that has `count` elements, in which both engines can write; `None` if
 /// it would be too large.
 pub(crate) fn memory_of(committed: &Committed, count: usize) -> Option<(isize, usize)> {
-    let steps = i128::from(committed.extent()) * (count as i128 - 1).max(0);
-    let low = i128::from(committed.true_lb()) + steps.min(0);
-    let high = i128::from(committed.true_ub()) + steps.max(0);
-    let span = usize::try_from(high - low).ok().filter(|&span| span <= MOST_REHEARSED)?;
-    Some((isize::try_from(low).ok()?, span))
+    let span = committed.span(count).unwrap_or(0..0);
+    let bytes =
+        usize::try_from(span.end - span.start).ok().filter(|&span| span <= MOST_REHEARSED)?;
+    Some((isize::try_from(span.start).ok()?, bytes))
 }
 
 static COMPARED: AtomicBool = AtomicBool::new(false);

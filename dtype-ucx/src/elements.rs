@@ -379,7 +379,7 @@ fn contiguous(
     origin: i64,
     count: usize,
 ) -> Result<Option<Range<usize>>, Error> {
-    check_span(committed, len, origin, count)?;
+    committed.check_span(len as u64, origin.into(), count)?;
     let run = if count == 1 { Flags::CONTIGUOUS } else { Flags::NO_GAPS };
     if !committed.flags().contains(run) {
         return Ok(None);
@@ -388,26 +388,6 @@ fn contiguous(
     let start = usize::try_from(origin.wrapping_add(committed.true_lb())).unwrap_or(0);
     let size = committed.packed_size(count)?;
     Ok(start.checked_add(size).filter(|&end| end <= len).map(|end| start..end))
-}
-
-/// Checks that the data of `count` instances lie in a memory of `len` bytes.
-pub(crate) fn check_span(
-    committed: &Committed,
-    len: usize,
-    origin: i64,
-    count: usize,
-) -> Result<(), Error> {
-    if count == 0 || committed.size() == 0 {
-        return Ok(());
-    }
-    // The magnitude is below 2⁶⁴ · 2⁶³ by more than 2⁶⁴, which leaves room for the additions.
-    let last = (count as i128 - 1) * i128::from(committed.extent());
-    let start = i128::from(origin) + i128::from(committed.true_lb()) + last.min(0);
-    let end = i128::from(origin) + i128::from(committed.true_ub()) + last.max(0);
-    if start < 0 || end > len as i128 {
-        return Err(DatatypeError::OutOfBounds { start, end, len: len as u64 }.into());
-    }
-    Ok(())
 }
 
 /// A message that is unpacked when all of it has come.

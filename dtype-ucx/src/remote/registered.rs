@@ -14,7 +14,6 @@ use dtype_runtime::{Committed, Datatype, Type};
 
 use crate::allocation::{with_room, zeros};
 use crate::context::Context;
-use crate::elements::check_span;
 use crate::error::{Error, check};
 use crate::raw;
 use crate::remote::key::MemoryKey;
@@ -397,7 +396,7 @@ impl<T: Datatype> Registered<T> {
     /// ```
     pub fn pack(&self, layout: &Committed, origin: i64, count: usize) -> Result<Vec<u8>, Error> {
         let size = layout.packed_size(count)?;
-        check_span(layout, self.bytes(), origin, count)?;
+        layout.check_span(self.bytes() as u64, origin.into(), count)?;
         let (mut packed, mut at) = (zeros(size)?, 0);
         let _alone = self.alone();
         for (start, len) in self.segments(layout, origin, count)? {
@@ -427,7 +426,7 @@ impl<T: Datatype> Registered<T> {
             let (expected, actual) = (size as u64, packed.len() as u64);
             return Err(dtype_runtime::Error::PackedLength { expected, actual }.into());
         }
-        check_span(layout, self.bytes(), origin, count)?;
+        layout.check_span(self.bytes() as u64, origin.into(), count)?;
         layout.check_disjoint(count)?;
         let mut at = 0;
         let _alone = self.alone();

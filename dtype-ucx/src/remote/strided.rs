@@ -8,7 +8,7 @@ use dtype_runtime::types::Level;
 use dtype_runtime::{Committed, Datatype, Type};
 
 use crate::allocation::zeros;
-use crate::elements::{Elements, ElementsMut, Form, FormMut, check_span};
+use crate::elements::{Elements, ElementsMut, Form, FormMut};
 use crate::error::Error;
 use crate::mode::ThreadMode;
 use crate::raw;
@@ -75,7 +75,7 @@ impl<T: Datatype, M: ThreadMode> RemoteMemory<'_, T, M> {
             _ => Type::contiguous(count as u64, layout)?.commit(),
         };
         layout.packed_size(1)?;
-        check_span(&layout, self.bytes(), origin, 1)?;
+        layout.check_span(self.bytes() as u64, origin.into(), 1)?;
         Record::of(&self.record).check(&layout, origin)?;
         Ok(Strided { memory: self, layout, origin })
     }

@@ -19,7 +19,6 @@
 
 use dtype_runtime::{Basic, Committed, Datatype, Type};
 
-use crate::elements::check_span;
 use crate::error::Refusal;
 
 /// Packed bytes of one request, at most.
@@ -142,7 +141,7 @@ impl Request {
         if self.position.checked_add(self.length).is_none_or(|end| end > size) {
             return Err(Refusal::Malformed);
         }
-        check_span(&layout, len, self.base, 1).map_err(|_| Refusal::Outside)?;
+        layout.check_span(len as u64, self.base.into(), 1).map_err(|_| Refusal::Outside)?;
         Ok(Region::Rows { layout, origin: self.base, position: self.position, length })
     }
 }
