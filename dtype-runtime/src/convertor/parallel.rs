@@ -41,6 +41,22 @@ where
     Ok(bytes)
 }
 
+/// Calls `visit` with chunks of whole records and their positions in the stream. Returns the error of the first chunk
+/// that has one.
+fn for_chunks(
+    whole: &[u8],
+    record: usize,
+    start: u64,
+    visit: impl Fn(u64, &[u8]) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let chunk = AT_ONCE.next_multiple_of(record);
+    whole
+        .par_chunks(chunk)
+        .enumerate()
+        .map(|(index, bytes)| visit(start + (index * chunk) as u64, bytes))
+        .reduce(|| Ok(()), Result::and)
+}
+
 /// Unpacks chunks of whole records once all of them are checked. Returns the error of the first chunk that has one.
 fn par_unpack<S: UnpackRecords>(stream: &mut S, bytes: &[u8]) -> Result<usize, Error> {
     let number =
@@ -50,17 +66,13 @@ fn par_unpack<S: UnpackRecords>(stream: &mut S, bytes: &[u8]) -> Result<usize, E
         return stream.unpack(bytes);
     };
     let (whole, tail) = bytes[..number].split_at(number - number % record);
-    let (this, start, chunk) = (&*stream, stream.position(), AT_ONCE.next_multiple_of(record));
-    let for_chunks = |visit: &(dyn Fn(u64, &[u8]) -> Result<(), Error> + Sync)| {
-        let chunks = whole.par_chunks(chunk).enumerate();
-        chunks
-            .map(|(index, bytes)| visit(start + (index * chunk) as u64, bytes))
-            .reduce(|| Ok(()), Result::and)
-    };
-    for_chunks(&|position, bytes| this.check(position, bytes))?;
-    // SAFETY: each chunk is a different part of the stream, so no two write the same byte, and nobody else does, because this
-    // unpacker is borrowed exclusively.
-    for_chunks(&|position, bytes| unsafe { this.put_shared(position, bytes) })?;
+    let (this, start) = (&*stream, stream.position());
+    for_chunks(whole, record, start, |position, bytes| this.check(position, bytes))?;
+    for_chunks(whole, record, start, |position, bytes| {
+        // SAFETY: each chunk is a different part of the stream, so no two write the same byte, and nobody else does, because
+        // this unpacker is borrowed exclusively.
+        unsafe { this.put_shared(position, bytes) }
+    })?;
     stream.advance(whole.len());
     match stream.unpack(tail) {
         Ok(bytes) => Ok(whole.len() + bytes),

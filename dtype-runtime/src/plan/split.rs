@@ -42,7 +42,7 @@ pub(crate) fn split(range: Range<u64>, size: u64) -> Split {
     }
     let whole = item..item + left / size;
     let rest = left % size;
-    let tail = (rest > 0).then(|| Part { item: whole.end, bytes: 0..rest });
+    let tail = (rest > 0).then_some(Part { item: whole.end, bytes: 0..rest });
     Split { head, whole, tail }
 }
 

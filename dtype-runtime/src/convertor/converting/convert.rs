@@ -304,7 +304,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
             // SAFETY: as many bytes are left in the fragment.
             let came = unsafe { slice::from_raw_parts(self.packed, there) };
             let mut partial = self.partials.with(start, from, came);
-            let whole = partial.whole(form.packed_size()).map(|whole| whole.as_mut_ptr());
+            let whole = partial.whole(form.packed_size()).map(<[u8]>::as_mut_ptr);
             if let Some(whole) = whole {
                 // SAFETY: a value of the range, all bytes of which are in the array.
                 unsafe { self.value(form, memory, whole, start)? };
