@@ -171,6 +171,20 @@ impl Committed {
         &self.0.single
     }
 
+    /// Computes what the engine needs to pack and unpack instances fast, such as the permutation of a struct's bytes. Without
+    /// this, the first call that needs it does, and takes up to some microseconds longer for that.
+    ///
+    /// ```
+    /// use dtype_runtime::{Basic, Type};
+    /// let [f64, u32] = [Basic::F64, Basic::U32].map(Type::basic);
+    /// let pair = Type::structure(&[1, 1], &[0, 8], &[f64, u32])?.commit();
+    /// pair.prepare();
+    /// # Ok::<(), dtype_runtime::Error>(())
+    /// ```
+    pub fn prepare(&self) {
+        self.0.plan.program().prepare();
+    }
+
     /// The operations that pack or unpack instances.
     pub fn plan(&self) -> &Plan {
         &self.0.plan

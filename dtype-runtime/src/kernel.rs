@@ -54,9 +54,7 @@ pub(crate) use direction::{Direction, Move, Pack, Steps, Unpack, Way, Zero};
 pub(crate) use gather::{columns, is_gathering};
 pub(crate) use irregular::{list, list_within};
 pub(crate) use lanes::test;
-pub(crate) use permute::{
-    blocks as permuted_blocks, is_worth_a_call, permute, permute_or, records as permuted_records,
-};
+pub(crate) use permute::{blocks as permuted_blocks, is_worth_a_call, permute, permute_or};
 pub(crate) use records::part as part_of_records;
 pub(crate) use reverse::{Reversing, reversing};
 pub(crate) use rows::{beats_pieces, grid, may_beat_pieces, strided};
@@ -65,8 +63,7 @@ pub(crate) use shuffle::{is_shuffling, pack_values, unpack_values};
 use chosen::Kernel;
 use registers::{Registers, compiled_for_selected};
 
-use crate::kernels::selected;
-use crate::plan::{Blocks, Op, Permutation, Plan, Program, SHORT, items};
+use crate::plan::{Any, Blocks, Op, Plan, Program, SHORT, items};
 
 /// Executes a plan for `count` instances.
 ///
@@ -90,84 +87,36 @@ pub(crate) unsafe fn execute<D: Direction>(
     }
 }
 
-/// Executes a plan for several instances. Every call is the last thing that it does, so that it has no registers to save.
-///
-/// # Safety
-///
-/// As [`execute`]; there must be at least one instance.
-#[inline]
-unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
-    let (program, isa) = (plan.program(), selected());
-    // SAFETY: passed on to the caller; the blocks are all that an instance is.
-    unsafe {
-        if isa.permutes()
-            && let Some((all, disp)) = program.of_block_instances()
-        {
-            by_column::<D>(all, disp, plan, count, memory, packed);
-        } else if D::IS_COPY && program.is_few_runs(count, isa) {
-            few::<D>(program, count, memory, packed);
-        } else if permute::packs_by_quads::<D>(isa)
-            && let Some((all, disp)) = program.of_instances_by_quads(count)
-        {
-            by_column::<D>(all, disp, plan, count, memory, packed);
-        } else if let Some(all) = single(plan, count)
-            && (is_joined(&all, plan, count) || program.is_without_permutation())
-        {
-            blocks::repeated::<D>(&all, program, count, plan.extent(), memory, packed);
-        } else {
-            permuted_or_not::<D>(plan, count, memory, packed);
-        }
-    }
-}
-
-/// Executes a plan by the permutation of its instances, which may be blocks, or otherwise as [`unpermuted`] does: there, the
-/// permutation is looked up, after more steps.
-///
-/// # Safety
-///
-/// As [`several`].
-#[inline(never)]
-#[expect(clippy::cast_possible_truncation, reason = "a displacement of data in memory")]
-unsafe fn by_column<D: Direction>(
-    all: &Permutation,
-    disp: i64,
-    plan: &Plan,
-    count: u64,
-    memory: *mut u8,
-    packed: *mut u8,
-) {
-    let first = memory.wrapping_offset(disp as isize);
-    // SAFETY: passed on to the caller; the permutation is that of the instances, counted from the displacement.
-    unsafe {
-        if permute::end::<D>(all, count, first, packed).is_none() {
-            unpermuted::<D>(plan, count, memory, packed);
-        }
-    }
-}
-
 compiled_for_selected! {
-    /// Executes a plan by the permutation of its instances, if there is one and the machine executes it, or otherwise as
-    /// [`unpermuted`] does.
+    /// Executes a plan for several instances: by their permutation if there is one and the machine executes it, run by run if
+    /// these are few, or otherwise as [`unpermuted`] does. Every call is the last thing that it does, so that it has no registers
+    /// to save.
     ///
     /// # Safety
     ///
-    /// As [`several`].
-    unsafe fn permuted_or_not[D: Direction][D](
+    /// As [`execute`]; there must be at least one instance.
+    unsafe fn several[D: Direction][D](
         plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8,
     ) = R => {
         let program = plan.program();
-        // The permutation is that of the instances.
-        if R::PERMUTES && let Some(all) = program.of_instances(count)
-            && permute::instances::<D, R>(all, count, memory, packed)
-        {
-            return;
+        if !R::PERMUTES && D::IS_COPY && program.is_few_runs(count) {
+            return few::<D>(program, count, memory, packed);
+        }
+        if let Some(all) = program.instances() {
+            #[expect(clippy::cast_possible_truncation, reason = "bytes and a displacement in memory")]
+            let (bytes, disp) = ((plan.size() * count) as usize, all.disp as isize);
+            let first = memory.wrapping_offset(disp);
+            // The permutation is that of the instances, counted from the displacement.
+            if permute::by_registers::<D, R, Any>(&all.permutation, 0..bytes, None, first, packed) {
+                return;
+            }
         }
         unpermuted::<D>(plan, count, memory, packed);
     };
 }
 
-/// Executes a plan block by block if an instance is a [`single`] operation, by its records if they are known, or otherwise by
-/// its operations.
+/// Executes a plan block by block if an instance is a [`single`] operation, by its records if they are a few runs, or otherwise
+/// by its operations.
 ///
 /// # Safety
 ///
@@ -180,18 +129,10 @@ unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, pac
         unsafe { blocks::repeated::<D>(&all, program, count, extent, memory, packed) };
         return;
     }
-    if let Some(all) = program.known_joined_iterations() {
-        #[expect(clippy::cast_possible_truncation, reason = "bytes in memory")]
-        let bytes = 0..(plan.size() * count) as usize;
-        // SAFETY: passed on to the caller; the iterations of all instances are records of this permutation.
-        if unsafe { permute::permute::<D>(all, bytes, memory, packed) } {
-            return;
-        }
-    }
     // Moving and zeroing have no packed bytes that a record would be found by.
     if count > 2
         && D::IS_PLAIN
-        && let Some(all) = program.known_records()
+        && let Some(all) = program.records()
         && all.are_run_by_run()
     {
         let (disp, from) = all.find(0);
@@ -204,7 +145,6 @@ unsafe fn unpermuted<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, pac
     // SAFETY: passed on to the caller.
     unsafe {
         if count < records::Tiled::FEWEST as u64 {
-            // A permutation of the instances was looked for before.
             walked::<D>(instance, program, count, extent, memory, packed);
         } else {
             repeated::<D>(instance, program, count, extent, memory, packed);
@@ -267,11 +207,11 @@ unsafe fn few<D: Direction>(program: &Program, count: u64, memory: *mut u8, pack
 }
 
 /// What an instance is, if that is blocks at equal distances, which are executed as such unless a permutation copies `count`
-/// instances, or they are known to be records.
+/// instances, or they are records.
 #[inline(always)]
 fn single(plan: &Plan, count: u64) -> Option<Blocks> {
     let program = plan.program();
-    let is_single = |all: &Blocks| is_joined(all, plan, count) || program.known_records().is_none();
+    let is_single = |all: &Blocks| is_joined(all, plan, count) || program.records().is_none();
     program.single().copied().filter(is_single)
 }
 
@@ -321,7 +261,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
     }
     if count > 1
         // SAFETY: the same bytes.
-        && let Some(end) = unsafe { permute::records::<D>(ops, program, count, stride, memory, packed) }
+        && let Some(end) = unsafe { permute::body::<D>(ops, program, count, stride, memory, packed) }
     {
         return end;
     }

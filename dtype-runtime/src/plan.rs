@@ -10,7 +10,6 @@ mod lanes;
 mod list;
 mod once;
 mod op;
-mod patterns;
 mod permutation;
 mod program;
 mod quads;
@@ -18,6 +17,7 @@ mod runs;
 mod segments;
 mod shuffle;
 mod split;
+mod tables;
 mod values;
 
 use alloc::borrow::Cow;
@@ -36,9 +36,8 @@ pub use list::List;
 pub(crate) use list::{Entries, EntryKind, Lists, Moves, Width};
 pub use op::{Blocks, Elements, Op, items};
 pub(crate) use op::{numbered_items, size, split_first};
-pub(crate) use patterns::FEWEST_BLOCKS;
 pub(crate) use permutation::{Any, CompiledFor, Permutation};
-pub(crate) use program::{Cut, Known, One, Program, SHORT, TwoRuns};
+pub(crate) use program::{Cut, One, Program, SHORT, TwoRuns};
 #[cfg_attr(
     not(target_arch = "x86_64"),
     expect(unused_imports, reason = "nothing packs so here")
@@ -58,6 +57,7 @@ pub(crate) use segments::{Numbering, Segments};
 pub(crate) use shuffle::Register;
 pub(crate) use shuffle::{Shuffle, ShuffledBy};
 pub(crate) use split::{Part, Split, split};
+pub(crate) use tables::{FEWEST_BLOCKS, Instances};
 pub(crate) use values::{Values, bytewise_size, values};
 
 /// The greatest distance in bytes between records that are copied field by field, several records at a time

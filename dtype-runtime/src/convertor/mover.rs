@@ -4,8 +4,8 @@ use core::ops::ControlFlow;
 
 use super::buffer::{Buffer, BufferMut};
 use super::checks::allocate;
-use super::cursor::{Instances, Level, Repeated, Visitor};
-use super::part::{at, length, part_of_permutation, permutation};
+use super::cursor::{Instances, Repeated, Visitor};
+use super::part::{at, copy_permuted, length};
 use crate::commit::Committed;
 use crate::error::Error;
 use crate::kernel::{self, Move};
@@ -159,19 +159,11 @@ impl Visitor for Mover<'_> {
     /// Records that are not a permutation are copied block by block, if they are few blocks: one block of all
     /// records, then the next.
     fn repeated(&mut self, repeated: &Repeated<'_>) -> Option<ControlFlow<()>> {
-        let Repeated { ops, level, count, stride, shift, .. } = *repeated;
+        let Repeated { ops, count, stride, shift, .. } = *repeated;
         let (from, to) = (at(self.from, shift), at(self.to, shift));
-        if let Some((permutation, disp)) = permutation(repeated, u64::MAX) {
-            let one = if let Level::Instances(plan) = level {
-                plan.size()
-            } else {
-                permutation.size() as u64
-            };
-            let (from, to, bytes) = (at(from, disp), at(to, disp), 0..one * count);
-            // SAFETY: as in `blocks`; the permutation is that of the iterations, or of theirs, which do not overlap.
-            if unsafe { part_of_permutation::<Move>(permutation, &bytes, from, to) } {
-                return Some(ControlFlow::Continue(()));
-            }
+        // SAFETY: as in `blocks`; the iterations do not overlap.
+        if unsafe { copy_permuted::<Move>(repeated, from, to) }.is_some() {
+            return Some(ControlFlow::Continue(()));
         }
         let few = |op: &Op| matches!(op, Op::Blocks(blocks) if blocks.count <= count);
         if !ops.iter().all(few) {

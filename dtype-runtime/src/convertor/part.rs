@@ -52,16 +52,45 @@ pub(super) unsafe fn copy_part<D: Way>(
     }
 }
 
-/// The permutation that copies any `bytes` packed bytes of these operations, and the displacement that it counts from.
-pub(super) fn permutation<'a>(all: &Repeated<'a>, bytes: u64) -> Option<(&'a Permutation, i64)> {
+/// The permutation that copies any packed bytes of these operations, and the displacement that it counts from.
+pub(super) fn permutation<'a>(all: &Repeated<'a>) -> Option<(&'a Permutation, i64)> {
     let Repeated { ops, program, level, count, stride, .. } = *all;
     match level {
         // A part of a single value is not worth a permutation.
         Level::Values(permutation) => permutation.filter(|_| count > 1).map(|all| (all, 0)),
-        Level::Instances(_) if count > 1 => program.of_any_bytes(bytes),
+        Level::Instances(_) if count > 1 => {
+            program.instances().map(|all| (&all.permutation, all.disp))
+        }
         Level::Instances(_) => None,
-        Level::Loop => program.of_parts(ops, stride).map(|all| (all, 0)),
+        Level::Loop => program.of_body(ops, stride, u64::MAX).map(|all| (all, 0)),
     }
+}
+
+/// Copies all packed bytes of these operations by their permutation, and returns their number; `None` without an effect if there
+/// is none or the machine lacks the instructions.
+///
+/// # Safety
+///
+/// As [`copy_part`], for all bytes.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "wraps as an address does"
+)]
+pub(super) unsafe fn copy_permuted<D: kernel::Direction>(
+    all: &Repeated<'_>,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> Option<u64> {
+    let (permutation, disp) = permutation(all)?;
+    let one = match all.level {
+        Level::Instances(plan) => plan.size(),
+        Level::Values(_) | Level::Loop => permutation.size() as u64,
+    };
+    let bytes = 0..one * all.count;
+    let (memory, packed) = (at(memory, disp), D::counterpart(packed, disp as usize));
+    // SAFETY: passed on to the caller; the permutation is that of the iterations, or of theirs.
+    unsafe { part_of_permutation::<D>(permutation, &bytes, memory, packed) }.then_some(bytes.end)
 }
 
 /// [`copy_part`] of operations that are executed several times.
@@ -79,7 +108,7 @@ unsafe fn part_of_repeated<D: Way>(
     let bytes = range.end - range.start;
     // SAFETY: passed on to the caller. The permutation is that of the iterations, or of theirs; the list is the one instance.
     unsafe {
-        if let Some((permutation, disp)) = permutation(all, bytes)
+        if let Some((permutation, disp)) = permutation(all)
             && part_of_permutation::<D>(permutation, range, at(memory, disp), packed)
         {
             return true;
@@ -88,7 +117,7 @@ unsafe fn part_of_repeated<D: Way>(
             return false;
         }
         if all.count == 1 {
-            return match all.program.cut(bytes) {
+            return match all.program.part_of_one(bytes) {
                 Some(Cut::Records(all)) => part_of_permutation::<D>(all, range, memory, packed),
                 Some(Cut::List(list, lists)) => {
                     part_of_list::<D>(list, lists, range, memory, packed, near);

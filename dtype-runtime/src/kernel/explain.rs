@@ -10,7 +10,7 @@ pub(crate) use super::chosen::{Kernel, PerBlock};
 use super::direction::{Direction, Pack, Transfer};
 use super::permute::packs_by_quads;
 use crate::kernels::selected;
-use crate::plan::{Blocks, List, Op, Plan, Program, Quads};
+use crate::plan::{Blocks, List, One, Op, Plan, Program, Quads};
 
 /// Copies nothing, and records which kernel would copy. `packed` points to the `Option<Kernel>` that receives it:
 /// [`advance`](Direction::advance) is 0 and [`counterpart`](Direction::counterpart) returns its argument, so every
@@ -66,10 +66,8 @@ pub(crate) fn repeated(ops: &[Op], program: &Program, count: u64, stride: i64) -
 }
 
 /// The kernel that copies `count` instances, and the blocks of an instance, if an instance consists of blocks at equal
-/// distances and is executed as such: after many calls.
+/// distances and is executed as such.
 pub(crate) fn single(plan: &Plan, count: u64) -> Option<(Blocks, Kernel)> {
-    // The records and the permutations are known after many calls, and from here on.
-    let _ = plan.program().records();
     let all = super::single(plan, count).filter(|_| count > 0)?;
     if !super::is_joined(&all, plan, count) && instances(plan, count).is_some() {
         return None;
@@ -81,42 +79,41 @@ pub(crate) fn single(plan: &Plan, count: u64) -> Option<(Blocks, Kernel)> {
     Some((all, kernel))
 }
 
-/// The kernel that copies one instance as a whole after many calls, if there is one.
+/// The kernel that copies one instance as a whole, if there is one.
 pub(crate) fn one(plan: &Plan) -> Option<Kernel> {
-    if !selected().permutes() {
-        return None;
-    }
-    let all = plan.program().of_one()?;
-    Some(Kernel::Permutation { records: all.records() })
+    let all = plan.program().instances().filter(|_| selected().permutes())?;
+    let is_one =
+        plan.program().one() == &One::Small && all.permutation.size() as u64 == plan.size();
+    is_one.then(|| Kernel::Permutation { records: 1 })
 }
 
-/// The kernel that copies `count` instances as a whole after many calls: one by one, by a permutation, or as records. `None` if
-/// the operations are executed.
+/// The kernel that copies `count` instances as a whole: one by one, by a permutation, or as records. `None` if the operations
+/// are executed.
 pub(crate) fn instances(plan: &Plan, count: u64) -> Option<Kernel> {
-    let (program, isa) = (plan.program(), selected());
-    if program.is_few_runs(count, isa) {
+    let program = plan.program();
+    if is_few(plan, count) {
         return Some(Kernel::Walk);
     }
-    if isa.permutes()
-        && let Some(all) = program.of_many_instances()
+    if selected().permutes()
+        && let Some(all) = program.instances()
     {
-        return Some(Kernel::Permutation { records: all.records() });
+        return Some(Kernel::Permutation { records: all.permutation.records() });
     }
     let records = program.records().filter(|all| count > 2 && all.are_run_by_run())?;
     Some(Kernel::Records { runs: records.runs.len() })
 }
 
-/// The number of instances that are packed at once by their quads, if that is how `count` whole instances are packed after
-/// many calls.
+/// Whether `count` instances are copied one by one, run by run.
+fn is_few(plan: &Plan, count: u64) -> bool {
+    !selected().permutes() && plan.program().is_few_runs(count)
+}
+
+/// The number of instances that are packed at once by their quads, if that is how `count` whole instances are packed.
 pub(crate) fn packed_by_quads(plan: &Plan, count: u64) -> Option<usize> {
-    let (program, isa) = (plan.program(), selected());
-    if count < 2 || program.is_few_runs(count, isa) || !packs_by_quads::<Pack>(isa) {
+    if count < 2 || is_few(plan, count) || !packs_by_quads::<Pack>(selected()) {
         return None;
     }
-    // The permutations are known after many calls, and from here on.
-    let _ = program.of_many_instances();
-    let (all, _) = program.of_instances_by_quads(count)?;
-    all.quads().map(Quads::records)
+    plan.program().instances()?.permutation.quads().map(Quads::records)
 }
 
 #[cfg(test)]

@@ -1,16 +1,15 @@
 //! Copies one instance. Most such calls copy a few bytes, so every step on the way shows.
 //!
 //! - One run goes to [`run`] at once, and two short runs to [`two`]: neither reads operations.
-//! - Three operations or more, with at most as many bytes as a register, are copied by a permutation if the machine executes
-//!   one. Computing it takes as long as copying fifty to a hundred instances, so that waits for 64 calls for one instance, or
-//!   for a few.
+//! - Three operations or more, with at most as many bytes as a register, are copied by the permutation of the instances if the
+//!   machine executes one.
 //! - Everything else is copied operation by operation.
 
 use super::chosen::Kernel;
 use super::direction::Direction;
 use super::registers::{Registers, compiled_for_selected};
 use super::{blocks, operations, permute};
-use crate::plan::{Known, One, Plan, Program, SHORT, TwoRuns};
+use crate::plan::{Instances, One, Plan, Program, SHORT, TwoRuns};
 
 /// Executes a plan for one instance.
 ///
@@ -24,7 +23,7 @@ pub(crate) unsafe fn one<D: Direction>(plan: &Plan, memory: *mut u8, packed: *mu
     unsafe {
         match program.one() {
             One::Two(runs) => two::<D>(runs, memory, packed),
-            One::Small if D::IS_PLAIN => small::<D>(program, memory, packed),
+            One::Small if D::IS_PLAIN => small::<D>(plan, memory, packed),
             One::Small | One::Operations => by_operations::<D>(program, memory, packed),
         }
     }
@@ -69,8 +68,8 @@ compiled_for_selected! {
     ///
     /// As [`one`]; `D` must pack or unpack, and copy bytes unchanged.
     unsafe fn small[D: Direction][D](
-        program: &Program, memory: *mut u8, packed: *mut u8,
-    ) = R => small_by::<D, R>(program, memory, packed);
+        plan: &Plan, memory: *mut u8, packed: *mut u8,
+    ) = R => small_by::<D, R>(plan, memory, packed);
 }
 
 /// [`small`] with the registers `R`. Every call is the last thing that it does, so it has no registers to save.
@@ -79,41 +78,23 @@ compiled_for_selected! {
 ///
 /// As [`small`].
 #[inline(always)]
-unsafe fn small_by<D: Direction, R: Registers>(
-    program: &Program,
-    memory: *mut u8,
-    packed: *mut u8,
-) {
-    // SAFETY: the permutation is that of one instance, and its period is one record (`Permutation::of_one`); `R` permutes, as
-    // just tested. Otherwise passed on to the caller.
+unsafe fn small_by<D: Direction, R: Registers>(plan: &Plan, memory: *mut u8, packed: *mut u8) {
+    let program = plan.program();
+    // SAFETY: the permutation is that of the instances, whose displacement is 0, because each is several operations; `R`
+    // permutes, as just tested. Otherwise passed on to the caller.
     unsafe {
-        if R::PERMUTES {
-            match program.known_of_one() {
-                Known::Permutation(all) => {
-                    if !permute::chosen::<D>(all, packed) {
-                        R::permute_one::<D>(all, memory, packed);
-                    }
-                    return;
-                }
-                Known::None => {}
-                Known::NotYet => return counted::<D>(program, memory, packed),
+        if R::PERMUTES
+            && let Some(Instances { permutation, disp: 0 }) = program.instances()
+            // Otherwise its records are a loop's iterations.
+            && permutation.size() as u64 == plan.size()
+        {
+            if !permute::chosen::<D>(permutation, packed) {
+                R::permute_one::<D>(permutation, memory, packed);
             }
+            return;
         }
         by_operations::<D>(program, memory, packed);
     }
-}
-
-/// As [`by_operations`], and counts the call.
-///
-/// # Safety
-///
-/// As [`one`].
-#[cold]
-#[inline(never)]
-unsafe fn counted<D: Direction>(program: &Program, memory: *mut u8, packed: *mut u8) {
-    program.count();
-    // SAFETY: passed on to the caller.
-    unsafe { by_operations::<D>(program, memory, packed) };
 }
 
 /// As [`one`], operation by operation.

@@ -17,14 +17,14 @@ use super::registers::{Ends, Registers, compiled_for_selected};
 use crate::kernels::{Isa, decided, selected};
 use crate::plan::{Any, Blocks, CompiledFor, FEWEST_BLOCKS, Op, Permutation, Program};
 
-/// Executes operations `count` times, if they are a permutation that the machine has the instructions for. Returns the
-/// end of what was packed.
+/// Executes a loop's body `count` times, if it is a permutation that the machine has the instructions for. Returns the end of
+/// what was packed.
 ///
 /// # Safety
 ///
 /// As [`repeated`](super::repeated).
 #[inline(never)]
-pub(crate) unsafe fn records<D: Direction>(
+pub(crate) unsafe fn body<D: Direction>(
     ops: &[Op],
     program: &Program,
     count: u64,
@@ -32,29 +32,9 @@ pub(crate) unsafe fn records<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
-    let all = program.of_records(ops, stride, count)?;
+    let all = program.of_body(ops, stride, count)?;
     // SAFETY: the permutation is computed from the operations, whose bytes the caller guarantees.
     unsafe { end::<D>(all, count, memory, packed) }
-}
-
-/// Copies `count` instances by their permutation, with the registers `R`. Returns false without an effect if these have no
-/// instructions for it.
-///
-/// # Safety
-///
-/// As [`execute`](super::execute); the permutation must be that of the instances, and the processor must have the
-/// instructions.
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "instances in memory")]
-pub(super) unsafe fn instances<D: Direction, R: Registers>(
-    all: &Permutation,
-    count: u64,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> bool {
-    let bytes = all.size().wrapping_mul(count as usize);
-    // SAFETY: passed on to the caller.
-    unsafe { by_registers::<D, R, Any>(all, 0..bytes, None, memory, packed) }
 }
 
 /// Copies blocks, the first of them at `memory`, likewise.
@@ -140,7 +120,7 @@ pub(super) unsafe fn chosen<D: Direction>(all: &Permutation, packed: *mut u8) ->
 ///
 /// As [`permute`].
 #[inline(always)]
-pub(super) unsafe fn end<D: Direction>(
+unsafe fn end<D: Direction>(
     all: &Permutation,
     count: u64,
     memory: *mut u8,
@@ -196,7 +176,7 @@ compiled_for_selected! {
 ///
 /// As [`permute`]. If `K` has a permutation, it must equal `all`.
 #[inline(always)]
-unsafe fn by_registers<D: Direction, R: Registers, K: CompiledFor>(
+pub(super) unsafe fn by_registers<D: Direction, R: Registers, K: CompiledFor>(
     all: &Permutation,
     range: Range<usize>,
     ends: Option<Ends>,

@@ -101,7 +101,7 @@ pub(super) trait Registers {
         let _ = (all, range, ends, memory, packed);
     }
 
-    /// Copies one record by its permutation, which has a period of one record.
+    /// Copies one record by its permutation.
     ///
     /// # Safety
     ///

@@ -41,6 +41,8 @@ pub(crate) struct Permutation {
     scatter: [Vector; 2],
     /// Which bytes of the window are data, one bit each.
     data: [u64; 2],
+    /// Which of them are data of the first record.
+    data_of_one: [u64; 2],
     /// What lies in a window, and so in a period.
     window: Window,
     /// Packed bytes of a record.
@@ -203,12 +205,6 @@ impl Permutation {
         Self::with_moves(map, stride, 0)
     }
 
-    /// The permutation of a single record; `None` if the window is too small for its data.
-    pub(super) const fn of_one(map: &ByteMap) -> Option<Self> {
-        // So far apart that a window has one record.
-        Self::with_moves(map, 2 * WIDTH as i64, 0)
-    }
-
     /// The permutation of records that are `stride` bytes apart, if it replaces at least `moves` moves for each vector
     /// of the window, and the window has room for the data of one record.
     const fn with_moves(map: &ByteMap, stride: i64, moves: usize) -> Option<Self> {
@@ -239,6 +235,7 @@ impl Permutation {
             gather: [0; WIDTH],
             scatter: [[0; WIDTH]; 2],
             data: [0; 2],
+            data_of_one: [0; 2],
             window,
             size: map.len,
             reciprocal: (u64::MAX / map.len as u64).wrapping_add(1),
@@ -261,6 +258,9 @@ impl Permutation {
                 all.data[byte / WIDTH] |= 1 << (byte % WIDTH);
                 packed += 1;
                 k += 1;
+            }
+            if record == 0 {
+                all.data_of_one = all.data;
             }
             record += 1;
         }
@@ -347,6 +347,11 @@ impl Permutation {
     /// Which bytes of the window are data, one bit each.
     pub(crate) const fn data(&self) -> [u64; 2] {
         self.data
+    }
+
+    /// Which of them are data of the first record.
+    pub(crate) const fn data_of_one(&self) -> [u64; 2] {
+        self.data_of_one
     }
 
     /// Records in a period.

@@ -7,10 +7,10 @@ use super::flat::flat;
 use super::list::{Entries, List, Lists};
 use super::once::Once;
 use super::op::{Blocks, Op};
-use super::patterns::{ARE_EXECUTED, Patterns, is_worth_it};
 use super::permutation::Permutation;
 use super::runs::Records;
-use crate::kernels::{Isa, WIDTH, selected};
+use super::tables::{ARE_EXECUTED, Instances, Tables, is_worth_it};
+use crate::kernels::{WIDTH, selected};
 
 /// At most this many operations are stored inline, without an allocation. With a larger array, moving it would
 /// cost more than the allocation.
@@ -43,9 +43,7 @@ pub(crate) struct Program {
     runs: u8,
     extent: i64,
     lists: Option<Box<Lists>>,
-    /// Computed when many instances are packed first, or after some calls for few: most types are packed too rarely for
-    /// permutations to pay, or have none.
-    patterns: Once<Patterns>,
+    tables: Once<Tables>,
 }
 
 /// How one instance is copied.
@@ -55,7 +53,7 @@ pub(crate) enum One {
     Operations,
     /// As two short runs.
     Two(TwoRuns),
-    /// By a permutation, as soon as it is known: few bytes in several operations.
+    /// By the permutation of the instances, if there is one: few bytes in several operations.
     Small,
 }
 
@@ -95,15 +93,6 @@ pub(crate) enum Cut<'a> {
     Records(&'a Permutation),
     /// A list, and its tables.
     List(&'a List, &'a Lists),
-}
-
-/// What is known about the permutation of one instance.
-pub(crate) enum Known<'a> {
-    /// It was not looked for yet.
-    NotYet,
-    /// There is none.
-    None,
-    Permutation(&'a Permutation),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,7 +169,7 @@ static EMPTY: Program = Program {
     runs: 0,
     extent: 0,
     lists: None,
-    patterns: Once::new(),
+    tables: Once::new(),
 };
 
 impl Program {
@@ -198,10 +187,10 @@ impl Program {
             TwoRuns::of(instance).map_or(One::Operations, One::Two)
         };
         let runs = if instance.len() <= MOST_INLINE { runs_of(instance, extent) } else { 0 };
-        let (ops, patterns) = (ops.into(), Once::new());
-        let mut program = Self { ops, one, runs, extent, lists, patterns };
-        if ARE_EXECUTED && Once::<Patterns>::IS_PREPARED {
-            program.patterns = Once::of(program.find_patterns());
+        let (ops, tables) = (ops.into(), Once::new());
+        let mut program = Self { ops, one, runs, extent, lists, tables };
+        if ARE_EXECUTED && Once::<Tables>::IS_PREPARED {
+            program.tables = Once::known(Tables::of(program.instance(), extent));
         }
         program
     }
@@ -252,28 +241,57 @@ impl Program {
         self.lists().blocks(list)
     }
 
-    /// The permutation of `count` repetitions of these operations, `stride` bytes apart, if there is one and it pays.
-    #[inline]
-    pub(crate) fn of_records(&self, ops: &[Op], stride: i64, count: u64) -> Option<&Permutation> {
-        if !is_worth_it(ops, count) {
-            return None;
-        }
-        self.patterns()?.of_records(ops, stride)
+    /// Computes the tables, if they are not known.
+    pub(crate) fn prepare(&self) {
+        let _ = self.part_of_one(0);
     }
 
-    /// As [`of_records`](Self::of_records), for an unknown number of repetitions, some of which are copied in
-    /// part.
-    pub(crate) fn of_parts(&self, ops: &[Op], stride: i64) -> Option<&Permutation> {
-        self.of_records(ops, stride, u64::MAX)
-    }
-
-    /// Whether `count` instances are only a few short runs apart from one another, which are copied one by one. They are not
-    /// where the machine executes permutations.
+    /// The permutation that copies any packed bytes of instances, if there is one and it pays.
     #[inline(always)]
-    pub(crate) fn is_few_runs(&self, count: u64, isa: Isa) -> bool {
-        if isa.permutes() {
-            return false;
+    pub(crate) fn instances(&self) -> Option<&Instances> {
+        self.tables()?.instances.as_ref()
+    }
+
+    /// The instances, if each is a few runs. Without the standard library they are known only on a target that executes
+    /// permutations.
+    #[inline]
+    pub(crate) fn records(&self) -> Option<&Records> {
+        self.tables()?.records.as_ref()
+    }
+
+    /// What finds and copies a part of one instance faster than its operations do, if the part has `bytes` bytes. Without the
+    /// standard library, there is never a list.
+    #[inline]
+    pub(crate) fn part_of_one(&self, bytes: u64) -> Option<Cut<'_>> {
+        let tables = self.tables()?;
+        if let Some(permutation) = &tables.iterations
+            && selected().permutes()
+        {
+            return Some(Cut::Records(permutation));
         }
+        let flat = tables.flat.get(|| flat(self.instance(), self.lists(), tables.has_bodies()));
+        let flat = flat?.as_ref().filter(|flat| bytes < flat.limit)?;
+        Some(Cut::List(&flat.list, &flat.lists))
+    }
+
+    /// The permutation of `count` repetitions of a loop's body, `stride` bytes apart, if there is one and it pays.
+    #[inline]
+    pub(crate) fn of_body(&self, ops: &[Op], stride: i64, count: u64) -> Option<&Permutation> {
+        if is_worth_it(ops, count) { self.tables()?.of_body(ops, stride) } else { None }
+    }
+
+    /// The permutation of blocks of this length and stride, relative to the first block, if it pays for `bytes` packed bytes
+    /// of them.
+    #[inline]
+    pub(crate) fn of_blocks(&self, blocks: &Blocks, bytes: u64) -> Option<&Permutation> {
+        let permutation = self.tables()?.of_column(blocks)?;
+        (bytes >= blocks.len * permutation.fewest() as u64).then_some(permutation)
+    }
+
+    /// Whether `count` instances are only a few short runs apart from one another, which are copied one by one where the
+    /// machine does not execute permutations.
+    #[inline(always)]
+    pub(crate) fn is_few_runs(&self, count: u64) -> bool {
         let of_all = |of_one: u64| of_one.saturating_mul(count);
         let runs = match self.runs {
             // Each operation is a run or more.
@@ -287,145 +305,10 @@ impl Program {
         }
     }
 
-    /// The permutation of `count` instances, if there is one and it pays. Few instances do not pay for computing it.
-    #[inline]
-    pub(crate) fn of_instances(&self, count: u64) -> Option<&Permutation> {
-        self.patterns_for(count)?.of_instances()
-    }
-
-    /// The permutations, if they are known, or pay for `count` instances.
+    /// The tables. The call that needs them first computes them.
     #[inline(always)]
-    fn patterns_for(&self, count: u64) -> Option<&Patterns> {
-        if let Some(patterns) = self.patterns.known() {
-            return Some(patterns);
-        }
-        match self.instance() {
-            [] => None,
-            ops if is_worth_it(ops, count) => self.patterns(),
-            _ => {
-                self.count();
-                None
-            }
-        }
-    }
-
-    /// The permutation of several instances, each of which is a block, and the displacement that it counts from. It is
-    /// computed after some calls.
-    #[inline(always)]
-    pub(crate) fn of_block_instances(&self) -> Option<(&Permutation, i64)> {
-        if let Some(patterns) = self.patterns.known() {
-            return patterns.of_block_instances();
-        }
-        if let [Op::Blocks(Blocks { count: 1, .. })] = self.instance() {
-            self.count();
-        }
-        None
-    }
-
-    /// The permutation of `count` instances that are packed by their quads, and the displacement that it counts from. Few
-    /// instances do not pay for computing it.
-    #[inline(always)]
-    pub(crate) fn of_instances_by_quads(&self, count: u64) -> Option<(&Permutation, i64)> {
-        self.patterns_for(count)?.of_instances_by_quads()
-    }
-
-    /// Whether it is known that no permutation copies whole instances.
-    #[inline(always)]
-    pub(crate) fn is_without_permutation(&self) -> bool {
-        self.patterns.known().is_some_and(|patterns| patterns.of_instances().is_none())
-    }
-
-    /// The permutation of many whole instances.
-    #[cfg(feature = "show")]
-    pub(crate) fn of_many_instances(&self) -> Option<&Permutation> {
-        self.patterns()?.of_instances()
-    }
-
-    /// The permutation that copies any `bytes` packed bytes of instances, and the displacement that it counts from. Its records
-    /// are the instances, or the iterations of the loop that each instance is.
-    #[inline]
-    pub(crate) fn of_any_bytes(&self, bytes: u64) -> Option<(&Permutation, i64)> {
-        self.patterns()?.of_any_bytes(bytes)
-    }
-
-    /// The instances, if each is a few runs. Without the standard library they are known only on a target that executes
-    /// permutations.
-    #[inline]
-    pub(crate) fn records(&self) -> Option<&Records> {
-        self.patterns.get(|| self.find_patterns())?.records()
-    }
-
-    /// As [`records`](Self::records), if that is known.
-    #[inline]
-    pub(crate) fn known_records(&self) -> Option<&Records> {
-        self.patterns.known()?.records()
-    }
-
-    /// What finds and copies a part of one instance faster than its operations do, if the part has `bytes` bytes. A list is
-    /// written after some calls of this; without the standard library, never.
-    #[inline]
-    pub(crate) fn cut(&self, bytes: u64) -> Option<Cut<'_>> {
-        let patterns = self.patterns.get(|| self.find_patterns())?;
-        if let Some(permutation) = patterns.of_iterations()
-            && selected().permutes()
-        {
-            return Some(Cut::Records(permutation));
-        }
-        let of = |has_records| flat(self.instance(), self.lists(), has_records);
-        let flat = patterns.flat(of).filter(|flat| bytes < flat.limit)?;
-        Some(Cut::List(&flat.list, &flat.lists))
-    }
-
-    /// The permutation of the iterations, if an instance is a loop that the next instance goes on with, and that is known.
-    #[inline]
-    pub(crate) fn known_joined_iterations(&self) -> Option<&Permutation> {
-        self.patterns.known()?.of_joined_iterations()
-    }
-
-    /// The permutation of blocks of this length and stride, relative to the first block, if it pays for `bytes` packed bytes
-    /// of them.
-    #[inline]
-    pub(crate) fn of_blocks(&self, all: &Blocks, bytes: u64) -> Option<&Permutation> {
-        self.patterns()?.of_blocks(all, bytes)
-    }
-
-    /// The permutation of one instance, if a permutation is to copy it.
-    #[cfg(feature = "show")]
-    pub(crate) fn of_one(&self) -> Option<&Permutation> {
-        if self.one == One::Small { self.patterns()?.of_one() } else { None }
-    }
-
-    /// The permutation of one instance that is [`One::Small`], without computing it.
-    #[inline(always)]
-    pub(crate) fn known_of_one(&self) -> Known<'_> {
-        match self.patterns.known().map(Patterns::of_one) {
-            None => Known::NotYet,
-            Some(None) => Known::None,
-            Some(Some(all)) => Known::Permutation(all),
-        }
-    }
-
-    /// Counts a call for few instances. After some of them the permutations are known.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn count(&self) {
-        if ARE_EXECUTED {
-            self.patterns.count(|| self.find_patterns());
-        }
-    }
-
-    /// The permutations among the operations.
-    #[inline]
-    fn patterns(&self) -> Option<&Patterns> {
-        if !ARE_EXECUTED {
-            return None;
-        }
-        self.patterns.get(|| self.find_patterns())
-    }
-
-    fn find_patterns(&self) -> Patterns {
-        let one = if self.one == One::Small { self.instance() } else { &[] };
-        Patterns::of(self.instance(), one, self.extent)
+    fn tables(&self) -> Option<&Tables> {
+        self.tables.get(|| Tables::of(self.instance(), self.extent))
     }
 }
 

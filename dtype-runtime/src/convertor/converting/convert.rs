@@ -8,11 +8,11 @@ use super::partial::Partials;
 use crate::commit::Each;
 use crate::convertor::copier::copy_range;
 use crate::convertor::cursor::{Instances, Level, Repeated, Splittable, Visitor};
-use crate::convertor::part::{at, copy_part, length};
+use crate::convertor::part::{at, copy_part, copy_permuted, length};
 use crate::error::Error;
 use crate::kernel::elements::{Records, bytewise, value as bytewise_value};
 use crate::kernel::integers::{Task, integers};
-use crate::kernel::{Way, execute, permuted_records, reversing};
+use crate::kernel::{Way, execute, reversing};
 use crate::plan::{Blocks, Elements, Op, Part, Program, Split, Values, split};
 use crate::representation::{Form, Misfit, WIDEST};
 
@@ -324,12 +324,11 @@ impl<D: Way> Visitor for Converter<'_, D> {
         if !self.converts() {
             return None;
         }
-        let Repeated { ops, program, level, count, stride, shift } = *all;
+        let Repeated { ops, level, count, stride, shift, .. } = *all;
         let (memory, packed) = (at(self.memory, shift), self.packed);
         // SAFETY: values of the range.
-        let end = unsafe { permuted_records::<D>(ops, program, count, stride, memory, packed) };
-        if let Some(end) = end {
-            return Some(self.advance_whole((end.addr() - packed.addr()) as u64));
+        if let Some(bytes) = unsafe { copy_permuted::<D>(all, memory, packed) } {
+            return Some(self.advance_whole(bytes));
         }
         let values = self.values.filter(|_| matches!(level, Level::Instances(_)));
         let records = match values {

@@ -203,16 +203,21 @@ unsafe fn scatter<const V: usize>(
     }
 }
 
-/// The properties of a permutation that a whole period needs: the index of the packed byte for each byte of memory, and the
-/// masks of the data.
+/// The index of the packed byte for each byte of memory.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn whole<const V: usize>(all: &Permutation) -> ([__m512i; V], [__mmask64; V]) {
+fn scatter_index<const V: usize>(all: &Permutation) -> [__m512i; V] {
     let mut index = [_mm512_setzero_si512(); V];
     for (index, bytes) in index.iter_mut().zip(all.scatter()) {
         *index = vector(bytes);
     }
-    (index, core::array::from_fn(|vector| all.data()[vector]))
+    index
+}
+
+/// The masks of the first record's data.
+#[inline(always)]
+fn data_of_one<const V: usize>(all: &Permutation) -> [__mmask64; V] {
+    core::array::from_fn(|vector| all.data_of_one()[vector])
 }
 
 /// Packs one record.
@@ -228,10 +233,10 @@ pub(super) unsafe fn pack_one<const V: usize>(
     memory: *const u8,
     packed: *mut u8,
 ) {
-    let (_, data) = whole::<V>(all);
     // SAFETY: the data and the packed bytes of the record, which the caller guarantees.
     unsafe {
-        let bytes = gather(vector(all.gather()), data, memory.wrapping_offset(all.first()));
+        let window = memory.wrapping_offset(all.first());
+        let bytes = gather(vector(all.gather()), data_of_one::<V>(all), window);
         _mm512_mask_storeu_epi8(packed.cast(), first(all.size()), bytes);
     }
 }
@@ -249,11 +254,11 @@ pub(super) unsafe fn unpack_one<const V: usize>(
     memory: *mut u8,
     packed: *const u8,
 ) {
-    let (index, data) = whole::<V>(all);
     // SAFETY: the packed bytes and the data of the record, which the caller guarantees.
     unsafe {
         let bytes = _mm512_maskz_loadu_epi8(first(all.size()), packed.cast());
-        scatter(index, data, bytes, memory.wrapping_offset(all.first()));
+        let window = memory.wrapping_offset(all.first());
+        scatter(scatter_index(all), data_of_one::<V>(all), bytes, window);
     }
 }
 
@@ -338,7 +343,7 @@ pub(super) unsafe fn unpack<K: CompiledFor, const V: usize>(
 ) {
     let all = K::PERMUTATION.unwrap_or(all);
     let steps = Steps::<V>::of(all);
-    let (index, _) = whole::<V>(all);
+    let index = scatter_index::<V>(all);
     let mut window = memory.wrapping_offset(all.first());
     let mut left = range.end - range.start;
     // SAFETY: each step loads packed bytes of the range. In the loop over two windows, `reserve` bytes are left, so both loads of

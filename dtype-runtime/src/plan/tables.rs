@@ -1,0 +1,191 @@
+//! What is computed from the operations of a plan to execute them faster: permutations of bytes, the runs of an instance, and an
+//! instance as one list.
+//!
+//! The first call that can use the tables computes them, or [`Committed::prepare`](crate::Committed::prepare). Computing them for
+//! every type would make creating one take four times as long for small structs, and ten times for vectors.
+//!
+//! The permutation of a loop's body is looked up by the repeated operations. There are few of these: at most as many as a
+//! permutation has bytes.
+
+use alloc::vec::Vec;
+
+use super::byte_map::ByteMap;
+use super::flat::Flat;
+use super::once::Once;
+use super::op::{Blocks, Op, split_first};
+use super::permutation::Permutation;
+use super::runs::Records;
+use crate::kernels;
+
+/// Fewer blocks than this at equal distances are not worth a lookup.
+pub(crate) const FEWEST_BLOCKS: u64 = 8;
+
+/// Fewer operations than this, counted with all iterations, are not worth a lookup.
+const FEWEST_OPERATIONS: u64 = 8;
+
+/// At most this many permutations of each kind are kept; a plan rarely has more than two.
+const MOST: usize = 8;
+
+/// Whether this target executes permutations, or some of them.
+pub(super) const ARE_EXECUTED: bool = kernels::EXECUTES_PERMUTATIONS;
+
+/// The tables of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tables {
+    pub(super) instances: Option<Instances>,
+    /// The instances, if each is a few runs.
+    pub(super) records: Option<Records>,
+    /// The iterations, if an instance is a loop over a permutation.
+    pub(super) iterations: Option<Permutation>,
+    /// One instance as a list.
+    pub(super) flat: Once<Option<Flat>>,
+    bodies: Vec<Body>,
+    columns: Vec<Column>,
+}
+
+/// The permutation that copies instances, and any part of their packed bytes. Its records are the instances, or the iterations
+/// of the loop that an instance is and the next instance continues, or the blocks that all instances are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Instances {
+    pub(crate) permutation: Permutation,
+    /// The displacement that the permutation counts from.
+    pub(crate) disp: i64,
+}
+
+/// Operations that a loop repeats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Body {
+    ops: Vec<Op>,
+    /// Bytes from one repetition to the next.
+    stride: i64,
+    permutation: Permutation,
+}
+
+/// Blocks at equal distances, at any displacement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Column {
+    len: u64,
+    stride: i64,
+    /// Relative to the first block.
+    permutation: Permutation,
+}
+
+impl Tables {
+    /// The tables of a plan whose instances have these operations and are `extent` bytes apart.
+    pub(super) fn of(instance: &[Op], extent: i64) -> Self {
+        let mut tables = Self {
+            instances: None,
+            records: Records::of(instance, extent),
+            iterations: None,
+            flat: Once::new(),
+            bodies: Vec::new(),
+            columns: Vec::new(),
+        };
+        if !ARE_EXECUTED {
+            return tables;
+        }
+        for (at, op) in instance.iter().enumerate() {
+            match *op {
+                Op::Blocks(blocks) => tables.add_column(&blocks),
+                // Values of one width are blocks at equal distances; the kernel reverses the permutation.
+                Op::Elements(values) => tables.add_column(&values.blocks),
+                Op::Loop { count, stride, items } => {
+                    tables.add_body(&instance[at + 1..=at + items], count, stride);
+                }
+                Op::List(_) => {}
+            }
+        }
+        if let Some((Op::Loop { stride, .. }, body, [])) = split_first(instance) {
+            tables.iterations = tables.of_body(body, *stride).cloned();
+        }
+        tables.instances = tables.of_instances(instance, extent);
+        tables
+    }
+
+    fn of_instances(&self, instance: &[Op], extent: i64) -> Option<Instances> {
+        /// A number of instances that makes them many blocks.
+        const MANY: u64 = 1000;
+        if let [Op::Blocks(blocks)] = instance
+            && blocks.count.checked_mul(MANY).is_some()
+            && let Some(all) = blocks.repeated(MANY, extent)
+        {
+            let permutation = of_blocks(&all.normalized())?;
+            return Some(Instances { permutation, disp: blocks.disp });
+        }
+        if let (Some(permutation), [Op::Loop { count, stride, .. }, ..]) =
+            (&self.iterations, instance)
+            && i128::from(*stride) * i128::from(*count) == i128::from(extent)
+        {
+            return Some(Instances { permutation: permutation.clone(), disp: 0 });
+        }
+        Some(Instances { permutation: of_records(instance, extent)?, disp: 0 })
+    }
+
+    fn add_body(&mut self, ops: &[Op], count: u64, stride: i64) {
+        if is_worth_it(ops, count)
+            && self.bodies.len() < MOST
+            && self.of_body(ops, stride).is_none()
+            && let Some(permutation) = of_records(ops, stride)
+        {
+            self.bodies.reserve_exact(1);
+            self.bodies.push(Body { ops: ops.to_vec(), stride, permutation });
+        }
+    }
+
+    fn add_column(&mut self, blocks: &Blocks) {
+        if self.columns.len() < MOST
+            && self.of_column(blocks).is_none()
+            && let Some(permutation) = of_blocks(blocks)
+        {
+            self.columns.reserve_exact(1);
+            self.columns.push(Column { len: blocks.len, stride: blocks.stride, permutation });
+        }
+    }
+
+    /// Whether a loop's body is a permutation.
+    pub(super) fn has_bodies(&self) -> bool {
+        !self.bodies.is_empty()
+    }
+
+    /// The permutation of repetitions of a loop's body, `stride` bytes apart.
+    pub(super) fn of_body(&self, ops: &[Op], stride: i64) -> Option<&Permutation> {
+        let mut bodies = self.bodies.iter();
+        let body = bodies.find(|body| body.stride == stride && body.ops == ops)?;
+        Some(&body.permutation)
+    }
+
+    /// The permutation of blocks of this length and stride.
+    pub(super) fn of_column(&self, blocks: &Blocks) -> Option<&Permutation> {
+        let mut columns = self.columns.iter();
+        let found =
+            columns.find(|column| (column.len, column.stride) == (blocks.len, blocks.stride))?;
+        Some(&found.permutation)
+    }
+}
+
+/// The permutation of repetitions of operations, `stride` bytes apart, if there is one and it pays.
+fn of_records(ops: &[Op], stride: i64) -> Option<Permutation> {
+    let map = ByteMap::of(ops)?;
+    if ops.iter().all(|op| matches!(op, Op::Blocks(blocks) if blocks.count == 1)) {
+        Permutation::new_if_faster(&map, stride)
+    } else {
+        // The alternative is to execute the operations one by one.
+        Permutation::new_if_near(&map, stride)
+    }
+}
+
+/// The same of blocks, relative to the first one.
+fn of_blocks(blocks: &Blocks) -> Option<Permutation> {
+    let mut map = ByteMap::new();
+    if blocks.count < FEWEST_BLOCKS || !map.run(0, blocks.len) {
+        return None;
+    }
+    // A single block at a time is faster to copy directly.
+    Permutation::new_if_faster(&map, blocks.stride).filter(|all| all.records() > 1)
+}
+
+/// Whether `count` repetitions of operations are worth a lookup.
+#[inline]
+pub(super) fn is_worth_it(ops: &[Op], count: u64) -> bool {
+    (ops.len() as u64).saturating_mul(count) >= FEWEST_OPERATIONS
+}
