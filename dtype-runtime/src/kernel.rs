@@ -63,7 +63,7 @@ pub(crate) use shuffle::{is_shuffling, pack_values, unpack_values};
 use chosen::Kernel;
 use registers::{Registers, compiled_for_selected};
 
-use crate::plan::{Any, Blocks, Op, Plan, Program, SHORT, items};
+use crate::plan::{Blocks, Op, Plan, Program, SHORT, items};
 
 /// Executes a plan for `count` instances.
 ///
@@ -107,7 +107,7 @@ compiled_for_selected! {
             let (bytes, disp) = ((plan.size() * count) as usize, all.disp as isize);
             let first = memory.wrapping_offset(disp);
             // The permutation is that of the instances, counted from the displacement.
-            if permute::by_registers::<D, R, Any>(&all.permutation, 0..bytes, None, first, packed) {
+            if permute::by_registers::<D, R>(&all.permutation, 0..bytes, None, first, packed) {
                 return;
             }
         }

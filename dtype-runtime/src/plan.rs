@@ -36,7 +36,7 @@ pub use list::List;
 pub(crate) use list::{Entries, EntryKind, Lists, Moves, Width};
 pub use op::{Blocks, Elements, Op, items};
 pub(crate) use op::{numbered_items, size, split_first};
-pub(crate) use permutation::{Any, CompiledFor, Permutation};
+pub(crate) use permutation::Permutation;
 pub(crate) use program::{Cut, One, Program, SHORT, TwoRuns};
 #[cfg_attr(
     not(target_arch = "x86_64"),

@@ -15,7 +15,7 @@ use super::chosen::Kernel;
 use super::direction::{Direction, Transfer};
 use super::registers::{Ends, Registers, compiled_for_selected};
 use crate::kernels::{Isa, decided, selected};
-use crate::plan::{Any, Blocks, CompiledFor, FEWEST_BLOCKS, Op, Permutation, Program};
+use crate::plan::{Blocks, FEWEST_BLOCKS, Op, Permutation, Program};
 
 /// Executes a loop's body `count` times, if it is a permutation that the machine has the instructions for. Returns the end of
 /// what was packed.
@@ -145,7 +145,7 @@ compiled_for_selected! {
     /// if `D` moves, no byte may be read after it was written.
     pub(crate) unsafe fn permute[D: Direction][D](
         all: &Permutation, range: Range<usize>, memory: *mut u8, packed: *mut u8,
-    ) -> bool = R => by_registers::<D, R, Any>(all, range, None, memory, packed);
+    ) -> bool = R => by_registers::<D, R>(all, range, None, memory, packed);
 }
 
 compiled_for_selected! {
@@ -158,14 +158,14 @@ compiled_for_selected! {
     /// # Safety
     ///
     /// As [`permute`]; this must also be all that `otherwise` requires for its arguments, which are the last three, or for
-    /// [`Ends`] of the range. If `K` has a permutation, it must equal `all`.
-    pub(crate) unsafe fn permute_or[D: Direction, K: CompiledFor][D, K](
+    /// [`Ends`] of the range.
+    pub(crate) unsafe fn permute_or[D: Direction][D](
         all: &Permutation,
         otherwise: Ends,
         memory: *mut u8,
         packed: *mut u8,
         range: Range<usize>,
-    ) = R => if !by_registers::<D, R, K>(all, range.clone(), Some(otherwise), memory, packed) {
+    ) = R => if !by_registers::<D, R>(all, range.clone(), Some(otherwise), memory, packed) {
         otherwise(memory, packed, range);
     };
 }
@@ -174,9 +174,9 @@ compiled_for_selected! {
 ///
 /// # Safety
 ///
-/// As [`permute`]. If `K` has a permutation, it must equal `all`.
+/// As [`permute`].
 #[inline(always)]
-pub(super) unsafe fn by_registers<D: Direction, R: Registers, K: CompiledFor>(
+pub(super) unsafe fn by_registers<D: Direction, R: Registers>(
     all: &Permutation,
     range: Range<usize>,
     ends: Option<Ends>,
@@ -184,7 +184,6 @@ pub(super) unsafe fn by_registers<D: Direction, R: Registers, K: CompiledFor>(
     packed: *mut u8,
 ) -> bool {
     debug_assert!(range.is_empty() || range.start < all.size(), "{range:?} of {all:?}");
-    debug_assert!(K::PERMUTATION.is_none_or(|one| one == all));
     let Some(records) = R::permuted_at_once::<D>(all) else { return false };
     // SAFETY: passed on to the caller. A direction's own permutation has the same data and the same packed bytes, in
     // another order. It is executed as well: such a direction changes bytes, for which registers have instructions for all
@@ -197,10 +196,10 @@ pub(super) unsafe fn by_registers<D: Direction, R: Registers, K: CompiledFor>(
             return false;
         }
         match D::permutation(all) {
-            None => R::permute::<D, K>(all, range, ends, memory, packed),
+            None => R::permute::<D>(all, range, ends, memory, packed),
             Some(other) => {
                 debug_assert!(R::permuted_at_once::<D>(&other).is_some(), "{other:?}");
-                R::permute::<D, Any>(&other, range, None, memory, packed);
+                R::permute::<D>(&other, range, None, memory, packed);
             }
         }
         true

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::direction::{Direction, Way};
-use crate::plan::{CompiledFor, Constant, MOST_COLUMNS, Permutation, Tests};
+use crate::plan::{Constant, MOST_COLUMNS, Permutation, Tests};
 
 /// A routine that copies the packed bytes `range` of records, counted from the start of the first.
 ///
@@ -87,11 +87,11 @@ pub(super) trait Registers {
     /// `memory + displacement` must be valid for `D` on every data byte of the range, and `packed` on as many bytes as these
     /// are. If memory is read, all data of the records in the range must be readable; if it is written, the records must not
     /// overlap. The range must start in the first record and not be empty. The two sides must not overlap; if `D` moves, no
-    /// byte may be read after it was written. `D` must not zero. If `K` has a permutation, it must equal `all`.
+    /// byte may be read after it was written. `D` must not zero.
     /// All this, for the range's ends, must be all that `ends` requires. [`permuted_at_once`](Self::permuted_at_once) must be a
     /// number, and the processor must have the instructions.
     #[inline(always)]
-    unsafe fn permute<D: Direction, K: CompiledFor>(
+    unsafe fn permute<D: Direction>(
         all: &Permutation,
         range: Range<usize>,
         ends: Option<Ends>,

@@ -16,7 +16,7 @@ use core::ops::Range;
 
 use super::direction::{Direction, Transfer, Way};
 use super::registers::{Ends, Registers};
-use crate::plan::{Any, CompiledFor, Constant, MOST_COLUMNS, Permutation, Quads, Tests};
+use crate::plan::{Constant, MOST_COLUMNS, Permutation, Quads, Tests};
 
 /// AVX2: registers of 32 bytes. MOVBE, which every processor with AVX2 has, reverses a single value while it is loaded or
 /// stored.
@@ -31,7 +31,7 @@ impl Registers for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn permute<D: Direction, K: CompiledFor>(
+    unsafe fn permute<D: Direction>(
         all: &Permutation,
         range: Range<usize>,
         ends: Option<Ends>,
@@ -106,10 +106,10 @@ pub(super) struct Avx512;
 
 /// Calls a routine for the number of vectors that the permutation has.
 macro_rules! by_vectors {
-    ($routine:ident[$($generic:ident)?]($all:ident, $($argument:expr),*)) => {
+    ($routine:ident($all:ident, $($argument:expr),*)) => {
         match $all.vectors() {
-            1 => permute::$routine::<$($generic,)? 1>($all, $($argument),*),
-            _ => permute::$routine::<$($generic,)? 2>($all, $($argument),*),
+            1 => permute::$routine::<1>($all, $($argument),*),
+            _ => permute::$routine::<2>($all, $($argument),*),
         }
     };
 }
@@ -120,19 +120,18 @@ macro_rules! by_vectors {
 ///
 /// As there.
 #[inline(always)]
-unsafe fn permute_prepared<D: Direction, K: CompiledFor>(
+unsafe fn permute_prepared<D: Direction>(
     all: &Permutation,
     range: Range<usize>,
     memory: *mut u8,
     packed: *mut u8,
 ) {
-    let all = K::PERMUTATION.unwrap_or(all);
     // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
     unsafe {
         match D::TRANSFER {
-            Transfer::Pack => by_vectors!(pack[K](all, range, memory, packed)),
-            Transfer::Unpack => by_vectors!(unpack[K](all, range, memory, packed)),
-            Transfer::Move => by_vectors!(copy[](all, range, memory, packed)),
+            Transfer::Pack => by_vectors!(pack(all, range, memory, packed)),
+            Transfer::Unpack => by_vectors!(unpack(all, range, memory, packed)),
+            Transfer::Move => by_vectors!(copy(all, range, memory, packed)),
             Transfer::Zero => {}
         }
     }
@@ -154,7 +153,7 @@ unsafe fn prepare_and_permute<D: Direction>(
 ) {
     prefetch::prepare();
     // SAFETY: passed on to the caller.
-    unsafe { permute_prepared::<D, Any>(all, range, memory, packed) };
+    unsafe { permute_prepared::<D>(all, range, memory, packed) };
 }
 
 impl Registers for Avx512 {
@@ -195,7 +194,7 @@ impl Registers for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn permute<D: Direction, K: CompiledFor>(
+    unsafe fn permute<D: Direction>(
         all: &Permutation,
         range: Range<usize>,
         _ends: Option<Ends>,
@@ -205,7 +204,7 @@ impl Registers for Avx512 {
         // SAFETY: passed on to the caller.
         unsafe {
             if prefetch::is_prepared() {
-                permute_prepared::<D, K>(all, range, memory, packed);
+                permute_prepared::<D>(all, range, memory, packed);
             } else {
                 prepare_and_permute::<D>(all, range, memory, packed);
             }
@@ -217,8 +216,8 @@ impl Registers for Avx512 {
         // SAFETY: the caller guarantees the instructions, and both sides as `D` reads and writes them.
         unsafe {
             match D::TRANSFER {
-                Transfer::Pack => by_vectors!(pack_one[](all, memory, packed)),
-                Transfer::Unpack => by_vectors!(unpack_one[](all, memory, packed)),
+                Transfer::Pack => by_vectors!(pack_one(all, memory, packed)),
+                Transfer::Unpack => by_vectors!(unpack_one(all, memory, packed)),
                 Transfer::Move | Transfer::Zero => {}
             }
         }

@@ -63,23 +63,6 @@ pub(crate) struct Permutation {
     quads: Option<Quads>,
 }
 
-/// The permutation that a kernel is compiled for, if it is compiled for a type.
-///
-/// A kernel that reads the numbers of a permutation from memory starts later: while the stores of the fragment before are on
-/// their way to the cache, each load waits for those to the same place in another page, which are some of them wherever it
-/// lies. For fragments of 1 KiB, that is a fifth of the time on Zen 5. Constants are not loaded.
-pub(crate) trait CompiledFor {
-    /// `None` if the kernel is for all permutations.
-    const PERMUTATION: Option<&'static Permutation>;
-}
-
-/// All permutations.
-pub(crate) struct Any;
-
-impl CompiledFor for Any {
-    const PERMUTATION: Option<&'static Permutation> = None;
-}
-
 /// What lies in a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Window {

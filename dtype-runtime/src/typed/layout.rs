@@ -21,7 +21,7 @@ use super::moves::{Move, Moves};
 use crate::commit::ConstantOps;
 use crate::datatype::Datatype;
 use crate::kernel::{self, Direction, Steps, Unpack, Way, pieces};
-use crate::plan::{Any, ByteMap, CompiledFor, Op, Permutation, Run, RunList, Shuffle, ShuffledBy};
+use crate::plan::{ByteMap, Op, Permutation, Run, RunList, Shuffle, ShuffledBy};
 use crate::typemap::TypeMap;
 use crate::types::Type;
 
@@ -252,7 +252,7 @@ impl<T: Datatype> Layout<T> {
                 && kernel::is_worth_a_call::<D>(all, count)
             {
                 let bytes = 0..count * T::TYPE_MAP.size();
-                kernel::permute_or::<D, Any>(all, Self::all_by_runs::<D>, memory, packed, bytes);
+                kernel::permute_or::<D>(all, Self::all_by_runs::<D>, memory, packed, bytes);
             } else {
                 // Inlined, too: a call would take as long as two records.
                 Self::copy::<D>(memory, packed, count);
@@ -388,9 +388,9 @@ impl<T: Datatype> Layout<T> {
             // SAFETY: the permutation was computed from the map of `T`, so it touches the data bytes of the range and
             // nothing else, or, where it reads memory, all data of the records in the range. For these the caller guarantees
             // both pointers. The records are values of `T`, one after another, so they do not overlap. `part_by_runs` requires
-            // what this does. `Self` has no other permutation.
+            // what this does.
             unsafe {
-                kernel::permute_or::<D, Self>(all, Self::part_by_runs::<D>, memory, packed, range);
+                kernel::permute_or::<D>(all, Self::part_by_runs::<D>, memory, packed, range);
             }
             return;
         }
@@ -503,10 +503,6 @@ impl<T: Datatype> Layout<T> {
         }
         packed
     }
-}
-
-impl<T: Datatype> CompiledFor for Layout<T> {
-    const PERMUTATION: Option<&'static Permutation> = Self::PERMUTATION.as_ref();
 }
 
 impl<T: Datatype> ShuffledBy for Layout<T> {

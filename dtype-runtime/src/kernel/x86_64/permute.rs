@@ -35,7 +35,7 @@ use core::ops::Range;
 
 use super::prefetch::looks_far_ahead;
 use super::{WIDTH, first, vector};
-use crate::plan::{CompiledFor, Permutation};
+use crate::plan::Permutation;
 
 /// With fewer windows than this, to align them costs more than it gains: where there is a step for part of a period anyway,
 /// and where there is none.
@@ -268,13 +268,12 @@ pub(super) unsafe fn unpack_one<const V: usize>(
 ///
 /// As [`Registers::permute`](super::Registers::permute) for `Pack`; `V` must be the vectors that the permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
-pub(super) unsafe fn pack<K: CompiledFor, const V: usize>(
+pub(super) unsafe fn pack<const V: usize>(
     all: &Permutation,
     range: Range<usize>,
     memory: *const u8,
     mut packed: *mut u8,
 ) {
-    let all = K::PERMUTATION.unwrap_or(all);
     let steps = Steps::<V>::of(all);
     let index = vector(all.gather());
     let mut window = memory.wrapping_offset(all.first());
@@ -335,13 +334,12 @@ pub(super) unsafe fn pack<K: CompiledFor, const V: usize>(
 ///
 /// As [`Registers::permute`](super::Registers::permute) for `Unpack`; `V` must be the vectors that the permutation has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi2")]
-pub(super) unsafe fn unpack<K: CompiledFor, const V: usize>(
+pub(super) unsafe fn unpack<const V: usize>(
     all: &Permutation,
     range: Range<usize>,
     memory: *mut u8,
     mut packed: *const u8,
 ) {
-    let all = K::PERMUTATION.unwrap_or(all);
     let steps = Steps::<V>::of(all);
     let index = scatter_index::<V>(all);
     let mut window = memory.wrapping_offset(all.first());

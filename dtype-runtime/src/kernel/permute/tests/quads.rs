@@ -4,7 +4,6 @@ use std::cell::RefCell;
 
 use super::*;
 use crate::kernel::{is_worth_a_call, permute_or};
-use crate::plan::Any;
 
 /// Runs of 4 bytes and more on one grid or several, and strides that suit them.
 fn records() -> impl Strategy<Value = (Runs, i64)> {
@@ -54,7 +53,7 @@ fn check_ends(mut case: Case, all: &Permutation, runs: &Runs, stride: i64) {
     NAIVE.set((displacements(runs), isize::try_from(stride).unwrap(), Vec::new()));
     case.check_packing_by(all, |range, memory, packed| {
         // SAFETY: both sides have the bytes, which is all that `by_bytes` requires, and nothing else refers to them.
-        unsafe { permute_or::<Pack, Any>(all, by_bytes, memory, packed, range) };
+        unsafe { permute_or::<Pack>(all, by_bytes, memory, packed, range) };
     });
     let range = case.range;
     // No more than the rest of the first record, and less than a register at the end.
