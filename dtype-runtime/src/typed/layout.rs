@@ -33,9 +33,6 @@ enum Strategy {
     Whole,
     /// Copies run by run, from constants.
     Runs(RunList),
-    /// As `Runs`, where the last run of a record touches the first of the next, and copying the two
-    /// together takes fewer moves than copying them one by one.
-    Linked(RunList),
     /// By the operations of the constant program.
     Program,
     /// Too large for a constant: committed at each call.
@@ -64,7 +61,7 @@ impl<T: Datatype> Layout<T> {
 
     /// The bytes of small records.
     const BYTES: Option<ByteMap> = match Self::STRATEGY {
-        Strategy::Runs(list) | Strategy::Linked(list) => ByteMap::of_runs(list),
+        Strategy::Runs(list) => ByteMap::of_runs(list),
         _ => None,
     };
 
@@ -87,13 +84,13 @@ impl<T: Datatype> Layout<T> {
 
     /// The runs, where they are copied one by one.
     const RUNS: &'static RunList = match Self::STRATEGY {
-        Strategy::Runs(list) | Strategy::Linked(list) => list,
+        Strategy::Runs(list) => list,
         _ => &RunList::EMPTY,
     };
 
-    /// Whether each record is one run that some registers copy faster than pieces. The run of `Linked` goes from the last run
-    /// of the record to the first of the next.
-    const IS_LONG_RUN: bool = Self::WITHIN == 1 && kernel::may_beat_pieces(T::TYPE_MAP.size());
+    /// Whether each record is one run that some registers copy faster than pieces.
+    const IS_LONG_RUN: bool =
+        Self::NUMBER_OF_RUNS == 1 && kernel::may_beat_pieces(T::TYPE_MAP.size());
 
     /// Fewer records than this are not worth the call.
     const FEWEST_LONG: usize = match T::TYPE_MAP.size() {
@@ -111,17 +108,13 @@ impl<T: Datatype> Layout<T> {
     const MOVES: &'static Moves = &Moves::of(Self::RUNS);
     const NUMBER_OF_MOVES: usize = Self::MOVES.len();
 
-    /// The number of runs in one record. The last run of `Linked` reaches into the next record and is not
-    /// counted.
-    const WITHIN: usize = match Self::STRATEGY {
-        Strategy::Linked(list) => list.all().len() - 1,
-        _ => Self::RUNS.all().len(),
-    };
+    /// The number of runs in one record.
+    const NUMBER_OF_RUNS: usize = Self::RUNS.all().len();
 
     /// How the records are shuffled, where that is faster. If a type skips fields, its gaps are not padding, and somebody else
     /// may write to them, even where the value is only borrowed to read it: a skipped atomic is an example.
     const SHUFFLE: &'static Option<Shuffle> = &match Self::STRATEGY {
-        Strategy::Runs(list) | Strategy::Linked(list) if !T::TYPE_MAP.skips_fields() => {
+        Strategy::Runs(list) if !T::TYPE_MAP.skips_fields() => {
             let quads = match Self::PERMUTATION {
                 Some(all) => all.quads(),
                 None => None,
@@ -134,11 +127,9 @@ impl<T: Datatype> Layout<T> {
 
     /// About how long [`copy`](Self::copy) takes for a record, one of several, as [`pieces::time`] says.
     const fn time_of_a_record() -> usize {
-        let (runs, within) = (Self::RUNS, Self::WITHIN);
-        let link = if within < runs.all().len() { runs.run(within).len } else { 0 };
-        let (mut time, mut j) = (pieces::time(link + runs.run(0).len), 1);
-        while j < within {
-            time += pieces::time(runs.run(j).len);
+        let (mut time, mut j) = (0, 0);
+        while j < Self::NUMBER_OF_RUNS {
+            time += pieces::time(Self::RUNS.run(j).len);
             j += 1;
         }
         time
@@ -271,7 +262,7 @@ impl<T: Datatype> Layout<T> {
             // SAFETY: passed on to the caller.
             return unsafe { Self::execute::<D>(memory, packed, 1) };
         }
-        // Written out for the reason in `copy_from_second`.
+        // Written out for the reason in `copy_record`.
         macro_rules! written_out {
             ($($j:literal)+) => {
                 $( match Self::NUMBER_OF_MOVES {
@@ -296,7 +287,7 @@ impl<T: Datatype> Layout<T> {
     unsafe fn copy<D: Direction>(memory: *mut u8, packed: *mut u8, count: usize) {
         let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());
         // SAFETY: the runs and operations were computed from the map of `T`, so they name its data bytes and have `size` bytes
-        // in all. A link goes into the next record, and there is one for each. The offsets stay within `count · stride` and
+        // in all. The offsets stay within `count · stride` and
         // `count · size` bytes, for which the caller guarantees both pointers.
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Nothing) } {
@@ -311,38 +302,13 @@ impl<T: Datatype> Layout<T> {
                     D::copy(memory, packed, count * size);
                 }
             } else if const { matches!(Self::STRATEGY, Strategy::Runs(_)) } {
-                let Run { disp, len } = Self::RUNS.run(0);
                 if const { Self::IS_LONG_RUN } && Self::are_worth_a_call(count) {
-                    return Self::copy_long_runs::<D>(memory.offset(disp), packed, count);
+                    let memory = memory.offset(Self::RUNS.run(0).disp);
+                    return Self::copy_long_runs::<D>(memory, packed, count);
                 }
                 for i in 0..count {
-                    let (memory, packed) = (memory.add(i * stride), packed.add(i * size));
-                    pieces::copy::<D>(memory.offset(disp), packed, len);
-                    Self::copy_from_second::<D>(memory, packed.add(len));
+                    Self::copy_record::<D>(memory.add(i * stride), packed.add(i * size));
                 }
-            } else if const { matches!(Self::STRATEGY, Strategy::Linked(_)) } {
-                if count == 0 {
-                    return;
-                }
-                let (first, last) = (Self::RUNS.run(0).len, Self::RUNS.run(Self::WITHIN));
-                // The link goes from the last run of a record to the first of the next.
-                let link = last.len + first;
-                pieces::copy::<D>(memory, packed, first);
-                let (mut memory, mut packed) = (memory, packed.add(first));
-                let links = count - 1;
-                if const { Self::IS_LONG_RUN } && Self::are_worth_a_call(links) {
-                    Self::copy_long_runs::<D>(memory.offset(last.disp), packed, links);
-                    (memory, packed) = (memory.add(links * stride), packed.add(links * size));
-                } else {
-                    for _ in 0..links {
-                        packed = Self::copy_from_second::<D>(memory, packed);
-                        pieces::copy::<D>(memory.offset(last.disp), packed, link);
-                        memory = memory.add(stride);
-                        packed = packed.add(link);
-                    }
-                }
-                packed = Self::copy_from_second::<D>(memory, packed);
-                pieces::copy::<D>(memory.offset(last.disp), packed, last.len);
             } else if const { matches!(Self::STRATEGY, Strategy::Program) } {
                 let ops = Self::OPS.unwrap_or(&[]);
                 kernel::program::<D>(ops, count as u64, stride as i64, memory, packed);
@@ -420,7 +386,7 @@ impl<T: Datatype> Layout<T> {
         unsafe {
             if const { matches!(Self::STRATEGY, Strategy::Whole) } {
                 D::copy(memory.wrapping_add(start), packed, end - start);
-            } else if const { matches!(Self::STRATEGY, Strategy::Runs(_) | Strategy::Linked(_)) } {
+            } else if const { matches!(Self::STRATEGY, Strategy::Runs(_)) } {
                 let (stride, size) = (size_of::<T>(), T::TYPE_MAP.size());
                 let (mut memory, mut packed, mut left) = (memory, packed, end);
                 if start > 0 {
@@ -464,15 +430,14 @@ impl<T: Datatype> Layout<T> {
         }
     }
 
-    /// Copies the runs of one record, without the first and without the last of `Linked`. Returns the end
-    /// of the packed bytes that were copied.
+    /// Copies one record, run by run.
     ///
     /// # Safety
     ///
-    /// As [`execute`](Self::execute), for the runs named.
+    /// As [`execute`](Self::execute), for one record.
     #[inline(always)]
-    unsafe fn copy_from_second<D: Direction>(memory: *mut u8, packed: *mut u8) -> *mut u8 {
-        let mut packed = packed;
+    #[expect(unused_assignments, reason = "after the last run")]
+    unsafe fn copy_record<D: Direction>(memory: *mut u8, mut packed: *mut u8) {
         macro_rules! one {
             ($j:expr) => {{
                 let Run { disp, len } = Self::RUNS.run($j);
@@ -489,19 +454,18 @@ impl<T: Datatype> Layout<T> {
         // constant for all runs.
         macro_rules! written_out {
             ($($j:literal)+) => {
-                $( match Self::WITHIN {
-                    $j => return packed,
+                $( match Self::NUMBER_OF_RUNS {
+                    $j => return,
                     _ => one!($j),
                 } )+
             };
         }
         const { assert!(RunList::MOST == 64, "as many as are written out") }
         written_out! {
-            1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
+            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
             33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61
             62 63
         }
-        packed
     }
 }
 
@@ -534,19 +498,9 @@ impl Strategy {
         }
         let Some(ops) = ops else { return Self::Commit };
         let Some(list) = RunList::expand(ops) else { return Self::Program };
-        let runs = list.all();
-        let (first, last) = (runs[0], runs[runs.len() - 1]);
-        if runs.len() == 1 && first.len == map.stride() {
-            Self::Whole
-        } else if runs.len() > 1
-            && last.disp.wrapping_add_unsigned(last.len)
-                == first.disp.wrapping_add_unsigned(map.stride())
-            && pieces::count(last.len + first.len)
-                < pieces::count(last.len) + pieces::count(first.len)
-        {
-            Self::Linked(list)
-        } else {
-            Self::Runs(list)
+        match list.all() {
+            [only] if only.len == map.stride() => Self::Whole,
+            _ => Self::Runs(list),
         }
     }
 }
