@@ -63,7 +63,8 @@ pub(crate) use shuffle::{is_shuffling, pack_values, unpack_values};
 use chosen::Kernel;
 use registers::{Registers, compiled_for_selected};
 
-use crate::plan::{Blocks, Op, Plan, Program, SHORT, items};
+use crate::kernels::selected;
+use crate::plan::{Blocks, Body, Flat, Op, Plan, Program, SHORT, items};
 
 /// Executes a plan for `count` instances.
 ///
@@ -87,22 +88,35 @@ pub(crate) unsafe fn execute<D: Direction>(
     }
 }
 
+/// Executes a plan for several instances. Every call is the last thing that it does, so that it has no registers to save.
+///
+/// # Safety
+///
+/// As [`execute`]; there must be at least one instance.
+#[inline]
+unsafe fn several<D: Direction>(plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8) {
+    let program = plan.program();
+    // SAFETY: passed on to the caller.
+    unsafe {
+        if D::IS_COPY && !selected().permutes() && program.is_few_runs(count) {
+            few::<D>(program, count, memory, packed);
+        } else {
+            permuted_or_not::<D>(plan, count, memory, packed);
+        }
+    }
+}
+
 compiled_for_selected! {
-    /// Executes a plan for several instances: by their permutation if there is one and the machine executes it, run by run if
-    /// these are few, or otherwise as [`unpermuted`] does. Every call is the last thing that it does, so that it has no registers
-    /// to save.
+    /// Executes a plan for several instances by their permutation, if there is one and the machine executes it, or otherwise as
+    /// [`unpermuted`] does.
     ///
     /// # Safety
     ///
-    /// As [`execute`]; there must be at least one instance.
-    unsafe fn several[D: Direction][D](
+    /// As [`several`].
+    unsafe fn permuted_or_not[D: Direction][D](
         plan: &Plan, count: u64, memory: *mut u8, packed: *mut u8,
     ) = R => {
-        let program = plan.program();
-        if !R::PERMUTES && D::IS_COPY && program.is_few_runs(count) {
-            return few::<D>(program, count, memory, packed);
-        }
-        if let Some(all) = program.instances() {
+        if let Some(all) = plan.program().instances() {
             #[expect(clippy::cast_possible_truncation, reason = "bytes and a displacement in memory")]
             let (bytes, disp) = ((plan.size() * count) as usize, all.disp as isize);
             let first = memory.wrapping_offset(disp);
@@ -255,15 +269,16 @@ pub(crate) unsafe fn repeated<D: Direction>(
         // Nothing, whatever the count.
         return packed;
     }
+    if count > 1
+        && let Some(body) = program.body(ops, stride, count)
+        // SAFETY: the same bytes.
+        && let Some(end) = unsafe { by_table::<D>(body, count, stride, memory, packed) }
+    {
+        return end;
+    }
     if let [Op::Blocks(only)] = ops {
         // SAFETY: the same bytes.
         return unsafe { blocks::repeated::<D>(only, program, count, stride, memory, packed) };
-    }
-    if count > 1
-        // SAFETY: the same bytes.
-        && let Some(end) = unsafe { permute::body::<D>(ops, program, count, stride, memory, packed) }
-    {
-        return end;
     }
     if let Some(record) = records::Record::of(ops, stride, count) {
         // SAFETY: the same bytes in another order.
@@ -271,6 +286,39 @@ pub(crate) unsafe fn repeated<D: Direction>(
     }
     // SAFETY: passed on to the caller.
     unsafe { walked::<D>(ops, program, count, stride, memory, packed) }
+}
+
+/// So many repetitions that are close together are copied run by run faster than one after another.
+const FEWEST_RUN_BY_RUN: u64 = 8;
+
+/// As [`repeated`], by the table of the operations: by their permutation, if the machine executes it, or as a list, if the
+/// repetitions are too few or too far apart to be copied run by run. Returns `None` without an effect otherwise.
+///
+/// # Safety
+///
+/// As [`repeated`]; the body must be these operations.
+unsafe fn by_table<D: Direction>(
+    body: &Body,
+    count: u64,
+    stride: i64,
+    memory: *mut u8,
+    packed: *mut u8,
+) -> Option<*mut u8> {
+    if let Some(permutation) = &body.permutation {
+        // SAFETY: the permutation is computed from the operations, whose bytes the caller guarantees.
+        return unsafe { permute::end::<D>(permutation, count, memory, packed) };
+    }
+    if count >= FEWEST_RUN_BY_RUN && records::Tiled::of(0, stride, count).is_some() {
+        return None;
+    }
+    let Flat { list, lists, .. } = body.list.as_ref()?;
+    let mut packed = packed;
+    for iteration in 0..count {
+        let memory = memory.wrapping_offset(offset(stride, iteration));
+        // SAFETY: the runs of one repetition, which the caller guarantees; the list is of these tables.
+        packed = unsafe { self::list::<D>(list, lists, memory, packed) };
+    }
+    Some(packed)
 }
 
 /// As [`repeated`], one repetition after another.

@@ -24,6 +24,7 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 
 pub(crate) use byte_map::ByteMap;
+pub(crate) use flat::Flat;
 pub(crate) use gather::{Constant, Gather, MOST_COLUMNS, Place};
 pub(crate) use index::Index;
 #[cfg_attr(
@@ -57,7 +58,7 @@ pub(crate) use segments::{Numbering, Segments};
 pub(crate) use shuffle::Register;
 pub(crate) use shuffle::{Shuffle, ShuffledBy};
 pub(crate) use split::{Part, Split, split};
-pub(crate) use tables::{FEWEST_BLOCKS, Instances};
+pub(crate) use tables::{Body, FEWEST_BLOCKS, Instances};
 pub(crate) use values::{Values, bytewise_size, values};
 
 /// The greatest distance in bytes between records that are copied field by field, several records at a time

@@ -38,9 +38,9 @@ const DECISIONS: &str = "\
 1 2.4.8.1       |    7 | each: copy                        | =                                 | permute, 2
 1 2.4.8.1       | 1000 | records, 2 runs                   | =                                 | permute, 2
 12 12           |    1 | copy                              | =                                 | =
-12 12           |    2 | strided8+4                        | =                                 | =
-12 12           |    7 | strided8+4                        | =                                 | =
-12 12           | 1000 | strided8+4                        | =                                 | permute, 4
+12 12           |    2 | strided8+4                        | strided8+4, packs by quads, 2     | permute, 4
+12 12           |    7 | strided8+4                        | strided8+4, packs by quads, 2     | permute, 4
+12 12           | 1000 | strided8+4                        | strided8+4, packs by quads, 2     | permute, 4
 6 fields        |    1 | copy                              | =                                 | permute
 6 fields        |    2 | each: copy                        | =                                 | permute
 6 fields        |    7 | records, 6 runs                   | =                                 | permute
@@ -76,7 +76,7 @@ blocks of 48    |    1 | strided32+16                      | =                  
 blocks of 64    |    1 | strided32x2                       | =                                 | =
 blocks of 100   |    1 | strided_long                      | =                                 | =
 blocks of 100   |    3 | grid_long                         | =                                 | =
-pairs in rows   |    1 | grid8                             | =                                 | =
+pairs in rows   |    1 | grid8                             | =                                 | permute
 grid of 4       |    1 | grid4                             | =                                 | =
 grid of 4       |    3 | each: grid4                       | =                                 | =
 face, thin      |    1 | grid8                             | =                                 | =
@@ -100,6 +100,8 @@ list of 8 to 96 |    1 | list_varied                       | =                  
 records in rows |    1 | records, 6 runs                   | =                                 | permute
 records in rows |   10 | each: records, 6 runs             | =                                 | each: permute
 wide in rows    |    1 | grid32+8                          | =                                 | =
+short loops     |    1 | list8                             | =                                 | =
+short loops     |    3 | each: list8                       | =                                 | =
 ";
 
 /// The type with this name in the table.
@@ -155,6 +157,11 @@ fn shape(name: &str) -> Type {
         "records in rows" => {
             let row = Type::hvector(5, 1, 16, &record(&[(8, 0), (4, 12)], 16).unwrap()).unwrap();
             Type::hvector(20, 1, 128, &row)
+        }
+        "short loops" => {
+            [32, 160, 800].iter().fold(Type::hvector(4, 8, 16, &byte()), |ty, stride| {
+                Type::hvector(4, 1, 5 * stride, &ty?)
+            })
         }
         "wide in rows" => {
             let row =

@@ -62,7 +62,10 @@ pub(super) fn permutation<'a>(all: &Repeated<'a>) -> Option<(&'a Permutation, i6
             program.instances().map(|all| (&all.permutation, all.disp))
         }
         Level::Instances(_) => None,
-        Level::Loop => program.of_body(ops, stride, u64::MAX).map(|all| (all, 0)),
+        Level::Loop => {
+            let body = program.body(ops, stride, u64::MAX)?;
+            body.permutation.as_ref().map(|all| (all, 0))
+        }
     }
 }
 

@@ -94,7 +94,7 @@ pub(crate) unsafe fn repeated<D: Direction>(
         return unsafe { blocks::<D>(&all.normalized(), program, memory, packed) };
     }
     let memory = memory.wrapping_offset(row.disp as isize);
-    if let Some(tiles) = Tiles::of(row, count, apart) {
+    if let Some(tiles) = Tiles::of::<D>(row, count, apart) {
         // SAFETY: the same bytes in another order, which the caller guarantees.
         return unsafe { tiles.execute::<D>(memory, packed) };
     }

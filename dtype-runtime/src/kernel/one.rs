@@ -8,7 +8,7 @@
 use super::chosen::Kernel;
 use super::direction::Direction;
 use super::registers::{Registers, compiled_for_selected};
-use super::{blocks, operations, permute};
+use super::{blocks, operations};
 use crate::plan::{Instances, One, Plan, Program, SHORT, TwoRuns};
 
 /// Executes a plan for one instance.
@@ -23,7 +23,7 @@ pub(crate) unsafe fn one<D: Direction>(plan: &Plan, memory: *mut u8, packed: *mu
     unsafe {
         match program.one() {
             One::Two(runs) => two::<D>(runs, memory, packed),
-            One::Small if D::IS_PLAIN => small::<D>(plan, memory, packed),
+            One::Small if D::IS_PLAIN => small::<D>(program, memory, packed),
             One::Small | One::Operations => by_operations::<D>(program, memory, packed),
         }
     }
@@ -68,8 +68,8 @@ compiled_for_selected! {
     ///
     /// As [`one`]; `D` must pack or unpack, and copy bytes unchanged.
     unsafe fn small[D: Direction][D](
-        plan: &Plan, memory: *mut u8, packed: *mut u8,
-    ) = R => small_by::<D, R>(plan, memory, packed);
+        program: &Program, memory: *mut u8, packed: *mut u8,
+    ) = R => small_by::<D, R>(program, memory, packed);
 }
 
 /// [`small`] with the registers `R`. Every call is the last thing that it does, so it has no registers to save.
@@ -78,17 +78,18 @@ compiled_for_selected! {
 ///
 /// As [`small`].
 #[inline(always)]
-unsafe fn small_by<D: Direction, R: Registers>(plan: &Plan, memory: *mut u8, packed: *mut u8) {
-    let program = plan.program();
-    // SAFETY: the permutation is that of the instances, whose displacement is 0, because each is several operations; `R`
-    // permutes, as just tested. Otherwise passed on to the caller.
+unsafe fn small_by<D: Direction, R: Registers>(
+    program: &Program,
+    memory: *mut u8,
+    packed: *mut u8,
+) {
+    // SAFETY: the permutation is that of the instances, each of which is a record of it, counted from its origin; `R` permutes,
+    // as just tested. Otherwise passed on to the caller.
     unsafe {
         if R::PERMUTES
-            && let Some(Instances { permutation, disp: 0 }) = program.instances()
-            // Otherwise its records are a loop's iterations.
-            && permutation.size() as u64 == plan.size()
+            && let Some(Instances { permutation, are_records: true, .. }) = program.instances()
         {
-            if !permute::chosen::<D>(permutation, packed) {
+            if !D::chosen(|| Kernel::Permutation { records: 1 }, packed) {
                 R::permute_one::<D>(permutation, memory, packed);
             }
             return;

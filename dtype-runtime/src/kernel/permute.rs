@@ -32,7 +32,7 @@ pub(crate) unsafe fn body<D: Direction>(
     memory: *mut u8,
     packed: *mut u8,
 ) -> Option<*mut u8> {
-    let all = program.of_body(ops, stride, count)?;
+    let all = program.body(ops, stride, count)?.permutation.as_ref()?;
     // SAFETY: the permutation is computed from the operations, whose bytes the caller guarantees.
     unsafe { end::<D>(all, count, memory, packed) }
 }
@@ -120,7 +120,7 @@ pub(super) unsafe fn chosen<D: Direction>(all: &Permutation, packed: *mut u8) ->
 ///
 /// As [`permute`].
 #[inline(always)]
-unsafe fn end<D: Direction>(
+pub(super) unsafe fn end<D: Direction>(
     all: &Permutation,
     count: u64,
     memory: *mut u8,

@@ -8,6 +8,9 @@
 //! So several columns are copied together, row by row: as many as lie in [`ROW`] bytes, here 16. Each line is fetched
 //! once, and the packed stream is written at 16 positions, 8 bytes further with each row. The columns that remain form
 //! a narrower tile.
+//!
+//! The lines of those 16 positions must stay in the cache until they are full. If the matrix has 512 rows, the positions are
+//! 4096 bytes apart, and their lines share the same few ways, too. So a tile has no more columns than a set has [`WAYS`].
 
 use super::chosen::Kernel;
 use super::direction::{Direction, Steps};
@@ -16,6 +19,12 @@ use crate::plan::Blocks;
 
 /// Bytes of memory that the blocks of a row in a tile span, if they are neighbours.
 const ROW: usize = 128;
+
+/// Bytes from one line of the first-level cache to the next one in the same set.
+const SAME_SET: usize = 4096;
+
+/// The number of lines in a set that can be relied on.
+const WAYS: usize = 8;
 
 /// Fewer rows than this are still in the cache when the next column comes.
 const FEWEST_ROWS: u64 = 16;
@@ -39,7 +48,7 @@ pub(super) struct Tiles {
 
 impl Tiles {
     /// `count` columns at a stride of `stride` bytes, if they are narrow and it pays to copy several together.
-    pub(super) fn of(column: &Blocks, count: u64, stride: i64) -> Option<Self> {
+    pub(super) fn of<D: Direction>(column: &Blocks, count: u64, stride: i64) -> Option<Self> {
         let apart = usize::try_from(stride.unsigned_abs()).ok()?;
         let together = ROW.checked_div(apart)?;
         let is_narrow = together > 1 && column.len <= stride.unsigned_abs();
@@ -48,13 +57,18 @@ impl Tiles {
         if !is_narrow || !is_far || column.count < FEWEST_ROWS || count < 2 {
             return None;
         }
+        let (len, rows) = (usize::try_from(column.len).ok()?, usize::try_from(column.count).ok()?);
         Some(Self {
-            len: usize::try_from(column.len).ok()?,
+            len,
             columns: usize::try_from(count).ok()?,
             column: isize::try_from(stride).ok()?,
-            rows: usize::try_from(column.count).ok()?,
+            rows,
             row: isize::try_from(column.stride).ok()?,
-            together,
+            together: if D::IS_PLAIN_PACKING {
+                together.min(most_streams(len * rows))
+            } else {
+                together
+            },
         })
     }
 
@@ -76,6 +90,8 @@ impl Tiles {
                 (16, 8) => self.tiles::<D, 16, 8>(memory, packed),
                 (8, 16) => self.tiles::<D, 8, 16>(memory, packed),
                 (4, 32) => self.tiles::<D, 4, 32>(memory, packed),
+                (8, WAYS) if D::IS_PLAIN_PACKING => self.tiles::<D, 8, WAYS>(memory, packed),
+                (4, WAYS) if D::IS_PLAIN_PACKING => self.tiles::<D, 4, WAYS>(memory, packed),
                 _ => {
                     for first in (0..whole).step_by(self.together) {
                         self.tile::<D>(first, self.together, memory, packed);
@@ -135,4 +151,10 @@ impl Tiles {
             packed = packed.wrapping_add(D::advance(self.len));
         }
     }
+}
+
+/// The most streams, `apart` bytes from one another, whose lines all stay in the cache.
+fn most_streams(apart: usize) -> usize {
+    let shared = 1 << apart.trailing_zeros().min(SAME_SET.trailing_zeros());
+    WAYS * (SAME_SET / shared)
 }

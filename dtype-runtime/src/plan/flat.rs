@@ -28,18 +28,24 @@ const SHORT_FRAGMENT: u64 = 4096;
 
 /// An instance as a list.
 #[derive(Clone, Debug)]
-pub(super) struct Flat {
-    pub(super) list: List,
+pub(crate) struct Flat {
+    pub(crate) list: List,
     /// The list's tables.
-    pub(super) lists: Lists,
-    /// Fragments of at least this many bytes are copied by the operations of the instance.
-    pub(super) limit: u64,
+    pub(crate) lists: Lists,
+    /// Whether the operations copy many runs at a time, so that only short fragments are copied by the list.
+    pub(super) has_rows: bool,
+}
+
+impl Flat {
+    /// Whether the list copies `bytes` bytes faster than the operations do.
+    pub(super) const fn is_for(&self, bytes: u64) -> bool {
+        !self.has_rows || bytes < SHORT_FRAGMENT
+    }
 }
 
 /// The list of all runs of an instance; `None` where that is of no use: for blocks, a list, and rows of blocks, which have
-/// kernels of their own, and for too many or too distant runs. `has_records` says whether there are records in it that are a
-/// permutation.
-pub(super) fn flat(ops: &[Op], lists: &Lists, has_records: bool) -> Option<Flat> {
+/// kernels of their own, and for too many or too distant runs.
+pub(super) fn flat(ops: &[Op], lists: &Lists) -> Option<Flat> {
     if let [_] | [Op::Loop { .. }, Op::Blocks(_)] = ops {
         return None;
     }
@@ -73,9 +79,7 @@ pub(super) fn flat(ops: &[Op], lists: &Lists, has_records: bool) -> Option<Flat>
         list.moves = Moves::of(lengths().min()?, lengths().max()?);
         list.kind = EntryKind::Varied;
     }
-    let has_rows = has_records || runs.len() >= rows * LONG_ROW;
-    let limit = if has_rows { SHORT_FRAGMENT } else { u64::MAX };
-    Some(Flat { list, lists, limit })
+    Some(Flat { list, lists, has_rows: runs.len() >= rows * LONG_ROW })
 }
 
 /// Runs in packed order: displacements and lengths in bytes.
@@ -146,7 +150,7 @@ mod tests {
         let run = |disp, len| Op::Blocks(Blocks::run(disp, len));
         let each = |count, stride, items| Op::Loop { count, stride, items };
         let runs = |ops: &[Op]| {
-            let Flat { list, lists, .. } = flat(ops, Lists::none(), false)?;
+            let Flat { list, lists, .. } = flat(ops, Lists::none())?;
             Some(lists.blocks(&list).collect::<Vec<_>>())
         };
         let rows = [each(2, 100, 3), each(2, 20, 2), run(0, 4), run(6, 2)];

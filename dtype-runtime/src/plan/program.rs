@@ -9,7 +9,7 @@ use super::once::Once;
 use super::op::{Blocks, Op};
 use super::permutation::Permutation;
 use super::runs::Records;
-use super::tables::{ARE_EXECUTED, Instances, Tables, is_worth_it};
+use super::tables::{ARE_EXECUTED, Body, Instances, Tables, is_worth_it};
 use crate::kernels::{WIDTH, selected};
 
 /// At most this many operations are stored inline, without an allocation. With a larger array, moving it would
@@ -190,7 +190,7 @@ impl Program {
         let (ops, tables) = (ops.into(), Once::new());
         let mut program = Self { ops, one, runs, extent, lists, tables };
         if ARE_EXECUTED && Once::<Tables>::IS_PREPARED {
-            program.tables = Once::known(Tables::of(program.instance(), extent));
+            program.tables = Once::known(Tables::of(program.instance(), program.lists(), extent));
         }
         program
     }
@@ -269,15 +269,20 @@ impl Program {
         {
             return Some(Cut::Records(permutation));
         }
-        let flat = tables.flat.get(|| flat(self.instance(), self.lists(), tables.has_bodies()));
-        let flat = flat?.as_ref().filter(|flat| bytes < flat.limit)?;
+        let flat = tables.flat.get(|| {
+            let mut flat = flat(self.instance(), self.lists())?;
+            flat.has_rows |= tables.has_records();
+            Some(flat)
+        });
+        let flat = flat?.as_ref().filter(|flat| flat.is_for(bytes))?;
         Some(Cut::List(&flat.list, &flat.lists))
     }
 
-    /// The permutation of `count` repetitions of a loop's body, `stride` bytes apart, if there is one and it pays.
+    /// A loop's body that is repeated `count` times, `stride` bytes apart, if there is a faster way to copy it than by its
+    /// operations.
     #[inline]
-    pub(crate) fn of_body(&self, ops: &[Op], stride: i64, count: u64) -> Option<&Permutation> {
-        if is_worth_it(ops, count) { self.tables()?.of_body(ops, stride) } else { None }
+    pub(crate) fn body(&self, ops: &[Op], stride: i64, count: u64) -> Option<&Body> {
+        if is_worth_it(ops, count) { self.tables()?.body(ops, stride) } else { None }
     }
 
     /// The permutation of blocks of this length and stride, relative to the first block, if it pays for `bytes` packed bytes
@@ -308,7 +313,7 @@ impl Program {
     /// The tables. The call that needs them first computes them.
     #[inline(always)]
     fn tables(&self) -> Option<&Tables> {
-        self.tables.get(|| Tables::of(self.instance(), self.extent))
+        self.tables.get(|| Tables::of(self.instance(), self.lists(), self.extent))
     }
 }
 

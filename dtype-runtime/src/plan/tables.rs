@@ -10,7 +10,8 @@
 use alloc::vec::Vec;
 
 use super::byte_map::ByteMap;
-use super::flat::Flat;
+use super::flat::{Flat, flat};
+use super::list::Lists;
 use super::once::Once;
 use super::op::{Blocks, Op, split_first};
 use super::permutation::Permutation;
@@ -50,16 +51,29 @@ pub(crate) struct Instances {
     pub(crate) permutation: Permutation,
     /// The displacement that the permutation counts from.
     pub(crate) disp: i64,
+    /// Whether each instance is a record, which a permutation also copies alone.
+    pub(crate) are_records: bool,
 }
 
 /// Operations that a loop repeats.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Body {
+#[derive(Clone, Debug)]
+pub(crate) struct Body {
     ops: Vec<Op>,
     /// Bytes from one repetition to the next.
     stride: i64,
-    permutation: Permutation,
+    pub(crate) permutation: Option<Permutation>,
+    /// One repetition as a list, if that is a nest of short loops.
+    pub(crate) list: Option<Flat>,
 }
+
+impl PartialEq for Body {
+    /// The rest follows from these.
+    fn eq(&self, other: &Self) -> bool {
+        (&self.ops, self.stride) == (&other.ops, other.stride)
+    }
+}
+
+impl Eq for Body {}
 
 /// Blocks at equal distances, at any displacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +86,7 @@ struct Column {
 
 impl Tables {
     /// The tables of a plan whose instances have these operations and are `extent` bytes apart.
-    pub(super) fn of(instance: &[Op], extent: i64) -> Self {
+    pub(super) fn of(instance: &[Op], lists: &Lists, extent: i64) -> Self {
         let mut tables = Self {
             instances: None,
             records: Records::of(instance, extent),
@@ -90,13 +104,14 @@ impl Tables {
                 // Values of one width are blocks at equal distances; the kernel reverses the permutation.
                 Op::Elements(values) => tables.add_column(&values.blocks),
                 Op::Loop { count, stride, items } => {
-                    tables.add_body(&instance[at + 1..=at + items], count, stride);
+                    tables.add_body(&instance[at + 1..=at + items], lists, count, stride);
                 }
                 Op::List(_) => {}
             }
         }
         if let Some((Op::Loop { stride, .. }, body, [])) = split_first(instance) {
-            tables.iterations = tables.of_body(body, *stride).cloned();
+            tables.iterations =
+                tables.body(body, *stride).and_then(|body| body.permutation.clone());
         }
         tables.instances = tables.of_instances(instance, extent);
         tables
@@ -110,25 +125,36 @@ impl Tables {
             && let Some(all) = blocks.repeated(MANY, extent)
         {
             let permutation = of_blocks(&all.normalized())?;
-            return Some(Instances { permutation, disp: blocks.disp });
+            return Some(Instances { permutation, disp: blocks.disp, are_records: false });
         }
         if let (Some(permutation), [Op::Loop { count, stride, .. }, ..]) =
             (&self.iterations, instance)
             && i128::from(*stride) * i128::from(*count) == i128::from(extent)
         {
-            return Some(Instances { permutation: permutation.clone(), disp: 0 });
+            return Some(Instances {
+                permutation: permutation.clone(),
+                disp: 0,
+                are_records: false,
+            });
         }
-        Some(Instances { permutation: of_records(instance, extent)?, disp: 0 })
+        let permutation = of_records(instance, extent)?;
+        Some(Instances { permutation, disp: 0, are_records: true })
     }
 
-    fn add_body(&mut self, ops: &[Op], count: u64, stride: i64) {
-        if is_worth_it(ops, count)
-            && self.bodies.len() < MOST
-            && self.of_body(ops, stride).is_none()
-            && let Some(permutation) = of_records(ops, stride)
+    fn add_body(&mut self, ops: &[Op], lists: &Lists, count: u64, stride: i64) {
+        if !is_worth_it(ops, count) || self.bodies.len() == MOST || self.body(ops, stride).is_some()
         {
+            return;
+        }
+        let permutation = of_records(ops, stride);
+        let list = if permutation.is_none() {
+            flat(ops, lists).filter(|list| !list.has_rows)
+        } else {
+            None
+        };
+        if permutation.is_some() || list.is_some() {
             self.bodies.reserve_exact(1);
-            self.bodies.push(Body { ops: ops.to_vec(), stride, permutation });
+            self.bodies.push(Body { ops: ops.to_vec(), stride, permutation, list });
         }
     }
 
@@ -143,15 +169,13 @@ impl Tables {
     }
 
     /// Whether a loop's body is a permutation.
-    pub(super) fn has_bodies(&self) -> bool {
-        !self.bodies.is_empty()
+    pub(super) fn has_records(&self) -> bool {
+        self.bodies.iter().any(|body| body.permutation.is_some())
     }
 
-    /// The permutation of repetitions of a loop's body, `stride` bytes apart.
-    pub(super) fn of_body(&self, ops: &[Op], stride: i64) -> Option<&Permutation> {
-        let mut bodies = self.bodies.iter();
-        let body = bodies.find(|body| body.stride == stride && body.ops == ops)?;
-        Some(&body.permutation)
+    /// A loop's body that is repeated `stride` bytes apart.
+    pub(super) fn body(&self, ops: &[Op], stride: i64) -> Option<&Body> {
+        self.bodies.iter().find(|body| body.stride == stride && body.ops == ops)
     }
 
     /// The permutation of blocks of this length and stride.

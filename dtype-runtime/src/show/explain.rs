@@ -72,7 +72,7 @@ impl Committed {
     /// | `strided8`, `strided8+4`, `strided8x2`, `strided_long` | copies blocks with a fixed stride: each block by one move of 8 bytes, by moves of 8 and 4, by two of 8 that overlap, or by as many as it takes |
     /// | `grid8` and so on | the same in two dimensions |
     /// | `tiles` | copies several columns of a matrix at a time, row by row |
-    /// | `permute` | rearranges several records at once in registers; also used for calls that copy a single record (of three operations or more), once 64 calls for one or a few records have been made |
+    /// | `permute` | rearranges several records at once in registers; also used for calls that copy a single record of three operations or more |
     /// | `quads` | packs several records at once by groups of four bytes, where no instruction rearranges single bytes; named after the kernel that unpacks them |
     /// | `records` | copies one run of many records, then the next run |
     /// | `list8` and so on, `list_masked32`, `list_varied` | copies blocks at irregular displacements |
