@@ -61,7 +61,7 @@ pub(crate) use rows::{beats_pieces, grid, may_beat_pieces, strided};
 pub(crate) use shuffle::{is_shuffling, pack_values, unpack_values};
 
 use chosen::Kernel;
-use registers::{Registers, compiled_for_selected};
+use registers::compiled_for_selected;
 
 use crate::kernels::selected;
 use crate::plan::{Blocks, Body, Flat, Op, Plan, Program, SHORT, items};

@@ -72,11 +72,11 @@ blocks of 8     |    3 | grid8                             | =                  
 blocks of 12    |    1 | strided8+4                        | =                                 | permute, 2
 blocks of 13    |    1 | strided8x2                        | =                                 | permute, 2
 blocks of 24    |    1 | strided16+8                       | =                                 | =
-blocks of 48    |    1 | strided32+16                      | =                                 | =
+blocks of 48    |    1 | strided32x2                       | =                                 | =
 blocks of 64    |    1 | strided32x2                       | =                                 | =
 blocks of 100   |    1 | strided_long                      | =                                 | =
 blocks of 100   |    3 | grid_long                         | =                                 | =
-pairs in rows   |    1 | grid8                             | =                                 | permute
+pairs in rows   |    1 | grid8                             | =                                 | =
 grid of 4       |    1 | grid4                             | =                                 | =
 grid of 4       |    3 | each: grid4                       | =                                 | =
 face, thin      |    1 | grid8                             | =                                 | =

@@ -1,10 +1,11 @@
 //! Copies a range of a packed stream: a fragment of a message.
 
 use core::marker::PhantomData;
+use core::mem;
 use core::ops::{ControlFlow, Range};
 
 use super::cursor::{Instances, Level, Repeated, Splittable, Visitor};
-use super::part::{at, copy_part, length};
+use super::part::{at, copy_part, length, part_of_instances};
 use crate::kernel::{self, Way};
 use crate::plan::{Blocks, List, Lists, Program};
 
@@ -24,14 +25,24 @@ pub(super) unsafe fn copy_range<D: Way>(
     packed: *mut u8,
     near: &mut usize,
 ) {
-    if let Some((plan, count)) = instances.plan()
-        && range == (0..instances.size())
-    {
-        // SAFETY: all bytes of the instances, which the caller guarantees.
-        return unsafe { kernel::execute::<D>(plan, count, memory, packed) };
+    if range.is_empty() {
+        return;
+    }
+    if let Some((plan, count)) = instances.plan() {
+        // SAFETY: bytes of the instances, which the caller guarantees. The cursor would come to the same, after more steps.
+        unsafe {
+            if range == (0..instances.size()) {
+                return kernel::execute::<D>(plan, count, memory, packed);
+            }
+            if part_of_instances::<D>(plan, count, range.clone(), memory, packed, near) {
+                return;
+            }
+        }
     }
     let program = instances.program();
-    let mut copier = Copier::<D> { program, memory, packed, near, direction: PhantomData };
+    let are_split = instances.plan().is_some();
+    let mut copier =
+        Copier::<D> { program, memory, packed, near, are_split, direction: PhantomData };
     let _ = instances.visit(range, &mut copier);
 }
 
@@ -49,6 +60,8 @@ struct Copier<'a, D> {
     /// The next byte of the range in the fragment.
     packed: *mut u8,
     near: &'a mut usize,
+    /// Whether the instances have to be split, as `part_of_instances` has found before.
+    are_split: bool,
     direction: PhantomData<D>,
 }
 
@@ -90,9 +103,13 @@ impl<D: Way> Visitor for Copier<'_, D> {
 
     #[inline]
     fn part(&mut self, of: &Splittable<'_>, bytes: &Range<u64>) -> Option<ControlFlow<()>> {
+        if mem::take(&mut self.are_split) {
+            return None;
+        }
         // SAFETY: bytes of the range. All data of the instances are readable if memory is read, and do not overlap if it is
         // written, as the caller of `copy_range` guarantees.
-        let done = unsafe { copy_part::<D>(of, bytes, self.memory, self.packed, self.near) };
+        let done =
+            unsafe { copy_part::<D>(of, bytes.clone(), self.memory, self.packed, self.near) };
         self.packed =
             self.packed.wrapping_add(if done { length(bytes.end - bytes.start) } else { 0 });
         done.then_some(ControlFlow::Continue(()))

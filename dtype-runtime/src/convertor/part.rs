@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::cursor::{Level, Repeated, Splittable};
 use crate::kernel::{self, Way};
-use crate::plan::{Blocks, Cut, List, Lists, Permutation, Program};
+use crate::plan::{Blocks, Cut, Instances, List, Lists, Permutation, Plan, Program, Split, split};
 
 /// A displacement as an address.
 #[expect(clippy::cast_possible_truncation, reason = "displacements of data, in memory")]
@@ -19,7 +19,8 @@ pub(super) fn length(bytes: u64) -> usize {
     bytes as usize
 }
 
-/// Copies the packed bytes `range` of `of`. Returns false without an effect if they have to be split first. `near` is a guess in
+/// Copies the packed bytes `range` of `of`. Returns false if they have to be split first; what is
+/// copied then is copied again. `near` is a guess in
 /// which block of a list the range starts, and becomes one for the range after it.
 ///
 /// # Safety
@@ -29,7 +30,7 @@ pub(super) fn length(bytes: u64) -> usize {
 #[inline]
 pub(super) unsafe fn copy_part<D: Way>(
     of: &Splittable<'_>,
-    range: &Range<u64>,
+    range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
     near: &mut usize,
@@ -90,10 +91,10 @@ pub(super) unsafe fn copy_permuted<D: kernel::Direction>(
         Level::Instances(plan) => plan.size(),
         Level::Values(_) | Level::Loop => permutation.size() as u64,
     };
-    let bytes = 0..one * all.count;
+    let bytes = one * all.count;
     let (memory, packed) = (at(memory, disp), D::counterpart(packed, disp as usize));
     // SAFETY: passed on to the caller; the permutation is that of the iterations, or of theirs.
-    unsafe { part_of_permutation::<D>(permutation, &bytes, memory, packed) }.then_some(bytes.end)
+    unsafe { part_of_permutation::<D>(permutation, 0..bytes, memory, packed) }.then_some(bytes)
 }
 
 /// [`copy_part`] of operations that are executed several times.
@@ -103,37 +104,146 @@ pub(super) unsafe fn copy_permuted<D: kernel::Direction>(
 /// As there.
 unsafe fn part_of_repeated<D: Way>(
     all: &Repeated<'_>,
-    range: &Range<u64>,
+    range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
     near: &mut usize,
 ) -> bool {
-    let bytes = range.end - range.start;
-    // SAFETY: passed on to the caller. The permutation is that of the iterations, or of theirs; the list is the one instance.
+    // SAFETY: passed on to the caller. The permutation is that of the iterations.
     unsafe {
-        if let Some((permutation, disp)) = permutation(all)
-            && part_of_permutation::<D>(permutation, range, at(memory, disp), packed)
+        if let Level::Instances(plan) = all.level {
+            return part_of_instances::<D>(plan, all.count, range, memory, packed, near);
+        }
+        permutation(all).is_some_and(|(permutation, disp)| {
+            part_of_permutation::<D>(permutation, range, at(memory, disp), packed)
+        })
+    }
+}
+
+/// [`copy_part`] of `count` instances: by their permutation, as records of a few runs, or in one level if an instance is one. A
+/// fragment that is not copied so is split, which takes more steps.
+///
+/// # Safety
+///
+/// As there.
+#[inline(always)]
+pub(super) unsafe fn part_of_instances<D: Way>(
+    plan: &Plan,
+    count: u64,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    near: &mut usize,
+) -> bool {
+    let (program, bytes) = (plan.program(), range.end - range.start);
+    if count == 1 {
+        // SAFETY: passed on to the caller.
+        return program.part_of_one(bytes).is_some_and(|cut| unsafe {
+            part_of_one::<D>(cut, program, range, memory, packed, near)
+        });
+    }
+    // SAFETY: passed on to the caller. The permutation is that of the instances, or of their iterations.
+    unsafe {
+        if let Some(Instances { permutation, disp, .. }) = program.instances()
+            && part_of_permutation::<D>(permutation, range.clone(), at(memory, *disp), packed)
         {
             return true;
         }
-        if !matches!(all.level, Level::Instances(_)) {
-            return false;
+        if D::IS_PLAIN
+            && let Some(records) = program.records()
+        {
+            let (disp, from) = records.find(range.start);
+            let first = memory.wrapping_offset(disp);
+            kernel::part_of_records::<D>(records, from, length(bytes), first, packed);
+            return true;
         }
-        if all.count == 1 {
-            return match all.program.part_of_one(bytes) {
-                Some(Cut::Records(all)) => part_of_permutation::<D>(all, range, memory, packed),
-                Some(Cut::List(list, lists)) => {
-                    part_of_list::<D>(list, lists, range, memory, packed, near);
-                    true
+        // Less than an instance is cut.
+        match program.part_of_one(bytes.min(plan.size())) {
+            None => false,
+            Some(cut) => part_of_several::<D>(cut, plan, range, memory, packed, near),
+        }
+    }
+}
+
+/// [`copy_part`] of instances that are cut in one level: the end of the first, whole instances, and the start of the last. If it
+/// returns false, because the machine lacks the instructions, some bytes may be copied already.
+///
+/// # Safety
+///
+/// As there; `cut` must be that of an instance.
+#[inline(never)]
+unsafe fn part_of_several<D: Way>(
+    cut: Cut<'_>,
+    plan: &Plan,
+    range: Range<u64>,
+    memory: *mut u8,
+    mut packed: *mut u8,
+    near: &mut usize,
+) -> bool {
+    let (program, size, extent) = (plan.program(), plan.size(), plan.extent());
+    let instance = |item: u64| at(memory, extent.wrapping_mul(item.cast_signed()));
+    let Split { head, whole, tail } = split(range, size);
+    // SAFETY: bytes of the range, which the caller guarantees, instance by instance.
+    unsafe {
+        if let Some(head) = head {
+            if !part_of_one::<D>(
+                cut,
+                program,
+                head.bytes.clone(),
+                instance(head.item),
+                packed,
+                near,
+            ) {
+                return false;
+            }
+            packed = packed.wrapping_add(length(head.bytes.end - head.bytes.start));
+        }
+        let number = whole.end - whole.start;
+        if let Cut::Records(all) = cut {
+            // Also of values that are converted, which `execute` would leave out.
+            for item in whole {
+                if !part_of_permutation::<D>(all, 0..size, instance(item), packed) {
+                    return false;
                 }
-                None => false,
-            };
+                packed = packed.wrapping_add(length(size));
+            }
+        } else if number > 0 {
+            kernel::execute::<D>(plan, number, instance(whole.start), packed);
+            packed = packed.wrapping_add(length(number * size));
         }
-        let Some(records) = all.program.records().filter(|_| D::IS_PLAIN) else { return false };
-        let (disp, from) = records.find(range.start);
-        let first = memory.wrapping_offset(disp);
-        kernel::part_of_records::<D>(records, from, length(bytes), first, packed);
-        true
+        tail.is_none_or(|tail| {
+            part_of_one::<D>(cut, program, tail.bytes, instance(tail.item), packed, near)
+        })
+    }
+}
+
+/// [`copy_part`] of one instance. Returns false without an effect if the machine lacks the instructions.
+///
+/// # Safety
+///
+/// As there; `cut` must be that of the instance.
+#[inline(always)]
+unsafe fn part_of_one<D: Way>(
+    cut: Cut<'_>,
+    program: &Program,
+    range: Range<u64>,
+    memory: *mut u8,
+    packed: *mut u8,
+    near: &mut usize,
+) -> bool {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        match cut {
+            Cut::Records(all) => part_of_permutation::<D>(all, range, memory, packed),
+            Cut::Blocks(all) => {
+                part_of_blocks::<D>(all, program, range, memory, packed);
+                true
+            }
+            Cut::List(list, lists) => {
+                part_of_list::<D>(list, lists, range, memory, packed, near);
+                true
+            }
+        }
     }
 }
 
@@ -146,7 +256,7 @@ unsafe fn part_of_repeated<D: Way>(
 #[inline]
 pub(super) unsafe fn part_of_permutation<D: kernel::Direction>(
     all: &Permutation,
-    range: &Range<u64>,
+    range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
 ) -> bool {
@@ -168,7 +278,7 @@ pub(super) unsafe fn part_of_permutation<D: kernel::Direction>(
 unsafe fn part_of_blocks<D: Way>(
     all: &Blocks,
     program: &Program,
-    range: &Range<u64>,
+    range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
 ) {
@@ -191,7 +301,7 @@ unsafe fn part_of_blocks<D: Way>(
 unsafe fn part_of_list<D: Way>(
     list: &List,
     lists: &Lists,
-    range: &Range<u64>,
+    range: Range<u64>,
     memory: *mut u8,
     packed: *mut u8,
     near: &mut usize,

@@ -5,9 +5,8 @@
 //! at 5. (Registers of 16 bytes take three moves for most lengths from 33 to 48 bytes.) Copying bytes 5 to 7 twice costs
 //! little; a loop over the bytes, or a branch on the remaining length, would cost more.
 //!
-//! Where the length is the sum of two widths, the moves touch instead: 12 bytes (three `f32`) are moves of 8 and
-//! 4. A short store crosses the end of a cache line less often than a long one, so such blocks take 5 to 15 % less time
-//! than with moves that overlap.
+//! For three or five values, the moves touch instead: 12 bytes (three `f32`) are moves of 8 and 4. A short store crosses the end
+//! of a cache line less often than a long one, so such blocks take 5 to 15 % less time than with moves that overlap.
 //!
 //! [`by_length!`] is the table from a length to its moves. A kernel whose blocks all have one length looks it up
 //! once, and has a loop for each of the arms. [`any`] is for a kernel whose blocks differ in length. It has fewer
@@ -40,34 +39,26 @@ macro_rules! by_length {
             2 if $D::UNIT <= 2 => $with!(PerBlock::Moves { number: 1, width: 2 }, |m, p| $D::copy(m, p, 2)),
             3 if $D::UNIT <= 1 => by_length!(@touching $D, $with, 2, 1),
             4 if $D::UNIT <= 4 => $with!(PerBlock::Moves { number: 1, width: 4 }, |m, p| $D::copy(m, p, 4)),
-            5 if $D::UNIT <= 1 => by_length!(@touching $D, $with, 4, 1),
             6 if $D::UNIT <= 2 => by_length!(@touching $D, $with, 4, 2),
-            7 if $D::UNIT <= 1 => $with!(PerBlock::Moves { number: 2, width: 4 }, |m, p| two::<$D, 4>(m, p, $len)),
+            5..8 if $D::UNIT <= 1 => $with!(PerBlock::Moves { number: 2, width: 4 }, |m, p| two::<$D, 4>(m, p, $len)),
             8 if $D::UNIT <= 8 => $with!(PerBlock::Moves { number: 1, width: 8 }, |m, p| $D::copy(m, p, 8)),
-            9 if $D::UNIT <= 1 => by_length!(@touching $D, $with, 8, 1),
             10 if $D::UNIT <= 2 => by_length!(@touching $D, $with, 8, 2),
             12 if $D::UNIT <= 4 => by_length!(@touching $D, $with, 8, 4),
-            11..16 if $D::UNIT <= 2 => {
+            9..16 if $D::UNIT <= 2 => {
                 $with!(PerBlock::Moves { number: 2, width: 8 }, |m, p| two::<$D, 8>(m, p, $len))
             }
             16 => $with!(PerBlock::Moves { number: 1, width: 16 }, |m, p| $D::copy(m, p, 16)),
-            17 if $D::UNIT <= 1 => by_length!(@touching $D, $with, 16, 1),
-            18 if $D::UNIT <= 2 => by_length!(@touching $D, $with, 16, 2),
             20 if $D::UNIT <= 4 => by_length!(@touching $D, $with, 16, 4),
             24 if $D::UNIT <= 8 => by_length!(@touching $D, $with, 16, 8),
-            19..32 if $D::UNIT <= 4 => {
+            17..32 if $D::UNIT <= 4 => {
                 $with!(PerBlock::Moves { number: 2, width: 16 }, |m, p| two::<$D, 16>(m, p, $len))
             }
             32 => $with!(PerBlock::Moves { number: 1, width: 32 }, |m, p| $D::copy(m, p, 32)),
-            33 if $D::UNIT <= 1 => by_length!(@touching $D, $with, 32, 1),
-            34 if $D::UNIT <= 2 => by_length!(@touching $D, $with, 32, 2),
-            36 if $D::UNIT <= 4 => by_length!(@touching $D, $with, 32, 4),
             40 if $D::UNIT <= 8 => by_length!(@touching $D, $with, 32, 8),
-            48 => by_length!(@touching $D, $with, 32, 16),
-            35..48 if $R::WIDTH == 16 && $D::UNIT <= 4 => {
+            33..48 if $R::WIDTH == 16 && $D::UNIT <= 4 => {
                 $with!(PerBlock::Moves { number: 3, width: 16 }, |m, p| three::<$D, 16>(m, p, $len))
             }
-            35..=64 => {
+            33..=64 => {
                 $with!(PerBlock::Moves { number: 2, width: 32 }, |m, p| two::<$D, 32>(m, p, $len))
             }
             _ => $with!(PerBlock::Long, |m, p| long::<$D, $R>(m, p, $len)),

@@ -15,29 +15,10 @@ use super::chosen::Kernel;
 use super::direction::{Direction, Transfer};
 use super::registers::{Ends, Registers, compiled_for_selected};
 use crate::kernels::{Isa, decided, selected};
-use crate::plan::{Blocks, FEWEST_BLOCKS, Op, Permutation, Program};
+use crate::plan::{Blocks, FEWEST_BLOCKS, Permutation, Program};
 
-/// Executes a loop's body `count` times, if it is a permutation that the machine has the instructions for. Returns the end of
-/// what was packed.
-///
-/// # Safety
-///
-/// As [`repeated`](super::repeated).
-#[inline(never)]
-pub(crate) unsafe fn body<D: Direction>(
-    ops: &[Op],
-    program: &Program,
-    count: u64,
-    stride: i64,
-    memory: *mut u8,
-    packed: *mut u8,
-) -> Option<*mut u8> {
-    let all = program.body(ops, stride, count)?.permutation.as_ref()?;
-    // SAFETY: the permutation is computed from the operations, whose bytes the caller guarantees.
-    unsafe { end::<D>(all, count, memory, packed) }
-}
-
-/// Copies blocks, the first of them at `memory`, likewise.
+/// Copies blocks, the first of them at `memory`, if they are a permutation that the machine has the instructions for. Returns the
+/// end of what was packed.
 ///
 /// # Safety
 ///

@@ -180,6 +180,14 @@ impl Permutation {
         Some(Self::of_window(map, stride, window, most))
     }
 
+    /// As [`new_if_faster`](Self::new_if_faster), where a record is blocks at equal distances, which a kernel copies row by row.
+    pub(crate) const fn new_if_faster_than_rows(map: &ByteMap, stride: i64) -> Option<Self> {
+        if stride.unsigned_abs() > Self::FURTHEST {
+            return None;
+        }
+        Self::with_moves(map, stride, Self::FEWEST_MOVES + 1)
+    }
+
     /// The permutation of records that are `stride` bytes apart, if that is near enough for one.
     pub(crate) const fn new_if_near(map: &ByteMap, stride: i64) -> Option<Self> {
         if stride.unsigned_abs() > Self::FURTHEST {

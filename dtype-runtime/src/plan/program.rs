@@ -89,6 +89,8 @@ impl TwoRuns {
 /// What an instance is, where that is one level instead of several: what a part of it is found and copied by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cut<'a> {
+    /// Blocks at equal distances.
+    Blocks(&'a Blocks),
     /// Records that are a permutation.
     Records(&'a Permutation),
     /// A list, and its tables.
@@ -243,7 +245,7 @@ impl Program {
 
     /// Computes the tables, if they are not known.
     pub(crate) fn prepare(&self) {
-        let _ = self.part_of_one(0);
+        let _ = (self.tables(), self.part_of_one(0));
     }
 
     /// The permutation that copies any packed bytes of instances, if there is one and it pays.
@@ -263,6 +265,11 @@ impl Program {
     /// standard library, there is never a list.
     #[inline]
     pub(crate) fn part_of_one(&self, bytes: u64) -> Option<Cut<'_>> {
+        match self.instance() {
+            [Op::Blocks(all)] => return Some(Cut::Blocks(all)),
+            [Op::List(list)] => return Some(Cut::List(list, self.lists())),
+            _ => {}
+        }
         let tables = self.tables()?;
         if let Some(permutation) = &tables.iterations
             && selected().permutes()
@@ -271,7 +278,7 @@ impl Program {
         }
         let flat = tables.flat.get(|| {
             let mut flat = flat(self.instance(), self.lists())?;
-            flat.has_rows |= tables.has_records();
+            flat.has_rows |= tables.has_records(self.instance());
             Some(flat)
         });
         let flat = flat?.as_ref().filter(|flat| flat.is_for(bytes))?;

@@ -109,6 +109,12 @@ impl Tables {
                 Op::List(_) => {}
             }
         }
+        // Records inside a nest are copied several at a time, which is faster than run by run.
+        let have_records = |body: &Body| tables.has_records(&body.ops);
+        let nests: Vec<bool> = tables.bodies.iter().map(have_records).collect();
+        for (body, has_records) in tables.bodies.iter_mut().zip(nests) {
+            body.list.take_if(|_| has_records);
+        }
         if let Some((Op::Loop { stride, .. }, body, [])) = split_first(instance) {
             tables.iterations =
                 tables.body(body, *stride).and_then(|body| body.permutation.clone());
@@ -124,7 +130,7 @@ impl Tables {
             && blocks.count.checked_mul(MANY).is_some()
             && let Some(all) = blocks.repeated(MANY, extent)
         {
-            let permutation = of_blocks(&all.normalized())?;
+            let permutation = of_blocks(&all)?;
             return Some(Instances { permutation, disp: blocks.disp, are_records: false });
         }
         if let (Some(permutation), [Op::Loop { count, stride, .. }, ..]) =
@@ -168,9 +174,14 @@ impl Tables {
         }
     }
 
-    /// Whether a loop's body is a permutation.
-    pub(super) fn has_records(&self) -> bool {
-        self.bodies.iter().any(|body| body.permutation.is_some())
+    /// Whether the body of a loop among these operations is a permutation.
+    pub(super) fn has_records(&self, ops: &[Op]) -> bool {
+        ops.iter().enumerate().any(|(at, op)| match *op {
+            Op::Loop { stride, items, .. } => self
+                .body(&ops[at + 1..=at + items], stride)
+                .is_some_and(|body| body.permutation.is_some()),
+            _ => false,
+        })
     }
 
     /// A loop's body that is repeated `stride` bytes apart.
@@ -190,18 +201,21 @@ impl Tables {
 /// The permutation of repetitions of operations, `stride` bytes apart, if there is one and it pays.
 fn of_records(ops: &[Op], stride: i64) -> Option<Permutation> {
     let map = ByteMap::of(ops)?;
-    if ops.iter().all(|op| matches!(op, Op::Blocks(blocks) if blocks.count == 1)) {
-        Permutation::new_if_faster(&map, stride)
-    } else {
+    match ops {
+        [Op::Blocks(_)] => Permutation::new_if_faster_than_rows(&map, stride),
+        _ if ops.iter().all(|op| matches!(op, Op::Blocks(blocks) if blocks.count == 1)) => {
+            Permutation::new_if_faster(&map, stride)
+        }
         // The alternative is to execute the operations one by one.
-        Permutation::new_if_near(&map, stride)
+        _ => Permutation::new_if_near(&map, stride),
     }
 }
 
 /// The same of blocks, relative to the first one.
 fn of_blocks(blocks: &Blocks) -> Option<Permutation> {
     let mut map = ByteMap::new();
-    if blocks.count < FEWEST_BLOCKS || !map.run(0, blocks.len) {
+    let is_run = blocks.stride.cast_unsigned() == blocks.len;
+    if is_run || blocks.count < FEWEST_BLOCKS || !map.run(0, blocks.len) {
         return None;
     }
     // A single block at a time is faster to copy directly.

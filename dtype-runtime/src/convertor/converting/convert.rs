@@ -360,7 +360,7 @@ impl<D: Way> Visitor for Converter<'_, D> {
         }
         // SAFETY: bytes of the range. All data of the instances are readable if memory is read, and do not overlap if it is
         // written, as the caller of `each` guarantees.
-        let done = unsafe { copy_part::<D>(of, bytes, self.memory, self.packed, &mut 0) };
+        let done = unsafe { copy_part::<D>(of, bytes.clone(), self.memory, self.packed, &mut 0) };
         if done {
             return Some(self.advance_whole(bytes.end - bytes.start));
         }
