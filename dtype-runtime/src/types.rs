@@ -3,27 +3,20 @@
 mod array;
 mod blocks;
 mod bounds;
-pub mod call;
 mod construct;
-mod decode;
 mod derived;
 mod description;
 mod entries;
 mod equality;
 mod fingerprint;
 mod flags;
-mod integers;
 mod irregular;
 mod leaves;
 mod levels;
-mod marshal;
-mod named;
-mod nodes;
+mod mpi;
 mod overlap;
 mod parts;
-mod predefined;
 mod query;
-mod rules;
 mod signature;
 mod subarray;
 mod ucp;
@@ -39,24 +32,20 @@ use crate::shared::Shared;
 use crate::typemap::check_hash;
 
 pub use array::{Distribution, Order};
-#[cfg(feature = "show")]
 pub(crate) use blocks::Lengths;
 pub use bounds::BoundsRule;
 pub(crate) use bounds::Interval;
-pub use call::{Argument, Call, Combiner};
-pub use decode::{Contents, Envelope};
 pub(crate) use description::Writer;
 pub use description::{Description, Elem, EndLoop, Entry, Loop};
 use description::{Item, items};
 pub use entries::{MapEntry, TypeMapEntries};
 use fingerprint::LazyFingerprint;
 pub use flags::Flags;
-pub(crate) use integers::Integers;
 pub use levels::Level;
-pub use named::Named;
+pub(crate) use mpi::Fortran;
+pub use mpi::call::{self, Argument, Call, Combiner};
+pub use mpi::{Contents, Envelope, Named, Pair, TypeClass};
 pub(crate) use overlap::overlaps;
-pub(crate) use predefined::Fortran;
-pub use predefined::{Pair, TypeClass};
 pub use signature::Signature;
 pub use ucp::UcpField;
 pub(crate) use walk::{Sink, walk};
@@ -130,52 +119,56 @@ pub(crate) enum Constructor {
         count: u64,
         old: Type,
     },
+    /// `vector`, or `hvector`.
     Vector {
+        unit: Unit,
         count: u64,
         blocklength: u64,
         stride: i64,
         old: Type,
     },
-    Hvector {
-        count: u64,
-        blocklength: u64,
-        stride: i64,
-        old: Type,
-    },
-    Indexed {
-        blocklengths: Integers<u64>,
-        displacements: Integers<i64>,
-        old: Type,
-    },
-    Hindexed {
-        blocklengths: Integers<u64>,
-        displacements: Integers<i64>,
-        old: Type,
-    },
-    IndexedBlock {
-        blocklength: u64,
-        displacements: Integers<i64>,
-        old: Type,
-    },
-    HindexedBlock {
-        blocklength: u64,
-        displacements: Integers<i64>,
+    /// `indexed`, `indexed_block` and their forms with displacements in bytes.
+    Blocks {
+        unit: Unit,
+        lengths: Lengths<Box<[u64]>>,
+        displacements: Box<[i64]>,
         old: Type,
     },
     Structure {
         members: Box<[Member]>,
     },
+    /// The part of an array; `built` has the data.
     Subarray {
-        arguments: subarray::Subarray,
+        arguments: Box<subarray::Subarray>,
+        built: Type,
         old: Type,
     },
+    /// Likewise.
     Darray {
         arguments: Box<array::Darray>,
+        built: Type,
         old: Type,
     },
     Resized {
         old: Type,
     },
+}
+
+/// What a stride or a displacement counts.
+#[derive(Clone, Copy)]
+pub(crate) enum Unit {
+    Byte,
+    /// The extent of the old type.
+    Extent,
+}
+
+impl Unit {
+    pub(crate) fn bytes(self, old: &Type) -> i64 {
+        match self {
+            Self::Byte => 1,
+            Self::Extent => old.extent(),
+        }
+    }
 }
 
 /// One block of a `structure`.
@@ -342,11 +335,6 @@ impl Type {
         self.0.data.is_some() || self.0.markers != bounds::Marks::default()
     }
 
-    /// An upper bound of the description's length.
-    fn entries(&self) -> u64 {
-        self.0.entries
-    }
-
     pub(crate) fn data(&self) -> Option<Interval> {
         self.0.data
     }
@@ -361,33 +349,21 @@ impl Type {
 impl Constructor {
     /// The datatype at this index among the arguments. Types that an array or a pair is built from internally
     /// follow from the arguments and do not count.
-    fn part(&self, index: usize) -> Option<&Type> {
-        match self {
-            Self::Structure { members } => members.get(index).map(|member| &member.ty),
-            _ => self.old().filter(|_| index == 0),
-        }
-    }
-
-    /// The datatype among the arguments, if the call takes a single one rather than a list.
-    pub(crate) fn old(&self) -> Option<&Type> {
+    pub(crate) fn part(&self, index: usize) -> Option<&Type> {
         match self {
             Self::Basic(_)
             | Self::LbMarker
             | Self::UbMarker
             | Self::Pair { .. }
-            | Self::Fortran { .. }
-            | Self::Structure { .. } => None,
+            | Self::Fortran { .. } => None,
+            Self::Structure { members } => members.get(index).map(|member| &member.ty),
             Self::Dup { old }
             | Self::Contiguous { old, .. }
             | Self::Vector { old, .. }
-            | Self::Hvector { old, .. }
-            | Self::Indexed { old, .. }
-            | Self::Hindexed { old, .. }
-            | Self::IndexedBlock { old, .. }
-            | Self::HindexedBlock { old, .. }
+            | Self::Blocks { old, .. }
             | Self::Subarray { old, .. }
             | Self::Darray { old, .. }
-            | Self::Resized { old } => Some(old),
+            | Self::Resized { old } => Some(old).filter(|_| index == 0),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The constructors of the notation: those in the library's table of calls, and one that selects MPICH's rules for
 //! bounds.
 
-use dtype_runtime::types::call::{Call, Kind, Parameter};
+use dtype_runtime::types::call::{ArgumentKind, Call, Parameter};
 use dtype_runtime::types::{self, Combiner};
 use dtype_runtime::{BoundsRule, Error, Type};
 
@@ -38,13 +38,13 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 /// The kind of argument that a message says is expected.
 pub(super) fn expected(kind: Kind) -> &'static str {
     match kind {
-        Kind::Length(_) | Kind::Count(_) | Kind::Offset(_) | Kind::Range => "a number",
-        Kind::Counts(_) | Kind::Offsets(_) => "a list of numbers",
-        Kind::Type => "a type",
-        Kind::Types => "a list of types",
-        Kind::Order => "`C` or `fortran`",
-        Kind::Distributions => "a list of `none`, `block`, `block(n)`, `cyclic` and `cyclic(n)`",
-        Kind::Digits => "a number or `undefined`",
+        ArgumentKind::Length(_) | ArgumentKind::Count(_) | ArgumentKind::Offset(_) | ArgumentKind::Range => "a number",
+        ArgumentKind::Counts(_) | ArgumentKind::Offsets(_) => "a list of numbers",
+        ArgumentKind::Type => "a type",
+        ArgumentKind::Types => "a list of types",
+        ArgumentKind::Order => "`C` or `fortran`",
+        ArgumentKind::Distributions => "a list of `none`, `block`, `block(n)`, `cyclic` and `cyclic(n)`",
+        ArgumentKind::Digits => "a number or `undefined`",
     }
 }
 
@@ -61,7 +61,7 @@ impl Constructor {
             Self::MpichBounds => Combiner::Dup,
         };
         let all = combiner.signature().map_or(&[][..], |signature| signature.parameters);
-        all.iter().filter(|parameter| !matches!(parameter.kind, Kind::Length(_))).copied().collect()
+        all.iter().filter(|parameter| !matches!(parameter.kind, ArgumentKind::Length(_))).copied().collect()
     }
 
     /// Makes the call.

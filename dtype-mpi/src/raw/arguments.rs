@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::os::raw::c_int;
 
-use dtype_runtime::types::call::{CType, Kind};
+use dtype_runtime::types::call::{ArgumentKind, CType};
 use dtype_runtime::types::{Combiner, Contents};
 use mpi::ffi::{MPI_Aint, MPI_Datatype};
 
@@ -109,15 +109,15 @@ impl Places {
         let (mut taken, mut length, mut all) = ([0_usize; 4], 0_usize, Vec::new());
         for parameter in contents.combiner.signature().map_or(&[][..], |found| found.parameters) {
             let (array, number) = match parameter.kind {
-                Kind::Length(number) | Kind::Count(number) | Kind::Offset(number) => {
+                ArgumentKind::Length(number) | ArgumentKind::Count(number) | ArgumentKind::Offset(number) => {
                     (array(number), Some(1))
                 }
-                Kind::Counts(number) | Kind::Offsets(number) => (array(number), Some(length)),
-                Kind::Type => (Array::Datatypes, Some(1)),
-                Kind::Types => (Array::Datatypes, Some(length)),
-                Kind::Order | Kind::Digits | Kind::Range => (Array::Integers, Some(1)),
+                ArgumentKind::Counts(number) | ArgumentKind::Offsets(number) => (array(number), Some(length)),
+                ArgumentKind::Type => (Array::Datatypes, Some(1)),
+                ArgumentKind::Types => (Array::Datatypes, Some(length)),
+                ArgumentKind::Order | ArgumentKind::Digits | ArgumentKind::Range => (Array::Integers, Some(1)),
                 // First the distributions, then their arguments.
-                Kind::Distributions => (Array::Integers, length.checked_mul(2)),
+                ArgumentKind::Distributions => (Array::Integers, length.checked_mul(2)),
             };
             let start = taken[array as usize];
             let (available, what) = lengths[array as usize];
@@ -125,7 +125,7 @@ impl Places {
             let end = end.filter(|&end| end <= available);
             let end = end.ok_or(Error::Contents { combiner, what })?;
             taken[array as usize] = end;
-            if let Kind::Length(_) = parameter.kind {
+            if let ArgumentKind::Length(_) = parameter.kind {
                 let found = match array {
                     Array::LargeCounts => contents.large_counts[start],
                     Array::Addresses => contents.addresses[start],
@@ -156,28 +156,28 @@ impl Places {
         };
         for (kind, _, range) in self.all {
             match kind {
-                Kind::Order => {
+                ArgumentKind::Order => {
                     let order = |value| constant(Constant::Order, value);
                     replace(&mut integers[range], "an order", &order)?;
                 }
-                Kind::Distributions => {
+                ArgumentKind::Distributions => {
                     let (kinds, lengths) = integers[range.clone()].split_at_mut(range.len() / 2);
                     let known = |value| constant(Constant::Distribution, value);
                     replace(kinds, "a distribution", &known)?;
                     let length = |value| number(Constant::Darg, value);
                     replace(lengths, "a distribution argument", &length)?;
                 }
-                Kind::Digits | Kind::Range => {
+                ArgumentKind::Digits | ArgumentKind::Range => {
                     let digits = |value| number(Constant::Undefined, value);
                     replace(&mut integers[range], "a precision or a range", &digits)?;
                 }
-                Kind::Length(_)
-                | Kind::Count(_)
-                | Kind::Offset(_)
-                | Kind::Counts(_)
-                | Kind::Offsets(_)
-                | Kind::Type
-                | Kind::Types => {}
+                ArgumentKind::Length(_)
+                | ArgumentKind::Count(_)
+                | ArgumentKind::Offset(_)
+                | ArgumentKind::Counts(_)
+                | ArgumentKind::Offsets(_)
+                | ArgumentKind::Type
+                | ArgumentKind::Types => {}
             }
         }
         Ok(integers)

@@ -85,47 +85,6 @@ impl<'a> Builder<'a> {
         self.add(Blocks::run(disp, len));
     }
 
-    /// As [`run`](Self::run) for each of several runs. Meanwhile the operation that may still grow is not in the slice, so it
-    /// stays in registers. Fast twin of `run`, kept equal by test `runs_added_together_become_the_same_operations`.
-    #[inline(always)]
-    pub(super) fn runs(&mut self, runs: impl Iterator<Item = (i64, u64)>) {
-        let mut last = self.take_last();
-        for (disp, len) in runs {
-            let new = Blocks::run(disp, len);
-            if len == 0 {
-                continue;
-            }
-            if last.count == 0 {
-                last = new;
-            } else if last.last_end() == disp {
-                if last.count > 1 {
-                    self.push_op(Op::Blocks(Blocks { count: last.count - 1, ..last }.normalized()));
-                }
-                last = Blocks::run(last.block(last.count - 1), last.len + len);
-            } else if let Some(both) = last.followed_by(new) {
-                last = both;
-            } else {
-                self.push_op(Op::Blocks(last));
-                last = new;
-            }
-        }
-        if last.count > 0 {
-            self.push_op(Op::Blocks(last));
-        }
-    }
-
-    /// Removes the last operation, if it may still grow. Returns no blocks otherwise.
-    #[inline(always)]
-    fn take_last(&mut self) -> Blocks {
-        if let Some(index) = self.at.last
-            && let Op::Blocks(blocks) = self.ops[index]
-        {
-            (self.at.len, self.at.last) = (index, None);
-            return blocks;
-        }
-        Blocks { count: 0, ..Blocks::run(0, 0) }
-    }
-
     /// Adds blocks, merged with the operation before them where possible.
     pub(super) const fn blocks(&mut self, blocks: Blocks) {
         self.add(blocks.normalized());

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::iter;
 
 use super::builder::{Builder, MAX_ROTATED, OpenLoop, Position};
-use super::irregular::{ALIKE, Block, ByteLengths, End, OpenList, are_operations};
+use super::irregular::{ALIKE, Block, End, OpenList};
 use crate::plan::{Blocks, Lists, Op, Written};
 use crate::types::{Elem, Sink, Type, walk};
 
@@ -21,9 +21,6 @@ const FEWEST: u64 = 4;
 
 /// Room for what one run or one counted operation adds: it may be cut in two, and joined.
 const ROOM_FOR_BLOCKS: usize = 4;
-
-/// The number of blocks that are added one by one where they cannot be added in a batch.
-const ONE_BY_ONE: usize = 32;
 
 /// The number of operations that are written without an allocation.
 pub(super) const SCRATCH: usize = 16;
@@ -86,14 +83,6 @@ impl Sink for Compiler<'_> {
                 self.run(block);
             }
         }
-    }
-
-    fn runs(&mut self, lengths: &[u64], places: &[i64], more: usize) {
-        self.add(ByteLengths::Each(lengths), places, more);
-    }
-
-    fn equal_runs(&mut self, length: u64, places: &[i64], more: usize) {
-        self.add(ByteLengths::Same(length), places, more);
     }
 
     fn begin(&mut self) -> OpenBody {
@@ -182,64 +171,9 @@ impl<'a> Compiler<'a> {
         result
     }
 
-    /// Adds runs of bytes. About `more` further runs follow them.
-    fn add(&mut self, lengths: ByteLengths<'_>, places: &[i64], more: usize) {
-        self.end_loop();
-        if self.list.is_none() && self.stretch() + places.len() < STRETCH {
-            // Too few for a list.
-            return self.operations(&lengths, places);
-        }
-        let mut done = 0;
-        while let Some(rest) = places.get(done..).filter(|rest| !rest.is_empty()) {
-            let Some(open) = &mut self.list else {
-                done += self.start(lengths.from(done), rest);
-                continue;
-            };
-            done += self.lists.extend_at_once(open, lengths.from(done), rest, more);
-            // Continues up to the next blocks that may be added in a batch. The first block of a list never may.
-            let number = if open.count() == 0 { 1 } else { ONE_BY_ONE };
-            let few = places.len().min(done + number);
-            let mut blocks =
-                (done..few).map(|index| Block { disp: places[index], len: lengths.get(index) });
-            let end = self.lists.extend(open, &mut blocks);
-            done = few - blocks.len();
-            if let Err(end) = end {
-                self.cut(end);
-            }
-        }
-    }
-
-    /// Starts a list with the first of some blocks, if they are irregular enough to become one. Otherwise adds as
-    /// many of them to the operations as can be added before a list may start. Returns how many blocks were added.
-    fn start(&mut self, lengths: ByteLengths<'_>, places: &[i64]) -> usize {
-        // Nothing has been written that they could continue.
-        let is_first = self.at.len == self.stretch && self.at.last.is_none();
-        if is_first && are_operations(STRETCH, lengths, places) {
-            self.list = Some(OpenList::new(Block { disp: places[0], len: lengths.get(0) }));
-            return 1;
-        }
-        let few = STRETCH.saturating_sub(self.stretch()).clamp(1, places.len());
-        self.operations(&lengths, &places[..few]);
-        self.make_list();
-        few
-    }
-
     /// The number of operations in the current stretch.
     fn stretch(&self) -> usize {
         self.at.len.saturating_sub(self.stretch)
-    }
-
-    /// Adds runs of bytes to the operations. (The lengths are borrowed: a copy would wait until their two halves have left the
-    /// store buffer.)
-    #[inline(always)]
-    fn operations(&mut self, lengths: &ByteLengths<'_>, places: &[i64]) {
-        // Each run adds one operation at most.
-        self.build(places.len(), |builder| match *lengths {
-            ByteLengths::Same(len) => builder.runs(places.iter().map(|at| (*at, len))),
-            ByteLengths::Each(lengths) => {
-                builder.runs(places.iter().zip(lengths).map(|(at, len)| (*at, *len)));
-            }
-        });
     }
 
     /// Adds a run of bytes.

@@ -134,7 +134,7 @@ impl Walk {
             Parts::Same(inner) => self.source(inner, base, repeated),
             Parts::Array { built, old } => {
                 let outside = self.nameless_until.replace(old.as_ptr());
-                let slot = self.source(Source::Type(&built), base, repeated);
+                let slot = self.source(Source::Type(built), base, repeated);
                 self.nameless_until = outside;
                 slot
             }

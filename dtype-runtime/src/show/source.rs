@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use crate::basic::Basic;
 use crate::typemap::{self, Node, TypeMap};
-use crate::types::{Constructor, Integers, Lengths, Member, Order, Type};
+use crate::types::{Constructor, Lengths, Member, Order, Type};
 
 /// A datatype, as constructors made it or as the derive did. The second knows the names of its fields.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub(super) enum Parts<'a> {
     Same(Source<'a>),
     /// Parts of an array: `built` is made of `old`, by internal structures.
     Array {
-        built: Type,
+        built: &'a Type,
         old: &'a Type,
     },
     /// Blocks at equal distances, and the contents of each.
@@ -59,8 +59,8 @@ pub(super) enum Names {
 /// Blocks of one type at irregular displacements.
 #[derive(Clone, Copy)]
 pub(super) struct List<'a> {
-    lengths: Lengths<&'a Integers<u64>>,
-    displacements: &'a Integers<i64>,
+    lengths: Lengths<&'a [u64]>,
+    displacements: &'a [i64],
     /// The unit of the displacements, in bytes.
     unit: i64,
     pub(super) old: &'a Type,
@@ -69,23 +69,24 @@ pub(super) struct List<'a> {
 /// The number of blocks of a list that are read at once.
 pub(super) const AT_ONCE: usize = 64;
 
-impl List<'_> {
+impl<'a> List<'a> {
     pub(super) fn len(&self) -> usize {
         self.displacements.len()
     }
 
     /// Length and displacement in bytes of up to [`AT_ONCE`] blocks, from one on.
-    pub(super) fn read(&self, from: usize) -> impl DoubleEndedIterator<Item = (u64, i128)> + use<> {
-        let (mut counts, mut displacements) = ([0; AT_ONCE], [0; AT_ONCE]);
-        let number = self.displacements.read(from, &mut displacements);
-        match self.lengths {
-            Lengths::Each(lengths) => {
-                lengths.read(from, &mut counts);
-            }
-            Lengths::Same(length) => counts = [length; AT_ONCE],
-        }
+    pub(super) fn read(
+        self,
+        from: usize,
+    ) -> impl DoubleEndedIterator<Item = (u64, i128)> + use<'a> {
         let unit = i128::from(self.unit);
-        (0..number).map(move |i| (counts[i], i128::from(displacements[i]) * unit))
+        (from..self.len().min(from + AT_ONCE)).map(move |i| {
+            let length = match self.lengths {
+                Lengths::Each(lengths) => lengths[i],
+                Lengths::Same(length) => length,
+            };
+            (length, i128::from(self.displacements[i]) * unit)
+        })
     }
 }
 
@@ -159,7 +160,7 @@ impl<'a> Source<'a> {
             }
             match at.parts() {
                 Parts::Same(inner) => at = inner,
-                Parts::Array { built, .. } => return Source::Type(&built).add_strides(all),
+                Parts::Array { built, .. } => at = Source::Type(built),
                 Parts::Grid { blocks, block, of } => {
                     for Repetition { count, stride } in [blocks, block] {
                         if count > 1 {
@@ -179,8 +180,8 @@ impl<'a> Source<'a> {
 /// The strides of an array in each dimension, the greatest first.
 fn of_array(ty: &Type) -> Option<impl Iterator<Item = i128>> {
     let (sizes, order, old) = match ty.constructor() {
-        Constructor::Subarray { arguments, old, .. } => (arguments.sizes(), arguments.order, old),
-        Constructor::Darray { arguments, old, .. } => (&*arguments.gsizes, arguments.order, old),
+        Constructor::Subarray { arguments, old, .. } => (&arguments.sizes, arguments.order, old),
+        Constructor::Darray { arguments, old, .. } => (&arguments.gsizes, arguments.order, old),
         _ => return None,
     };
     // The last one is an element's own extent, which is not a row's.
@@ -200,35 +201,22 @@ fn of_type(ty: &Type) -> Parts<'_> {
         Constructor::Basic(basic) | Constructor::Fortran { basic, .. } => Parts::Leaf(*basic),
         Constructor::LbMarker | Constructor::UbMarker => Parts::Nothing,
         Constructor::Contiguous { count, old } => grid(1, 0, *count, old),
-        Constructor::Vector { count, blocklength, stride, old } => {
+        Constructor::Vector { unit, count, blocklength, stride, old } => {
             // Where the data end up was checked when the type was made.
-            grid(*count, stride.wrapping_mul(old.extent()), *blocklength, old)
+            grid(*count, stride.wrapping_mul(unit.bytes(old)), *blocklength, old)
         }
-        Constructor::Hvector { count, blocklength, stride, old } => {
-            grid(*count, *stride, *blocklength, old)
-        }
-        Constructor::Indexed { blocklengths, displacements, old } => {
-            list(Lengths::Each(blocklengths), displacements, old.extent(), old)
-        }
-        Constructor::Hindexed { blocklengths, displacements, old } => {
-            list(Lengths::Each(blocklengths), displacements, 1, old)
-        }
-        Constructor::IndexedBlock { blocklength, displacements, old } => {
-            list(Lengths::Same(*blocklength), displacements, old.extent(), old)
-        }
-        Constructor::HindexedBlock { blocklength, displacements, old } => {
-            list(Lengths::Same(*blocklength), displacements, 1, old)
+        Constructor::Blocks { unit, lengths, displacements, old } => {
+            let (lengths, unit) = (lengths.as_slice(), unit.bytes(old));
+            Parts::List(List { lengths, displacements, unit, old })
         }
         Constructor::Structure { members } => Parts::Members(members, Names::Numbers),
         Constructor::Pair { built, .. } => match built.constructor() {
             Constructor::Structure { members } => Parts::Members(members, Names::ValueIndex),
             _ => Parts::Same(Source::Type(built)),
         },
-        Constructor::Subarray { .. } | Constructor::Darray { .. } => match ty.built_array() {
-            Some((built, old)) => Parts::Array { built, old },
-            // It was seen to be possible when the type was made.
-            None => Parts::Nothing,
-        },
+        Constructor::Subarray { built, old, .. } | Constructor::Darray { built, old, .. } => {
+            Parts::Array { built, old }
+        }
         Constructor::Dup { old } | Constructor::Resized { old } => Parts::Same(Source::Type(old)),
     }
 }
@@ -239,15 +227,6 @@ fn grid(count: u64, stride: i64, blocklength: u64, old: &Type) -> Parts<'_> {
         block: Repetition { count: blocklength, stride: old.extent() },
         of: Source::Type(old),
     }
-}
-
-fn list<'a>(
-    lengths: Lengths<&'a Integers<u64>>,
-    displacements: &'a Integers<i64>,
-    unit: i64,
-    old: &'a Type,
-) -> Parts<'a> {
-    Parts::List(List { lengths, displacements, unit, old })
 }
 
 impl Names {

@@ -81,7 +81,8 @@ fn parts(ty: &Type) -> impl Iterator<Item = (Option<(u64, i64)>, &Type)> {
         _ => &[],
     };
     let members = members.iter().map(|m| (Some((m.blocklength, m.displacement)), &m.ty));
-    ty.constructor().old().map(|old| (None, old)).into_iter().chain(members)
+    let old = ty.constructor().part(0).filter(|_| members.len() == 0);
+    old.map(|old| (None, old)).into_iter().chain(members)
 }
 
 /// The first of some numbers.

@@ -3,10 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::bounds::{BoundsRule, Interval};
-use super::parts::Outcome;
 use super::parts::{Parts, same_length};
-use super::walk::{Sink, block, repeat, run};
 use super::{Constructor, Type};
 use crate::error::Error;
 
@@ -36,7 +33,7 @@ pub enum Distribution {
 }
 
 /// The arguments of a `darray`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) struct Darray {
     pub(crate) size: u64,
     pub(crate) rank: u64,
@@ -44,8 +41,9 @@ pub(crate) struct Darray {
     pub(crate) distributions: Box<[Distribution]>,
     pub(crate) psizes: Box<[u64]>,
     pub(crate) order: Order,
-    /// The numbers that follow from the arguments.
-    pub(super) nest: Nest,
+    /// Whether a cyclic distribution leaves this process a last block with fewer elements. MPICH makes a structure of the whole
+    /// blocks and that one, even if there are no whole blocks.
+    pub(super) ends_in_shorter_block: bool,
 }
 
 impl Type {
@@ -100,7 +98,7 @@ impl Type {
         within(call, "size", None, size, processes, processes)?;
         within(call, "rank", None, rank, 0, size - 1)?;
 
-        let mut shares = Vec::with_capacity(ndims);
+        let (mut built, mut ends_in_shorter_block) = (old.clone(), false);
         // The coordinates in the grid: the last one changes fastest.
         let (mut rank_left, mut processes_left) = (rank, size);
         for n in 0..ndims {
@@ -118,36 +116,25 @@ impl Type {
                     (n, coordinate)
                 }
             };
-            match Share::of(i, distributions[i], gsizes[i], psizes[i], coordinate) {
-                Ok(share) => shares.push(share),
-                Err(error) => {
-                    // Errors of the faster dimensions come first.
-                    Nest::of(shares, old).build(old)?;
-                    return Err(error);
-                }
-            }
+            let share = Share::new(i, distributions[i], gsizes[i], psizes[i], coordinate)?;
+            built = share.build(&built)?;
+            ends_in_shorter_block |= share.is_cyclic() && share.rest > 0;
         }
-        let nest = Nest::of(shares, old);
-        let (mut parts, extent) = if let Some(known) = nest.outcome(old) {
-            known
-        } else {
-            let built = nest.build(old)?;
-            let mut parts = Parts::copy_of(call, &built)?;
-            // A process may have no elements of the array; then `old` is not part of the type that was built.
-            parts.inherit(old)?;
-            (parts, built.extent())
-        };
-        parts.bounds.set(0, extent);
+        let mut parts = Parts::copy_of(call, &built)?;
+        // A process may have no elements of the array; then `old` is not part of the type that was built.
+        parts.inherit(old)?;
+        parts.bounds.set(0, built.extent());
         let [gsizes, psizes] = [gsizes, psizes].map(Box::from);
         let distributions = distributions.into();
-        let arguments = Box::new(Darray { size, rank, gsizes, distributions, psizes, order, nest });
-        parts.finish(|| Constructor::Darray { arguments, old: old.clone() })
+        let arguments =
+            Darray { size, rank, gsizes, distributions, psizes, order, ends_in_shorter_block };
+        let (arguments, old) = (Box::new(arguments), old.clone());
+        parts.finish(|| Constructor::Darray { arguments, built, old })
     }
 }
 
 /// What one process has of one dimension, in elements: `whole` blocks of `length` elements, the first at `start`,
 /// with a stride of `step`, and after them a block of `rest` elements, if `rest` is not 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Share {
     global: u64,
     start: u64,
@@ -166,7 +153,7 @@ impl Share {
         self.step != Self::NO_STEP
     }
 
-    fn of(
+    fn new(
         index: usize,
         distribution: Distribution,
         global: u64,
@@ -232,196 +219,6 @@ impl Share {
     }
 }
 
-/// Everything that one process has: the shares of all dimensions, nested.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Nest {
-    /// The innermost first.
-    layers: Box<[Layer]>,
-    /// The displacements of the first element and of the last.
-    ends: (i64, i64),
-    extent: i64,
-    /// Number of elements.
-    elements: u64,
-    is_run: bool,
-    /// Whether a number has wrapped around.
-    overflow: bool,
-}
-
-/// A share, and what is known about one element of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Layer {
-    share: Share,
-    extent: i64,
-    size: u64,
-    /// The displacement of the data, if the data are one run.
-    run: Option<i64>,
-}
-
-impl Layer {
-    fn bytes(&self, elements: u64) -> i64 {
-        self.extent.wrapping_mul(elements.cast_signed())
-    }
-
-    /// The position of the shorter block in the dimension, in elements.
-    fn rest_at(&self) -> u64 {
-        let Share { start, whole, step, .. } = self.share;
-        start.wrapping_add(if whole > 0 { whole.wrapping_mul(step) } else { 0 })
-    }
-
-    /// The displacement of the data of the whole blocks, from the first block, if the data are one run.
-    fn run_of_whole(&self) -> Option<i64> {
-        let Share { whole, length, step, .. } = self.share;
-        let touch = whole == 1 || self.size.wrapping_mul(length).cast_signed() == self.bytes(step);
-        self.run_of(length).filter(|_| touch)
-    }
-
-    /// The displacement of the data of `number` neighbours, if the data are one run.
-    fn run_of(&self, number: u64) -> Option<i64> {
-        self.run.filter(|_| number == 1 || self.extent == self.size.cast_signed())
-    }
-
-    /// The displacement of the data of the share, if the data are one run.
-    fn run_of_all(&self) -> Option<i64> {
-        let Share { start, whole, rest, length, .. } = self.share;
-        let first = self.bytes(start);
-        let after = self.bytes(self.rest_at());
-        let end = first.wrapping_add(self.size.wrapping_mul(whole * length).cast_signed());
-        match (whole > 0, rest > 0) {
-            (true, true) => self
-                .run_of_whole()
-                .filter(|_| self.run_of(rest).is_some() && end == after)
-                .map(|run| run.wrapping_add(first)),
-            (true, false) => self.run_of_whole().map(|run| run.wrapping_add(first)),
-            (false, true) => self.run_of(rest).map(|run| run.wrapping_add(after)),
-            (false, false) => None,
-        }
-    }
-}
-
-impl Nest {
-    /// The nest of these shares, innermost first.
-    fn of(shares: Vec<Share>, old: &Type) -> Self {
-        let (mut extent, mut size, mut elements) = (old.extent(), old.size(), 1_u64);
-        let (mut ends, mut overflow) = ((0_i64, 0_i64), false);
-        let mut place = old.is_run().then(|| old.true_lb());
-        let layers = shares.into_iter().map(|share| {
-            let layer = Layer { share, extent, size, run: place };
-            let Share { global, start, length, step, whole, rest } = share;
-            // At most the number in the dimension.
-            let number = whole * length + rest;
-            let last = if rest > 0 {
-                layer.rest_at().wrapping_add(rest - 1)
-            } else {
-                start
-                    .wrapping_add(whole.saturating_sub(1).wrapping_mul(step))
-                    .wrapping_add(length)
-                    .wrapping_sub(1)
-            };
-            let (first, last) = (layer.bytes(start), layer.bytes(last));
-            ends = (ends.0.wrapping_add(first.min(last)), ends.1.wrapping_add(first.max(last)));
-            let (whole_extent, too_far) = extent.overflowing_mul(global.cast_signed());
-            let (product, too_many) = elements.overflowing_mul(number);
-            overflow |= too_far | too_many | i64::try_from(global).is_err();
-            place = layer.run_of_all();
-            (extent, size, elements) = (whole_extent, size.wrapping_mul(number), product);
-            layer
-        });
-        let layers = layers.collect();
-        Self { layers, ends, extent, elements, is_run: place.is_some(), overflow }
-    }
-
-    /// The outcome of the calls of [`build`](Self::build), and the extent, if nothing can overflow: see [`Outcome`].
-    /// Fast twin of [`build`](Self::build), kept equal by test
-    /// `distributed_arrays_are_what_simpler_constructors_make_of_them`.
-    fn outcome(&self, old: &Type) -> Option<(Parts, i64)> {
-        let data = old.data()?;
-        let near = [old.lb(), old.ub(), data.start, data.end, self.extent];
-        let near = near.iter().all(|end| end.unsigned_abs() < Outcome::NEAR);
-        if self.overflow || !near || self.elements == 0 || old.bounds_rule() != BoundsRule::Literal
-        {
-            return None;
-        }
-        let mut entries = old.entries();
-        for Layer { share, .. } in &self.layers {
-            // Each kind of block takes one call, and one more as a member; the bounds take one.
-            let kinds = u64::from(share.whole > 0) + u64::from(share.rest > 0);
-            entries = kinds.saturating_mul(entries.saturating_add(8)).saturating_add(4);
-        }
-        let outcome = Outcome {
-            copies: self.elements,
-            data: Interval { start: data.start + self.ends.0, end: data.end + self.ends.1 },
-            is_run: self.is_run,
-            calls: 3 * self.layers.len() + 1,
-            entries: entries.saturating_add(4),
-        };
-        Some((Parts::of_outcome("darray", old, &outcome)?, self.extent))
-    }
-
-    /// Whether a cyclic distribution leaves this process a last block with fewer elements. MPICH makes a structure of
-    /// the whole blocks and that one, even if there are no whole blocks.
-    pub(super) fn ends_in_a_shorter_block(&self) -> bool {
-        self.layers.iter().any(|layer| layer.share.is_cyclic() && layer.share.rest > 0)
-    }
-
-    /// The same type, made by simpler constructors.
-    pub(super) fn build(&self, old: &Type) -> Result<Type, Error> {
-        let mut layers = self.layers.iter();
-        layers.try_fold(old.clone(), |built, layer| layer.share.build(&built))
-    }
-
-    /// Writes the elements, which have data: the same output as a walk over [`build`](Self::build).
-    pub(super) fn walk<S: Sink>(&self, old: &Type, base: i64, sink: &mut S) {
-        walk_layers(&self.layers, old, base, sink);
-    }
-}
-
-/// Writes what is inside these layers; the outermost comes last.
-fn walk_layers<S: Sink>(layers: &[Layer], old: &Type, base: i64, sink: &mut S) {
-    let Some((layer, inside)) = layers.split_last() else { return super::walk(old, base, sink) };
-    let Share { start, length, step, whole, rest, .. } = layer.share;
-    let size = |number: u64| layer.size.wrapping_mul(number);
-    if S::BYTES
-        && let Some(place) = layer.run_of_all()
-    {
-        return sink.elem(run(size(whole * length + rest), base.wrapping_add(place)));
-    }
-    if whole > 0 {
-        let base = base.wrapping_add(layer.bytes(start));
-        match layer.run_of_whole() {
-            Some(place) if S::BYTES => {
-                sink.elem(run(size(whole * length), base.wrapping_add(place)));
-            }
-            _ => repeat(whole, layer.bytes(step), sink, |sink| {
-                walk_block(length, layer, inside, old, base, sink);
-            }),
-        }
-    }
-    if rest > 0 {
-        let base = base.wrapping_add(layer.bytes(layer.rest_at()));
-        walk_block(rest, layer, inside, old, base, sink);
-    }
-}
-
-/// Writes neighbours within a layer.
-fn walk_block<S: Sink>(
-    number: u64,
-    layer: &Layer,
-    inside: &[Layer],
-    old: &Type,
-    base: i64,
-    sink: &mut S,
-) {
-    if inside.is_empty() {
-        return block(number, old, base, sink);
-    }
-    match layer.run_of(number) {
-        Some(place) if S::BYTES => {
-            sink.elem(run(layer.size.wrapping_mul(number), base.wrapping_add(place)));
-        }
-        _ => repeat(number, layer.extent, sink, |sink| walk_layers(inside, old, base, sink)),
-    }
-}
-
 /// The number of dimensions, which must not be 0.
 pub(super) fn dimensions(call: &'static str, ndims: usize) -> Result<usize, Error> {
     within(call, "ndims", None, ndims as u64, 1, u64::MAX).map(|()| ndims)
@@ -440,6 +237,3 @@ pub(super) fn within(
     }
     Err(Error::ArgumentRange { call, argument, index, value, least, greatest })
 }
-
-#[cfg(test)]
-mod tests;

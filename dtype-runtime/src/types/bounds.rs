@@ -60,7 +60,6 @@ pub(super) struct Hull {
 }
 
 impl Hull {
-    #[inline(always)]
     pub(super) fn new(call: &'static str) -> Self {
         let marks = Marks::default();
         Self { call, data: None, marks, own: marks, span: None, align: 1 }
@@ -68,7 +67,6 @@ impl Hull {
 
     /// Adds copies of a part, given the least and the greatest of their displacements. `rules` are the rules of
     /// all parts, or stronger ones.
-    #[inline(always)]
     pub(super) fn add(
         &mut self,
         part: &Type,
@@ -114,33 +112,28 @@ impl Hull {
         self.own = self.marks;
     }
 
-    #[inline(always)]
     fn shift(&self, bound: i64, by: i64, quantity: &'static str) -> Result<i64, Error> {
         bound.checked_add(by).ok_or_else(|| self.overflow(quantity))
     }
 
-    #[inline(always)]
     fn overflow(&self, quantity: &'static str) -> Error {
         overflow(self.call, quantity)
     }
 
     /// The lower and the upper bound of the whole; `mixed` says whether it is a structure with members of
     /// different types. After this check the extent and the true extent are known to fit 64 bits.
-    #[inline(always)]
     pub(super) fn finish(&self, rules: BoundsRule, mixed: bool) -> Result<(i64, i64), Error> {
         if let Some(data) = self.data {
             data.end.checked_sub(data.start).ok_or_else(|| self.overflow("true extent"))?;
         }
         let (lb, ub) = match rules {
             BoundsRule::Literal => self.literal()?,
-            // Copied: a value that is never referenced stays in registers.
-            BoundsRule::Mpich => Self { ..*self }.mpich(mixed)?,
+            BoundsRule::Mpich => self.mpich(mixed)?,
         };
         ub.checked_sub(lb).ok_or_else(|| self.overflow("extent"))?;
         Ok((lb, ub))
     }
 
-    #[inline(always)]
     fn literal(&self) -> Result<(i64, i64), Error> {
         Ok(match (self.marks, self.data) {
             (Marks { lb: Some(lb), ub: Some(ub) }, _) => (lb, ub),
@@ -157,8 +150,6 @@ impl Hull {
         })
     }
 
-    #[cold]
-    #[inline(never)]
     fn mpich(&self, mixed: bool) -> Result<(i64, i64), Error> {
         let (lb, ub) = self.span.unwrap_or((0, 0));
         // A marker may replace either of them; it then need not fit.
@@ -176,7 +167,6 @@ impl Hull {
     }
 
     /// The upper bound that makes the extent a multiple of the strictest alignment: the ε of the standard.
-    #[inline(always)]
     fn pad(&self, lb: i64, ub: i64, remainder: impl Fn(i64, i64) -> i64) -> Result<i64, Error> {
         let extent = ub.checked_sub(lb).ok_or_else(|| self.overflow("extent"))?;
         // An alignment is a small power of two.
@@ -191,20 +181,13 @@ pub(super) fn overflow(call: &'static str, quantity: &'static str) -> Error {
     Error::Overflow { call, quantity }
 }
 
-/// The least and the greatest of `0, stride, …, (count − 1) · stride`, for a `count` above zero.
-#[inline(always)]
-pub(super) fn reach(count: u64, stride: i64, call: &'static str) -> Result<(i64, i64), Error> {
-    if count == 1 {
-        return Ok((0, 0));
-    }
-    let steps = i64::try_from(count - 1).ok();
-    let last = match steps.and_then(|steps| steps.checked_mul(stride)) {
-        Some(last) => last,
+/// The last of `0, stride, …, (count − 1) · stride`, for a `count` above zero; `None` if it does not fit.
+pub(super) fn last_step(count: u64, stride: i64) -> Option<i64> {
+    match i64::try_from(count - 1) {
         // Any number of steps of zero bytes leads nowhere.
-        None if stride == 0 => 0,
+        _ if stride == 0 => Some(0),
+        Ok(steps) => steps.checked_mul(stride),
         // 2⁶³ steps of one byte backwards: one step more than 63 bits can count.
-        None if (count, stride) == ((1 << 63) + 1, -1) => i64::MIN,
-        None => return Err(overflow(call, "displacement")),
-    };
-    Ok((last.min(0), last.max(0)))
+        Err(_) => ((count, stride) == ((1 << 63) + 1, -1)).then_some(i64::MIN),
+    }
 }

@@ -5,8 +5,9 @@ use core::borrow::Borrow;
 
 use super::bounds::BoundsRule;
 use super::equality::all_equal;
+use super::mpi::rules;
 use super::parts::{Copies, Parts, same_length};
-use super::{Constructor, Member, Type, rules};
+use super::{Constructor, Member, Type, Unit};
 use crate::error::Error;
 
 impl Type {
@@ -54,7 +55,8 @@ impl Type {
             stride.checked_mul(old.extent()).ok_or_else(|| parts.overflow("stride"))?
         };
         parts.add(&Copies { blocks: count, stride: bytes, blocklength, displacement: 0, old })?;
-        parts.finish(|| Constructor::Vector { count, blocklength, stride, old: old.clone() })
+        let (unit, old) = (Unit::Extent, old.clone());
+        parts.finish(|| Constructor::Vector { unit, count, blocklength, stride, old })
     }
 
     /// As [`vector`](Self::vector), with the stride in bytes.
@@ -73,7 +75,8 @@ impl Type {
     pub fn hvector(count: u64, blocklength: u64, stride: i64, old: &Self) -> Result<Self, Error> {
         let mut parts = Parts::new("hvector");
         parts.add(&Copies { blocks: count, stride, blocklength, displacement: 0, old })?;
-        parts.finish(|| Constructor::Hvector { count, blocklength, stride, old: old.clone() })
+        let (unit, old) = (Unit::Byte, old.clone());
+        parts.finish(|| Constructor::Vector { unit, count, blocklength, stride, old })
     }
 
     /// Blocks of different types: block `i` has `blocklengths[i]` instances of `types[i]` and starts

@@ -126,36 +126,6 @@ impl Description {
     pub(crate) fn at(self, extent: i64) -> Self {
         Self { extent, ..self }
     }
-
-    /// The same sequence of basic datatypes, each replaced by the type that it counts as in a signature, with all
-    /// displacements 0. Neighbours of the same type become one entry, and so does a loop over a single entry.
-    pub(super) fn without_layout(&self) -> Self {
-        let mut out = Writer::new();
-        let mut loops = Vec::new();
-        let add = |out: &mut Writer, basic, count| {
-            let last = out.entries[out.fence..].last_mut();
-            match last {
-                Some(Entry::Elem(last)) if last.basic == basic => last.count += count,
-                _ => out.entries.push(Entry::Elem(Elem { basic, count, disp: 0, extent: 0 })),
-            }
-        };
-        for entry in &self.entries {
-            match *entry {
-                Entry::Elem(elem) => add(&mut out, elem.basic.canonical(), elem.count),
-                Entry::Loop(head) => loops.push((out.open(), head.loops)),
-                Entry::EndLoop(_) => {
-                    let Some((open, count)) = loops.pop() else { break };
-                    if let [Entry::Elem(only)] = *out.body(&open) {
-                        out.discard(open);
-                        add(&mut out, only.basic, only.count * count);
-                    } else {
-                        out.close(open, count, 0);
-                    }
-                }
-            }
-        }
-        Self { entries: out.entries, extent: 0 }
-    }
 }
 
 impl Type {
@@ -179,15 +149,35 @@ impl Type {
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn description(&self) -> Description {
-        let mut writer = Writer::with_capacity(self.0.entries);
-        walk(self, 0, &mut writer);
-        writer.finish(self.extent())
+        self.describe(Detail::Layout)
     }
+
+    pub(super) fn describe(&self, detail: Detail) -> Description {
+        // An upper bound that is limited to millions; memory that is not used is never touched.
+        let capacity = usize::try_from(self.0.entries).map_or(0, |entries| entries + 1);
+        let entries = Vec::with_capacity(capacity);
+        let mut writer = Writer { detail, entries, fence: 0 };
+        walk(self, 0, &mut writer);
+        writer.finish(if detail == Detail::Signature { 0 } else { self.extent() })
+    }
+}
+
+/// What a description keeps of the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// The basic datatypes and where they are.
+    Layout,
+    /// The bytes, as elements of [`Basic::U8`], and where they are.
+    Bytes,
+    /// The sequence of basic datatypes, each replaced by the type that it counts as in a signature. All displacements and
+    /// strides are 0.
+    Signature,
 }
 
 /// Writes a description.
 #[derive(Debug)]
 pub(crate) struct Writer {
+    detail: Detail,
     entries: Vec<Entry>,
     /// Index of the entry before which merging must stop: the first entry of the innermost open loop, or the one
     /// after the last closed loop.
@@ -196,14 +186,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn new() -> Self {
-        Self { entries: Vec::new(), fence: 0 }
-    }
-
-    /// With room for `entries` entries, and the end of the loop over the instances.
-    fn with_capacity(entries: u64) -> Self {
-        // An upper bound that is limited to millions; memory that is not used is never touched.
-        let capacity = usize::try_from(entries).map_or(0, |entries| entries + 1);
-        Self { entries: Vec::with_capacity(capacity), fence: 0 }
+        Self { detail: Detail::Layout, entries: Vec::new(), fence: 0 }
     }
 
     /// Starts a loop; pass the result to [`close`](Self::close).
@@ -219,8 +202,10 @@ impl Writer {
     #[expect(clippy::needless_pass_by_value, reason = "a loop is ended once")]
     pub(crate) fn close(&mut self, open: LoopStart, loops: u64, extent: i64) {
         let LoopStart { start, fence } = open;
+        let is_signature = self.detail == Detail::Signature;
+        let extent = if is_signature { 0 } else { extent };
         if let [Entry::Elem(elem)] = self.entries[start + 1..]
-            && i128::from(extent) == i128::from(elem.size())
+            && (is_signature || i128::from(extent) == i128::from(elem.size()))
         {
             self.entries.truncate(start);
             self.fence = fence;
@@ -232,9 +217,22 @@ impl Writer {
     }
 
     /// Adds data. Merges them into the previous entry if that ends where these start and has the same type.
-    pub(crate) fn elem(&mut self, elem: Elem) {
+    pub(crate) fn elem(&mut self, mut elem: Elem) {
+        let detail = self.detail;
+        match detail {
+            Detail::Layout => {}
+            Detail::Bytes => {
+                elem = Elem { basic: Basic::U8, count: elem.size(), disp: elem.disp, extent: 1 };
+            }
+            Detail::Signature => {
+                elem = Elem { basic: elem.basic.canonical(), disp: 0, extent: 0, ..elem };
+            }
+        }
         match self.last_elem() {
-            Some(last) if last.basic == elem.basic && last.end() == elem.disp => {
+            Some(last)
+                if last.basic == elem.basic
+                    && (detail == Detail::Signature || last.end() == elem.disp) =>
+            {
                 last.count += elem.count;
             }
             _ => self.entries.push(Entry::Elem(elem)),

@@ -3,7 +3,7 @@
 use core::hash::{Hash, Hasher};
 
 use super::Type;
-use super::nodes::Table;
+use super::mpi::nodes::Table;
 
 /// Two types are equal when the same calls with the same arguments made them (MPI-4.1 section 2.4): at every
 /// level, [`envelope`](Type::envelope) and [`contents`](Type::contents) are equal. Their layout in memory does not
@@ -52,7 +52,7 @@ pub(super) fn all_equal(types: &[&Type]) -> bool {
         return false;
     }
     // Equal types have one node.
-    let table = Table::of(types);
+    let table = Table::new(types);
     others.iter().all(|other| table.number(other) == table.number(first))
 }
 

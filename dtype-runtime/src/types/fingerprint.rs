@@ -61,15 +61,12 @@ impl Type {
                     all.then(member.ty.fingerprint().repeated(member.blocklength))
                 })
             }
-            Constructor::Pair { built, .. } => self.copies_of(built),
-            // A marker has no old type.
-            _ => self.constructor().old().map_or(Fingerprint::EMPTY, |old| self.copies_of(old)),
+            Constructor::Pair { built, .. } => built.fingerprint(),
+            // A marker has no parts.
+            other => other.part(0).map_or(Fingerprint::EMPTY, |old| {
+                let copies = self.elements().checked_div(old.elements());
+                old.fingerprint().repeated(copies.unwrap_or(0))
+            }),
         }
-    }
-
-    /// The fingerprint of `self.elements() / old.elements()` copies of `old`.
-    fn copies_of(&self, old: &Self) -> Fingerprint {
-        let copies = self.elements().checked_div(old.elements());
-        old.fingerprint().repeated(copies.unwrap_or(0))
     }
 }

@@ -1,8 +1,8 @@
 //! The constructors for blocks at individual displacements, such as `indexed`.
 
-use super::blocks::Lengths;
+use super::blocks::{BlockList, Lengths};
 use super::parts::{Parts, same_length};
-use super::{Constructor, Integers, Type};
+use super::{Constructor, Type, Unit};
 use crate::error::Error;
 
 impl Type {
@@ -26,19 +26,7 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_Type_indexed")]
     pub fn indexed(blocklengths: &[u64], displacements: &[i64], old: &Self) -> Result<Self, Error> {
-        let mut parts = Parts::new("indexed");
-        let (expected, actual) = (blocklengths.len(), displacements.len());
-        same_length("indexed", "array_of_displacements", expected, actual)?;
-        let given = (Lengths::Each(blocklengths), displacements);
-        let (mut lengths, mut places) = (Integers::new(), Integers::new());
-        lengths.set(blocklengths);
-        places.set(displacements);
-        parts.add_list(old, old.extent(), given, (Lengths::Each(&lengths), &places))?;
-        parts.finish(|| Constructor::Indexed {
-            blocklengths: lengths,
-            displacements: places,
-            old: old.clone(),
-        })
+        block_list("indexed", Lengths::Each(blocklengths), displacements, Unit::Extent, old)
     }
 
     /// As [`indexed`](Self::indexed), with the displacements in bytes.
@@ -59,19 +47,7 @@ impl Type {
         displacements: &[i64],
         old: &Self,
     ) -> Result<Self, Error> {
-        let mut parts = Parts::new("hindexed");
-        let (expected, actual) = (blocklengths.len(), displacements.len());
-        same_length("hindexed", "array_of_displacements", expected, actual)?;
-        let given = (Lengths::Each(blocklengths), displacements);
-        let (mut lengths, mut places) = (Integers::new(), Integers::new());
-        lengths.set(blocklengths);
-        places.set(displacements);
-        parts.add_list(old, 1, given, (Lengths::Each(&lengths), &places))?;
-        parts.finish(|| Constructor::Hindexed {
-            blocklengths: lengths,
-            displacements: places,
-            old: old.clone(),
-        })
+        block_list("hindexed", Lengths::Each(blocklengths), displacements, Unit::Byte, old)
     }
 
     /// As [`indexed`](Self::indexed), with all blocks of one length.
@@ -94,16 +70,7 @@ impl Type {
         displacements: &[i64],
         old: &Self,
     ) -> Result<Self, Error> {
-        let mut parts = Parts::new("indexed_block");
-        let given = (Lengths::Same(blocklength), displacements);
-        let mut places = Integers::new();
-        places.set(displacements);
-        parts.add_list(old, old.extent(), given, (Lengths::Same(blocklength), &places))?;
-        parts.finish(|| Constructor::IndexedBlock {
-            blocklength,
-            displacements: places,
-            old: old.clone(),
-        })
+        block_list("indexed_block", Lengths::Same(blocklength), displacements, Unit::Extent, old)
     }
 
     /// As [`indexed_block`](Self::indexed_block), with the displacements in bytes.
@@ -124,15 +91,27 @@ impl Type {
         displacements: &[i64],
         old: &Self,
     ) -> Result<Self, Error> {
-        let mut parts = Parts::new("hindexed_block");
-        let given = (Lengths::Same(blocklength), displacements);
-        let mut places = Integers::new();
-        places.set(displacements);
-        parts.add_list(old, 1, given, (Lengths::Same(blocklength), &places))?;
-        parts.finish(|| Constructor::HindexedBlock {
-            blocklength,
-            displacements: places,
-            old: old.clone(),
-        })
+        block_list("hindexed_block", Lengths::Same(blocklength), displacements, Unit::Byte, old)
     }
+}
+
+fn block_list(
+    call: &'static str,
+    lengths: Lengths<&[u64]>,
+    displacements: &[i64],
+    unit: Unit,
+    old: &Type,
+) -> Result<Type, Error> {
+    let mut parts = Parts::new(call);
+    if let Lengths::Each(lengths) = lengths {
+        same_length(call, "array_of_displacements", lengths.len(), displacements.len())?;
+    }
+    let list = BlockList { lengths, displacements, unit: unit.bytes(old), old };
+    parts.add_list(&list)?;
+    parts.finish(|| Constructor::Blocks {
+        unit,
+        lengths: list.lengths.into(),
+        displacements: displacements.into(),
+        old: old.clone(),
+    })
 }

@@ -1,7 +1,6 @@
 //! The types that are made of no others: values of one basic datatype, and markers.
 //!
-//! There is one type for each basic datatype, like one handle for each in MPI. Its owners are not counted: nearly every
-//! constructor call adds one, and counting would take a quarter of the call's time, and more if several threads make types.
+//! There is one type for each basic datatype, like one handle for each in MPI.
 
 use core::mem;
 
@@ -9,13 +8,15 @@ use super::bounds::{BoundsRule, Interval, Marks};
 use super::fingerprint::LazyFingerprint;
 use super::{Constructor, Flags, Fortran, Inner, Lazy, Type};
 use crate::basic::Basic;
-use crate::shared::{Room, Shared, Static};
+use crate::shared::Shared;
+
+const NO_MARKS: Marks = Marks { lb: None, ub: None };
 
 /// In the order of [`Basic::ALL`].
-static BASICS: [Static<Inner>; Basic::ALL.len()] = {
-    const fn basic(index: usize) -> Static<Inner> {
+static BASICS: [Inner; Basic::ALL.len()] = {
+    const fn basic(index: usize) -> Inner {
         let basic = Basic::ALL[index];
-        Static::new(value(Constructor::Basic(basic), basic))
+        leaf(Constructor::Basic(basic), Some(basic), NO_MARKS)
     }
 
     let mut all = [const { basic(0) }; Basic::ALL.len()];
@@ -28,11 +29,9 @@ static BASICS: [Static<Inner>; Basic::ALL.len()] = {
     all
 };
 
-static LB_MARKER: Static<Inner> =
-    Static::new(marker(Constructor::LbMarker, Marks { lb: Some(0), ub: None }));
+static LB_MARKER: Inner = leaf(Constructor::LbMarker, None, Marks { lb: Some(0), ub: None });
 
-static UB_MARKER: Static<Inner> =
-    Static::new(marker(Constructor::UbMarker, Marks { lb: None, ub: Some(0) }));
+static UB_MARKER: Inner = leaf(Constructor::UbMarker, None, Marks { lb: None, ub: Some(0) });
 
 impl Type {
     /// The named datatype of one basic datatype: the same type for each call.
@@ -48,7 +47,7 @@ impl Type {
     /// ```
     pub fn basic(basic: Basic) -> Self {
         // The codes start at 1.
-        Self(Shared::from(&BASICS[usize::from(basic.code()) - 1]))
+        Self(Shared::Static(&BASICS[usize::from(basic.code()) - 1]))
     }
 
     /// The pseudo-datatype that marks the lower bound of a [`structure`](Self::structure), the
@@ -67,7 +66,7 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_LB")]
     pub fn lb_marker() -> Self {
-        Self(Shared::from(&LB_MARKER))
+        Self(Shared::Static(&LB_MARKER))
     }
 
     /// The pseudo-datatype that marks the upper bound of a [`structure`](Self::structure), the
@@ -82,51 +81,35 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_UB")]
     pub fn ub_marker() -> Self {
-        Self(Shared::from(&UB_MARKER))
+        Self(Shared::Static(&UB_MARKER))
     }
 
     /// The type of a Fortran kind, which a basic datatype represents.
     pub(super) fn fortran(request: Fortran, basic: Basic) -> Self {
-        Self(Room::new().fill(value(Constructor::Fortran { request, basic }, basic)))
+        Self(Shared::new(leaf(Constructor::Fortran { request, basic }, Some(basic), NO_MARKS)))
     }
 }
 
-/// A value of a basic datatype, which the constructor names.
-const fn value(constructor: Constructor, basic: Basic) -> Inner {
-    // At most 32 bytes.
-    let end = basic.size() as i64;
+/// A value of a basic datatype, which the constructor names, or a marker.
+const fn leaf(constructor: Constructor, basic: Option<Basic>, markers: Marks) -> Inner {
+    let (size, align, elements, flags) = match basic {
+        Some(basic) => (basic.size() as u64, basic.align() as u64, 1, Flags::BASIC),
+        None => (0, 1, 0, Flags::MARKER),
+    };
+    let end = size.cast_signed();
     Inner {
         constructor,
-        size: basic.size() as u64,
-        elements: 1,
-        data: Some(Interval { start: 0, end }),
-        markers: Marks { lb: None, ub: None },
-        lb: 0,
-        ub: end,
-        align: basic.align() as u64,
-        flags: Flags::BASIC,
-        fingerprint: LazyFingerprint::new(),
-        depth: 0,
-        entries: 1,
-        rules: BoundsRule::Literal,
-        overlap: Lazy::new(),
-    }
-}
-
-const fn marker(constructor: Constructor, markers: Marks) -> Inner {
-    Inner {
-        constructor,
-        size: 0,
-        elements: 0,
-        data: None,
+        size,
+        elements,
+        data: if size > 0 { Some(Interval { start: 0, end }) } else { None },
         markers,
         lb: 0,
-        ub: 0,
-        align: 1,
-        flags: Flags::MARKER,
+        ub: end,
+        align,
+        flags,
         fingerprint: LazyFingerprint::new(),
         depth: 0,
-        entries: 0,
+        entries: elements,
         rules: BoundsRule::Literal,
         overlap: Lazy::new(),
     }

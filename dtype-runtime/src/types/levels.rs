@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Description, Elem, Entry, Item, Type, Writer, items};
-use crate::basic::Basic;
+use super::description::Detail;
+use super::{Item, Type, items};
 
 /// One level of nested repetitions: `count` pieces of `length` bytes with a stride of `stride` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +61,7 @@ impl Type {
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn levels(&self) -> Option<Vec<Level>> {
-        let description = in_bytes(&self.description());
+        let description = self.describe(Detail::Bytes);
         let mut levels = Vec::new();
         let mut body = description.entries();
         let run = loop {
@@ -90,23 +90,4 @@ impl Type {
         }
         Some(levels)
     }
-}
-
-/// The same bytes in the same order, without their types: neighbours that touch become one entry, and so do
-/// repetitions that touch.
-fn in_bytes(description: &Description) -> Description {
-    let mut out = Writer::new();
-    let mut loops = Vec::new();
-    let run = |count, disp| Elem { basic: Basic::U8, count, disp, extent: 1 };
-    for entry in description.entries() {
-        match entry {
-            Entry::Elem(elem) => out.elem(run(elem.size(), elem.disp)),
-            Entry::Loop(head) => loops.push((out.open(), head)),
-            Entry::EndLoop(_) => {
-                let Some((open, head)) = loops.pop() else { break };
-                out.close(open, head.loops, head.extent);
-            }
-        }
-    }
-    out.finish(description.extent())
 }

@@ -5,12 +5,12 @@
 //! [`Parts::add`] or [`Parts::add_list`], its arm in the walk and its row in the [table of calls](super::call);
 //! the compiler points to the rest.
 
-use super::blocks::{Given, Kept, Totals};
-use super::bounds::{BoundsRule, Hull, Interval, overflow, reach};
+use super::blocks::BlockList;
+use super::bounds::{BoundsRule, Hull, last_step, overflow};
 use super::fingerprint::LazyFingerprint;
 use super::{Constructor, Flags, Inner, Lazy, Type};
 use crate::error::Error;
-use crate::shared::Room;
+use crate::shared::Shared;
 use crate::typemap::MAX_DEPTH;
 
 /// The most entries that a description may have, loops not expanded.
@@ -51,44 +51,7 @@ pub(super) struct Copies<'a> {
     pub(super) old: &'a Type,
 }
 
-/// The outcome of several nested constructor calls around an old type that has data, computed without making the
-/// intermediate types.
-///
-/// `subarray` and `darray` are defined as such calls. For a subarray of 2 × 3 elements, starting at (1, 2), in an
-/// array of 4 × 6 elements of an `old` with extent 8, `build` makes these calls, the fastest dimension first:
-///
-/// ```text
-/// contiguous(3, old)                            a row of the part: 3 elements
-/// hvector(2, 1, 6 · 8, row)                     its 2 rows, with the stride of the whole array
-/// structure([1], [2 · 8 + 1 · 48], [rows])      moved to the start
-/// resized(.., 0, 4 · 48)                        with the bounds of the whole array
-/// ```
-///
-/// Every fact about the result follows from products and sums over the dimensions: 2 · 3 copies; the first at
-/// displacement 16 + 48 = 64, the last at 64 + 2 · 8 + 1 · 48 = 128; 4 calls deep. This saves the allocation of
-/// three types. What remains is to prove that none of the intermediate calls would have failed. Each displacement
-/// on the way lies within the array's extent, so if that extent and the ends of `old` are below
-/// [`NEAR`](Self::NEAR), no sum of a few of them overflows. All other arguments, and all types that do not follow
-/// the standard's rule for bounds, take the slow way, which finds the right error.
-pub(super) struct Outcome {
-    /// The number of instances of the old type.
-    pub(super) copies: u64,
-    pub(super) data: Interval,
-    /// Whether the data are one run, in the order of the type map.
-    pub(super) is_run: bool,
-    /// The number of nested calls that would make the type.
-    pub(super) calls: usize,
-    /// An upper bound of the description's length.
-    pub(super) entries: u64,
-}
-
-impl Outcome {
-    /// A limit far enough below 2⁶³ that a sum of a few numbers below it does not overflow.
-    pub(super) const NEAR: u64 = 1 << 60;
-}
-
 impl Parts {
-    #[inline(always)]
     pub(super) fn new(call: &'static str) -> Self {
         Self {
             call,
@@ -105,20 +68,17 @@ impl Parts {
     }
 
     /// A single copy of `old`, which will get other bounds or another name.
-    #[inline(always)]
     pub(super) fn copy_of(call: &'static str, old: &Type) -> Result<Self, Error> {
         let mut parts = Self::new(call);
         parts.add(&Copies { blocks: 1, stride: 0, blocklength: 1, displacement: 0, old })?;
         Ok(parts)
     }
 
-    #[inline(always)]
     pub(super) fn overflow(&self, quantity: &'static str) -> Error {
         overflow(self.call, quantity)
     }
 
     /// Adds blocks at equal distances.
-    #[inline(always)]
     pub(super) fn add(&mut self, copies: &Copies<'_>) -> Result<(), Error> {
         let Copies { blocks, stride, blocklength, displacement, old } = *copies;
         self.inherit(old)?;
@@ -130,15 +90,13 @@ impl Parts {
         if !old.has_bounds() {
             return Ok(());
         }
-        let inner = reach(blocklength, old.extent(), self.call)?;
-        let outer = reach(blocks, stride, self.call)?;
-        let sum = |a: i64, b: i64| {
-            displacement
-                .checked_add(a)
-                .and_then(|sum| sum.checked_add(b))
-                .ok_or_else(|| self.overflow("displacement"))
+        let places = || {
+            let inner = last_step(blocklength, old.extent())?;
+            let outer = last_step(blocks, stride)?;
+            let least = displacement.checked_add(inner.min(0))?.checked_add(outer.min(0))?;
+            Some((least, displacement.checked_add(inner.max(0))?.checked_add(outer.max(0))?))
         };
-        self.bound(old, (sum(inner.0, outer.0)?, sum(inner.1, outer.1)?))?;
+        self.bound(old, places().ok_or_else(|| self.overflow("displacement"))?)?;
 
         let size = old.size();
         let bytes = size.checked_mul(blocklength).and_then(|bytes| i64::try_from(bytes).ok());
@@ -148,69 +106,36 @@ impl Parts {
         Ok(())
     }
 
-    /// Adds blocks of one old type with individual lengths and displacements. The displacements count in units of
-    /// `unit` bytes. Blocks of length zero have no effect, and their displacements are ignored.
-    pub(super) fn add_list(
-        &mut self,
-        old: &Type,
-        unit: i64,
-        given: Given<'_>,
-        kept: Kept<'_>,
-    ) -> Result<(), Error> {
+    /// Adds blocks at individual displacements. Blocks of length zero have no effect, and their displacements are ignored.
+    pub(super) fn add_list(&mut self, list: &BlockList<'_>) -> Result<(), Error> {
+        let old = list.old;
         self.inherit(old)?;
-        let Some(totals) = Totals::of(old, unit, given, kept) else {
-            return Err(self.overflow("displacement"));
-        };
+        let totals = list.totals().ok_or_else(|| self.overflow("displacement"))?;
         if totals.number == 0 {
             return Ok(());
         }
         let gapless = old.extent() == old.size().cast_signed();
-        if old.has_bounds() {
-            let (lengths, displacements) = given;
-            lengths.try_each_with(displacements, |length, place| {
-                if length > 0 {
-                    // Checked above.
-                    self.extend_run(old, length, place.wrapping_mul(unit), length == 1 || gapless);
-                }
-                (!matches!(self.run, RunSoFar::Broken)).then_some(())
-            });
-        }
         // A block of touching elements is one entry; any other block is a loop.
         let each = if old.0.entries == 1 && gapless { 1 } else { old.0.entries + 2 };
         let entries = totals.number.saturating_mul(each);
         // One block's worth of entries is added with the rest.
         self.entries = self.entries.saturating_add(if old.size() > 0 { entries } else { 0 });
         self.count(old, totals.instances, 0)?;
-        if old.has_bounds() { self.bound(old, totals.displacements) } else { Ok(()) }
-    }
-
-    /// Copies of `old` with an outcome that is known beforehand; `None` if the calls are nested too deep for a type.
-    #[inline(always)]
-    pub(super) fn of_outcome(call: &'static str, old: &Type, outcome: &Outcome) -> Option<Self> {
-        let times = |n: u64| outcome.copies.checked_mul(n).filter(|&n| i64::try_from(n).is_ok());
-        let calls = u32::try_from(outcome.calls).ok().filter(|&calls| calls <= MAX_DEPTH)?;
-        let (depth, entries) = (old.0.depth + calls, outcome.entries);
-        if depth > MAX_DEPTH || entries > MAX_ENTRIES {
-            return None;
+        if !old.has_bounds() {
+            return Ok(());
         }
-        let mut bounds = Hull::new(call);
-        (bounds.data, bounds.align) = (Some(outcome.data), old.align());
-        Some(Self {
-            call,
-            size: times(old.size())?,
-            elements: times(old.elements())?,
-            bounds,
-            user: old.0.flags.only(Flags::USER_LB | Flags::USER_UB),
-            run: if outcome.is_run { RunSoFar::Upto(outcome.data.end) } else { RunSoFar::Broken },
-            depth,
-            entries,
-            rules: old.0.rules,
-            mixed: false,
-        })
+        for (length, place) in list.blocks() {
+            // The totals have shown that this fits.
+            let place = place.wrapping_mul(list.unit);
+            self.extend_run(old, length, place, length == 1 || gapless);
+            if let RunSoFar::Broken = self.run {
+                break;
+            }
+        }
+        self.bound(old, totals.displacements)
     }
 
     /// Takes over the properties that the whole has from a part, even from a part without copies.
-    #[inline(always)]
     pub(super) fn inherit(&mut self, old: &Type) -> Result<(), Error> {
         self.rules = self.rules.max(old.0.rules);
         self.depth = self.depth.max(old.0.depth + 1);
@@ -222,7 +147,6 @@ impl Parts {
 
     /// Counts `count` copies of `old`, whose description takes `entries` more entries than the description of
     /// `old`. `None` stands for a count that does not fit 64 bits.
-    #[inline(always)]
     fn count(&mut self, old: &Type, count: Option<u64>, entries: u64) -> Result<(), Error> {
         // Any number of copies of an empty type is empty.
         let times = |n: u64| if n == 0 { Some(0) } else { count?.checked_mul(n) };
@@ -242,7 +166,6 @@ impl Parts {
     }
 
     /// Includes the bounds of copies of `old`, given the least and the greatest of their displacements.
-    #[inline(always)]
     fn bound(&mut self, old: &Type, places: (i64, i64)) -> Result<(), Error> {
         self.bounds.add(old, places, self.rules)?;
         // A marker itself does not have the flag; the type that contains it does.
@@ -258,7 +181,6 @@ impl Parts {
     /// contiguous.
     ///
     /// A number that wraps here also overflows where the bounds and the size are checked, so no type is made.
-    #[inline(always)]
     fn extend_run(&mut self, old: &Type, count: u64, displacement: i64, whole: bool) {
         let Some(data) = old.0.data else { return };
         let start = displacement.wrapping_add(data.start);
@@ -272,9 +194,7 @@ impl Parts {
         };
     }
 
-    /// The type. Everything here is inlined into the constructor, so that the fields are written from registers
-    /// straight into the allocation.
-    #[inline(always)]
+    /// The type.
     pub(super) fn finish(self, constructor: impl FnOnce() -> Constructor) -> Result<Type, Error> {
         let (lb, ub) = self.bounds.finish(self.rules, self.mixed)?;
         let contiguous = !matches!(self.run, RunSoFar::Broken);
@@ -286,8 +206,7 @@ impl Parts {
             | Flags::DATA.when(self.size > 0);
         let Self { size, elements, bounds, depth, entries, rules, .. } = self;
         let Hull { data, marks: markers, align, .. } = bounds;
-        let room = Room::new();
-        Ok(Type(room.fill(Inner {
+        Ok(Type(Shared::new(Inner {
             constructor: constructor(),
             size,
             elements,

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::Type;
+use super::description::Detail;
 use super::entries::ElemWalk;
 use crate::basic::Basic;
 
@@ -51,7 +52,7 @@ impl Signature {
     /// The sequence as runs: a basic datatype and its number of consecutive occurrences. Neighbouring runs have
     /// different types.
     pub fn runs(&self) -> impl Iterator<Item = (Basic, u64)> + use<> {
-        let mut walk = ElemWalk::new(self.ty.description().without_layout());
+        let mut walk = ElemWalk::new(self.ty.describe(Detail::Signature));
         let mut next = walk.next();
         core::iter::from_fn(move || {
             let first = next.take()?;
@@ -70,7 +71,7 @@ impl Signature {
 
 impl PartialEq for Signature {
     fn eq(&self, other: &Self) -> bool {
-        let nesting = |signature: &Self| signature.ty.description().without_layout();
+        let nesting = |signature: &Self| signature.ty.describe(Detail::Signature);
         self.len() == other.len()
             && self.hash() == other.hash()
             && (nesting(self) == nesting(other) || self.runs().eq(other.runs()))

@@ -1,6 +1,6 @@
 //! The arguments of constructors.
 
-use dtype_runtime::types::call::{Kind, Parameter};
+use dtype_runtime::types::call::{ArgumentKind, Parameter};
 use dtype_runtime::types::{Distribution, Order};
 
 use super::super::calls::{Argument, expected};
@@ -18,23 +18,23 @@ impl Evaluator<'_> {
     ) -> Option<Argument> {
         let what = || format!("{} ({} of {call})", expected(parameter.kind), parameter.name);
         match parameter.kind {
-            Kind::Length(_) | Kind::Count(_) => self.count(node).map(Argument::Count),
-            Kind::Offset(_) => self.offset(node).map(Argument::Offset),
-            Kind::Type => self.ty(node, &what()).map(Argument::Type),
-            Kind::Order => self.order(node, &what()).map(Argument::Order),
-            Kind::Digits if self.is_undefined(node) => Some(Argument::Digits(None)),
-            Kind::Digits => self.digits(node).map(|digits| Argument::Digits(Some(digits))),
-            Kind::Range => self.digits(node).map(Argument::Range),
-            Kind::Counts(_) => {
+            ArgumentKind::Length(_) | ArgumentKind::Count(_) => self.count(node).map(Argument::Count),
+            ArgumentKind::Offset(_) => self.offset(node).map(Argument::Offset),
+            ArgumentKind::Type => self.ty(node, &what()).map(Argument::Type),
+            ArgumentKind::Order => self.order(node, &what()).map(Argument::Order),
+            ArgumentKind::Digits if self.is_undefined(node) => Some(Argument::Digits(None)),
+            ArgumentKind::Digits => self.digits(node).map(|digits| Argument::Digits(Some(digits))),
+            ArgumentKind::Range => self.digits(node).map(Argument::Range),
+            ArgumentKind::Counts(_) => {
                 self.list(node, &what(), Self::count).map(|list| Argument::Counts(list.into()))
             }
-            Kind::Offsets(_) => {
+            ArgumentKind::Offsets(_) => {
                 self.list(node, &what(), Self::offset).map(|list| Argument::Offsets(list.into()))
             }
-            Kind::Types => {
+            ArgumentKind::Types => {
                 self.list(node, &what(), |this, item| this.ty(item, "a type")).map(Argument::Types)
             }
-            Kind::Distributions => self
+            ArgumentKind::Distributions => self
                 .list(node, &what(), Self::distribution)
                 .map(|list| Argument::Distributions(list.into())),
         }

@@ -50,44 +50,6 @@ fn equal_blocks_at_equal_distances_become_one_operation() {
     assert_eq!(ops, [blocks(9, 1, 3, -3), blocks(3, 1, 2, 0), run(6, 1)]);
 }
 
-/// Runs that are added together become what they become one by one, whatever is written before and after them.
-#[test]
-fn runs_added_together_become_the_same_operations() {
-    let mut numbers = Numbers(4);
-    for _ in 0..if cfg!(miri) { 200 } else { 20_000 } {
-        let mut at = 0;
-        let number = numbers.index(9);
-        let runs: Vec<(i64, u64)> = (0..number)
-            .map(|_| {
-                let len = numbers.below(4);
-                at += *numbers.one_of(&[0, 4, 8, -4]);
-                let run = (at, len);
-                at += len.cast_signed();
-                run
-            })
-            .collect();
-        let (front, back) = (numbers.below(2) > 0, numbers.below(2) > 0);
-        let around = |b: &mut Builder<'_>, is_there: bool| {
-            if is_there {
-                b.blocks(Blocks { disp: -8, len: 2, count: 1 + number as u64 % 2, stride: 6 });
-            }
-        };
-        let together = program(|b| {
-            around(b, front);
-            b.runs(runs.iter().copied());
-            around(b, back);
-        });
-        let one_by_one = program(|b| {
-            around(b, front);
-            for &(disp, len) in &runs {
-                b.run(disp, len);
-            }
-            around(b, back);
-        });
-        assert_eq!(together, one_by_one, "{runs:?}");
-    }
-}
-
 #[test]
 fn a_counted_operation_gives_up_its_last_block_to_what_touches_it() {
     let ops = program(|b| {

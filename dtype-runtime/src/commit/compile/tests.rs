@@ -86,16 +86,8 @@ fn blocks_that_come_at_once_become_what_they_become_one_by_one() {
         });
         let at_once = usize::try_from(1 + numbers.below(200)).unwrap();
         let actual = made(before, in_loop, &all, |compiler, all| {
-            let mut more = all.len();
             for part in all.chunks(at_once) {
-                more -= part.len();
-                let places: Vec<i64> = part.iter().map(|block| block.disp).collect();
-                let lengths: Vec<u64> = part.iter().map(|block| block.len).collect();
-                if are_equal {
-                    compiler.equal_runs(lengths[0], &places, more);
-                } else {
-                    compiler.runs(&lengths, &places, more);
-                }
+                compiler.elems(part.iter().map(|block| elem(*block)));
             }
         });
         // A failure message with thousands of blocks would not help a reader.

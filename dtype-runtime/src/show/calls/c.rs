@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use super::CallingSequence;
 use super::fill::{Fill, list};
 use crate::basic::Basic;
-use crate::types::call::{CType, Kind, Parameter};
+use crate::types::call::{ArgumentKind, CType, Parameter};
 use crate::types::{Argument, Call, Constructor, Distribution, Named, Order, Type};
 
 pub(super) fn program(sequence: &CallingSequence<'_>, out: &mut Fill<'_, '_>) -> fmt::Result {
@@ -106,10 +106,14 @@ fn arrays<'a>(
     large: bool,
 ) -> fmt::Result {
     let element = match (kind, large) {
-        (Kind::Counts(CType::Int) | Kind::Offsets(CType::Int), _)
-        | (Kind::Counts(CType::Count) | Kind::Offsets(CType::Count), false) => "int",
-        (Kind::Counts(CType::Address) | Kind::Offsets(CType::Address), false) => "MPI_Aint",
-        (Kind::Counts(_) | Kind::Offsets(_), true) => "MPI_Count",
+        (ArgumentKind::Counts(CType::Int) | ArgumentKind::Offsets(CType::Int), _)
+        | (ArgumentKind::Counts(CType::Count) | ArgumentKind::Offsets(CType::Count), false) => {
+            "int"
+        }
+        (ArgumentKind::Counts(CType::Address) | ArgumentKind::Offsets(CType::Address), false) => {
+            "MPI_Aint"
+        }
+        (ArgumentKind::Counts(_) | ArgumentKind::Offsets(_), true) => "MPI_Count",
         _ => "",
     };
     // Static, because a list can be larger than a stack.

@@ -90,7 +90,7 @@ impl<'a> Painter<'a> {
             Parts::Nothing => {}
             Parts::Leaf(basic) => self.leaf(base, base + basic.size() as i128, slot),
             Parts::Same(inner) => self.source(inner, base, slot),
-            Parts::Array { built, .. } => self.source(Source::Type(&built), base, slot),
+            Parts::Array { built, .. } => self.source(Source::Type(built), base, slot),
             Parts::Grid { blocks, block, of } => {
                 let (from, to) = of.span();
                 let reach = i128::from(block.stride) * (i128::from(block.count) - 1).max(0);

@@ -197,7 +197,7 @@ impl Writer<'_> {
                 Ok(fields.finish(itemsize))
             }
             Parts::Same(inner) => self.memory(inner, origin, itemsize),
-            Parts::Array { built, .. } => self.memory(Source::Type(&built), origin, itemsize),
+            Parts::Array { built, .. } => self.memory(Source::Type(built), origin, itemsize),
             Parts::Grid { blocks, block, of } => {
                 // One subarray, if that is enough.
                 let touching = blocks.count == 1

@@ -11,8 +11,8 @@ mod rebuild;
 use alloc::vec::Vec;
 
 use super::call::{Argument, CType, Call, Combiner};
-use super::{Distribution, Type};
 use crate::error::Error;
+use crate::types::{Distribution, Type};
 
 /// The combiner of a datatype and the number of arguments of each kind (`MPI_Type_get_envelope`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,8 +4,10 @@ use alloc::vec::Vec;
 
 use super::Contents;
 use crate::error::Error;
-use crate::types::call::{Argument, CType, Call, DFLT_DARG, Kind, UNDEFINED};
-use crate::types::{Combiner, Distribution, Order, Type};
+use crate::types::mpi::call::{
+    Argument, ArgumentKind, CType, Call, Combiner, DFLT_DARG, UNDEFINED,
+};
+use crate::types::{Distribution, Order, Type};
 
 impl Contents {
     /// Makes the call again. The datatypes among the arguments determine the [rule for the
@@ -70,26 +72,28 @@ impl<'a> Reader<'a> {
         let mut length = 0;
         for parameter in signature.parameters {
             arguments.push(match parameter.kind {
-                Kind::Length(number) => {
+                ArgumentKind::Length(number) => {
                     // At most as many as there are arguments left, which is checked when they are read.
                     length = usize::try_from(self.unsigned(number)?)
                         .map_err(|_| self.wrong("too few arguments"))?;
                     continue;
                 }
-                Kind::Count(number) => Argument::Count(self.unsigned(number)?),
-                Kind::Offset(number) => Argument::Offset(self.signed(number)?),
-                Kind::Counts(number) => {
+                ArgumentKind::Count(number) => Argument::Count(self.unsigned(number)?),
+                ArgumentKind::Offset(number) => Argument::Offset(self.signed(number)?),
+                ArgumentKind::Counts(number) => {
                     Argument::Counts(self.several(length, |this| this.unsigned(number))?.into())
                 }
-                Kind::Offsets(number) => {
+                ArgumentKind::Offsets(number) => {
                     Argument::Offsets(self.several(length, |this| this.signed(number))?.into())
                 }
-                Kind::Type => Argument::Type(self.datatype()?),
-                Kind::Types => Argument::Types(self.several(length, Self::datatype)?),
-                Kind::Order => Argument::Order(self.order()?),
-                Kind::Distributions => Argument::Distributions(self.distributions(length)?.into()),
-                Kind::Digits => Argument::Digits(self.digits()?),
-                Kind::Range => {
+                ArgumentKind::Type => Argument::Type(self.datatype()?),
+                ArgumentKind::Types => Argument::Types(self.several(length, Self::datatype)?),
+                ArgumentKind::Order => Argument::Order(self.order()?),
+                ArgumentKind::Distributions => {
+                    Argument::Distributions(self.distributions(length)?.into())
+                }
+                ArgumentKind::Digits => Argument::Digits(self.digits()?),
+                ArgumentKind::Range => {
                     Argument::Range(self.digits()?.ok_or_else(|| self.wrong("an undefined range"))?)
                 }
             });

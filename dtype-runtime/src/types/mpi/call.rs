@@ -21,17 +21,16 @@
 use alloc::borrow::Cow;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::borrow::Borrow;
 
-use super::array::{Darray, Distribution, Order};
-use super::equality::all_equal;
-use super::{Constructor, Fortran, Type};
-use crate::error::Error;
+use super::predefined::Fortran;
+use crate::types::array::{Darray, Distribution, Order};
+use crate::types::blocks::Lengths;
+use crate::types::{Constructor, Type, Unit};
 
 /// How a constructor is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Signature {
+pub struct CallSignature {
     /// The function's name in this crate, `vector`.
     pub name: &'static str,
     /// The function's name in MPI, `MPI_Type_vector`; the large-count form adds `_c`.
@@ -49,7 +48,7 @@ pub struct Parameter {
     /// The name in MPI, `array_of_displacements`.
     pub mpi_name: &'static str,
     /// What it takes.
-    pub kind: Kind,
+    pub kind: ArgumentKind,
 }
 
 /// What a parameter takes.
@@ -57,7 +56,7 @@ pub struct Parameter {
 /// No variant will be added without a new version of this crate's interface: code that prints or reads calls has
 /// to know all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ArgumentKind {
     /// The length of the lists in the call. Only C's calls take it; the lists here know their lengths.
     Length(CType),
     /// A number of elements, blocks or processes.
@@ -97,25 +96,25 @@ pub enum CType {
 /// An argument of a call. `T` is the type of a datatype argument, for example `Type` or `&Type`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument<'a, T> {
-    /// Of [`Kind::Count`].
+    /// Of [`ArgumentKind::Count`].
     Count(u64),
-    /// Of [`Kind::Offset`].
+    /// Of [`ArgumentKind::Offset`].
     Offset(i64),
-    /// Of [`Kind::Counts`].
+    /// Of [`ArgumentKind::Counts`].
     Counts(Cow<'a, [u64]>),
-    /// Of [`Kind::Offsets`].
+    /// Of [`ArgumentKind::Offsets`].
     Offsets(Cow<'a, [i64]>),
-    /// Of [`Kind::Type`].
+    /// Of [`ArgumentKind::Type`].
     Type(T),
-    /// Of [`Kind::Types`].
+    /// Of [`ArgumentKind::Types`].
     Types(Vec<T>),
-    /// Of [`Kind::Order`].
+    /// Of [`ArgumentKind::Order`].
     Order(Order),
-    /// Of [`Kind::Distributions`].
+    /// Of [`ArgumentKind::Distributions`].
     Distributions(Cow<'a, [Distribution]>),
-    /// Of [`Kind::Digits`].
+    /// Of [`ArgumentKind::Digits`].
     Digits(Option<u32>),
-    /// Of [`Kind::Range`].
+    /// Of [`ArgumentKind::Range`].
     Range(u32),
 }
 
@@ -124,34 +123,35 @@ pub enum Argument<'a, T> {
 pub struct Call<'a, T = &'a Type> {
     /// The constructor.
     pub combiner: Combiner,
-    /// The arguments: one for each of the signature's parameters, except for parameters of [`Kind::Length`].
+    /// The arguments: one for each of the signature's parameters, except for parameters of [`ArgumentKind::Length`].
     pub arguments: Vec<Argument<'a, T>>,
 }
 
-const fn parameter(name: &'static str, mpi_name: &'static str, kind: Kind) -> Parameter {
+const fn parameter(name: &'static str, mpi_name: &'static str, kind: ArgumentKind) -> Parameter {
     Parameter { name, mpi_name, kind }
 }
 
-const LENGTH: Parameter = parameter("count", "count", Kind::Length(CType::Count));
-const NDIMS: Parameter = parameter("ndims", "ndims", Kind::Length(CType::Int));
-const COUNT: Parameter = parameter("count", "count", Kind::Count(CType::Count));
-const BLOCKLENGTH: Parameter = parameter("blocklength", "blocklength", Kind::Count(CType::Count));
+const LENGTH: Parameter = parameter("count", "count", ArgumentKind::Length(CType::Count));
+const NDIMS: Parameter = parameter("ndims", "ndims", ArgumentKind::Length(CType::Int));
+const COUNT: Parameter = parameter("count", "count", ArgumentKind::Count(CType::Count));
+const BLOCKLENGTH: Parameter =
+    parameter("blocklength", "blocklength", ArgumentKind::Count(CType::Count));
 const BLOCKLENGTHS: Parameter = counts("blocklengths", "array_of_blocklengths");
-const STRIDE: Parameter = parameter("stride", "stride", Kind::Offset(CType::Count));
-const BYTE_STRIDE: Parameter = parameter("stride", "stride", Kind::Offset(CType::Address));
+const STRIDE: Parameter = parameter("stride", "stride", ArgumentKind::Offset(CType::Count));
+const BYTE_STRIDE: Parameter = parameter("stride", "stride", ArgumentKind::Offset(CType::Address));
 const DISPLACEMENTS: Parameter = displacements(CType::Count);
 const BYTE_DISPLACEMENTS: Parameter = displacements(CType::Address);
-const OLD: Parameter = parameter("type", "oldtype", Kind::Type);
-const ORDER: Parameter = parameter("order", "order", Kind::Order);
-const PRECISION: Parameter = parameter("precision", "p", Kind::Digits);
-const RANGE: Parameter = parameter("range", "r", Kind::Digits);
+const OLD: Parameter = parameter("type", "oldtype", ArgumentKind::Type);
+const ORDER: Parameter = parameter("order", "order", ArgumentKind::Order);
+const PRECISION: Parameter = parameter("precision", "p", ArgumentKind::Digits);
+const RANGE: Parameter = parameter("range", "r", ArgumentKind::Digits);
 
 const fn counts(name: &'static str, mpi_name: &'static str) -> Parameter {
-    parameter(name, mpi_name, Kind::Counts(CType::Count))
+    parameter(name, mpi_name, ArgumentKind::Counts(CType::Count))
 }
 
 const fn displacements(number: CType) -> Parameter {
-    parameter("displacements", "array_of_displacements", Kind::Offsets(number))
+    parameter("displacements", "array_of_displacements", ArgumentKind::Offsets(number))
 }
 
 macro_rules! combiners {
@@ -186,12 +186,12 @@ macro_rules! combiners {
             }
 
             /// How the constructor is called; `None` for a named datatype, which is not made by a call.
-            pub const fn signature(self) -> Option<&'static Signature> {
+            pub const fn signature(self) -> Option<&'static CallSignature> {
                 match self {
                     Self::Named => None,
                     $( Self::$variant => const {
                         const PARAMETERS: &[Parameter] = &[$($parameter),*];
-                        Some(&Signature { name: $name, mpi_name: $mpi, parameters: PARAMETERS })
+                        Some(&CallSignature { name: $name, mpi_name: $mpi, parameters: PARAMETERS })
                     }, )+
                 }
             }
@@ -221,32 +221,32 @@ combiners! {
         [LENGTH, BLOCKLENGTH, BYTE_DISPLACEMENTS, OLD];
     /// [`Type::structure`] (`MPI_COMBINER_STRUCT`).
     Structure = 110, "structure", "MPI_Type_create_struct",
-        [LENGTH, BLOCKLENGTHS, BYTE_DISPLACEMENTS, parameter("types", "array_of_types", Kind::Types)];
+        [LENGTH, BLOCKLENGTHS, BYTE_DISPLACEMENTS, parameter("types", "array_of_types", ArgumentKind::Types)];
     /// [`Type::subarray`] (`MPI_COMBINER_SUBARRAY`).
     Subarray = 111, "subarray", "MPI_Type_create_subarray",
         [NDIMS, counts("sizes", "array_of_sizes"), counts("subsizes", "array_of_subsizes"),
          counts("starts", "array_of_starts"), ORDER, OLD];
     /// [`Type::darray`] (`MPI_COMBINER_DARRAY`).
     Darray = 112, "darray", "MPI_Type_create_darray",
-        [parameter("size", "size", Kind::Count(CType::Int)),
-         parameter("rank", "rank", Kind::Count(CType::Int)),
+        [parameter("size", "size", ArgumentKind::Count(CType::Int)),
+         parameter("rank", "rank", ArgumentKind::Count(CType::Int)),
          NDIMS, counts("gsizes", "array_of_gsizes"),
-         parameter("distributions", "array_of_distribs", Kind::Distributions),
-         parameter("psizes", "array_of_psizes", Kind::Counts(CType::Int)), ORDER, OLD];
+         parameter("distributions", "array_of_distribs", ArgumentKind::Distributions),
+         parameter("psizes", "array_of_psizes", ArgumentKind::Counts(CType::Int)), ORDER, OLD];
     /// [`Type::f90_real`] (`MPI_COMBINER_F90_REAL`).
     F90Real = 113, "f90_real", "MPI_Type_create_f90_real", [PRECISION, RANGE];
     /// [`Type::f90_complex`] (`MPI_COMBINER_F90_COMPLEX`).
     F90Complex = 114, "f90_complex", "MPI_Type_create_f90_complex", [PRECISION, RANGE];
     /// [`Type::f90_integer`] (`MPI_COMBINER_F90_INTEGER`).
     F90Integer = 115, "f90_integer", "MPI_Type_create_f90_integer",
-        [parameter("range", "r", Kind::Range)];
+        [parameter("range", "r", ArgumentKind::Range)];
     /// [`Type::resized`] (`MPI_COMBINER_RESIZED`).
     Resized = 116, "resized", "MPI_Type_create_resized",
-        [OLD, parameter("lb", "lb", Kind::Offset(CType::Address)),
-         parameter("extent", "extent", Kind::Offset(CType::Address))];
+        [OLD, parameter("lb", "lb", ArgumentKind::Offset(CType::Address)),
+         parameter("extent", "extent", ArgumentKind::Offset(CType::Address))];
     /// [`Type::value_index`] without a name (`MPI_COMBINER_VALUE_INDEX`).
     ValueIndex = 117, "value_index", "MPI_Type_get_value_index",
-        [parameter("value", "value_type", Kind::Type), parameter("index", "index_type", Kind::Type)];
+        [parameter("value", "value_type", ArgumentKind::Type), parameter("index", "index_type", ArgumentKind::Type)];
 }
 
 impl Combiner {
@@ -347,20 +347,15 @@ impl Type {
             },
             Constructor::Dup { old } => vec![A::Type(old)],
             Constructor::Contiguous { count, old } => vec![A::Count(*count), A::Type(old)],
-            Constructor::Vector { count, blocklength, stride, old }
-            | Constructor::Hvector { count, blocklength, stride, old } => {
+            Constructor::Vector { count, blocklength, stride, old, .. } => {
                 vec![A::Count(*count), A::Count(*blocklength), A::Offset(*stride), A::Type(old)]
             }
-            Constructor::Indexed { blocklengths, displacements, old }
-            | Constructor::Hindexed { blocklengths, displacements, old } => vec![
-                A::Counts(blocklengths.to_vec().into()),
-                A::Offsets(displacements.to_vec().into()),
-                A::Type(old),
-            ],
-            Constructor::IndexedBlock { blocklength, displacements, old }
-            | Constructor::HindexedBlock { blocklength, displacements, old } => vec![
-                A::Count(*blocklength),
-                A::Offsets(displacements.to_vec().into()),
+            Constructor::Blocks { lengths, displacements, old, .. } => vec![
+                match lengths {
+                    Lengths::Each(lengths) => A::Counts((&**lengths).into()),
+                    Lengths::Same(length) => A::Count(*length),
+                },
+                A::Offsets((&**displacements).into()),
                 A::Type(old),
             ],
             Constructor::Structure { members } => vec![
@@ -368,14 +363,14 @@ impl Type {
                 A::Offsets(members.iter().map(|member| member.displacement).collect()),
                 A::Types(members.iter().map(|member| &member.ty).collect()),
             ],
-            Constructor::Subarray { arguments, old } => vec![
-                A::Counts(arguments.sizes().into()),
-                A::Counts(arguments.subsizes().into()),
-                A::Counts(arguments.starts().into()),
+            Constructor::Subarray { arguments, old, .. } => vec![
+                A::Counts((&*arguments.sizes).into()),
+                A::Counts((&*arguments.subsizes).into()),
+                A::Counts((&*arguments.starts).into()),
                 A::Order(arguments.order),
                 A::Type(old),
             ],
-            Constructor::Darray { arguments, old } => {
+            Constructor::Darray { arguments, old, .. } => {
                 let Darray { size, rank, gsizes, distributions, psizes, order, .. } = &**arguments;
                 vec![
                     A::Count(*size),
@@ -397,7 +392,7 @@ impl Type {
 }
 
 impl Constructor {
-    pub(super) fn combiner(&self) -> Combiner {
+    pub(in crate::types) fn combiner(&self) -> Combiner {
         match self {
             Self::Basic(_) | Self::LbMarker | Self::UbMarker | Self::Pair { name: Some(_), .. } => {
                 Combiner::Named
@@ -410,12 +405,14 @@ impl Constructor {
             },
             Self::Dup { .. } => Combiner::Dup,
             Self::Contiguous { .. } => Combiner::Contiguous,
-            Self::Vector { .. } => Combiner::Vector,
-            Self::Hvector { .. } => Combiner::Hvector,
-            Self::Indexed { .. } => Combiner::Indexed,
-            Self::Hindexed { .. } => Combiner::Hindexed,
-            Self::IndexedBlock { .. } => Combiner::IndexedBlock,
-            Self::HindexedBlock { .. } => Combiner::HindexedBlock,
+            Self::Vector { unit: Unit::Extent, .. } => Combiner::Vector,
+            Self::Vector { unit: Unit::Byte, .. } => Combiner::Hvector,
+            Self::Blocks { unit, lengths, .. } => match (unit, lengths) {
+                (Unit::Extent, Lengths::Each(_)) => Combiner::Indexed,
+                (Unit::Byte, Lengths::Each(_)) => Combiner::Hindexed,
+                (Unit::Extent, Lengths::Same(_)) => Combiner::IndexedBlock,
+                (Unit::Byte, Lengths::Same(_)) => Combiner::HindexedBlock,
+            },
             Self::Structure { .. } => Combiner::Structure,
             Self::Subarray { .. } => Combiner::Subarray,
             Self::Darray { .. } => Combiner::Darray,
@@ -439,7 +436,7 @@ impl<'a, T> Call<'a, T> {
             self.combiner.signature().map_or(&[][..], |signature| signature.parameters);
         let mut arguments = self.arguments.iter();
         parameters.iter().map(move |parameter| match parameter.kind {
-            Kind::Length(_) => (parameter, None),
+            ArgumentKind::Length(_) => (parameter, None),
             _ => (parameter, arguments.next()),
         })
     }
@@ -463,28 +460,13 @@ impl<'a, T> Call<'a, T> {
         })
     }
 
-    /// The same call with other datatypes.
-    pub(super) fn with_types<U, E>(
-        self,
-        mut other: impl FnMut(T) -> Result<U, E>,
-    ) -> Result<Call<'a, U>, E> {
-        let arguments = self.arguments.into_iter().map(|argument| {
-            Ok(match argument {
-                Argument::Type(ty) => Argument::Type(other(ty)?),
-                Argument::Types(types) => {
-                    Argument::Types(types.into_iter().map(&mut other).collect::<Result<_, E>>()?)
-                }
-                Argument::Count(count) => Argument::Count(count),
-                Argument::Offset(offset) => Argument::Offset(offset),
-                Argument::Counts(list) => Argument::Counts(list),
-                Argument::Offsets(list) => Argument::Offsets(list),
-                Argument::Order(order) => Argument::Order(order),
-                Argument::Distributions(list) => Argument::Distributions(list),
-                Argument::Digits(digits) => Argument::Digits(digits),
-                Argument::Range(range) => Argument::Range(range),
-            })
-        });
-        Ok(Call { combiner: self.combiner, arguments: arguments.collect::<Result<_, E>>()? })
+    /// Likewise, to replace them.
+    pub(super) fn types_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.arguments.iter_mut().flat_map(|argument| match argument {
+            Argument::Type(ty) => core::slice::from_mut(ty),
+            Argument::Types(types) => types,
+            _ => &mut [],
+        })
     }
 
     /// Every number that C's call takes, in the order of the call, with its C type; constants have their MPI-5.0
@@ -492,156 +474,35 @@ impl<'a, T> Call<'a, T> {
     pub(crate) fn each_number(&self, mut each: impl FnMut(CType, i128)) {
         for (parameter, argument) in self.parameters() {
             match (parameter.kind, argument) {
-                (Kind::Length(number), _) => each(number, self.length() as i128),
-                (Kind::Count(number), Some(Argument::Count(count))) => {
+                (ArgumentKind::Length(number), _) => each(number, self.length() as i128),
+                (ArgumentKind::Count(number), Some(Argument::Count(count))) => {
                     each(number, (*count).into());
                 }
-                (Kind::Offset(number), Some(Argument::Offset(offset))) => {
+                (ArgumentKind::Offset(number), Some(Argument::Offset(offset))) => {
                     each(number, (*offset).into());
                 }
-                (Kind::Counts(number), Some(Argument::Counts(list))) => {
+                (ArgumentKind::Counts(number), Some(Argument::Counts(list))) => {
                     list.iter().for_each(|&count| each(number, count.into()));
                 }
-                (Kind::Offsets(number), Some(Argument::Offsets(list))) => {
+                (ArgumentKind::Offsets(number), Some(Argument::Offsets(list))) => {
                     list.iter().for_each(|&offset| each(number, offset.into()));
                 }
-                (Kind::Order, Some(Argument::Order(order))) => {
+                (ArgumentKind::Order, Some(Argument::Order(order))) => {
                     each(CType::Int, order.abi_value().into());
                 }
-                (Kind::Distributions, Some(Argument::Distributions(list))) => {
+                (ArgumentKind::Distributions, Some(Argument::Distributions(list))) => {
                     list.iter().for_each(|one| each(CType::Int, one.abi_values().0.into()));
                     list.iter().for_each(|one| each(CType::Int, one.abi_values().1));
                 }
-                (Kind::Digits, Some(Argument::Digits(digits))) => {
+                (ArgumentKind::Digits, Some(Argument::Digits(digits))) => {
                     each(CType::Int, digits.map_or(UNDEFINED.into(), i128::from));
                 }
-                (Kind::Range, Some(Argument::Range(range))) => each(CType::Int, (*range).into()),
+                (ArgumentKind::Range, Some(Argument::Range(range))) => {
+                    each(CType::Int, (*range).into());
+                }
                 // Datatypes, and arguments that do not fit the parameter: no call can be made with those.
                 _ => {}
             }
         }
-    }
-}
-
-impl<T: Borrow<Type>> Call<'_, T> {
-    /// Makes the call.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Contents`] when an argument is not of the kind that its parameter takes, and the errors of the
-    /// constructor.
-    ///
-    /// ```
-    /// use dtype_runtime::types::{Argument, Call, Combiner};
-    /// use dtype_runtime::{Basic, Type};
-    /// let arguments = vec![Argument::Count(3), Argument::Type(Type::basic(Basic::F32))];
-    /// let call = Call { combiner: Combiner::Contiguous, arguments };
-    /// assert_eq!(call.make()?, Type::contiguous(3, &Type::basic(Basic::F32))?);
-    /// # Ok::<(), dtype_runtime::Error>(())
-    /// ```
-    pub fn make(&self) -> Result<Type, Error> {
-        self.make_by(all_equal)
-    }
-
-    /// As [`make`](Self::make), for callers with a faster way to tell whether the types are equal.
-    pub(super) fn make_by(&self, are_equal: fn(&[&Type]) -> bool) -> Result<Type, Error> {
-        let mut a = Arguments { combiner: self.combiner, rest: &self.arguments };
-        let made = match self.combiner {
-            Combiner::Named => return Err(a.wrong("a named datatype, which no call makes")),
-            Combiner::Dup => Type::dup(a.ty()?),
-            Combiner::Contiguous => Type::contiguous(a.count()?, a.ty()?),
-            Combiner::Vector => Type::vector(a.count()?, a.count()?, a.offset()?, a.ty()?),
-            Combiner::Hvector => Type::hvector(a.count()?, a.count()?, a.offset()?, a.ty()?),
-            Combiner::Indexed => Type::indexed(a.counts()?, a.offsets()?, a.ty()?),
-            Combiner::Hindexed => Type::hindexed(a.counts()?, a.offsets()?, a.ty()?),
-            Combiner::IndexedBlock => Type::indexed_block(a.count()?, a.offsets()?, a.ty()?),
-            Combiner::HindexedBlock => Type::hindexed_block(a.count()?, a.offsets()?, a.ty()?),
-            Combiner::Structure => {
-                Type::structure_by(a.counts()?, a.offsets()?, a.types()?, are_equal)
-            }
-            Combiner::Subarray => {
-                Type::subarray(a.counts()?, a.counts()?, a.counts()?, a.order()?, a.ty()?)
-            }
-            Combiner::Darray => Type::darray(
-                a.count()?,
-                a.count()?,
-                a.counts()?,
-                a.distributions()?,
-                a.counts()?,
-                a.order()?,
-                a.ty()?,
-            ),
-            Combiner::F90Real => Type::f90_real(a.digits()?, a.digits()?),
-            Combiner::F90Complex => Type::f90_complex(a.digits()?, a.digits()?),
-            Combiner::F90Integer => Type::f90_integer(a.range()?),
-            Combiner::Resized => Type::resized(a.ty()?, a.offset()?, a.offset()?),
-            Combiner::ValueIndex => Type::value_index(a.ty()?, a.ty()?),
-        }?;
-        if a.rest.is_empty() { Ok(made) } else { Err(a.wrong("too many arguments")) }
-    }
-}
-
-/// The remaining arguments.
-struct Arguments<'c, 'a, T> {
-    combiner: Combiner,
-    rest: &'c [Argument<'a, T>],
-}
-
-/// Takes the next argument, which must be of this kind.
-macro_rules! take {
-    ($self:ident, $pattern:pat => $value:expr) => {{
-        let (first, rest) =
-            $self.rest.split_first().ok_or_else(|| $self.wrong("too few arguments"))?;
-        $self.rest = rest;
-        match first {
-            $pattern => Ok($value),
-            _ => Err($self.wrong("an argument of another kind than the parameter's")),
-        }
-    }};
-}
-
-impl<'c, T: Borrow<Type>> Arguments<'c, '_, T> {
-    fn wrong(&self, problem: &'static str) -> Error {
-        Error::Contents { combiner: self.combiner.name(), problem }
-    }
-
-    fn count(&mut self) -> Result<u64, Error> {
-        take!(self, Argument::Count(count) => *count)
-    }
-
-    fn offset(&mut self) -> Result<i64, Error> {
-        take!(self, Argument::Offset(offset) => *offset)
-    }
-
-    fn counts(&mut self) -> Result<&'c [u64], Error> {
-        take!(self, Argument::Counts(list) => list)
-    }
-
-    fn offsets(&mut self) -> Result<&'c [i64], Error> {
-        take!(self, Argument::Offsets(list) => list)
-    }
-
-    fn ty(&mut self) -> Result<&'c Type, Error> {
-        take!(self, Argument::Type(ty) => ty.borrow())
-    }
-
-    fn types(&mut self) -> Result<&'c [T], Error> {
-        take!(self, Argument::Types(types) => types)
-    }
-
-    fn order(&mut self) -> Result<Order, Error> {
-        take!(self, Argument::Order(order) => *order)
-    }
-
-    fn distributions(&mut self) -> Result<&'c [Distribution], Error> {
-        take!(self, Argument::Distributions(list) => list)
-    }
-
-    fn digits(&mut self) -> Result<Option<u32>, Error> {
-        take!(self, Argument::Digits(digits) => *digits)
-    }
-
-    fn range(&mut self) -> Result<u32, Error> {
-        take!(self, Argument::Range(range) => *range)
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Those with a name and a single value are the variants of [`Basic`]; [`Type::basic`] makes a datatype of each.
 
-use super::parts::Parts;
-use super::{BoundsRule, Constructor, Flags, Type};
 use crate::basic::{Basic, Kind};
 use crate::error::Error;
+use crate::types::parts::Parts;
+use crate::types::{BoundsRule, Constructor, Flags, Type};
 
 /// A named pair of a value and an index, for reductions that find the index of an extreme value
 /// (MPI-4.1 section 6.9.4).
@@ -51,51 +51,41 @@ impl Pair {
 
     /// The name in lower case, as in MPI.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::FloatInt => "float_int",
-            Self::DoubleInt => "double_int",
-            Self::LongInt => "long_int",
-            Self::TwoInt => "2int",
-            Self::ShortInt => "short_int",
-            Self::LongDoubleInt => "long_double_int",
-            Self::TwoReal => "2real",
-            Self::TwoDoublePrecision => "2double_precision",
-            Self::TwoInteger => "2integer",
-        }
+        self.row().0
     }
 
     /// The name of MPI's predefined datatype.
     pub const fn mpi_name(self) -> &'static str {
-        match self {
-            Self::FloatInt => "MPI_FLOAT_INT",
-            Self::DoubleInt => "MPI_DOUBLE_INT",
-            Self::LongInt => "MPI_LONG_INT",
-            Self::TwoInt => "MPI_2INT",
-            Self::ShortInt => "MPI_SHORT_INT",
-            Self::LongDoubleInt => "MPI_LONG_DOUBLE_INT",
-            Self::TwoReal => "MPI_2REAL",
-            Self::TwoDoublePrecision => "MPI_2DOUBLE_PRECISION",
-            Self::TwoInteger => "MPI_2INTEGER",
-        }
+        self.row().1
     }
 
     /// The types of the value and of the index.
     pub const fn parts(self) -> (Basic, Basic) {
+        (self.row().2, self.row().3)
+    }
+
+    /// Both names, the value and the index.
+    const fn row(self) -> (&'static str, &'static str, Basic, Basic) {
         match self {
-            Self::FloatInt => (Basic::F32, Basic::Int),
-            Self::DoubleInt => (Basic::F64, Basic::Int),
-            Self::LongInt => (Basic::Long, Basic::Int),
-            Self::TwoInt => (Basic::Int, Basic::Int),
-            Self::ShortInt => (Basic::Short, Basic::Int),
-            Self::LongDoubleInt => (Basic::LongDouble, Basic::Int),
-            Self::TwoReal => (Basic::Real, Basic::Real),
-            Self::TwoDoublePrecision => (Basic::DoublePrecision, Basic::DoublePrecision),
-            Self::TwoInteger => (Basic::Integer, Basic::Integer),
+            Self::FloatInt => ("float_int", "MPI_FLOAT_INT", Basic::F32, Basic::Int),
+            Self::DoubleInt => ("double_int", "MPI_DOUBLE_INT", Basic::F64, Basic::Int),
+            Self::LongInt => ("long_int", "MPI_LONG_INT", Basic::Long, Basic::Int),
+            Self::TwoInt => ("2int", "MPI_2INT", Basic::Int, Basic::Int),
+            Self::ShortInt => ("short_int", "MPI_SHORT_INT", Basic::Short, Basic::Int),
+            Self::LongDoubleInt => {
+                ("long_double_int", "MPI_LONG_DOUBLE_INT", Basic::LongDouble, Basic::Int)
+            }
+            Self::TwoReal => ("2real", "MPI_2REAL", Basic::Real, Basic::Real),
+            Self::TwoDoublePrecision => {
+                let real = Basic::DoublePrecision;
+                ("2double_precision", "MPI_2DOUBLE_PRECISION", real, real)
+            }
+            Self::TwoInteger => ("2integer", "MPI_2INTEGER", Basic::Integer, Basic::Integer),
         }
     }
 
     /// The named pair of these two. Rust's `i32` and `i16` are accepted as C's `int` and `short`.
-    fn of(value: Basic, index: Basic) -> Option<Self> {
+    fn from_parts(value: Basic, index: Basic) -> Option<Self> {
         let in_c = |basic| match basic {
             Basic::I16 => Basic::Short,
             Basic::I32 => Basic::Int,
@@ -213,7 +203,7 @@ impl Type {
         let value = number("value_type", value_type)?;
         let index = number("index_type", index_type)?;
         let rule = value_type.bounds_rule().max(index_type.bounds_rule());
-        Ok(Self::value_then_index(Pair::of(value, index), value, index, rule))
+        Ok(Self::value_then_index(Pair::from_parts(value, index), value, index, rule))
     }
 
     /// Laid out as C's `struct { value; index; }`, by every rule for bounds.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::error::{Error, Malformed};
 
-pub(in crate::types) fn put_unsigned(out: &mut Vec<u8>, mut value: u64) {
+pub(in crate::types::mpi) fn put_unsigned(out: &mut Vec<u8>, mut value: u64) {
     loop {
         let [byte, ..] = value.to_le_bytes();
         value >>= 7;
@@ -17,42 +17,42 @@ pub(in crate::types) fn put_unsigned(out: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Small magnitudes of both signs become small numbers: 0, −1, 1, −2, … are 0, 1, 2, 3, …
-pub(in crate::types) fn put_signed(out: &mut Vec<u8>, value: i64) {
+pub(in crate::types::mpi) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put_unsigned(out, ((value << 1) ^ (value >> 63)).cast_unsigned());
 }
 
 /// Bytes that are read from front to back.
-pub(in crate::types) struct Bytes<'a> {
+pub(in crate::types::mpi) struct Bytes<'a> {
     all: &'a [u8],
     at: usize,
 }
 
 impl<'a> Bytes<'a> {
-    pub(in crate::types) fn new(all: &'a [u8]) -> Self {
+    pub(in crate::types::mpi) fn new(all: &'a [u8]) -> Self {
         Self { all, at: 0 }
     }
 
     /// The number of bytes that were read.
-    pub(in crate::types) fn at(&self) -> usize {
+    pub(in crate::types::mpi) fn at(&self) -> usize {
         self.at
     }
 
-    pub(in crate::types) fn remaining(&self) -> usize {
+    pub(in crate::types::mpi) fn remaining(&self) -> usize {
         self.all.len() - self.at
     }
 
     /// The bytes read so far, from offset `start` on.
-    pub(in crate::types) fn since(&self, start: usize) -> &'a [u8] {
+    pub(in crate::types::mpi) fn since(&self, start: usize) -> &'a [u8] {
         &self.all[start..self.at]
     }
 
-    pub(in crate::types) fn byte(&mut self) -> Result<u8, Error> {
+    pub(in crate::types::mpi) fn byte(&mut self) -> Result<u8, Error> {
         let byte = *self.all.get(self.at).ok_or_else(|| wrong(self.at, Malformed::Truncated))?;
         self.at += 1;
         Ok(byte)
     }
 
-    pub(in crate::types) fn unsigned(&mut self) -> Result<u64, Error> {
+    pub(in crate::types::mpi) fn unsigned(&mut self) -> Result<u64, Error> {
         let start = self.at;
         let mut value = 0;
         for shift in (0..64).step_by(7) {
@@ -73,14 +73,14 @@ impl<'a> Bytes<'a> {
         Err(wrong(start, Malformed::Range))
     }
 
-    pub(in crate::types) fn signed(&mut self) -> Result<i64, Error> {
+    pub(in crate::types::mpi) fn signed(&mut self) -> Result<i64, Error> {
         let value = self.unsigned()?;
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
     /// The length of a list and a bit that goes with it. If the list, with elements of at least `each` bytes, does
     /// not fit the remaining bytes, it is refused before memory is reserved for it.
-    pub(in crate::types) fn length(&mut self, each: usize) -> Result<(usize, bool), Error> {
+    pub(in crate::types::mpi) fn length(&mut self, each: usize) -> Result<(usize, bool), Error> {
         let start = self.at;
         let value = self.unsigned()?;
         let length = usize::try_from(value >> 1).ok().filter(|&n| n <= self.remaining() / each);
@@ -89,12 +89,12 @@ impl<'a> Bytes<'a> {
     }
 }
 
-pub(in crate::types) fn put_length(out: &mut Vec<u8>, length: usize, bit: bool) {
+pub(in crate::types::mpi) fn put_length(out: &mut Vec<u8>, length: usize, bit: bool) {
     // A list in memory has fewer than 2⁶³ elements.
     put_unsigned(out, (length as u64) << 1 | u64::from(bit));
 }
 
-pub(in crate::types) fn wrong(offset: usize, problem: Malformed) -> Error {
+pub(in crate::types::mpi) fn wrong(offset: usize, problem: Malformed) -> Error {
     Error::Marshalled { offset, problem }
 }
 

@@ -9,9 +9,9 @@ mod reader;
 
 use alloc::vec::Vec;
 
-use super::Type;
 use super::nodes::{Table, varint};
 use crate::error::{Error, Malformed};
+use crate::types::Type;
 
 /// The first byte.
 const MAGIC: u8 = 0xD7;
@@ -73,7 +73,7 @@ impl Type {
     /// ```
     #[must_use]
     pub fn marshal(&self) -> Vec<u8> {
-        let table = Table::of(&[self]);
+        let table = Table::new(&[self]);
         let mut out = Vec::with_capacity(3 + 10 + table.bytes.len());
         out.extend([MAGIC, VERSION, FLAGS]);
         varint::put_unsigned(&mut out, table.last());

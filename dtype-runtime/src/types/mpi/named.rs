@@ -1,7 +1,8 @@
 //! The named datatypes at which decoding ends.
 
-use super::{Constructor, Pair, Type};
+use super::Pair;
 use crate::basic::Basic;
+use crate::types::{Constructor, Type};
 
 /// A datatype with a name instead of a call, so that it has no [contents](Type::contents).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,7 +68,7 @@ impl Named {
 }
 
 impl Type {
-    /// Which named datatype this is, if the combiner is [`Combiner::Named`](super::Combiner::Named); otherwise
+    /// Which named datatype this is, if the combiner is [`Combiner::Named`](super::call::Combiner::Named); otherwise
     /// `None`.
     ///
     /// ```

@@ -7,34 +7,34 @@ mod writer;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::Type;
+use crate::types::Type;
 
 /// Nodes sorted by height, and nodes of the same height by their bytes. A node refers to others by their numbers,
 /// so two nodes are equal exactly when their bytes are.
-pub(super) struct Table {
+pub(in crate::types) struct Table {
     /// All nodes, one after another.
     pub(super) bytes: Vec<u8>,
     number_of_nodes: u64,
     numbers: BTreeMap<*const (), u64>,
-    /// Whether types that differ only in the rules for their bounds are different.
-    tells_rules: bool,
+    /// Whether to treat types that differ only in the rules for their bounds as different.
+    distinguish_rules: bool,
 }
 
 impl Table {
     /// The table of these types and everything they are made of. It takes time linear in the memory of the types,
     /// not in the trees that they represent, times the logarithm of the number of types.
-    pub(super) fn of(roots: &[&Type]) -> Self {
+    pub(in crate::types) fn new(roots: &[&Type]) -> Self {
         Self::made(roots, true)
     }
 
-    /// As [`of`](Self::of), with one node for all types made by the same calls, whatever their rules for bounds.
+    /// As [`new`](Self::new), with one node for all types made by the same calls, whatever their rules for bounds.
     pub(super) fn by_calls(roots: &[&Type]) -> Self {
         Self::made(roots, false)
     }
 
-    fn made(roots: &[&Type], tells_rules: bool) -> Self {
+    fn made(roots: &[&Type], distinguish_rules: bool) -> Self {
         let (bytes, numbers) = (Vec::new(), BTreeMap::new());
-        let mut table = Self { bytes, number_of_nodes: 0, numbers, tells_rules };
+        let mut table = Self { bytes, number_of_nodes: 0, numbers, distinguish_rules };
         let (mut written, mut nodes) = (Vec::new(), Vec::new());
         for types in by_height(roots) {
             written.clear();
@@ -62,7 +62,7 @@ impl Table {
     }
 
     /// The number of the node of a type that is in the table.
-    pub(super) fn number(&self, ty: &Type) -> u64 {
+    pub(in crate::types) fn number(&self, ty: &Type) -> u64 {
         self.numbers[&ty.as_ptr()]
     }
 }

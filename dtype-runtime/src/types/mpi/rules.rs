@@ -4,11 +4,12 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::nodes::{Table, same_address};
-use super::parts::Parts;
-use super::{BoundsRule, Constructor, Inner, Integers, Member, Type};
 use crate::basic::{Basic, Kind};
 use crate::error::Error;
-use crate::shared::Room;
+use crate::shared::Shared;
+use crate::types::blocks::Lengths;
+use crate::types::parts::Parts;
+use crate::types::{BoundsRule, Constructor, Inner, Member, Type};
 
 impl Type {
     /// The rule by which the bounds were computed: [`BoundsRule::Literal`] unless the type, or one that it was built
@@ -52,7 +53,7 @@ impl Type {
             Constructor::Pair { name, value, index, .. } => {
                 Self::value_then_index(name, value, index, rules)
             }
-            _ => Self(Room::new().fill(Inner { rules, ..(*self.0).clone() })),
+            _ => Self(Shared::new(Inner { rules, ..(*self.0).clone() })),
         }
     }
 }
@@ -60,7 +61,11 @@ impl Type {
 /// What a structure adds, by MPICH's rules, to the bounds of the copies that it is made of: the markers among its
 /// members, whose last one counts, and, if the other members are not all of one type, padding and the bounds of
 /// members without data.
-pub(super) fn structure(parts: &mut Parts, members: &[Member], are_equal: fn(&[&Type]) -> bool) {
+pub(in crate::types) fn structure(
+    parts: &mut Parts,
+    members: &[Member],
+    are_equal: fn(&[&Type]) -> bool,
+) {
     for member in members {
         match member.ty.constructor() {
             Constructor::LbMarker => parts.bounds.own.lb = Some(member.displacement),
@@ -69,8 +74,7 @@ pub(super) fn structure(parts: &mut Parts, members: &[Member], are_equal: fn(&[&
         }
     }
     let others = members.iter().filter(|member| !member.is_marker());
-    // One member is of one type. To look for its original would take exponential time for arrays in arrays, because those are
-    // built to find it, each as a structure of one member.
+    // One member is of one type.
     if parts.bounds.data.is_none() || others.clone().nth(1).is_none() {
         return;
     }
@@ -112,25 +116,16 @@ impl Type {
 
     /// The type that this type is made of, if the call that made it had no effect.
     fn without_call(&self) -> Option<&Self> {
-        let one_at_0 = |displacements: &Integers<i64>| {
-            displacements.len() == 1 && displacements.iter().eq([0])
-        };
         match self.constructor() {
             Constructor::Dup { old }
             | Constructor::Contiguous { count: 1, old }
-            | Constructor::Vector { count: 1, blocklength: 1, old, .. }
-            | Constructor::Hvector { count: 1, blocklength: 1, old, .. } => Some(old),
-            Constructor::Indexed { blocklengths, displacements, old }
-            | Constructor::Hindexed { blocklengths, displacements, old }
-                if one_at_0(displacements) && blocklengths.iter().eq([1]) =>
-            {
-                Some(old)
-            }
-            Constructor::IndexedBlock { blocklength: 1, displacements, old }
-            | Constructor::HindexedBlock { blocklength: 1, displacements, old }
-                if one_at_0(displacements) =>
-            {
-                Some(old)
+            | Constructor::Vector { count: 1, blocklength: 1, old, .. } => Some(old),
+            Constructor::Blocks { lengths, displacements, old, .. } => {
+                let is_one = match lengths {
+                    Lengths::Each(lengths) => **lengths == [1],
+                    Lengths::Same(length) => *length == 1,
+                };
+                Some(old).filter(|_| is_one && **displacements == [0])
             }
             Constructor::Structure { members } => {
                 let mut others = members.iter().filter(|member| !member.is_marker());
@@ -149,24 +144,15 @@ impl Type {
         }
     }
 
-    /// The type that simpler constructors make for a part of an array, and the element's type.
-    pub(crate) fn built_array(&self) -> Option<(Self, &Self)> {
-        match self.constructor() {
-            Constructor::Subarray { arguments, old } => Some((arguments.build(old).ok()?.0, old)),
-            Constructor::Darray { arguments, old } => Some((arguments.nest.build(old).ok()?, old)),
-            _ => None,
-        }
-    }
-
     /// The type of the only element, if this type is a whole array of one element with the element's bounds.
     fn whole_array(&self) -> Option<&Self> {
-        if let Constructor::Darray { arguments, .. } = self.constructor()
-            && arguments.nest.ends_in_a_shorter_block()
-        {
-            return None;
-        }
-        let (built, old) = self.built_array()?;
-        let built = &built;
+        let (built, old) = match self.constructor() {
+            Constructor::Subarray { built, old, .. } => (built, old),
+            Constructor::Darray { arguments, built, old } if !arguments.ends_in_shorter_block => {
+                (built, old)
+            }
+            _ => return None,
+        };
         if (built.lb(), built.extent()) != self.resize() {
             return None;
         }
@@ -221,8 +207,11 @@ impl Remake {
 
     fn call(&mut self, ty: &Type) -> Result<Type, Error> {
         match ty.call() {
-            Some(call) if !ty.constructor().has_no_parts() => {
-                call.with_types(|part| self.remake(part))?.make_by(same_address)
+            Some(mut call) if !ty.constructor().has_no_parts() => {
+                let parts = call.types().map(|part| self.remake(part));
+                let parts = parts.collect::<Result<Vec<_>, _>>()?;
+                call.types_mut().zip(&parts).for_each(|(old, new)| *old = new);
+                call.make_by(same_address)
             }
             _ => Ok(ty.by(self.rules)),
         }

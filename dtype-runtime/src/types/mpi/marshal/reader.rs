@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use super::{FLAGS, MAGIC, VERSION};
 use crate::basic::Basic;
 use crate::error::{Error, Malformed};
-use crate::types::array::{Distribution, Order};
-use crate::types::nodes::varint::{Bytes, wrong};
-use crate::types::nodes::{code, same_address};
-use crate::types::{BoundsRule, Combiner, Constructor, Pair, Type};
+use crate::types::mpi::call::{Argument, ArgumentKind, Call, Combiner, Parameter};
+use crate::types::mpi::nodes::varint::{Bytes, wrong};
+use crate::types::mpi::nodes::{code, same_address};
+use crate::types::{BoundsRule, Constructor, Distribution, Order, Pair, Type};
 
 /// A node that was read.
 struct Node {
@@ -102,32 +102,74 @@ impl<'a> Reader<'a> {
 
     /// A node whose code was read.
     fn call(&mut self, at: usize, code: u8) -> Result<Type, Error> {
-        match code::call(code).unwrap_or(Combiner::Named) {
-            Combiner::Named => self.named(at, code),
-            Combiner::Dup => Type::dup(&self.part()?),
-            Combiner::Contiguous => Type::contiguous(self.bytes.unsigned()?, &self.part()?),
-            Combiner::Vector => self.strided(Type::vector),
-            Combiner::Hvector => self.strided(Type::hvector),
-            Combiner::Indexed => self.blocks(Type::indexed),
-            Combiner::Hindexed => self.blocks(Type::hindexed),
-            Combiner::IndexedBlock => self.equal_blocks(Type::indexed_block),
-            Combiner::HindexedBlock => self.equal_blocks(Type::hindexed_block),
-            Combiner::Structure => self.structure(),
-            Combiner::Subarray => self.subarray(),
-            Combiner::Darray => self.darray(),
-            Combiner::Resized => {
-                let (lb, extent) = (self.bytes.signed()?, self.bytes.signed()?);
-                Type::resized(&self.part()?, lb, extent)
-            }
-            Combiner::ValueIndex => self.value_index(at),
-            Combiner::F90Real => Type::f90_real(self.digits()?, self.digits()?),
-            Combiner::F90Complex => Type::f90_complex(self.digits()?, self.digits()?),
-            Combiner::F90Integer => {
-                let at = self.bytes.at();
-                let range = self.digits()?.ok_or_else(|| wrong(at, Malformed::Range))?;
-                Type::f90_integer(range)
+        let combiner = code::call(code).unwrap_or(Combiner::Named);
+        match (combiner, combiner.signature()) {
+            (Combiner::ValueIndex, _) => self.value_index(at),
+            (_, None) => self.named(at, code),
+            (_, Some(signature)) => {
+                let arguments = self.arguments(signature.parameters)?;
+                // No node occurs twice, so types from different nodes are not equal.
+                Call { combiner, arguments }.make_by(same_address)
             }
         }
+    }
+
+    /// The arguments for these parameters: the datatypes come last.
+    fn arguments(&mut self, parameters: &[Parameter]) -> Result<Vec<Argument<'a, Type>>, Error> {
+        let mut arguments = Vec::with_capacity(parameters.len());
+        let (mut length, mut bit, mut types) = (0, false, None);
+        let has = |kind: fn(&ArgumentKind) -> bool| parameters.iter().any(|one| kind(&one.kind));
+        let has_order = has(|kind| matches!(kind, ArgumentKind::Order));
+        let has_counts = has(|kind| matches!(kind, ArgumentKind::Counts(_)));
+        for parameter in parameters {
+            arguments.push(match parameter.kind {
+                ArgumentKind::Length(_) => {
+                    let at = self.bytes.at();
+                    (length, bit) = self.bytes.length(shortest(parameters, has_order))?;
+                    match (has_order, has_counts) {
+                        (false, false) if bit => return Err(wrong(at, Malformed::Range)),
+                        (false, true) => {
+                            arguments.push(Argument::Counts(self.counts(at, length, bit)?.into()));
+                        }
+                        _ => {}
+                    }
+                    continue;
+                }
+                // Read with their number.
+                ArgumentKind::Counts(_) if !has_order => continue,
+                ArgumentKind::Count(_) => Argument::Count(self.bytes.unsigned()?),
+                ArgumentKind::Offset(_) => Argument::Offset(self.bytes.signed()?),
+                ArgumentKind::Counts(_) => {
+                    Argument::Counts(self.several(length, Bytes::unsigned)?.into())
+                }
+                ArgumentKind::Offsets(_) => Argument::Offsets(self.offsets(length)?.into()),
+                ArgumentKind::Order => Argument::Order(if bit { Order::Fortran } else { Order::C }),
+                ArgumentKind::Distributions => {
+                    Argument::Distributions(self.several(length, distribution)?.into())
+                }
+                ArgumentKind::Digits => Argument::Digits(self.digits()?),
+                ArgumentKind::Range => {
+                    let at = self.bytes.at();
+                    let range = self.digits()?.ok_or_else(|| wrong(at, Malformed::Range))?;
+                    Argument::Range(range)
+                }
+                ArgumentKind::Type | ArgumentKind::Types => {
+                    types = Some((arguments.len(), parameter.kind));
+                    continue;
+                }
+            });
+        }
+        match types {
+            Some((index, ArgumentKind::Type)) => {
+                arguments.insert(index, Argument::Type(self.part()?));
+            }
+            Some((index, _)) => {
+                let parts = (0..length).map(|_| self.part()).collect::<Result<_, _>>()?;
+                arguments.insert(index, Argument::Types(parts));
+            }
+            None => {}
+        }
+        Ok(arguments)
     }
 
     /// A named datatype, whose code was read.
@@ -184,77 +226,8 @@ impl<'a> Reader<'a> {
         u32::try_from(value).map(Some).map_err(|_| wrong(at, Malformed::Range))
     }
 
-    fn strided(
-        &mut self,
-        call: impl FnOnce(u64, u64, i64, &Type) -> Result<Type, Error>,
-    ) -> Result<Type, Error> {
-        let (count, blocklength) = (self.bytes.unsigned()?, self.bytes.unsigned()?);
-        let stride = self.bytes.signed()?;
-        call(count, blocklength, stride, &self.part()?)
-    }
-
-    fn blocks(
-        &mut self,
-        call: impl FnOnce(&[u64], &[i64], &Type) -> Result<Type, Error>,
-    ) -> Result<Type, Error> {
-        // A displacement takes a byte, and the lengths may be equal.
-        let blocklengths = self.blocklengths(1)?;
-        let displacements = self.displacements(blocklengths.len())?;
-        call(&blocklengths, &displacements, &self.part()?)
-    }
-
-    fn equal_blocks(
-        &mut self,
-        call: impl FnOnce(u64, &[i64], &Type) -> Result<Type, Error>,
-    ) -> Result<Type, Error> {
-        let at = self.bytes.at();
-        let (length, bit) = self.bytes.length(1)?;
-        if bit {
-            return Err(wrong(at, Malformed::Range));
-        }
-        let blocklength = self.bytes.unsigned()?;
-        let displacements = self.displacements(length)?;
-        call(blocklength, &displacements, &self.part()?)
-    }
-
-    fn structure(&mut self) -> Result<Type, Error> {
-        // A displacement and a type take a byte each.
-        let blocklengths = self.blocklengths(2)?;
-        let displacements = self.displacements(blocklengths.len())?;
-        let mut types = Vec::with_capacity(blocklengths.len());
-        for _ in 0..blocklengths.len() {
-            types.push(self.part()?);
-        }
-        // No node occurs twice, so types from different nodes are not equal.
-        Type::structure_by(&blocklengths, &displacements, &types, same_address)
-    }
-
-    fn subarray(&mut self) -> Result<Type, Error> {
-        let (ndims, order) = self.ndims()?;
-        let mut argument = || self.several(ndims, Bytes::unsigned);
-        let (sizes, subsizes, starts) = (argument()?, argument()?, argument()?);
-        Type::subarray(&sizes, &subsizes, &starts, order, &self.part()?)
-    }
-
-    fn darray(&mut self) -> Result<Type, Error> {
-        let (size, rank) = (self.bytes.unsigned()?, self.bytes.unsigned()?);
-        let (ndims, order) = self.ndims()?;
-        let gsizes = self.several(ndims, Bytes::unsigned)?;
-        let distributions = self.several(ndims, distribution)?;
-        let psizes = self.several(ndims, Bytes::unsigned)?;
-        Type::darray(size, rank, &gsizes, &distributions, &psizes, order, &self.part()?)
-    }
-
-    /// The number of dimensions, each of which takes at least three bytes, and the order.
-    fn ndims(&mut self) -> Result<(usize, Order), Error> {
-        let (ndims, is_fortran) = self.bytes.length(3)?;
-        Ok((ndims, if is_fortran { Order::Fortran } else { Order::C }))
-    }
-
-    /// The block lengths of a list; each block takes at least `each` more bytes.
-    fn blocklengths(&mut self, each: usize) -> Result<Vec<u64>, Error> {
-        let at = self.bytes.at();
-        let (length, equal) = self.bytes.length(each)?;
+    /// The lengths of blocks, of which only one is written if they are equal. Their number stands at `at`.
+    fn counts(&mut self, at: usize, length: usize, equal: bool) -> Result<Vec<u64>, Error> {
         let overlong = Err(wrong(at, Malformed::Overlong));
         if equal {
             return if length > 0 { Ok(vec![self.bytes.unsigned()?; length]) } else { overlong };
@@ -264,7 +237,7 @@ impl<'a> Reader<'a> {
         if written_in_vain { overlong } else { Ok(all) }
     }
 
-    fn displacements(&mut self, length: usize) -> Result<Vec<i64>, Error> {
+    fn offsets(&mut self, length: usize) -> Result<Vec<i64>, Error> {
         let mut before = 0_i64;
         self.several(length, |bytes| {
             before = before.wrapping_add(bytes.signed()?);
@@ -284,6 +257,17 @@ impl<'a> Reader<'a> {
         }
         Ok(all)
     }
+}
+
+/// The least number of bytes that an element of the lists takes in all of them together: one in each, and none in the lengths
+/// of blocks, which may be equal.
+fn shortest(parameters: &[Parameter], has_order: bool) -> usize {
+    let takes_a_byte = |kind| match kind {
+        ArgumentKind::Counts(_) => has_order,
+        ArgumentKind::Offsets(_) | ArgumentKind::Types | ArgumentKind::Distributions => true,
+        _ => false,
+    };
+    parameters.iter().filter(|parameter| takes_a_byte(parameter.kind)).count()
 }
 
 fn basic(at: usize, code: u8) -> Result<Basic, Error> {

@@ -1,0 +1,16 @@
+//! What is shaped by MPI: the constructors as calls, envelopes and contents, the predefined datatypes, the marshalled form, and
+//! the rules by which the two libraries differ.
+
+pub mod call;
+mod decode;
+mod make;
+mod marshal;
+mod named;
+pub(super) mod nodes;
+mod predefined;
+pub(super) mod rules;
+
+pub use decode::{Contents, Envelope};
+pub use named::Named;
+pub(crate) use predefined::Fortran;
+pub use predefined::{Pair, TypeClass};
