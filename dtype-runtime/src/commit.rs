@@ -11,7 +11,6 @@ mod convert;
 mod irregular;
 mod optimize;
 
-use alloc::sync::Arc;
 use core::fmt;
 use core::ops::Deref;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -21,13 +20,14 @@ pub(crate) use convert::{Converting, Each, How};
 
 use self::compile::{Compiler, SCRATCH};
 use crate::plan::{Blocks, Op, Plan};
+use crate::shared::{Room, Shared};
 use crate::types::{Description, Flags, Interval, Type};
 
 /// A datatype that is ready for packing: immutable, cheap to clone, and shared among threads.
 ///
 /// It dereferences to the [`Type`] that was committed.
 #[derive(Clone)]
-pub struct Committed(Arc<Inner>);
+pub struct Committed(Shared<Inner>);
 
 struct Inner {
     ty: Type,
@@ -87,22 +87,24 @@ impl Type {
         let (ty, extent) = (self.clone(), self.extent());
         if let Some(level) = self.as_level() {
             let all = Blocks::of_level(&level);
-            return Committed::new(ty, Plan::of_blocks(all, extent));
+            let room = Room::new();
+            return Committed::new(room, ty, Plan::of_blocks(all, extent));
         }
         let mut few = [Op::NONE; SCRATCH];
         let mut compiler = Compiler::new(&mut few);
         let written = compiler.compile(self, extent);
         let size = self.size();
-        Committed::new(ty, Plan::of_program(written, size))
+        let room = Room::new();
+        Committed::new(room, ty, Plan::of_program(written, size))
     }
 }
 
 impl Committed {
     #[inline(always)]
-    fn new(ty: Type, plan: Plan) -> Self {
+    fn new(room: Room<Inner>, ty: Type, plan: Plan) -> Self {
         let single = Single::of(&ty);
         let (disjoint, overlapping) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        Self(Arc::new(Inner { ty, plan, single, disjoint, overlapping }))
+        Self(room.fill(Inner { ty, plan, single, disjoint, overlapping }))
     }
 
     /// The type that was committed.

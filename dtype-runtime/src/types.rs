@@ -24,7 +24,7 @@ mod walk;
 
 use alloc::boxed::Box;
 use core::fmt;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::basic::Basic;
 use crate::error::Error;
@@ -39,7 +39,6 @@ pub(crate) use description::Writer;
 pub use description::{Description, Elem, EndLoop, Entry, Loop};
 use description::{Item, items};
 pub use entries::{MapEntry, TypeMapEntries};
-use fingerprint::LazyFingerprint;
 pub use flags::Flags;
 pub use levels::Level;
 pub(crate) use mpi::Fortran;
@@ -85,12 +84,14 @@ struct Inner {
     ub: i64,
     align: u64,
     flags: Flags,
-    fingerprint: LazyFingerprint,
+    /// The parts of the fingerprint of the type signature, which neither making nor packing a type needs.
+    fingerprint: [Lazy; 2],
     depth: u32,
     /// An upper bound of the description's length.
     entries: u64,
     /// The rule by which the bounds were computed.
     rules: BoundsRule,
+    /// Whether one instance names a byte of memory more than once.
     overlap: Lazy,
 }
 
@@ -139,7 +140,7 @@ pub(crate) enum Constructor {
     },
     /// The part of an array; `built` has the data.
     Subarray {
-        arguments: Box<subarray::Subarray>,
+        arguments: subarray::Subarray,
         built: Type,
         old: Type,
     },
@@ -185,32 +186,32 @@ impl Member {
     }
 }
 
-/// An answer that is computed on first use. Threads that race compute the same answer and store the same byte, so
-/// relaxed ordering is enough.
-struct Lazy(AtomicU8);
+/// A number below [`u64::MAX`] that is computed on first use. Threads that race compute the same number, so relaxed ordering is
+/// enough.
+struct Lazy(AtomicU64);
 
-impl Clone for Lazy {
-    fn clone(&self) -> Self {
-        Self(AtomicU8::new(self.0.load(Ordering::Relaxed)))
+impl Lazy {
+    const UNKNOWN: u64 = u64::MAX;
+
+    const fn new() -> Self {
+        Self(AtomicU64::new(Self::UNKNOWN))
+    }
+
+    fn get_or(&self, compute: impl FnOnce() -> u64) -> u64 {
+        match self.0.load(Ordering::Relaxed) {
+            Self::UNKNOWN => {
+                let number = compute();
+                self.0.store(number, Ordering::Relaxed);
+                number
+            }
+            known => known,
+        }
     }
 }
 
-impl Lazy {
-    const UNKNOWN: u8 = 2;
-
-    const fn new() -> Self {
-        Self(AtomicU8::new(Self::UNKNOWN))
-    }
-
-    fn get_or(&self, compute: impl FnOnce() -> bool) -> bool {
-        match self.0.load(Ordering::Relaxed) {
-            Self::UNKNOWN => {
-                let answer = compute();
-                self.0.store(u8::from(answer), Ordering::Relaxed);
-                answer
-            }
-            known => known == 1,
-        }
+impl Clone for Lazy {
+    fn clone(&self) -> Self {
+        Self::new()
     }
 }
 
@@ -276,13 +277,15 @@ impl Type {
 
     /// Whether one instance names a byte of memory more than once.
     pub(crate) fn self_overlap(&self) -> bool {
-        self.0.overlap.get_or(|| {
+        let overlap = self.0.overlap.get_or(|| {
             // Data in order and without gaps cannot name a byte twice. If there are more bytes than the true
             // extent, at least one is named twice.
-            !self.0.flags.contains(Flags::CONTIGUOUS)
+            let overlap = !self.is_run()
                 && (self.size() > self.true_extent().cast_unsigned()
-                    || overlaps(self.description().entries(), 1, self.extent()))
-        })
+                    || overlaps(self.description().entries(), 1, self.extent()));
+            u64::from(overlap)
+        });
+        overlap == 1
     }
 
     /// The 64-bit hash of the type signature: equal for types with the same basic datatypes in the same order,

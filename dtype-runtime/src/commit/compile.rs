@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::iter;
 
 use super::builder::{Builder, MAX_ROTATED, OpenLoop, Position};
-use super::irregular::{ALIKE, Block, End, OpenList};
+use super::irregular::{ALIKE, BATCH, Block, End, OpenList};
 use crate::plan::{Blocks, Lists, Op, Written};
 use crate::types::{Elem, Sink, Type, walk};
 
@@ -69,18 +69,24 @@ impl Sink for Compiler<'_> {
     }
 
     #[inline]
-    fn elems(&mut self, elems: impl Iterator<Item = Elem>) {
+    fn elems(&mut self, elems: impl Iterator<Item = Elem> + Clone) {
         self.end_loop();
-        let mut blocks = elems.map(|elem| Block { disp: elem.disp, len: elem.size() });
+        let mut blocks = elems.map(|elem| Block { disp: elem.disp, len: elem.size() }).fuse();
         loop {
-            if let Some(open) = &mut self.list {
-                match self.lists.extend(open, &mut blocks) {
-                    Ok(()) => return,
-                    Err(end) => self.cut(end),
-                }
-            } else {
+            let Some(open) = &mut self.list else {
                 let Some(block) = blocks.next() else { return };
                 self.run(block);
+                continue;
+            };
+            if self.lists.extend_plainly(open, &mut blocks) {
+                continue;
+            }
+            let mut some = blocks.by_ref().take(BATCH).peekable();
+            if some.peek().is_none() {
+                return;
+            }
+            if let Err(end) = self.lists.extend(open, &mut some) {
+                self.cut(end);
             }
         }
     }

@@ -118,7 +118,58 @@ impl OpenList {
     }
 }
 
+/// The number of blocks that [`Lists::extend_plainly`] looks at before it writes any.
+pub(super) const BATCH: usize = 128;
+
 impl Lists {
+    /// Appends the next [`BATCH`] blocks to a list of equal ones, if nothing happens to any of them: a first pass shows this, a
+    /// second one writes them. Otherwise leaves them to [`extend`](Self::extend), which gives the same list, and returns
+    /// `false`.
+    pub(super) fn extend_plainly(
+        &mut self,
+        open: &mut OpenList,
+        blocks: &mut (impl Iterator<Item = Block> + Clone),
+    ) -> bool {
+        let OpenList { list: List { disp: origin, len, kind, count, .. }, pending, .. } = *open;
+        if !matches!(kind, EntryKind::Even) || count == 0 || pending.len != len {
+            return false;
+        }
+        let offset = |disp: i64| disp.wrapping_sub(origin).cast_unsigned();
+        let (mut last, mut before) = (pending.disp, open.previous.disp);
+        let (mut stride, mut steps, mut most_steps) = (open.stride, open.steps, 0);
+        let (mut bits, mut number, mut is_plain) = (0, 0, true);
+        for block in blocks.clone().take(BATCH) {
+            // The last block goes into the table, unless this one touches it.
+            let distance = last.wrapping_sub(before);
+            steps = if distance == stride { steps + 1 } else { 1 };
+            most_steps = most_steps.max(steps);
+            bits |= offset(last);
+            is_plain &= block.len == len;
+            is_plain &= block.disp.wrapping_sub(last).cast_unsigned() != len;
+            (before, stride, last) = (last, distance, block.disp);
+            number += 1;
+        }
+        let fits = u32::try_from(bits).is_ok() && most_steps + 1 < REGULAR;
+        if !is_plain || !fits || number == 0 {
+            return false;
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the first pass has looked at all bits"
+        )]
+        let entry = |disp| offset(disp) as u32;
+        self.even.push(entry(pending.disp));
+        let settled = blocks.clone().take(number as usize - 1);
+        self.even.extend(settled.map(|block| entry(block.disp)));
+        blocks.by_ref().take(number as usize).for_each(drop);
+        open.list.count += number;
+        open.packed += len * u64::from(number);
+        open.alike = open.alike.saturating_add(number);
+        (open.stride, open.steps) = (stride, steps);
+        (open.previous, open.pending) = (Block { disp: before, len }, Block { disp: last, len });
+        true
+    }
+
     /// Appends blocks to a list until one of them ends it.
     #[inline]
     pub(super) fn extend(

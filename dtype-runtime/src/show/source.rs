@@ -180,8 +180,10 @@ impl<'a> Source<'a> {
 /// The strides of an array in each dimension, the greatest first.
 fn of_array(ty: &Type) -> Option<impl Iterator<Item = i128>> {
     let (sizes, order, old) = match ty.constructor() {
-        Constructor::Subarray { arguments, old, .. } => (&arguments.sizes, arguments.order, old),
-        Constructor::Darray { arguments, old, .. } => (&arguments.gsizes, arguments.order, old),
+        Constructor::Subarray { arguments, old, .. } => {
+            (arguments.lists()[0], arguments.order, old)
+        }
+        Constructor::Darray { arguments, old, .. } => (&*arguments.gsizes, arguments.order, old),
         _ => return None,
     };
     // The last one is an element's own extent, which is not a row's.

@@ -16,6 +16,13 @@ pub enum Order {
     Fortran,
 }
 
+impl Order {
+    /// The indices of the dimensions.
+    pub(super) fn fastest_first(self, ndims: usize) -> impl Iterator<Item = usize> {
+        (0..ndims).map(move |n| if self == Self::C { ndims - 1 - n } else { n })
+    }
+}
+
 /// How a dimension of an array is distributed over processes (MPI-4.1 section 5.1.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Distribution {
@@ -99,23 +106,9 @@ impl Type {
         within(call, "rank", None, rank, 0, size - 1)?;
 
         let (mut built, mut ends_in_shorter_block) = (old.clone(), false);
-        // The coordinates in the grid: the last one changes fastest.
-        let (mut rank_left, mut processes_left) = (rank, size);
-        for n in 0..ndims {
-            let (i, coordinate) = match order {
-                Order::C => {
-                    let i = ndims - 1 - n;
-                    let coordinate = rank_left % psizes[i];
-                    rank_left /= psizes[i];
-                    (i, coordinate)
-                }
-                Order::Fortran => {
-                    processes_left /= psizes[n];
-                    let coordinate = rank_left / processes_left;
-                    rank_left %= processes_left;
-                    (n, coordinate)
-                }
-            };
+        for i in order.fastest_first(ndims) {
+            // The last coordinate in the grid changes fastest.
+            let coordinate = rank / psizes[i + 1..].iter().product::<u64>() % psizes[i];
             let share = Share::new(i, distributions[i], gsizes[i], psizes[i], coordinate)?;
             built = share.build(&built)?;
             ends_in_shorter_block |= share.is_cyclic() && share.rest > 0;

@@ -63,21 +63,48 @@ impl<'a> BlockList<'a> {
 
     /// The totals; `None` if a displacement overflows.
     pub(super) fn totals(&self) -> Option<Totals> {
-        let (extent, has_bounds) = (self.old.extent(), self.old.has_bounds());
         let (mut number, mut instances) = (0, Some(0_u64));
         let (mut least, mut greatest) = (i64::MAX, i64::MIN);
-        for (length, displacement) in self.blocks() {
-            number += 1;
-            instances = instances.and_then(|instances| instances.checked_add(length));
-            if has_bounds {
-                let first = displacement.checked_mul(self.unit)?;
-                let steps = i64::try_from(length - 1).ok();
-                // Any number of steps of zero bytes leads nowhere.
-                let reach = if extent == 0 { 0 } else { steps?.checked_mul(extent)? };
-                let last = first.checked_add(reach)?;
-                (least, greatest) = (least.min(first).min(last), greatest.max(first).max(last));
+        let mut include = |length, displacement| {
+            let (first, last) = self.ends(length, displacement)?;
+            (least, greatest) = (least.min(first).min(last), greatest.max(first).max(last));
+            Some(())
+        };
+        match self.lengths {
+            Lengths::Same(0) => {}
+            Lengths::Same(length) => {
+                number = self.displacements.len() as u64;
+                instances = number.checked_mul(length);
+                // Nothing reaches further than the blocks at the least and the greatest displacement.
+                let ends = self.displacements.iter().fold((i64::MAX, i64::MIN), |ends, place| {
+                    (ends.0.min(*place), ends.1.max(*place))
+                });
+                if number > 0 {
+                    include(length, ends.0)?;
+                    include(length, ends.1)?;
+                }
+            }
+            Lengths::Each(_) => {
+                for (length, displacement) in self.blocks() {
+                    number += 1;
+                    instances = instances.and_then(|instances| instances.checked_add(length));
+                    include(length, displacement)?;
+                }
             }
         }
         Some(Totals { number, instances, displacements: (least, greatest) })
+    }
+
+    /// The displacements of a block's first and last instance, in bytes; any if the old type has no bounds.
+    fn ends(&self, length: u64, displacement: i64) -> Option<(i64, i64)> {
+        if !self.old.has_bounds() {
+            return Some((0, 0));
+        }
+        let first = displacement.checked_mul(self.unit)?;
+        let steps = i64::try_from(length - 1).ok();
+        let extent = self.old.extent();
+        // Any number of steps of zero bytes leads nowhere.
+        let reach = if extent == 0 { 0 } else { steps?.checked_mul(extent)? };
+        Some((first, first.checked_add(reach)?))
     }
 }

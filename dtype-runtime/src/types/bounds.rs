@@ -24,6 +24,7 @@ pub(super) struct Marks {
 
 impl Marks {
     /// The least lb and the greatest ub win.
+    #[inline(always)]
     fn add(&mut self, other: Self) {
         self.lb = self.lb.into_iter().chain(other.lb).min();
         self.ub = self.ub.into_iter().chain(other.ub).max();
@@ -60,6 +61,7 @@ pub(super) struct Hull {
 }
 
 impl Hull {
+    #[inline(always)]
     pub(super) fn new(call: &'static str) -> Self {
         let marks = Marks::default();
         Self { call, data: None, marks, own: marks, span: None, align: 1 }
@@ -112,28 +114,33 @@ impl Hull {
         self.own = self.marks;
     }
 
+    #[inline(always)]
     fn shift(&self, bound: i64, by: i64, quantity: &'static str) -> Result<i64, Error> {
         bound.checked_add(by).ok_or_else(|| self.overflow(quantity))
     }
 
+    #[inline(always)]
     fn overflow(&self, quantity: &'static str) -> Error {
         overflow(self.call, quantity)
     }
 
     /// The lower and the upper bound of the whole; `mixed` says whether it is a structure with members of
     /// different types. After this check the extent and the true extent are known to fit 64 bits.
+    #[inline(always)]
     pub(super) fn finish(&self, rules: BoundsRule, mixed: bool) -> Result<(i64, i64), Error> {
         if let Some(data) = self.data {
             data.end.checked_sub(data.start).ok_or_else(|| self.overflow("true extent"))?;
         }
         let (lb, ub) = match rules {
             BoundsRule::Literal => self.literal()?,
-            BoundsRule::Mpich => self.mpich(mixed)?,
+            // Copied: a value that is never referenced stays in registers.
+            BoundsRule::Mpich => Self { ..*self }.mpich(mixed)?,
         };
         ub.checked_sub(lb).ok_or_else(|| self.overflow("extent"))?;
         Ok((lb, ub))
     }
 
+    #[inline(always)]
     fn literal(&self) -> Result<(i64, i64), Error> {
         Ok(match (self.marks, self.data) {
             (Marks { lb: Some(lb), ub: Some(ub) }, _) => (lb, ub),
@@ -150,6 +157,8 @@ impl Hull {
         })
     }
 
+    #[cold]
+    #[inline(never)]
     fn mpich(&self, mixed: bool) -> Result<(i64, i64), Error> {
         let (lb, ub) = self.span.unwrap_or((0, 0));
         // A marker may replace either of them; it then need not fit.
@@ -167,6 +176,7 @@ impl Hull {
     }
 
     /// The upper bound that makes the extent a multiple of the strictest alignment: the ε of the standard.
+    #[inline(always)]
     fn pad(&self, lb: i64, ub: i64, remainder: impl Fn(i64, i64) -> i64) -> Result<i64, Error> {
         let extent = ub.checked_sub(lb).ok_or_else(|| self.overflow("extent"))?;
         // An alignment is a small power of two.
@@ -182,6 +192,7 @@ pub(super) fn overflow(call: &'static str, quantity: &'static str) -> Error {
 }
 
 /// The last of `0, stride, …, (count − 1) · stride`, for a `count` above zero; `None` if it does not fit.
+#[inline(always)]
 pub(super) fn last_step(count: u64, stride: i64) -> Option<i64> {
     match i64::try_from(count - 1) {
         // Any number of steps of zero bytes leads nowhere.

@@ -1,22 +1,22 @@
 //! The types that are made of no others: values of one basic datatype, and markers.
 //!
-//! There is one type for each basic datatype, like one handle for each in MPI.
+//! There is one type for each basic datatype, like one handle for each in MPI. Its owners are not counted: nearly every
+//! constructor call adds one, and counting would take a quarter of the call's time, and more if several threads make types.
 
 use core::mem;
 
 use super::bounds::{BoundsRule, Interval, Marks};
-use super::fingerprint::LazyFingerprint;
 use super::{Constructor, Flags, Fortran, Inner, Lazy, Type};
 use crate::basic::Basic;
-use crate::shared::Shared;
+use crate::shared::{Room, Shared, Static};
 
 const NO_MARKS: Marks = Marks { lb: None, ub: None };
 
 /// In the order of [`Basic::ALL`].
-static BASICS: [Inner; Basic::ALL.len()] = {
-    const fn basic(index: usize) -> Inner {
+static BASICS: [Static<Inner>; Basic::ALL.len()] = {
+    const fn basic(index: usize) -> Static<Inner> {
         let basic = Basic::ALL[index];
-        leaf(Constructor::Basic(basic), Some(basic), NO_MARKS)
+        Static::new(leaf(Constructor::Basic(basic), Some(basic), NO_MARKS))
     }
 
     let mut all = [const { basic(0) }; Basic::ALL.len()];
@@ -29,9 +29,11 @@ static BASICS: [Inner; Basic::ALL.len()] = {
     all
 };
 
-static LB_MARKER: Inner = leaf(Constructor::LbMarker, None, Marks { lb: Some(0), ub: None });
+static LB_MARKER: Static<Inner> =
+    Static::new(leaf(Constructor::LbMarker, None, Marks { lb: Some(0), ub: None }));
 
-static UB_MARKER: Inner = leaf(Constructor::UbMarker, None, Marks { lb: None, ub: Some(0) });
+static UB_MARKER: Static<Inner> =
+    Static::new(leaf(Constructor::UbMarker, None, Marks { lb: None, ub: Some(0) }));
 
 impl Type {
     /// The named datatype of one basic datatype: the same type for each call.
@@ -47,7 +49,7 @@ impl Type {
     /// ```
     pub fn basic(basic: Basic) -> Self {
         // The codes start at 1.
-        Self(Shared::Static(&BASICS[usize::from(basic.code()) - 1]))
+        Self(Shared::from(&BASICS[usize::from(basic.code()) - 1]))
     }
 
     /// The pseudo-datatype that marks the lower bound of a [`structure`](Self::structure), the
@@ -66,7 +68,7 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_LB")]
     pub fn lb_marker() -> Self {
-        Self(Shared::Static(&LB_MARKER))
+        Self(Shared::from(&LB_MARKER))
     }
 
     /// The pseudo-datatype that marks the upper bound of a [`structure`](Self::structure), the
@@ -81,12 +83,12 @@ impl Type {
     /// ```
     #[doc(alias = "MPI_UB")]
     pub fn ub_marker() -> Self {
-        Self(Shared::Static(&UB_MARKER))
+        Self(Shared::from(&UB_MARKER))
     }
 
     /// The type of a Fortran kind, which a basic datatype represents.
     pub(super) fn fortran(request: Fortran, basic: Basic) -> Self {
-        Self(Shared::new(leaf(Constructor::Fortran { request, basic }, Some(basic), NO_MARKS)))
+        Self(Room::new().fill(leaf(Constructor::Fortran { request, basic }, Some(basic), NO_MARKS)))
     }
 }
 
@@ -107,7 +109,7 @@ const fn leaf(constructor: Constructor, basic: Option<Basic>, markers: Marks) ->
         ub: end,
         align,
         flags,
-        fingerprint: LazyFingerprint::new(),
+        fingerprint: [const { Lazy::new() }; 2],
         depth: 0,
         entries: elements,
         rules: BoundsRule::Literal,

@@ -7,10 +7,9 @@
 
 use super::blocks::BlockList;
 use super::bounds::{BoundsRule, Hull, last_step, overflow};
-use super::fingerprint::LazyFingerprint;
 use super::{Constructor, Flags, Inner, Lazy, Type};
 use crate::error::Error;
-use crate::shared::Shared;
+use crate::shared::Room;
 use crate::typemap::MAX_DEPTH;
 
 /// The most entries that a description may have, loops not expanded.
@@ -52,6 +51,7 @@ pub(super) struct Copies<'a> {
 }
 
 impl Parts {
+    #[inline(always)]
     pub(super) fn new(call: &'static str) -> Self {
         Self {
             call,
@@ -68,17 +68,20 @@ impl Parts {
     }
 
     /// A single copy of `old`, which will get other bounds or another name.
+    #[inline(always)]
     pub(super) fn copy_of(call: &'static str, old: &Type) -> Result<Self, Error> {
         let mut parts = Self::new(call);
         parts.add(&Copies { blocks: 1, stride: 0, blocklength: 1, displacement: 0, old })?;
         Ok(parts)
     }
 
+    #[inline(always)]
     pub(super) fn overflow(&self, quantity: &'static str) -> Error {
         overflow(self.call, quantity)
     }
 
     /// Adds blocks at equal distances.
+    #[inline(always)]
     pub(super) fn add(&mut self, copies: &Copies<'_>) -> Result<(), Error> {
         let Copies { blocks, stride, blocklength, displacement, old } = *copies;
         self.inherit(old)?;
@@ -136,6 +139,7 @@ impl Parts {
     }
 
     /// Takes over the properties that the whole has from a part, even from a part without copies.
+    #[inline(always)]
     pub(super) fn inherit(&mut self, old: &Type) -> Result<(), Error> {
         self.rules = self.rules.max(old.0.rules);
         self.depth = self.depth.max(old.0.depth + 1);
@@ -147,6 +151,7 @@ impl Parts {
 
     /// Counts `count` copies of `old`, whose description takes `entries` more entries than the description of
     /// `old`. `None` stands for a count that does not fit 64 bits.
+    #[inline(always)]
     fn count(&mut self, old: &Type, count: Option<u64>, entries: u64) -> Result<(), Error> {
         // Any number of copies of an empty type is empty.
         let times = |n: u64| if n == 0 { Some(0) } else { count?.checked_mul(n) };
@@ -166,6 +171,7 @@ impl Parts {
     }
 
     /// Includes the bounds of copies of `old`, given the least and the greatest of their displacements.
+    #[inline(always)]
     fn bound(&mut self, old: &Type, places: (i64, i64)) -> Result<(), Error> {
         self.bounds.add(old, places, self.rules)?;
         // A marker itself does not have the flag; the type that contains it does.
@@ -181,6 +187,7 @@ impl Parts {
     /// contiguous.
     ///
     /// A number that wraps here also overflows where the bounds and the size are checked, so no type is made.
+    #[inline(always)]
     fn extend_run(&mut self, old: &Type, count: u64, displacement: i64, whole: bool) {
         let Some(data) = old.0.data else { return };
         let start = displacement.wrapping_add(data.start);
@@ -194,7 +201,8 @@ impl Parts {
         };
     }
 
-    /// The type.
+    /// The type. This is inlined into the constructor, so that the fields are written straight into the allocation.
+    #[inline(always)]
     pub(super) fn finish(self, constructor: impl FnOnce() -> Constructor) -> Result<Type, Error> {
         let (lb, ub) = self.bounds.finish(self.rules, self.mixed)?;
         let contiguous = !matches!(self.run, RunSoFar::Broken);
@@ -206,7 +214,8 @@ impl Parts {
             | Flags::DATA.when(self.size > 0);
         let Self { size, elements, bounds, depth, entries, rules, .. } = self;
         let Hull { data, marks: markers, align, .. } = bounds;
-        Ok(Type(Shared::new(Inner {
+        let room = Room::new();
+        Ok(Type(room.fill(Inner {
             constructor: constructor(),
             size,
             elements,
@@ -216,7 +225,7 @@ impl Parts {
             ub,
             align,
             flags,
-            fingerprint: LazyFingerprint::new(),
+            fingerprint: [const { Lazy::new() }; 2],
             depth,
             entries,
             rules,

@@ -12,9 +12,8 @@ const CALL: &str = "subarray";
 /// The arguments of a `subarray`.
 #[derive(Clone)]
 pub(crate) struct Subarray {
-    pub(crate) sizes: Box<[u64]>,
-    pub(crate) subsizes: Box<[u64]>,
-    pub(crate) starts: Box<[u64]>,
+    /// The sizes of the array, the sizes of the part, and the start of the part.
+    numbers: Box<[u64]>,
     pub(crate) order: Order,
 }
 
@@ -52,8 +51,8 @@ impl Type {
             within(CALL, "array_of_subsizes", Some(i), subsizes[i], 1, sizes[i])?;
             within(CALL, "array_of_starts", Some(i), starts[i], 0, sizes[i] - subsizes[i])?;
         }
-        let [sizes, subsizes, starts] = [sizes, subsizes, starts].map(Box::from);
-        let arguments = Box::new(Subarray { sizes, subsizes, starts, order });
+        let numbers = [sizes, subsizes, starts].concat().into();
+        let arguments = Subarray { numbers, order };
         let (built, extent) = arguments.build(old)?;
         let mut parts = Parts::copy_of(CALL, &built)?;
         parts.bounds.set(0, extent);
@@ -62,6 +61,13 @@ impl Type {
 }
 
 impl Subarray {
+    /// The sizes, the subsizes and the starts.
+    pub(crate) fn lists(&self) -> [&[u64]; 3] {
+        let (sizes, others) = self.numbers.split_at(self.numbers.len() / 3);
+        let (subsizes, starts) = others.split_at(others.len() / 2);
+        [sizes, subsizes, starts]
+    }
+
     /// The part, made by simpler constructors, and the extent of the whole.
     ///
     /// For a part of 2 × 3 elements, starting at (1, 2), in an array of 4 × 6 elements of an `old` with extent 8, these are,
@@ -77,18 +83,17 @@ impl Subarray {
         let times = |bytes: i64, n: u64| {
             i64::try_from(n).ok().and_then(|n| bytes.checked_mul(n)).ok_or(overflow("extent"))
         };
+        let [sizes, subsizes, starts] = self.lists();
         let (mut part, mut stride, mut start) = (old.clone(), old.extent(), 0_i64);
-        let ndims = self.sizes.len();
-        for n in 0..ndims {
-            let i = if self.order == Order::C { ndims - 1 - n } else { n };
+        for (n, i) in self.order.fastest_first(sizes.len()).enumerate() {
             part = if n == 0 {
-                Type::contiguous(self.subsizes[i], &part)?
+                Type::contiguous(subsizes[i], &part)?
             } else {
-                Type::hvector(self.subsizes[i], 1, stride, &part)?
+                Type::hvector(subsizes[i], 1, stride, &part)?
             };
-            let offset = times(stride, self.starts[i])?;
+            let offset = times(stride, starts[i])?;
             start = start.checked_add(offset).ok_or(overflow("displacement"))?;
-            stride = times(stride, self.sizes[i])?;
+            stride = times(stride, sizes[i])?;
         }
         Ok((Type::structure(&[1], &[start], &[part])?, stride))
     }

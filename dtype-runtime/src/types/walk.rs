@@ -3,7 +3,7 @@
 //! Every view of a type comes from here: the description, entry by entry, and the plan, which commit compiles
 //! during the walk, without an intermediate list of entries.
 
-use super::blocks::BlockList;
+use super::blocks::{BlockList, Lengths};
 use super::{Constructor, Elem, Level, Member, Type};
 use crate::basic::Basic;
 
@@ -20,7 +20,7 @@ pub(crate) trait Sink {
     fn elem(&mut self, elem: Elem);
 
     /// Adds repeated data.
-    fn elems(&mut self, elems: impl Iterator<Item = Elem>) {
+    fn elems(&mut self, elems: impl Iterator<Item = Elem> + Clone) {
         elems.for_each(|elem| self.elem(elem));
     }
 
@@ -71,15 +71,17 @@ pub(crate) fn walk<S: Sink>(ty: &Type, base: i64, sink: &mut S) {
 }
 
 fn list<S: Sink>(list: &BlockList<'_>, base: i64, sink: &mut S) {
-    let (old, unit) = (list.old, list.unit);
-    let blocks = list.blocks();
-    let blocks =
-        blocks.map(move |(length, place)| (length, base.wrapping_add(place.wrapping_mul(unit))));
-    if S::BYTES && old.is_run() && touches(old) {
-        let (size, first) = (old.size(), old.true_lb());
-        sink.elems(blocks.map(|(length, base)| run(length * size, base.wrapping_add(first))));
-    } else {
-        blocks.for_each(|(length, base)| block(length, old, base, sink));
+    let &BlockList { displacements, unit, old, .. } = list;
+    let place = move |at: i64| base.wrapping_add(at.wrapping_mul(unit));
+    if !(S::BYTES && old.is_run() && touches(old)) {
+        return list.blocks().for_each(|(length, at)| block(length, old, place(at), sink));
+    }
+    let (size, first) = (old.size(), old.true_lb());
+    let run = move |length, at| run(length * size, place(at).wrapping_add(first));
+    match list.lengths {
+        Lengths::Same(0) => {}
+        Lengths::Same(length) => sink.elems(displacements.iter().map(|at| run(length, *at))),
+        Lengths::Each(_) => sink.elems(list.blocks().map(|(length, at)| run(length, at))),
     }
 }
 

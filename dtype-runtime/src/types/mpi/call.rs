@@ -363,13 +363,11 @@ impl Type {
                 A::Offsets(members.iter().map(|member| member.displacement).collect()),
                 A::Types(members.iter().map(|member| &member.ty).collect()),
             ],
-            Constructor::Subarray { arguments, old, .. } => vec![
-                A::Counts((&*arguments.sizes).into()),
-                A::Counts((&*arguments.subsizes).into()),
-                A::Counts((&*arguments.starts).into()),
-                A::Order(arguments.order),
-                A::Type(old),
-            ],
+            Constructor::Subarray { arguments, old, .. } => {
+                let [sizes, subsizes, starts] =
+                    arguments.lists().map(|list| A::Counts(list.into()));
+                vec![sizes, subsizes, starts, A::Order(arguments.order), A::Type(old)]
+            }
             Constructor::Darray { arguments, old, .. } => {
                 let Darray { size, rank, gsizes, distributions, psizes, order, .. } = &**arguments;
                 vec![

@@ -72,41 +72,33 @@ pub(super) fn same_address(types: &[&Type]) -> bool {
     types.windows(2).all(|pair| pair[0].as_ptr() == pair[1].as_ptr())
 }
 
-/// A type on the path to the current one.
-struct Frame<'a> {
-    ty: &'a Type,
-    next: usize,
-    height: usize,
-}
-
 /// The types in memory by height, starting with types that are not made of others. Each is visited once.
 fn by_height<'a>(roots: &[&'a Type]) -> Vec<Vec<&'a Type>> {
-    let mut all: Vec<Vec<&'a Type>> = Vec::new();
-    let mut heights = BTreeMap::new();
-    let mut stack = Vec::new();
+    let mut heights = Heights { all: Vec::new(), known: BTreeMap::new() };
     for root in roots {
-        if !heights.contains_key(&root.as_ptr()) {
-            stack.push(Frame { ty: root, next: 0, height: 0 });
-        }
-        while let Some(frame) = stack.last_mut() {
-            let Some(part) = frame.ty.constructor().part(frame.next) else {
-                let height = frame.height;
-                if all.len() <= height {
-                    all.resize_with(height + 1, Vec::new);
-                }
-                all[height].push(frame.ty);
-                heights.insert(frame.ty.as_ptr(), height);
-                stack.pop();
-                continue;
-            };
-            match heights.get(&part.as_ptr()) {
-                Some(height) => {
-                    frame.height = frame.height.max(height + 1);
-                    frame.next += 1;
-                }
-                None => stack.push(Frame { ty: part, next: 0, height: 0 }),
-            }
-        }
+        heights.visit(root);
     }
-    all
+    heights.all
+}
+
+struct Heights<'a> {
+    all: Vec<Vec<&'a Type>>,
+    known: BTreeMap<*const (), usize>,
+}
+
+impl<'a> Heights<'a> {
+    /// The height of a type. The recursion is as deep as the type, which is limited.
+    fn visit(&mut self, ty: &'a Type) -> usize {
+        if let Some(height) = self.known.get(&ty.as_ptr()) {
+            return *height;
+        }
+        let parts = (0..).map_while(|index| ty.constructor().part(index));
+        let height = parts.map(|part| self.visit(part) + 1).max().unwrap_or(0);
+        if self.all.len() <= height {
+            self.all.resize_with(height + 1, Vec::new);
+        }
+        self.all[height].push(ty);
+        self.known.insert(ty.as_ptr(), height);
+        height
+    }
 }

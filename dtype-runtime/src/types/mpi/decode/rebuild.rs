@@ -1,6 +1,7 @@
 //! From contents back to a datatype. The contents may come from elsewhere, so nothing in them is trusted.
 
 use alloc::vec::Vec;
+use core::slice::Iter;
 
 use super::Contents;
 use crate::error::Error;
@@ -33,7 +34,14 @@ impl Contents {
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn rebuild(&self) -> Result<Type, Error> {
-        let mut reader = Reader::new(self);
+        let mut reader = Reader {
+            combiner: self.combiner,
+            large: !self.large_counts.is_empty(),
+            integers: self.integers.iter(),
+            addresses: self.addresses.iter(),
+            large_counts: self.large_counts.iter(),
+            datatypes: self.datatypes.iter(),
+        };
         let call = reader.call()?;
         let ty = call.make()?;
         reader.end()?;
@@ -46,24 +54,13 @@ struct Reader<'a> {
     combiner: Combiner,
     /// Whether counts and addresses are among the large counts.
     large: bool,
-    integers: &'a [i32],
-    addresses: &'a [i64],
-    large_counts: &'a [i64],
-    datatypes: &'a [Type],
+    integers: Iter<'a, i32>,
+    addresses: Iter<'a, i64>,
+    large_counts: Iter<'a, i64>,
+    datatypes: Iter<'a, Type>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(contents: &'a Contents) -> Self {
-        Self {
-            combiner: contents.combiner,
-            large: !contents.large_counts.is_empty(),
-            integers: &contents.integers,
-            addresses: &contents.addresses,
-            large_counts: &contents.large_counts,
-            datatypes: &contents.datatypes,
-        }
-    }
-
     fn call(&mut self) -> Result<Call<'a>, Error> {
         let Some(signature) = self.combiner.signature() else {
             return Err(self.wrong("a named datatype has no contents"));
@@ -107,15 +104,14 @@ impl<'a> Reader<'a> {
 
     /// The next number of the array that holds numbers of this type.
     fn signed(&mut self, number: CType) -> Result<i64, Error> {
-        match number {
+        let (next, problem) = match number {
             CType::Count | CType::Address if self.large => {
-                take(&mut self.large_counts).ok_or_else(|| self.wrong("too few large counts"))
+                (self.large_counts.next(), "too few large counts")
             }
-            CType::Address => {
-                take(&mut self.addresses).ok_or_else(|| self.wrong("too few addresses"))
-            }
-            CType::Int | CType::Count => self.int().map(i64::from),
-        }
+            CType::Address => (self.addresses.next(), "too few addresses"),
+            CType::Int | CType::Count => return self.int().map(i64::from),
+        };
+        next.copied().ok_or_else(|| self.wrong(problem))
     }
 
     fn unsigned(&mut self, number: CType) -> Result<u64, Error> {
@@ -127,7 +123,7 @@ impl<'a> Reader<'a> {
     }
 
     fn int(&mut self) -> Result<i32, Error> {
-        take(&mut self.integers).ok_or_else(|| self.wrong("too few integers"))
+        self.integers.next().copied().ok_or_else(|| self.wrong("too few integers"))
     }
 
     /// A precision or a range, if it is defined.
@@ -166,10 +162,7 @@ impl<'a> Reader<'a> {
     }
 
     fn datatype(&mut self) -> Result<&'a Type, Error> {
-        let (first, rest) =
-            self.datatypes.split_first().ok_or_else(|| self.wrong("too few datatypes"))?;
-        self.datatypes = rest;
-        Ok(first)
+        self.datatypes.next().ok_or_else(|| self.wrong("too few datatypes"))
     }
 
     /// `length` arguments of one kind. Memory is reserved only for arguments that exist.
@@ -182,17 +175,8 @@ impl<'a> Reader<'a> {
     }
 
     fn end(&self) -> Result<(), Error> {
-        let nothing_left = self.integers.is_empty()
-            && self.addresses.is_empty()
-            && self.large_counts.is_empty()
-            && self.datatypes.is_empty();
+        let left = [self.integers.len(), self.addresses.len(), self.large_counts.len()];
+        let nothing_left = left == [0; 3] && self.datatypes.len() == 0;
         if nothing_left { Ok(()) } else { Err(self.wrong("too many arguments")) }
     }
-}
-
-/// Removes the first number of an array and returns it.
-fn take<T: Copy>(array: &mut &[T]) -> Option<T> {
-    let (first, rest) = array.split_first()?;
-    *array = rest;
-    Some(*first)
 }
