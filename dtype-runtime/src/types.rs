@@ -41,7 +41,6 @@ use description::{Item, items};
 pub use entries::{MapEntry, TypeMapEntries};
 pub use flags::Flags;
 pub use levels::Level;
-pub(crate) use mpi::Fortran;
 pub use mpi::call::{self, Argument, Call, Combiner};
 pub use mpi::{Contents, Envelope, Named, Pair, TypeClass};
 pub(crate) use overlap::overlaps;
@@ -110,7 +109,9 @@ pub(crate) enum Constructor {
     },
     /// A type of Fortran's kinds, and the basic datatype that represents it here.
     Fortran {
-        request: Fortran,
+        combiner: Combiner,
+        /// The precision and the range, or only the range of an integer.
+        digits: [Option<u32>; 2],
         basic: Basic,
     },
     Dup {

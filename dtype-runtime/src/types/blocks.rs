@@ -20,15 +20,6 @@ impl Lengths<Box<[u64]>> {
     }
 }
 
-impl From<Lengths<&[u64]>> for Lengths<Box<[u64]>> {
-    fn from(lengths: Lengths<&[u64]>) -> Self {
-        match lengths {
-            Lengths::Each(lengths) => Self::Each(lengths.into()),
-            Lengths::Same(length) => Self::Same(length),
-        }
-    }
-}
-
 /// Blocks of one old type at individual displacements.
 pub(super) struct BlockList<'a> {
     /// If there is one for each block, as many as there are displacements.

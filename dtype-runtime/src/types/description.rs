@@ -274,27 +274,28 @@ impl Writer {
                 }
                 Entry::EndLoop(_) => {
                     let inner = core::mem::replace(&mut level, levels.pop().unwrap_or_default());
-                    let items = index - inner.start.unwrap_or(0);
-                    let (mut flags, first) =
-                        (Flags::CONTIGUOUS.when(!inner.broken), inner.first.unwrap_or(0));
+                    let (items, first) =
+                        (index - inner.start.unwrap_or(0), inner.first.unwrap_or(0));
+                    let flags = |stride| {
+                        let touching = i128::from(stride) == i128::from(inner.size);
+                        Flags::CONTIGUOUS.when(!inner.broken)
+                            | Flags::NO_GAPS.when(!inner.broken && touching)
+                    };
+                    let mut flags_of_end = flags(extent);
                     if let Some(start) = inner.start
                         && let Entry::Loop(head) = &mut self.entries[start]
                     {
-                        let touching = i128::from(head.extent) == i128::from(inner.size);
-                        flags |= Flags::NO_GAPS.when(!inner.broken && touching);
-                        head.items = items;
-                        head.flags = flags;
+                        flags_of_end = flags(head.extent);
+                        (head.items, head.flags) = (items, flags_of_end);
                         // A loop has more than one repetition.
-                        level.add(first, inner.size * head.loops, !inner.broken && touching);
-                    } else {
-                        let touching = i128::from(extent) == i128::from(inner.size);
-                        flags |= Flags::NO_GAPS.when(!inner.broken && touching);
+                        let is_run = head.flags.contains(Flags::NO_GAPS);
+                        level.add(first, inner.size * head.loops, is_run);
                     }
                     self.entries[index] = Entry::EndLoop(EndLoop {
                         items,
                         size: inner.size,
                         first_elem_disp: first,
-                        flags,
+                        flags: flags_of_end,
                     });
                 }
             }

@@ -52,7 +52,7 @@ pub(super) fn all_equal(types: &[&Type]) -> bool {
         return false;
     }
     // Equal types have one node.
-    let table = Table::new(types);
+    let table = Table::new(types, true);
     others.iter().all(|other| table.number(other) == table.number(first))
 }
 

@@ -110,7 +110,10 @@ fn block_list(
     parts.add_list(&list)?;
     parts.finish(|| Constructor::Blocks {
         unit,
-        lengths: list.lengths.into(),
+        lengths: match lengths {
+            Lengths::Each(lengths) => Lengths::Each(lengths.into()),
+            Lengths::Same(length) => Lengths::Same(length),
+        },
         displacements: displacements.into(),
         old: old.clone(),
     })

@@ -6,7 +6,7 @@
 use core::mem;
 
 use super::bounds::{BoundsRule, Interval, Marks};
-use super::{Constructor, Flags, Fortran, Inner, Lazy, Type};
+use super::{Combiner, Constructor, Flags, Inner, Lazy, Type};
 use crate::basic::Basic;
 use crate::shared::{Room, Shared, Static};
 
@@ -87,8 +87,9 @@ impl Type {
     }
 
     /// The type of a Fortran kind, which a basic datatype represents.
-    pub(super) fn fortran(request: Fortran, basic: Basic) -> Self {
-        Self(Room::new().fill(leaf(Constructor::Fortran { request, basic }, Some(basic), NO_MARKS)))
+    pub(super) fn fortran(combiner: Combiner, digits: [Option<u32>; 2], basic: Basic) -> Self {
+        let constructor = Constructor::Fortran { combiner, digits, basic };
+        Self(Room::new().fill(leaf(constructor, Some(basic), NO_MARKS)))
     }
 }
 

@@ -12,5 +12,4 @@ pub(super) mod rules;
 
 pub use decode::{Contents, Envelope};
 pub use named::Named;
-pub(crate) use predefined::Fortran;
 pub use predefined::{Pair, TypeClass};

@@ -22,7 +22,6 @@ use alloc::borrow::Cow;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::predefined::Fortran;
 use crate::types::array::{Darray, Distribution, Order};
 use crate::types::blocks::Lengths;
 use crate::types::{Constructor, Type, Unit};
@@ -301,12 +300,8 @@ impl Distribution {
 
     /// Whether its argument is the number that means the default in the MPI-5.0 ABI.
     pub(crate) fn reads_as_default(self) -> bool {
-        match self {
-            Self::Block(Some(length)) | Self::Cyclic(Some(length)) => {
-                i128::from(length) == DFLT_DARG.into()
-            }
-            Self::None | Self::Block(None) | Self::Cyclic(None) => false,
-        }
+        let default = i128::from(DFLT_DARG);
+        matches!(self, Self::Block(Some(n)) | Self::Cyclic(Some(n)) if i128::from(n) == default)
     }
 }
 
@@ -339,12 +334,12 @@ impl Type {
                 // Pairs are built as structures.
                 _ => return None,
             },
-            Constructor::Fortran { request, .. } => match *request {
-                Fortran::Real { precision, range } | Fortran::Complex { precision, range } => {
-                    vec![A::Digits(precision), A::Digits(range)]
-                }
-                Fortran::Integer { range } => vec![A::Range(range)],
-            },
+            Constructor::Fortran {
+                combiner: Combiner::F90Integer,
+                digits: [Some(range), _],
+                ..
+            } => vec![A::Range(*range)],
+            Constructor::Fortran { digits, .. } => digits.map(A::Digits).into(),
             Constructor::Dup { old } => vec![A::Type(old)],
             Constructor::Contiguous { count, old } => vec![A::Count(*count), A::Type(old)],
             Constructor::Vector { count, blocklength, stride, old, .. } => {
@@ -396,11 +391,7 @@ impl Constructor {
                 Combiner::Named
             }
             Self::Pair { name: None, .. } => Combiner::ValueIndex,
-            Self::Fortran { request, .. } => match request {
-                Fortran::Real { .. } => Combiner::F90Real,
-                Fortran::Complex { .. } => Combiner::F90Complex,
-                Fortran::Integer { .. } => Combiner::F90Integer,
-            },
+            Self::Fortran { combiner, .. } => *combiner,
             Self::Dup { .. } => Combiner::Dup,
             Self::Contiguous { .. } => Combiner::Contiguous,
             Self::Vector { unit: Unit::Extent, .. } => Combiner::Vector,

@@ -73,7 +73,7 @@ impl Type {
     /// ```
     #[must_use]
     pub fn marshal(&self) -> Vec<u8> {
-        let table = Table::new(&[self]);
+        let table = Table::new(&[self], true);
         let mut out = Vec::with_capacity(3 + 10 + table.bytes.len());
         out.extend([MAGIC, VERSION, FLAGS]);
         varint::put_unsigned(&mut out, table.last());

@@ -23,16 +23,7 @@ pub(in crate::types) struct Table {
 impl Table {
     /// The table of these types and everything they are made of. It takes time linear in the memory of the types,
     /// not in the trees that they represent, times the logarithm of the number of types.
-    pub(in crate::types) fn new(roots: &[&Type]) -> Self {
-        Self::made(roots, true)
-    }
-
-    /// As [`new`](Self::new), with one node for all types made by the same calls, whatever their rules for bounds.
-    pub(super) fn by_calls(roots: &[&Type]) -> Self {
-        Self::made(roots, false)
-    }
-
-    fn made(roots: &[&Type], distinguish_rules: bool) -> Self {
+    pub(in crate::types) fn new(roots: &[&Type], distinguish_rules: bool) -> Self {
         let (bytes, numbers) = (Vec::new(), BTreeMap::new());
         let mut table = Self { bytes, number_of_nodes: 0, numbers, distinguish_rules };
         let (mut written, mut nodes) = (Vec::new(), Vec::new());

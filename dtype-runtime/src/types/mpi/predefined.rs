@@ -2,6 +2,7 @@
 //!
 //! Those with a name and a single value are the variants of [`Basic`]; [`Type::basic`] makes a datatype of each.
 
+use super::call::Combiner;
 use crate::basic::{Basic, Kind};
 use crate::error::Error;
 use crate::types::parts::Parts;
@@ -94,14 +95,6 @@ impl Pair {
         let parts = (in_c(value), in_c(index));
         Self::ALL.iter().copied().find(|pair| pair.parts() == parts)
     }
-}
-
-/// The arguments of the constructors for Fortran's kinds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fortran {
-    Real { precision: Option<u32>, range: Option<u32> },
-    Complex { precision: Option<u32>, range: Option<u32> },
-    Integer { range: u32 },
 }
 
 /// A class of types that differ in their size (`MPI_TYPECLASS_*`).
@@ -242,7 +235,7 @@ impl Type {
     #[doc(alias = "MPI_Type_create_f90_real")]
     pub fn f90_real(precision: Option<u32>, range: Option<u32>) -> Result<Self, Error> {
         let kind = real_kind("f90_real", precision, range)?;
-        Ok(Self::fortran(Fortran::Real { precision, range }, kind.real))
+        Ok(Self::fortran(Combiner::F90Real, [precision, range], kind.real))
     }
 
     /// The complex type of two [`f90_real`](Self::f90_real) values of this precision and range (MPI-4.1 section
@@ -260,7 +253,7 @@ impl Type {
     #[doc(alias = "MPI_Type_create_f90_complex")]
     pub fn f90_complex(precision: Option<u32>, range: Option<u32>) -> Result<Self, Error> {
         let kind = real_kind("f90_complex", precision, range)?;
-        Ok(Self::fortran(Fortran::Complex { precision, range }, kind.complex))
+        Ok(Self::fortran(Combiner::F90Complex, [precision, range], kind.complex))
     }
 
     /// The integer type of Fortran's `SELECTED_INT_KIND(r)` (MPI-4.1 section 19.1.5): the smallest type with at
@@ -282,7 +275,7 @@ impl Type {
         let Some(&(_, basic)) = found else {
             return Err(beyond("f90_integer", "r", range, INTEGERS[INTEGERS.len() - 1].0));
         };
-        Ok(Self::fortran(Fortran::Integer { range }, basic))
+        Ok(Self::fortran(Combiner::F90Integer, [Some(range), None], basic))
     }
 
     /// The named type of this class with a size of `size` bytes (MPI-4.1 section 19.1.5).

@@ -41,7 +41,7 @@ impl Type {
     /// # Ok::<(), dtype_runtime::Error>(())
     /// ```
     pub fn with_bounds_rule(&self, rules: BoundsRule) -> Result<Self, Error> {
-        let nodes = Table::by_calls(&[self]);
+        let nodes = Table::new(&[self], false);
         Remake { rules, nodes, made: BTreeMap::new() }.remake(self)
     }
 
