@@ -18,6 +18,9 @@ pub const BACKGROUND: u64 = 2;
 /// How many pieces of memory a call lists in [`Work::ListInWindows`].
 pub const WINDOW: usize = 64;
 
+/// Packed bytes of a fragment in [`Work::PackFragments`] and [`Work::UnpackFragments`].
+pub const FRAGMENT: usize = 8 << 10;
+
 /// A request to a process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Request {
@@ -73,6 +76,10 @@ pub enum Work {
     Pack,
     /// Unpacking the layout.
     Unpack,
+    /// Packing the layout in fragments of [`FRAGMENT`] bytes.
+    PackFragments,
+    /// Unpacking them.
+    UnpackFragments,
     /// Packing records into a new vector.
     Encode,
     /// Unpacking into a new vector of records.

@@ -1,4 +1,4 @@
-//! `MPI_Pack` and `MPI_Unpack` of a layout.
+//! `MPI_Pack` and `MPI_Unpack` of a layout, and its fragments.
 
 use std::hint::black_box;
 use std::os::raw::c_int;
@@ -14,14 +14,23 @@ use dtype_runtime::Type;
 use mpi::ffi::{self, MPI_Datatype};
 use mpi::raw::AsRaw;
 
+use crate::convertor::Convertor;
+
+/// The places of [`Layout::convertors`].
+const PACKING: usize = 0;
+const UNPACKING: usize = 1;
+
 /// Instances of a datatype in memory, and their packed bytes.
 pub(crate) struct Layout {
+    ty: Type,
     datatype: Datatype,
     count: c_int,
     origin: usize,
     memory: Placed<u8>,
     packed: Placed<u8>,
     size: c_int,
+    /// What packs and what unpacks in fragments, once that is timed.
+    convertors: Option<[Convertor; 2]>,
 }
 
 impl Layout {
@@ -46,7 +55,8 @@ impl Layout {
         // Some libraries ask for more room than they use.
         let packed = Placed::new(0, size + 1024, PACKED);
         let (count, size) = (c_int::try_from(count)?, c_int::try_from(size)?);
-        let mut layout = Self { datatype, count, origin, memory, packed, size };
+        let (ty, convertors) = (ty.clone(), None);
+        let mut layout = Self { ty, datatype, count, origin, memory, packed, size, convertors };
         let (code, position) = layout.pack();
         ensure!(code == 0, "MPI_Pack returns {code}");
         ensure!(position == layout.size, "MPI_Pack makes {position} bytes of {size}");
@@ -78,6 +88,49 @@ impl Layout {
         time_warm(repetitions, || {
             black_box(self.unpack());
         })
+    }
+
+    pub(crate) fn time_packing_fragments(&mut self, repetitions: u64) -> Result<Duration> {
+        self.prepare_fragments()?;
+        Ok(time_warm(repetitions, || _ = black_box(self.run(PACKING))))
+    }
+
+    pub(crate) fn time_unpacking_fragments(&mut self, repetitions: u64) -> Result<Duration> {
+        self.prepare_fragments()?;
+        Ok(time_warm(repetitions, || _ = black_box(self.run(UNPACKING))))
+    }
+
+    /// Makes the convertors, and compares their results with those of `MPI_Pack` and `MPI_Unpack`.
+    fn prepare_fragments(&mut self) -> Result<()> {
+        if self.convertors.is_some() {
+            return Ok(());
+        }
+        self.convertors = Some([Convertor::packing(&self.ty)?, Convertor::unpacking(&self.ty)?]);
+        let size = self.packed().len();
+        let expected = (self.packed().to_vec(), self.unpack_over()?);
+        // Twice, as a convertor is prepared again for each message.
+        for _ in 0..2 {
+            self.packed.fill(0);
+            ensure!(self.run(PACKING) == size, "the convertor packs another number of bytes");
+            fill(&mut self.memory, BACKGROUND);
+            ensure!(self.run(UNPACKING) == size, "the convertor unpacks another number of bytes");
+            let memory = fingerprint(&self.memory);
+            fill(&mut self.memory, DATA);
+            ensure!((self.packed(), memory) == (&*expected.0, expected.1), "fragments differ");
+        }
+        Ok(())
+    }
+
+    /// Packs by the first convertor or unpacks by the second, and returns the number of bytes.
+    fn run(&mut self, convertor: usize) -> usize {
+        let (count, size) = (self.count.unsigned_abs() as usize, self.packed().len());
+        let datatype = self.handle();
+        let Some(convertors) = &mut self.convertors else { return 0 };
+        let first = self.memory.as_mut_ptr().wrapping_add(self.origin);
+        // SAFETY: as in `pack`; the convertors were made for this type.
+        unsafe {
+            convertors[convertor].run(datatype, count, black_box(first), &mut self.packed[..size])
+        }
     }
 
     fn handle(&self) -> MPI_Datatype {

@@ -3,8 +3,15 @@
 //!
 //! `dtype_benches::peer` has the requests and the answers. `dtype-versus` builds and starts this program.
 
+#![deny(unsafe_code)]
+
+#[expect(unsafe_code, reason = "calls the MPI library")]
 mod calls;
+#[expect(unsafe_code, reason = "calls functions that Open MPI exports")]
+mod convertor;
+#[expect(unsafe_code, reason = "lends memory and a datatype to MPI")]
 mod layout;
+#[expect(unsafe_code, reason = "reads records of packed bytes")]
 mod records;
 
 use std::io::{self, BufReader};
@@ -67,6 +74,12 @@ impl Peer {
                 let time = match work {
                     Work::Pack => layout(&mut self.layout)?.time_packing(repetitions),
                     Work::Unpack => layout(&mut self.layout)?.time_unpacking(repetitions),
+                    Work::PackFragments => {
+                        layout(&mut self.layout)?.time_packing_fragments(repetitions)?
+                    }
+                    Work::UnpackFragments => {
+                        layout(&mut self.layout)?.time_unpacking_fragments(repetitions)?
+                    }
                     Work::Encode => records(&mut self.records)?.time_encoding(repetitions),
                     Work::Decode => records(&mut self.records)?.time_decoding(repetitions),
                     Work::Create => {
@@ -108,5 +121,6 @@ fn name() -> Result<String> {
     let version = mpi::environment::library_version()?;
     let line = version.lines().next().unwrap_or_default();
     let line = line.split_once(", package").map_or(line, |(name, _)| name);
-    Ok(line.trim_end_matches('\0').replace('\t', " "))
+    let words: Vec<&str> = line.trim_end_matches('\0').split_whitespace().collect();
+    Ok(words.join(" "))
 }

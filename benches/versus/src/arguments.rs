@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use regex::Regex;
 
 /// The same work on this engine, loops written by hand, Open MPI, MPICH, Rust's serializers and memcpy.
@@ -45,13 +45,39 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 
-    /// The compiler wrapper of Open MPI.
+    /// The MPI libraries to compare with.
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Libraries::All)]
+    pub(crate) libraries: Libraries,
+
+    /// The compiler wrapper of the system's Open MPI.
     #[arg(long, value_name = "WRAPPER", default_value = "mpicc.openmpi")]
     pub(crate) openmpi: PathBuf,
 
-    /// The compiler wrapper of MPICH.
+    /// The compiler wrapper of the system's MPICH.
     #[arg(long, value_name = "WRAPPER", default_value = "mpicc.mpich")]
     pub(crate) mpich: PathBuf,
+}
+
+/// Some of the MPI libraries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Libraries {
+    /// The newest releases, which are installed from `PyPI` below `target`.
+    Newest,
+    /// Those of the system.
+    System,
+    /// Both.
+    All,
+}
+
+impl Libraries {
+    /// As the command line spells it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Newest => "newest",
+            Self::System => "system",
+            Self::All => "all",
+        }
+    }
 }
 
 impl Arguments {
@@ -63,6 +89,7 @@ impl Arguments {
     /// The arguments of one of several processes.
     pub(crate) fn of_one_process(&self) -> Vec<OsString> {
         let mut all = vec!["--all-times".into(), "--rounds".into(), self.rounds.to_string().into()];
+        all.extend(["--libraries".into(), self.libraries.name().into()]);
         all.extend(["--openmpi".into(), self.openmpi.clone().into()]);
         all.extend(["--mpich".into(), self.mpich.clone().into()]);
         if let Some(only) = &self.only {

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use dtype_benches::peer::Work;
 use dtype_benches::turns::time_warm;
+use dtype_runtime::Type;
 use regex::Regex;
 
 use crate::arguments::Arguments;
@@ -19,8 +20,12 @@ pub(crate) mod who {
     pub(crate) const DYNAMIC: &str = "dtype, dynamic";
     /// The loop that a person would write.
     pub(crate) const LOOP: &str = "loop";
+    /// The newest releases, from `PyPI`.
     pub(crate) const OPEN_MPI: &str = "Open MPI";
     pub(crate) const MPICH: &str = "MPICH";
+    /// The libraries that this machine's system has.
+    pub(crate) const SYSTEM_OPEN_MPI: &str = "Open MPI (system)";
+    pub(crate) const SYSTEM_MPICH: &str = "MPICH (system)";
     /// MPICH's engine, by its own functions.
     pub(crate) const YAKSA: &str = "Yaksa";
     pub(crate) const YAKSA_WINDOWS: &str = "Yaksa, windows";
@@ -30,6 +35,8 @@ pub(crate) mod who {
     pub(crate) const SPAN: &str = "memcpy, span";
     pub(crate) const RSMPI_OPEN_MPI: &str = "rsmpi, Open MPI";
     pub(crate) const RSMPI_MPICH: &str = "rsmpi, MPICH";
+    pub(crate) const RSMPI_SYSTEM_OPEN_MPI: &str = "rsmpi, Open MPI (system)";
+    pub(crate) const RSMPI_SYSTEM_MPICH: &str = "rsmpi, MPICH (system)";
 }
 
 /// The value of a call that does not fail here. Errors are not handled in place, as in most programs: there it would be compiled
@@ -116,13 +123,40 @@ impl Bench {
         let contestant = |(number, library): (usize, &mut Library)| {
             let by_crate = matches!(work, Work::Encode | Work::Decode);
             let name = if by_crate { library.by_crate } else { library.name };
+            let in_fragments = matches!(work, Work::PackFragments | Work::UnpackFragments);
+            let has_no_call = in_fragments && !library.has_fragments();
             let how = match library.process() {
+                Ok(_) if has_no_call => How::Missing("no call".into()),
                 Ok(_) => How::Library(Which::Mpi(number), work),
                 Err(why) => How::Missing(why.into()),
             };
             Contestant { name, how }
         };
         self.libraries.iter_mut().enumerate().map(contestant).collect()
+    }
+
+    /// Whether every MPI library packs instances to these bytes, and unpacks them to a memory with this fingerprint. What is
+    /// packed is [`DATA`](dtype_benches::peer::DATA); it is unpacked over [`BACKGROUND`](dtype_benches::peer::BACKGROUND).
+    pub(crate) fn compare(
+        &mut self,
+        ty: &Type,
+        count: usize,
+        origin: usize,
+        length: usize,
+        packed: &[u8],
+        unpacked: u64,
+    ) -> Result<()> {
+        for library in &mut self.libraries {
+            let name = library.name;
+            let Ok(process) = library.process() else { continue };
+            let there = process.layout(ty, count, origin, length).context(name)?;
+            ensure!(there == packed, "{name} packs other bytes");
+            ensure!(
+                process.unpack().context(name)? == unpacked,
+                "{name} unpacks to another memory"
+            );
+        }
+        Ok(())
     }
 
     /// Yaksa: ready for the work, or missing.

@@ -107,14 +107,7 @@ impl<H: ByHand> Stage<H> {
         fill(memory.as_mut_bytes(), DATA);
 
         let length = size_of_val(&**memory);
-        for library in &mut bench.libraries {
-            let name = library.name;
-            let Ok(process) = library.process() else { continue };
-            let there = process.layout(committed, *count, *origin, length).context(name)?;
-            ensure!(there == packed.as_bytes(), "{name} packs other bytes");
-            ensure!(process.unpack().context(name)? == here, "{name} unpacks to another memory");
-        }
-        Ok(())
+        bench.compare(committed, *count, *origin, length, packed.as_bytes(), here)
     }
 
     fn pack(&mut self, bench: &mut Bench) -> Result<Vec<Column>> {

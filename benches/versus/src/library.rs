@@ -1,13 +1,17 @@
-//! An MPI library, or Yaksa: a child process that is linked to it, built on demand.
+//! An MPI library, or Yaksa: a child process that is linked to it, built on demand. The newest releases of MPI libraries are
+//! installed on demand, too.
 
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use dtype_benches::peer::{Reply, Request, Work, receive, send};
 use dtype_runtime::Type;
+
+use crate::arguments::{Arguments, Libraries};
+use crate::bench::who;
 
 /// A library, or the reason why it is missing.
 pub(crate) struct Library {
@@ -28,11 +32,50 @@ pub(crate) struct Process {
 }
 
 impl Library {
-    /// Builds the peer by the compiler wrapper, in its own folder, and starts it.
+    /// The MPI libraries that the arguments ask for. Builds the peer of each in a folder of its own, and starts it.
     ///
     /// A library that is missing or cannot be linked is not an error. A library that is present and does not work
     /// is.
-    pub(crate) fn start(
+    pub(crate) fn all(arguments: &Arguments) -> Result<Vec<Self>> {
+        let mut all = Vec::new();
+        if arguments.libraries != Libraries::System {
+            all.push(Self::newest(who::OPEN_MPI, who::RSMPI_OPEN_MPI, "openmpi")?);
+            all.push(Self::newest(who::MPICH, who::RSMPI_MPICH, "mpich")?);
+        }
+        if arguments.libraries != Libraries::Newest {
+            let (openmpi, mpich) = (&arguments.openmpi, &arguments.mpich);
+            let by_crate = who::RSMPI_SYSTEM_OPEN_MPI;
+            all.push(Self::of_system(who::SYSTEM_OPEN_MPI, by_crate, "openmpi", openmpi)?);
+            let by_crate = who::RSMPI_SYSTEM_MPICH;
+            all.push(Self::of_system(who::SYSTEM_MPICH, by_crate, "mpich", mpich)?);
+        }
+        Ok(all)
+    }
+
+    /// The newest release of a library, from `PyPI`.
+    fn newest(name: &'static str, by_crate: &'static str, package: &str) -> Result<Self> {
+        let installed = Command::new(root().join(".ci/newest-mpi"))
+            .arg(package)
+            .stderr(Stdio::inherit())
+            .output()?;
+        if !installed.status.success() {
+            let process = Err(missing(name, "PyPI's release is not installed"));
+            return Ok(Self { name, by_crate, process });
+        }
+        // The folder's name ends with the version.
+        let folder = String::from_utf8(installed.stdout)?;
+        let folder = folder.trim_end();
+        let wrapper = Path::new(folder).join("bin/mpicc");
+        let process = start(name, "dtype-mpi-peer", &format!("newest-{package}"), Some(&wrapper))?;
+        if let (Ok(process), Some((_, version))) = (&process, folder.rsplit_once('-')) {
+            let found = &process.version;
+            ensure!(found.ends_with(version), "{name}'s peer runs with {found}, not {version}");
+        }
+        Ok(Self { name, by_crate, process })
+    }
+
+    /// A library of the system, by its compiler wrapper.
+    fn of_system(
         name: &'static str,
         by_crate: &'static str,
         folder: &str,
@@ -48,8 +91,8 @@ impl Library {
         Ok(Self { name, by_crate, process })
     }
 
-    /// As [`start`](Self::start), for Yaksa, which is in MPICH's static library.
-    pub(crate) fn start_yaksa(name: &'static str) -> Result<Self> {
+    /// Yaksa, which is in MPICH's static library.
+    pub(crate) fn yaksa(name: &'static str) -> Result<Self> {
         let library = "libmpich.a";
         let found = Command::new("cc").arg(format!("-print-file-name={library}")).output();
         // The name alone if there is no such file.
@@ -60,6 +103,11 @@ impl Library {
             Err(missing(name, &format!("no {library}")))
         };
         Ok(Self { name, by_crate: name, process })
+    }
+
+    /// Whether it packs in fragments: by the engine that Open MPI exports. MPI has no call for that.
+    pub(crate) fn has_fragments(&self) -> bool {
+        [who::OPEN_MPI, who::SYSTEM_OPEN_MPI].contains(&self.name)
     }
 
     pub(crate) fn process(&mut self) -> Result<&mut Process, &str> {
@@ -97,9 +145,14 @@ fn missing(name: &str, why: &str) -> String {
     why
 }
 
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 /// Builds a peer with cargo, and returns its path.
 fn build(package: &str, folder: &str, wrapper: Option<&Path>) -> Result<Option<PathBuf>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root();
     let target = root.join("target").join(folder);
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

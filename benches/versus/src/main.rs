@@ -1,5 +1,6 @@
 //! The same work, side by side in one run: this engine, typed and dynamic; loops written by hand; Open MPI and
-//! MPICH, each in a process of its own; the `mpi` crate on both; Rust's serializers; and memcpy.
+//! MPICH, the newest releases and the system's, each in a process of its own; the `mpi` crate on them; Rust's serializers;
+//! and memcpy.
 //!
 //! `cargo run --release -p dtype-versus`
 //!
@@ -8,6 +9,7 @@
 //! the same round: the median over all rounds. Before anything is timed, its results are compared with the others': the
 //! packed bytes, and the memory that they are unpacked to.
 
+#![forbid(unsafe_code)]
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -18,6 +20,7 @@
 mod arguments;
 mod bench;
 mod checked;
+mod classes;
 mod creation;
 mod ddtbench;
 mod external;
@@ -75,18 +78,16 @@ fn main() -> Result<()> {
 
 /// Measures everything in this process.
 fn measure(arguments: &Arguments) -> Result<Run> {
-    let libraries = vec![
-        Library::start(who::OPEN_MPI, who::RSMPI_OPEN_MPI, "openmpi", &arguments.openmpi)?,
-        Library::start(who::MPICH, who::RSMPI_MPICH, "mpich", &arguments.mpich)?,
-    ];
-    let yaksa = Library::start_yaksa(who::YAKSA)?;
+    let libraries = Library::all(arguments)?;
+    let yaksa = Library::yaksa(who::YAKSA)?;
     let machine = Machine::here(libraries.iter().map(Library::description).collect());
     let mut bench = Bench::new(arguments, libraries, yaksa);
-    let groups: [(&str, Measure); 9] = [
+    let groups: [(&str, Measure); 10] = [
         ("structs", structs::measure),
         ("messages", messages::measure),
         ("values to check", checked::measure),
         ("DDTBench", ddtbench::measure),
+        ("classes", classes::measure),
         ("slices in segments", slices::measure),
         ("layouts in segments", streaming::measure),
         ("external32", external::measure),

@@ -22,7 +22,7 @@ use crate::structs::{Body, FEW_COUNTS, Hole, Mixed, Nested, Scattered, Small, Ta
 use crate::wire::{self, Wired};
 
 /// The serializers, as columns.
-pub(crate) const SERIALIZERS: [&str; 9] = [
+pub(crate) const SERIALIZERS: [&str; 11] = [
     BINCODE,
     POSTCARD,
     RKYV,
@@ -32,6 +32,8 @@ pub(crate) const SERIALIZERS: [&str; 9] = [
     ZEROCOPY,
     who::RSMPI_OPEN_MPI,
     who::RSMPI_MPICH,
+    who::RSMPI_SYSTEM_OPEN_MPI,
+    who::RSMPI_SYSTEM_MPICH,
 ];
 
 const BINCODE: &str = "bincode";

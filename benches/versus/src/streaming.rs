@@ -6,8 +6,9 @@ use std::hint::black_box;
 
 use anyhow::{Context, Result, ensure};
 use dtype_benches::forms::{Wide, Widest};
-use dtype_benches::noise::{Random, fill};
+use dtype_benches::noise::{Random, fill, fingerprint};
 use dtype_benches::peer::{BACKGROUND, DATA, WINDOW, Work};
+use dtype_benches::placed::{MEMORY, PACKED, Placed};
 use dtype_runtime::convertor::Segment;
 use dtype_runtime::{Basic, Committed, Error, Type};
 
@@ -111,7 +112,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
                 }
                 let columns = bench.turns(&mut stream, contestants)?;
                 let (family, parameters) = (family.to_owned(), parameters.to_owned());
-                let bytes = stream.packed.len() as u64;
+                let bytes = stream.bytes();
                 bench.rows.push(Row {
                     group,
                     family,
@@ -139,12 +140,12 @@ fn joined(pieces: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 }
 
 /// Instances in a memory, and their packed bytes.
-struct Stream {
+pub(crate) struct Stream {
     committed: Committed,
     count: usize,
-    memory: Vec<u8>,
-    packed: Vec<u8>,
-    out: Vec<u8>,
+    memory: Placed<u8>,
+    packed: Placed<u8>,
+    out: Placed<u8>,
     /// Room for pieces of memory.
     window: [Segment; WINDOW],
     /// The position of the last jump.
@@ -152,14 +153,15 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(ty: &Type, count: usize) -> Result<Self> {
+    pub(crate) fn new(ty: &Type, count: usize) -> Result<Self> {
         let committed = ty.commit();
         let length = ty.extent() * (i64::try_from(count)? - 1) + ty.true_ub();
-        let mut memory = vec![0; usize::try_from(length)?];
+        let mut memory = Placed::new(0, usize::try_from(length)?, MEMORY);
         fill(&mut memory, DATA);
-        let mut packed = vec![0; committed.packed_size(count)?];
-        committed.pack(&memory, count, &mut packed)?;
-        let out = packed.clone();
+        let size = committed.packed_size(count)?;
+        let mut packed = Placed::new(0, size, PACKED);
+        committed.pack(&*memory, count, &mut packed)?;
+        let out = Placed::new(0, size, PACKED);
         Ok(Self {
             committed,
             count,
@@ -171,18 +173,33 @@ impl Stream {
         })
     }
 
-    /// Whether the segments, and the pieces, have the bytes of the whole.
-    fn compare(&mut self) -> Result<()> {
+    /// Packed bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.packed.len() as u64
+    }
+
+    /// Whether the MPI libraries make the same bytes and the same memory.
+    pub(crate) fn compare_libraries(&mut self, bench: &mut Bench) -> Result<()> {
         fill(&mut self.memory, BACKGROUND);
         self.unpack_whole()?;
-        let whole = self.memory.clone();
+        let unpacked = fingerprint(&self.memory);
+        fill(&mut self.memory, DATA);
+        let (count, length) = (self.count, self.memory.len());
+        bench.compare(&self.committed, count, 0, length, &self.packed, unpacked)
+    }
+
+    /// Whether the segments, and the pieces, have the bytes of the whole.
+    pub(crate) fn compare(&mut self) -> Result<()> {
+        fill(&mut self.memory, BACKGROUND);
+        self.unpack_whole()?;
+        let whole = self.memory.to_vec();
         for segment in [64 << 10, 8 << 10, 1 << 10] {
             fill(&mut self.memory, BACKGROUND);
             self.unpack_by(segment)?;
-            ensure!(self.memory == whole, "segments of {segment} bytes are unpacked otherwise");
+            ensure!(*self.memory == whole, "segments of {segment} bytes are unpacked otherwise");
             self.out.fill(0);
             self.pack_by(segment)?;
-            ensure!(self.out == self.packed, "segments of {segment} bytes are packed otherwise");
+            ensure!(*self.out == *self.packed, "segments of {segment} bytes are packed otherwise");
         }
         let found = self.pieces()?.iter().map(|(_, len)| len).sum::<u64>();
         ensure!(found == self.packed.len() as u64, "the pieces have {found} bytes");
@@ -207,8 +224,8 @@ impl Stream {
 
     fn packing() -> Vec<Contestant<Self>> {
         vec![
-            Contestant::here(WHOLE, |Self { committed, count, memory, out, .. }| {
-                done(committed.pack(black_box(&*memory), *count, black_box(out)));
+            Contestant::here(WHOLE, |this: &mut Self| {
+                done(this.pack_whole());
             }),
             Contestant::here(KIB_64, |this: &mut Self| {
                 done(this.pack_by(64 << 10));
@@ -260,21 +277,25 @@ impl Stream {
         ]
     }
 
-    fn unpack_whole(&mut self) -> Result<usize, Error> {
-        self.committed.unpack(black_box(&self.packed), black_box(&mut self.memory), self.count)
+    pub(crate) fn pack_whole(&mut self) -> Result<usize, Error> {
+        self.committed.pack(black_box(&*self.memory), self.count, black_box(&mut *self.out))
     }
 
-    fn pack_by(&mut self, segment: usize) -> Result<(), Error> {
-        let mut packer = self.committed.packer(black_box(&self.memory), self.count)?;
-        for out in black_box(&mut self.out).chunks_mut(segment) {
+    pub(crate) fn unpack_whole(&mut self) -> Result<usize, Error> {
+        self.committed.unpack(black_box(&*self.packed), black_box(&mut *self.memory), self.count)
+    }
+
+    pub(crate) fn pack_by(&mut self, segment: usize) -> Result<(), Error> {
+        let mut packer = self.committed.packer(black_box(&*self.memory), self.count)?;
+        for out in black_box(&mut *self.out).chunks_mut(segment) {
             packer.pack(out);
         }
         Ok(())
     }
 
-    fn unpack_by(&mut self, segment: usize) -> Result<(), Error> {
-        let mut unpacker = self.committed.unpacker(black_box(&mut self.memory), self.count)?;
-        for bytes in black_box(&self.packed).chunks(segment) {
+    pub(crate) fn unpack_by(&mut self, segment: usize) -> Result<(), Error> {
+        let mut unpacker = self.committed.unpacker(black_box(&mut *self.memory), self.count)?;
+        for bytes in black_box(&*self.packed).chunks(segment) {
             unpacker.unpack(bytes)?;
         }
         Ok(())
@@ -283,7 +304,7 @@ impl Stream {
     /// Sets another position and packs a byte there.
     fn jump(&mut self) {
         self.position = (self.position + 7919 * 13) % self.packed.len() as u64;
-        if let Ok(mut packer) = self.committed.packer(&self.memory, self.count) {
+        if let Ok(mut packer) = self.committed.packer(&*self.memory, self.count) {
             let _ = packer.set_position(black_box(self.position));
             black_box(packer.pack(black_box(&mut [0])));
         }

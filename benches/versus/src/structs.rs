@@ -120,14 +120,7 @@ impl<S: Shape> Arrays<'_, S> {
         fill(self.span, BACKGROUND);
         self.committed.unpack(packed, &mut *self.span, count)?;
         let here = fingerprint(self.span);
-        for library in &mut bench.libraries {
-            let name = library.name;
-            let Ok(process) = library.process() else { continue };
-            let there = process.layout(&self.committed, count, 0, self.memory.len());
-            ensure!(there.context(name)? == *packed, "{name} packs other bytes");
-            ensure!(process.unpack().context(name)? == here, "{name} unpacks to another memory");
-        }
-        Ok(())
+        bench.compare(&self.committed, count, 0, self.memory.len(), packed, here)
     }
 
     // Every contestant hides the slices themselves: hidden as references to them, they would be loaded in each call. No result

@@ -20,10 +20,19 @@ pub(crate) struct Mean {
 }
 
 /// The contestants that this engine is compared with.
-const OTHERS: [&str; 5] = [who::LOOP, who::OPEN_MPI, who::MPICH, who::MEMCPY, who::SPAN];
+const OTHERS: [&str; 7] = [
+    who::LOOP,
+    who::OPEN_MPI,
+    who::MPICH,
+    who::SYSTEM_OPEN_MPI,
+    who::SYSTEM_MPICH,
+    who::MEMCPY,
+    who::SPAN,
+];
 
-/// Both libraries; the faster one counts.
-pub(crate) const LIBRARIES: [&str; 2] = [who::OPEN_MPI, who::MPICH];
+/// All MPI libraries; the fastest one counts.
+pub(crate) const LIBRARIES: [&str; 4] =
+    [who::OPEN_MPI, who::MPICH, who::SYSTEM_OPEN_MPI, who::SYSTEM_MPICH];
 
 /// The means in the chapter Figures of the book.
 pub(crate) fn all(rows: &[Row]) -> Vec<Mean> {

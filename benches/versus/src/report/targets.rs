@@ -4,6 +4,7 @@ use dtype_benches::figures::geometric_mean;
 
 use crate::bench::who;
 use crate::checked::{NEW, OVER};
+use crate::classes::Class;
 use crate::external::{EXTERNAL32, NATIVE};
 use crate::messages::SERIALIZERS;
 use crate::parallel::{COPY, ONE_CORE};
@@ -52,6 +53,7 @@ pub(crate) fn all(rows: &[Row]) -> Vec<Target> {
     let mut targets = Vec::new();
     structs(rows, &mut targets);
     layouts(rows, &mut targets);
+    classes(rows, &mut targets);
     rest(rows, &mut targets);
     targets
 }
@@ -154,14 +156,27 @@ fn structs(rows: &[Row], targets: &mut Vec<Target>) {
 
 fn layouts(rows: &[Row], targets: &mut Vec<Target>) {
     let all = || rows.iter().filter(|row| row.group == Group::Ddtbench);
-    let better = |row: &Row| row.ratio_to_best(who::DTYPE, &LIBRARIES);
+    let fastest = |row: &Row| row.ratio_to_best(who::DTYPE, &LIBRARIES);
     let by_hand = |row: &Row| row.ratio(who::DTYPE, who::LOOP);
-    targets.push(target("DDTBench: the better library", 1.05, Of::EachRow, all(), better));
-    targets.push(target("DDTBench: the better library", 0.65, Of::Mean, all(), better));
+    targets.push(target("DDTBench: the fastest library", 1.05, Of::EachRow, all(), fastest));
+    targets.push(target("DDTBench: the fastest library", 0.65, Of::Mean, all(), fastest));
     targets.push(target("DDTBench: loop", 1.1, Of::EachRow, all(), by_hand));
     let transposes = all().filter(|row| row.family == "FFT2_scatter" && row.work == "unpack");
-    let what = "transposes (FFT2_scatter), unpack: the better library";
-    targets.push(target(what, 0.35, Of::Mean, transposes, better));
+    let what = "transposes (FFT2_scatter), unpack: the fastest library";
+    targets.push(target(what, 0.35, Of::Mean, transposes, fastest));
+}
+
+fn classes(rows: &[Row], targets: &mut Vec<Target>) {
+    let all = || rows.iter().filter(|row| row.group == Group::Classes);
+    let fastest = |row: &Row| row.ratio_to_best(who::DTYPE, &LIBRARIES);
+    for class in Class::ALL {
+        for (work, _) in class.works() {
+            let kind = all().filter(|row| row.family == class.name() && row.work == *work);
+            let what = format!("{}, {work}: the fastest library", class.name());
+            targets.push(target(what, class.limit(), Of::Mean, kind, fastest));
+        }
+    }
+    targets.push(target("all classes: the fastest library", 1.3, Of::EachRow, all(), fastest));
 }
 
 fn rest(rows: &[Row], targets: &mut Vec<Target>) {
@@ -182,12 +197,12 @@ fn rest(rows: &[Row], targets: &mut Vec<Target>) {
     let ratio = |row: &Row| row.ratio(EXTERNAL32, NATIVE);
     targets.push(target("external32: native", 1.2, Of::EachRow, external, ratio));
     let creations = rows.iter().filter(|row| row.group == Group::Creation);
-    let better = |row: &Row| row.ratio_to_best(who::DTYPE, &LIBRARIES);
+    let fastest = |row: &Row| row.ratio_to_best(who::DTYPE, &LIBRARIES);
     let few = creations.clone().filter(|row| row.parameters == "5 blocks");
-    let what = "create and commit: the better library";
-    targets.push(target(what, 0.7, Of::Mean, creations, better));
-    let what = "create and commit, lists of 5 blocks: the better library";
-    targets.push(target(what, 1.0, Of::EachRow, few, better));
+    let what = "create and commit: the fastest library";
+    targets.push(target(what, 0.7, Of::Mean, creations, fastest));
+    let what = "create and commit, lists of 5 blocks: the fastest library";
+    targets.push(target(what, 1.0, Of::EachRow, few, fastest));
     // MPI has no calls for these.
     let pieces = || rows.iter().filter(|row| row.group == Group::Pieces);
     let each = |row: &Row| Some(row.median(WHOLE)? / pieces_of(row)? as f64);
