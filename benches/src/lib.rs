@@ -4,6 +4,8 @@
 //! A hand-written loop copies field by field, in chunks of the record's packed size, so that the compiler knows
 //! every length and removes every bounds check. The tests check that it does the same work as the library.
 
+#![forbid(unsafe_code)]
+
 pub mod checked;
 pub mod ddtbench;
 pub mod figures;

@@ -55,6 +55,8 @@
 //! with `offset` and `skipped`. A record has `frame`, `record` and `value`, and precedes its frame, whose checksum is
 //! known only at its end.
 
+#![forbid(unsafe_code)]
+
 mod arguments;
 mod compare;
 mod convert;

@@ -1,5 +1,7 @@
 //! MPI datatypes on the command line.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -1,6 +1,8 @@
 //! The procedural macro of `dtype-runtime`. Depend on that crate, which re-exports it, not on this one.
 //! [`derive@Datatype`] describes what the macro accepts, and its attributes.
 
+#![forbid(unsafe_code)]
+
 mod attr;
 mod bound;
 mod check;

@@ -61,11 +61,14 @@
 //!
 //! The crate needs the HDF5 library, 1.8.13 or newer: `apt install libhdf5-dev` on Debian and Ubuntu.
 
+#![deny(unsafe_code)]
+
 mod compare;
 mod dataset;
 mod descriptor;
 mod error;
 mod leaf;
+#[expect(unsafe_code, reason = "calls the HDF5 library, which reads and writes memory")]
 mod library;
 mod members;
 mod path;

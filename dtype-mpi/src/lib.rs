@@ -95,24 +95,37 @@
 //! `mpicc` by default. With two libraries on a machine, use a separate target folder for each (`cargo
 //! --target-dir`): neither crate is recompiled when only `MPICC` changes.
 
+#![deny(unsafe_code)]
+
 mod agreement;
+#[expect(unsafe_code, reason = "lends memory and a datatype to MPI")]
 mod buffer;
+#[expect(unsafe_code, reason = "lends memory and a datatype to MPI")]
 mod cache;
+#[expect(unsafe_code, reason = "lends memory and a datatype to MPI")]
 mod collective;
+#[expect(unsafe_code, reason = "uses handles that MPI returned")]
 mod decode;
 mod encode;
 mod error;
+#[expect(unsafe_code, reason = "casts between slices of one layout")]
 mod flatten;
+#[expect(unsafe_code, reason = "shares handles of datatypes between threads")]
 mod handle;
+#[expect(unsafe_code, reason = "casts between slices of one layout")]
 mod memory;
+#[expect(unsafe_code, reason = "reads the library's constants")]
 mod names;
 mod operation;
+#[expect(unsafe_code, reason = "lends memory and a datatype to MPI")]
 mod packed;
 mod pipeline;
+#[expect(unsafe_code, reason = "calls the MPI library")]
 mod raw;
 mod received;
 mod spare;
 pub mod traits;
+#[expect(unsafe_code, reason = "casts between vectors of one layout; elements of zeros")]
 mod values;
 
 pub use buffer::{Layout, ReceiveBuffer, SendBuffer};

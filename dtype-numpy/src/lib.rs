@@ -33,10 +33,14 @@
 //! }
 //! ```
 
+#![deny(unsafe_code)]
+
 mod array;
 mod dtype;
 mod error;
+#[expect(unsafe_code, reason = "casts between vectors of one layout")]
 mod record;
+#[expect(unsafe_code, reason = "reads an array's memory")]
 mod records;
 
 pub use array::{into_array, packed_array, to_vec};

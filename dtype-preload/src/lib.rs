@@ -29,16 +29,30 @@
 //! are not known, everything goes to the originals. `DTYPE_PRELOAD` selects the [mode]: `on`, `off`, `all`, `verify`,
 //! `stats`, or several of them separated by commas. The chapter *Unmodified MPI programs* of the book is the user's guide.
 
+#![deny(unsafe_code)]
+
 pub mod mode;
 
+#[expect(unsafe_code, reason = "blocks a signal while it writes to standard error")]
 mod boundary;
 mod compiled;
+#[expect(
+    unsafe_code,
+    reason = "calls MPICH's and UCX's functions, and exports them; lends the program's memory to the engine"
+)]
 mod mpich;
+#[expect(
+    unsafe_code,
+    reason = "changes Open MPI's structures; exports and calls its functions; lends the program's memory to the engine"
+)]
 mod openmpi;
+#[expect(unsafe_code, reason = "looks up the MPI library's symbols and calls them")]
 mod original;
 mod policy;
 mod registry;
+#[expect(unsafe_code, reason = "registers the report at exit")]
 mod report;
+#[expect(unsafe_code, reason = "exports a function for programs")]
 mod stats;
 mod values;
 mod verify;

@@ -102,37 +102,78 @@
 //! Programs link to libucp of UCX 1.13 or later (Debian's `libucx-dev`). `UCX_DIR` names the folder that UCX was
 //! installed to, if pkg-config does not know it and it is not among the usual ones.
 
+#![deny(unsafe_code)]
+
+#[expect(unsafe_code, reason = "lends memory to UCX, to fetch an active message")]
 mod active;
+#[expect(
+    unsafe_code,
+    reason = "takes bytes that UCX trusts; the caller promises where they come from"
+)]
 mod address;
 mod allocation;
+#[expect(unsafe_code, reason = "makes UCX's settings, and reads what it prints of them")]
 mod config;
+#[expect(unsafe_code, reason = "UCX's callback for an endpoint that has failed")]
 mod connection;
+#[expect(unsafe_code, reason = "uses handles that UCX returned")]
 mod context;
+#[expect(unsafe_code, reason = "lets a worker that nobody else has move to another thread")]
 mod detached;
+#[expect(unsafe_code, reason = "lends memory to UCX and to the engine")]
 mod elements;
+#[expect(unsafe_code, reason = "uses handles that UCX returned")]
 mod endpoint;
+#[expect(unsafe_code, reason = "reads the library's text for a status")]
 mod error;
+#[expect(unsafe_code, reason = "borrows a descriptor that belongs to UCX")]
 mod events;
+#[expect(unsafe_code, reason = "lends UCX's fragments to the engine")]
 mod fragments;
+#[expect(
+    unsafe_code,
+    reason = "lends UCX's fragments to the engine, for programs that call UCX themselves"
+)]
 mod generic;
 mod handler;
+#[expect(
+    unsafe_code,
+    reason = "tells UCX what to call, with an address that lives as long as the worker"
+)]
 mod handlers;
 mod header;
+#[expect(
+    unsafe_code,
+    reason = "UCX's callback for active messages; reads the data that UCX keeps for one"
+)]
 mod inbox;
 mod lent;
 mod mode;
+#[expect(unsafe_code, reason = "shares operations with UCX, whose callbacks end them")]
 mod operation;
+#[expect(unsafe_code, reason = "lends memory and the header of an active message to UCX")]
 mod outbound;
 mod process;
+#[expect(unsafe_code, reason = "declares libucp's functions")]
 mod raw;
 mod remote;
+#[expect(unsafe_code, reason = "lends UCX memory that the operation owns")]
 mod request;
+#[expect(unsafe_code, reason = "lends UCX memory that is borrowed until a scope is left")]
 mod scope;
+#[expect(
+    unsafe_code,
+    reason = "UCX's callbacks for requests and replies; lends these to UCX until they are sent"
+)]
 mod service;
+#[expect(unsafe_code, reason = "volatile copies of memory that peers access")]
 mod shared;
+#[expect(unsafe_code, reason = "lends memory to UCX until an operation has completed")]
 mod tagged;
+#[expect(unsafe_code, reason = "lends memory to UCX, or gives it to the operation")]
 mod taken;
 mod unfinished;
+#[expect(unsafe_code, reason = "uses handles that UCX returned; waits for operations on the stack")]
 mod worker;
 
 pub use active::{ActiveMessage, Fetching};

@@ -12,12 +12,21 @@
 //! ```
 
 mod fit;
+#[expect(
+    unsafe_code,
+    reason = "takes bytes that UCX trusts; the caller promises where they come from"
+)]
 mod key;
+#[expect(unsafe_code, reason = "maps peers' memory; copies records or lends them to UCX")]
 mod memory;
+#[expect(unsafe_code, reason = "copies blocks of elements into messages")]
 mod packed;
+#[expect(unsafe_code, reason = "registers, copies and keeps memory that peers access at any time")]
 mod registered;
 mod serve;
+#[expect(unsafe_code, reason = "copies layouts to and from peers' memory or lends them to UCX")]
 mod strided;
+#[expect(unsafe_code, reason = "lends blocks to UCX until all operations have completed")]
 mod transfer;
 
 pub use key::MemoryKey;

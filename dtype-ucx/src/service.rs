@@ -33,6 +33,10 @@
 //! memory ([`wire`]); an unknown number, and memory that its owner has given back, are refused. A reply counts only for a token
 //! that is pending; tokens are random, so that only the one who got the request knows it.
 
+#[expect(
+    unsafe_code,
+    reason = "copies from and to locked registered memory, where a checked request lies"
+)]
 pub(crate) mod served;
 pub(crate) mod wire;
 

@@ -8,6 +8,8 @@
 //! A trace is a header and a few thousand samples, with a note of this program's own among them. Pieces of this
 //! length are cheaper to gather than to copy. Records of a few bytes are not; the example `messaging` packs those.
 
+#![forbid(unsafe_code)]
+
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;

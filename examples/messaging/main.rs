@@ -5,6 +5,8 @@
 //! array that comes back. An argument can name another file, with at least the columns iata, name, state, latitude
 //! and longitude.
 
+#![forbid(unsafe_code)]
+
 mod peer;
 mod report;
 

@@ -16,6 +16,8 @@
 //! The program plays all of these parts, on one thread, and compares what the server has with what the stations have
 //! receipts for.
 
+#![forbid(unsafe_code)]
+
 mod protocol;
 mod server;
 mod station;

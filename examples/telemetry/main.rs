@@ -6,6 +6,8 @@
 //! other versions of the record, and the sequence number finds everything that happens to whole datagrams. The
 //! sender itself simulates a bad network, so that the receiver's counts can be checked.
 
+#![forbid(unsafe_code)]
+
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write};
 use std::net::UdpSocket;

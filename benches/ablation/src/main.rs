@@ -14,11 +14,14 @@
 //!
 //! Without a commit, the working tree is compared with itself. CONTRIBUTING.md says how far that is from 1.
 
+#![deny(unsafe_code)]
 #![allow(clippy::cast_possible_truncation, reason = "what is measured here fits into memory")]
 
 mod arguments;
 mod builds;
+#[expect(unsafe_code, reason = "loads engines and calls them")]
 mod loaded;
+#[expect(unsafe_code, reason = "lends memory to engines")]
 mod measure;
 mod table;
 

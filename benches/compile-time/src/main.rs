@@ -9,6 +9,7 @@
 //! measured in another pair of crates: calls of `pack` and `unpack`, and of bincode's functions for the types that
 //! derive serde's traits.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::format_collect, reason = "a few hundred lines are written, once")]
 
 mod arguments;

@@ -3,6 +3,9 @@
 //!
 //! `dtype_benches::peer` has the requests and the answers. `dtype-versus` builds and starts this program.
 
+#![deny(unsafe_code)]
+
+#[expect(unsafe_code, reason = "calls Yaksa's functions")]
 mod yaksa;
 
 use std::hint::black_box;

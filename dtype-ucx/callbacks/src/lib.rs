@@ -19,8 +19,15 @@
 //! No panic crosses into UCX: a start that panics or returns `None` makes a message without state, which packs nothing
 //! and refuses to be unpacked into; a panic later on is a short fragment, or [`Status::INVALID_PARAM`].
 
+#![deny(unsafe_code)]
+
+#[expect(unsafe_code, reason = "lends instances' memory to the engine")]
 mod instances;
 mod near;
+#[expect(
+    unsafe_code,
+    reason = "UCX's callbacks, with addresses of contexts, states, elements and fragments"
+)]
 mod operations;
 
 pub use instances::Instances;

@@ -6,10 +6,13 @@
 //!
 //! The bench depends on it, too: for the [classes](Class), the names of their types, and the interface.
 
+#![deny(unsafe_code)]
 #![allow(clippy::cast_possible_truncation, reason = "the types fit into memory")]
 
 mod class;
+#[expect(unsafe_code, reason = "exports functions that borrow the memory of their caller")]
 mod interface;
+#[expect(unsafe_code, reason = "fills and uses memory that is lent")]
 mod layouts;
 #[path = "../../../src/noise.rs"]
 #[allow(
@@ -18,7 +21,9 @@ mod layouts;
     reason = "a module of another crate, not all of which is needed here"
 )]
 mod noise;
+#[expect(unsafe_code, reason = "makes records of memory that is lent")]
 mod records;
+#[expect(unsafe_code, reason = "fills and uses memory that is lent")]
 mod timed;
 
 pub use class::{Class, Work};
